@@ -1,0 +1,116 @@
+"""Entries: the one schema of a timeline's log, whatever its source.
+
+An entry is one line of the log. Entries are the truth and never change: frames, changes, moments and findings
+are computed from them by the fold (``replay``) and may be thrown away.
+
+The JSON form is the stable contract (``simulate --format entries``, ``timeline show --format entries``, the API)::
+
+    {"sequence": 12, "at_ms": 5000, "kind": "record", "actor": "coordinator", "cause": 11,
+     "provenance": "simulated", "partition": 0, "offset": 4, "batch": 3, "unit": 10, "settled": true,
+     "payload": {"type": 3, "key": {"groupId": "orders"}, "version": 0, "value": {"epoch": 2}}}
+
+``partition``, ``offset``, ``batch`` and ``unit`` are there for records only. Payloads by kind:
+
+* ``record``: ``{"type", "key", "version", "value"}`` with Kafka's own JSON field names, uuids in Kafka's base64
+  form, bytes in standard base64, tagged fields left out at their default. A tombstone has ``"version": null,
+  "value": null``. A record of a type that nobody here knows: ``{"type", "key_bytes", "value_bytes"}`` (base64).
+* ``request``: ``{"api": "ConsumerGroupHeartbeat", "version": 1, "body": {…}}``, Kafka's own field names; the
+  actor is the member. A steady heartbeat (nothing reported, nothing answered but the same epoch) is one entry
+  with ``"steady": true`` and no response entry.
+* ``response``: the same form; the actor is ``coordinator``, ``"to"`` names the member, ``cause`` the request.
+* ``callback``: ``{"callback": "on_partitions_revoked" | "on_partitions_assigned" | "on_partitions_lost",
+  "phase": "start" | "end", "partitions": {"foo": [2]}}``; the actor is the member.
+* ``timer``: ``{"timer": "session" | "rebalance" | "assignment", "member": "A" | null,
+  "event": "started" | "cancelled" | "fired", "deadline_ms": 50000}``.
+* ``fault``: ``{"fault": "kill" | "pause" | "resume" | "cut" | "heal" | "lost_batch" | …, "member": "A" | null, …}``.
+* ``observation``: what a poll of a live group described.
+* ``note``: ``{"note": "topics", "topics": {"foo": {"id": "…", "partitions": 3}}, "source": "…"}`` (what topics are
+  called and how many partitions they have, from here on), ``{"note": "gap", "partition", "from_offset",
+  "to_offset", "reason"}``, ``{"note": "step", "step": 3, "says": "…"}`` (a row of a proposal's table ends here).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+ENTRY_FORMAT = 1
+"""Version of the stored form; raised when a reader of the old form would misread the new one."""
+
+FIRST_SEQUENCE = 1
+"""Sequences are dense from 1; 0 stands for the state before the first entry."""
+
+
+class Kind(StrEnum):
+    RECORD = "record"
+    REQUEST = "request"
+    RESPONSE = "response"
+    CALLBACK = "callback"
+    TIMER = "timer"
+    FAULT = "fault"
+    OBSERVATION = "observation"
+    NOTE = "note"
+
+
+class Provenance(StrEnum):
+    RECORDED = "recorded"
+    SIMULATED = "simulated"
+    INFERRED = "inferred"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One line of a timeline's log.
+
+    ``sequence`` is dense and never renumbered; ``at_ms`` is milliseconds of the source's clock and may run
+    backwards. ``unit`` is the sequence of the first record of the same request; ``settled`` is false on every
+    record of a unit but its last, and true on everything else: states in between never existed.
+    """
+
+    sequence: int
+    at_ms: int
+    kind: Kind
+    actor: str
+    provenance: Provenance
+    payload: Mapping[str, Any]
+    cause: int | None = None
+    settled: bool = True
+    partition: int | None = None
+    offset: int | None = None
+    batch: int | None = None
+    unit: int | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """The contract's JSON form, keys in a fixed order."""
+        out: dict[str, Any] = {
+            "sequence": self.sequence,
+            "at_ms": self.at_ms,
+            "kind": str(self.kind),
+            "actor": self.actor,
+            "cause": self.cause,
+            "provenance": str(self.provenance),
+        }
+        if self.kind is Kind.RECORD:
+            out |= {"partition": self.partition, "offset": self.offset, "batch": self.batch, "unit": self.unit}
+        out |= {"settled": self.settled, "payload": dict(self.payload)}
+        return out
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Entry:
+        """The inverse of ``to_json``; ``KeyError`` or ``ValueError`` on another shape."""
+        return cls(
+            sequence=data["sequence"],
+            at_ms=data["at_ms"],
+            kind=Kind(data["kind"]),
+            actor=data["actor"],
+            cause=data["cause"],
+            provenance=Provenance(data["provenance"]),
+            settled=data["settled"],
+            partition=data.get("partition"),
+            offset=data.get("offset"),
+            batch=data.get("batch"),
+            unit=data.get("unit"),
+            payload=data["payload"],
+        )
