@@ -1,0 +1,81 @@
+# Two commands do everything on a fresh machine: `make run` and `make test`. `make help` lists the rest.
+.DEFAULT_GOAL := help
+SHELL := /bin/bash -o pipefail
+
+PYTHON ?= python3
+PORT ?= 8000
+ADDRESS := 127.0.0.1
+VENV := .venv/bin
+TESTS ?=
+
+# Packages come from the lock file and nowhere else; uv must not fetch a Python of its own.
+export UV_PYTHON_DOWNLOADS = never
+export UV_NO_PROGRESS ?= 1
+UV = $(shell $(PYTHON) explorer/bootstrap.py)
+SYNC = "$(UV)" sync --quiet --frozen --python $(PYTHON)
+
+.PHONY: help
+help:  ## list the commands
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: run
+run: .venv/core  ## install, load the case studies, open the app on loopback
+	@mkdir -p var
+	@# Spark's packages are large: they are fetched behind the server, and the import page waits for them.
+	@(UV_COMPILE_BYTECODE=1 $(SYNC) --inexact --no-default-groups --group pipeline > var/pipeline-install.log 2>&1 || true) &
+	@exec $(VENV)/python manage.py serve --port $(PORT)
+
+.PHONY: install
+install: .venv/all  ## install everything: the app, Spark, the tools for developing
+
+.PHONY: test
+test: .venv/all  ## run every test: embedded, then storage, tasks and sockets on PostgreSQL + Redis
+	$(VENV)/python -m pytest $(TESTS)
+	tests/services/run.sh $(VENV)/python -m pytest tests/storage tests/tasks tests/sockets tests/api
+	@if command -v node > /dev/null; then node --test tests/javascript/; \
+	elif [ -n "$$REQUIRE_ALL" ]; then echo "Node is missing and REQUIRE_ALL is set"; exit 1; \
+	else echo "SKIPPED tests/javascript: Node is not installed"; fi
+
+.PHONY: check
+check: .venv/all  ## style, types, import contracts
+	$(VENV)/ruff format --check .
+	$(VENV)/ruff check .
+	$(VENV)/mypy
+	$(VENV)/lint-imports
+	@if command -v npm > /dev/null; then $(MAKE) --no-print-directory check-js; \
+	elif [ -n "$$REQUIRE_ALL" ]; then echo "npm is missing and REQUIRE_ALL is set"; exit 1; \
+	else echo "SKIPPED check-js: npm is not installed"; fi
+
+.PHONY: check-js
+check-js: node_modules/.installed  ## types of the browser's modules (needs Node)
+	node_modules/.bin/tsc --project tsconfig.json
+
+.PHONY: format
+format: .venv/all  ## put the code into its one form
+	$(VENV)/ruff format .
+	$(VENV)/ruff check --fix .
+
+.PHONY: bench
+bench: .venv/all  ## run the benchmarks and print their tables
+	$(VENV)/python -m tests.benchmarks
+
+.PHONY: pictures
+pictures: .venv/all  ## take the docs' screenshots anew
+	$(VENV)/python docs/pictures/make.py
+
+.PHONY: clean
+clean:  ## remove what make made; the database in var/ stays
+	rm -rf .venv .tools node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+
+# Stamps: a package set is installed anew when the lock file changed.
+.venv/core: uv.lock pyproject.toml
+	@$(SYNC) --inexact --no-default-groups
+	@touch $@
+
+.venv/all: uv.lock pyproject.toml
+	@UV_COMPILE_BYTECODE=1 $(SYNC)
+	@touch .venv/core $@
+
+node_modules/.installed: package.json package-lock.json
+	npm ci --no-audit --no-fund
+	@touch $@

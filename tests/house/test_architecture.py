@@ -1,0 +1,93 @@
+"""The tree and its import contracts."""
+
+import ast
+import io
+import subprocess
+import sys
+from contextlib import redirect_stdout
+from pathlib import Path
+
+import pytest
+from django.core.management import call_command
+from importlinter.cli import EXIT_STATUS_SUCCESS, lint_imports
+
+from tests.house import ROOT
+
+TOP_LEVEL = {
+    # as the design gives it
+    *("manage.py", "pyproject.toml", "explorer", "groups", "simulations", "templates", "static", "tests"),
+    # what people expect at a root
+    *("README.md", "Makefile", "uv.lock", "LICENSE", "CHANGELOG.md", "compose.yaml", "docs", ".ci"),
+    *(".gitignore", ".pre-commit-config.yaml", "package.json", "package-lock.json", "tsconfig.json"),
+}
+PURE = [
+    *("groups/history", "groups/wire", "explorer/figures"),
+    *("simulations/assignors", "simulations/coordinator", "simulations/clients", "simulations/engine"),
+]
+
+
+def test_the_import_contracts_hold() -> None:
+    out = io.StringIO()
+    with redirect_stdout(out):
+        status = lint_imports(config_filename=str(ROOT / "pyproject.toml"))
+    assert status == EXIT_STATUS_SUCCESS, out.getvalue()
+
+
+def test_nothing_lies_at_the_root_but_what_people_expect_there() -> None:
+    tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False)
+    if tracked.returncode:
+        pytest.skip("not a git checkout")
+    assert {line.split("/")[0] for line in tracked.stdout.splitlines()} <= TOP_LEVEL
+
+
+@pytest.mark.parametrize("package", PURE)
+def test_a_pure_package_neither_opens_files_nor_draws_from_global_randomness(package: str) -> None:
+    """Imports are the contracts' affair; this reads the calls: ``open``, ``print``, ``random.<function>``."""
+    offences = []
+    for path in sorted((ROOT / package).rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call) and _is_impure(node.func):
+                offences.append(f"{path.relative_to(ROOT)}:{node.lineno}: {ast.unparse(node.func)}")
+    assert offences == []
+
+
+def _is_impure(called: ast.expr) -> bool:
+    if isinstance(called, ast.Name):
+        return called.id in {"open", "print", "input", "exec", "eval"}
+    if isinstance(called, ast.Attribute) and isinstance(called.value, ast.Name):
+        if called.value.id == "random":
+            return called.attr != "Random"
+        return called.value.id in {"datetime", "date"} and called.attr in {"now", "today", "utcnow"}
+    return False
+
+
+@pytest.mark.django_db
+def test_migrations_are_complete_and_stand_in_one_line() -> None:
+    out = io.StringIO()
+    call_command("makemigrations", check=True, dry_run=True, stdout=out)
+    for app in ("groups",):
+        files = sorted(p.stem for p in (ROOT / app / "migrations").glob("[0-9]*.py"))
+        numbers = [name.split("_")[0] for name in files]
+        assert len(set(numbers)) == len(numbers), f"two migrations of {app} have one number: {files}"
+
+
+def test_the_simulation_child_starts_without_django() -> None:
+    code = "import sys, simulations.worker; sys.exit('django' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0
+
+
+def test_every_package_says_in_its_docstring_what_it_is_for() -> None:
+    rooms = [ROOT / room for room in ("explorer", "groups", "simulations")]
+    silent = [
+        str(path.relative_to(ROOT))
+        for room in rooms
+        for path in sorted(room.rglob("*.py"))
+        if path.stat().st_size
+        and not _is_exempt(path)
+        and ast.get_docstring(ast.parse(path.read_text())) is None
+    ]
+    assert silent == []
+
+
+def _is_exempt(path: Path) -> bool:
+    return "migrations" in path.parts
