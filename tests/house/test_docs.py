@@ -1,0 +1,79 @@
+"""The docs are true: links resolve, commands run, settings and record types are listed."""
+
+import json
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.house import ROOT
+
+PAGES = sorted([*(ROOT / "docs").rglob("*.md"), ROOT / "README.md"])
+
+
+def headings(page: Path) -> set[str]:
+    found = re.findall(r"^#+ (.+)$", page.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).strip().replace(" ", "-") for title in found}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_link_of_the_docs_resolves(page: Path) -> None:
+    broken = []
+    for target in re.findall(r"\]\(([^)\s]+)\)", page.read_text()):
+        if target.startswith(("http://", "https://")):
+            continue
+        file, _, anchor = target.partition("#")
+        aim = (page.parent / file).resolve() if file else page
+        if not aim.exists() or (anchor and aim.suffix == ".md" and anchor not in headings(aim)):
+            broken.append(target)
+    assert broken == []
+
+
+def test_every_page_of_the_docs_can_be_reached_from_its_index() -> None:
+    index = (ROOT / "docs/README.md").read_text()
+    pages = {str(page.relative_to(ROOT / "docs")) for page in (ROOT / "docs").rglob("*.md")} - {"README.md"}
+    linked = set(re.findall(r"\]\(([\w/.-]+\.md)", index))
+    assert linked == pages
+
+
+def commands() -> list[tuple[str, str]]:
+    """Lines of ``console`` blocks that begin with ``$ ``; a block that is not for every machine is ``sh``."""
+    out = []
+    for page in PAGES:
+        for block in re.findall(r"^```console\n(.*?)^```", page.read_text(), re.MULTILINE | re.DOTALL):
+            out += [(page.relative_to(ROOT).as_posix(), line[2:]) for line in block.splitlines() if line.startswith("$ ")]
+    return out
+
+
+@pytest.mark.parametrize(("page", "command"), commands())
+def test_every_command_that_the_docs_show_runs(page: str, command: str, migrated_environment: dict[str, str]) -> None:
+    words = shlex.split(command.split(" | ")[0])
+    assert words[0] == "manage.py", f"{page}: only manage.py commands stand in console blocks, this is {command!r}"
+    done = subprocess.run(
+        [sys.executable, *words], cwd=ROOT, env=migrated_environment, capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 0, f"{page}: {command}\n{done.stderr[-800:]}"
+    for line in done.stdout.splitlines():
+        json.loads(line)
+
+
+def test_the_reference_lists_every_record_type_that_is_decoded() -> None:
+    from groups.wire.records import RECORD_TYPES
+
+    page = (ROOT / "docs/reference/records.md").read_text()
+    listed = {int(number): name for number, name in re.findall(r"^\| (\d+) \| `(\w+)` \|", page, re.MULTILINE)}
+    assert listed == {number: record_type.name for number, record_type in RECORD_TYPES.items()}
+
+
+def test_the_reference_lists_every_command() -> None:
+    page = (ROOT / "docs/reference/commands.md").read_text()
+    listed = set(re.findall(r"^## `(\w+)`", page, re.MULTILINE))
+    present = {
+        path.stem
+        for room in ("explorer", "groups", "simulations")
+        for path in (ROOT / room / "management" / "commands").glob("[a-z]*.py")
+    }
+    assert listed == present
