@@ -1,0 +1,139 @@
+"""Django's settings. A fresh clone needs none of the environment's; docs/reference/settings.md tells of each."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from explorer import environment
+
+ROOT = Path(__file__).resolve().parent.parent
+
+VAR = environment.folder("REBALANCE_VAR", ROOT / "var")
+"""What the program keeps: the database, its secret, uploads, collected static files. Never in git."""
+
+DEBUG = environment.flag("DEBUG", default=False)
+SECRET_KEY = environment.secret("SECRET_KEY", VAR / "secret-key")
+
+LOOPBACK = ["localhost", "127.0.0.1", "[::1]"]
+ALLOWED_HOSTS = environment.words("ALLOWED_HOSTS", ",".join(LOOPBACK))
+
+DATABASES = {"default": environment.database("DATABASE_URL", VAR / "rebalance-explorer.sqlite3")}
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+INSTALLED_APPS = [
+    "django.contrib.staticfiles",
+    "channels",
+    "groups",
+    "simulations",
+    "explorer",
+    "explorer.home",
+    "explorer.board",
+    "explorer.imports",
+    "explorer.runs",
+    "explorer.api",
+]
+
+MIDDLEWARE = [
+    "explorer.staticfiles.StaticFilesMiddleware",
+    "django.middleware.security.SecurityMiddleware",
+    "django.middleware.gzip.GZipMiddleware",
+    "django.middleware.http.ConditionalGetMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+]
+
+ROOT_URLCONF = "explorer.urls"
+ASGI_APPLICATION = "explorer.asgi.application"
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [ROOT / "templates"],
+        "APP_DIRS": False,
+        "OPTIONS": {"context_processors": ["django.template.context_processors.request"]},
+    },
+]
+
+# Stored times are UTC; the browser shows them where its reader lives.
+USE_TZ = True
+TIME_ZONE = "UTC"
+USE_I18N = False
+LANGUAGE_CODE = "en"
+
+# -- static files: hashed names that a browser may keep for good; no build step, nothing from a CDN
+STATIC_URL = "/static/"
+STATIC_ROOT = VAR / "static"
+# WhiteNoise warns about a folder that is not there, which it is not before the first start.
+STATIC_ROOT.mkdir(parents=True, exist_ok=True)
+STATICFILES_DIRS = [ROOT / "static"]
+STATICFILES_FINDERS = [
+    "django.contrib.staticfiles.finders.FileSystemFinder",
+    "explorer.staticfiles.PlotlyFinder",
+]
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {
+        "BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"
+        if DEBUG
+        else "explorer.staticfiles.HashedStorage"
+    },
+}
+
+# -- the task queue and the channel layer: within this process, or Redis where REDIS_URL is set
+REDIS_URL = environment.redis("REDIS_URL")
+
+CELERY_BROKER_URL = REDIS_URL or "memory://"
+CELERY_BROKER_TRANSPORT_OPTIONS = (
+    # A task that is not acknowledged within this time is delivered again; the lease keeps it harmless.
+    {"visibility_timeout": 3600}
+    if REDIS_URL
+    # The transport's default of 1 s would let a click wait up to a second; 0.02 s costs 0.5 % of a core.
+    else {"polling_interval": 0.02}
+)
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_TASK_ROUTES = {"simulations.*": {"queue": "runs"}, "groups.*": {"queue": "imports"}}
+CELERY_TASK_DEFAULT_QUEUE = "runs"
+# A worker takes a task when it has a free place for it, so that the others can take what waits.
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_TASK_ACKS_LATE = True
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_TASK_SERIALIZER = "json"
+CELERY_ACCEPT_CONTENT = ["json"]
+
+CHANNEL_LAYERS = {
+    "default": {
+        "BACKEND": "channels_redis.core.RedisChannelLayer",
+        "CONFIG": {"hosts": [REDIS_URL], "capacity": 1000, "expiry": 60},
+    }
+    if REDIS_URL
+    else {"BACKEND": "explorer.layers.ThreadSafeInMemoryChannelLayer", "CONFIG": {"capacity": 1000}}
+}
+
+# -- bounds that an installation may want to move; the fixed ones stand beside the code that they bound
+RUNS_WAITING_MOST = environment.whole("RUNS_WAITING_MOST", 20, least=1, most=1000)
+"""Runs that may wait or run at once: with more, a newcomer would wait minutes behind them without knowing."""
+
+WORKER_THREADS = environment.whole("WORKER_THREADS", 4, least=1, most=64)
+"""Tasks at once in the embedded worker: each has a child process, so more than the cores only share them."""
+
+UPLOAD_BYTES_MOST = environment.whole("UPLOAD_BYTES_MOST", 2 * 1024**3, least=1024, most=2**50)
+"""Bytes of one import's uploaded files: they are kept on the server's disk until the import is over."""
+
+DATA_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
+"""Bytes of a request's body outside of files: a scenario is a page of text, not a book."""
+
+FILE_UPLOAD_TEMP_DIR = None
+
+# -- the browser's own defences
+X_FRAME_OPTIONS = "DENY"
+CSRF_COOKIE_SAMESITE = "Lax"
+SECURE_REFERRER_POLICY = "same-origin"
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["stderr"], "level": environment.text("LOG_LEVEL", "WARNING").upper()},
+}

@@ -1,0 +1,13 @@
+"""Every address: pages, the JSON API (docs/reference/api.md) and, in ``explorer.asgi``, the sockets."""
+
+from __future__ import annotations
+
+from django.urls import include, path
+
+urlpatterns = [
+    path("", include("explorer.home.urls")),
+    path("", include("explorer.board.urls")),
+    path("", include("explorer.imports.urls")),
+    path("", include("explorer.runs.urls")),
+    path("api/", include("explorer.api.urls")),
+]

@@ -1,0 +1,148 @@
+"""What is stored: timelines, their entries, what the fold made of them, and imports.
+
+Entries are the truth and never change. What the fold computed from them stands in a table of its own
+(``Folded``), which can be thrown away and made again.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db import models
+
+ID_LENGTH_MOST = 64
+"""Case studies have their names as ids; all others ten characters."""
+
+TITLE_LENGTH_MOST = 200
+GROUP_LENGTH_MOST = 512
+"""Kafka has no bound of its own for a group id; longer ones are cut where they are listed, never in entries."""
+
+
+class Timeline(models.Model):
+    """A stored log of one incarnation of a group."""
+
+    class Source(models.TextChoices):
+        CASE_STUDY = "case-study"
+        SIMULATION = "simulation"
+        IMPORT = "import"
+        LIVE = "live"
+
+    class Status(models.TextChoices):
+        RUNNING = "running"
+        COMPLETE = "complete"
+        INTERRUPTED = "interrupted"
+        FAILED = "failed"
+        CANCELLED = "cancelled"
+
+    id = models.CharField(primary_key=True, max_length=ID_LENGTH_MOST)
+    title = models.CharField(max_length=TITLE_LENGTH_MOST)
+    group = models.CharField(max_length=GROUP_LENGTH_MOST, blank=True)
+    protocol = models.CharField(max_length=16, blank=True)
+    source = models.CharField(max_length=16, choices=Source)
+    status = models.CharField(max_length=16, choices=Status, default=Status.RUNNING)
+    problem = models.TextField(blank=True)
+    """Why it failed or was interrupted: one line, empty where all is well."""
+
+    semantics = models.CharField(max_length=16, blank=True)
+    scenario = models.TextField(blank=True)
+    seed = models.BigIntegerField(null=True)
+    engine = models.CharField(max_length=64, blank=True)
+    """Digest of the simulator that made the entries: only the same one makes the same entries again."""
+
+    summary: models.JSONField[dict[str, Any], dict[str, Any]] = models.JSONField(default=dict)
+    topic_names: models.JSONField[dict[str, str], dict[str, str]] = models.JSONField(default=dict)
+    """Names that a user gave to topic ids; applied when shown, never stored into entries."""
+
+    last = models.BigIntegerField(default=0)
+    entry_format = models.IntegerField()
+    fold_version = models.IntegerField()
+
+    lease_owner = models.CharField(max_length=200, blank=True)
+    lease_until = models.DateTimeField(null=True)
+
+    parent = models.ForeignKey("self", null=True, on_delete=models.SET_NULL, related_name="forks")
+    fork_sequence = models.BigIntegerField(null=True)
+    made_by = models.ForeignKey("Import", null=True, on_delete=models.CASCADE, related_name="timelines")
+    created = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-created", "id"]
+        indexes = [
+            models.Index(fields=["status", "lease_until"], name="timeline_lease"),
+            models.Index(fields=["source", "-created"], name="timeline_listing"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.id} ({self.title})"
+
+
+class Batch(models.Model):
+    """Entries as they were appended: a JSON array of those from ``first`` to ``last``."""
+
+    timeline = models.ForeignKey(Timeline, on_delete=models.CASCADE, related_name="batches")
+    first = models.BigIntegerField()
+    last = models.BigIntegerField()
+    entries = models.BinaryField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["timeline", "first"], name="batch_first")]
+
+    def __str__(self) -> str:
+        return f"{self.timeline_id}: entries {self.first} to {self.last}"
+
+
+class Folded(models.Model):
+    """What the fold made of the entries from ``first`` to ``last``: a cache under ``Timeline.fold_version``.
+
+    ``checkpoint`` (the frame at ``first - 1`` and the state of the findings there) stands where a chunk begins;
+    the rows up to the next one with a checkpoint are the rest of that chunk.
+    """
+
+    timeline = models.ForeignKey(Timeline, on_delete=models.CASCADE, related_name="folded")
+    first = models.BigIntegerField()
+    last = models.BigIntegerField()
+    changes = models.BinaryField()
+    moments = models.BinaryField()
+    checkpoint = models.BinaryField(null=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["timeline", "first"], name="folded_first")]
+        indexes = [
+            models.Index(
+                fields=["timeline", "first"],
+                name="folded_chunks",
+                condition=models.Q(checkpoint__isnull=False),
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.timeline_id}: folded {self.first} to {self.last}"
+
+
+class Import(models.Model):
+    """One import: what was given, how far it is, and what came of it."""
+
+    class Status(models.TextChoices):
+        WAITING = "waiting"
+        RUNNING = "running"
+        COMPLETE = "complete"
+        FAILED = "failed"
+        CANCELLED = "cancelled"
+
+    id = models.CharField(primary_key=True, max_length=ID_LENGTH_MOST)
+    title = models.CharField(max_length=TITLE_LENGTH_MOST)
+    status = models.CharField(max_length=16, choices=Status, default=Status.WAITING)
+    progress: models.JSONField[dict[str, Any], dict[str, Any]] = models.JSONField(default=dict)
+    report: models.JSONField[dict[str, Any], dict[str, Any]] = models.JSONField(default=dict)
+    """What ``manage.py import_log`` prints; empty until there is something to tell."""
+
+    paths: models.JSONField[list[str], list[str]] = models.JSONField(default=list)
+    master = models.CharField(max_length=500, blank=True)
+    created = models.DateTimeField(auto_now_add=True)
+    finished = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["-created", "id"]
+
+    def __str__(self) -> str:
+        return f"{self.id} ({self.title})"
