@@ -1,0 +1,136 @@
+"""What a schema is: plain data that says which fields a message has in which version.
+
+A ``Message`` is declared once for all of its versions, in the manner of Kafka's own message definitions: a field
+says since when it exists, since when it may be null, and whether it stands in the tagged section. Readers and
+writers are compiled from the declaration for one version at a time (``groups.wire.codec``); other users of the
+same bytes (a field-by-field listing, a columnar reader) can walk the same declaration.
+
+Field names are those of Kafka's JSON form, which is what ``kafka-dump-log`` prints.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import KW_ONLY, dataclass
+from enum import Enum
+from typing import Any, Final
+
+NEVER: Final = 32768
+"""One more than the highest version that an int16 can name: the ``since`` of what no version has."""
+
+
+class Required(Enum):
+    """The default of a field that has none."""
+
+    REQUIRED = "required"
+
+
+class Primitive(Enum):
+    """The types that are not made of others; the value says how many bytes they take, ``None`` if that varies."""
+
+    INT8 = ("b", 1)
+    INT16 = ("h", 2)
+    INT32 = ("i", 4)
+    INT64 = ("q", 8)
+    UUID = ("uuid", 16)
+    STRING = ("string", None)
+    BYTES = ("bytes", None)
+
+    @property
+    def struct_code(self) -> str | None:
+        """The letter of ``struct`` for the integers; ``None`` for the rest."""
+        code = self.value[0]
+        return code if len(code) == 1 else None
+
+    @property
+    def zero(self) -> Any:
+        """What Kafka takes as the default where a field declares none, in JSON form."""
+        if self is Primitive.UUID:
+            return "A" * 22
+        return "" if self in (Primitive.STRING, Primitive.BYTES) else 0
+
+
+@dataclass(frozen=True, slots=True)
+class Array:
+    """A list of elements of one type."""
+
+    of: FieldType
+
+
+@dataclass(frozen=True, slots=True)
+class Struct:
+    """Fields that stand together, in their order on the wire."""
+
+    fields: tuple[Field, ...]
+
+    def in_version(self, version: int) -> Iterator[Field]:
+        """The fields that stand in the fixed part at ``version``."""
+        return (field for field in self.fields if field.tag is None and field.is_in(version))
+
+    def tagged_in_version(self, version: int) -> Iterator[Field]:
+        """The fields that may stand in the tagged section at ``version``."""
+        return (field for field in self.fields if field.tag is not None and field.is_in(version))
+
+
+FieldType = Primitive | Array | Struct
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One field, for all versions of its message.
+
+    ``since`` and ``until`` are the first and the last version that have it, ``nullable_since`` the first in which
+    it may be null. ``tag`` puts it into the tagged section. ``default`` is, in JSON form, what is written when a
+    value is not given; a tagged field at its default is left out, on the wire and in the JSON form alike.
+    """
+
+    name: str
+    type: FieldType
+    _: KW_ONLY
+    since: int = 0
+    until: int = NEVER
+    nullable_since: int = NEVER
+    tag: int | None = None
+    default: Any = Required.REQUIRED
+
+    def is_in(self, version: int) -> bool:
+        return self.since <= version <= self.until
+
+    def is_nullable_in(self, version: int) -> bool:
+        return version >= self.nullable_since
+
+    @property
+    def tagged_default(self) -> Any:
+        """The value that keeps a tagged field out of the section; the type's zero where none is declared."""
+        if self.default is not Required.REQUIRED:
+            return self.default
+        if isinstance(self.type, Array):
+            return []
+        assert isinstance(self.type, Primitive), "a tagged struct declares its default"
+        return self.type.zero
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A declaration for every version from 0 to ``newest``.
+
+    From ``flexible_since`` on strings, bytes and arrays have compact lengths, and every struct ends with a tagged
+    section (KIP-482).
+    """
+
+    name: str
+    body: Struct
+    _: KW_ONLY
+    newest: int = 0
+    flexible_since: int = NEVER
+
+    def knows(self, version: int) -> bool:
+        return 0 <= version <= self.newest
+
+    def is_flexible_in(self, version: int) -> bool:
+        return version >= self.flexible_since
+
+
+def struct(*fields: Field) -> Struct:
+    """The fields, in their order on the wire."""
+    return Struct(fields)
