@@ -93,7 +93,12 @@ class Entry:
             "provenance": str(self.provenance),
         }
         if self.kind is Kind.RECORD:
-            out |= {"partition": self.partition, "offset": self.offset, "batch": self.batch, "unit": self.unit}
+            out |= {
+                "partition": self.partition,
+                "offset": self.offset,
+                "batch": self.batch,
+                "unit": self.unit,
+            }
         out |= {"settled": self.settled, "payload": dict(self.payload)}
         return out
 

@@ -1,0 +1,58 @@
+"""The fold: one deterministic function that takes a state and an entry and gives the next state.
+
+Every source goes through it: case studies, simulations, imported logs. Each protocol has handlers of its own
+(``consumer``, ``classic``, ``offsets``, ``volatile``); ``replay`` only dispatches. It takes any log that the world
+may hold: records from before the log's start, gaps, tombstones of what is not there, types and codes of releases to
+come. What breaks a rule becomes an anomaly of the state, never an exception.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from groups.history import classic, consumer, offsets, volatile
+from groups.history.entries import Entry, Kind
+from groups.history.state import State
+
+FOLD_VERSION: Final = 1
+"""Raised whenever the same entries would give other changes, moments or findings: caches are then rebuilt."""
+
+OFFSET_TYPES: Final = frozenset({0, 1})
+CLASSIC_TYPE: Final = 2
+CURRENT_ASSIGNMENT_TYPE: Final = 8
+
+_MALFORMED = (LookupError, TypeError, ValueError, AttributeError, OverflowError)
+"""What reading a payload of another shape raises; nothing else is caught."""
+
+
+def replay(state: State, entry: Entry) -> State:
+    """The state after ``entry``; ``anomalies`` are those of this entry alone."""
+    before = replace(state, sequence=entry.sequence, at_ms=entry.at_ms, anomalies=())
+    try:
+        if entry.kind is Kind.RECORD:
+            return _replay_record(before, entry)
+        handler = volatile.VOLATILE.get(entry.kind)
+        return handler(before, entry) if handler is not None else before
+    except _MALFORMED as error:
+        # States are immutable, so a handler that stopped half-way has changed nothing.
+        return before.note("unreadable", f"This {entry.kind} cannot be read: {type(error).__name__}: {error}")
+
+
+def _replay_record(state: State, entry: Entry) -> State:
+    record_type, key = entry.payload["type"], entry.payload.get("key")
+    value = entry.payload.get("value")
+    known = record_type in consumer.CONSUMER_RECORD_TYPES or record_type in (*OFFSET_TYPES, CLASSIC_TYPE)
+    if not known or key is None:
+        return state.note("unknown_type", f"A record of type {record_type} was kept as bytes.")
+    group = key["group"] if record_type in (*OFFSET_TYPES, CLASSIC_TYPE) else key["groupId"]
+    if group != state.group:
+        return state.note("other_group", f"A record of group {group} was left out.")
+    if record_type in OFFSET_TYPES:
+        return offsets.replay_record(state, key, value)
+    if record_type == CLASSIC_TYPE:
+        return classic.replay_record(state, key, value)
+    after = consumer.replay_record(state, record_type, key, value)
+    if record_type == CURRENT_ASSIGNMENT_TYPE:
+        after = volatile.after_current_assignment(after, str(key["memberId"]))
+    return after

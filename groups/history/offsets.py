@@ -1,0 +1,46 @@
+"""Replay of committed offsets: types 0 and 1. The last one of each partition is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from groups.history.state import Offset, Protocol, State, with_topic
+
+Fields = Mapping[str, Any]
+
+ZERO_TOPIC_ID = "AAAAAAAAAAAAAAAAAAAAAA"
+"""Kafka's base64 form of the id that means none."""
+
+
+def replay_record(state: State, key: Fields, value: Fields | None) -> State:
+    """The state after one commit, or after one was deleted or expired.
+
+    A commit to a group that is absent makes a simple classic group, as in Kafka. A record of version 4 holds the
+    topic's name beside its id: in logs of 4.3 the only place where both stand together.
+    """
+    topic, partition = str(key["topic"]), int(key["partition"])
+    held = state.offsets.get(topic, {})
+    if value is None:
+        left = {other: offset for other, offset in held.items() if other != partition}
+        offsets = {name: kept for name, kept in state.offsets.items() if name != topic}
+        return replace(state, offsets={**offsets, topic: left} if left else offsets)
+    topic_id = value.get("topicId")
+    if topic_id == ZERO_TOPIC_ID:
+        topic_id = None
+    offset = Offset(
+        offset=int(value["offset"]),
+        leader_epoch=int(value.get("leaderEpoch", -1)),
+        metadata=value.get("metadata") or "",
+        commit_timestamp_ms=int(value.get("commitTimestamp", -1)),
+        topic_id=topic_id,
+    )
+    if topic_id is not None and state.topic_id(topic) != topic_id:
+        state = with_topic(state, topic, topic_id=str(topic_id))
+    return replace(
+        state,
+        protocol=Protocol.CLASSIC if state.protocol is None or state.deleted else state.protocol,
+        deleted=False,
+        offsets={**state.offsets, topic: {**held, partition: offset}},
+    )

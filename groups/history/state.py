@@ -1,0 +1,179 @@
+"""State: what is known of a group after an entry. Immutable; unchanged parts stay the same objects.
+
+Durable parts (``consumer``, ``classic``, ``offsets``) change by record entries alone. Volatile parts (``clients``,
+``timers``, a classic group's ``phase``) change by request, response, callback, timer and fault entries, and are
+``None`` where no such entry was seen: unknown, which is not the same as empty. A simulated coordinator keeps this
+very object as its memory.
+
+Dictionaries in here are never changed in place; they are typed as mappings, and their order is the order in which
+things were inserted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Any, Final
+
+from groups.history.classic_state import ClassicGroup
+from groups.history.consumer_state import ConsumerGroup, fresh_consumer_group
+
+ANOMALIES_AN_ENTRY_MAX: Final = 8
+"""One broken record can contradict thousands of partitions at once; the first few say all there is to say."""
+
+NOTHING: Final[Mapping[Any, Any]] = MappingProxyType({})
+
+
+class Semantics(StrEnum):
+    """Whose rules a timeline follows: Kafka as released (4.3.1), or KIP-848 as written."""
+
+    KAFKA = "kafka"
+    KIP = "kip"
+
+
+class Protocol(StrEnum):
+    CONSUMER = "consumer"
+    CLASSIC = "classic"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Topic:
+    """A topic as the log or the cluster's metadata names it; ``None`` where the source does not tell."""
+
+    name: str
+    topic_id: str | None = None
+    partitions: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Offset:
+    """The last committed offset of a partition; one is kept for each partition, so the number is bounded."""
+
+    offset: int
+    leader_epoch: int
+    metadata: str
+    commit_timestamp_ms: int
+    topic_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Client:
+    """A consumer process as its own requests and callbacks show it; partitions by topic name, ascending.
+
+    ``revoking`` is what it was told to give up and what the coordinator still counts as its own.
+    """
+
+    owned: Mapping[str, tuple[int, ...]] = NOTHING
+    revoking: Mapping[str, tuple[int, ...]] = NOTHING
+    calling: str | None = None
+    heartbeat_ms: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Timers:
+    """Deadlines of one member on the coordinator's clock; ``session_timeout_ms`` is the length that was started."""
+
+    session: int | None = None
+    rebalance: int | None = None
+    session_timeout_ms: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Anomaly:
+    """A rule that an entry broke, in words; ``kind`` is a stable identifier."""
+
+    kind: str
+    says: str
+    member: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class State:
+    """The group after entry ``sequence``; see the module's docstring.
+
+    ``protocol`` is ``None`` before the first record of the group. ``topics`` is by name, ``names`` by the newest id
+    of each name: of two ids of one name, the older stands nameless. ``seen_topic_ids`` and ``seen_topic_names`` hold
+    what records spoke of, in order. ``anomalies`` are those of the last entry only.
+    """
+
+    group: str
+    semantics: Semantics
+    sequence: int = 0
+    at_ms: int = 0
+    protocol: Protocol | None = None
+    deleted: bool = False
+    consumer: ConsumerGroup
+    classic: ClassicGroup = field(default_factory=ClassicGroup)
+    topics: Mapping[str, Topic] = field(default_factory=dict)
+    names: Mapping[str, str] = field(default_factory=dict)
+    partitions_by_id: Mapping[str, int] = field(default_factory=dict)
+    seen_topic_ids: Mapping[str, None] = field(default_factory=dict)
+    seen_topic_names: Mapping[str, None] = field(default_factory=dict)
+    offsets: Mapping[str, Mapping[int, Offset]] = field(default_factory=dict)
+    clients: Mapping[str, Client] | None = None
+    timers: Mapping[str, Timers] | None = None
+    anomalies: tuple[Anomaly, ...] = ()
+
+    def topic_name(self, topic_id: str) -> str:
+        """The name of a topic id, or the id itself where the source does not tell."""
+        return self.names.get(topic_id, topic_id)
+
+    def topic_id(self, name: str) -> str | None:
+        topic = self.topics.get(name)
+        return topic.topic_id if topic else None
+
+    def note(self, kind: str, says: str, *, member: str | None = None) -> State:
+        """The state with one more anomaly of this entry; beyond the bound it is dropped."""
+        if len(self.anomalies) >= ANOMALIES_AN_ENTRY_MAX:
+            return self
+        return replace(self, anomalies=(*self.anomalies, Anomaly(kind=kind, says=says, member=member)))
+
+
+def initial_state(
+    group: str, semantics: Semantics | str = Semantics.KAFKA, protocol: Protocol | str | None = None
+) -> State:
+    """The state before the first entry. ``protocol`` may be told where it is known (a scenario says so)."""
+    semantics = Semantics(semantics)
+    return State(
+        group=group,
+        semantics=semantics,
+        protocol=Protocol(protocol) if protocol is not None else None,
+        consumer=fresh_consumer_group(kip=semantics is Semantics.KIP),
+    )
+
+
+def with_topic(
+    state: State, name: str, *, topic_id: str | None = None, partitions: int | None = None
+) -> State:
+    """The state after a source said something of a topic. ``None`` says nothing; a new id makes a new topic."""
+    old = state.topics.get(name)
+    if old is not None:
+        same = topic_id is None or old.topic_id is None or old.topic_id == topic_id
+        topic_id = topic_id or old.topic_id
+        if partitions is None and same:
+            partitions = old.partitions
+    if partitions is None and topic_id is not None:
+        partitions = state.partitions_by_id.get(topic_id)
+    new = Topic(name=name, topic_id=topic_id, partitions=partitions)
+    if new == old:
+        return state
+    names = state.names
+    if topic_id is not None and names.get(topic_id) != name:
+        stale = old.topic_id if old is not None else None
+        names = {known: of for known, of in names.items() if known != stale}
+        names[topic_id] = name
+    return replace(state, topics={**state.topics, name: new}, names=names)
+
+
+def without_topic(state: State, name: str) -> State:
+    """The state after a topic was deleted: its id, where still held, stands nameless."""
+    gone = state.topics.get(name)
+    if gone is None:
+        return state
+    return replace(
+        state,
+        topics={other: topic for other, topic in state.topics.items() if other != name},
+        names={known: of for known, of in state.names.items() if known != gone.topic_id},
+    )
