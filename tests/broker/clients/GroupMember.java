@@ -1,0 +1,95 @@
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.List;
+import java.util.Properties;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.stream.Collectors;
+import org.apache.kafka.clients.consumer.ConsumerRebalanceListener;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.common.TopicPartition;
+
+/**
+ * One member of a group, driven by lines on standard input: "join", "commit", "leave" (closes and ends).
+ * It tells on standard output what happens: "ready", "assigned ID orders-0 orders-1", "revoked …", "lost …",
+ * "committed", "left". When standard input ends it leaves too, so that it never outlives the test.
+ *
+ * Arguments: topics (comma), milliseconds to spend in onPartitionsRevoked, then key=value settings of the consumer.
+ */
+public class GroupMember {
+    private static final Duration POLL = Duration.ofMillis(100);
+
+    public static void main(String[] args) throws Exception {
+        List<String> topics = Arrays.asList(args[0].split(","));
+        long revokeMs = Long.parseLong(args[1]);
+        Properties settings = new Properties();
+        settings.put("key.deserializer", "org.apache.kafka.common.serialization.ByteArrayDeserializer");
+        settings.put("value.deserializer", "org.apache.kafka.common.serialization.ByteArrayDeserializer");
+        for (int i = 2; i < args.length; i++) {
+            int equals = args[i].indexOf('=');
+            settings.put(args[i].substring(0, equals), args[i].substring(equals + 1));
+        }
+        ConcurrentLinkedQueue<String> commands = new ConcurrentLinkedQueue<>();
+        KafkaConsumer<byte[], byte[]> consumer = new KafkaConsumer<>(settings);
+        Thread reader = new Thread(() -> read(commands));
+        reader.setDaemon(true);
+        reader.start();
+        say("ready", List.of());
+
+        boolean joined = false;
+        while (true) {
+            String command = commands.poll();
+            if ("leave".equals(command)) break;
+            if ("join".equals(command)) {
+                consumer.subscribe(topics, listener(consumer, revokeMs));
+                joined = true;
+            }
+            if ("commit".equals(command)) {
+                consumer.commitSync();
+                say("committed", List.of());
+            }
+            if (joined) consumer.poll(POLL);
+            else Thread.sleep(POLL.toMillis());
+        }
+        consumer.close();
+        say("left", List.of());
+    }
+
+    private static ConsumerRebalanceListener listener(KafkaConsumer<byte[], byte[]> consumer, long revokeMs) {
+        return new ConsumerRebalanceListener() {
+            @Override public void onPartitionsAssigned(Collection<TopicPartition> partitions) {
+                say("assigned " + consumer.groupMetadata().memberId(), partitions);
+            }
+
+            @Override public void onPartitionsRevoked(Collection<TopicPartition> partitions) {
+                say("revoked", partitions);
+                try {
+                    Thread.sleep(revokeMs);
+                } catch (InterruptedException ended) {
+                    Thread.currentThread().interrupt();
+                }
+            }
+
+            @Override public void onPartitionsLost(Collection<TopicPartition> partitions) {
+                say("lost", partitions);
+            }
+        };
+    }
+
+    private static void read(ConcurrentLinkedQueue<String> commands) {
+        try (BufferedReader in = new BufferedReader(new InputStreamReader(System.in))) {
+            String line;
+            while ((line = in.readLine()) != null) commands.add(line.strip());
+        } catch (java.io.IOException ended) {
+            // The same as the end of the input: the one who drove this member is gone.
+        }
+        commands.add("leave");
+    }
+
+    private static synchronized void say(String what, Collection<TopicPartition> partitions) {
+        String names = partitions.stream().map(TopicPartition::toString).sorted().collect(Collectors.joining(" "));
+        System.out.println((what + " " + names).strip());
+    }
+}

@@ -1,0 +1,86 @@
+"""The released jars: copied by Maven once, kept under ``var/kafka/<release>/`` for every later run."""
+
+from __future__ import annotations
+
+import fcntl
+import shutil
+import subprocess
+from pathlib import Path
+
+RELEASE = "4.3.1"
+"""The release that ``kafka`` semantics follow; the pom beside this file pins the same."""
+
+HERE = Path(__file__).resolve().parent
+HOME = HERE.parent.parent / "var" / "kafka" / RELEASE
+JARS = HOME / "jars"
+CLASSES = HOME / "classes"
+
+MAVEN_LIMIT_S = 300
+"""A cold download is about 54 MB and took 7 s; a slow line deserves patience, a hanging one does not."""
+
+
+class BrokerUnavailableError(RuntimeError):
+    """This machine cannot run the broker; the message says what is missing."""
+
+
+def missing() -> str | None:
+    """Says why no broker can be started here, or None when one can."""
+    if shutil.which("java") is None or shutil.which("javac") is None:
+        return "no Java development kit (java and javac) on the path"
+    if not _complete() and shutil.which("mvn") is None:
+        return (
+            f"no jars of Kafka {RELEASE} in {JARS.relative_to(HERE.parent.parent)} and no mvn to fetch them"
+        )
+    return None
+
+
+def class_path() -> str:
+    """The class path of the released jars and of our own small clients, fetched and compiled where needed."""
+    reason = missing()
+    if reason is not None:
+        raise BrokerUnavailableError(reason)
+    HOME.mkdir(parents=True, exist_ok=True)
+    # Two test runs may start at once on a fresh clone: the second waits for the first one's jars.
+    with (HOME / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not _complete():
+            _fetch()
+        _compile()
+    return f"{JARS}/*:{CLASSES}"
+
+
+def _complete() -> bool:
+    return (JARS / f"kafka_2.13-{RELEASE}.jar").exists() and (JARS / f"kafka-tools-{RELEASE}.jar").exists()
+
+
+def _fetch() -> None:
+    arriving = HOME / "jars.arriving"
+    shutil.rmtree(arriving, ignore_errors=True)
+    command = ["mvn", "-q", "-B", "-f", str(HERE / "pom.xml"), "dependency:copy-dependencies"]
+    command.append(f"-DoutputDirectory={arriving}")
+    done = subprocess.run(command, capture_output=True, text=True, timeout=MAVEN_LIMIT_S)
+    if done.returncode != 0:
+        raise BrokerUnavailableError(f"mvn could not fetch Kafka {RELEASE}: {_first_line(done.stdout)}")
+    # A half-fetched folder never carries the final name.
+    shutil.rmtree(JARS, ignore_errors=True)
+    arriving.rename(JARS)
+
+
+def _compile() -> None:
+    """Compiles the clients once: launching a source file compiles it again in every process."""
+    sources = sorted((HERE / "clients").glob("*.java"))
+    compiled = [CLASSES / f"{source.stem}.class" for source in sources]
+    if all(
+        out.exists() and out.stat().st_mtime >= source.stat().st_mtime
+        for source, out in zip(sources, compiled, strict=True)
+    ):
+        return
+    CLASSES.mkdir(exist_ok=True)
+    command = ["javac", "-cp", f"{JARS}/*", "-d", str(CLASSES), *map(str, sources)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode != 0:
+        raise BrokerUnavailableError(f"javac refused the clients: {_first_line(done.stderr)}")
+
+
+def _first_line(text: str) -> str:
+    return next((line for line in text.splitlines() if line.strip()), "(it said nothing)")

@@ -1,0 +1,116 @@
+"""Released Java consumers as processes of their own, driven line by line (clients/GroupMember.java)."""
+
+from __future__ import annotations
+
+import subprocess
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from . import jars
+from .node import Node, end_with_parent
+from .rpc import RpcError
+
+CLIENT_LIMIT_S = 60
+"""A consumer is up within 1.5 s on an idle machine, 10 s when several start at once."""
+
+SESSION_TIMEOUT_MS = 6000
+"""Of a classic member, as the broker's setting is for a consumer group's: a killed one is missed soon."""
+
+CONSUMER = {"group.protocol": "consumer"}
+CLASSIC = {
+    "group.protocol": "classic",
+    "session.timeout.ms": SESSION_TIMEOUT_MS,
+    "heartbeat.interval.ms": 1000,
+}
+
+
+@dataclass(slots=True)
+class Member:
+    """One member. It is started, says ``ready``, and joins only when told to."""
+
+    node: Node
+    client_id: str
+    group: str
+    topic: str
+    settings: Mapping[str, object]
+    revoke_ms: int = 0
+    lines: list[str] = field(default_factory=list)
+    _process: subprocess.Popen[str] | None = None
+    _heard: threading.Condition = field(default_factory=threading.Condition)
+
+    def start(self) -> Member:
+        settings = {
+            "bootstrap.servers": self.node.bootstrap,
+            "client.id": self.client_id,
+            "group.id": self.group,
+            "auto.offset.reset": "earliest",
+            **self.settings,
+        }
+        self._process = subprocess.Popen(
+            [
+                *["java", "-Xmx96m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"],
+                *["-Dlog4j2.level=ERROR", "-cp", jars.class_path(), "GroupMember"],
+                *[self.topic, str(self.revoke_ms)],
+                *[f"{key}={value}" for key, value in settings.items()],
+            ],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            preexec_fn=end_with_parent,
+        )
+        threading.Thread(target=self._listen, daemon=True).start()
+        return self
+
+    def join(self) -> None:
+        self._say("join")
+
+    def commit(self) -> None:
+        self._say("commit")
+
+    def leave(self) -> None:
+        """Leaves the group cleanly and ends."""
+        self._say("leave")
+        self.wait_for("left")
+        self._end()
+
+    def kill(self) -> None:
+        """SIGKILL: the broker hears nothing and finds out by the session timeout."""
+        if self._process is not None:
+            self._process.kill()
+            self._end()
+
+    def wait_for(self, start: str, *, times: int = 1, limit_s: float = CLIENT_LIMIT_S) -> str:
+        """Waits for the ``times``-th line that begins with ``start`` and returns it."""
+        deadline = time.monotonic() + limit_s
+        with self._heard:
+            while True:
+                matching = [line for line in self.lines if line.startswith(start)]
+                if len(matching) >= times:
+                    return matching[times - 1]
+                if not self._heard.wait(deadline - time.monotonic()):
+                    raise RpcError(f"{self.client_id} did not say {start!r} in {limit_s} s: {self.lines}")
+
+    def _say(self, command: str) -> None:
+        assert self._process is not None
+        assert self._process.stdin is not None
+        self._process.stdin.write(command + "\n")
+        self._process.stdin.flush()
+
+    def _listen(self) -> None:
+        assert self._process is not None
+        assert self._process.stdout is not None
+        for line in self._process.stdout:
+            with self._heard:
+                self.lines.append(line.strip())
+                self._heard.notify_all()
+
+    def _end(self) -> None:
+        assert self._process is not None
+        self._process.wait(CLIENT_LIMIT_S)
+        for stream in (self._process.stdin, self._process.stdout):
+            if stream is not None:
+                stream.close()
+        self._process = None

@@ -1,0 +1,253 @@
+"""One Kafka node (KRaft, broker and controller in one process) on loopback, for as long as a test needs it."""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import uuid
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from . import jars
+from .rpc import Connection, RpcError
+
+READY_LIMIT_S = 90
+"""Ready within 5 s on an idle machine; the tests share two cores with others."""
+
+STOP_LIMIT_S = 60
+"""A clean stop takes 2 s; what takes longer than this is killed, and its segments are not to be trusted."""
+
+OFFSETS_PARTITIONS = 4
+"""Few partitions: a group's records are found quickly, and a folder of segments stays small."""
+
+SETTINGS: dict[str, object] = {
+    "process.roles": "broker,controller",
+    "node.id": 1,
+    "controller.listener.names": "CONTROLLER",
+    "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT",
+    "num.network.threads": 2,
+    "num.io.threads": 4,
+    "auto.create.topics.enable": "false",
+    "offsets.topic.num.partitions": OFFSETS_PARTITIONS,
+    "offsets.topic.replication.factor": 1,
+    "transaction.state.log.replication.factor": 1,
+    "transaction.state.log.min.isr": 1,
+    # A rebalance is to be over in seconds. The least values that the broker takes are settings themselves.
+    "group.initial.rebalance.delay.ms": 0,
+    "group.min.session.timeout.ms": 1000,
+    "group.consumer.min.session.timeout.ms": 1000,
+    "group.consumer.session.timeout.ms": 6000,
+    "group.consumer.min.heartbeat.interval.ms": 200,
+    "group.consumer.heartbeat.interval.ms": 1000,
+    "group.coordinator.threads": 1,
+    # Every record that was written is wanted: nothing is compacted while the node lives.
+    "log.cleaner.backoff.ms": 600_000,
+    # The metadata log would get a record every half second only to show that the controller lives.
+    "metadata.max.idle.interval.ms": 0,
+}
+
+LOGGING = """\
+Configuration:
+  Appenders:
+    File:
+      name: broker
+      fileName: ${sys:broker.log}
+      PatternLayout: {pattern: "%d{UNIX_MILLIS} %p %c{1} %m%n"}
+    RandomAccessFile:
+      name: requests
+      fileName: ${sys:broker.log}.requests
+      PatternLayout: {pattern: "%d{UNIX_MILLIS} %m%n"}
+  Loggers:
+    Root: {level: WARN, AppenderRef: [{ref: broker}]}
+    Logger:
+      - {name: org.apache.kafka.coordinator.group, level: INFO}
+      - name: kafka.request.logger
+        level: "${sys:request.level}"
+        additivity: false
+        AppenderRef: [{ref: requests}]
+"""
+
+
+@dataclass(slots=True)
+class Node:
+    """A node in ``folder``: its settings, its data and its log. ``start`` and ``stop`` may be called again."""
+
+    folder: Path
+    settings: Mapping[str, object] = field(default_factory=dict)
+    request_log: bool = False
+    port: int = 0
+    _process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def bootstrap(self) -> str:
+        return f"127.0.0.1:{self.port}"
+
+    @property
+    def data(self) -> Path:
+        return self.folder / "data"
+
+    @property
+    def pid(self) -> int:
+        assert self._process is not None
+        return self._process.pid
+
+    def start(self, *, outlive: bool = False) -> None:
+        """Formats the storage where needed, starts the node and waits until it answers.
+
+        With ``outlive`` the node goes on when this process ends (the command line's ``start``).
+        """
+        class_path = jars.class_path()
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.port, controller = _free_ports()
+        (self.folder / "log4j2.yaml").write_text(LOGGING)
+        (self.folder / "server.properties").write_text(self._properties(controller))
+        java = [
+            "java",
+            "-Xms128m",
+            "-Xmx512m",
+            f"-Dlog4j2.configurationFile={self.folder / 'log4j2.yaml'}",
+            f"-Dbroker.log={self.folder / 'broker.log'}",
+            f"-Drequest.level={'DEBUG' if self.request_log else 'WARN'}",
+            "-cp",
+            class_path,
+        ]
+        if not (self.data / "meta.properties").exists():
+            self._format(java)
+        with (self.folder / "broker.out").open("wb") as out:
+            self._process = subprocess.Popen(
+                [*java, "kafka.Kafka", str(self.folder / "server.properties")],
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+                preexec_fn=None if outlive else end_with_parent,
+            )
+        try:
+            self._wait_until_ready()
+        except BaseException:
+            self.kill()
+            raise
+
+    def stop(self) -> None:
+        """Stops the node so that its segments are complete on disk."""
+        if self._process is None:
+            return
+        self._process.terminate()
+        try:
+            self._process.wait(STOP_LIMIT_S)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            raise
+        self._process = None
+
+    def kill(self) -> None:
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+            self._process = None
+
+    def connect(self, client_id: str = "test") -> Connection:
+        return Connection(self.port, client_id)
+
+    def tool(self, main_class: str, *arguments: str, limit_s: float = 120) -> str:
+        """Runs one of Kafka's own command line classes and returns what it printed."""
+        command = [
+            "java",
+            "-Xmx256m",
+            "-XX:TieredStopAtLevel=1",
+            "-XX:+UseSerialGC",
+            "-cp",
+            jars.class_path(),
+        ]
+        done = subprocess.run(
+            [*command, main_class, *arguments], capture_output=True, text=True, timeout=limit_s
+        )
+        if done.returncode != 0:
+            raise RpcError(f"{main_class} ended with {done.returncode}: {done.stdout}{done.stderr}")
+        return done.stdout
+
+    def _properties(self, controller: int) -> str:
+        settings = SETTINGS | {
+            "listeners": f"PLAINTEXT://127.0.0.1:{self.port},CONTROLLER://127.0.0.1:{controller}",
+            "advertised.listeners": f"PLAINTEXT://127.0.0.1:{self.port},CONTROLLER://127.0.0.1:{controller}",
+            "controller.quorum.bootstrap.servers": f"127.0.0.1:{controller}",
+            "log.dirs": str(self.data),
+            **self.settings,
+        }
+        return "".join(f"{key}={value}\n" for key, value in settings.items())
+
+    def _format(self, java: list[str]) -> None:
+        cluster = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
+        arguments = ["format", "--standalone", "-t", cluster, "-c", str(self.folder / "server.properties")]
+        done = subprocess.run(
+            [*java, "kafka.tools.StorageTool", *arguments],
+            capture_output=True,
+            text=True,
+            timeout=READY_LIMIT_S,
+        )
+        if done.returncode != 0:
+            raise RpcError(f"the storage could not be formatted: {done.stdout}{done.stderr}")
+
+    def _wait_until_ready(self) -> None:
+        assert self._process is not None
+        deadline = time.monotonic() + READY_LIMIT_S
+        while time.monotonic() < deadline:
+            if self._process.poll() is not None:
+                raise RpcError(f"the node ended at once: {(self.folder / 'broker.out').read_text()[-2000:]}")
+            with contextlib.suppress(OSError, RpcError), self.connect() as connection:
+                if connection.brokers() > 0:
+                    return
+            time.sleep(0.1)
+        raise RpcError(f"the node was not ready within {READY_LIMIT_S} s")
+
+
+@contextlib.contextmanager
+def running(
+    folder: Path, settings: Mapping[str, object] | None = None, *, request_log: bool = False
+) -> Iterator[Node]:
+    """A node that runs inside the ``with`` block, whatever happens there."""
+    node = Node(folder, settings or {}, request_log)
+    node.start()
+    try:
+        yield node
+    finally:
+        node.stop()
+
+
+def wait_for_coordinator(node: Node, group: str, limit_s: float = 60) -> None:
+    """Waits until the group's coordinator answers, so that no client meets a loading one."""
+    deadline = time.monotonic() + limit_s
+    with node.connect() as connection:
+        while time.monotonic() < deadline:
+            # GROUP_ID_NOT_FOUND (69) is an answer of a coordinator that has loaded; 14 to 16 are not.
+            if connection.find_coordinator(group) == 0:
+                described = connection.describe_consumer_group(group)
+                if described["error_code"] in (0, 69):
+                    return
+            time.sleep(0.1)
+    raise RpcError(f"no coordinator for group {group} within {limit_s} s")
+
+
+def _free_ports() -> tuple[int, int]:
+    with socket.socket() as first, socket.socket() as second:
+        first.bind(("127.0.0.1", 0))
+        second.bind(("127.0.0.1", 0))
+        return first.getsockname()[1], second.getsockname()[1]
+
+
+def end_with_parent() -> None:
+    """Has the kernel stop the child when this process dies, however it dies (Linux; elsewhere ``stop`` does)."""
+    if sys.platform == "linux":
+        import ctypes
+
+        pr_set_pdeathsig = 1
+        ctypes.CDLL(None).prctl(pr_set_pdeathsig, signal.SIGTERM)
+        if os.getppid() == 1:
+            os._exit(1)

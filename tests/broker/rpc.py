@@ -1,0 +1,264 @@
+"""The few requests that the tests send to a broker themselves, encoded by hand.
+
+The layouts are those of Kafka 4.3.1's own message schemas, as printed from the jars, in their flexible versions:
+ConsumerGroupHeartbeat v1, ConsumerGroupDescribe v0 and v1, DescribeGroups v6, OffsetCommit v10, CreateTopics v7,
+CreatePartitions v3, Metadata v12. A schema is a list of (name, type); a type is a name of ``_NUMBERS``, ``string``,
+``string?``, ``bytes`` or ``uuid``,
+``[type]`` for an array, ``("array?", type)`` and ``("struct?", schema)`` for those that may be null, or a schema.
+"""
+
+from __future__ import annotations
+
+import base64
+import socket
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from . import schemas
+
+ANSWER_LIMIT_S = 15
+"""A loaded two-core machine has kept an answer for seconds; more means that the broker hangs."""
+
+
+class RpcError(RuntimeError):
+    """The broker's answer could not be had, or carries an error code."""
+
+
+@dataclass(slots=True)
+class Reader:
+    data: bytes
+    at: int = 0
+
+    def take(self, size: int) -> bytes:
+        piece = self.data[self.at : self.at + size]
+        if len(piece) < size:
+            raise RpcError(f"an answer ends at {len(self.data)} where {size} bytes from {self.at} are due")
+        self.at += size
+        return piece
+
+    def unpack(self, form: str) -> Any:
+        return struct.unpack(">" + form, self.take(struct.calcsize(">" + form)))[0]
+
+    def varint(self) -> int:
+        value = shift = 0
+        while True:
+            byte = self.take(1)[0]
+            value |= (byte & 0x7F) << shift
+            if byte < 0x80:
+                return value
+            shift += 7
+
+
+def _varint(value: int) -> bytes:
+    out = bytearray()
+    while value >= 0x80:
+        out.append(value & 0x7F | 0x80)
+        value >>= 7
+    out.append(value)
+    return bytes(out)
+
+
+_NUMBERS = {"int8": "b", "int16": "h", "int32": "i", "int64": "q", "bool": "?"}
+
+
+def encode(kind: Any, value: Any) -> bytes:
+    """Bytes of ``value`` under schema type ``kind``; every struct ends with an empty tagged-field section."""
+    match kind:
+        case str() if kind in _NUMBERS:
+            return struct.pack(">" + _NUMBERS[kind], value)
+        case "string" | "string?":
+            return b"\0" if value is None else _varint(len(value.encode()) + 1) + value.encode()
+        case "bytes":
+            return _varint(len(value) + 1) + value
+        case "uuid":
+            return uuid_bytes(value)
+        case ("array?", inner):
+            return b"\0" if value is None else encode([inner], value)
+        case ("struct?", inner):
+            return b"\xff" if value is None else b"\1" + encode(inner, value)
+        case [(str(), _), *_]:
+            return b"".join(encode(inner, value[name]) for name, inner in kind) + b"\0"
+        case [inner]:
+            return _varint(len(value) + 1) + b"".join(encode(inner, each) for each in value)
+    raise TypeError(f"no such schema type: {kind!r}")
+
+
+def decode(kind: Any, reader: Reader) -> Any:
+    """The value under schema type ``kind`` that stands at ``reader``; tagged fields are passed over."""
+    match kind:
+        case str() if kind in _NUMBERS:
+            return reader.unpack(_NUMBERS[kind])
+        case "string" | "string?" | "bytes":
+            size = reader.varint()
+            piece = reader.take(size - 1) if size else None
+            return piece if kind == "bytes" or piece is None else piece.decode()
+        case "uuid":
+            return base64.urlsafe_b64encode(reader.take(16)).decode().rstrip("=")
+        case ("array?", inner):
+            return decode([inner], reader)
+        case ("struct?", inner):
+            return decode(inner, reader) if reader.unpack("b") == 1 else None
+        case [(str(), _), *_]:
+            out = {name: decode(inner, reader) for name, inner in kind}
+            for _ in range(reader.varint()):
+                reader.varint()
+                reader.take(reader.varint())
+            return out
+        case [inner]:
+            size = reader.varint()
+            return None if size == 0 else [decode(inner, reader) for _ in range(size - 1)]
+    raise TypeError(f"no such schema type: {kind!r}")
+
+
+def uuid_bytes(text: str) -> bytes:
+    """The 16 bytes of a topic id in Kafka's base64 form."""
+    return base64.urlsafe_b64decode(text + "==")
+
+
+@dataclass(slots=True)
+class Connection:
+    """One connection to a broker: a request, then its answer."""
+
+    port: int
+    client_id: str = "test"
+    correlation: int = 0
+    _socket: socket.socket = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._socket = socket.create_connection(("127.0.0.1", self.port), ANSWER_LIMIT_S)
+        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+
+    def __enter__(self) -> Connection:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._socket.close()
+
+    def call(self, api: str, request: dict[str, Any], *, version: int | None = None) -> dict[str, Any]:
+        """Sends a request of ``schemas.APIS[api]`` and returns its answer as Kafka's fields in snake case."""
+        key, newest, ask, answers = schemas.APIS[api]
+        version = newest if version is None else version
+        self.correlation += 1
+        name = self.client_id.encode()
+        header = struct.pack(">hhih", key, version, self.correlation, len(name)) + name + b"\0"
+        message = header + encode(ask, request)
+        self._socket.sendall(struct.pack(">i", len(message)) + message)
+        size = struct.unpack(">i", self._receive(4))[0]
+        reader = Reader(self._receive(size))
+        if reader.unpack("i") != self.correlation:
+            raise RpcError(f"{api}: an answer to another request")
+        reader.varint()
+        out: dict[str, Any] = decode(answers[version] if isinstance(answers, dict) else answers, reader)
+        if reader.at != len(reader.data):
+            raise RpcError(f"{api} v{version}: {len(reader.data) - reader.at} bytes of the answer left over")
+        return out
+
+    def _receive(self, size: int) -> bytes:
+        out = b""
+        while len(out) < size:
+            piece = self._socket.recv(size - len(out))
+            if not piece:
+                raise RpcError("the broker closed the connection")
+            out += piece
+        return out
+
+    # What the tests ask for, by name.
+
+    def create_topic(self, name: str, partitions: int) -> str:
+        """Makes a topic and returns its id in Kafka's base64 form."""
+        topic = {
+            "name": name,
+            "num_partitions": partitions,
+            "replication_factor": 1,
+            "assignments": [],
+            "configs": [],
+        }
+        made = self.call("CreateTopics", {"topics": [topic], "timeout_ms": 10_000, "validate_only": False})
+        (answer,) = made["topics"]
+        _good("CreateTopics", answer)
+        return str(answer["topic_id"])
+
+    def grow_topic(self, name: str, partitions: int) -> None:
+        """Raises a topic's partition count to ``partitions``."""
+        topic = {"name": name, "count": partitions, "assignments": None}
+        request = {"topics": [topic], "timeout_ms": 10_000, "validate_only": False}
+        (answer,) = self.call("CreatePartitions", request)["results"]
+        _good("CreatePartitions", answer)
+
+    def brokers(self) -> int:
+        """How many brokers the node names; 0 while it is still starting."""
+        request = {
+            "topics": [],
+            "allow_auto_topic_creation": False,
+            "include_topic_authorized_operations": False,
+        }
+        return len(self.call("Metadata", request)["brokers"])
+
+    def leaders_of(self, name: str) -> int:
+        """How many partitions of a topic have a leader by now."""
+        request = {
+            "topics": [{"topic_id": "A" * 22, "name": name}],
+            "allow_auto_topic_creation": False,
+            "include_topic_authorized_operations": False,
+        }
+        (topic,) = self.call("Metadata", request)["topics"]
+        return sum(1 for each in topic["partitions"] if each["error_code"] == 0)
+
+    def find_coordinator(self, group: str) -> int:
+        """Asks who coordinates a group, which also has the broker make ``__consumer_offsets``; the error code."""
+        request = {"key_type": 0, "coordinator_keys": [group]}
+        return int(self.call("FindCoordinator", request)["coordinators"][0]["error_code"])
+
+    def describe_consumer_group(self, group: str, *, version: int = 1) -> dict[str, Any]:
+        request = {"group_ids": [group], "include_authorized_operations": False}
+        return dict(self.call("ConsumerGroupDescribe", request, version=version)["groups"][0])
+
+    def describe_classic_group(self, group: str) -> dict[str, Any]:
+        request = {"groups": [group], "include_authorized_operations": False}
+        return dict(self.call("DescribeGroups", request)["groups"][0])
+
+    def heartbeat(
+        self,
+        group: str,
+        member: str,
+        epoch: int,
+        *,
+        subscribed: Sequence[str] | None = None,
+        rebalance_timeout_ms: int = -1,
+        owned: dict[str, list[int]] | None = None,
+    ) -> dict[str, Any]:
+        """One ConsumerGroupHeartbeat v1; ``owned`` is by topic id, None where nothing is reported."""
+        partitions = None if owned is None else [{"topic_id": t, "partitions": p} for t, p in owned.items()]
+        request = {
+            "group_id": group,
+            "member_id": member,
+            "member_epoch": epoch,
+            "instance_id": None,
+            "rack_id": None,
+            "rebalance_timeout_ms": rebalance_timeout_ms,
+            "subscribed_topic_names": None if subscribed is None else list(subscribed),
+            "subscribed_topic_regex": None,
+            "server_assignor": None,
+            "topic_partitions": partitions,
+        }
+        return self.call("ConsumerGroupHeartbeat", request)
+
+    def commit(self, group: str, member: str, epoch: int, topic_id: str, partition: int, offset: int) -> int:
+        """Commits one offset and returns the error code."""
+        commit = {"partition": partition, "offset": offset, "leader_epoch": -1, "metadata": ""}
+        request = {
+            "group_id": group,
+            "generation_or_member_epoch": epoch,
+            "member_id": member,
+            "instance_id": None,
+            "topics": [{"topic_id": topic_id, "partitions": [commit]}],
+        }
+        answer = self.call("OffsetCommit", request)
+        return int(answer["topics"][0]["partitions"][0]["error_code"])
+
+
+def _good(api: str, answer: dict[str, Any]) -> None:
+    if answer["error_code"] != 0:
+        raise RpcError(f"{api}: error {answer['error_code']}: {answer['error_message']}")
