@@ -66,11 +66,11 @@ class Timeline(models.Model):
     created = models.DateTimeField(auto_now_add=True)
 
     class Meta:
-        ordering = ["-created", "id"]
-        indexes = [
+        ordering = ("-created", "id")
+        indexes = (
             models.Index(fields=["status", "lease_until"], name="timeline_lease"),
             models.Index(fields=["source", "-created"], name="timeline_listing"),
-        ]
+        )
 
     def __str__(self) -> str:
         return f"{self.id} ({self.title})"
@@ -85,20 +85,22 @@ class Batch(models.Model):
     entries = models.BinaryField()
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["timeline", "first"], name="batch_first")]
+        constraints = (models.UniqueConstraint(fields=["timeline", "first"], name="batch_first"),)
 
     def __str__(self) -> str:
         return f"{self.timeline_id}: entries {self.first} to {self.last}"
 
 
 class Folded(models.Model):
-    """What the fold made of the entries from ``first`` to ``last``: a cache under ``Timeline.fold_version``.
+    """What the fold of one version made of the entries from ``first`` to ``last``: a cache.
 
     ``checkpoint`` (the frame at ``first - 1`` and the state of the findings there) stands where a chunk begins;
-    the rows up to the next one with a checkpoint are the rest of that chunk.
+    the rows up to the next one with a checkpoint are the rest of that chunk. Rows count once the timeline's
+    ``fold_version`` is theirs, so that those of a new version can be made beside the old.
     """
 
     timeline = models.ForeignKey(Timeline, on_delete=models.CASCADE, related_name="folded")
+    fold_version = models.IntegerField()
     first = models.BigIntegerField()
     last = models.BigIntegerField()
     changes = models.BinaryField()
@@ -106,17 +108,19 @@ class Folded(models.Model):
     checkpoint = models.BinaryField(null=True)
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["timeline", "first"], name="folded_first")]
-        indexes = [
+        constraints = (
+            models.UniqueConstraint(fields=["timeline", "fold_version", "first"], name="folded_first"),
+        )
+        indexes = (
             models.Index(
-                fields=["timeline", "first"],
+                fields=["timeline", "fold_version", "first"],
                 name="folded_chunks",
                 condition=models.Q(checkpoint__isnull=False),
-            )
-        ]
+            ),
+        )
 
     def __str__(self) -> str:
-        return f"{self.timeline_id}: folded {self.first} to {self.last}"
+        return f"{self.timeline_id}: folded {self.first} to {self.last} by version {self.fold_version}"
 
 
 class Import(models.Model):
@@ -142,7 +146,7 @@ class Import(models.Model):
     finished = models.DateTimeField(null=True)
 
     class Meta:
-        ordering = ["-created", "id"]
+        ordering = ("-created", "id")
 
     def __str__(self) -> str:
         return f"{self.id} ({self.title})"
