@@ -1,0 +1,207 @@
+"""The orders in which Java walks its hash tables, so that records come out as a real broker writes them.
+
+A broker's lists of members, topics and partitions stand in the order of ``java.util.HashMap``, ``HashSet`` or
+Kafka's own ``TimelineHashMap``. The rules are those of OpenJDK (``HashMap.putVal``, ``computeIfAbsent``,
+``resize``) and of Kafka's ``BaseHashTable``. What is left out: a bucket of eight and more keys becomes a tree in
+Java, which moves its root to the front; no bucket here is walked in that order.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from typing import Generic, TypeVar
+
+K = TypeVar("K", bound=Hashable)
+
+DEFAULT_TABLE = 16
+"""Slots of a ``HashMap`` that was made without a capacity, from its first insertion on."""
+
+_GOLDEN = 7046029254386353131
+_MASK_32 = 0xFFFFFFFF
+_MASK_64 = 0xFFFFFFFFFFFFFFFF
+
+
+def string_hash(text: str) -> int:
+    """``String.hashCode`` as an unsigned 32-bit number: over UTF-16 units, factor 31."""
+    units = text.encode("utf-16-be", "surrogatepass")
+    result = 0
+    for high, low in zip(units[::2], units[1::2], strict=True):
+        result = (31 * result + (high << 8 | low)) & _MASK_32
+    return result
+
+
+def int_hash(number: int) -> int:
+    """``Integer.hashCode`` as an unsigned 32-bit number: the number itself."""
+    return number & _MASK_32
+
+
+def uuid_hash(text: str) -> int:
+    """Hash of Kafka's ``Uuid``, given in its url-safe base64 form of 22 characters."""
+    raw = base64.urlsafe_b64decode(text + "==")
+    mixed = int.from_bytes(raw[:8], "big") ^ int.from_bytes(raw[8:], "big")
+    return ((mixed >> 32) ^ mixed) & _MASK_32
+
+
+def signed_32(number: int) -> int:
+    """The number as Java's ``int`` shows it."""
+    number &= _MASK_32
+    return number - (1 << 32) if number >> 31 else number
+
+
+def offsets_partition(group_id: str, partitions: int) -> int:
+    """The partition of ``__consumer_offsets`` that holds a group: ``Math.abs(hash) % partitions``.
+
+    ``Math.abs`` of the least ``int`` is negative in Java; Kafka's ``Utils.abs`` gives 0 for it.
+    """
+    number = signed_32(string_hash(group_id))
+    return 0 if number == -(1 << 31) else abs(number) % partitions
+
+
+def table_for(capacity: int) -> int:
+    """The least power of two that is not below ``capacity`` (1 for 0)."""
+    return 1 if capacity <= 1 else 1 << (capacity - 1).bit_length()
+
+
+class HashOrder(Generic[K]):
+    """The keys of a ``java.util.HashMap`` or ``HashSet``, walked as Java walks them."""
+
+    __slots__ = ("_buckets", "_hash", "_keys", "_table")
+
+    def __init__(self, hash_of: Callable[[K], int], *, table: int = DEFAULT_TABLE) -> None:
+        self._hash = hash_of
+        self._table = table
+        self._buckets: dict[int, list[K]] = {}
+        self._keys: set[K] = set()
+
+    @classmethod
+    def filled(cls, hash_of: Callable[[K], int], keys: Iterable[K]) -> HashOrder[K]:
+        """A fresh table that grew while the keys were put in."""
+        order = cls(hash_of)
+        for key in keys:
+            order.put(key)
+        return order
+
+    @classmethod
+    def with_capacity(cls, hash_of: Callable[[K], int], capacity: int, keys: Iterable[K] = ()) -> HashOrder[K]:
+        """``new HashMap<>(capacity)``, then the keys put."""
+        order = cls(hash_of, table=table_for(capacity))
+        for key in keys:
+            order.put(key)
+        return order
+
+    @classmethod
+    def map_copy(cls, hash_of: Callable[[K], int], keys: Iterable[K]) -> HashOrder[K]:
+        """``new HashMap<>(map)``: a table sized by the number of entries."""
+        listed = list(keys)
+        table = table_for(int(len(listed) / 0.75 + 1)) if listed else DEFAULT_TABLE
+        order = cls(hash_of, table=table)
+        for key in listed:
+            order.put(key)
+        return order
+
+    @classmethod
+    def set_copy(cls, hash_of: Callable[[K], int], keys: Iterable[K]) -> HashOrder[K]:
+        """``new HashSet<>(collection)``: as a map's copy, but never below 16 slots."""
+        listed = list(keys)
+        order = cls(hash_of, table=table_for(max(int(len(listed) / 0.75) + 1, DEFAULT_TABLE)))
+        for key in listed:
+            order.put(key)
+        return order
+
+    def put(self, key: K) -> None:
+        """``put`` or ``add``: a new key goes to the back of its bucket; the table grows afterwards."""
+        if key in self._keys:
+            return
+        self._bucket(key).append(key)
+        self._keys.add(key)
+        if len(self._keys) > self._limit():
+            self._grow()
+
+    def compute(self, key: K) -> None:
+        """``computeIfAbsent``: the table grows first, even for a known key; a new key goes to the front."""
+        if len(self._keys) > self._limit():
+            self._grow()
+        if key not in self._keys:
+            self._bucket(key).insert(0, key)
+            self._keys.add(key)
+
+    def remove(self, key: K) -> None:
+        """Takes a key out, if it is there; a table never shrinks."""
+        if key in self._keys:
+            self._keys.remove(key)
+            self._bucket(key).remove(key)
+
+    def _slot(self, key: K) -> int:
+        h = self._hash(key)
+        return (h ^ h >> 16) & (self._table - 1)
+
+    def _bucket(self, key: K) -> list[K]:
+        return self._buckets.setdefault(self._slot(key), [])
+
+    def _limit(self) -> int:
+        return int(self._table * 0.75)
+
+    def _grow(self) -> None:
+        keys = list(self)
+        self._table *= 2
+        self._buckets = {}
+        for key in keys:
+            self._bucket(key).append(key)
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._keys
+
+    def __len__(self) -> int:
+        return len(self._keys)
+
+    def __iter__(self) -> Iterator[K]:
+        for slot in sorted(self._buckets):
+            yield from self._buckets[slot]
+
+
+class TimelineOrder(Generic[K]):
+    """The keys of Kafka's ``TimelineHashMap``: two slots at first, last inserted first within a slot."""
+
+    __slots__ = ("_hash", "_slots", "_size")
+
+    def __init__(self, hash_of: Callable[[K], int], keys: Iterable[K] = ()) -> None:
+        self._hash = hash_of
+        self._slots: list[list[K]] = [[], []]
+        self._size = 0
+        for key in keys:
+            self.put(key)
+
+    def put(self, key: K) -> None:
+        """Inserts or replaces; the table doubles before, a replaced entry keeps its place."""
+        if (self._size + 1) * 0.75 > len(self._slots):
+            self._grow()
+        slot = self._slots[self._slot(key)]
+        if key not in slot:
+            slot.append(key)
+            self._size += 1
+
+    def remove(self, key: K) -> None:
+        """Takes a key out, if it is there; the table never shrinks."""
+        slot = self._slots[self._slot(key)]
+        if key in slot:
+            slot.remove(key)
+            self._size -= 1
+
+    def _slot(self, key: K) -> int:
+        bits = len(self._slots).bit_length() - 1
+        return (signed_32(self._hash(key)) * -_GOLDEN & _MASK_64) >> (64 - bits)
+
+    def _grow(self) -> None:
+        old = self._slots
+        self._slots = [[] for _ in range(2 * len(old))]
+        for slot in old:
+            for key in slot:
+                self._slots[self._slot(key)].append(key)
+
+    def __len__(self) -> int:
+        return self._size
+
+    def __iter__(self) -> Iterator[K]:
+        for slot in self._slots:
+            yield from reversed(slot)

@@ -1,0 +1,234 @@
+"""The worked examples of the built-in server assignors, each confirmed by Kafka's own classes."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from simulations.assignors import (
+    SERVER_ASSIGNORS,
+    Assignment,
+    AssignorError,
+    GroupSpec,
+    MemberSpec,
+    all_subscribe_alike,
+)
+
+Owned = dict[str, list[int]]
+
+
+def group(topics: dict[str, int], **members: tuple[str, Owned]) -> GroupSpec:
+    """``A=("T1 T2", {"T1": [0]})``: subscription and old target of each member."""
+    specs = {
+        member_id: MemberSpec(topics=subscription.split(), owned=owned)
+        for member_id, (subscription, owned) in members.items()
+    }
+    return GroupSpec(members=specs, topics=topics, homogeneous=all_subscribe_alike(specs))
+
+
+def assigned(name: str, spec: GroupSpec) -> Assignment:
+    answer = SERVER_ASSIGNORS[name].assign(spec)
+    return {
+        member_id: {topic: sorted(partitions) for topic, partitions in answer.get(member_id, {}).items()}
+        for member_id in spec.members
+    }
+
+
+BOTH, NEW = "T1 T2", {}
+
+RANGE = [
+    (
+        group({"T1": 3, "T3": 2}, A=("T1 T3", NEW), B=("T1 T3", NEW)),
+        {"A": {"T1": [0, 1], "T3": [0]}, "B": {"T1": [2], "T3": [1]}},
+    ),
+    (
+        group({"T1": 3, "T2": 3, "T3": 2}, A=("T1 T2", NEW), B=("T3", NEW), C=("T2 T3", NEW)),
+        {"A": {"T1": [0, 1, 2], "T2": [0, 1]}, "B": {"T3": [0]}, "C": {"T2": [2], "T3": [1]}},
+    ),
+    (
+        group({"T1": 3, "T3": 2}, A=("T1 T3", NEW), B=("T1 T3", NEW), C=("T1 T3", NEW)),
+        {"A": {"T1": [0], "T3": [0]}, "B": {"T1": [1], "T3": [1]}, "C": {"T1": [2]}},
+    ),
+    (
+        group({"T1": 2, "T2": 2}, A=(BOTH, {"T1": [0], "T2": [0]}), B=(BOTH, {"T1": [1]}), C=(BOTH, NEW)),
+        {"A": {"T1": [0], "T2": [0]}, "B": {"T1": [1], "T2": [1]}, "C": {}},
+    ),
+    (
+        group({"T1": 4, "T2": 3}, A=(BOTH, NEW), B=(BOTH, NEW), C=("T1", NEW)),
+        {"A": {"T1": [0, 1], "T2": [0, 1]}, "B": {"T1": [2], "T2": [2]}, "C": {"T1": [3]}},
+    ),
+]
+
+UNIFORM_ALIKE = [
+    (
+        group({"T3": 2, "T1": 3}, A=("T1 T3", NEW), B=("T1 T3", NEW)),
+        {"A": {"T3": [0, 1]}, "B": {"T1": [0, 1, 2]}},
+    ),
+    (
+        group({"T3": 2}, A=("T3", NEW), B=("T3", NEW), C=("T3", NEW)),
+        {"A": {}, "B": {"T3": [0]}, "C": {"T3": [1]}},
+    ),
+    (
+        group(
+            {"T1": 3, "T2": 3},
+            A=(BOTH, {"T1": [0, 1], "T2": [0, 1]}),
+            B=(BOTH, {"T1": [2], "T2": [2]}),
+        ),
+        {"A": {"T1": [0, 1], "T2": [0]}, "B": {"T1": [2], "T2": [1, 2]}},
+    ),
+    (
+        group({"T2": 5, "T1": 6}, A=(BOTH, {"T1": [0, 2], "T2": [0]}), B=(BOTH, {"T1": [1], "T2": [1, 2]})),
+        {"A": {"T1": [0, 2], "T2": [0, 3, 4]}, "B": {"T1": [1, 3, 4, 5], "T2": [1, 2]}},
+    ),
+    (
+        group(
+            {"T1": 3, "T2": 3},
+            A=(BOTH, {"T1": [0, 2], "T2": [0]}),
+            B=(BOTH, {"T1": [1], "T2": [1, 2]}),
+            C=(BOTH, NEW),
+        ),
+        {"A": {"T1": [0, 2]}, "B": {"T1": [1], "T2": [1]}, "C": {"T2": [0, 2]}},
+    ),
+    (
+        group({"T2": 3, "T1": 3}, A=(BOTH, {"T1": [0], "T2": [0]}), B=(BOTH, {"T1": [1], "T2": [1]})),
+        {"A": {"T1": [0], "T2": [0, 2]}, "B": {"T1": [1, 2], "T2": [1]}},
+    ),
+]
+
+UNIFORM_DIFFERENT = [
+    (
+        group({"T1": 3, "T3": 6}, A=("T1 T3", NEW), B=("T3", NEW)),
+        {"A": {"T1": [0, 1, 2], "T3": [4]}, "B": {"T3": [0, 1, 2, 3, 5]}},
+    ),
+    (
+        group({"T1": 2, "T3": 1}, A=("T3", NEW), B=("T3", NEW), C=("T1", NEW)),
+        {"A": {"T3": [0]}, "B": {}, "C": {"T1": [0, 1]}},
+    ),
+    (
+        group(
+            {"T1": 6, "T2": 4, "T3": 4},
+            A=("T1", {"T1": [0, 1, 2]}),
+            B=("T1 T2", {"T1": [3], "T2": [0]}),
+            C=("T1 T2 T3", {"T1": [4, 5], "T2": [1, 2, 3], "T3": [0, 1, 2, 3]}),
+        ),
+        {
+            "A": {"T1": [0, 1, 2, 5]},
+            "B": {"T1": [3], "T2": [0, 1, 2, 3]},
+            "C": {"T1": [4], "T3": [0, 1, 2, 3]},
+        },
+    ),
+    (
+        group(
+            {"T1": 6, "T2": 5, "T3": 3, "T4": 3},
+            A=("T1 T3", {"T1": [0, 1, 2, 3], "T3": [0, 1]}),
+            B=("T1 T2 T3 T4", {"T2": [0, 1, 2], "T4": [0, 1, 2]}),
+        ),
+        {"A": {"T1": [0, 1, 2, 3, 4, 5], "T3": [0, 1, 2]}, "B": {"T2": [0, 1, 2, 3, 4], "T4": [0, 1, 2]}},
+    ),
+    (
+        group(
+            {"T1": 6, "T2": 7},
+            A=("T1", {"T1": [0, 2], "T2": [0]}),
+            B=(BOTH, {"T1": [1], "T2": [1, 2]}),
+            C=(BOTH, NEW),
+        ),
+        {"A": {"T1": [0, 2, 3, 4, 5]}, "B": {"T1": [1], "T2": [1, 2, 6]}, "C": {"T2": [0, 3, 4, 5]}},
+    ),
+    (
+        group(
+            {"T1": 3, "T2": 8, "T3": 3},
+            A=("T1 T3", {"T1": [0, 1, 2], "T3": [0, 1]}),
+            B=("T2", {"T2": [3, 4, 5, 6]}),
+        ),
+        {"A": {"T1": [0, 1, 2], "T3": [0, 1, 2]}, "B": {"T2": [0, 1, 2, 3, 4, 5, 6, 7]}},
+    ),
+    (
+        group(
+            {"T1": 3, "T2": 5},
+            A=("T1", {"T1": [0, 2], "T2": [1, 3]}),
+            B=(BOTH, {"T1": [1], "T2": [0, 2, 4]}),
+        ),
+        {"A": {"T1": [0, 1, 2]}, "B": {"T2": [0, 1, 2, 3, 4]}},
+    ),
+    (group({"T1": 3}, A=("T1", NEW), B=("", NEW)), {"A": {"T1": [0, 1, 2]}, "B": {}}),
+]
+
+
+@pytest.mark.parametrize(("spec", "expected"), RANGE)
+def test_range_gives_each_member_a_run_of_neighbours(spec: GroupSpec, expected: Assignment) -> None:
+    assert assigned("range", spec) == expected
+
+
+@pytest.mark.parametrize(("spec", "expected"), UNIFORM_ALIKE)
+def test_uniform_keeps_what_fits_the_quota_and_hands_unfilled_extras_on(
+    spec: GroupSpec, expected: Assignment
+) -> None:
+    assert spec.homogeneous
+    assert assigned("uniform", spec) == expected
+
+
+@pytest.mark.parametrize(("spec", "expected"), UNIFORM_DIFFERENT)
+def test_uniform_balances_members_of_different_subscriptions(spec: GroupSpec, expected: Assignment) -> None:
+    assert not spec.homogeneous
+    assert assigned("uniform", spec) == expected
+
+
+def test_static_members_come_first_for_range() -> None:
+    spec = GroupSpec(
+        members={"A": MemberSpec(topics=["T1"]), "B": MemberSpec(topics=["T1"], instance_id="i")},
+        topics={"T1": 2},
+        homogeneous=True,
+    )
+    assert assigned("range", spec) == {"A": {"T1": [1]}, "B": {"T1": [0]}}
+
+
+def test_a_subscription_to_a_topic_that_does_not_exist_is_refused() -> None:
+    with pytest.raises(AssignorError, match="T9, which does not exist"):
+        assigned("range", group({"T1": 1}, A=("T9", NEW)))
+
+
+@st.composite
+def groups(draw: st.DrawFn) -> tuple[str, GroupSpec]:
+    topics = {f"T{n}": draw(st.integers(1, 6)) for n in range(1, draw(st.integers(1, 4)) + 1)}
+    subscriptions = st.lists(st.sampled_from(sorted(topics)), unique=True)
+    members = {f"m{n}": draw(subscriptions) for n in range(draw(st.integers(1, 5)))}
+    owned: dict[str, Owned] = {member_id: {} for member_id in members}
+    for topic, partitions in topics.items():
+        for partition in range(partitions):
+            owner = draw(st.sampled_from([None, *members]))
+            if owner is not None:
+                owned[owner].setdefault(topic, []).append(partition)
+    specs = {m: MemberSpec(topics=members[m], owned=owned[m]) for m in members}
+    spec = GroupSpec(members=specs, topics=topics, homogeneous=all_subscribe_alike(specs))
+    return draw(st.sampled_from(["range", "uniform"])), spec
+
+
+@settings(max_examples=150, deadline=None)
+@given(groups())
+def test_every_subscribed_partition_has_exactly_one_owner_who_subscribes(case: tuple[str, GroupSpec]) -> None:
+    name, spec = case
+    answer = assigned(name, spec)
+    given_out = [(t, p) for owned in answer.values() for t, partitions in owned.items() for p in partitions]
+    subscribed = {topic for member in spec.members.values() for topic in member.topics}
+    assert sorted(given_out) == sorted((t, p) for t in subscribed for p in range(spec.topics[t]))
+    assert all(set(owned) <= set(spec.members[m].topics) for m, owned in answer.items())
+
+
+@settings(max_examples=100, deadline=None)
+@given(groups())
+def test_uniform_of_equal_subscriptions_is_even_and_stays_when_asked_again(
+    case: tuple[str, GroupSpec],
+) -> None:
+    _, spec = case
+    if not spec.homogeneous:
+        return
+    answer = assigned("uniform", spec)
+    sizes = [sum(map(len, owned.values())) for owned in answer.values()]
+    assert max(sizes) - min(sizes) <= 1
+    again = GroupSpec(
+        members={m: MemberSpec(topics=spec.members[m].topics, owned=answer[m]) for m in spec.members},
+        topics=spec.topics,
+        homogeneous=True,
+    )
+    assert assigned("uniform", again) == answer
