@@ -25,8 +25,8 @@ class BrokerUnavailableError(RuntimeError):
 
 def missing() -> str | None:
     """Says why no broker can be started here, or None when one can."""
-    if shutil.which("java") is None or shutil.which("javac") is None:
-        return "no Java development kit (java and javac) on the path"
+    if shutil.which("java") is None:
+        return "no java on the path (17 or newer)"
     if not _complete() and shutil.which("mvn") is None:
         return (
             f"no jars of Kafka {RELEASE} in {JARS.relative_to(HERE.parent.parent)} and no mvn to fetch them"
@@ -76,10 +76,12 @@ def _compile() -> None:
     ):
         return
     CLASSES.mkdir(exist_ok=True)
-    command = ["javac", "-cp", f"{JARS}/*", "-d", str(CLASSES), *map(str, sources)]
+    # Debian's headless runtime holds the compiler's module without its command, so the module is called.
+    command = ["java", "-m", "jdk.compiler/com.sun.tools.javac.Main", "-d", str(CLASSES)]
+    command += ["-cp", ":".join(map(str, sorted(JARS.glob("*.jar")))), *map(str, sources)]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode != 0:
-        raise BrokerUnavailableError(f"javac refused the clients: {_first_line(done.stderr)}")
+        raise BrokerUnavailableError(f"the clients do not compile: {_first_line(done.stderr + done.stdout)}")
 
 
 def _first_line(text: str) -> str:

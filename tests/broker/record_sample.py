@@ -150,7 +150,7 @@ def keep(data: Path, started: datetime, names: dict[str, str]) -> None:
     """Copies the folders that hold records of the groups, and the metadata log that names their topics."""
     segments = SAMPLE / "segments"
     shutil.rmtree(segments, ignore_errors=True)
-    for folder in sorted(data.glob("__consumer_offsets-*")) + [data / "__cluster_metadata-0"]:
+    for folder in [*sorted(data.glob("__consumer_offsets-*")), data / "__cluster_metadata-0"]:
         if any(segment.stat().st_size for segment in folder.glob("*.log")):
             shutil.copytree(folder, segments / folder.name, copy_function=shutil.copyfile)
     manifest = {
