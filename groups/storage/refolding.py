@@ -1,0 +1,73 @@
+"""The cache made anew: what a new fold makes of entries that are stored."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import orjson
+from django.db import transaction
+from django.db.models import Q, QuerySet
+from django.utils import timezone
+
+from groups.history.entries import ENTRY_FORMAT, Entry
+from groups.history.fold import FOLD_VERSION
+from groups.history.recorder import Batch, Recorder
+from groups.models import Batch as StoredBatch
+from groups.models import Folded, Timeline
+from groups.storage.writing import LEASE_S
+
+
+def stale() -> QuerySet[Timeline]:
+    """Timelines whose cache is of another fold, and which nobody is writing."""
+    return Timeline.objects.exclude(fold_version=FOLD_VERSION).exclude(status=Timeline.Status.RUNNING)
+
+
+def refold(timeline_id: str, owner: str) -> bool:
+    """Fold a timeline's entries again. False if that is done, another one is at it, or it is being written.
+
+    Rows of the new version are stored beside the old ones; the last update makes them count. So a fold that is
+    stopped half-way changes nothing that anybody sees.
+    """
+    free = Q(lease_until__isnull=True) | Q(lease_until__lt=timezone.now())
+    if not stale().filter(free, pk=timeline_id).update(lease_owner=owner, lease_until=_lease_end()):
+        return False
+    timeline = Timeline.objects.get(pk=timeline_id)
+    if timeline.entry_format != ENTRY_FORMAT:
+        raise ValueError(
+            f"Timeline {timeline_id} stores entries of format {timeline.entry_format}, "
+            f"but this version reads format {ENTRY_FORMAT}."
+        )
+    Folded.objects.filter(timeline_id=timeline_id, fold_version=FOLD_VERSION).delete()
+    recorder = Recorder(group=timeline.group, semantics=timeline.semantics or "kafka")
+    for row in StoredBatch.objects.filter(timeline_id=timeline_id).order_by("first").iterator(chunk_size=50):
+        for entry in orjson.loads(row.entries):
+            recorder.add(Entry.from_json(entry))
+        _store(timeline_id, recorder.flush())
+        Timeline.objects.filter(pk=timeline_id, lease_owner=owner).update(lease_until=_lease_end())
+    final = recorder.flush(final=True)
+    _store(timeline_id, final)
+    with transaction.atomic():
+        held = Timeline.objects.filter(pk=timeline_id, lease_owner=owner)
+        made = {"summary": final.summary} if final is not None else {}
+        if not held.update(fold_version=FOLD_VERSION, lease_owner="", lease_until=None, **made):
+            return False
+        Folded.objects.filter(timeline_id=timeline_id).exclude(fold_version=FOLD_VERSION).delete()
+    return True
+
+
+def _store(timeline_id: str, batch: Batch | None) -> None:
+    if batch is None:
+        return
+    Folded.objects.create(
+        timeline_id=timeline_id,
+        fold_version=FOLD_VERSION,
+        first=batch.first,
+        last=batch.last,
+        changes=batch.changes,
+        moments=batch.moments,
+        checkpoint=batch.checkpoint,
+    )
+
+
+def _lease_end() -> object:
+    return timezone.now() + timedelta(seconds=LEASE_S)

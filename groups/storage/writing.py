@@ -1,0 +1,313 @@
+"""One writer per timeline.
+
+The rules that make a task harmless when it is delivered twice, stopped half-way or overtaken:
+
+1. A writer holds the timeline's lease: ``lease_owner`` is its name and nobody else's. A lease is taken by one
+   conditional update, so of two takers one loses.
+2. An append is one transaction that begins with a conditional update: still running, still this owner, and
+   ``last`` still what this writer left. If any of it is false, nothing is stored.
+3. What is stored already is skipped: a batch that ends at or before ``last`` is ignored, one that reaches
+   beyond it is cut to its tail, one that begins after ``last + 1`` is refused.
+4. Announcements go out when the transaction is committed, never before.
+"""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import Any
+
+import orjson
+from django.db import transaction
+from django.db.models import Q, QuerySet
+from django.utils import timezone
+
+from groups.announce import announce, timeline_group
+from groups.history.entries import ENTRY_FORMAT
+from groups.history.fold import FOLD_VERSION
+from groups.history.recorder import Batch
+from groups.models import GROUP_LENGTH_MOST, TITLE_LENGTH_MOST, Folded, Timeline
+from groups.models import Batch as StoredBatch
+from groups.storage.errors import LeaseLost, NoSuchTimeline, SequenceGap
+from groups.storage.names import named_json, named_summary
+
+LEASE_S = 30
+"""A writer that has not renewed for so long is taken for dead. Long against a pause of the machine or a slow
+disk, short against a person's patience with a board that stands still."""
+
+QUEUED_S = 600
+"""A task that no worker took for so long is taken for lost. A queue can be long; the same run queued twice is
+harmless, since the second finds the lease taken or the run ended."""
+
+MESSAGE_BYTES_MOST = 256 * 1024
+"""A larger batch is announced without its changes, and browsers fetch it over HTTP: the channel layer keeps
+messages in memory for each reader, and an import's batches are large while nobody watches its middle."""
+
+SUMMARY_BYTES_MOST = 32 * 1024
+"""A larger summary is not sent with every batch; browsers have it from the detail and from the end's message."""
+
+ID_ALPHABET = "abcdefghijklmnopqrstuvwxyz234567"
+ID_LENGTH = 10
+
+
+def new_id() -> str:
+    """Ten characters of lower-case base 32: 50 bits, so that two of a million timelines meet with p < 0.001."""
+    return "".join(secrets.choice(ID_ALPHABET) for _ in range(ID_LENGTH))
+
+
+def create_timeline(
+    *,
+    title: str,
+    source: str,
+    timeline_id: str | None = None,
+    group: str = "",
+    protocol: str = "",
+    semantics: str = "",
+    scenario: str = "",
+    seed: int | None = None,
+    engine: str = "",
+    made_by_id: str | None = None,
+    parent_id: str | None = None,
+    fork_sequence: int | None = None,
+) -> Timeline:
+    """A timeline without entries, running, that the first writer may take at once."""
+    return Timeline.objects.create(
+        id=timeline_id or new_id(),
+        title=title[:TITLE_LENGTH_MOST],
+        source=source,
+        group=group[:GROUP_LENGTH_MOST],
+        protocol=protocol,
+        semantics=semantics,
+        scenario=scenario,
+        seed=seed,
+        engine=engine,
+        made_by_id=made_by_id,
+        parent_id=parent_id,
+        fork_sequence=fork_sequence,
+        entry_format=ENTRY_FORMAT,
+        fold_version=FOLD_VERSION,
+        lease_until=timezone.now() + timedelta(seconds=QUEUED_S),
+    )
+
+
+def open_writer(timeline_id: str, owner: str) -> Writer:
+    """Take the lease. ``owner`` must be another one for each attempt, or two attempts would share the lease.
+
+    ``LeaseLost`` if another writer has it or the timeline is not running, ``NoSuchTimeline`` if there is none.
+    """
+    now = timezone.now()
+    taken = (
+        _running(timeline_id)
+        .filter(Q(lease_owner="") | Q(lease_owner=owner) | Q(lease_until__lt=now))
+        .update(lease_owner=owner, lease_until=now + timedelta(seconds=LEASE_S))
+    )
+    if not taken:
+        raise _why_lost(timeline_id, owner)
+    return Writer(timeline_id=timeline_id, owner=owner, last=Timeline.objects.get(pk=timeline_id).last)
+
+
+@dataclass(slots=True, kw_only=True)
+class Writer:
+    """Appends to one timeline. ``last`` is the last sequence that is stored."""
+
+    timeline_id: str
+    owner: str
+    last: int
+    renewed_s: float = 0.0
+
+    def append(self, batch: Batch) -> bool:
+        """Store the batch and announce it; false if all of it is stored already.
+
+        ``SequenceGap`` if entries are missing before it, ``LeaseLost`` if this writer may not write any more.
+        """
+        if batch.last <= self.last:
+            return False
+        if batch.first > self.last + 1:
+            raise SequenceGap(self.timeline_id, expected=self.last + 1, first=batch.first)
+        if batch.first <= self.last:
+            batch = tail_of(batch, after=self.last)
+        with transaction.atomic():
+            self._advance(batch)
+            _store(self.timeline_id, batch)
+            names = Timeline.objects.values_list("topic_names", flat=True).get(pk=self.timeline_id)
+            message = changes_message(batch, names)
+            transaction.on_commit(lambda: announce(timeline_group(self.timeline_id), message))
+        self.last = batch.last
+        self.renewed_s = time.monotonic()
+        return True
+
+    def renew(self) -> None:
+        """Keep the lease while there is nothing to append; cheap enough to be called in a waiting loop.
+
+        ``LeaseLost`` tells a task that its timeline was cancelled or deleted, or went to another writer.
+        """
+        held = self._held().update(lease_until=_lease_end())
+        if not held:
+            raise _why_lost(self.timeline_id, self.owner)
+        self.renewed_s = time.monotonic()
+
+    def finish(self, status: str, problem: str = "") -> None:
+        """End the timeline with its last status, give the lease back, and tell those who watch."""
+        with transaction.atomic():
+            ended = self._held().update(status=status, problem=problem, lease_owner="", lease_until=None)
+            if not ended:
+                raise _why_lost(self.timeline_id, self.owner)
+            announce_status(self.timeline_id)
+
+    def _held(self) -> QuerySet[Timeline]:
+        return _running(self.timeline_id).filter(lease_owner=self.owner)
+
+    def _advance(self, batch: Batch) -> None:
+        advanced = (
+            self._held()
+            .filter(last=self.last)
+            .update(
+                last=batch.last,
+                summary=batch.summary,
+                group=str(batch.summary.get("group") or "")[:GROUP_LENGTH_MOST],
+                protocol=str(batch.summary.get("protocol") or ""),
+                lease_until=_lease_end(),
+            )
+        )
+        if not advanced:
+            raise _why_lost(self.timeline_id, self.owner)
+
+
+def replace_timeline(timeline_id: str, batches: Iterable[Batch], **facts: Any) -> Timeline:
+    """Store a whole timeline in the place of one that may be there: a case study made anew.
+
+    One transaction: those who look see the old one or the new one, and a failure leaves the old one.
+    """
+    with transaction.atomic():
+        Timeline.objects.filter(pk=timeline_id).delete()
+        timeline = create_timeline(timeline_id=timeline_id, **facts)
+        for batch in batches:
+            if batch.first != timeline.last + 1:
+                raise SequenceGap(timeline_id, expected=timeline.last + 1, first=batch.first)
+            _store(timeline_id, batch)
+            timeline.last = batch.last
+            timeline.summary = batch.summary
+        timeline.group = str(timeline.summary.get("group") or timeline.group)[:GROUP_LENGTH_MOST]
+        timeline.protocol = str(timeline.summary.get("protocol") or timeline.protocol)
+        timeline.status = Timeline.Status.COMPLETE
+        timeline.lease_until = None
+        timeline.save()
+    return timeline
+
+
+def cancel(timeline_id: str) -> bool:
+    """End a running timeline; its writer notices at its next append or renewal. False if it had ended."""
+    with transaction.atomic():
+        ended = _running(timeline_id).update(status=Timeline.Status.CANCELLED, lease_owner="", lease_until=None)
+        if ended:
+            announce_status(timeline_id)
+    return bool(ended)
+
+
+def delete(timeline_id: str) -> None:
+    """Remove a timeline with all that belongs to it; a writer that is still at it loses its lease."""
+    deleted, _ = Timeline.objects.filter(pk=timeline_id).delete()
+    if not deleted:
+        raise NoSuchTimeline(timeline_id)
+
+
+def lost_timelines() -> QuerySet[Timeline]:
+    """Running timelines whose writer has not been heard of: to be resumed, or to be interrupted."""
+    return Timeline.objects.filter(status=Timeline.Status.RUNNING, lease_until__lt=timezone.now())
+
+
+def interrupt(timeline_id: str, problem: str) -> bool:
+    """Say of a lost timeline that it ends here. False if a writer took it in the meantime."""
+    with transaction.atomic():
+        ended = (
+            lost_timelines()
+            .filter(pk=timeline_id)
+            .update(status=Timeline.Status.INTERRUPTED, problem=problem, lease_owner="", lease_until=None)
+        )
+        if ended:
+            announce_status(timeline_id)
+    return bool(ended)
+
+
+def announce_status(timeline_id: str) -> None:
+    """Announce, once committed, what the timeline has come to."""
+    timeline = Timeline.objects.get(pk=timeline_id)
+    text = orjson.dumps(
+        {
+            "type": "status",
+            "status": timeline.status,
+            "problem": timeline.problem,
+            "last": timeline.last,
+            "summary": named_summary(timeline.summary, timeline.topic_names),
+        }
+    ).decode()
+    transaction.on_commit(
+        lambda: announce(timeline_group(timeline_id), {"type": "timeline.status", "text": text})
+    )
+
+
+def changes_message(batch: Batch, names: dict[str, str]) -> dict[str, Any]:
+    """What the channel layer carries of a batch: its parts as JSON text, so that nobody parses or encodes again."""
+    message: dict[str, Any] = {"type": "timeline.changes", "after": batch.first - 1, "last": batch.last}
+    if len(batch.changes) + len(batch.moments) > MESSAGE_BYTES_MOST:
+        return message | {"type": "timeline.tail"}
+    summary = orjson.dumps(named_summary(batch.summary, names))
+    return message | {
+        "changes": named_json(batch.changes, names).decode(),
+        "moments": named_json(batch.moments, names).decode(),
+        "summary": summary.decode() if len(summary) <= SUMMARY_BYTES_MOST else None,
+    }
+
+
+def tail_of(batch: Batch, *, after: int) -> Batch:
+    """The part of a batch that follows on ``after``.
+
+    A run that is resumed simulates from its start again, and its child cuts batches by wall time, so the batch
+    that crosses ``after`` is another one than that which was stored. Its chunk began with a stored row.
+    """
+
+    def later(text: bytes) -> bytes:
+        return orjson.dumps([item for item in orjson.loads(text) if item["sequence"] > after])
+
+    return replace(
+        batch,
+        first=after + 1,
+        entries=later(batch.entries),
+        changes=later(batch.changes),
+        moments=later(batch.moments),
+        checkpoint=None,
+    )
+
+
+def _store(timeline_id: str, batch: Batch) -> None:
+    span = {"timeline_id": timeline_id, "first": batch.first, "last": batch.last}
+    StoredBatch.objects.create(**span, entries=batch.entries)
+    Folded.objects.create(
+        **span,
+        fold_version=FOLD_VERSION,
+        changes=batch.changes,
+        moments=batch.moments,
+        checkpoint=batch.checkpoint,
+    )
+
+
+def _running(timeline_id: str) -> QuerySet[Timeline]:
+    return Timeline.objects.filter(pk=timeline_id, status=Timeline.Status.RUNNING)
+
+
+def _lease_end() -> Any:
+    return timezone.now() + timedelta(seconds=LEASE_S)
+
+
+def _why_lost(timeline_id: str, owner: str) -> LeaseLost | NoSuchTimeline:
+    found = Timeline.objects.filter(pk=timeline_id).values("status", "lease_owner", "last").first()
+    if found is None:
+        return NoSuchTimeline(timeline_id)
+    if found["status"] != Timeline.Status.RUNNING:
+        return LeaseLost(f"Timeline {timeline_id} has ended: it is {found['status']}.")
+    if found["lease_owner"] != owner:
+        return LeaseLost(f"Timeline {timeline_id} is being written by another task.")
+    return LeaseLost(f"Timeline {timeline_id} was appended to by another task: it ends at {found['last']}.")

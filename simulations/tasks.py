@@ -1,0 +1,104 @@
+"""Runs as Celery tasks: fetch, call, save. The simulating itself goes on in a child process."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+import uuid
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from celery import shared_task
+
+from groups import storage
+from groups.children import ChildFailed, run_child
+from groups.history.recorder import Batch
+from groups.models import Timeline
+from groups.storage import LeaseLost, NoSuchTimeline, StorageError
+
+WORKER = "simulations.worker"
+
+RENEW_S = 1.0
+"""How often a silent run renews its lease, and so learns that it was cancelled: a person waits for that."""
+
+ROOT = Path(__file__).resolve().parent.parent
+
+SOURCES = ("simulations", "groups/history", "groups/wire")
+"""What decides which entries a scenario and a seed make."""
+
+
+@cache
+def engine_digest() -> str:
+    """Names the simulator: two runs of one scenario and seed are the same, byte for byte, if this is the same."""
+    digest = hashlib.sha256()
+    for folder in SOURCES:
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            digest.update(path.relative_to(ROOT).as_posix().encode())
+            digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+@shared_task(name="simulations.run", acks_late=True)  # type: ignore[untyped-decorator]
+def run(timeline_id: str) -> None:
+    """Simulate a stored scenario into its timeline.
+
+    A second delivery finds the lease taken, or the run ended, and does nothing. One that takes over from a writer
+    that died simulates from the start again, and storage skips what is stored already: the same entries, since
+    the simulator is the same (a run of another simulator is interrupted instead, see ``resume``).
+    """
+    try:
+        writer = storage.open_writer(timeline_id, owner=f"run {uuid.uuid4()}")
+    except (LeaseLost, NoSuchTimeline):
+        return
+    timeline = storage.get(timeline_id)
+    try:
+        problem = simulate_into(writer, timeline)
+        writer.finish(Timeline.Status.FAILED if problem else Timeline.Status.COMPLETE, problem)
+    except (LeaseLost, NoSuchTimeline):
+        return  # cancelled, deleted or taken over: whoever did that has told those who watch
+    except (ChildFailed, StorageError) as error:
+        writer.finish(Timeline.Status.FAILED, str(error))
+
+
+def simulate_into(writer: storage.Writer, timeline: Timeline) -> str:
+    """Run the child and append what it says; the problem that it reports, or an empty string."""
+
+    def lease_is_lost() -> bool:
+        if time.monotonic() - writer.renewed_s > RENEW_S:
+            writer.renew()
+        return False
+
+    question = {"scenario": timeline.scenario, "semantics": timeline.semantics, "seed": timeline.seed}
+    for message in run_child(WORKER, question=question, cancelled=lease_is_lost):
+        match message["type"]:
+            case "batch":
+                writer.append(Batch.from_line(message))
+            case "error":
+                return str(message["message"])
+            case "done":
+                return ""
+    return f"{WORKER} ended without saying that it was done."
+
+
+def resume(timeline: Timeline) -> None:
+    """What becomes of a run whose writer was lost: the same simulator goes on with it, another one cannot."""
+    if timeline.engine == engine_digest():
+        run.delay(timeline.id)
+    else:
+        storage.interrupt(timeline.id, "It was cut short, and this version's simulator is another one: run it again.")
+
+
+def record(scenario: str, semantics: str, seed: int | None) -> list[Batch]:
+    """A whole run's batches at once: for case studies, which are small. ``ChildFailed`` tells what is wrong."""
+    batches: list[Batch] = []
+    question: dict[str, Any] = {"scenario": scenario, "semantics": semantics, "seed": seed}
+    for message in run_child(WORKER, question=question):
+        match message["type"]:
+            case "batch":
+                batches.append(Batch.from_line(message))
+            case "error":
+                raise ChildFailed(str(message["message"]))
+            case "done":
+                return batches
+    raise ChildFailed(f"{WORKER} ended without saying that it was done.")
