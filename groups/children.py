@@ -51,6 +51,14 @@ PR_SET_PDEATHSIG = 1
 """linux/prctl.h"""
 
 
+shutting_down = threading.Event()
+"""Set when this process ends: each child is ended, and its task told so by ``ParentStops``."""
+
+
+class ParentStops(Exception):
+    """This process is ending, so the child was ended before it was done."""
+
+
 class ChildFailed(Exception):
     """The child ended badly, or said something that is no JSON; the message is one line."""
 
@@ -66,7 +74,8 @@ def run_child(
     """Run ``python -m module`` and yield each line of its answer.
 
     Ends early, and the child with it, when ``cancelled`` says so (it is asked between lines and about four times a
-    second while there are none). ``ChildFailed`` when the child ends with another code than 0.
+    second while there are none). ``ChildFailed`` when the child ends with another code than 0, ``ParentStops`` when
+    this process ends first.
     """
     process = subprocess.Popen(
         # -P: whatever lies in the working directory, the modules are the product's own.
@@ -95,6 +104,8 @@ def run_child(
             process.stdin.write(orjson.dumps(question) + b"\n")
             process.stdin.flush()
         while True:
+            if shutting_down.is_set():
+                raise ParentStops(f"{module} was ended with the server.")
             if cancelled():
                 return
             try:

@@ -59,6 +59,8 @@ class Timeline(models.Model):
 
     lease_owner = models.CharField(max_length=200, blank=True)
     lease_until = models.DateTimeField(null=True)
+    attempts = models.IntegerField(default=0)
+    """Writers that took the lease: a run that brings down one worker after the other must not go on for ever."""
 
     parent = models.ForeignKey("self", null=True, on_delete=models.SET_NULL, related_name="forks")
     fork_sequence = models.BigIntegerField(null=True)

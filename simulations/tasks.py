@@ -12,7 +12,7 @@ from typing import Any
 from celery import shared_task
 
 from groups import storage
-from groups.children import ChildFailed, run_child
+from groups.children import ChildFailed, ParentStops, run_child
 from groups.history.recorder import Batch
 from groups.models import Timeline
 from groups.storage import LeaseLost, NoSuchTimeline, StorageError
@@ -21,6 +21,9 @@ WORKER = "simulations.worker"
 
 RENEW_S = 1.0
 """How often a silent run renews its lease, and so learns that it was cancelled: a person waits for that."""
+
+ATTEMPTS_MOST = 3
+"""Workers that may die over one run: it is likely the run's fault, and a fourth one would die of it, too."""
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -57,6 +60,8 @@ def run(timeline_id: str) -> None:
         writer.finish(Timeline.Status.FAILED if problem else Timeline.Status.COMPLETE, problem)
     except (LeaseLost, NoSuchTimeline):
         return  # cancelled, deleted or taken over: whoever did that has told those who watch
+    except ParentStops:
+        writer.release()
     except (ChildFailed, StorageError) as error:
         writer.finish(Timeline.Status.FAILED, str(error))
 
@@ -83,10 +88,13 @@ def simulate_into(writer: storage.Writer, timeline: Timeline) -> str:
 
 def resume(timeline: Timeline) -> None:
     """What becomes of a run whose writer was lost: the same simulator goes on with it, another one cannot."""
-    if timeline.engine == engine_digest():
+    if timeline.engine != engine_digest():
+        problem = "It was cut short, and the simulator has changed since: run it again."
+        storage.interrupt(timeline.id, problem)
+    elif timeline.attempts >= ATTEMPTS_MOST:
+        storage.interrupt(timeline.id, f"It was cut short {timeline.attempts} times and is not tried again.")
+    elif storage.requeue(timeline.id):
         run.delay(timeline.id)
-    else:
-        storage.interrupt(timeline.id, "It was cut short, and this version's simulator is another one: run it again.")
 
 
 def record(scenario: str, semantics: str, seed: int | None) -> list[Batch]:

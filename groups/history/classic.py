@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from groups.history.classic_state import ClassicGroup, ClassicMember
-from groups.history.consumer import seen_names
+from groups.history.consumer import seen_names, text
 from groups.history.consumer_state import fresh_consumer_group
 from groups.history.state import Protocol, Semantics, State
 
@@ -41,10 +41,10 @@ def replay_record(state: State, key: Fields, value: Fields | None) -> State:
         consumer=fresh_consumer_group(kip=state.semantics is Semantics.KIP),
         classic=ClassicGroup(
             recorded=True,
-            protocol_type=value.get("protocolType") or "",
+            protocol_type=text(value.get("protocolType")) or "",
             generation=generation,
-            protocol_name=value.get("protocol"),
-            leader=value.get("leader"),
+            protocol_name=text(value.get("protocol")),
+            leader=text(value.get("leader")),
             state_timestamp_ms=int(value.get("currentStateTimestamp", -1)),
             members=members,
         ),
@@ -65,9 +65,9 @@ def _member(state: State, group: ClassicGroup, fields: Fields) -> tuple[State, C
         state, assigned = _assignment(state, member_id, assignment)
     new = ClassicMember(
         member_id=member_id,
-        instance_id=fields.get("groupInstanceId"),
-        client_id=fields.get("clientId") or "",
-        client_host=fields.get("clientHost") or "",
+        instance_id=text(fields.get("groupInstanceId")),
+        client_id=text(fields.get("clientId")) or "",
+        client_host=text(fields.get("clientHost")) or "",
         rack_id=rack_id,
         rebalance_timeout_ms=int(fields.get("rebalanceTimeout", -1)),
         session_timeout_ms=int(fields.get("sessionTimeout", -1)),

@@ -100,14 +100,14 @@ def _member(state: State, key: Fields, value: Fields) -> State:
     names = tuple(str(name) for name in value.get("subscribedTopicNames") or ())
     new = replace(
         old,
-        instance_id=value.get("instanceId"),
-        rack_id=value.get("rackId"),
-        client_id=value.get("clientId") or "",
-        client_host=value.get("clientHost") or "",
+        instance_id=text(value.get("instanceId")),
+        rack_id=text(value.get("rackId")),
+        client_id=text(value.get("clientId")) or "",
+        client_host=text(value.get("clientHost")) or "",
         subscribed_topic_names=names,
-        subscribed_topic_regex=value.get("subscribedTopicRegex"),
+        subscribed_topic_regex=text(value.get("subscribedTopicRegex")),
         rebalance_timeout_ms=int(value.get("rebalanceTimeoutMs", -1)),
-        server_assignor=value.get("serverAssignor"),
+        server_assignor=text(value.get("serverAssignor")),
         classic=value.get("classicMemberMetadata"),
     )
     return replace(
@@ -320,6 +320,11 @@ def _regex_gone(state: State, key: Fields) -> State:
     group, regex = state.consumer, str(key["regularExpression"])
     regexes = {other: resolved for other, resolved in group.regexes.items() if other != regex}
     return replace(state, consumer=replace(group, regexes=regexes))
+
+
+def text(value: object) -> str | None:
+    """A nullable string of a record; whatever else a broken log holds there is shown as text."""
+    return None if value is None else str(value)
 
 
 def seen_ids(state: State, topic_ids: Iterable[str]) -> State:

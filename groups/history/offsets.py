@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from groups.history.consumer import text
 from groups.history.state import Offset, Protocol, State, with_topic
 
 Fields = Mapping[str, Any]
@@ -26,18 +27,18 @@ def replay_record(state: State, key: Fields, value: Fields | None) -> State:
         left = {other: offset for other, offset in held.items() if other != partition}
         offsets = {name: kept for name, kept in state.offsets.items() if name != topic}
         return replace(state, offsets={**offsets, topic: left} if left else offsets)
-    topic_id = value.get("topicId")
+    topic_id = text(value.get("topicId"))
     if topic_id == ZERO_TOPIC_ID:
         topic_id = None
     offset = Offset(
         offset=int(value["offset"]),
         leader_epoch=int(value.get("leaderEpoch", -1)),
-        metadata=value.get("metadata") or "",
+        metadata=text(value.get("metadata")) or "",
         commit_timestamp_ms=int(value.get("commitTimestamp", -1)),
         topic_id=topic_id,
     )
     if topic_id is not None and state.topic_id(topic) != topic_id:
-        state = with_topic(state, topic, topic_id=str(topic_id))
+        state = with_topic(state, topic, topic_id=topic_id)
     return replace(
         state,
         protocol=Protocol.CLASSIC if state.protocol is None or state.deleted else state.protocol,

@@ -14,16 +14,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from types import MappingProxyType
-from typing import Any, Final
+from typing import Final
 
 from groups.history.classic_state import ClassicGroup
 from groups.history.consumer_state import ConsumerGroup, fresh_consumer_group
 
 ANOMALIES_AN_ENTRY_MAX: Final = 8
 """One broken record can contradict thousands of partitions at once; the first few say all there is to say."""
-
-NOTHING: Final[Mapping[Any, Any]] = MappingProxyType({})
 
 
 class Semantics(StrEnum):
@@ -65,8 +62,8 @@ class Client:
     ``revoking`` is what it was told to give up and what the coordinator still counts as its own.
     """
 
-    owned: Mapping[str, tuple[int, ...]] = NOTHING
-    revoking: Mapping[str, tuple[int, ...]] = NOTHING
+    owned: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    revoking: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     calling: str | None = None
     heartbeat_ms: int | None = None
 

@@ -29,11 +29,13 @@ from groups.storage.writing import (
     cancel,
     create_timeline,
     delete,
+    forget_queue,
     interrupt,
     lost_timelines,
     new_id,
     open_writer,
     replace_timeline,
+    requeue,
 )
 
 __all__ = [
@@ -55,6 +57,7 @@ __all__ = [
     "describe",
     "entries_between",
     "every_entry",
+    "forget_queue",
     "frame_at",
     "get",
     "interrupt",
@@ -64,6 +67,7 @@ __all__ = [
     "open_writer",
     "refold",
     "replace_timeline",
+    "requeue",
     "set_topic_names",
     "stale",
     "version",

@@ -22,7 +22,7 @@ from typing import Any
 
 import orjson
 from django.db import transaction
-from django.db.models import Q, QuerySet
+from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
 from groups.announce import announce, timeline_group
@@ -102,7 +102,9 @@ def open_writer(timeline_id: str, owner: str) -> Writer:
     taken = (
         _running(timeline_id)
         .filter(Q(lease_owner="") | Q(lease_owner=owner) | Q(lease_until__lt=now))
-        .update(lease_owner=owner, lease_until=now + timedelta(seconds=LEASE_S))
+        .update(
+            lease_owner=owner, lease_until=now + timedelta(seconds=LEASE_S), attempts=F("attempts") + 1
+        )
     )
     if not taken:
         raise _why_lost(timeline_id, owner)
@@ -148,6 +150,10 @@ class Writer:
         if not held:
             raise _why_lost(self.timeline_id, self.owner)
         self.renewed_s = time.monotonic()
+
+    def release(self) -> None:
+        """Give the lease back with the timeline still running: this process ends, another one may go on."""
+        self._held().update(lease_owner="", lease_until=timezone.now())
 
     def finish(self, status: str, problem: str = "") -> None:
         """End the timeline with its last status, give the lease back, and tell those who watch."""
@@ -217,6 +223,21 @@ def delete(timeline_id: str) -> None:
 def lost_timelines() -> QuerySet[Timeline]:
     """Running timelines whose writer has not been heard of: to be resumed, or to be interrupted."""
     return Timeline.objects.filter(status=Timeline.Status.RUNNING, lease_until__lt=timezone.now())
+
+
+def requeue(timeline_id: str) -> bool:
+    """Take a lost timeline from its writer, for the queue. False if another process did so, or it was not lost."""
+    return bool(
+        lost_timelines()
+        .filter(pk=timeline_id)
+        .update(lease_owner="", lease_until=timezone.now() + timedelta(seconds=QUEUED_S))
+    )
+
+
+def forget_queue() -> int:
+    """Call every timeline lost that waits for a worker: a queue in memory is empty when its process starts."""
+    waiting = Timeline.objects.filter(status=Timeline.Status.RUNNING, lease_owner="")
+    return waiting.update(lease_until=timezone.now())
 
 
 def interrupt(timeline_id: str, problem: str) -> bool:

@@ -81,6 +81,13 @@ def codec(message: Message, version: int) -> Codec:
     )
 
 
+@cache
+def prefix_reader(message: Message) -> Reader:
+    """Reads the fields that ``message`` declares, and stops there: the tagged section and whatever else may follow
+    belong to parts of the message that are not declared. For messages of which only the beginning is wanted."""
+    return _struct_reader(message.body, _Form(version=0, flexible=message.is_flexible_in(0)), whole=False)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Form:
     """What the version decides for every field: which there are, and which lengths they have."""
@@ -193,7 +200,7 @@ def _array_reader(array: Array, form: _Form, *, nullable: bool) -> Reader:
     return read
 
 
-def _struct_reader(body: Struct, form: _Form) -> Reader:
+def _struct_reader(body: Struct, form: _Form, *, whole: bool = True) -> Reader:
     steps: list[tuple[str | None, tuple[str, ...], Reader]] = []
     for plain, group in groupby(body.in_version(form.version), key=_is_plain_integer):
         fields = list(group)
@@ -204,7 +211,7 @@ def _struct_reader(body: Struct, form: _Form) -> Reader:
             nullable = field.is_nullable_in(form.version)
             steps.append((field.name, (field.name,), _reader(field.type, form, nullable=nullable)))
     row = tuple(steps)
-    read_tags = _tags_reader(body, form) if form.flexible else None
+    read_tags = _tags_reader(body, form) if form.flexible and whole else None
 
     def read(data: bytes, at: int) -> tuple[dict[str, Any], int]:
         out: dict[str, Any] = {}
