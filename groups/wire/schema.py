@@ -18,6 +18,10 @@ from typing import Any, Final
 NEVER: Final = 32768
 """One more than the highest version that an int16 can name: the ``since`` of what no version has."""
 
+UNKNOWN_TAGS: Final = "_unknownTaggedFields"
+"""The field of the JSON form where tagged fields that the schema does not know are kept, so that encoding gives the
+same bytes again."""
+
 
 class Required(Enum):
     """The default of a field that has none."""
@@ -110,9 +114,9 @@ class Field:
         return self.type.zero
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Message:
-    """A declaration for every version from 0 to ``newest``.
+    """A declaration for every version from 0 to ``newest``; a message is equal to itself alone.
 
     From ``flexible_since`` on strings, bytes and arrays have compact lengths, and every struct ends with a tagged
     section (KIP-482).
@@ -127,8 +131,16 @@ class Message:
     def knows(self, version: int) -> bool:
         return 0 <= version <= self.newest
 
-    def is_flexible_in(self, version: int) -> bool:
-        return version >= self.flexible_since
+    def form(self, version: int) -> Form:
+        return Form(version=version, flexible=version >= self.flexible_since)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Form:
+    """What a version decides for every field of a message: which there are, and which lengths they have."""
+
+    version: int
+    flexible: bool
 
 
 def struct(*fields: Field) -> Struct:

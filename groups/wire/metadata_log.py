@@ -1,0 +1,72 @@
+"""Records of ``__cluster_metadata``, as far as they tell which topic has which id, name and partitions.
+
+A value is framed by three unsigned varints: the frame's version, the record's api key, and its version; the
+fields follow in flexible form. Only the leading fields are read, which no version may change, so that records of
+later releases are understood too. Segments and ``.checkpoint`` snapshots hold the same batches.
+
+Source: ``MetadataRecordSerde`` of Kafka's server-common module; ``TopicRecord.json``, ``PartitionRecord.json`` and
+``RemoveTopicRecord.json`` of its metadata module.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from groups.wire.codec import prefix_reader
+from groups.wire.errors import RecordError, UnknownVersionError
+from groups.wire.primitives import read_unsigned_varint
+from groups.wire.schema import Array, Field, Message, Primitive, Struct
+
+_FRAME: Final = 1
+"""What every release of KRaft writes; 0 was that of its early access, which Kafka refuses too."""
+
+_TOPIC: Final = Message(
+    "TopicRecord",
+    Struct((Field("name", Primitive.STRING), Field("topicId", Primitive.UUID))),
+    flexible_since=0,
+)
+_PARTITION: Final = Message(
+    "PartitionRecord",
+    Struct(
+        (
+            Field("partitionId", Primitive.INT32),
+            Field("topicId", Primitive.UUID),
+            Field("replicas", Array(Primitive.INT32)),
+        )
+    ),
+    flexible_since=0,
+)
+_REMOVE_TOPIC: Final = Message(
+    "RemoveTopicRecord", Struct((Field("topicId", Primitive.UUID),)), flexible_since=0
+)
+
+_BY_API_KEY: Final = {2: _TOPIC, 3: _PARTITION, 9: _REMOVE_TOPIC}
+
+
+def decode_metadata_record(value: bytes | None) -> dict[str, Any] | None:
+    """What a record tells about a topic; ``None`` for all other records.
+
+    One of::
+
+        {"type": "TopicRecord", "version": 0, "value": {"name": "foo", "topicId": "…"}}
+        {"type": "PartitionRecord", "version": 2, "value": {"partitionId": 0, "topicId": "…", "replicas": [1]}}
+        {"type": "RemoveTopicRecord", "version": 0, "value": {"topicId": "…"}}
+
+    Later fields of the record are left out. ``RecordError`` for damaged bytes and for an unknown frame.
+    """
+    if value is None:
+        return None
+    frame, at = read_unsigned_varint(value, 0)
+    if frame != _FRAME:
+        raise UnknownVersionError(f"metadata frame version {frame} is not known here", offset=0)
+    api_key, at = read_unsigned_varint(value, at)
+    version, at = read_unsigned_varint(value, at)
+    message = _BY_API_KEY.get(api_key)
+    if message is None:
+        return None
+    try:
+        fields, _ = prefix_reader(message)(value, at)
+    except RecordError as error:
+        error.inside(message.name)
+        raise
+    return {"type": message.name, "version": version, "value": fields}
