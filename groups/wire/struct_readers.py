@@ -89,6 +89,19 @@ def _nullable_struct_reader(read: Reader) -> Reader:
     return read_nullable
 
 
+def _tagged_reader(field: Field, form: Form) -> Reader:
+    """A struct that may be null has another mark in a tagged section: an unsigned varint, 0 for null."""
+    if not isinstance(field.type, Struct) or not field.is_nullable_in(form.version):
+        return _reader(field.type, form, nullable=field.is_nullable_in(form.version))
+    read = _reader(field.type, form, nullable=False)
+
+    def read_nullable(data: bytes, at: int) -> tuple[Any, int]:
+        mark, start = read_unsigned_varint(data, at)
+        return (None, start) if mark == 0 else read(data, start)
+
+    return read_nullable
+
+
 def _array_reader(array: Array, form: Form, *, nullable: bool) -> Reader:
     read_count = _read_count(form)
     code = array.of.struct_code if isinstance(array.of, Primitive) else None
@@ -163,7 +176,7 @@ def _tags_reader(body: Struct, form: Form) -> Any:
     known = {
         field.tag: (
             field.name,
-            _reader(field.type, form, nullable=field.is_nullable_in(form.version)),
+            _tagged_reader(field, form),
             field.tagged_default,
         )
         for field in body.tagged_in_version(form.version)

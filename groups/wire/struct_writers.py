@@ -19,7 +19,7 @@ from groups.wire.primitives import (
     write_unsigned_varint,
     write_uuid,
 )
-from groups.wire.schema import UNKNOWN_TAGS, Array, FieldType, Form, Primitive, Required, Struct
+from groups.wire.schema import UNKNOWN_TAGS, Array, Field, FieldType, Form, Primitive, Required, Struct
 
 HIGHEST_TAG: Final = 0x7FFF_FFFF
 
@@ -72,6 +72,28 @@ def _nullable_struct_writer(write: Writer) -> Writer:
     return write_nullable
 
 
+def _writes_null(field: Field, form: Form) -> bool:
+    """Whether Kafka writes the field even when it is null: a tagged struct whose declared default is not null.
+
+    So every type 5 record that Kafka writes ends with a null ``classicMemberMetadata``.
+    """
+    return isinstance(field.type, Struct) and field.is_nullable_in(form.version)
+
+
+def _tagged_writer(field: Field, form: Form) -> Writer:
+    """A struct that may be null has another mark in a tagged section: an unsigned varint, 0 for null."""
+    if not _writes_null(field, form):
+        return _writer(field.type, form, nullable=field.is_nullable_in(form.version))
+    write = _writer(field.type, form, nullable=False)
+
+    def write_nullable(out: bytearray, value: Any) -> None:
+        write_unsigned_varint(out, 0 if value is None else 1)
+        if value is not None:
+            write(out, value)
+
+    return write_nullable
+
+
 def _array_writer(array: Array, form: Form, *, nullable: bool) -> Writer:
     write_count = _write_count(form)
     write_element = _writer(array.of, form, nullable=False)
@@ -102,8 +124,9 @@ def struct_writer(body: Struct, form: Form) -> Writer:
         (
             field.name,
             field.tag,
-            _writer(field.type, form, nullable=field.is_nullable_in(form.version)),
+            _tagged_writer(field, form),
             field.tagged_default,
+            _writes_null(field, form),
         )
         for field in body.tagged_in_version(form.version)
     )
@@ -134,11 +157,11 @@ def struct_writer(body: Struct, form: Form) -> Writer:
 
 
 def _write_tags(
-    out: bytearray, value: dict[str, Any], tagged: Iterable[tuple[str, Any, Writer, Any]]
+    out: bytearray, value: dict[str, Any], tagged: Iterable[tuple[str, Any, Writer, Any, bool]]
 ) -> None:
     present: list[tuple[int, bytes]] = []
-    for name, tag, write_field, default in tagged:
-        if (given := value.get(name, default)) == default:
+    for name, tag, write_field, default, writes_null in tagged:
+        if (given := value.get(name, default)) == default and not writes_null:
             continue
         raw = bytearray()
         try:
