@@ -21,6 +21,7 @@ from pathlib import Path
 from confluent_kafka import Producer
 
 from .described import Watcher
+from .dump import dump
 from .jars import RELEASE
 from .members import CLASSIC, CONSUMER, Member
 from .node import Node, running, wait_for_coordinator
@@ -28,6 +29,7 @@ from .node import Node, running, wait_for_coordinator
 ROOT = Path(__file__).resolve().parent.parent.parent
 SAMPLE = ROOT / "groups" / "samples" / "orders-enrich"
 FIXTURE = ROOT / "tests" / "broker" / "fixtures" / "orders-enrich.described.json"
+DUMPED = ROOT / "tests" / "broker" / "fixtures" / "orders-enrich.dumped.jsonl"
 
 ENRICH = "orders-enrich"
 AUDIT = "payments-audit"
@@ -57,6 +59,7 @@ def main() -> int:
     FIXTURE.parent.mkdir(exist_ok=True)
     said = {"release": RELEASE, "snapshots": watcher.snapshots, "tables": watcher.tables}
     FIXTURE.write_text(json.dumps(said, indent=1) + "\n")
+    keep_dump()
     return 0
 
 
@@ -167,6 +170,17 @@ def keep(data: Path, started: datetime, names: dict[str, str]) -> None:
         "how": HOW,
     }
     (SAMPLE / "manifest.json").write_text(json.dumps(manifest, indent=2) + "\n")
+
+
+def keep_dump() -> None:
+    """Keeps what ``kafka-dump-log`` reads out of the sample, a line a record."""
+    lines = []
+    for segment in sorted(SAMPLE.glob("segments/__consumer_offsets-*/*.log")):
+        partition = int(segment.parent.name.rpartition("-")[2])
+        for record in dump([segment]):
+            line = {"partition": partition, "offset": record.offset, "at_ms": record.at_ms}
+            lines.append(json.dumps(line | {"key": record.key, "payload": record.payload}) + "\n")
+    DUMPED.write_text("".join(lines))
 
 
 if __name__ == "__main__":

@@ -1,0 +1,85 @@
+"""The bundled sample log against what the broker, and Kafka's own tools, said of it when it was recorded.
+
+No broker is needed: what they said stands in ``fixtures/`` (see ``record_sample``).
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from groups.wire.records import decode_record, encode_record
+
+from .comparison import as_table, disagreements, frame_at, printed
+from .dump import as_kafka_prints
+from .record_sample import AUDIT, DUMPED, ENRICH, FIXTURE, SAMPLE
+from .segments import batches, settled_frames
+
+SEGMENTS = SAMPLE / "segments"
+COMMITTED_BYTES_MOST = 400 * 1024
+
+
+@pytest.fixture(scope="module")
+def said() -> dict[str, Any]:
+    """What the broker said while the sample was recorded."""
+    return dict(json.loads(FIXTURE.read_text()))
+
+
+@pytest.fixture(scope="module")
+def topics() -> dict[str, str]:
+    """Topic ids with their names, as the broker gave them out."""
+    return dict(json.loads((SAMPLE / "manifest.json").read_text())["topics"])
+
+
+def test_every_record_is_decoded_as_kafka_prints_it() -> None:
+    decoded = [
+        {"partition": partition, "offset": record.offset, "at_ms": record.timestamp_ms}
+        | as_kafka_prints(decode_record(record.key, record.value))
+        for partition, batch in batches(SEGMENTS)
+        for record in batch.records
+    ]
+    assert decoded == [json.loads(line) for line in DUMPED.read_text().splitlines()]
+
+
+def test_every_record_is_encoded_to_the_bytes_that_kafka_wrote() -> None:
+    for _, batch in batches(SEGMENTS):
+        for record in batch.records:
+            assert encode_record(decode_record(record.key, record.value)) == (record.key, record.value)
+
+
+@pytest.mark.parametrize("group", [ENRICH, AUDIT])
+def test_frames_equal_what_the_broker_described_at_those_moments(
+    group: str, said: dict[str, Any], topics: dict[str, str]
+) -> None:
+    frames = settled_frames(SEGMENTS, group, topics)
+    assert disagreements(frames, said["snapshots"], group) == []
+
+
+def test_frames_equal_the_tables_of_kafka_consumer_groups(
+    said: dict[str, Any], topics: dict[str, str]
+) -> None:
+    frames = {group: settled_frames(SEGMENTS, group, topics) for group in (ENRICH, AUDIT)}
+    assert len(said["tables"]) == 6
+    for table in said["tables"]:
+        assert as_table(frame_at(frames[table["group"]], table["sent_ms"])) == printed(table)
+
+
+def test_the_sample_is_small_and_names_no_machine() -> None:
+    files = [path for path in SAMPLE.rglob("*") if path.is_file()]
+    assert sum(path.stat().st_size for path in files) < COMMITTED_BYTES_MOST
+    hosts = {
+        member["host"]
+        for snapshot in json.loads(FIXTURE.read_text())["snapshots"]
+        for member in members(snapshot)
+    }
+    assert hosts == {"/127.0.0.1"}
+    for path in files:
+        for word in (b"/tmp/", b"/home/", b"/root/", Path.cwd().as_posix().encode()):
+            assert word not in path.read_bytes(), f"{path.name} holds {word!r}"
+
+
+def members(snapshot: dict[str, Any]) -> list[dict[str, Any]]:
+    return list(snapshot["said"]["members"].values())
