@@ -1,0 +1,27 @@
+"""Kafka's error codes that the consumer protocol answers (``org.apache.kafka.common.protocol.Errors``)."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+
+class ErrorCode(IntEnum):
+    UNKNOWN_SERVER_ERROR = -1
+    NONE = 0
+    OFFSET_METADATA_TOO_LARGE = 12
+    UNKNOWN_MEMBER_ID = 25
+    INVALID_REQUEST = 42
+    GROUP_ID_NOT_FOUND = 69
+    GROUP_MAX_SIZE_REACHED = 81
+    FENCED_MEMBER_EPOCH = 110
+    UNSUPPORTED_ASSIGNOR = 112
+    STALE_MEMBER_EPOCH = 113
+
+
+class RequestRefused(Exception):  # noqa: N818 -- an answer of the protocol, not a fault of the program
+    """A request that is answered with an error; nothing is written and no timer is touched."""
+
+    def __init__(self, code: ErrorCode, message: str | None) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message

@@ -1,0 +1,31 @@
+"""What the engine asks of a coordinator, whichever rules it follows."""
+
+from __future__ import annotations
+
+from typing import Final, Protocol
+
+from groups.history.state import Semantics
+from simulations.coordinator.kafka import KafkaCoordinator
+from simulations.coordinator.kip import KipCoordinator
+from simulations.coordinator.messages import CommitAnswer, Heartbeat, HeartbeatAnswer, OffsetCommit
+from simulations.coordinator.outcome import Context, Outcome
+
+
+class Coordinator(Protocol):
+    """Every operation is a function of its arguments; see ``Outcome`` for what it leaves behind."""
+
+    def heartbeat(self, context: Context, request: Heartbeat) -> Outcome[HeartbeatAnswer]: ...
+
+    def commit(self, context: Context, request: OffsetCommit) -> Outcome[CommitAnswer]: ...
+
+    def expired(
+        self, context: Context, timer: str, member_id: str | None, bound_epoch: int | None
+    ) -> Outcome[None]: ...
+
+    def image_changed(self, context: Context, names: tuple[str, ...]) -> Outcome[None]: ...
+
+
+COORDINATORS: Final[dict[Semantics, Coordinator]] = {
+    Semantics.KAFKA: KafkaCoordinator(),
+    Semantics.KIP: KipCoordinator(),
+}

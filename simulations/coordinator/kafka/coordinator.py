@@ -1,0 +1,56 @@
+"""The operations of the released coordinator: heartbeat, commit, an expired timer, a new metadata image."""
+
+from __future__ import annotations
+
+from simulations.assignors import AssignorError
+from simulations.coordinator import commits
+from simulations.coordinator.errors import ErrorCode, RequestRefused
+from simulations.coordinator.kafka.heartbeat import answer_heartbeat
+from simulations.coordinator.kafka.leaving import leave, remove
+from simulations.coordinator.messages import (
+    LEAVE_EPOCH,
+    STATIC_LEAVE_EPOCH,
+    CommitAnswer,
+    Heartbeat,
+    HeartbeatAnswer,
+    OffsetCommit,
+)
+from simulations.coordinator.outcome import REBALANCE, SESSION, Context, Outcome, Refresh
+from simulations.coordinator.subscriptions import all_names
+from simulations.coordinator.validation import check_request
+
+
+class KafkaCoordinator:
+    """Rules of release 4.3.1. It keeps nothing between operations: memory is the context's replayed state."""
+
+    def heartbeat(self, context: Context, request: Heartbeat) -> Outcome[HeartbeatAnswer]:
+        try:
+            check_request(request, context.settings)
+            if request.member_epoch in (LEAVE_EPOCH, STATIC_LEAVE_EPOCH):
+                return leave(context, request)
+            return answer_heartbeat(context, request)
+        except RequestRefused as refusal:
+            return Outcome(answer=HeartbeatAnswer(error_code=refusal.code, error_message=refusal.message))
+        except AssignorError:
+            return Outcome(answer=HeartbeatAnswer(error_code=ErrorCode.UNKNOWN_SERVER_ERROR))
+
+    def commit(self, context: Context, request: OffsetCommit) -> Outcome[CommitAnswer]:
+        return commits.commit(context, request, older_epochs=True)
+
+    def expired(
+        self, context: Context, timer: str, member_id: str | None, bound_epoch: int | None
+    ) -> Outcome[None]:
+        """A timer ran out that was neither replaced nor cancelled. A removal computes no target."""
+        member = context.group.members.get(member_id or "")
+        if member is None or timer not in (SESSION, REBALANCE):
+            return Outcome(answer=None)
+        if timer == REBALANCE and member.epoch != bound_epoch:
+            return Outcome(answer=None)
+        records, timers = remove(context, member.member_id)
+        return Outcome(answer=None, records=records, timers=timers)
+
+    def image_changed(self, context: Context, names: tuple[str, ...]) -> Outcome[None]:
+        """No record: the hash of a group that subscribes is due, and the next heartbeat of anybody computes it."""
+        group = context.group
+        subscribes = set(names) & set(all_names(group, group.members))
+        return Outcome(answer=None, refresh=Refresh() if subscribes else None)

@@ -1,0 +1,160 @@
+"""What goes in and comes out of a coordinator, as values. Field names are those of Kafka's schemas."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+HEARTBEAT_API: Final = "ConsumerGroupHeartbeat"
+COMMIT_API: Final = "OffsetCommit"
+
+JOIN_EPOCH: Final = 0
+LEAVE_EPOCH: Final = -1
+STATIC_LEAVE_EPOCH: Final = -2
+
+UNCHANGED_TIMEOUT: Final = -1
+"""``RebalanceTimeoutMs`` of a heartbeat that does not tell it."""
+
+Partitions = Mapping[str, tuple[int, ...]]
+"""Topic id → partitions."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Heartbeat:
+    """ConsumerGroupHeartbeat request. ``None`` means "as last told"; ``owned`` is ``TopicPartitions``."""
+
+    group_id: str
+    member_id: str
+    member_epoch: int
+    instance_id: str | None = None
+    rack_id: str | None = None
+    rebalance_timeout_ms: int = UNCHANGED_TIMEOUT
+    subscribed_topic_names: tuple[str, ...] | None = None
+    subscribed_topic_regex: str | None = None
+    server_assignor: str | None = None
+    owned: Partitions | None = None
+    client_id: str = ""
+    client_host: str = "/127.0.0.1"
+    version: int = 1
+
+    @property
+    def bare(self) -> bool:
+        """Whether it tells nothing but that its sender is alive."""
+        return (
+            self.member_epoch > 0
+            and self.rebalance_timeout_ms == UNCHANGED_TIMEOUT
+            and self.rack_id is self.subscribed_topic_names is self.subscribed_topic_regex is None
+            and self.server_assignor is self.owned is None
+        )
+
+    def body(self) -> dict[str, Any]:
+        """The request's fields as JSON; those at their default are left out."""
+        body: dict[str, Any] = {
+            "groupId": self.group_id,
+            "memberId": self.member_id,
+            "memberEpoch": self.member_epoch,
+        }
+        if self.instance_id is not None:
+            body["instanceId"] = self.instance_id
+        if self.rack_id is not None:
+            body["rackId"] = self.rack_id
+        if self.rebalance_timeout_ms != UNCHANGED_TIMEOUT:
+            body["rebalanceTimeoutMs"] = self.rebalance_timeout_ms
+        if self.subscribed_topic_names is not None:
+            body["subscribedTopicNames"] = list(self.subscribed_topic_names)
+        if self.subscribed_topic_regex is not None:
+            body["subscribedTopicRegex"] = self.subscribed_topic_regex
+        if self.server_assignor is not None:
+            body["serverAssignor"] = self.server_assignor
+        if self.owned is not None:
+            body["topicPartitions"] = topic_partitions(self.owned)
+        return body
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeartbeatAnswer:
+    """ConsumerGroupHeartbeat response. ``pending`` is what KIP-848 adds to an assignment: not yet released."""
+
+    error_code: int = 0
+    error_message: str | None = None
+    member_id: str | None = None
+    member_epoch: int = 0
+    heartbeat_interval_ms: int = 0
+    assigned: Partitions | None = None
+    pending: Partitions | None = None
+
+    def body(self) -> dict[str, Any]:
+        assignment: dict[str, Any] | None = None
+        if self.assigned is not None:
+            assignment = {"topicPartitions": topic_partitions(self.assigned)}
+            if self.pending is not None:
+                assignment["pendingTopicPartitions"] = topic_partitions(self.pending)
+        return {
+            "errorCode": self.error_code,
+            "errorMessage": self.error_message,
+            "memberId": self.member_id,
+            "memberEpoch": self.member_epoch,
+            "heartbeatIntervalMs": self.heartbeat_interval_ms,
+            "assignment": assignment,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommittedOffset:
+    """One partition of an OffsetCommit request."""
+
+    topic: str
+    topic_id: str
+    partition: int
+    offset: int
+    leader_epoch: int = -1
+    metadata: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OffsetCommit:
+    """OffsetCommit request, version 10: topics by id; the coordinator is told the name as well."""
+
+    group_id: str
+    member_id: str
+    member_epoch: int
+    offsets: tuple[CommittedOffset, ...]
+    version: int = 10
+
+    def body(self) -> dict[str, Any]:
+        topics: dict[str, list[dict[str, Any]]] = {}
+        for offset in self.offsets:
+            topics.setdefault(offset.topic_id, []).append(
+                {
+                    "partitionIndex": offset.partition,
+                    "committedOffset": offset.offset,
+                    "committedLeaderEpoch": offset.leader_epoch,
+                    "committedMetadata": offset.metadata,
+                }
+            )
+        return {
+            "groupId": self.group_id,
+            "memberId": self.member_id,
+            "generationIdOrMemberEpoch": self.member_epoch,
+            "topics": [{"topicId": topic_id, "partitions": parts} for topic_id, parts in topics.items()],
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommitAnswer:
+    """OffsetCommit response: an error code for each partition of the request, in its order."""
+
+    error_codes: tuple[tuple[str, int, int], ...]
+    """``(topic id, partition, error code)``."""
+
+    def body(self) -> dict[str, Any]:
+        topics: dict[str, list[dict[str, int]]] = {}
+        for topic_id, partition, code in self.error_codes:
+            topics.setdefault(topic_id, []).append({"partitionIndex": partition, "errorCode": code})
+        return {"topics": [{"topicId": topic_id, "partitions": parts} for topic_id, parts in topics.items()]}
+
+
+def topic_partitions(partitions: Partitions) -> list[dict[str, Any]]:
+    """Kafka's ``[{"topicId", "partitions"}]``, in the order given."""
+    return [{"topicId": topic_id, "partitions": list(numbers)} for topic_id, numbers in partitions.items()]

@@ -1,0 +1,86 @@
+"""What one operation of the coordinator sees, and what it leaves behind."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar
+
+from groups.history.consumer_state import ConsumerGroup
+from groups.history.state import State
+from simulations.coordinator.image import Image
+from simulations.coordinator.settings import MAX_INT, Settings
+
+Record = Mapping[str, Any]
+"""The payload of a record entry: ``type``, ``key``, ``version``, ``value``."""
+
+A = TypeVar("A", covariant=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refresh:
+    """When a group's metadata hash is to be computed again; kept in no record, so a load forgets it.
+
+    Kafka: ``ModernGroup.DeadlineAndEpoch``.
+    """
+
+    deadline_ms: int = 0
+    epoch: int = 0
+
+    def expired(self, now_ms: int, group_epoch: int) -> bool:
+        return now_ms >= self.deadline_ms or group_epoch < self.epoch
+
+    @classmethod
+    def after(cls, now_ms: int, group_epoch: int) -> Refresh:
+        """Practically never: Kafka's refresh interval for a group is the greatest ``int`` of milliseconds."""
+        return cls(deadline_ms=now_ms + MAX_INT, epoch=group_epoch)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Context:
+    """What a handler may look at. ``state`` is replayed from records and is not changed by handlers."""
+
+    state: State
+    image: Image
+    settings: Settings
+    now_ms: int
+    refresh: Refresh = field(default_factory=Refresh)
+
+    @property
+    def group(self) -> ConsumerGroup:
+        return self.state.consumer
+
+    @property
+    def group_exists(self) -> bool:
+        return self.state.consumer.epoch_recorded and not self.state.deleted
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimerStart:
+    """Starts a timer, or starts it anew. ``bound_epoch``: it does nothing if the member has left that epoch."""
+
+    timer: str
+    member_id: str | None
+    length_ms: int
+    bound_epoch: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimerCancel:
+    timer: str
+    member_id: str | None
+
+
+TimerCommand = TimerStart | TimerCancel
+
+SESSION, REBALANCE, ASSIGNMENT = "session", "rebalance", "assignment"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome(Generic[A]):
+    """One operation's answer, records in order, timer commands, and the refresh deadline if it was set."""
+
+    answer: A
+    records: tuple[Record, ...] = ()
+    timers: tuple[TimerCommand, ...] = ()
+    refresh: Refresh | None = None

@@ -1,0 +1,133 @@
+"""Builds the records of a consumer group as payloads (``GroupCoordinatorRecordHelpers`` in Kafka).
+
+Tagged fields at their default are left out, as Kafka's serialisation does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from groups.history.consumer_state import ConsumerMember
+from simulations.coordinator.messages import CommittedOffset, Partitions, topic_partitions
+from simulations.coordinator.outcome import Record
+
+OFFSET_COMMIT: Final = 1
+GROUP_METADATA: Final = 3
+PARTITION_METADATA: Final = 4
+MEMBER_METADATA: Final = 5
+TARGET_METADATA: Final = 6
+TARGET_MEMBER: Final = 7
+CURRENT_ASSIGNMENT: Final = 8
+REGULAR_EXPRESSION: Final = 16
+
+RECORD_NAMES: Final = {
+    0: "LegacyOffsetCommit",
+    1: "OffsetCommit",
+    2: "GroupMetadata",
+    3: "ConsumerGroupMetadata",
+    4: "ConsumerGroupPartitionMetadata",
+    5: "ConsumerGroupMemberMetadata",
+    6: "ConsumerGroupTargetAssignmentMetadata",
+    7: "ConsumerGroupTargetAssignmentMember",
+    8: "ConsumerGroupCurrentMemberAssignment",
+    16: "ConsumerGroupRegularExpression",
+}
+"""Kafka's names of the record types, by key type."""
+
+
+def _value(record_type: int, key: Mapping[str, Any], value: Mapping[str, Any], version: int = 0) -> Record:
+    return {"type": record_type, "key": dict(key), "version": version, "value": dict(value)}
+
+
+def tombstone(record_type: int, group_id: str, member_id: str | None = None) -> Record:
+    """Types 3 to 8."""
+    key = {"groupId": group_id} if member_id is None else {"groupId": group_id, "memberId": member_id}
+    return {"type": record_type, "key": key, "version": None, "value": None}
+
+
+def group_epoch(group_id: str, epoch: int, metadata_hash: int) -> Record:
+    value: dict[str, Any] = {"epoch": epoch}
+    if metadata_hash:
+        value["metadataHash"] = metadata_hash
+    return _value(GROUP_METADATA, {"groupId": group_id}, value)
+
+
+def member_metadata(group_id: str, member: ConsumerMember) -> Record:
+    return _value(
+        MEMBER_METADATA,
+        {"groupId": group_id, "memberId": member.member_id},
+        {
+            "instanceId": member.instance_id,
+            "rackId": member.rack_id,
+            "clientId": member.client_id,
+            "clientHost": member.client_host,
+            "subscribedTopicNames": sorted(
+                member.subscribed_topic_names, key=lambda n: n.encode("utf-16-be")
+            ),
+            "subscribedTopicRegex": member.subscribed_topic_regex,
+            "rebalanceTimeoutMs": member.rebalance_timeout_ms,
+            "serverAssignor": member.server_assignor,
+        },
+    )
+
+
+def target_member(group_id: str, member_id: str, target: Partitions) -> Record:
+    return _value(
+        TARGET_MEMBER,
+        {"groupId": group_id, "memberId": member_id},
+        {"topicPartitions": topic_partitions(target)},
+    )
+
+
+def target_epoch(group_id: str, epoch: int, timestamp_ms: int) -> Record:
+    value: dict[str, Any] = {"assignmentEpoch": epoch}
+    if timestamp_ms:
+        value["assignmentTimestamp"] = timestamp_ms
+    return _value(TARGET_METADATA, {"groupId": group_id}, value)
+
+
+def current_assignment(group_id: str, member: ConsumerMember, *, with_epochs: bool) -> Record:
+    """Type 8; ``with_epochs`` adds the assignment epoch of each partition, which KIP-848 does not have."""
+
+    def listed(assignment: Mapping[str, Mapping[int, int]]) -> list[dict[str, Any]]:
+        topics: list[dict[str, Any]] = []
+        for topic_id, epochs in assignment.items():
+            topic: dict[str, Any] = {"topicId": topic_id, "partitions": list(epochs)}
+            if with_epochs:
+                topic["assignmentEpochs"] = list(epochs.values())
+            topics.append(topic)
+        return topics
+
+    return _value(
+        CURRENT_ASSIGNMENT,
+        {"groupId": group_id, "memberId": member.member_id},
+        {
+            "memberEpoch": member.epoch,
+            "previousMemberEpoch": member.previous_epoch,
+            "state": member.state,
+            "assignedPartitions": listed(member.assigned),
+            "partitionsPendingRevocation": listed(member.pending_revocation),
+        },
+    )
+
+
+def offset_commit(group_id: str, offset: CommittedOffset, now_ms: int) -> Record:
+    value: dict[str, Any] = {
+        "offset": offset.offset,
+        "leaderEpoch": offset.leader_epoch,
+        "metadata": offset.metadata,
+        "commitTimestamp": now_ms,
+        "topicId": offset.topic_id,
+    }
+    key = {"group": group_id, "topic": offset.topic, "partition": offset.partition}
+    return _value(OFFSET_COMMIT, key, value, version=4)
+
+
+def removal(group_id: str, member_ids: Iterable[str]) -> list[Record]:
+    """The tombstones of members that go: current assignment, target, member, each in turn."""
+    return [
+        tombstone(record_type, group_id, member_id)
+        for member_id in member_ids
+        for record_type in (CURRENT_ASSIGNMENT, TARGET_MEMBER, MEMBER_METADATA)
+    ]

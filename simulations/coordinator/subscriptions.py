@@ -1,0 +1,89 @@
+"""Who subscribes to what, with a member's newest fields in place of the ones that records hold."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from groups.history.consumer_state import ConsumerGroup, ConsumerMember
+from simulations.coordinator.image import Image
+from simulations.coordinator.messages import UNCHANGED_TIMEOUT, Heartbeat
+
+Members = Mapping[str, ConsumerMember]
+
+
+def updated_member(old: ConsumerMember, request: Heartbeat) -> ConsumerMember:
+    """The member with each field that the request tells; client id and host are always taken over."""
+    return replace(
+        old,
+        instance_id=request.instance_id if request.instance_id is not None else old.instance_id,
+        rack_id=request.rack_id if request.rack_id is not None else old.rack_id,
+        server_assignor=(
+            request.server_assignor if request.server_assignor is not None else old.server_assignor
+        ),
+        subscribed_topic_names=(
+            tuple(sorted(set(request.subscribed_topic_names), key=utf16))
+            if request.subscribed_topic_names is not None
+            else old.subscribed_topic_names
+        ),
+        subscribed_topic_regex=(
+            request.subscribed_topic_regex
+            if request.subscribed_topic_regex is not None
+            else old.subscribed_topic_regex
+        ),
+        rebalance_timeout_ms=(
+            request.rebalance_timeout_ms
+            if request.rebalance_timeout_ms != UNCHANGED_TIMEOUT
+            else old.rebalance_timeout_ms
+        ),
+        client_id=request.client_id,
+        client_host=request.client_host,
+        classic=None,
+    )
+
+
+def utf16(text: str) -> bytes:
+    """A sort key: Java compares strings by UTF-16 units."""
+    return text.encode("utf-16-be", "surrogatepass")
+
+
+def names_changed(old: ConsumerMember, new: ConsumerMember) -> bool:
+    return set(old.subscribed_topic_names) != set(new.subscribed_topic_names)
+
+
+def all_names(group: ConsumerGroup, members: Members) -> tuple[str, ...]:
+    """Each name that some member subscribes to, once."""
+    return tuple(
+        dict.fromkeys(name for member in members.values() for name in group.subscribed_topics(member))
+    )
+
+
+def subscribe_alike(members: Members) -> bool:
+    """Kafka's subscription type: homogeneous if every name is subscribed by every member."""
+    counts = Counter(name for member in members.values() for name in member.subscribed_topic_names)
+    return all(count == len(members) for count in counts.values())
+
+
+def subscribed_ids(group: ConsumerGroup, member: ConsumerMember, image: Image) -> frozenset[str]:
+    """Ids of the member's topics that exist."""
+    return frozenset(image.topic_ids(group.subscribed_topics(member)))
+
+
+def preferred_assignor(group: Members, members: Members, configured: tuple[str, ...]) -> str:
+    """The server assignor that most members ask for; the first configured one if nobody asks.
+
+    ``group`` is the group as replayed, ``members`` with the update applied. Of two that are asked for equally
+    often, one that only the update brings comes first (it stands at the front of Kafka's counting map), then the
+    order of the configuration.
+    """
+    votes = Counter(m.server_assignor for m in members.values() if m.server_assignor is not None)
+    if not votes:
+        return configured[0]
+    known = {m.server_assignor for m in group.values()}
+    most = max(votes.values())
+    tied: Iterable[str] = (name for name, count in votes.items() if count == most)
+    return min(
+        tied,
+        key=lambda name: (name in known, configured.index(name) if name in configured else len(configured)),
+    )

@@ -1,0 +1,142 @@
+"""Computes a target assignment with a broker's orders, and what of it has to be written.
+
+Kafka: ``TargetAssignmentBuilder`` and the assignors' own maps. The assignors take what they are given in the order
+given; here it is put into the order in which a broker's hash tables would hand it over.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterable, Mapping
+
+from groups.history.consumer_state import ConsumerGroup, ConsumerMember
+from simulations.assignors import SERVER_ASSIGNORS, Assignment, GroupSpec, MemberSpec
+from simulations.assignors.java_orders import HashOrder, TimelineOrder, int_hash, string_hash, uuid_hash
+from simulations.coordinator.image import Image
+from simulations.coordinator.messages import Partitions
+from simulations.coordinator.subscriptions import all_names
+
+
+def in_memory_target(target: Mapping[str, Iterable[int]]) -> dict[str, tuple[int, ...]]:
+    """A target in the order in which a broker holds it after replay."""
+    return {
+        topic_id: tuple(HashOrder.set_copy(int_hash, target[topic_id]))
+        for topic_id in HashOrder.filled(uuid_hash, target)
+    }
+
+
+def members_in_order(group: ConsumerGroup, joiner: str | None) -> list[str]:
+    """Member ids as an assignor gets them: a new ``HashMap``, filled in timeline order, the joiner last."""
+    order = HashOrder.filled(string_hash, TimelineOrder(string_hash, group.members))
+    if joiner is not None:
+        order.put(joiner)
+    return list(order)
+
+
+def compute_target(
+    assignor_name: str,
+    group: ConsumerGroup,
+    members: Mapping[str, ConsumerMember],
+    targets: Mapping[str, Mapping[str, Iterable[int]]],
+    image: Image,
+    *,
+    homogeneous: bool,
+) -> dict[str, Partitions]:
+    """The new target of every member, in the order of ``members``, topics and partitions as a broker holds them.
+
+    ``AssignorError`` if the assignor refuses. Members that it leaves out have nothing.
+    """
+    old = {member_id: in_memory_target(targets.get(member_id, {})) for member_id in members}
+    topic_ids = {
+        member_id: image.topic_ids(HashOrder.set_copy(string_hash, group.subscribed_topics(member)))
+        for member_id, member in members.items()
+    }
+    subscribed = image.topic_ids(all_names(group, members))
+    first = next(iter(members.values()), None)
+    # Kafka sizes the set of topics by the number of names, whether or not they exist.
+    names = len(group.subscribed_topics(first)) if first is not None else 0
+    walk = HashOrder.with_capacity(uuid_hash, max(int(names / 0.75) + 1, 16))
+    for topic_id in dict.fromkeys((*next(iter(topic_ids.values()), ()), *subscribed)):
+        walk.put(topic_id)
+    spec = GroupSpec(
+        members={
+            member_id: MemberSpec(
+                topics=topic_ids[member_id], owned=old[member_id], instance_id=member.instance_id
+            )
+            for member_id, member in members.items()
+        },
+        topics={topic_id: image.by_id[topic_id].partitions for topic_id in walk},
+        homogeneous=homogeneous,
+        topic_ranks=sorted(subscribed, key=_signed_halves),
+    )
+    answer = SERVER_ASSIGNORS[assignor_name].assign(spec)
+    return {
+        member_id: _ordered(assignor_name, spec, member_id, answer, homogeneous=homogeneous)
+        for member_id in members
+    }
+
+
+def same_partitions(left: Mapping[str, Iterable[int]], right: Mapping[str, Iterable[int]]) -> bool:
+    """Whether two targets hold the same partitions, whatever their order."""
+    return {t: frozenset(p) for t, p in left.items() if p} == {t: frozenset(p) for t, p in right.items() if p}
+
+
+def _ordered(
+    assignor_name: str, spec: GroupSpec, member_id: str, answer: Assignment, *, homogeneous: bool
+) -> dict[str, tuple[int, ...]]:
+    assigned = {topic_id: numbers for topic_id, numbers in answer.get(member_id, {}).items() if numbers}
+    member = spec.members[member_id]
+    if assignor_name == "range":
+        return _range_order(assigned, spec, member, homogeneous=homogeneous)
+    return _uniform_order(assigned, spec, member, homogeneous=homogeneous)
+
+
+def _range_order(
+    assigned: Mapping[str, list[int]], spec: GroupSpec, member: MemberSpec, *, homogeneous: bool
+) -> dict[str, tuple[int, ...]]:
+    topics = len(spec.topics) if homogeneous else len(member.topics)
+    order = HashOrder.with_capacity(uuid_hash, int(topics / 0.75 + 1), assigned)
+    return {topic_id: tuple(assigned[topic_id]) for topic_id in order}
+
+
+def _uniform_order(
+    assigned: Mapping[str, list[int]], spec: GroupSpec, member: MemberSpec, *, homogeneous: bool
+) -> dict[str, tuple[int, ...]]:
+    """A changed member's maps: old topics put, emptied ones removed, then one ``computeIfAbsent`` per gain."""
+    old = {topic_id: numbers for topic_id, numbers in member.owned.items() if topic_id in member.topics}
+    if same_partitions(old, assigned):
+        return {topic_id: tuple(numbers) for topic_id, numbers in old.items() if numbers}
+    topics = HashOrder.with_capacity(uuid_hash, len(member.owned), old)
+    partitions: dict[str, HashOrder[int]] = {}
+    for topic_id, numbers in old.items():
+        kept = HashOrder.set_copy(int_hash, numbers)
+        for number in numbers:
+            if number not in assigned.get(topic_id, ()):
+                kept.remove(number)
+        partitions[topic_id] = kept
+        if not len(kept):
+            topics.remove(topic_id)
+            del partitions[topic_id]
+    for topic_id, numbers in assigned.items():
+        for number in numbers:
+            if number in old.get(topic_id, ()):
+                continue
+            topics.compute(topic_id)
+            if topic_id not in partitions:
+                partitions[topic_id] = _new_partition_set(spec, topic_id, homogeneous=homogeneous)
+            partitions[topic_id].put(number)
+    return {topic_id: tuple(partitions[topic_id]) for topic_id in topics}
+
+
+def _new_partition_set(spec: GroupSpec, topic_id: str, *, homogeneous: bool) -> HashOrder[int]:
+    if homogeneous:
+        return HashOrder(int_hash)
+    subscribers = sum(topic_id in member.topics for member in spec.members.values())
+    expected = -(-spec.topics[topic_id] // subscribers)
+    return HashOrder.with_capacity(int_hash, int(expected / 0.75 + 1))
+
+
+def _signed_halves(topic_id: str) -> tuple[int, int]:
+    """How Kafka compares topic ids: by their two halves as signed 64-bit numbers."""
+    raw = base64.urlsafe_b64decode(topic_id + "==")
+    return int.from_bytes(raw[:8], "big", signed=True), int.from_bytes(raw[8:], "big", signed=True)
