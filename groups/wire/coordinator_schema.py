@@ -136,7 +136,8 @@ _CONSUMER_GROUP_MEMBER_METADATA = Message(
         Field("subscribedTopicRegex", STRING, nullable_since=0),
         Field("rebalanceTimeoutMs", INT32, default=-1),
         Field("serverAssignor", STRING, nullable_since=0),
-        # There for a member of the classic protocol inside a consumer group (online migration).
+        # Told for a member of the classic protocol inside a consumer group (online migration). Kafka's default is
+        # not null but an empty one, so that a broker writes the null of every other member.
         Field(
             "classicMemberMetadata",
             struct(
@@ -145,7 +146,7 @@ _CONSUMER_GROUP_MEMBER_METADATA = Message(
             ),
             tag=0,
             nullable_since=0,
-            default=None,
+            default={"sessionTimeoutMs": 0, "supportedProtocols": []},
         ),
     ),
     flexible_since=0,
@@ -168,12 +169,12 @@ _CONSUMER_GROUP_TARGET_ASSIGNMENT_MEMBER = Message(
     flexible_since=0,
 )
 
-# The epochs run parallel to the partitions (KIP-1251).
+# The epochs run parallel to the partitions (KIP-1251). Older brokers wrote none, which reads as an empty list.
 _PARTITIONS_WITH_EPOCHS = Array(
     struct(
         Field("topicId", UUID),
         Field("partitions", Array(INT32)),
-        Field("assignmentEpochs", Array(INT32), tag=0, nullable_since=0, default=None),
+        Field("assignmentEpochs", Array(INT32), tag=0, nullable_since=0),
     )
 )
 

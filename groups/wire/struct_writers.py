@@ -72,17 +72,9 @@ def _nullable_struct_writer(write: Writer) -> Writer:
     return write_nullable
 
 
-def _writes_null(field: Field, form: Form) -> bool:
-    """Whether Kafka writes the field even when it is null: a tagged struct whose declared default is not null.
-
-    So every type 5 record that Kafka writes ends with a null ``classicMemberMetadata``.
-    """
-    return isinstance(field.type, Struct) and field.is_nullable_in(form.version)
-
-
 def _tagged_writer(field: Field, form: Form) -> Writer:
     """A struct that may be null has another mark in a tagged section: an unsigned varint, 0 for null."""
-    if not _writes_null(field, form):
+    if not isinstance(field.type, Struct) or not field.is_nullable_in(form.version):
         return _writer(field.type, form, nullable=field.is_nullable_in(form.version))
     write = _writer(field.type, form, nullable=False)
 
@@ -126,7 +118,6 @@ def struct_writer(body: Struct, form: Form) -> Writer:
             field.tag,
             _tagged_writer(field, form),
             field.tagged_default,
-            _writes_null(field, form),
         )
         for field in body.tagged_in_version(form.version)
     )
@@ -157,11 +148,11 @@ def struct_writer(body: Struct, form: Form) -> Writer:
 
 
 def _write_tags(
-    out: bytearray, value: dict[str, Any], tagged: Iterable[tuple[str, Any, Writer, Any, bool]]
+    out: bytearray, value: dict[str, Any], tagged: Iterable[tuple[str, Any, Writer, Any]]
 ) -> None:
     present: list[tuple[int, bytes]] = []
-    for name, tag, write_field, default, writes_null in tagged:
-        if (given := value.get(name, default)) == default and not writes_null:
+    for name, tag, write_field, default in tagged:
+        if (given := value.get(name, default)) == default:
             continue
         raw = bytearray()
         try:

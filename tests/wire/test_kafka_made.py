@@ -1,0 +1,181 @@
+"""Bytes made by Kafka's own classes: what they mean to Kafka, they mean here, and they are written the same."""
+
+from typing import Any
+
+import pytest
+
+from groups.wire.batches import RecordBatch, TimestampType, read_batches, write_batch
+from groups.wire.compression import Compression
+from groups.wire.control import ControlType, decode_control, encode_control
+from groups.wire.embedded import (
+    decode_assignment,
+    decode_subscription,
+    encode_assignment,
+    encode_subscription,
+)
+from groups.wire.metadata_hash import group_hash, topic_hash
+from groups.wire.metadata_log import decode_metadata_record
+from groups.wire.records import decode_record, encode_record
+from groups.wire.schema import UNKNOWN_TAGS
+from tests.wire.kafka_made import lines
+
+
+def from_hex(text: str | None) -> bytes | None:
+    return None if text is None else bytes.fromhex(text)
+
+
+@pytest.mark.parametrize("type_", [0, 1, 2, 3, 4, 5, 6, 7, 8, 16])
+def test_a_record_reads_as_kafka_prints_it_and_is_written_in_kafkas_bytes(type_: int):
+    made = [line for line in lines("records.jsonl") if line["type"] == type_]
+    assert made
+    for line in made:
+        key, value = from_hex(line["key_hex"]), from_hex(line["value_hex"])
+        payload = decode_record(key, value)
+
+        assert encode_record(payload) == (key, value)
+        if line["unknown_tags"]:
+            # Kafka's JSON form drops what it does not know; here it is kept.
+            assert payload["value"].pop(UNKNOWN_TAGS) == [
+                {"tag": 40, "data": "AQID"},
+                {"tag": 300, "data": ""},
+            ]
+        assert payload == {name: line[name] for name in ("type", "key", "version", "value")}
+
+
+def test_every_version_of_every_record_type_was_made_by_kafka():
+    made = {(line["type"], line["version"]) for line in lines("records.jsonl")}
+    versions = {0: 1, 1: 5, 2: 5, 3: 1, 4: 1, 5: 1, 6: 1, 7: 1, 8: 1, 16: 1}
+    assert made == {
+        (type_, version) for type_, count in versions.items() for version in [*range(count), None]
+    }
+
+
+@pytest.mark.parametrize(
+    ("kind", "decode", "encode"),
+    [
+        ("subscription", decode_subscription, encode_subscription),
+        ("assignment", decode_assignment, encode_assignment),
+    ],
+)
+def test_an_embedded_blob_reads_as_kafka_prints_it_and_is_written_in_kafkas_bytes(
+    kind: str, decode: Any, encode: Any
+):
+    made = [line for line in lines("embedded.jsonl") if line["kind"] == kind]
+    assert {line["version"] for line in made} == {0, 1, 2, 3}
+    for line in made:
+        data = bytes.fromhex(line["hex"])
+        value = decode(data)
+
+        assert value == {"version": line["version"], **line["value"]}
+        assert encode(value) == data
+
+
+def test_metadata_records_tell_topics_and_partitions_and_all_others_are_passed_over():
+    wanted = {
+        "TopicRecord": ["name", "topicId"],
+        "PartitionRecord": ["partitionId", "topicId", "replicas"],
+        "RemoveTopicRecord": ["topicId"],
+    }
+    seen = set()
+    for line in lines("metadata.jsonl"):
+        record = decode_metadata_record(bytes.fromhex(line["hex"]))
+        seen.add((line["name"], line["version"]))
+        if line["name"] in wanted:
+            fields = {name: line["value"][name] for name in wanted[line["name"]]}
+            assert record == {"type": line["name"], "version": line["version"], "value": fields}
+        else:
+            assert record is None
+    assert {("TopicRecord", 0), ("PartitionRecord", 2), ("RemoveTopicRecord", 0), ("NoOpRecord", 0)} <= seen
+
+
+def test_the_metadata_hash_is_kafkas_with_racks_and_without():
+    made = lines("hashes.jsonl")
+    assert any(
+        racks for line in made for topic in line["topics"].values() for racks in topic["racks"] if racks
+    )
+    for line in made:
+        hashes = {}
+        for name, topic in line["topics"].items():
+            hashes[name] = topic_hash(topic["id"], name, topic["racks"])
+            assert hashes[name] == topic["hash"]
+            if not any(topic["racks"]):
+                assert topic_hash(topic["id"], name, len(topic["racks"])) == topic["hash"]
+        assert group_hash(hashes) == line["hash"]
+
+
+def shown(batch: RecordBatch) -> dict[str, Any]:
+    """The batch in the form in which the Java program prints one."""
+    return {
+        "compression": batch.compression.name.lower(),
+        "baseOffset": batch.base_offset,
+        "lastOffset": batch.last_offset,
+        "leaderEpoch": batch.partition_leader_epoch,
+        "logAppendTime": batch.timestamp_type is TimestampType.LOG_APPEND_TIME,
+        "maxTimestamp": batch.max_timestamp_ms,
+        "transactional": batch.is_transactional,
+        "control": batch.is_control,
+        "producerId": batch.producer_id,
+        "producerEpoch": batch.producer_epoch,
+        "baseSequence": batch.base_sequence,
+        "records": [
+            [
+                record.offset,
+                record.timestamp_ms,
+                None if record.key is None else record.key.hex(),
+                None if record.value is None else record.value.hex(),
+                [
+                    [header.key, None if header.value is None else header.value.hex()]
+                    for header in record.headers
+                ],
+            ]
+            for record in batch.records
+        ],
+    }
+
+
+def test_batches_of_every_compression_read_as_kafka_reads_them():
+    made = lines("batches.jsonl")
+    assert {line["compression"] for line in made} == {"none", "gzip", "snappy", "lz4", "zstd"}
+    for line in made:
+        [batch] = read_batches(bytes.fromhex(line.pop("hex")))
+        assert isinstance(batch, RecordBatch)
+        if "records" not in line:
+            # The large ones follow a rule in place of a listing; see largeBatch in the Java program.
+            line["records"] = [
+                [i, i, f"key-{i}".encode().hex(), (bytes([i % 251]) * 200).hex(), []] for i in range(1000)
+            ]
+        assert shown(batch) == line
+
+
+def test_batches_without_compression_are_written_in_kafkas_bytes():
+    made = [bytes.fromhex(line["hex"]) for line in lines("batches.jsonl") if line["compression"] == "none"]
+    for data in made:
+        [batch] = read_batches(data)
+        assert isinstance(batch, RecordBatch)
+        if batch.timestamp_type is TimestampType.CREATE_TIME:
+            assert write_batch(batch) == data
+
+
+def test_a_batch_of_every_compression_survives_being_written_again():
+    for line in lines("batches.jsonl"):
+        [batch] = read_batches(bytes.fromhex(line["hex"]))
+        assert isinstance(batch, RecordBatch)
+        assert list(read_batches(write_batch(batch))) == [batch]
+        assert batch.compression is Compression[line["compression"].upper()]
+
+
+def test_the_ends_of_transactions_are_told_apart():
+    markers = [
+        batch
+        for line in lines("batches.jsonl")
+        for batch in read_batches(bytes.fromhex(line["hex"]))
+        if isinstance(batch, RecordBatch) and batch.is_control
+    ]
+    decoded = [decode_control(marker.records[0].key, marker.records[0].value) for marker in markers]
+    assert [(record.type, record.coordinator_epoch) for record in decoded] == [
+        (ControlType.ABORT, 9),
+        (ControlType.COMMIT, 9),
+    ]
+    for marker, record in zip(markers, decoded, strict=True):
+        assert marker.is_transactional
+        assert encode_control(record) == (marker.records[0].key, marker.records[0].value)
