@@ -113,11 +113,6 @@ def disagreements(frames: Sequence[Frame], snapshots: Iterable[dict[str, Any]], 
     return problems
 
 
-def frame_at(frames: Sequence[Frame], at_ms: int) -> Frame:
-    """The settled frame that was in force at a moment."""
-    return next(frame for frame in reversed(frames) if frame["at_ms"] <= at_ms)
-
-
 def _stretches(frames: Sequence[Frame]) -> list[tuple[int, int, Said]]:
     """From when to when each state stood; frames that say the same one after another are one."""
     out: list[tuple[int, int, Said]] = []
@@ -141,17 +136,30 @@ def _hidden(described: Sequence[dict[str, Any]], begin: int, end: int) -> bool:
     )
 
 
-def as_table(frame: Frame) -> tuple[list[dict[str, str]], list[dict[str, str]]]:
-    """What ``kafka-consumer-groups --describe --verbose`` prints for a frame: rows of --members and of --state.
+def untrue_tables(frames: dict[str, Sequence[Frame]], tables: Iterable[dict[str, Any]]) -> list[str]:
+    """The tables of ``kafka-consumer-groups`` that no frame in force while it ran would print; empty when all is well."""
+    problems = []
+    for table in tables:
+        for name, as_rows in (("members", member_rows), ("state", state_rows)):
+            asked = table[name]
+            possible = [
+                as_rows(frame)
+                for frame, following in pairwise([*frames[table["group"]], {"at_ms": asked["got_ms"] + 1}])
+                if frame["at_ms"] <= asked["got_ms"] and following["at_ms"] >= asked["sent_ms"] - SLACK_MS
+            ]
+            if asked["rows"] not in possible:
+                problems.append(f"the tool printed {asked['rows']}; the log says {possible}")
+    return problems
 
-    The coordinator's address is the broker's affair and left out. A classic group has no epochs, and its members'
-    targets are not told (both printed as ``-``).
+
+def member_rows(frame: Frame) -> list[dict[str, str]]:
+    """What ``--describe --members --verbose`` prints for a frame, by member id.
+
+    A classic group has no epochs, and its members' targets are not told (both printed as ``-``).
     """
     classic = frame["protocol"] == "classic"
-    said = said_of(frame)
-    members = []
-    for member_id, member in said["members"].items():
-        row = {
+    rows = [
+        {
             "GROUP": frame["group"],
             "CONSUMER-ID": member_id,
             "HOST": member["host"],
@@ -162,25 +170,26 @@ def as_table(frame: Frame) -> tuple[list[dict[str, str]], list[dict[str, str]]]:
             "TARGET-EPOCH": "-" if classic else str(frame["assignment_epoch"]),
             "TARGET-ASSIGNMENT": "-" if classic else _as_cell(member["target"]),
         }
-        members.append(row)
-    state = {
-        "GROUP": frame["group"],
-        "ASSIGNMENT-STRATEGY": frame["protocol_name"] if classic else "uniform",
-        "STATE": frame["state"],
-        "GROUP-EPOCH": "-" if classic else str(frame["group_epoch"]),
-        "TARGET-ASSIGNMENT-EPOCH": "-" if classic else str(frame["assignment_epoch"]),
-        "#MEMBERS": str(len(members)),
-    }
-    return sorted(members, key=lambda row: row["CONSUMER-ID"]), [state]
+        for member_id, member in said_of(frame)["members"].items()
+    ]
+    return sorted(rows, key=lambda row: row["CONSUMER-ID"])
+
+
+def state_rows(frame: Frame) -> list[dict[str, str]]:
+    """What ``--describe --state --verbose`` prints for a frame, without the coordinator's address."""
+    classic = frame["protocol"] == "classic"
+    return [
+        {
+            "GROUP": frame["group"],
+            "ASSIGNMENT-STRATEGY": frame["protocol_name"] if classic else "uniform",
+            "STATE": frame["state"],
+            "GROUP-EPOCH": "-" if classic else str(frame["group_epoch"]),
+            "TARGET-ASSIGNMENT-EPOCH": "-" if classic else str(frame["assignment_epoch"]),
+            "#MEMBERS": str(len(frame["members"])),
+        }
+    ]
 
 
 def _as_cell(assignment: dict[str, list[int]]) -> str:
     cells = [f"{topic}:{','.join(map(str, partitions))}" for topic, partitions in assignment.items()]
     return ";".join(cells) or "-"
-
-
-def printed(table: dict[str, Any]) -> tuple[list[dict[str, str]], list[dict[str, str]]]:
-    """The rows of a kept table in the form of ``as_table``."""
-    members = sorted(table["members"], key=lambda row: row["CONSUMER-ID"])
-    state = [{name: cell for name, cell in row.items() if name != "COORDINATOR"} for row in table["state"]]
-    return members, state

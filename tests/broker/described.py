@@ -11,10 +11,11 @@ plus what it is still to give up (4.3.1).
 
 from __future__ import annotations
 
+import itertools
 import struct
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -39,21 +40,21 @@ def describe_consumer(connection: Connection, group: str, *, version: int = 1) -
     return {
         "group": group,
         "protocol": "consumer",
-        "error": answer["error_code"],
-        "state": answer["group_state"],
-        "epoch": answer["group_epoch"],
-        "assignment_epoch": answer["assignment_epoch"],
-        "assignor": answer["assignor_name"],
+        "error": answer["errorCode"],
+        "state": answer["groupState"],
+        "epoch": answer["groupEpoch"],
+        "assignment_epoch": answer["assignmentEpoch"],
+        "assignor": answer["assignorName"],
         "members": {
-            member["member_id"]: {
-                "epoch": member["member_epoch"],
-                "client_id": member["client_id"],
-                "host": member["client_host"],
-                "subscribed": sorted(member["subscribed_topic_names"]),
+            member["memberId"]: {
+                "epoch": member["memberEpoch"],
+                "client_id": member["clientId"],
+                "host": member["clientHost"],
+                "subscribed": sorted(member["subscribedTopicNames"]),
                 "assignment": _by_topic(member["assignment"]),
-                "target": _by_topic(member["target_assignment"]),
+                "target": _by_topic(member["targetAssignment"]),
             }
-            for member in sorted(answer["members"], key=lambda each: each["member_id"])
+            for member in sorted(answer["members"], key=lambda each: each["memberId"])
         },
     }
 
@@ -64,28 +65,22 @@ def describe_classic(connection: Connection, group: str) -> Description:
     return {
         "group": group,
         "protocol": "classic",
-        "error": answer["error_code"],
-        "state": answer["group_state"],
-        "assignor": answer["protocol_data"],
+        "error": answer["errorCode"],
+        "state": answer["groupState"],
+        "assignor": answer["protocolData"],
         "members": {
-            member["member_id"]: {
-                "client_id": member["client_id"],
-                "host": member["client_host"],
-                "assignment": _embedded_assignment(member["member_assignment"]),
+            member["memberId"]: {
+                "client_id": member["clientId"],
+                "host": member["clientHost"],
+                "assignment": _embedded_assignment(member["memberAssignment"]),
             }
-            for member in sorted(answer["members"], key=lambda each: each["member_id"])
+            for member in sorted(answer["members"], key=lambda each: each["memberId"])
         },
     }
 
 
-DESCRIBERS: dict[str, Callable[[Connection, str], Description]] = {
-    "consumer": describe_consumer,
-    "classic": describe_classic,
-}
-
-
 def _by_topic(assignment: dict[str, Any]) -> dict[str, list[int]]:
-    named = {each["topic_name"]: sorted(each["partitions"]) for each in assignment["topic_partitions"]}
+    named = {each["topicName"]: sorted(each["partitions"]) for each in assignment["topicPartitions"]}
     return {name: named[name] for name in sorted(named)}
 
 
@@ -132,30 +127,33 @@ class Watcher:
             raise self._problem
 
     def tabulate(self, group: str, protocol: str) -> None:
-        """Keeps what ``kafka-consumer-groups`` prints of a group just now; takes seconds, so ask when it rests."""
-        sent_ms = now_ms()
+        """Keeps what ``kafka-consumer-groups --describe --verbose`` prints of a group; takes two seconds a table.
+
+        A table is ``{"group", "protocol", "members": {"sent_ms", "got_ms", "rows"}, "state": {…}}``.
+        """
         common = ("--bootstrap-server", self.node.bootstrap, "--describe", "--group", group, "--verbose")
-        members = self.node.tool(CONSUMER_GROUPS, *common, "--members")
-        state = self.node.tool(CONSUMER_GROUPS, *common, "--state")
-        self.tables.append(
-            {
-                "group": group,
-                "protocol": protocol,
-                "sent_ms": sent_ms,
-                "got_ms": now_ms(),
-                "members": rows(members),
-                "state": rows(state),
-            }
-        )
+        table: dict[str, Any] = {"group": group, "protocol": protocol}
+        for name in ("members", "state"):
+            sent_ms = now_ms()
+            text = self.node.tool(CONSUMER_GROUPS, *common, f"--{name}")
+            table[name] = {"sent_ms": sent_ms, "got_ms": now_ms(), "rows": rows(text)}
+        self.tables.append(table)
 
     def _watch(self) -> None:
         latest: dict[str, dict[str, Any]] = {}
         try:
             with self.node.connect("watcher") as connection:
-                while not self._ended.is_set():
+                for turn in itertools.count():
+                    if self._ended.is_set():
+                        return
                     for group, protocol in self.groups:
                         sent_ms = now_ms()
-                        said = DESCRIBERS[protocol](connection, group)
+                        # Both versions of the answer say what is compared here, so they take turns.
+                        said = (
+                            describe_classic(connection, group)
+                            if protocol == "classic"
+                            else describe_consumer(connection, group, version=turn % 2)
+                        )
                         got_ms = now_ms()
                         if said["error"] != 0:
                             continue
@@ -176,19 +174,15 @@ class Watcher:
 
 
 def rows(table: str) -> list[dict[str, str]]:
-    """The rows of a table as ``kafka-consumer-groups`` prints it: columns stand where their headings begin.
+    """The rows of a table as ``kafka-consumer-groups --verbose`` prints it, by member where there are any.
 
-    Columns are padded to their widest cell and cells hold no blanks, but for ``COORDINATOR (ID)``, whose cell
-    holds one; so a row is cut at blanks and that cell is put together again.
+    Cells hold no blanks but for ``COORDINATOR (ID)``, the broker's own address, which is left out.
     """
     lines = [line for line in table.splitlines() if line.strip()]
     head = next(index for index, line in enumerate(lines) if line.startswith("GROUP "))
-    names = lines[head].replace("COORDINATOR (ID)", "COORDINATOR").split()
-    out = []
-    for line in lines[head + 1 :]:
-        cells = line.split()
-        if "COORDINATOR" in names:
-            at = names.index("COORDINATOR")
-            cells[at : at + 2] = [" ".join(cells[at : at + 2])]
-        out.append(dict(zip(names, cells, strict=True)))
-    return out
+    names = lines[head].replace("COORDINATOR (ID)", "COORDINATOR ID").split()
+    out = [dict(zip(names, line.split(), strict=True)) for line in lines[head + 1 :]]
+    for row in out:
+        row.pop("COORDINATOR", None)
+        row.pop("ID", None)
+    return sorted(out, key=lambda row: row.get("CONSUMER-ID", ""))

@@ -229,7 +229,7 @@ def wait_for_coordinator(node: Node, group: str, limit_s: float = 60) -> None:
             # GROUP_ID_NOT_FOUND (69) is an answer of a coordinator that has loaded; 14 to 16 are not.
             if connection.find_coordinator(group) == 0:
                 described = connection.describe_consumer_group(group)
-                if described["error_code"] in (0, 69):
+                if described["errorCode"] in (0, 69):
                     return
             time.sleep(0.1)
     raise RpcError(f"no coordinator for group {group} within {limit_s} s")

@@ -137,7 +137,7 @@ class Connection:
         self._socket.close()
 
     def call(self, api: str, request: dict[str, Any], *, version: int | None = None) -> dict[str, Any]:
-        """Sends a request of ``schemas.APIS[api]`` and returns its answer as Kafka's fields in snake case."""
+        """Sends a request of ``schemas.APIS[api]`` and returns its answer, both with Kafka's own field names."""
         key, newest, ask, answers = schemas.APIS[api]
         version = newest if version is None else version
         self.correlation += 1
@@ -170,20 +170,20 @@ class Connection:
         """Makes a topic and returns its id in Kafka's base64 form."""
         topic = {
             "name": name,
-            "num_partitions": partitions,
-            "replication_factor": 1,
+            "numPartitions": partitions,
+            "replicationFactor": 1,
             "assignments": [],
             "configs": [],
         }
-        made = self.call("CreateTopics", {"topics": [topic], "timeout_ms": 10_000, "validate_only": False})
+        made = self.call("CreateTopics", {"topics": [topic], "timeoutMs": 10_000, "validateOnly": False})
         (answer,) = made["topics"]
         _good("CreateTopics", answer)
-        return str(answer["topic_id"])
+        return str(answer["topicId"])
 
     def grow_topic(self, name: str, partitions: int) -> None:
         """Raises a topic's partition count to ``partitions``."""
         topic = {"name": name, "count": partitions, "assignments": None}
-        request = {"topics": [topic], "timeout_ms": 10_000, "validate_only": False}
+        request = {"topics": [topic], "timeoutMs": 10_000, "validateOnly": False}
         (answer,) = self.call("CreatePartitions", request)["results"]
         _good("CreatePartitions", answer)
 
@@ -191,32 +191,32 @@ class Connection:
         """How many brokers the node names; 0 while it is still starting."""
         request = {
             "topics": [],
-            "allow_auto_topic_creation": False,
-            "include_topic_authorized_operations": False,
+            "allowAutoTopicCreation": False,
+            "includeTopicAuthorizedOperations": False,
         }
         return len(self.call("Metadata", request)["brokers"])
 
     def leaders_of(self, name: str) -> int:
         """How many partitions of a topic have a leader by now."""
         request = {
-            "topics": [{"topic_id": "A" * 22, "name": name}],
-            "allow_auto_topic_creation": False,
-            "include_topic_authorized_operations": False,
+            "topics": [{"topicId": "A" * 22, "name": name}],
+            "allowAutoTopicCreation": False,
+            "includeTopicAuthorizedOperations": False,
         }
         (topic,) = self.call("Metadata", request)["topics"]
-        return sum(1 for each in topic["partitions"] if each["error_code"] == 0)
+        return sum(1 for each in topic["partitions"] if each["errorCode"] == 0)
 
     def find_coordinator(self, group: str) -> int:
         """Asks who coordinates a group, which also has the broker make ``__consumer_offsets``; the error code."""
-        request = {"key_type": 0, "coordinator_keys": [group]}
-        return int(self.call("FindCoordinator", request)["coordinators"][0]["error_code"])
+        request = {"keyType": 0, "coordinatorKeys": [group]}
+        return int(self.call("FindCoordinator", request)["coordinators"][0]["errorCode"])
 
     def describe_consumer_group(self, group: str, *, version: int = 1) -> dict[str, Any]:
-        request = {"group_ids": [group], "include_authorized_operations": False}
+        request = {"groupIds": [group], "includeAuthorizedOperations": False}
         return dict(self.call("ConsumerGroupDescribe", request, version=version)["groups"][0])
 
     def describe_classic_group(self, group: str) -> dict[str, Any]:
-        request = {"groups": [group], "include_authorized_operations": False}
+        request = {"groups": [group], "includeAuthorizedOperations": False}
         return dict(self.call("DescribeGroups", request)["groups"][0])
 
     def heartbeat(
@@ -230,35 +230,40 @@ class Connection:
         owned: dict[str, list[int]] | None = None,
     ) -> dict[str, Any]:
         """One ConsumerGroupHeartbeat v1; ``owned`` is by topic id, None where nothing is reported."""
-        partitions = None if owned is None else [{"topic_id": t, "partitions": p} for t, p in owned.items()]
+        partitions = None if owned is None else [{"topicId": t, "partitions": p} for t, p in owned.items()]
         request = {
-            "group_id": group,
-            "member_id": member,
-            "member_epoch": epoch,
-            "instance_id": None,
-            "rack_id": None,
-            "rebalance_timeout_ms": rebalance_timeout_ms,
-            "subscribed_topic_names": None if subscribed is None else list(subscribed),
-            "subscribed_topic_regex": None,
-            "server_assignor": None,
-            "topic_partitions": partitions,
+            "groupId": group,
+            "memberId": member,
+            "memberEpoch": epoch,
+            "instanceId": None,
+            "rackId": None,
+            "rebalanceTimeoutMs": rebalance_timeout_ms,
+            "subscribedTopicNames": None if subscribed is None else list(subscribed),
+            "subscribedTopicRegex": None,
+            "serverAssignor": None,
+            "topicPartitions": partitions,
         }
         return self.call("ConsumerGroupHeartbeat", request)
 
     def commit(self, group: str, member: str, epoch: int, topic_id: str, partition: int, offset: int) -> int:
         """Commits one offset and returns the error code."""
-        commit = {"partition": partition, "offset": offset, "leader_epoch": -1, "metadata": ""}
+        commit = {
+            "partitionIndex": partition,
+            "committedOffset": offset,
+            "committedLeaderEpoch": -1,
+            "committedMetadata": "",
+        }
         request = {
-            "group_id": group,
-            "generation_or_member_epoch": epoch,
-            "member_id": member,
-            "instance_id": None,
-            "topics": [{"topic_id": topic_id, "partitions": [commit]}],
+            "groupId": group,
+            "generationIdOrMemberEpoch": epoch,
+            "memberId": member,
+            "groupInstanceId": None,
+            "topics": [{"topicId": topic_id, "partitions": [commit]}],
         }
         answer = self.call("OffsetCommit", request)
-        return int(answer["topics"][0]["partitions"][0]["error_code"])
+        return int(answer["topics"][0]["partitions"][0]["errorCode"])
 
 
 def _good(api: str, answer: dict[str, Any]) -> None:
-    if answer["error_code"] != 0:
+    if answer["errorCode"] != 0:
         raise RpcError(f"{api}: error {answer['error_code']}: {answer['error_message']}")

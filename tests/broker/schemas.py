@@ -1,151 +1,156 @@
-"""The fields of the requests and answers that the tests use, in the order of Kafka 4.3.1's schemas."""
+"""The fields of the requests and answers that the tests use, named and ordered as in Kafka 4.3.1's schemas."""
 
 from __future__ import annotations
 
 from typing import Any
 
-_PARTITIONS = [("topic_id", "uuid"), ("partitions", ["int32"])]
+_PARTITIONS = [("topicId", "uuid"), ("partitions", ["int32"])]
 
-_NAMED = [("topic_id", "uuid"), ("topic_name", "string"), ("partitions", ["int32"])]
-_DESCRIBED = [("topic_partitions", [_NAMED])]
+_NAMED = [("topicId", "uuid"), ("topicName", "string"), ("partitions", ["int32"])]
+_DESCRIBED = [("topicPartitions", [_NAMED])]
 
 _MEMBER_V0: list[tuple[str, Any]] = [
-    ("member_id", "string"),
-    ("instance_id", "string?"),
-    ("rack_id", "string?"),
-    ("member_epoch", "int32"),
-    ("client_id", "string"),
-    ("client_host", "string"),
-    ("subscribed_topic_names", ["string"]),
-    ("subscribed_topic_regex", "string?"),
+    ("memberId", "string"),
+    ("instanceId", "string?"),
+    ("rackId", "string?"),
+    ("memberEpoch", "int32"),
+    ("clientId", "string"),
+    ("clientHost", "string"),
+    ("subscribedTopicNames", ["string"]),
+    ("subscribedTopicRegex", "string?"),
     ("assignment", _DESCRIBED),
-    ("target_assignment", _DESCRIBED),
+    ("targetAssignment", _DESCRIBED),
 ]
-_MEMBER_V1 = [*_MEMBER_V0, ("member_type", "int8")]
+_MEMBER_V1 = [*_MEMBER_V0, ("memberType", "int8")]
 
 
 def _consumer_group_describe(member: list[tuple[str, Any]]) -> list[tuple[str, Any]]:
     group = [
-        ("error_code", "int16"),
-        ("error_message", "string?"),
-        ("group_id", "string"),
-        ("group_state", "string"),
-        ("group_epoch", "int32"),
-        ("assignment_epoch", "int32"),
-        ("assignor_name", "string"),
+        ("errorCode", "int16"),
+        ("errorMessage", "string?"),
+        ("groupId", "string"),
+        ("groupState", "string"),
+        ("groupEpoch", "int32"),
+        ("assignmentEpoch", "int32"),
+        ("assignorName", "string"),
         ("members", [member]),
-        ("authorized_operations", "int32"),
+        ("authorizedOperations", "int32"),
     ]
-    return [("throttle_time_ms", "int32"), ("groups", [group])]
+    return [("throttleTimeMs", "int32"), ("groups", [group])]
 
 
 _CLASSIC_MEMBER = [
-    ("member_id", "string"),
-    ("group_instance_id", "string?"),
-    ("client_id", "string"),
-    ("client_host", "string"),
-    ("member_metadata", "bytes"),
-    ("member_assignment", "bytes"),
+    ("memberId", "string"),
+    ("groupInstanceId", "string?"),
+    ("clientId", "string"),
+    ("clientHost", "string"),
+    ("memberMetadata", "bytes"),
+    ("memberAssignment", "bytes"),
 ]
 _CLASSIC_GROUP = [
-    ("error_code", "int16"),
-    ("error_message", "string?"),
-    ("group_id", "string"),
-    ("group_state", "string"),
-    ("protocol_type", "string"),
-    ("protocol_data", "string"),
+    ("errorCode", "int16"),
+    ("errorMessage", "string?"),
+    ("groupId", "string"),
+    ("groupState", "string"),
+    ("protocolType", "string"),
+    ("protocolData", "string"),
     ("members", [_CLASSIC_MEMBER]),
-    ("authorized_operations", "int32"),
+    ("authorizedOperations", "int32"),
 ]
 
 _HEARTBEAT = [
-    ("group_id", "string"),
-    ("member_id", "string"),
-    ("member_epoch", "int32"),
-    ("instance_id", "string?"),
-    ("rack_id", "string?"),
-    ("rebalance_timeout_ms", "int32"),
-    ("subscribed_topic_names", ("array?", "string")),
-    ("subscribed_topic_regex", "string?"),
-    ("server_assignor", "string?"),
-    ("topic_partitions", ("array?", _PARTITIONS)),
+    ("groupId", "string"),
+    ("memberId", "string"),
+    ("memberEpoch", "int32"),
+    ("instanceId", "string?"),
+    ("rackId", "string?"),
+    ("rebalanceTimeoutMs", "int32"),
+    ("subscribedTopicNames", ("array?", "string")),
+    ("subscribedTopicRegex", "string?"),
+    ("serverAssignor", "string?"),
+    ("topicPartitions", ("array?", _PARTITIONS)),
 ]
 _HEARTBEAT_ANSWER = [
-    ("throttle_time_ms", "int32"),
-    ("error_code", "int16"),
-    ("error_message", "string?"),
-    ("member_id", "string?"),
-    ("member_epoch", "int32"),
-    ("heartbeat_interval_ms", "int32"),
-    ("assignment", ("struct?", [("topic_partitions", [_PARTITIONS])])),
+    ("throttleTimeMs", "int32"),
+    ("errorCode", "int16"),
+    ("errorMessage", "string?"),
+    ("memberId", "string?"),
+    ("memberEpoch", "int32"),
+    ("heartbeatIntervalMs", "int32"),
+    ("assignment", ("struct?", [("topicPartitions", [_PARTITIONS])])),
 ]
 
-_COMMIT = [("partition", "int32"), ("offset", "int64"), ("leader_epoch", "int32"), ("metadata", "string?")]
+_COMMIT = [
+    ("partitionIndex", "int32"),
+    ("committedOffset", "int64"),
+    ("committedLeaderEpoch", "int32"),
+    ("committedMetadata", "string?"),
+]
 _COMMIT_REQUEST = [
-    ("group_id", "string"),
-    ("generation_or_member_epoch", "int32"),
-    ("member_id", "string"),
-    ("instance_id", "string?"),
-    ("topics", [[("topic_id", "uuid"), ("partitions", [_COMMIT])]]),
+    ("groupId", "string"),
+    ("generationIdOrMemberEpoch", "int32"),
+    ("memberId", "string"),
+    ("groupInstanceId", "string?"),
+    ("topics", [[("topicId", "uuid"), ("partitions", [_COMMIT])]]),
 ]
-_COMMITTED = [("partition", "int32"), ("error_code", "int16")]
+_COMMITTED = [("partitionIndex", "int32"), ("errorCode", "int16")]
 _COMMIT_ANSWER = [
-    ("throttle_time_ms", "int32"),
-    ("topics", [[("topic_id", "uuid"), ("partitions", [_COMMITTED])]]),
+    ("throttleTimeMs", "int32"),
+    ("topics", [[("topicId", "uuid"), ("partitions", [_COMMITTED])]]),
 ]
 
-_REPLICAS = [("partition_index", "int32"), ("broker_ids", ["int32"])]
+_REPLICAS = [("partitionIndex", "int32"), ("brokerIds", ["int32"])]
 _NEW_TOPIC = [
     ("name", "string"),
-    ("num_partitions", "int32"),
-    ("replication_factor", "int16"),
+    ("numPartitions", "int32"),
+    ("replicationFactor", "int16"),
     ("assignments", [_REPLICAS]),
     ("configs", [[("name", "string"), ("value", "string?")]]),
 ]
 _CONFIG = [
     ("name", "string"),
     ("value", "string?"),
-    ("read_only", "bool"),
-    ("config_source", "int8"),
-    ("is_sensitive", "bool"),
+    ("readOnly", "bool"),
+    ("configSource", "int8"),
+    ("isSensitive", "bool"),
 ]
 _MADE_TOPIC = [
     ("name", "string"),
-    ("topic_id", "uuid"),
-    ("error_code", "int16"),
-    ("error_message", "string?"),
-    ("num_partitions", "int32"),
-    ("replication_factor", "int16"),
+    ("topicId", "uuid"),
+    ("errorCode", "int16"),
+    ("errorMessage", "string?"),
+    ("numPartitions", "int32"),
+    ("replicationFactor", "int16"),
     ("configs", ("array?", _CONFIG)),
 ]
-_GROW = [("name", "string"), ("count", "int32"), ("assignments", ("array?", [("broker_ids", ["int32"])]))]
-_GROWN = [("name", "string"), ("error_code", "int16"), ("error_message", "string?")]
+_GROW = [("name", "string"), ("count", "int32"), ("assignments", ("array?", [("brokerIds", ["int32"])]))]
+_GROWN = [("name", "string"), ("errorCode", "int16"), ("errorMessage", "string?")]
 
-_BROKER = [("node_id", "int32"), ("host", "string"), ("port", "int32"), ("rack", "string?")]
+_BROKER = [("nodeId", "int32"), ("host", "string"), ("port", "int32"), ("rack", "string?")]
 _LEADER = [
-    ("error_code", "int16"),
-    ("partition_index", "int32"),
-    ("leader_id", "int32"),
-    ("leader_epoch", "int32"),
-    ("replica_nodes", ["int32"]),
-    ("isr_nodes", ["int32"]),
-    ("offline_replicas", ["int32"]),
+    ("errorCode", "int16"),
+    ("partitionIndex", "int32"),
+    ("leaderId", "int32"),
+    ("leaderEpoch", "int32"),
+    ("replicaNodes", ["int32"]),
+    ("isrNodes", ["int32"]),
+    ("offlineReplicas", ["int32"]),
 ]
 _KNOWN_TOPIC = [
-    ("error_code", "int16"),
+    ("errorCode", "int16"),
     ("name", "string?"),
-    ("topic_id", "uuid"),
-    ("is_internal", "bool"),
+    ("topicId", "uuid"),
+    ("isInternal", "bool"),
     ("partitions", [_LEADER]),
-    ("topic_authorized_operations", "int32"),
+    ("topicAuthorizedOperations", "int32"),
 ]
 _COORDINATOR = [
     ("key", "string"),
-    ("node_id", "int32"),
+    ("nodeId", "int32"),
     ("host", "string"),
     ("port", "int32"),
-    ("error_code", "int16"),
-    ("error_message", "string?"),
+    ("errorCode", "int16"),
+    ("errorMessage", "string?"),
 ]
 
 APIS: dict[str, tuple[int, int, Any, Any]] = {
@@ -154,15 +159,15 @@ APIS: dict[str, tuple[int, int, Any, Any]] = {
         3,
         12,
         [
-            ("topics", ("array?", [("topic_id", "uuid"), ("name", "string?")])),
-            ("allow_auto_topic_creation", "bool"),
-            ("include_topic_authorized_operations", "bool"),
+            ("topics", ("array?", [("topicId", "uuid"), ("name", "string?")])),
+            ("allowAutoTopicCreation", "bool"),
+            ("includeTopicAuthorizedOperations", "bool"),
         ],
         [
-            ("throttle_time_ms", "int32"),
+            ("throttleTimeMs", "int32"),
             ("brokers", [_BROKER]),
-            ("cluster_id", "string?"),
-            ("controller_id", "int32"),
+            ("clusterId", "string?"),
+            ("controllerId", "int32"),
             ("topics", [_KNOWN_TOPIC]),
         ],
     ),
@@ -170,32 +175,32 @@ APIS: dict[str, tuple[int, int, Any, Any]] = {
     "FindCoordinator": (
         10,
         6,
-        [("key_type", "int8"), ("coordinator_keys", ["string"])],
-        [("throttle_time_ms", "int32"), ("coordinators", [_COORDINATOR])],
+        [("keyType", "int8"), ("coordinatorKeys", ["string"])],
+        [("throttleTimeMs", "int32"), ("coordinators", [_COORDINATOR])],
     ),
     "DescribeGroups": (
         15,
         6,
-        [("groups", ["string"]), ("include_authorized_operations", "bool")],
-        [("throttle_time_ms", "int32"), ("groups", [_CLASSIC_GROUP])],
+        [("groups", ["string"]), ("includeAuthorizedOperations", "bool")],
+        [("throttleTimeMs", "int32"), ("groups", [_CLASSIC_GROUP])],
     ),
     "CreateTopics": (
         19,
         7,
-        [("topics", [_NEW_TOPIC]), ("timeout_ms", "int32"), ("validate_only", "bool")],
-        [("throttle_time_ms", "int32"), ("topics", [_MADE_TOPIC])],
+        [("topics", [_NEW_TOPIC]), ("timeoutMs", "int32"), ("validateOnly", "bool")],
+        [("throttleTimeMs", "int32"), ("topics", [_MADE_TOPIC])],
     ),
     "CreatePartitions": (
         37,
         3,
-        [("topics", [_GROW]), ("timeout_ms", "int32"), ("validate_only", "bool")],
-        [("throttle_time_ms", "int32"), ("results", [_GROWN])],
+        [("topics", [_GROW]), ("timeoutMs", "int32"), ("validateOnly", "bool")],
+        [("throttleTimeMs", "int32"), ("results", [_GROWN])],
     ),
     "ConsumerGroupHeartbeat": (68, 1, _HEARTBEAT, _HEARTBEAT_ANSWER),
     "ConsumerGroupDescribe": (
         69,
         1,
-        [("group_ids", ["string"]), ("include_authorized_operations", "bool")],
+        [("groupIds", ["string"]), ("includeAuthorizedOperations", "bool")],
         {0: _consumer_group_describe(_MEMBER_V0), 1: _consumer_group_describe(_MEMBER_V1)},
     ),
 }

@@ -13,7 +13,7 @@ import pytest
 
 from groups.wire.records import decode_record, encode_record
 
-from .comparison import as_table, disagreements, frame_at, printed
+from .comparison import disagreements, untrue_tables
 from .dump import as_kafka_prints
 from .record_sample import AUDIT, DUMPED, ENRICH, FIXTURE, SAMPLE
 from .segments import batches, settled_frames
@@ -63,8 +63,7 @@ def test_frames_equal_the_tables_of_kafka_consumer_groups(
 ) -> None:
     frames = {group: settled_frames(SEGMENTS, group, topics) for group in (ENRICH, AUDIT)}
     assert len(said["tables"]) == 6
-    for table in said["tables"]:
-        assert as_table(frame_at(frames[table["group"]], table["sent_ms"])) == printed(table)
+    assert untrue_tables(frames, said["tables"]) == []
 
 
 def test_the_sample_is_small_and_names_no_machine() -> None:
