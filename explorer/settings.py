@@ -130,6 +130,8 @@ X_FRAME_OPTIONS = "DENY"
 CSRF_COOKIE_SAMESITE = "Lax"
 SECURE_REFERRER_POLICY = "same-origin"
 
+CSRF_FAILURE_VIEW = "explorer.api.endpoint.csrf_failure"
+
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,

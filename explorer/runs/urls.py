@@ -1,5 +1,7 @@
 from __future__ import annotations
 
-from django.urls import URLPattern
+from django.urls import path
 
-urlpatterns: list[URLPattern] = []
+from explorer.runs import views
+
+urlpatterns = [path("simulate/", views.simulate, name="simulate")]

@@ -7,6 +7,7 @@
 * ``errors``: what each of them refuses, in one line.
 """
 
+from groups.history.entries import ENTRY_FORMAT
 from groups.storage.errors import BadName, LeaseLost, NoSuchTimeline, NotReady, SequenceGap, StorageError
 from groups.storage.names import set_topic_names
 from groups.storage.reading import (
@@ -22,7 +23,7 @@ from groups.storage.reading import (
     listing,
     version,
 )
-from groups.storage.refolding import refold, stale
+from groups.storage.refolding import refold, stale, summary_at
 from groups.storage.writing import (
     LEASE_S,
     Writer,
@@ -39,6 +40,7 @@ from groups.storage.writing import (
 )
 
 __all__ = [
+    "ENTRY_FORMAT",
     "LEASE_S",
     "BadName",
     "Chunk",
@@ -70,5 +72,6 @@ __all__ = [
     "requeue",
     "set_topic_names",
     "stale",
+    "summary_at",
     "version",
 ]

@@ -9,7 +9,9 @@ class StorageError(Exception):
 
 class NoSuchTimeline(StorageError):
     def __init__(self, timeline_id: str) -> None:
-        super().__init__(f"There is no timeline {timeline_id!r}. `manage.py timeline list` shows what is stored.")
+        super().__init__(
+            f"There is no timeline {timeline_id!r}. `manage.py timeline list` shows what is stored."
+        )
 
 
 class LeaseLost(StorageError):
@@ -29,7 +31,9 @@ class NotReady(StorageError):
     """What the fold made of the timeline is of another version and is being made anew."""
 
     def __init__(self, timeline_id: str) -> None:
-        super().__init__(f"Timeline {timeline_id} is being prepared for this version; it is ready in a moment.")
+        super().__init__(
+            f"Timeline {timeline_id} is being prepared for this version; it is ready in a moment."
+        )
 
 
 class BadName(StorageError):

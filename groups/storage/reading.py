@@ -80,7 +80,9 @@ def describe(timeline: Timeline) -> dict[str, Any]:
 
 
 def chunks(timeline: Timeline) -> list[Chunk]:
-    firsts = list(_folded(timeline).filter(checkpoint__isnull=False).order_by("first").values_list("first", flat=True))
+    firsts = list(
+        _folded(timeline).filter(checkpoint__isnull=False).order_by("first").values_list("first", flat=True)
+    )
     lasts = [first - 1 for first in firsts[1:]] + [timeline.last]
     return [
         Chunk(number=number, first=first, last=last)
@@ -112,12 +114,16 @@ def frame_at(timeline: Timeline, sequence: int) -> dict[str, Any] | None:
     """The frame after entry ``sequence`` (0: before the first); null beyond the end."""
     if not 0 <= sequence <= timeline.last:
         return None
-    start = _folded(timeline).filter(checkpoint__isnull=False, first__lte=sequence + 1).order_by("-first").first()
+    start = (
+        _folded(timeline).filter(checkpoint__isnull=False, first__lte=sequence + 1).order_by("-first").first()
+    )
     if start is None:
         return frame(initial_state(timeline.group))
     fresh: dict[str, Any] = _checkpoint_frame(start)
     for row in _folded(timeline).filter(first__gte=start.first, first__lte=sequence).order_by("first"):
-        fresh = apply(fresh, [change for change in orjson.loads(row.changes) if change["sequence"] <= sequence])
+        fresh = apply(
+            fresh, [change for change in orjson.loads(row.changes) if change["sequence"] <= sequence]
+        )
     named_frame: dict[str, Any] = named(fresh, timeline.topic_names)
     return named_frame
 

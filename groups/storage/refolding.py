@@ -38,6 +38,8 @@ def refold(timeline_id: str, owner: str) -> bool:
             f"but this version reads format {ENTRY_FORMAT}."
         )
     Folded.objects.filter(timeline_id=timeline_id, fold_version=FOLD_VERSION).delete()
+    from groups.history.recorder import Recorder  # LAZY
+
     recorder = Recorder(group=timeline.group, semantics=timeline.semantics or "kafka")
     for row in StoredBatch.objects.filter(timeline_id=timeline_id).order_by("first").iterator(chunk_size=50):
         for entry in orjson.loads(row.entries):
@@ -53,6 +55,19 @@ def refold(timeline_id: str, owner: str) -> bool:
             return False
         Folded.objects.filter(timeline_id=timeline_id).exclude(fold_version=FOLD_VERSION).delete()
     return True
+
+
+def summary_at(timeline: Timeline, sequence: int) -> dict[str, Any]:
+    """The summary (findings, verdict) as it would be if the timeline ended with entry ``sequence``."""
+    recorder = Recorder(group=timeline.group, semantics=timeline.semantics or "kafka")
+    last: Batch | None = None
+    for entry in every_entry(timeline):
+        if entry["sequence"] > sequence:
+            break
+        recorder.add(Entry.from_json(entry))
+    for batch in iter(lambda: recorder.flush(final=True), None):
+        last = batch
+    return last.summary if last is not None else {}
 
 
 def _store(timeline_id: str, batch: Batch | None) -> None:

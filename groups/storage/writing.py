@@ -18,7 +18,7 @@ import time
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 from django.db import transaction
@@ -28,11 +28,13 @@ from django.utils import timezone
 from groups.announce import announce, timeline_group
 from groups.history.entries import ENTRY_FORMAT
 from groups.history.fold import FOLD_VERSION
-from groups.history.recorder import Batch
 from groups.models import GROUP_LENGTH_MOST, TITLE_LENGTH_MOST, Folded, Timeline
 from groups.models import Batch as StoredBatch
 from groups.storage.errors import LeaseLost, NoSuchTimeline, SequenceGap
 from groups.storage.names import named_json, named_summary
+
+if TYPE_CHECKING:
+    from groups.history.recorder import Batch
 
 LEASE_S = 30
 """A writer that has not renewed for so long is taken for dead. Long against a pause of the machine or a slow
@@ -102,9 +104,7 @@ def open_writer(timeline_id: str, owner: str) -> Writer:
     taken = (
         _running(timeline_id)
         .filter(Q(lease_owner="") | Q(lease_owner=owner) | Q(lease_until__lt=now))
-        .update(
-            lease_owner=owner, lease_until=now + timedelta(seconds=LEASE_S), attempts=F("attempts") + 1
-        )
+        .update(lease_owner=owner, lease_until=now + timedelta(seconds=LEASE_S), attempts=F("attempts") + 1)
     )
     if not taken:
         raise _why_lost(timeline_id, owner)
@@ -207,7 +207,9 @@ def replace_timeline(timeline_id: str, batches: Iterable[Batch], **facts: Any) -
 def cancel(timeline_id: str) -> bool:
     """End a running timeline; its writer notices at its next append or renewal. False if it had ended."""
     with transaction.atomic():
-        ended = _running(timeline_id).update(status=Timeline.Status.CANCELLED, lease_owner="", lease_until=None)
+        ended = _running(timeline_id).update(
+            status=Timeline.Status.CANCELLED, lease_owner="", lease_until=None
+        )
         if ended:
             announce_status(timeline_id)
     return bool(ended)

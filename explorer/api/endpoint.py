@@ -1,0 +1,115 @@
+"""What every endpoint of the JSON API has in common: methods, errors in one line, JSON in and out."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import orjson
+from django.core.exceptions import RequestDataTooBig
+from django.http import HttpRequest, HttpResponse
+from django.views.decorators.cache import patch_cache_control
+
+from groups.storage import BadName, NoSuchTimeline, NotReady
+
+View = Callable[..., HttpResponse]
+
+
+class BadRequest(Exception):
+    """The request cannot be understood or done; ``facts`` stand beside the message (line, field)."""
+
+    def __init__(self, message: str, *, status: int = 400, **facts: Any) -> None:
+        super().__init__(message)
+        self.status = status
+        self.facts = facts
+
+
+def endpoint(**views: View) -> View:
+    """One address of the API, a view for each method: ``endpoint(GET=…, POST=…)``.
+
+    Whatever goes wrong that a caller can mend is answered as ``{"error": {"message": …}}``.
+    """
+
+    @functools.wraps(next(iter(views.values())))
+    def answer(request: HttpRequest, **captured: Any) -> HttpResponse:
+        view = views.get("GET" if request.method == "HEAD" else request.method or "")
+        if view is None:
+            allowed = ", ".join(views)
+            response = error_response(
+                405, f"{request.method} is not for this address, which takes {allowed}."
+            )
+            response["Allow"] = allowed
+            return response
+        try:
+            return view(request, **captured)
+        except NoSuchTimeline as error:
+            return error_response(404, str(error))
+        except NotReady as error:
+            response = error_response(503, str(error))
+            response["Retry-After"] = "1"
+            return response
+        except BadName as error:
+            return error_response(400, str(error))
+        except BadRequest as error:
+            return error_response(error.status, str(error), **error.facts)
+        except RequestDataTooBig:
+            return error_response(413, "The request is larger than this server takes.")
+
+    return answer
+
+
+def json_response(value: Any, *, status: int = 200) -> HttpResponse:
+    """``value`` (or JSON text as bytes) as an answer that may change: a browser asks again, with its ETag."""
+    body = value if isinstance(value, bytes) else orjson.dumps(value)
+    response = HttpResponse(body, status=status, content_type="application/json")
+    patch_cache_control(response, no_cache=True)
+    return response
+
+
+def lasting_response(value: bytes) -> HttpResponse:
+    """JSON text that never changes under its address."""
+    response = HttpResponse(value, content_type="application/json")
+    patch_cache_control(response, public=True, max_age=365 * 24 * 3600, immutable=True)
+    return response
+
+
+def error_response(status: int, message: str, **facts: Any) -> HttpResponse:
+    response = HttpResponse(
+        orjson.dumps({"error": {"message": message, **facts}}), status=status, content_type="application/json"
+    )
+    patch_cache_control(response, no_store=True)
+    return response
+
+
+def json_body(request: HttpRequest) -> dict[str, Any]:
+    """The request's JSON object; ``BadRequest`` for anything else."""
+    try:
+        body = orjson.loads(request.body)
+    except orjson.JSONDecodeError as error:
+        raise BadRequest(f"The request is no JSON: {error}.") from error
+    if not isinstance(body, dict):
+        raise BadRequest("The request must be a JSON object.")
+    return body
+
+
+def number(query: Mapping[str, str], name: str, default: int | None = None, *, least: int = 0) -> int:
+    """The whole number ``name`` of a query string."""
+    given = query.get(name)
+    if given is None:
+        if default is None:
+            raise BadRequest(f"The query lacks {name}: a whole number from {least}.", field=name)
+        return default
+    # More than 18 digits are no sequence and do not fit the database's column.
+    if not given.isascii() or not given.isdigit() or len(given) > 18 or int(given) < least:
+        raise BadRequest(f"{name}={given!r} must be a whole number from {least}.", field=name)
+    return int(given)
+
+
+def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
+    """What a request without our pages' token gets, in one line."""
+    return error_response(
+        403,
+        f"{reason or 'The token is missing.'} Send the page's csrftoken cookie, and its value as the header "
+        "X-CSRFToken.",
+    )

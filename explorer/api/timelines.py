@@ -1,0 +1,120 @@
+"""Timelines over HTTP: lists, details, chunks, changes, frames, entries."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+from django.http import HttpRequest, HttpResponse
+
+from explorer.api.endpoint import BadRequest, json_body, json_response, lasting_response, number
+from groups import storage
+from groups.models import Timeline
+
+LISTED_MOST = 500
+"""Timelines in one list, the newest: a page of them, not an archive."""
+
+PROVENANCE = {
+    Timeline.Source.CASE_STUDY: "simulated",
+    Timeline.Source.SIMULATION: "simulated",
+    Timeline.Source.IMPORT: "recorded",
+    Timeline.Source.LIVE: "inferred",
+}
+"""What most of a timeline's entries are; each entry also says it of itself."""
+
+SUMMARY_BITS = ("state", "first_ms", "last_ms", "verdict")
+"""What a list needs of a summary."""
+
+
+def listed(request: HttpRequest) -> HttpResponse:
+    rows = []
+    for timeline in storage.listing()[:LISTED_MOST]:
+        row = storage.describe(timeline)
+        summary = row.pop("summary")
+        rows.append(row | {"summary": {bit: summary.get(bit) for bit in SUMMARY_BITS}})
+    return json_response(rows)
+
+
+def detail(request: HttpRequest, timeline_id: str) -> HttpResponse:
+    return json_response(detail_of(storage.get(timeline_id)))
+
+
+def detail_of(timeline: Timeline) -> dict[str, Any]:
+    """All that a board needs to begin with, apart from its chunks; the page may carry it in itself."""
+    chunks = [
+        {"number": chunk.number, "first": chunk.first, "last": chunk.last}
+        for chunk in storage.chunks(timeline)
+    ]
+    return storage.describe(timeline) | {
+        "provenance": PROVENANCE[Timeline.Source(timeline.source)],
+        "entry_format": timeline.entry_format,
+        "fold_version": timeline.fold_version,
+        "version": storage.version(timeline),
+        "topic_names": timeline.topic_names,
+        "parent": timeline.parent_id,
+        "fork_sequence": timeline.fork_sequence,
+        "chunks": chunks,
+    }
+
+
+def chunk(request: HttpRequest, timeline_id: str, first: int) -> HttpResponse:
+    """A chunk: kept for good where its address names this very version and no entry can be added to it."""
+    timeline = storage.get(timeline_id)
+    found = storage.chunk_text(timeline, first)
+    if found is None:
+        raise BadRequest(f"No chunk of timeline {timeline_id} begins with entry {first}.", status=404)
+    text, closed = found
+    if closed and request.GET.get("v") == storage.version(timeline):
+        return lasting_response(text)
+    return json_response(text)
+
+
+def changes(request: HttpRequest, timeline_id: str) -> HttpResponse:
+    after = number(request.GET, "after")
+    return json_response(storage.changes_after(storage.get(timeline_id), after))
+
+
+def frame(request: HttpRequest, timeline_id: str) -> HttpResponse:
+    timeline = storage.get(timeline_id)
+    at = number(request.GET, "at", timeline.last)
+    found = storage.frame_at(timeline, at)
+    if found is None:
+        raise BadRequest(
+            f"Timeline {timeline_id} has entries 1 to {timeline.last}; there is no {at}.",
+            status=404,
+            field="at",
+        )
+    return json_response(found)
+
+
+def entries(request: HttpRequest, timeline_id: str) -> HttpResponse:
+    timeline = storage.get(timeline_id)
+    first = number(request.GET, "from", 1, least=1)
+    last = number(request.GET, "to", timeline.last)
+    return json_response({"entries": storage.entries_between(timeline, first, last)})
+
+
+def name_topics(request: HttpRequest, timeline_id: str) -> HttpResponse:
+    names = storage.set_topic_names(timeline_id, json_body(request))
+    return json_response({"topic_names": names, "version": storage.version(storage.get(timeline_id))})
+
+
+def cancel(request: HttpRequest, timeline_id: str) -> HttpResponse:
+    storage.get(timeline_id)
+    cancelled = storage.cancel(timeline_id)
+    return json_response({"cancelled": cancelled, "status": storage.get(timeline_id).status})
+
+
+def delete(request: HttpRequest, timeline_id: str) -> HttpResponse:
+    if storage.get(timeline_id).source == Timeline.Source.CASE_STUDY:
+        raise BadRequest("Case studies belong to the program and stay.", status=403)
+    storage.delete(timeline_id)
+    return HttpResponse(status=204)
+
+
+def epochs_figure(request: HttpRequest, timeline_id: str) -> HttpResponse:
+    """The figure of epochs over time, as Plotly's JSON."""
+    from explorer.figures.epochs import epochs
+
+    timeline = storage.get(timeline_id)
+    return json_response(orjson.dumps(epochs(timeline)))

@@ -1,0 +1,50 @@
+"""What a server does beside answering: it finds timelines whose writer is gone, and caches of another fold."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+
+from channels.db import database_sync_to_async
+from django.conf import settings
+
+from groups import storage
+from groups.models import Timeline
+from groups.tasks import refold
+from simulations.tasks import resume
+
+log = logging.getLogger(__name__)
+
+SWEEP_EVERY_S = 10.0
+"""A third of the lease: a board whose run died says so within the lease and this."""
+
+_refolding: set[str] = set()
+"""Timelines whose new cache this process asked for: once is enough, a queue may be long."""
+
+
+def at_start() -> None:
+    """What must be put right when a server process starts, before its first sweep."""
+    if not settings.REDIS_URL:
+        storage.forget_queue()
+
+
+def sweep() -> None:
+    """Resume or interrupt each lost timeline. Any number of processes may do so at once."""
+    for timeline in storage.lost_timelines():
+        if timeline.source == Timeline.Source.SIMULATION:
+            resume(timeline)
+        else:
+            storage.interrupt(timeline.id, "What wrote it was cut short. All that is shown was stored whole.")
+    for timeline_id in storage.stale().values_list("id", flat=True):
+        if timeline_id not in _refolding:
+            _refolding.add(timeline_id)
+            refold.delay(timeline_id)
+
+
+async def keep_sweeping() -> None:
+    while True:
+        try:
+            await database_sync_to_async(sweep)()
+        except Exception:
+            log.exception("The sweep failed; the next one is in %.0f s.", SWEEP_EVERY_S)
+        await asyncio.sleep(SWEEP_EVERY_S)

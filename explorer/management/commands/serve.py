@@ -1,0 +1,144 @@
+"""``manage.py serve``: everything from a fresh database to a page that plays, on loopback."""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+import uvicorn
+from django.conf import settings
+from django.contrib.staticfiles.finders import get_finders
+from django.core.management import call_command
+from django.core.management.base import BaseCommand, CommandError
+
+from explorer import case_studies
+from explorer.staticfiles import PLOTLY
+from groups.children import ChildFailed
+
+PORTS_TRIED = 20
+"""Ports after the asked one that may be tried: a few servers side by side are usual, more are a mistake."""
+
+SOCKET_MESSAGE_BYTES_MOST = 4096
+"""A browser has nothing to say on our sockets."""
+
+
+class Command(BaseCommand):
+    help = (
+        "Prepare the database, the case studies and the static files, then serve on this machine's loopback."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--host", default="127.0.0.1", help="a loopback address (default: 127.0.0.1)")
+        parser.add_argument(
+            "--port", type=int, default=8000, help="the port, or the next one that is free (default: 8000)"
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        host, port = options["host"], options["port"]
+        if not is_loopback(host):
+            raise CommandError(
+                f"{host} is not loopback. This server has no login, so it listens on 127.0.0.1, ::1 or localhost only.",
+                returncode=2,
+            )
+        if not 0 <= port <= 65535:
+            raise CommandError(f"{port} is no port: use a number from 1 to 65535.", returncode=2)
+        call_command("migrate", interactive=False, verbosity=0)
+        try:
+            recorded = case_studies.load_missing()
+        except ChildFailed as error:
+            raise CommandError(f"A case study could not be recorded: {error}") from error
+        if recorded:
+            self.stdout.write(f"Recorded {len(recorded)} case studies.")
+        if not settings.DEBUG and static_files_changed():
+            call_command("collectstatic", interactive=False, clear=True, verbosity=0)
+            mark_static_files()
+        with free_socket(host, port) as listening:
+            if port not in (0, listening.getsockname()[1]):
+                self.stdout.write(f"Port {port} is taken.")
+            server = Server(
+                uvicorn.Config(
+                    "explorer.asgi:application",
+                    lifespan="on",
+                    log_level="warning",
+                    access_log=False,
+                    server_header=False,
+                    ws_max_size=SOCKET_MESSAGE_BYTES_MOST,
+                    # Open sockets must not keep a server from ending.
+                    timeout_graceful_shutdown=2,
+                ),
+                lambda: self.say(host, listening),
+            )
+            server.run(sockets=[listening])
+        if not server.started:
+            raise CommandError("The server did not start; the lines above tell why.")
+
+    def say(self, host: str, listening: socket.socket) -> None:
+        name = f"[{host}]" if ":" in host else host
+        self.stdout.write(
+            f"Rebalance Explorer plays at http://{name}:{listening.getsockname()[1]}/  (Ctrl-C ends it)"
+        )
+        self.stdout.flush()
+
+
+class Server(uvicorn.Server):
+    """Uvicorn's, which tells the address once a page would be answered, not before."""
+
+    def __init__(self, config: uvicorn.Config, ready: Any) -> None:
+        super().__init__(config)
+        self.ready = ready
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if self.started:
+            self.ready()
+
+
+def is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def free_socket(host: str, port: int) -> socket.socket:
+    """A socket that listens on the port, or on the next one that is free."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    last = min(port + PORTS_TRIED, 65535)
+    for candidate in range(port, last + 1) if port else (0,):
+        listening = socket.socket(family, socket.SOCK_STREAM)
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listening.bind((host, candidate))
+            listening.listen(128)
+        except OSError:
+            listening.close()
+            continue
+        return listening
+    raise CommandError(
+        f"No port from {port} to {last} is free on {host}; choose one with --port.", returncode=2
+    )
+
+
+def static_files_changed() -> bool:
+    """Whether a source is newer than the last collection, or the sources are others than then."""
+    mark = Path(settings.STATIC_ROOT) / ".sources"
+    return not mark.is_file() or mark.read_text() != static_sources()
+
+
+def mark_static_files() -> None:
+    (Path(settings.STATIC_ROOT) / ".sources").write_text(static_sources())
+
+
+def static_sources() -> str:
+    """Each source with its size and time of change, a line each."""
+    lines = []
+    for finder in get_finders():
+        for path, storage in finder.list([]):
+            found = Path(storage.path(path)).stat()
+            lines.append(f"{path} {found.st_size} {found.st_mtime_ns}")
+    return "\n".join([PLOTLY, *sorted(lines)])

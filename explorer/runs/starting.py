@@ -1,0 +1,108 @@
+"""Starting a run: what the API and the page have in common."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass
+
+from django.conf import settings
+from django.db import transaction
+
+from groups import storage
+from groups.models import Timeline
+from simulations import tasks
+
+SCENARIO_BYTES_MOST = 256 * 1024
+"""A scenario is a page of text; the largest that makes sense names some thousand members."""
+
+SEED_MOST = 2**53 - 1
+"""The largest whole number that JavaScript keeps exactly, since a seed travels in links."""
+
+SEMANTICS = ("kafka", "kip")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refused(Exception):
+    """Why a run cannot start: one line, and where in the scenario if it is there."""
+
+    message: str
+    line: int | None = None
+    field: str | None = None
+    status: int = 400
+
+    def __str__(self) -> str:
+        return self.message
+
+
+def start_run(scenario: object, semantics: object = None, seed: object = None) -> Timeline:
+    """Store a run of a scenario (YAML text, or a case study's name) and queue it. ``Refused`` tells what is wrong."""
+    from simulations.scenario import ScenarioError, load  # LAZY
+
+    text, name = _text(scenario)
+    try:
+        loaded = load(text, name)
+    except ScenarioError as error:
+        raise Refused(message=str(error), line=error.line, field=error.field) from error
+    if semantics is None:
+        semantics = loaded.semantics
+    if semantics not in SEMANTICS:
+        raise Refused(message=f"semantics={semantics!r} must be kafka or kip.", field="semantics")
+    _room_for_one_more()
+    with transaction.atomic():
+        timeline = storage.create_timeline(
+            title=loaded.name,
+            source=Timeline.Source.SIMULATION,
+            semantics=str(semantics),
+            scenario=text,
+            seed=_seed(seed, loaded.seed),
+            engine=tasks.engine_digest(),
+        )
+        transaction.on_commit(lambda: tasks.run.delay(timeline.id))
+    return timeline
+
+
+def _text(scenario: object) -> tuple[str, str]:
+    """The scenario's text, and what messages call it."""
+    from simulations import studies  # LAZY
+
+    if not isinstance(scenario, str) or not scenario.strip():
+        raise Refused(message="The scenario is missing: YAML text, or a case study's name.", field="scenario")
+    if len(scenario.encode()) > SCENARIO_BYTES_MOST:
+        raise Refused(
+            message=f"The scenario is longer than {SCENARIO_BYTES_MOST // 1024} KB.",
+            field="scenario",
+            status=413,
+        )
+    name = scenario.strip()
+    if name in studies.names():
+        return studies.text(name), name
+    if "\n" not in name and ":" not in name:
+        raise Refused(
+            message=f"There is no case study {name!r}. There are: {', '.join(studies.names())}.",
+            field="scenario",
+        )
+    return scenario, "scenario"
+
+
+def _seed(given: object, of_the_scenario: int | None) -> int:
+    if given is None or given == "":
+        # Drawn here, once, and stored: whoever runs the scenario with it gets the same entries.
+        return secrets.randbelow(2**31) if of_the_scenario is None else of_the_scenario
+    try:
+        seed = int(given) if isinstance(given, int | str) and not isinstance(given, bool) else -1
+    except ValueError:
+        seed = -1
+    if not 0 <= seed <= SEED_MOST:
+        raise Refused(message=f"seed={given!r} must be a whole number from 0 to {SEED_MOST}.", field="seed")
+    return seed
+
+
+def _room_for_one_more() -> None:
+    waiting = Timeline.objects.filter(
+        source=Timeline.Source.SIMULATION, status=Timeline.Status.RUNNING
+    ).count()
+    if waiting >= settings.RUNS_WAITING_MOST:
+        raise Refused(
+            message=f"{waiting} runs are waiting or running, which is as many as this server takes. Try again soon.",
+            status=429,
+        )

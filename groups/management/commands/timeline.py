@@ -1,0 +1,142 @@
+"""``manage.py timeline list`` and ``manage.py timeline show ID``: what is stored, as JSON Lines."""
+
+from __future__ import annotations
+
+import contextlib
+from argparse import ArgumentParser
+from collections.abc import Iterator
+from typing import Any
+
+import orjson
+from django.core.management.base import BaseCommand, CommandError
+
+from groups import storage
+from groups.history.entries import Entry
+from groups.history.fold import replay
+from groups.history.frames import frame
+from groups.history.state import initial_state
+from groups.models import Timeline
+from groups.storage.names import named
+
+FORMATS = ("entries", "frames", "records", "findings", "verdict")
+
+NO, BAD_USAGE = 1, 2
+"""Exit codes: 1 where the answer is "no" (not found), 2 for bad usage."""
+
+
+class Command(BaseCommand):
+    help = "List the stored timelines, or show one of them; JSON Lines on standard output."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        verbs = parser.add_subparsers(dest="verb", required=True, metavar="list|show")
+        verbs.add_parser("list", help="a line for each stored timeline, the newest first")
+        show = verbs.add_parser("show", help="a timeline's entries, frames, records, findings or verdict")
+        show.add_argument("id", help="as `timeline list` tells it")
+        show.add_argument("--format", choices=FORMATS, default="entries", help="default: entries")
+        moment = show.add_mutually_exclusive_group()
+        moment.add_argument(
+            "--at", type=int, metavar="SEQUENCE", help="at this entry alone (frames: 0 is before it all)"
+        )
+        moment.add_argument(
+            "--at-ms",
+            type=int,
+            metavar="MS",
+            help="at the last entry whose time is not after MS milliseconds",
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        # A reader that has seen enough (`| head`) is no failure.
+        with contextlib.suppress(BrokenPipeError):
+            for line in self.lines(options):
+                self.stdout.write(orjson.dumps(line).decode())
+
+    def lines(self, options: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        if options["verb"] == "list":
+            yield from (listed(timeline) for timeline in storage.listing().iterator(chunk_size=100))
+            return
+        try:
+            timeline = storage.get(options["id"])
+        except storage.NoSuchTimeline as error:
+            raise CommandError(str(error), returncode=NO) from error
+        at = moment_of(timeline, options["at"], options["at_ms"])
+        if timeline.entry_format != storage.ENTRY_FORMAT:
+            raise CommandError(
+                f"Timeline {timeline.id} stores entries of format {timeline.entry_format}, which this version cannot read.",
+                returncode=NO,
+            )
+        yield from SHOW[options["format"]](timeline, at)
+
+
+def listed(timeline: Timeline) -> dict[str, Any]:
+    summary = timeline.summary
+    return {
+        "id": timeline.id,
+        "title": timeline.title,
+        "group": timeline.group,
+        "protocol": timeline.protocol,
+        "source": timeline.source,
+        "status": timeline.status,
+        "entries": timeline.last,
+        "first_ms": summary.get("first_ms"),
+        "last_ms": summary.get("last_ms"),
+        "gaps": summary.get("gaps", []),
+    }
+
+
+def moment_of(timeline: Timeline, at: int | None, at_ms: int | None) -> int | None:
+    """The sequence that ``--at`` or ``--at-ms`` names; null where neither is given."""
+    if at is not None:
+        if not 0 <= at <= timeline.last:
+            raise CommandError(
+                f"Timeline {timeline.id} has entries 1 to {timeline.last}; there is no {at}.", returncode=NO
+            )
+        return at
+    if at_ms is None:
+        return None
+    # Order is the sequence; time may run backwards at a fail-over, so every entry is looked at.
+    found = 0
+    for entry in storage.every_entry(timeline):
+        if entry["at_ms"] <= at_ms:
+            found = entry["sequence"]
+    return found
+
+
+def entries(timeline: Timeline, at: int | None) -> Iterator[dict[str, Any]]:
+    if at is None:
+        return storage.every_entry(timeline)
+    return iter(storage.entries_between(timeline, at, at))
+
+
+def records(timeline: Timeline, at: int | None) -> Iterator[dict[str, Any]]:
+    return (entry for entry in entries(timeline, at) if entry["kind"] == "record")
+
+
+def frames(timeline: Timeline, at: int | None) -> Iterator[dict[str, Any]]:
+    """A frame for each entry, with ``settled``: false for a state within a unit, which never existed."""
+    state = initial_state(timeline.group, timeline.semantics or "kafka")
+    if at == 0:
+        yield {**named(frame(state), timeline.topic_names), "settled": True}
+    for entry in storage.every_entry(timeline):
+        state = replay(state, Entry.from_json(entry))
+        if at is None or entry["sequence"] == at:
+            yield {**named(frame(state), timeline.topic_names), "settled": entry["settled"]}
+        if entry["sequence"] == at:
+            return
+
+
+def findings(timeline: Timeline, at: int | None) -> Iterator[dict[str, Any]]:
+    yield from summary_at(timeline, at).get("findings", [])
+
+
+def verdict(timeline: Timeline, at: int | None) -> Iterator[dict[str, Any]]:
+    found = summary_at(timeline, at).get("verdict")
+    yield found if found is not None else {"text": "unknown", "clauses": []}
+
+
+def summary_at(timeline: Timeline, at: int | None) -> dict[str, Any]:
+    summary = timeline.summary if at is None else storage.summary_at(timeline, at)
+    shown: dict[str, Any] = named(summary, timeline.topic_names)
+    return shown
+
+
+SHOW = {"entries": entries, "frames": frames, "records": records, "findings": findings, "verdict": verdict}

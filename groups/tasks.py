@@ -1,0 +1,17 @@
+"""Tasks on timelines: fetch, call, save."""
+
+from __future__ import annotations
+
+from celery import shared_task
+
+from groups import storage
+from groups.children import run_child
+
+
+@shared_task(name="groups.refold", queue="runs")  # type: ignore[untyped-decorator]
+def refold(timeline_id: str) -> None:
+    """Make a timeline's cache anew, in a child process: a long timeline is a minute of busy Python."""
+    if not storage.stale().filter(pk=timeline_id).exists():
+        return
+    for _ in run_child("groups.storage.refold_child", question={"timeline": timeline_id}):
+        pass

@@ -1,0 +1,45 @@
+"""What tests of every room share."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import ExitStack
+from typing import Any
+
+import pytest
+from django.test import override_settings
+
+from tests.services.servers import Absent, services
+
+PLAIN_STATIC_FILES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
+}
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _static_files_under_their_own_names() -> Iterator[None]:
+    """Pages are rendered without collecting static files first."""
+    with override_settings(STORAGES=PLAIN_STATIC_FILES):
+        yield
+
+
+@pytest.fixture(scope="session")
+def service_settings() -> Iterator[dict[str, str]]:
+    """PostgreSQL and Redis for tests that start processes of their own: those that run already, or new ones."""
+    given = {name: os.environ.get(name, "") for name in ("DATABASE_URL", "REDIS_URL")}
+    with ExitStack() as stack:
+        if not given["REDIS_URL"] or not given["DATABASE_URL"].startswith("postgresql"):
+            try:
+                given = stack.enter_context(services())
+            except Absent as absent:
+                missing(str(absent))
+        yield given
+
+
+def missing(reason: str) -> Any:
+    """Skip a test for want of a program, unless everything is required."""
+    if os.environ.get("REQUIRE_ALL"):
+        pytest.fail(f"{reason}, and REQUIRE_ALL is set")
+    pytest.skip(reason)

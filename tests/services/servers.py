@@ -1,0 +1,154 @@
+"""Starts PostgreSQL and Redis for the tests: on loopback, on free ports, in a folder that goes with them."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pwd
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import psycopg
+import redis
+
+START_S = 30.0
+"""Both are up within a second on a small machine that does nothing else."""
+
+
+class Absent(Exception):
+    """The machine lacks a server; the message tells which, and how to get it."""
+
+
+@contextlib.contextmanager
+def services() -> Iterator[dict[str, str]]:
+    """Both servers; yields the settings that lead to them."""
+    with temporary_folder() as folder, postgresql(folder) as database_url, redis_server(folder) as redis_url:
+        yield {"DATABASE_URL": database_url, "REDIS_URL": redis_url}
+
+
+@contextlib.contextmanager
+def postgresql(folder: Path) -> Iterator[str]:
+    programs = newest_postgresql()
+    data = folder / "postgresql"
+    data.mkdir()
+    user = unprivileged_user()
+    if user is not None:
+        # PostgreSQL refuses to run as root.
+        shutil.chown(data, user)
+    options = {"user": user} if user is not None else {}
+    subprocess.run(
+        [
+            programs / "initdb",
+            "-D",
+            data,
+            "-U",
+            "explorer",
+            "--auth=trust",
+            "--no-sync",
+            "--locale=C.UTF-8",
+            "-E",
+            "UTF8",
+        ],
+        check=True,
+        stdout=subprocess.DEVNULL,
+        cwd=data,
+        **options,
+    )
+    port = free_port()
+    # What is lost in a crash of the machine was only a test's.
+    fast = ["-c", "fsync=off", "-c", "synchronous_commit=off", "-c", "full_page_writes=off"]
+    where = ["-c", "listen_addresses=127.0.0.1", "-p", str(port), "-k", str(data)]
+    with (folder / "postgresql.log").open("wb") as log:
+        process = subprocess.Popen(
+            [programs / "postgres", "-D", data, *where, *fast], stdout=log, stderr=log, cwd=data, **options
+        )
+    url = f"postgresql://explorer@127.0.0.1:{port}/postgres"
+    try:
+        wait_for(lambda: psycopg.connect(url, connect_timeout=2).close(), process, folder / "postgresql.log")
+        yield url
+    finally:
+        end(process)
+
+
+@contextlib.contextmanager
+def redis_server(folder: Path) -> Iterator[str]:
+    program = shutil.which("redis-server")
+    if program is None:
+        raise Absent("redis-server is not installed (Debian: apt-get install redis-server)")
+    port = free_port()
+    with (folder / "redis.log").open("wb") as log:
+        process = subprocess.Popen(
+            [program, "--bind", "127.0.0.1", "--port", str(port), "--save", "", "--appendonly", "no"],
+            stdout=log,
+            stderr=log,
+            cwd=folder,
+        )
+    try:
+        client = redis.Redis(host="127.0.0.1", port=port)
+        wait_for(client.ping, process, folder / "redis.log")
+        client.close()
+        yield f"redis://127.0.0.1:{port}/0"
+    finally:
+        end(process)
+
+
+def newest_postgresql() -> Path:
+    """The folder with ``initdb`` and ``postgres``: the newest of Debian's, else the PATH's."""
+    found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda path: int(path.parts[-3]))
+    on_path = shutil.which("initdb")
+    if found:
+        return found[-1].parent
+    if on_path is not None:
+        return Path(on_path).parent
+    raise Absent("PostgreSQL is not installed (Debian: apt-get install postgresql)")
+
+
+def unprivileged_user() -> str | None:
+    if os.getuid() != 0:
+        return None
+    names = {entry.pw_name for entry in pwd.getpwall()}
+    return "postgres" if "postgres" in names else "nobody"
+
+
+def free_port() -> int:
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        port: int = listening.getsockname()[1]
+        return port
+
+
+@contextlib.contextmanager
+def temporary_folder() -> Iterator[Path]:
+    with tempfile.TemporaryDirectory(prefix="rebalance-explorer-") as name:
+        # The other user must be able to walk into it.
+        Path(name).chmod(0o755)
+        yield Path(name)
+
+
+def wait_for(answers: object, process: subprocess.Popen[bytes], log: Path) -> None:
+    until = time.monotonic() + START_S
+    while True:
+        if process.poll() is not None:
+            raise RuntimeError(f"The server ended at once: {log.read_text()[-2000:]}")
+        try:
+            answers()  # type: ignore[operator]
+            return
+        except (psycopg.OperationalError, redis.ConnectionError):
+            if time.monotonic() > until:
+                raise
+            time.sleep(0.05)
+
+
+def end(process: subprocess.Popen[bytes]) -> None:
+    # PostgreSQL's fast shutdown is SIGINT; Redis takes it as a plain end.
+    process.send_signal(2)
+    try:
+        process.wait(10)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
