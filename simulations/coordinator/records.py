@@ -68,6 +68,8 @@ def member_metadata(group_id: str, member: ConsumerMember) -> Record:
             "subscribedTopicRegex": member.subscribed_topic_regex,
             "rebalanceTimeoutMs": member.rebalance_timeout_ms,
             "serverAssignor": member.server_assignor,
+            # Kafka's default is not null, so that a broker writes the null.
+            "classicMemberMetadata": None,
         },
     )
 
