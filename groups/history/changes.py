@@ -8,8 +8,9 @@ appears or goes as a whole. This module knows nothing of Kafka, and the browser'
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from operator import is_not
 from typing import Any
+
+from groups.history.identity import changed_keys
 
 Change = dict[str, Any]
 Frame = dict[str, Any]
@@ -38,7 +39,7 @@ def unapply(frame: Mapping[str, Any], changes: Sequence[Change]) -> Frame:
 def _diff(
     old: Mapping[str, Any], new: Mapping[str, Any], path: list[str], sequence: Any, changes: list[Change]
 ) -> None:
-    for key in _candidates(old, new):
+    for key in changed_keys(old, new):
         if key not in new:
             changes.append({"sequence": sequence, "path": [*path, key], "old": old[key]})
         elif key not in old:
@@ -51,16 +52,6 @@ def _diff(
                 _diff(before, after, [*path, key], sequence, changes)
             elif not _same(before, after):
                 changes.append({"sequence": sequence, "path": [*path, key], "old": before, "new": after})
-
-
-def _candidates(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterable[str]:
-    """Keys whose values may differ; where only a few of a thousand are other objects, only those."""
-    if len(old) == len(new) and list(old) == list(new):
-        flags = list(map(is_not, old.values(), new.values()))
-        if True not in flags:
-            return ()
-        return [key for key, changed in zip(new, flags, strict=True) if changed]
-    return [*old, *(key for key in new if key not in old)]
 
 
 def _same(before: Any, after: Any) -> bool:

@@ -12,8 +12,11 @@ from groups.history.classic_state import ClassicGroup, ClassicMember
 from groups.history.consumer import seen_names, text
 from groups.history.consumer_state import fresh_consumer_group
 from groups.history.state import Protocol, Semantics, State
+from groups.wire.embedded import decode_assignment, decode_subscription
 
 Fields = Mapping[str, Any]
+
+CONSUMER_PROTOCOL_TYPE = "consumer"
 
 
 def replay_record(state: State, key: Fields, value: Fields | None) -> State:
@@ -30,9 +33,11 @@ def replay_record(state: State, key: Fields, value: Fields | None) -> State:
     generation = int(value["generation"])
     if old.recorded and generation < old.generation:
         state = state.note("epoch_back", f"The generation went back from {old.generation} to {generation}.")
+    # Other users of the classic protocol (Kafka Connect) embed bytes of their own, which stay bytes.
+    embedded = value.get("protocolType") == CONSUMER_PROTOCOL_TYPE
     members: dict[str, ClassicMember] = {}
     for fields in value.get("members") or ():
-        state, member = _member(state, old, fields)
+        state, member = _member(state, old, fields, embedded=embedded)
         members[member.member_id] = member
     return replace(
         state,
@@ -51,18 +56,20 @@ def replay_record(state: State, key: Fields, value: Fields | None) -> State:
     )
 
 
-def _member(state: State, group: ClassicGroup, fields: Fields) -> tuple[State, ClassicMember]:
+def _member(
+    state: State, group: ClassicGroup, fields: Fields, *, embedded: bool
+) -> tuple[State, ClassicMember]:
     member_id = str(fields["memberId"])
     subscription, assignment = fields.get("subscription") or "", fields.get("assignment") or ""
     old = group.members.get(member_id)
     if old is not None and old.subscription == subscription:
         subscribed, rack_id = old.subscribed, old.rack_id
     else:
-        state, subscribed, rack_id = _subscription(state, member_id, subscription)
+        state, subscribed, rack_id = _subscription(state, member_id, subscription if embedded else "")
     if old is not None and old.assignment == assignment:
         assigned = old.assigned
     else:
-        state, assigned = _assignment(state, member_id, assignment)
+        state, assigned = _assignment(state, member_id, assignment if embedded else "")
     new = ClassicMember(
         member_id=member_id,
         instance_id=text(fields.get("groupInstanceId")),
@@ -83,8 +90,6 @@ def _member(state: State, group: ClassicGroup, fields: Fields) -> tuple[State, C
 def _subscription(state: State, member_id: str, data: str) -> tuple[State, tuple[str, ...], str | None]:
     if not data:
         return state, (), None
-    from groups.wire.embedded import decode_subscription
-
     try:
         decoded = decode_subscription(base64.b64decode(data, validate=True))
     except (ValueError, binascii.Error) as error:
@@ -95,8 +100,6 @@ def _subscription(state: State, member_id: str, data: str) -> tuple[State, tuple
 def _assignment(state: State, member_id: str, data: str) -> tuple[State, Mapping[str, tuple[int, ...]]]:
     if not data:
         return state, {}
-    from groups.wire.embedded import decode_assignment
-
     try:
         decoded = decode_assignment(base64.b64decode(data, validate=True))
     except (ValueError, binascii.Error) as error:

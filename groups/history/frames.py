@@ -7,7 +7,6 @@ Kafka's base64 form, as does the older of two ids of one name. What is unknown i
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from operator import is_not
 from typing import Any
 
 from groups.history.classic_state import ClassicMember
@@ -19,6 +18,7 @@ from groups.history.consumer_state import (
     ConsumerMember,
     Target,
 )
+from groups.history.identity import changed_keys, same_keys
 from groups.history.state import Client, Protocol, Semantics, State, Timers
 
 Frame = dict[str, Any]
@@ -69,17 +69,17 @@ class FrameMaker:
 
     def _consumer(self, new: Frame, state: State, old: State | None, last: Frame) -> None:
         group = state.consumer
-        if old is not None and old.consumer is group and _same_topics(old, state):
-            for part in ("target", "topics", "members"):
-                new[part] = last[part]
-        else:
-            new["target"] = _updated(
-                old.consumer.target if old else None, group.target, last.get("target"), _Targets(state)
-            )
-            new["topics"] = last["topics"] if old and _same_topics(old, state) else _topics(state)
-            new["members"] = self._members(state, old, last)
-        new["state"] = group_state(state, new["members"])
+        unchanged = old is not None and old.consumer is group and _same_topics(old, state)
+        members = last["members"] if unchanged else self._members(state, old, last)
+        new["state"] = group_state(state, members)
         new["group_epoch"], new["assignment_epoch"] = group.group_epoch, group.assignment_epoch
+        if unchanged:
+            new["target"], new["topics"] = last["target"], last["topics"]
+        else:
+            targets = old.consumer.target if old is not None else None
+            new["target"] = _updated(targets, group.target, last.get("target"), _Targets(state))
+            new["topics"] = last["topics"] if old and _same_topics(old, state) else _topics(state)
+        new["members"] = members
 
     def _members(self, state: State, old: State | None, last: Frame) -> Frame:
         group, make = state.consumer, _Members(state)
@@ -92,7 +92,7 @@ class FrameMaker:
             epochs = (before.assignment_epoch, group.assignment_epoch)
             stale.update(key for key, member in group.members.items() if member.epoch in epochs)
         if before.target is not group.target:
-            stale.update(_changed_keys(before.target, group.target))
+            stale.update(changed_keys(before.target, group.target))
         if before.regexes is not group.regexes:
             stale.update(group.members)
         stale.intersection_update(group.members)
@@ -271,22 +271,12 @@ def _updated(old: Mapping[str, Any] | None, new: Mapping[str, Any], parts: Frame
         return {key: make(key, value) for key, value in new.items()}
     if old is new:
         return parts
-    if len(old) == len(new) and list(old) == list(new):
+    if same_keys(old, new):
         updated = dict(parts)
-        for key in _changed_keys(old, new):
+        for key in changed_keys(old, new):
             updated[key] = make(key, new[key])
         return updated
     return {
         key: parts[key] if key in parts and old.get(key) is value else make(key, value)
         for key, value in new.items()
     }
-
-
-def _changed_keys(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
-    """Keys whose value is another object, in the order of ``new``; a thousand keys cost a few microseconds."""
-    if len(old) == len(new) and list(old) == list(new):
-        flags = list(map(is_not, old.values(), new.values()))
-        if True not in flags:
-            return []
-        return [key for key, changed in zip(new, flags, strict=True) if changed]
-    return [key for key in {**old, **new} if old.get(key) is not new.get(key)]

@@ -1,0 +1,42 @@
+"""Epochs: the entries between two group epochs (or generations), the steps that people think in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from groups.history.steps import Step
+
+EPOCHS_KEPT_MAX: Final = 2_000
+"""Starts of epochs that stand in a summary; of a longer log the last ones, and the number of all."""
+
+
+class Epochs:
+    """Where each epoch began."""
+
+    def __init__(self) -> None:
+        self._starts: list[dict[str, int]] = []
+        self.count = 0
+
+    def add(self, step: Step) -> None:
+        """An epoch begins with the step that changed it."""
+        if not step.epoch_changed or step.after.deleted:
+            return
+        self._starts.append({"epoch": step.epoch, "sequence": step.sequence, "at_ms": step.after.at_ms})
+        self.count += 1
+        if len(self._starts) > EPOCHS_KEPT_MAX:
+            del self._starts[: len(self._starts) - EPOCHS_KEPT_MAX]
+
+    def to_json(self) -> list[dict[str, int]]:
+        """``[{"epoch", "sequence", "at_ms"}]``, ``sequence`` that of the step that began it."""
+        return list(self._starts)
+
+    def state_to_json(self) -> dict[str, Any]:
+        return {"starts": self._starts, "count": self.count}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Epochs:
+        epochs = cls()
+        epochs._starts = [dict(start) for start in data["starts"]]
+        epochs.count = data["count"]
+        return epochs

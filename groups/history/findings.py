@@ -1,0 +1,345 @@
+"""Findings: facts computed from the fold, each with the sequences that prove it and the sources that it needs.
+
+A finding is ``{"kind", "says", "sequences": [...], "needs": [...], "certain": bool, ...}``. Kinds: ``began``,
+``joined``, ``removed``, ``moved``, ``moves``, ``no_owner``, ``waited_for``, ``epochs``, ``commits``, ``emptied``,
+``anomaly``, ``gap``. ``needs`` names what the fact was read from: ``records``, ``requests``, ``timers``, ``notes``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from groups.history.classic_state import ClassicMember
+from groups.history.consumer_state import ConsumerMember
+from groups.history.entries import Kind
+from groups.history.epochs import Epochs
+from groups.history.moments import Cause, gap_words
+from groups.history.names import Cast
+from groups.history.ownership import Ownership
+from groups.history.state import Protocol, State
+from groups.history.steps import Step
+from groups.history.verdict import REASONS
+from groups.history.words import counted, duration, listed, partition_name
+
+Finding = dict[str, Any]
+
+COMINGS_KEPT_MAX: Final = 200
+"""Joins, and removals, that are told one by one; all are counted."""
+
+NO_OWNER_TOLD_MAX: Final = 20
+"""Times without an owner that stand among the findings, the longest first."""
+
+GAPS_TOLD_MAX: Final = 100
+"""Gaps of a log that are told one by one: a log with more of them is better read again from its source."""
+
+
+class Finder:
+    """An incremental fold over steps; ``to_json`` and ``from_json`` carry it over a checkpoint."""
+
+    def __init__(self) -> None:
+        self.cast = Cast()
+        self.epochs = Epochs()
+        self.ownership = Ownership()
+        self.gaps: list[dict[str, Any]] = []
+        self._joined: list[dict[str, Any]] = []
+        self._removed: list[dict[str, Any]] = []
+        self._began: dict[str, Any] | None = None
+        self._counts = {"joined": 0, "removed": 0, "commits": 0}
+        self._commits_sequence = 0
+        self._emptied: list[int] = []
+        self._anomalies: dict[str, dict[str, Any]] = {}
+        self._last_ms = 0
+
+    def add(self, step: Step, cause: Cause | None) -> None:
+        """Fold one settled step; ``cause`` is the request or timer that brought it about, where known."""
+        self._last_ms = step.after.at_ms
+        for member_id in (*step.joined, *step.replaced.values()):
+            self._meet(step, member_id)
+        self._came(step)
+        self._went(step, cause)
+        self.ownership.add(step)
+        self.epochs.add(step)
+        for anomaly in step.anomalies:
+            known = self._anomalies.setdefault(
+                anomaly.kind,
+                {"says": anomaly.says, "member": anomaly.member, "count": 0, "first": step.sequence},
+            )
+            known["count"] += 1
+            known["last"] = step.sequence
+        last = step.entries[-1]
+        if last.kind is Kind.RECORD and last.payload.get("type") == 1 and last.payload.get("value"):
+            self._counts["commits"] += 1
+            self._commits_sequence = step.sequence
+        elif last.kind is Kind.NOTE and last.payload.get("note") == "gap" and len(self.gaps) < GAPS_TOLD_MAX:
+            self.gaps.append({**last.payload, "sequence": step.sequence, "says": gap_words(last.payload)})
+
+    def _meet(self, step: Step, member_id: str) -> None:
+        member = _member(step.after, member_id)
+        if member is not None:
+            self.cast.meet(
+                member_id,
+                step.entries[0].sequence,
+                client_id=member.client_id,
+                host=member.client_host,
+                instance_id=member.instance_id,
+            )
+
+    def _came(self, step: Step) -> None:
+        if not step.joined:
+            return
+        if len(step.joined) > 1 and not self._counts["joined"] and self._began is None:
+            # Several at once, before anybody joined: a log or a scenario that starts with a group under way.
+            self._began = {"members": list(step.joined), "sequence": step.sequence}
+            return
+        self._counts["joined"] += len(step.joined)
+        for member_id in step.joined[: COMINGS_KEPT_MAX - len(self._joined)]:
+            self._joined.append({"member": member_id, "sequence": step.sequence, "at_ms": step.after.at_ms})
+
+    def _went(self, step: Step, cause: Cause | None) -> None:
+        if step.after.protocol is not step.before.protocol and step.before.protocol is not None:
+            return
+        why, needs = _reason(cause)
+        self._counts["removed"] += len(step.removed)
+        for member_id in step.removed[: COMINGS_KEPT_MAX - len(self._removed)]:
+            self._removed.append(
+                {
+                    "member": member_id,
+                    "why": why,
+                    "needs": needs,
+                    "sequence": step.sequence,
+                    "at_ms": step.after.at_ms,
+                }
+            )
+        if step.removed and not _members(step.after):
+            self._emptied = [step.sequence]
+        elif step.joined:
+            self._emptied = []
+
+    def findings(self, frame: Mapping[str, Any]) -> list[Finding]:
+        """All findings so far; ``frame`` is the last one and gives topic ids their names."""
+        names = {topic["id"]: name for name, topic in frame["topics"].items() if topic.get("id") is not None}
+        return [
+            *self._found_members(),
+            *self._found_moves(names),
+            *self._found_no_owner(names, empty=not frame["members"]),
+            *self._found_waits(names),
+            *self._found_log(frame),
+        ]
+
+    def _found_members(self) -> list[Finding]:
+        found: list[Finding] = []
+        if self._began is not None:
+            who = [self.cast.name(member_id) for member_id in self._began["members"]]
+            sequences = [self._began["sequence"]]
+            says = f"The group began with {listed(who)}"
+            found.append(_finding("began", says, sequences, members=self._began["members"], names=who))
+        for join in self._joined:
+            who_joined = self.cast.name(join["member"])
+            found.append(
+                _finding(
+                    "joined",
+                    f"{who_joined} joined",
+                    [join["sequence"]],
+                    member=join["member"],
+                    name=who_joined,
+                    at_ms=join["at_ms"],
+                    count=self._counts["joined"],
+                )
+            )
+        for removal in self._removed:
+            who_left = self.cast.name(removal["member"])
+            found.append(
+                _finding(
+                    "removed",
+                    f"{who_left} {REASONS[removal['why']][0]}",
+                    [removal["sequence"]],
+                    needs=removal["needs"],
+                    member=removal["member"],
+                    name=who_left,
+                    why=removal["why"],
+                    at_ms=removal["at_ms"],
+                    count=self._counts["removed"],
+                )
+            )
+        return found
+
+    def _found_moves(self, names: Mapping[str, str]) -> list[Finding]:
+        own = self.ownership
+        if not own.moves_count:
+            return []
+        clean = not own.overlapped and "two_owners" not in self._anomalies
+        says = f"{counted(own.moves_count, 'partition')} moved"
+        total = _finding(
+            "moves", says, [own.moves_last_sequence], count=own.moves_count, released_before_taken=clean
+        )
+        found = [total]
+        for topic, partition, before, after, released, taken in own.moves:
+            name = partition_name((names.get(topic, topic), partition))
+            says = f"{name} moved from {self.cast.name(before)} to {self.cast.name(after)}"
+            sequences = [released, taken] if released != taken else [taken]
+            found.append(_finding("moved", says, sequences, partition=name, **{"from": before, "to": after}))
+        return found
+
+    def _found_no_owner(self, names: Mapping[str, str], *, empty: bool) -> list[Finding]:
+        own = self.ownership
+        found = []
+        for one in own.longest_first()[:NO_OWNER_TOLD_MAX]:
+            name = partition_name((names.get(one.topic, one.topic), one.partition))
+            found.append(
+                _finding(
+                    "no_owner",
+                    f"{name} had no owner for {duration(one.length_ms)}",
+                    [one.from_sequence, one.to_sequence],
+                    partition=name,
+                    length_ms=one.length_ms,
+                    from_ms=one.from_ms,
+                    before=one.before,
+                    after=one.after,
+                    open=False,
+                    count=own.ownerless_count,
+                )
+            )
+        still = [] if empty else sorted(own.free.items(), key=lambda item: item[1].since_ms)
+        for (topic, partition), free in still[:NO_OWNER_TOLD_MAX]:
+            name = partition_name((names.get(topic, topic), partition))
+            length = max(self._last_ms - free.since_ms, 0)
+            found.append(
+                _finding(
+                    "no_owner",
+                    f"{name} has had no owner for {duration(length)}",
+                    [free.sequence],
+                    partition=name,
+                    length_ms=length,
+                    from_ms=free.since_ms,
+                    before=free.owner,
+                    after=None,
+                    open=True,
+                    count=len(own.free),
+                )
+            )
+        return found
+
+    def _found_waits(self, names: Mapping[str, str]) -> list[Finding]:
+        found = []
+        longest = sorted(self.ownership.waited.items(), key=lambda item: (-item[1][0], item[0]))
+        for holder, (length, topic, partition, waiter, start, end) in longest[:NO_OWNER_TOLD_MAX]:
+            name = partition_name((names.get(topic, topic), partition))
+            says = f"{self.cast.name(waiter)} waited {duration(length)} for {self.cast.name(holder)} to release {name}"
+            found.append(
+                _finding(
+                    "waited_for",
+                    says,
+                    [start, end],
+                    member=holder,
+                    name=self.cast.name(holder),
+                    waiter=waiter,
+                    partition=name,
+                    length_ms=length,
+                )
+            )
+        return found
+
+    def _found_log(self, frame: Mapping[str, Any]) -> list[Finding]:
+        found: list[Finding] = []
+        starts = self.epochs.to_json()
+        if starts:
+            classic = frame["protocol"] == Protocol.CLASSIC
+            word = "generation" if classic else "epoch"
+            found.append(
+                _finding(
+                    "epochs",
+                    counted(self.epochs.count, word),
+                    [starts[-1]["sequence"]],
+                    count=self.epochs.count,
+                    first=starts[0]["epoch"],
+                    last=starts[-1]["epoch"],
+                    classic=classic,
+                )
+            )
+        if self._counts["commits"]:
+            says = counted(self._counts["commits"], "commit")
+            found.append(_finding("commits", says, [self._commits_sequence], count=self._counts["commits"]))
+        if self._emptied:
+            found.append(_finding("emptied", "The group is empty", list(self._emptied)))
+        for kind, known in self._anomalies.items():
+            found.append(
+                _finding(
+                    "anomaly",
+                    known["says"],
+                    sorted({known["first"], known["last"]}),
+                    anomaly=kind,
+                    member=known["member"],
+                    count=known["count"],
+                )
+            )
+        for gap in self.gaps:
+            found.append(_finding("gap", gap["says"], [gap["sequence"]], needs=["notes"]))
+        return found
+
+    def to_json(self) -> dict[str, Any]:
+        """The whole state of the finder, JSON-ready."""
+        return {
+            "cast": self.cast.state_to_json(),
+            "epochs": self.epochs.state_to_json(),
+            "ownership": self.ownership.to_json(),
+            "gaps": self.gaps,
+            "joined": self._joined,
+            "removed": self._removed,
+            "began": self._began,
+            "counts": self._counts,
+            "commits_sequence": self._commits_sequence,
+            "emptied": self._emptied,
+            "anomalies": self._anomalies,
+            "last_ms": self._last_ms,
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Finder:
+        """The inverse of ``to_json``."""
+        finder = cls()
+        finder.cast = Cast.from_json(data["cast"])
+        finder.epochs = Epochs.from_json(data["epochs"])
+        finder.ownership = Ownership.from_json(data["ownership"])
+        finder.gaps = [dict(gap) for gap in data["gaps"]]
+        finder._joined = [dict(join) for join in data["joined"]]
+        finder._removed = [dict(removal) for removal in data["removed"]]
+        finder._began = data["began"]
+        finder._counts = dict(data["counts"])
+        finder._commits_sequence = data["commits_sequence"]
+        finder._emptied = list(data["emptied"])
+        finder._anomalies = {kind: dict(known) for kind, known in data["anomalies"].items()}
+        finder._last_ms = data["last_ms"]
+        return finder
+
+
+def _reason(cause: Cause | None) -> tuple[str | None, list[str]]:
+    """Why members are gone, where a request or a timer tells it, and which sources tell it."""
+    if cause is not None and cause.leaves:
+        return "left", ["records", "requests"]
+    if cause is not None and cause.timer == "session":
+        return "session_expired", ["records", "timers"]
+    if cause is not None and cause.timer == "rebalance":
+        return "rebalance_timeout", ["records", "timers"]
+    return None, ["records"]
+
+
+def _finding(
+    kind: str, says: str, sequences: list[int], *, needs: list[str] | None = None, **data: Any
+) -> Finding:
+    return {
+        "kind": kind,
+        "says": says,
+        "sequences": sequences,
+        "needs": needs or ["records"],
+        "certain": True,
+        **data,
+    }
+
+
+def _members(state: State) -> Mapping[str, ConsumerMember | ClassicMember]:
+    return state.classic.members if state.protocol is Protocol.CLASSIC else state.consumer.members
+
+
+def _member(state: State, member_id: str) -> ConsumerMember | ClassicMember | None:
+    return _members(state).get(member_id)

@@ -1,0 +1,198 @@
+"""Who owned what and when, seen by the coordinator: moves, times without an owner, and who was waited for.
+
+A partition is owned by the member that has it assigned or is still giving it up. Before its first owner, and while
+the group is empty, nobody was meant to own it, so that time is not counted.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from groups.history.state import Protocol
+from groups.history.steps import Key, Step
+
+MOVES_KEPT_MAX: Final = 200
+"""Moves that are told one by one; all are counted. The first ones: they are what the reader sees begin."""
+
+GAPS_KEPT_MAX: Final = 100
+"""The longest times without an owner that are kept; all are counted."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Ownerless:
+    """A time without an owner; ordered by length, longest last."""
+
+    length_ms: int
+    topic: str
+    partition: int
+    from_ms: int
+    from_sequence: int
+    to_sequence: int
+    before: str
+    after: str
+
+    def to_json(self) -> list[Any]:
+        return [getattr(self, name) for name in self.__slots__]
+
+
+@dataclass(frozen=True, slots=True)
+class Free:
+    """A partition that is free now: since when, and whose it was."""
+
+    since_ms: int
+    sequence: int
+    owner: str
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """A partition that somebody else should have: ``waiter`` waits for ``holder``."""
+
+    since_ms: int
+    sequence: int
+    holder: str
+    waiter: str
+
+
+class Ownership:
+    """An incremental fold over steps; ``to_json`` and ``from_json`` carry it over a checkpoint."""
+
+    def __init__(self) -> None:
+        self.owner: dict[Key, str] = {}
+        self.free: dict[Key, Free] = {}
+        self.waits: dict[Key, Wait] = {}
+        self.ownerless: list[Ownerless] = []
+        self.ownerless_count = 0
+        self.moves: list[list[Any]] = []
+        """``[topic, partition, from, to, released at sequence, taken at sequence]``."""
+        self.moves_count = 0
+        self.moves_last_sequence = 0
+        self.overlapped = False
+        """Whether a partition was taken in the very step that released it, or before."""
+        self.waited: dict[str, list[Any]] = {}
+        """Holder → ``[ms, topic, partition, waiter, from sequence, to sequence]`` of the longest wait for it."""
+
+    def add(self, step: Step) -> None:
+        """Fold one step."""
+        taken = {key: change.member_id for change in step.members for key in change.gained}
+        for change in step.members:
+            for key in change.released:
+                if self.owner.get(key) == change.member_id:
+                    self._release(step, key, change.member_id, taken)
+        for key, member_id in taken.items():
+            self._take(step, key, member_id)
+        for retarget in step.retargets:
+            self._retarget(step, retarget.partition, retarget.after)
+        if step.target_computed and self.free:
+            meant = step.after.consumer.inverted_target
+            for topic, partition in [key for key in self.free if key[1] not in meant.get(key[0], ())]:
+                del self.free[(topic, partition)]
+        if _is_empty(step) and step.removed:
+            # An empty group has no owners by nature.
+            self.free.clear()
+            self.waits.clear()
+
+    def _release(self, step: Step, key: Key, member_id: str, taken: Mapping[Key, str]) -> None:
+        wait = self.waits.pop(key, None)
+        if wait is not None and wait.holder == member_id:
+            self._waited(step, key, wait)
+        if key in taken:
+            return
+        del self.owner[key]
+        self.free[key] = Free(step.after.at_ms, step.sequence, member_id)
+
+    def _take(self, step: Step, key: Key, member_id: str) -> None:
+        free, before = self.free.pop(key, None), self.owner.get(key)
+        self.owner[key] = member_id
+        if free is not None:
+            before = free.owner
+            self.ownerless_count += 1
+            length = max(step.after.at_ms - free.since_ms, 0)
+            interval = Ownerless(
+                length, *key, free.since_ms, free.sequence, step.sequence, free.owner, member_id
+            )
+            heapq.heappush(self.ownerless, interval)
+            if len(self.ownerless) > GAPS_KEPT_MAX:
+                heapq.heappop(self.ownerless)
+        if before is None or before == member_id or step.replaced.get(before) == member_id:
+            return
+        self.moves_count += 1
+        self.moves_last_sequence = step.sequence
+        self.overlapped = self.overlapped or free is None
+        if len(self.moves) < MOVES_KEPT_MAX:
+            released = free.sequence if free is not None else step.sequence
+            self.moves.append([*key, before, member_id, released, step.sequence])
+
+    def _retarget(self, step: Step, key: Key, after: str | None) -> None:
+        holder = self.owner.get(key)
+        if after is None or holder is None or holder == after:
+            self.waits.pop(key, None)
+            return
+        old = self.waits.get(key)
+        if old is None or old.holder != holder:
+            self.waits[key] = Wait(step.after.at_ms, step.sequence, holder, after)
+        else:
+            self.waits[key] = Wait(old.since_ms, old.sequence, holder, after)
+
+    def _waited(self, step: Step, key: Key, wait: Wait) -> None:
+        length = max(step.after.at_ms - wait.since_ms, 0)
+        longest = self.waited.get(wait.holder)
+        if longest is None or longest[0] < length:
+            self.waited[wait.holder] = [length, *key, wait.waiter, wait.sequence, step.sequence]
+
+    def longest_first(self) -> list[Ownerless]:
+        return sorted(
+            self.ownerless, key=lambda one: (-one.length_ms, one.from_sequence, one.topic, one.partition)
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        owners: dict[str, dict[str, list[int]]] = {}
+        for (topic, partition), member_id in self.owner.items():
+            owners.setdefault(member_id, {}).setdefault(topic, []).append(partition)
+        return {
+            "owners": owners,
+            "free": [[*key, free.since_ms, free.sequence, free.owner] for key, free in self.free.items()],
+            "waits": [
+                [*key, wait.since_ms, wait.sequence, wait.holder, wait.waiter]
+                for key, wait in self.waits.items()
+            ],
+            "ownerless": [one.to_json() for one in self.longest_first()],
+            "ownerless_count": self.ownerless_count,
+            "moves": [list(move) for move in self.moves],
+            "moves_count": self.moves_count,
+            "moves_last_sequence": self.moves_last_sequence,
+            "overlapped": self.overlapped,
+            "waited": {holder: list(wait) for holder, wait in self.waited.items()},
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Ownership:
+        new = cls()
+        new.owner = {
+            (topic, partition): member_id
+            for member_id, topics in data["owners"].items()
+            for topic, partitions in topics.items()
+            for partition in partitions
+        }
+        new.free = {(free[0], free[1]): Free(*free[2:]) for free in data["free"]}
+        new.waits = {(wait[0], wait[1]): Wait(*wait[2:]) for wait in data["waits"]}
+        new.ownerless = [Ownerless(*one) for one in data["ownerless"]]
+        heapq.heapify(new.ownerless)
+        new.ownerless_count = data["ownerless_count"]
+        new.moves = [list(move) for move in data["moves"]]
+        new.moves_count = data["moves_count"]
+        new.moves_last_sequence = data["moves_last_sequence"]
+        new.overlapped = data["overlapped"]
+        new.waited = {holder: list(wait) for holder, wait in data["waited"].items()}
+        return new
+
+
+def _is_empty(step: Step) -> bool:
+    after = step.after
+    members: Iterable[str] = (
+        after.classic.members if after.protocol is Protocol.CLASSIC else after.consumer.members
+    )
+    return not any(True for _ in members)

@@ -1,0 +1,207 @@
+"""Steps: what one settled step altered, member by member and partition by partition.
+
+A step goes from one settled state to the next: all records of a request at once, since states in between never
+existed. Sentences and findings are made from steps, never from single records.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from groups.history.consumer_state import ConsumerGroup, ConsumerMember
+from groups.history.entries import Entry
+from groups.history.identity import changed_keys
+from groups.history.state import Anomaly, Protocol, State
+
+Key = tuple[str, int]
+"""A partition by topic id (consumer protocol) or topic name (classic protocol)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemberStep:
+    """What happened to one member. ``released`` left its hands, ``gained`` came into them, ``told`` is newly to go."""
+
+    member_id: str
+    epoch_before: int | None
+    epoch: int | None
+    gained: frozenset[Key] = frozenset()
+    released: frozenset[Key] = frozenset()
+    told: frozenset[Key] = frozenset()
+    acknowledged: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Retarget:
+    """A partition whose target changed, from whom to whom; ``None`` is nobody."""
+
+    partition: Key
+    before: str | None
+    after: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One settled step; ``entries`` are those of it, in order (a unit of records, or one entry)."""
+
+    entries: tuple[Entry, ...]
+    before: State
+    after: State
+    joined: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    replaced: Mapping[str, str] = field(default_factory=dict)
+    members: tuple[MemberStep, ...] = ()
+    retargets: tuple[Retarget, ...] = ()
+    target_computed: bool = False
+    epoch_changed: bool = False
+    anomalies: tuple[Anomaly, ...] = ()
+
+    @property
+    def sequence(self) -> int:
+        return self.after.sequence
+
+    @property
+    def epoch(self) -> int:
+        return epoch_of(self.after)
+
+
+def epoch_of(state: State) -> int:
+    """The group epoch, or the generation of a classic group."""
+    return state.classic.generation if state.protocol is Protocol.CLASSIC else state.consumer.group_epoch
+
+
+def step_between(
+    before: State, after: State, entries: tuple[Entry, ...], anomalies: tuple[Anomaly, ...]
+) -> Step:
+    """The step between two settled states."""
+    if before.consumer is after.consumer and before.classic is after.classic:
+        return Step(entries=entries, before=before, after=after, anomalies=anomalies)
+    held_before, held_after = _members(before), _members(after)
+    keys = changed_keys(held_before, held_after)
+    joined = tuple(key for key in keys if key not in held_before)
+    gone = [key for key in keys if key not in held_after]
+    replaced = _replaced(before, after, joined, gone)
+    members = tuple(
+        _member_step(key, _held(before, key), _held(after, key), _epoch(before, key), _epoch(after, key))
+        for key in keys
+    )
+    target_computed = before.consumer.assignment_epoch != after.consumer.assignment_epoch
+    return Step(
+        entries=entries,
+        before=before,
+        after=after,
+        joined=tuple(key for key in joined if key not in replaced.values()),
+        removed=tuple(key for key in gone if key not in replaced),
+        replaced=replaced,
+        members=tuple(step for step in members if step is not None),
+        retargets=_retargets(before.consumer, after.consumer, replaced),
+        target_computed=target_computed and after.protocol is Protocol.CONSUMER,
+        epoch_changed=epoch_of(before) != epoch_of(after) or before.protocol is not after.protocol,
+        anomalies=anomalies,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Hands:
+    """What a member holds: assigned, and to be given up."""
+
+    assigned: frozenset[Key]
+    pending: frozenset[Key]
+
+
+_EMPTY = Hands(frozenset(), frozenset())
+
+
+def _members(state: State) -> Mapping[str, object]:
+    if state.protocol is Protocol.CLASSIC:
+        return state.classic.members
+    return state.consumer.members
+
+
+def _held(state: State, member_id: str) -> Hands | None:
+    if state.protocol is Protocol.CLASSIC:
+        classic = state.classic.members.get(member_id)
+        if classic is None:
+            return None
+        return Hands(frozenset((topic, p) for topic, ps in classic.assigned.items() for p in ps), frozenset())
+    member = state.consumer.members.get(member_id)
+    return None if member is None else Hands(keys(member.assigned), keys(member.pending_revocation))
+
+
+def keys(partitions: Mapping[str, Iterable[int]]) -> frozenset[Key]:
+    """``{"foo": [0, 1]}`` as ``{("foo", 0), ("foo", 1)}``."""
+    return frozenset((topic, number) for topic, numbers in partitions.items() for number in numbers)
+
+
+def _epoch(state: State, member_id: str) -> int | None:
+    if state.protocol is Protocol.CLASSIC:
+        return state.classic.generation if member_id in state.classic.members else None
+    member = state.consumer.members.get(member_id)
+    return None if member is None else member.epoch
+
+
+def _member_step(
+    member_id: str, before: Hands | None, after: Hands | None, epoch_before: int | None, epoch: int | None
+) -> MemberStep | None:
+    old, new = before or _EMPTY, after or _EMPTY
+    had, has = old.assigned | old.pending, new.assigned | new.pending
+    step = MemberStep(
+        member_id=member_id,
+        epoch_before=epoch_before,
+        epoch=epoch,
+        gained=has - had,
+        released=had - has,
+        told=new.pending - old.pending,
+        acknowledged=after is not None and before is not None and bool(had - has),
+    )
+    if before is not None and after is not None and epoch_before == epoch and had == has and not step.told:
+        return None
+    return step
+
+
+def _replaced(before: State, after: State, joined: Iterable[str], gone: Iterable[str]) -> Mapping[str, str]:
+    """Old member id → new one, where a static member came back under a new id in one step."""
+    if not joined or not gone:
+        return {}
+    instances = {_instance(before, member_id): member_id for member_id in gone}
+    instances.pop(None, None)
+    return {
+        instances[instance]: member_id
+        for member_id in joined
+        if (instance := _instance(after, member_id)) in instances
+    }
+
+
+def _instance(state: State, member_id: str) -> str | None:
+    member = _members(state).get(member_id)
+    return getattr(member, "instance_id", None)
+
+
+def _retargets(
+    before: ConsumerGroup, after: ConsumerGroup, replaced: Mapping[str, str]
+) -> tuple[Retarget, ...]:
+    if before.target is after.target:
+        return ()
+    lost: dict[Key, str] = {}
+    found: dict[Key, str] = {}
+    for member_id in changed_keys(before.target, after.target):
+        old, new = keys(before.target.get(member_id, {})), keys(after.target.get(member_id, {}))
+        lost.update(dict.fromkeys(old - new, replaced.get(member_id, member_id)))
+        found.update(dict.fromkeys(new - old, member_id))
+    return tuple(
+        Retarget(partition=key, before=lost.get(key), after=found.get(key))
+        for key in sorted({*lost, *found})
+        if lost.get(key) != found.get(key)
+    )
+
+
+def waiting_for(state: State, member: ConsumerMember) -> dict[Key, str | None]:
+    """Partitions of the member's target that it does not have, each with who holds it (``None``: it is free)."""
+    group = state.consumer
+    missing = keys(group.target.get(member.member_id, {})) - keys(member.assigned)
+    waits: dict[Key, str | None] = {}
+    for topic_id, partition in sorted(missing):
+        held = group.partition_epochs.get(topic_id, {}).get(partition) is not None
+        holder = next(group.holders(topic_id, partition), None) if held else None
+        waits[(topic_id, partition)] = None if holder == member.member_id else holder
+    return waits

@@ -1,0 +1,179 @@
+"""The verdict: one sentence or two made of findings. It may be "unknown"; it is never typed.
+
+Each clause is ``{"text", "sequence"}``; ``sequence`` is the step that proves it, ``None`` for words in between. The
+texts of the clauses, put together, are the verdict's text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from groups.history.words import counted, duration, listed
+
+Finding = Mapping[str, Any]
+
+NAMED_MAX: Final = 3
+"""Members and partitions that a clause names; more are counted."""
+
+WAIT_TOLD_LEAST_MS: Final = 10_000
+"""A wait below two heartbeats of the default interval (5 s) is how the protocol works, not news."""
+
+REASONS: Final[Mapping[str | None, tuple[str, str]]] = {
+    "left": ("left", "left"),
+    "session_expired": ("was removed when its session expired", "were removed when their sessions expired"),
+    "rebalance_timeout": (
+        "was removed when its rebalance timeout expired",
+        "were removed when their rebalance timeouts expired",
+    ),
+    None: ("was removed; the log does not say why", "were removed; the log does not say why"),
+}
+"""Why members are gone, of one and of several."""
+
+UNKNOWN: Final = "Unknown: the log tells nothing of members."
+
+
+class _Text:
+    """Clauses in the making."""
+
+    def __init__(self) -> None:
+        self.clauses: list[dict[str, Any]] = []
+
+    def add(self, text: str, sequence: int | None = None) -> None:
+        self.clauses.append({"text": text, "sequence": sequence})
+
+    def sentence(self, parts: Iterable[tuple[tuple[str, int | None], ...]]) -> None:
+        """Parts joined by semicolons and ended by a full stop; nothing if there are no parts."""
+        begun = False
+        for part in parts:
+            self.add("; " if begun else (" " if self.clauses else ""))
+            for text, sequence in part:
+                self.add(text[0].lower() + text[1:] if begun and text.startswith("The ") else text, sequence)
+            begun = True
+        if begun:
+            self.add(".")
+
+    def whole(self) -> dict[str, Any]:
+        merged: list[dict[str, Any]] = []
+        for clause in self.clauses:
+            if not clause["text"]:
+                continue
+            if merged and clause["sequence"] is None and merged[-1]["sequence"] is None:
+                merged[-1]["text"] += clause["text"]
+            else:
+                merged.append(dict(clause))
+        return {"text": "".join(clause["text"] for clause in merged), "clauses": merged}
+
+
+Part = tuple[tuple[str, int | None], ...]
+
+
+def verdict(findings: Sequence[Finding]) -> dict[str, Any]:
+    """``{"text", "clauses": [{"text", "sequence"}]}`` of the findings of a timeline."""
+    by_kind: dict[str, list[Finding]] = {}
+    for finding in findings:
+        by_kind.setdefault(finding["kind"], []).append(finding)
+    text = _Text()
+    text.sentence(_coming(by_kind))
+    text.sentence(_going(by_kind))
+    text.sentence([*_moves(by_kind), *_no_owner(by_kind)])
+    text.sentence([*_waits(by_kind), *_log(by_kind)])
+    if text.clauses:
+        return text.whole()
+    commits = by_kind.get("commits")
+    if commits:
+        text.add("Commits only", commits[0]["sequences"][-1])
+        text.add(", no members.")
+    else:
+        text.add(UNKNOWN)
+    return text.whole()
+
+
+def _coming(by_kind: Mapping[str, list[Finding]]) -> Iterable[Part]:
+    epochs = by_kind.get("epochs", [None])[0]
+    joined = by_kind.get("joined", [])
+    began = by_kind.get("began", [None])[0]
+    if epochs is not None and epochs["classic"]:
+        first, last = epochs["first"], epochs["last"]
+        which = f"Generation {last}" if first == last else f"Generations {first} to {last}"
+        yield ((which, epochs["sequences"][-1]),)
+    if began is not None:
+        verb = "was" if len(began["names"]) == 1 else "were"
+        yield ((f"{listed(began['names'])} {verb} there", began["sequences"][0]),)
+    if not joined:
+        return
+    steps = {finding["sequences"][0] for finding in joined}
+    number = joined[0]["count"]
+    who = (
+        listed([finding["name"] for finding in joined])
+        if number == len(joined)
+        else counted(number, "member")
+    )
+    part: list[tuple[str, int | None]] = [(f"{who} joined", joined[0]["sequences"][0])]
+    if len(steps) > 1:
+        part.append((" one after another", None))
+    if epochs is not None and not epochs["classic"] and epochs["count"] > 1:
+        part += [(", in " if len(steps) > 1 else " in ", None), (epochs["says"], epochs["sequences"][-1])]
+    yield tuple(part)
+
+
+def _going(by_kind: Mapping[str, list[Finding]]) -> Iterable[Part]:
+    removed = by_kind.get("removed", [])
+    if not removed:
+        return
+    count = removed[0]["count"]
+    if count > len(removed):
+        yield ((f"{count} times a member left or was removed", removed[-1]["sequences"][-1]),)
+        return
+    by_reason: dict[str | None, list[Finding]] = {}
+    for finding in removed:
+        by_reason.setdefault(finding["why"], []).append(finding)
+    for why, gone in by_reason.items():
+        who = listed(list(dict.fromkeys(finding["name"] for finding in gone)), NAMED_MAX)
+        one, many = REASONS[why]
+        yield ((f"{who} {one if len(gone) == 1 else many}", gone[-1]["sequences"][-1]),)
+
+
+def _moves(by_kind: Mapping[str, list[Finding]]) -> Iterable[Part]:
+    moves = by_kind.get("moves")
+    if not moves:
+        return
+    part: list[tuple[str, int | None]] = [(moves[0]["says"], moves[0]["sequences"][-1])]
+    if moves[0]["released_before_taken"]:
+        how = "each released before it was taken" if moves[0]["count"] > 1 else "released before it was taken"
+        part.append((f", {how}", None))
+    yield tuple(part)
+
+
+def _no_owner(by_kind: Mapping[str, list[Finding]]) -> Iterable[Part]:
+    closed = [finding for finding in by_kind.get("no_owner", []) if not finding["open"]]
+    still = [finding for finding in by_kind.get("no_owner", []) if finding["open"]]
+    if closed and closed[0]["length_ms"] > 0:
+        longest = closed[0]
+        # Partitions that were free over the very same steps are one fact.
+        same = [finding["partition"] for finding in closed if finding["sequences"] == longest["sequences"]]
+        says = f"{listed(same) if len(same) <= NAMED_MAX else counted(len(same), 'partition')} had no owner for {duration(longest['length_ms'])}"
+        part: list[tuple[str, int | None]] = [(says, longest["sequences"][0])]
+        if longest["count"] > len(same):
+            part.append((", the longest after the start", None))
+        yield tuple(part)
+    if still:
+        says = still[0]["says"] if still[0]["count"] == 1 else f"{still[0]['count']} partitions have no owner"
+        yield ((says, still[0]["sequences"][0]),)
+
+
+def _waits(by_kind: Mapping[str, list[Finding]]) -> Iterable[Part]:
+    waited = by_kind.get("waited_for", [])
+    if waited and waited[0]["length_ms"] >= WAIT_TOLD_LEAST_MS:
+        yield ((waited[0]["says"], waited[0]["sequences"][-1]),)
+
+
+def _log(by_kind: Mapping[str, list[Finding]]) -> Iterable[Part]:
+    for finding in by_kind.get("anomaly", []):
+        if finding["anomaly"] in ("two_owners", "starts_midway", "epoch_jump"):
+            yield ((finding["says"].rstrip("."), finding["sequences"][0]),)
+    gaps = by_kind.get("gap", [])
+    if gaps:
+        yield ((f"The log has {counted(len(gaps), 'gap')}", gaps[0]["sequences"][0]),)
+    if by_kind.get("emptied"):
+        yield (("The group is empty at the end", by_kind["emptied"][0]["sequences"][-1]),)

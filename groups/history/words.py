@@ -1,0 +1,58 @@
+"""How sentences are written: partitions, durations, lists. Every sentence of the product goes through here."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from typing import Final
+
+THIN_SPACE: Final = "\u202f"
+"""The narrow no-break space between a number and its unit."""
+
+PARTITIONS_NAMED_MAX: Final = 6
+"""More partitions than this are counted, not named: a sentence stays a sentence."""
+
+Partition = tuple[str, int]
+"""A topic's name (or id, where the name is unknown) and a partition's number."""
+
+
+def partition_name(partition: Partition) -> str:
+    """``foo-2``."""
+    return f"{partition[0]}-{partition[1]}"
+
+
+def partitions(given: Iterable[Partition]) -> str:
+    """``foo-1, foo-2``, or ``12 partitions of foo`` where there are too many to read."""
+    ordered = sorted(given)
+    if len(ordered) <= PARTITIONS_NAMED_MAX:
+        return ", ".join(map(partition_name, ordered))
+    topics = sorted({topic for topic, _ in ordered})
+    where = topics[0] if len(topics) == 1 else f"{len(topics)} topics"
+    return f"{len(ordered)} partitions of {where}"
+
+
+def is_or_are(given: Collection[object]) -> str:
+    return "is" if len(given) == 1 else "are"
+
+
+def counted(number: int, noun: str) -> str:
+    """``1 partition``, ``2 partitions``."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def listed(names: Sequence[str], named_max: int = 6) -> str:
+    """``A, B and C``; ``12 members`` where there are too many."""
+    if len(names) > named_max:
+        return f"{len(names)} members"
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def duration(length_ms: int) -> str:
+    """To 0.1 s below a minute (``0.6 s``), ``4 min 2 s`` above, ``2 h 5 min`` above an hour."""
+    tenths = round(max(length_ms, 0) / 100)
+    if tenths < 600:
+        return f"{tenths // 10}.{tenths % 10}{THIN_SPACE}s"
+    seconds = round(length_ms / 1000)
+    if seconds < 3600:
+        return f"{seconds // 60}{THIN_SPACE}min {seconds % 60}{THIN_SPACE}s"
+    minutes = round(length_ms / 60000)
+    return f"{minutes // 60}{THIN_SPACE}h {minutes % 60}{THIN_SPACE}min"
