@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from confluent_kafka import Consumer, Producer, TopicPartition
+
 from .described import Watcher
 from .members import CLASSIC, CONSUMER, Member
 from .node import Node, running, wait_for_coordinator
@@ -20,6 +22,11 @@ from .node import Node, running, wait_for_coordinator
 SHARED = "shared"
 OLD = "old"
 RANGE = {"partition.assignment.strategy": "org.apache.kafka.clients.consumer.RangeAssignor"}
+
+TRANSACTIONAL = "transactional"
+COMMITTED_OFFSET = 7
+ABORTED_OFFSET = 11
+TRANSACTION_LIMIT_S = 30
 
 SLOW_REVOKE_MS = 7000
 """Long enough to ask the command line tool twice while partitions are being given up."""
@@ -77,6 +84,7 @@ def _play(node: Node, leftovers: contextlib.ExitStack, beside: Callable[[Node], 
         b.wait_for("assigned", times=3)
         b.kill()
         watcher.tabulate(OLD, "classic")
+        _transactions(node)
         beside(node)
         y.leave()
         x.wait_for("assigned", times=3)
@@ -87,6 +95,24 @@ def _play(node: Node, leftovers: contextlib.ExitStack, beside: Callable[[Node], 
         a.leave()
         _until(watcher, lambda said: said["state"] == "Empty")
     return watcher
+
+
+def _transactions(node: Node) -> None:
+    """Commits an offset in a transaction, then another one in a transaction that is aborted."""
+    consumer = Consumer({"bootstrap.servers": node.bootstrap, "group.id": TRANSACTIONAL})
+    producer = Producer({"bootstrap.servers": node.bootstrap, "transactional.id": TRANSACTIONAL})
+    producer.init_transactions(TRANSACTION_LIMIT_S)
+    for offset, finish in (
+        (COMMITTED_OFFSET, producer.commit_transaction),
+        (ABORTED_OFFSET, producer.abort_transaction),
+    ):
+        producer.begin_transaction()
+        position = TopicPartition("bar", 0, offset)
+        producer.send_offsets_to_transaction(
+            [position], consumer.consumer_group_metadata(), TRANSACTION_LIMIT_S
+        )
+        finish(TRANSACTION_LIMIT_S)
+    consumer.close()
 
 
 def _until(watcher: Watcher, holds: Callable[[dict[str, Any]], bool], limit_s: float = 30) -> None:

@@ -37,6 +37,7 @@ SETTINGS: dict[str, object] = {
     "auto.create.topics.enable": "false",
     "offsets.topic.num.partitions": OFFSETS_PARTITIONS,
     "offsets.topic.replication.factor": 1,
+    "transaction.state.log.num.partitions": 1,
     "transaction.state.log.replication.factor": 1,
     "transaction.state.log.min.isr": 1,
     # A rebalance is to be over in seconds. The least values that the broker takes are settings themselves.

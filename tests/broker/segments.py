@@ -11,6 +11,8 @@ from groups.history.fold import replay
 from groups.history.frames import FrameMaker
 from groups.history.state import initial_state
 from groups.wire.batches import RecordBatch, read_batches
+from groups.wire.metadata_hash import group_hash, topic_hash
+from groups.wire.metadata_log import decode_metadata_record
 from groups.wire.records import decode_record
 
 
@@ -78,3 +80,36 @@ def settled_frames(data: Path, group: str, topics: Mapping[str, str]) -> list[di
             state = replay(state, entry)
         frames.append(maker.frame(state))
     return frames
+
+
+def partition_counts(data: Path) -> dict[str, list[int]]:
+    """By topic id, the partition counts that ``__cluster_metadata`` tells one after another."""
+    counts: dict[str, list[int]] = {}
+    for segment in sorted(data.glob("__cluster_metadata-0/*.log")):
+        for batch in read_batches(segment.read_bytes()):
+            assert isinstance(batch, RecordBatch), f"{segment.name}: {batch}"
+            if batch.is_control:
+                continue
+            grown = [decode_metadata_record(record.value) for record in batch.records]
+            for record in grown:
+                if record is not None and record["type"] == "PartitionRecord":
+                    fields = record["value"]
+                    known = counts.setdefault(fields["topicId"], [0])
+                    known.append(max(known[-1], fields["partitionId"] + 1))
+    return {topic_id: sorted(set(known) - {0}) for topic_id, known in counts.items()}
+
+
+def group_hashes(data: Path, group: str) -> list[int]:
+    """The metadata hashes that a group's epoch records carry, each once, in order."""
+    hashes = [
+        payload["value"].get("metadataHash", 0)
+        for batch in payloads(data, group)
+        for _, _, payload in batch
+        if payload["type"] == 3 and payload["value"] is not None
+    ]
+    return list(dict.fromkeys(hashes))
+
+
+def hash_of(topic_id: str, name: str, partitions: int) -> int:
+    """The metadata hash of a group that reads one topic, whose brokers have no racks."""
+    return group_hash({name: topic_hash(topic_id, name, partitions)})

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from groups.wire.control import ControlType, decode_control
+from groups.wire.records import decode_record
+
 from .comparison import disagreements, untrue_tables
-from .fresh import OLD, SHARED, Recorded
-from .segments import settled_frames
+from .fresh import ABORTED_OFFSET, COMMITTED_OFFSET, OLD, SHARED, TRANSACTIONAL, Recorded
+from .segments import batches, group_hashes, hash_of, settled_frames
 
 pytestmark = pytest.mark.broker
 
@@ -26,3 +29,23 @@ def test_frames_equal_the_tables_of_kafka_consumer_groups(recorded: Recorded) ->
 def test_the_broker_was_seen_in_every_state_that_a_record_tells(recorded: Recorded) -> None:
     states = {each["said"]["state"] for each in recorded.snapshots if each["said"]["group"] == SHARED}
     assert states >= {"Stable", "Reconciling", "Empty"}
+
+
+def test_the_metadata_hash_follows_from_the_topic_and_its_partitions(recorded: Recorded) -> None:
+    (foo,) = (topic_id for topic_id, name in recorded.topics.items() if name == "foo")
+    # The last member leaves, and with it the last subscribed topic.
+    assert group_hashes(recorded.data, SHARED) == [hash_of(foo, "foo", 4), hash_of(foo, "foo", 6), 0]
+
+
+def test_offsets_of_a_transaction_are_followed_by_its_end(recorded: Recorded) -> None:
+    """One transaction commits its offset, the next one aborts: both offsets are in the log, the markers differ."""
+    seen: list[object] = []
+    for _, batch in batches(recorded.data):
+        for record in batch.records:
+            if batch.is_control:
+                seen.append(decode_control(record.key, record.value).type)
+            elif batch.is_transactional:
+                payload = decode_record(record.key, record.value)
+                assert payload["key"]["group"] == TRANSACTIONAL
+                seen.append(payload["value"]["offset"])
+    assert seen == [COMMITTED_OFFSET, ControlType.COMMIT, ABORTED_OFFSET, ControlType.ABORT]

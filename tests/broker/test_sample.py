@@ -16,7 +16,7 @@ from groups.wire.records import decode_record, encode_record
 from .comparison import disagreements, untrue_tables
 from .dump import as_kafka_prints
 from .record_sample import AUDIT, DUMPED, ENRICH, FIXTURE, SAMPLE
-from .segments import batches, settled_frames
+from .segments import batches, group_hashes, hash_of, partition_counts, settled_frames
 
 SEGMENTS = SAMPLE / "segments"
 COMMITTED_BYTES_MOST = 400 * 1024
@@ -64,6 +64,20 @@ def test_frames_equal_the_tables_of_kafka_consumer_groups(
     frames = {group: settled_frames(SEGMENTS, group, topics) for group in (ENRICH, AUDIT)}
     assert len(said["tables"]) == 6
     assert untrue_tables(frames, said["tables"]) == []
+
+
+def test_the_metadata_log_names_the_topics_and_tells_how_one_grew(topics: dict[str, str]) -> None:
+    counts = {
+        topics[topic_id]: told[-2:]
+        for topic_id, told in partition_counts(SEGMENTS).items()
+        if topic_id in topics
+    }
+    assert counts == {"orders": [7, 8], "payments": [2, 3]}
+
+
+def test_the_metadata_hash_follows_from_the_topic_and_its_partitions(topics: dict[str, str]) -> None:
+    (orders,) = (topic_id for topic_id, name in topics.items() if name == "orders")
+    assert group_hashes(SEGMENTS, ENRICH) == [hash_of(orders, "orders", 6), hash_of(orders, "orders", 8)]
 
 
 def test_the_sample_is_small_and_names_no_machine() -> None:
