@@ -18,7 +18,7 @@ from groups.history.consumer_state import (
     ConsumerMember,
     Target,
 )
-from groups.history.identity import changed_keys, same_keys
+from groups.history.identity import changed_keys
 from groups.history.state import Client, Protocol, Semantics, State, Timers
 
 Frame = dict[str, Any]
@@ -271,12 +271,10 @@ def _updated(old: Mapping[str, Any] | None, new: Mapping[str, Any], parts: Frame
         return {key: make(key, value) for key, value in new.items()}
     if old is new:
         return parts
-    if same_keys(old, new):
-        updated = dict(parts)
-        for key in changed_keys(old, new):
+    updated = dict(parts)
+    for key in changed_keys(old, new):
+        if key in new:
             updated[key] = make(key, new[key])
-        return updated
-    return {
-        key: parts[key] if key in parts and old.get(key) is value else make(key, value)
-        for key, value in new.items()
-    }
+        else:
+            del updated[key]
+    return updated

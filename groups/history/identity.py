@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import compress, repeat
 from operator import is_not
 from typing import Any, TypeVar
 
 K = TypeVar("K")
+
+_ABSENT: Any = object()
 
 
 def changed_keys(old: Mapping[K, Any], new: Mapping[K, Any]) -> list[K]:
@@ -14,11 +17,8 @@ def changed_keys(old: Mapping[K, Any], new: Mapping[K, Any]) -> list[K]:
     if old is new:
         return []
     if same_keys(old, new):
-        flags = list(map(is_not, old.values(), new.values()))
-        if True not in flags:
-            return []
-        return [key for key, changed in zip(new, flags, strict=True) if changed]
-    changed = [key for key in old if key not in new or old[key] is not new[key]]
+        return list(compress(new, map(is_not, old.values(), new.values())))
+    changed = list(compress(old, map(is_not, old.values(), map(new.get, old, repeat(_ABSENT)))))
     return changed + [key for key in new if key not in old]
 
 
