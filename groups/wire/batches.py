@@ -177,8 +177,6 @@ class _Walk:
     def ending(self, at: int) -> tuple[BatchProblem, int]:
         """The bytes at ``at`` are too few for the batch that they begin."""
         left = self.end - at
-        if self.is_zeros(at):
-            return self.zeros(at)
         # No log comes to an offset whose highest byte is used, so that anything else there is no batch at all.
         if self.view[at]:
             return self.no_batch(at, self.end)

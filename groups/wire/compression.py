@@ -151,15 +151,16 @@ def _decompress_snappy_block(data: bytes, most: int) -> bytes:
 
 _FIRST_GUESS: Final = 8
 _LEAST_BUFFER_BYTES: Final = 64 * 1024
+_BUFFER_IS_FULL: Final = "failed to write whole buffer"
+"""How cramjam says that the buffer was too small (the text of Rust's own ``WriteZero``); it has no type for it."""
 
 
 def _decompress_into_growing(
     decompress_into: Callable[[bytes, bytearray], Any], data: bytes, name: str
 ) -> bytes:
-    """Decompress into a buffer of a bounded size, and into a larger one as long as that may be the trouble.
+    """Decompress into a buffer of a bounded size, and into a larger one as long as it proves too small.
 
-    The formats do not say reliably how much will come out, and the library does not tell a full buffer from
-    damaged data, so that the buffer grows up to the bound before the data is called damaged.
+    The formats do not say reliably how much will come out.
     """
     size = max(len(data) * _FIRST_GUESS, _LEAST_BUFFER_BYTES)
     while True:
@@ -167,11 +168,11 @@ def _decompress_into_growing(
         buffer = bytearray(size)
         try:
             length = decompress_into(data, buffer)
-        except (cramjam.DecompressionError, OSError, ValueError):
+        except (cramjam.DecompressionError, OSError, ValueError) as error:
+            if _BUFFER_IS_FULL not in str(error):
+                raise _damaged(name) from None
             if size == MOST_DECOMPRESSED_BYTES:
-                raise CompressionError(
-                    f"the {name} data is damaged, cut short, or decompresses to more than {size} bytes"
-                ) from None
+                raise _too_much(name) from None
             size *= _FIRST_GUESS
         else:
             return bytes(memoryview(buffer)[:length])

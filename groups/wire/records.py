@@ -120,7 +120,9 @@ def _whole(read: Any, data: bytes, what: str) -> dict[str, Any]:
     try:
         fields, end = read(data, _INT16.size)
         if end != len(data):
-            raise MalformedError(f"behind the last field {len(data) - end} more bytes stand", offset=end)
+            raise MalformedError(
+                f"the fields end here, the bytes go on for {len(data) - end} more", offset=end
+            )
     except RecordError as error:
         error.inside(what)
         raise
