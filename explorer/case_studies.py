@@ -28,7 +28,9 @@ def missing() -> list[str]:
         )
     }
     return [
-        name for name in studies.names() if name not in stored or stored[name].scenario != studies.text(name)
+        name
+        for name in studies.names()
+        if name not in stored or stored[name].scenario != studies.load(name).text
     ]
 
 
@@ -36,7 +38,7 @@ def load_missing() -> list[str]:
     """Record what is missing and remove what is no case study any more; the names that were recorded."""
     names = missing()
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        recordings = pool.map(lambda name: record(name, None, None), names)
+        recordings = pool.map(record, names)
         for name, batches in zip(names, recordings, strict=True):
             study = studies.load(name)
             storage.replace_timeline(
@@ -45,7 +47,7 @@ def load_missing() -> list[str]:
                 title=study.title,
                 source=Timeline.Source.CASE_STUDY,
                 semantics=study.semantics,
-                scenario=studies.text(name),
+                scenario=study.text,
                 seed=study.seed,
                 engine=engine_digest(),
             )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import importlib.util
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -62,7 +63,7 @@ class PlotlyFinder(BaseFinder):
     def list(self, ignore_patterns: Iterable[str] | None) -> Iterator[tuple[str, Storage]]:
         yield Path(PLOTLY).name, self.storage
 
-    def check(self, **kwargs: Any) -> list[Any]:
+    def check(self, **kwargs: Any) -> builtins.list[Any]:
         return []
 
 

@@ -13,6 +13,7 @@ from celery import shared_task
 
 from groups import storage
 from groups.children import ChildFailed, ParentStops, run_child
+from groups.history.recorder import Batch
 from groups.models import Timeline
 from groups.storage import LeaseLost, NoSuchTimeline, StorageError
 
@@ -68,8 +69,6 @@ def run(timeline_id: str) -> None:
 def simulate_into(writer: storage.Writer, timeline: Timeline) -> str:
     """Run the child and append what it says; the problem that it reports, or an empty string."""
 
-    from groups.history.recorder import Batch  # LAZY
-
     def lease_is_lost() -> bool:
         if time.monotonic() - writer.renewed_s > RENEW_S:
             writer.renew()
@@ -98,10 +97,8 @@ def resume(timeline: Timeline) -> None:
         run.delay(timeline.id)
 
 
-def record(scenario: str, semantics: str, seed: int | None) -> list[Batch]:  # noqa: F821
+def record(scenario: str, semantics: str | None = None, seed: int | None = None) -> list[Batch]:
     """A whole run's batches at once: for case studies, which are small. ``ChildFailed`` tells what is wrong."""
-    from groups.history.recorder import Batch  # LAZY
-
     batches: list[Batch] = []
     question: dict[str, Any] = {"scenario": scenario, "semantics": semantics, "seed": seed}
     for message in run_child(WORKER, question=question):

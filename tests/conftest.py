@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from typing import Any
 
 import pytest
 from django.test import override_settings
 
+from groups import storage
+from groups.models import Timeline
 from tests.services.servers import Absent, services
+from tests.stories import GROUP, Story
 
 PLAIN_STATIC_FILES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
@@ -23,6 +26,22 @@ def _static_files_under_their_own_names() -> Iterator[None]:
     """Pages are rendered without collecting static files first."""
     with override_settings(STORAGES=PLAIN_STATIC_FILES):
         yield
+
+
+@pytest.fixture
+def stored(transactional_db: None) -> Callable[..., Timeline]:
+    """Stores a story as a whole timeline."""
+
+    def store(story: Story, *, units_a_batch: int = 1, **facts: Any) -> Timeline:
+        facts = {"title": "Orders", "source": "import", "group": GROUP, **facts}
+        timeline = storage.create_timeline(**facts)
+        writer = storage.open_writer(timeline.id, "the test")
+        for batch in story.batches(units_a_batch):
+            writer.append(batch)
+        writer.finish("complete")
+        return storage.get(timeline.id)
+
+    return store
 
 
 @pytest.fixture(scope="session")

@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 from django.core.exceptions import RequestDataTooBig
 from django.http import HttpRequest, HttpResponse
-from django.views.decorators.cache import patch_cache_control
+from django.utils.cache import patch_cache_control
 
 from groups.storage import BadName, NoSuchTimeline, NotReady
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from dataclasses import dataclass
 
 from django.conf import settings
@@ -50,7 +49,7 @@ def start_run(scenario: object, semantics: object = None, seed: object = None) -
     _room_for_one_more()
     with transaction.atomic():
         timeline = storage.create_timeline(
-            title=loaded.name,
+            title=loaded.title,
             source=Timeline.Source.SIMULATION,
             semantics=str(semantics),
             scenario=text,
@@ -75,7 +74,7 @@ def _text(scenario: object) -> tuple[str, str]:
         )
     name = scenario.strip()
     if name in studies.names():
-        return studies.text(name), name
+        return studies.load(name).text, name
     if "\n" not in name and ":" not in name:
         raise Refused(
             message=f"There is no case study {name!r}. There are: {', '.join(studies.names())}.",
@@ -84,10 +83,9 @@ def _text(scenario: object) -> tuple[str, str]:
     return scenario, "scenario"
 
 
-def _seed(given: object, of_the_scenario: int | None) -> int:
+def _seed(given: object, of_the_scenario: int) -> int:
     if given is None or given == "":
-        # Drawn here, once, and stored: whoever runs the scenario with it gets the same entries.
-        return secrets.randbelow(2**31) if of_the_scenario is None else of_the_scenario
+        return of_the_scenario
     try:
         seed = int(given) if isinstance(given, int | str) and not isinstance(given, bool) else -1
     except ValueError:

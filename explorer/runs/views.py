@@ -33,7 +33,7 @@ def simulate(request: HttpRequest) -> HttpResponse:
     names = studies.names()
     chosen = request.GET.get("scenario", names[0])
     given = {
-        "scenario": studies.text(chosen if chosen in names else names[0]),
+        "scenario": studies.load(chosen if chosen in names else names[0]).text,
         "semantics": request.GET.get("semantics", ""),
         "seed": request.GET.get("seed", ""),
     }

@@ -23,7 +23,7 @@ from groups.storage.reading import (
     listing,
     version,
 )
-from groups.storage.refolding import refold, stale, summary_at
+from groups.storage.refolding import protocol_at_start, refold, stale, summary_at
 from groups.storage.writing import (
     LEASE_S,
     Writer,
@@ -67,6 +67,7 @@ __all__ = [
     "lost_timelines",
     "new_id",
     "open_writer",
+    "protocol_at_start",
     "refold",
     "replace_timeline",
     "requeue",

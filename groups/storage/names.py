@@ -44,7 +44,8 @@ def set_topic_names(timeline_id: str, given: Mapping[str, str | None]) -> dict[s
                 continue
             _check(name)
             names[topic_id] = name
-        taken = [name for name in topics if name not in names]
+        # A topic without an id is only a name that somebody subscribed to: the one that the id is given.
+        taken = [name for name, topic in topics.items() if name not in names and topic.get("id") is not None]
         for name in names.values():
             if name in taken:
                 raise BadName(f"Another topic of this timeline is called {name!r} already.")
@@ -67,7 +68,9 @@ def _check(name: object) -> None:
 def named(value: Any, names: Mapping[str, str]) -> Any:
     """``value`` (frames, changes, moments, findings: anything of JSON) with names in the place of their ids.
 
-    What stands under the key ``id``, or in a change whose path ends there, is an id by meaning and stays.
+    What stands under the key ``id``, or in a change whose path ends there, is an id by meaning and stays. A topic
+    that had the given name before it was given is one without an id, known by a subscription alone: it is the same
+    topic, and gives way to the one with the id, in frames and in changes.
     """
     if not names:
         return value
@@ -76,19 +79,30 @@ def named(value: Any, names: Mapping[str, str]) -> Any:
     def text(string: str) -> str:
         return pattern.sub(lambda found: names[found.group()], string)
 
+    given = frozenset(names.values())
+
+    def gives_way(item: Any) -> bool:
+        path = item.get("path") if isinstance(item, dict) else None
+        return isinstance(path, list) and path[:1] == ["topics"] and path[1:2] != [] and path[1] in given
+
     def walk(item: Any) -> Any:
         if isinstance(item, str):
             return text(item)
         if isinstance(item, list):
-            return [walk(part) for part in item]
+            return [walk(part) for part in item if not gives_way(part)]
         if isinstance(item, dict):
             path = item.get("path")
             of_an_id = isinstance(path, list) and path[-1:] == ["id"]
-            return {
-                text(key): part if key == "id" or (of_an_id and key in ("old", "new")) else walk(part)
-                for key, part in item.items()
-            }
+            return {text(key): part_of(item, key, of_an_id) for key in item}
         return item
+
+    def part_of(item: dict[str, Any], key: str, of_an_id: bool) -> Any:
+        part = item[key]
+        if key == "id" or (of_an_id and key in ("old", "new")):
+            return part
+        if key == "topics" and isinstance(part, dict):
+            part = {name: topic for name, topic in part.items() if name not in given}
+        return walk(part)
 
     return walk(value)
 
@@ -98,6 +112,6 @@ def named_json(text: bytes, names: Mapping[str, str]) -> bytes:
     return orjson.dumps(named(orjson.loads(text), names)) if names else text
 
 
-def named_summary(summary: dict[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+def named_summary(summary: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
     result: dict[str, Any] = named(summary, names)
     return result

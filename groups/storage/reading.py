@@ -80,13 +80,12 @@ def describe(timeline: Timeline) -> dict[str, Any]:
 
 
 def chunks(timeline: Timeline) -> list[Chunk]:
-    firsts = list(
-        _folded(timeline).filter(checkpoint__isnull=False).order_by("first").values_list("first", flat=True)
-    )
+    beginnings = _folded(timeline).filter(checkpoint__isnull=False, first__lte=timeline.last).order_by("first")
+    firsts = list(beginnings.values_list("first", flat=True))
     lasts = [first - 1 for first in firsts[1:]] + [timeline.last]
     return [
         Chunk(number=number, first=first, last=last)
-        for number, (first, last) in enumerate(zip(firsts, lasts, strict=True))
+        for number, (first, last) in enumerate(zip(firsts, lasts, strict=False))
     ]
 
 

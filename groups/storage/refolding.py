@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 
 import orjson
 from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from groups.history.entries import ENTRY_FORMAT, Entry
+from groups.history.entries import ENTRY_FORMAT, FIRST_SEQUENCE, Entry
 from groups.history.fold import FOLD_VERSION
 from groups.history.recorder import Batch, Recorder
-from groups.models import Batch as StoredBatch
+from groups.history.state import Semantics
 from groups.models import Folded, Timeline
+from groups.storage.reading import every_entry
 from groups.storage.writing import LEASE_S
 
 
@@ -38,16 +40,15 @@ def refold(timeline_id: str, owner: str) -> bool:
             f"but this version reads format {ENTRY_FORMAT}."
         )
     Folded.objects.filter(timeline_id=timeline_id, fold_version=FOLD_VERSION).delete()
-    from groups.history.recorder import Recorder  # LAZY
-
-    recorder = Recorder(group=timeline.group, semantics=timeline.semantics or "kafka")
-    for row in StoredBatch.objects.filter(timeline_id=timeline_id).order_by("first").iterator(chunk_size=50):
-        for entry in orjson.loads(row.entries):
-            recorder.add(Entry.from_json(entry))
-        _store(timeline_id, recorder.flush())
-        Timeline.objects.filter(pk=timeline_id, lease_owner=owner).update(lease_until=_lease_end())
+    recorder = fresh_recorder(timeline)
+    for entry in every_entry(timeline):
+        recorder.add(Entry.from_json(entry))
+        if recorder.full and (batch := recorder.flush()) is not None:
+            _store(timeline_id, batch)
+            Timeline.objects.filter(pk=timeline_id, lease_owner=owner).update(lease_until=_lease_end())
     final = recorder.flush(final=True)
-    _store(timeline_id, final)
+    if final is not None:
+        _store(timeline_id, final)
     with transaction.atomic():
         held = Timeline.objects.filter(pk=timeline_id, lease_owner=owner)
         made = {"summary": final.summary} if final is not None else {}
@@ -59,20 +60,34 @@ def refold(timeline_id: str, owner: str) -> bool:
 
 def summary_at(timeline: Timeline, sequence: int) -> dict[str, Any]:
     """The summary (findings, verdict) as it would be if the timeline ended with entry ``sequence``."""
-    recorder = Recorder(group=timeline.group, semantics=timeline.semantics or "kafka")
-    last: Batch | None = None
+    recorder = fresh_recorder(timeline)
     for entry in every_entry(timeline):
         if entry["sequence"] > sequence:
             break
         recorder.add(Entry.from_json(entry))
-    for batch in iter(lambda: recorder.flush(final=True), None):
-        last = batch
-    return last.summary if last is not None else {}
+    final = recorder.flush(final=True)
+    return dict(final.summary) if final is not None else {}
 
 
-def _store(timeline_id: str, batch: Batch | None) -> None:
-    if batch is None:
-        return
+def fresh_recorder(timeline: Timeline) -> Recorder:
+    """A recorder that begins as the one did that made the timeline."""
+    return Recorder(
+        group=timeline.group,
+        semantics=timeline.semantics or Semantics.KAFKA,
+        protocol=protocol_at_start(timeline),
+    )
+
+
+def protocol_at_start(timeline: Timeline) -> str | None:
+    """The protocol that was told before the first entry (by a scenario), which no entry tells."""
+    start = Folded.objects.filter(timeline=timeline, first=FIRST_SEQUENCE).first()
+    if start is None or start.checkpoint is None:
+        return None
+    protocol: str | None = orjson.loads(start.checkpoint)["frame"].get("protocol")
+    return protocol
+
+
+def _store(timeline_id: str, batch: Batch) -> None:
     Folded.objects.create(
         timeline_id=timeline_id,
         fold_version=FOLD_VERSION,

@@ -195,7 +195,7 @@ def replace_timeline(timeline_id: str, batches: Iterable[Batch], **facts: Any) -
                 raise SequenceGap(timeline_id, expected=timeline.last + 1, first=batch.first)
             _store(timeline_id, batch)
             timeline.last = batch.last
-            timeline.summary = batch.summary
+            timeline.summary = dict(batch.summary)
         timeline.group = str(timeline.summary.get("group") or timeline.group)[:GROUP_LENGTH_MOST]
         timeline.protocol = str(timeline.summary.get("protocol") or timeline.protocol)
         timeline.status = Timeline.Status.COMPLETE

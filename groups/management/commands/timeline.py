@@ -113,7 +113,7 @@ def records(timeline: Timeline, at: int | None) -> Iterator[dict[str, Any]]:
 
 def frames(timeline: Timeline, at: int | None) -> Iterator[dict[str, Any]]:
     """A frame for each entry, with ``settled``: false for a state within a unit, which never existed."""
-    state = initial_state(timeline.group, timeline.semantics or "kafka")
+    state = initial_state(timeline.group, timeline.semantics or "kafka", storage.protocol_at_start(timeline))
     if at == 0:
         yield {**named(frame(state), timeline.topic_names), "settled": True}
     for entry in storage.every_entry(timeline):

@@ -1,0 +1,111 @@
+"""A small group's log, entry by entry, for tests of what stores and shows timelines (not of what folds them)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from groups.history.entries import Entry, Kind, Provenance
+from groups.history.recorder import Batch, Recorder
+
+GROUP = "orders"
+TOPIC_ID = "cLledStpRu6ixDUvA4jVgA"
+OTHER_TOPIC_ID = "mQnGqXwYTz2Yt0a0h8s8nQ"
+
+
+class Story:
+    """Writes the records that Kafka's coordinator writes; each method is one request's unit."""
+
+    def __init__(self) -> None:
+        self.entries: list[Entry] = []
+        self.epoch = 1
+        self.at_ms = 0
+
+    def joins(self, member: str, partitions: Sequence[int], topic_id: str = TOPIC_ID) -> Story:
+        """A member that gets its partitions at once, since nobody owns them."""
+        self.epoch += 1
+        target = [{"topicId": topic_id, "partitions": list(partitions)}]
+        return self.unit(
+            record(5, {"memberId": member}, member_metadata(member)),
+            record(3, {}, {"epoch": self.epoch}),
+            record(7, {"memberId": member}, {"topicPartitions": target}),
+            record(6, {}, {"assignmentEpoch": self.epoch}),
+            record(8, {"memberId": member}, self.current_assignment(target)),
+        )
+
+    def leaves(self, member: str) -> Story:
+        self.epoch += 1
+        gone = [record(kind, {"memberId": member}, None) for kind in (8, 7, 5)]
+        return self.unit(
+            *gone, record(3, {}, {"epoch": self.epoch}), record(6, {}, {"assignmentEpoch": self.epoch})
+        )
+
+    def unit(self, *payloads: dict[str, Any]) -> Story:
+        first = len(self.entries) + 1
+        self.at_ms += 1000
+        for place, payload in enumerate(payloads):
+            self.entries.append(
+                Entry(
+                    sequence=first + place,
+                    at_ms=self.at_ms,
+                    kind=Kind.RECORD,
+                    actor="coordinator",
+                    provenance=Provenance.SIMULATED,
+                    payload=payload,
+                    settled=place == len(payloads) - 1,
+                    partition=0,
+                    offset=first + place - 1,
+                    batch=first,
+                    unit=first,
+                )
+            )
+        return self
+
+    def current_assignment(self, target: list[dict[str, Any]]) -> dict[str, Any]:
+        return {
+            "memberEpoch": self.epoch,
+            "previousMemberEpoch": 0,
+            "state": 0,
+            "assignedPartitions": target,
+            "partitionsPendingRevocation": [],
+        }
+
+    def batches(self, units_a_batch: int = 1) -> list[Batch]:
+        return batches_of(self.entries, units_a_batch)
+
+
+def a_day_of_three() -> Story:
+    """A, B and C join, B leaves: four units of 20 entries in all."""
+    return Story().joins("A", [0]).joins("B", [1]).joins("C", [2]).leaves("B")
+
+
+def batches_of(entries: Iterable[Entry], units_a_batch: int = 1) -> list[Batch]:
+    """The entries as a child process would hand them over: a batch for every so many units."""
+    recorder = Recorder(group=GROUP)
+    flushed: list[Batch | None] = []
+    units = 0
+    for entry in entries:
+        recorder.add(entry)
+        units += entry.settled
+        if entry.settled and units % units_a_batch == 0:
+            flushed.append(recorder.flush())
+    flushed.append(recorder.flush(final=True))
+    return [batch for batch in flushed if batch is not None]
+
+
+def record(kind: int, key: Mapping[str, Any], value: dict[str, Any] | None) -> dict[str, Any]:
+    version = None if value is None else 0
+    return {"type": kind, "key": {"groupId": GROUP, **key}, "version": version, "value": value}
+
+
+def member_metadata(member: str) -> dict[str, Any]:
+    return {
+        "instanceId": None,
+        "rackId": None,
+        "clientId": member.lower(),
+        "clientHost": "/10.0.0.1",
+        "subscribedTopicNames": ["foo"],
+        "subscribedTopicRegex": "",
+        "rebalanceTimeoutMs": 300000,
+        "serverAssignor": None,
+    }
