@@ -1,0 +1,207 @@
+"""Opens the SparkSession of an import: on this machine by default, on a cluster by its master's address.
+
+Most of a small import is Spark's own start, so a local session is tuned for starting: the quick compiler and the
+serial collector, no web page, no code generation (the work is in Python), and an archive of loaded classes (AppCDS)
+that the first import leaves behind for all later ones.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from groups.pipeline.java import Java, find_java
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pyspark.sql import SparkSession
+
+ROOT = Path(__file__).resolve().parents[2]
+CACHE = ROOT / "var" / "spark"
+"""Where the shim, the class archive and Spark's scratch files stand."""
+
+DRIVER_MEMORY = "1g"
+"""Heap of a local session: rows live in Spark's cache and spill to disk, so more is not needed."""
+
+JVM_EXIT_TIMEOUT_S = 60
+"""Writing the class archive takes about five seconds; a JVM that takes longer than this hangs."""
+
+UNFINISHED = ".writing"
+
+SHUFFLE_PARTITION_BYTES = 16 * 1024 * 1024
+"""Sources per partition of the folding stage: large enough to be worth a task, small enough to sort in memory."""
+
+SHUFFLE_PARTITIONS_GREATEST = 400
+
+
+class SessionFailed(Exception):
+    """Spark did not start; the message is one line with what it said last."""
+
+
+def open_session(
+    *, master: str | None = None, cache: Path = CACHE, source_bytes: int = 0, archive: bool = False
+) -> SparkSession:
+    """A session ready for ``groups.pipeline.transformations``.
+
+    ``master`` is Spark's master URL, ``local[*]`` when None. ``source_bytes`` sizes the folding stage.
+    With ``archive`` the JVM writes the class archive when it is closed.
+    Raises ``groups.pipeline.java.NoJava`` and ``SessionFailed``.
+    """
+    cache.mkdir(parents=True, exist_ok=True)
+    java = find_java(cache)
+    os.environ["JAVA_HOME"] = str(java.home)
+    os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    # Workers import groups.wire and groups.history from here, whatever folder the job was started in.
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
+    os.environ.setdefault("SPARK_LOCAL_HOSTNAME", "localhost")
+
+    from pyspark.sql import SparkSession
+
+    master = master or "local[*]"
+    builder = SparkSession.builder.master(master).appName("Rebalance Explorer import")
+    for key, value in settings(
+        java, master=master, cache=cache, source_bytes=source_bytes, archive=archive
+    ).items():
+        builder = builder.config(key, value)
+    log = cache / f"spark-{os.getpid()}.log"
+    try:
+        with output_to(log):
+            session = builder.getOrCreate()
+    except Exception as error:
+        raise SessionFailed(f"Spark did not start: {_last_words(log) or error}") from error
+    session.sparkContext.setLogLevel("ERROR")
+    if not is_local(master):
+        session.sparkContext.addPyFile(str(packed_groups(cache)))
+    return session
+
+
+@contextlib.contextmanager
+def output_to(log: Path) -> Iterator[None]:
+    """Gives whatever is started meanwhile a file in the place of standard output and error.
+
+    Java and its Python workers talk on both; the job's own standard output carries JSON Lines.
+    """
+    sys.stdout.flush()
+    sys.stderr.flush()
+    kept = os.dup(1), os.dup(2)
+    with log.open("ab") as file:
+        os.dup2(file.fileno(), 1)
+        os.dup2(file.fileno(), 2)
+    try:
+        yield
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        for number, copy in zip((1, 2), kept, strict=True):
+            os.dup2(copy, number)
+            os.close(copy)
+
+
+def _last_words(log: Path) -> str:
+    """The last line that Spark or Java wrote, without the stack below it."""
+    lines = [line.strip() for line in log.read_text(errors="replace").splitlines()] if log.exists() else []
+    told = [line for line in lines if line and not line.startswith(("at ", "..."))]
+    return told[-1] if told else ""
+
+
+def is_local(master: str) -> bool:
+    return master.startswith("local")
+
+
+def settings(
+    java: Java, *, master: str, cache: Path, source_bytes: int, archive: bool = False
+) -> dict[str, str]:
+    """Spark's settings for this import."""
+    common = {
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.log.level": "ERROR",
+        "spark.sql.execution.arrow.pyspark.enabled": "true",
+        "spark.sql.adaptive.enabled": "false",
+        "spark.sql.shuffle.partitions": str(shuffle_partitions(source_bytes)),
+    }
+    if not is_local(master):
+        return common
+    return common | {
+        "spark.driver.memory": DRIVER_MEMORY,
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.host": "127.0.0.1",
+        "spark.local.dir": str(cache / "scratch"),
+        "spark.sql.warehouse.dir": str(cache / "warehouse"),
+        "spark.sql.codegen.wholeStage": "false",
+        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+        "spark.shuffle.compress": "false",
+        "spark.driver.extraJavaOptions": " ".join(java_options(java, cache, archive=archive)),
+    }
+
+
+def shuffle_partitions(source_bytes: int) -> int:
+    """How many tasks fold: one for a small log, more with its size, never so many that starting them dominates."""
+    return max(1, min(SHUFFLE_PARTITIONS_GREATEST, -(-source_bytes // SHUFFLE_PARTITION_BYTES)))
+
+
+def java_options(java: Java, cache: Path, *, archive: bool = False) -> list[str]:
+    """Options for a quick start; the class archive, once it is there, halves the time until a session is open."""
+    options = ["-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xlog:disable", "-Xlog:all=error:stderr"]
+    if not java.base_archive:
+        return options
+    known = class_archive(java, cache)
+    if known.exists():
+        return [*options, f"-XX:SharedArchiveFile={known}"]
+    return [*options, f"-XX:ArchiveClassesAtExit={unfinished(known)}"] if archive else options
+
+
+def close_session(session: SparkSession, cache: Path = CACHE) -> None:
+    """Stops Spark and its JVM, and waits for the class archive where the session was opened to write it.
+
+    The JVM writes it while it exits and may be killed meanwhile, so the file takes its name only after an exit that
+    went well.
+    """
+    gateway = session.sparkContext._gateway
+    session.stop()
+    (cache / f"spark-{os.getpid()}.log").unlink(missing_ok=True)
+    jvm: subprocess.Popen[bytes] | None = getattr(gateway, "proc", None)
+    if jvm is None or jvm.stdin is None:
+        return
+    # The JVM ends when the pipe from Python does.
+    jvm.stdin.close()
+    try:
+        status = jvm.wait(timeout=JVM_EXIT_TIMEOUT_S)
+    except subprocess.TimeoutExpired:
+        jvm.kill()
+        return
+    for written in cache.glob(f"*{UNFINISHED}.{os.getpid()}"):
+        if status == 0:
+            written.replace(written.with_suffix("").with_suffix(".jsa"))
+        else:
+            written.unlink()
+
+
+def class_archive(java: Java, cache: Path) -> Path:
+    """Where the class archive of this Java and this Spark stands."""
+    from pyspark import __version__
+
+    return cache / f"classes-{java.version}-{__version__.replace('.', '-')}.jsa"
+
+
+def packed_groups(cache: Path) -> Path:
+    """This product's ``groups`` package as a zip, for the workers of a cluster."""
+    packed = cache / "groups.zip"
+    held = io.BytesIO()
+    with zipfile.ZipFile(held, "w") as archive:
+        for file in sorted((ROOT / "groups").rglob("*.py")):
+            archive.write(file, file.relative_to(ROOT))
+    packed.write_bytes(held.getvalue())
+    return packed
+
+
+def unfinished(archive: Path) -> Path:
+    """The name under which this process' JVM writes the archive: no other process touches it."""
+    return archive.with_suffix(f"{UNFINISHED}.{os.getpid()}")
