@@ -6,6 +6,7 @@ No broker is needed: what they said stands in ``fixtures/`` (see ``record_sample
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -89,9 +90,10 @@ def test_the_sample_is_small_and_names_no_machine() -> None:
         for member in members(snapshot)
     }
     assert hosts == {"/127.0.0.1"}
-    for path in files:
-        for word in (b"/tmp/", b"/home/", b"/root/", Path.cwd().as_posix().encode()):
-            assert word not in path.read_bytes(), f"{path.name} holds {word!r}"
+    folder_of_a_machine = re.compile(
+        rb"/(tmp|home|root|var|opt|usr|Users)/|" + re.escape(str(Path.cwd()).encode())
+    )
+    assert [path.name for path in files if folder_of_a_machine.search(path.read_bytes())] == []
 
 
 def members(snapshot: dict[str, Any]) -> list[dict[str, Any]]:
