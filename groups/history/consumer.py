@@ -265,7 +265,8 @@ def _member_gone(state: State, key: Fields) -> State:
         )
         state, partition_epochs = _moved(state, member, _emptied(member))
         group = replace(group, partition_epochs=partition_epochs)
-    if member_id in group.target:
+    if member_id in group.target and state.semantics is Semantics.KAFKA:
+        # In the proposal the target keeps a removed member until the next one is computed.
         state = state.note("removed_early", "A member was removed before its target was.", member=member_id)
     return replace(state, consumer=without_member(group, member_id))
 

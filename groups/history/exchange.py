@@ -30,25 +30,23 @@ class Exchange:
     def __init__(self, entry: Entry) -> None:
         self.first = entry.sequence
         self.last = entry.sequence
-        self.root = entry.cause if entry.cause is not None else entry.sequence
+        self.root = entry.cause if entry.cause is not None and not _is_step(entry) else entry.sequence
         self.request = entry if entry.kind is Kind.REQUEST else None
         self.steps: list[Step] = []
         self._has_unit = entry.kind is Kind.RECORD
         self._unit_open = not entry.settled
-        self._note: Entry | None = None
+        self._notes = [entry] if _is_step(entry) else []
 
     def takes(self, entry: Entry) -> bool:
         """Whether the next entry belongs to this exchange."""
         if self._unit_open:
             return True
-        if self._note is not None:
-            return False
-        if entry.kind is Kind.NOTE and entry.payload.get("note") == "step":
+        if _is_step(entry):
             return True
         if entry.cause is None or not (entry.cause == self.root or self.first <= entry.cause <= self.last):
             return False
         if entry.kind is Kind.RECORD:
-            return not self._has_unit
+            return not self._has_unit and not self._notes
         if entry.kind is Kind.TIMER:
             return entry.payload.get("event") != "fired"
         return entry.kind in (Kind.RESPONSE, Kind.CALLBACK)
@@ -57,8 +55,8 @@ class Exchange:
         self.last = entry.sequence
         self._has_unit = self._has_unit or entry.kind is Kind.RECORD
         self._unit_open = not entry.settled
-        if entry.kind is Kind.NOTE and entry.payload.get("note") == "step":
-            self._note = entry
+        if _is_step(entry):
+            self._notes.append(entry)
 
     def moment(self, cast: Cast, causes: Causes) -> Moment | None:
         """The moment that the exchange is, or ``None`` if it changed and said nothing."""
@@ -81,22 +79,29 @@ class Exchange:
             "cause": explicit if explicit is not None and explicit < self.first else None,
             "step": None,
         }
-        if self._note is not None:
-            moment["step"] = self._note.payload.get("step")
-            if self._note.payload.get("says"):
-                moment["narration"] = str(self._note.payload["says"])
+        if self._notes:
+            # One moment can end several rows of a proposal's table; the last one says where it stands.
+            moment["step"] = self._notes[-1].payload.get("step")
+            moment["narration"] = " ".join(self._narrations())
         return moment
 
     def _sentence(self, cast: Cast, told: list[Sentence]) -> Sentence | None:
         if told:
             return Sentence(told[0].shape, told[0].actor, "; ".join(said.says for said in told))
-        if self._note is None:
+        if not self._notes:
             return None
         if self.request is not None and self.request.payload.get("api") in HEARTBEAT_APIS:
             who = self.request.actor
             return Sentence("note", who, f"{cast.name(who)} heartbeats; no change")
-        says = self._note.payload.get("says")
-        return Sentence("note", COORDINATOR, str(says)) if says else None
+        says = " ".join(self._narrations())
+        return Sentence("note", COORDINATOR, says) if says else None
+
+    def _narrations(self) -> list[str]:
+        return [str(note.payload["says"]) for note in self._notes if note.payload.get("says")]
+
+
+def _is_step(entry: Entry) -> bool:
+    return entry.kind is Kind.NOTE and entry.payload.get("note") == "step"
 
 
 class Causes:

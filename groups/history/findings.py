@@ -97,7 +97,7 @@ class Finder:
             self._joined.append({"member": member_id, "sequence": step.sequence, "at_ms": step.after.at_ms})
 
     def _went(self, step: Step, cause: Cause | None) -> None:
-        if step.after.protocol is not step.before.protocol and step.before.protocol is not None:
+        if step.migrates:
             return
         why, needs = _reason(cause)
         self._counts["removed"] += len(step.removed)

@@ -91,7 +91,7 @@ def _tell_records(step: Step, cast: Cast, cause: Cause | None) -> Sentence | Non
     before, after = step.before, step.after
     if after.deleted and not before.deleted:
         return Sentence("state", COORDINATOR, "The group is deleted")
-    if before.protocol is not None and after.protocol is not before.protocol and step.members:
+    if step.migrates and (before.classic.members or before.consumer.members):
         way = "moves to" if after.protocol is Protocol.CONSUMER else "goes back to"
         return Sentence("state", COORDINATOR, f"The group {way} the {after.protocol} protocol")
     if after.protocol is Protocol.CLASSIC and before.classic is not after.classic:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from groups.history.state import Protocol
-from groups.history.steps import Key, Step
+from groups.history.steps import Key, Step, holdings
 
 MOVES_KEPT_MAX: Final = 200
 """Moves that are told one by one; all are counted. The first ones: they are what the reader sees begin."""
@@ -77,6 +77,11 @@ class Ownership:
 
     def add(self, step: Step) -> None:
         """Fold one step."""
+        if step.migrates:
+            self.owner = holdings(step.after)
+            self.free.clear()
+            self.waits.clear()
+            return
         taken = {key: change.member_id for change in step.members for key in change.gained}
         for change in step.members:
             for key in change.released:

@@ -61,6 +61,11 @@ class Step:
         return self.after.sequence
 
     @property
+    def migrates(self) -> bool:
+        """Whether the group went over from one protocol to the other, in which partitions have other keys."""
+        return self.before.protocol is not None and self.before.protocol is not self.after.protocol
+
+    @property
     def epoch(self) -> int:
         return epoch_of(self.after)
 
@@ -96,7 +101,7 @@ def step_between(
         members=tuple(step for step in members if step is not None),
         retargets=_retargets(before.consumer, after.consumer, replaced),
         target_computed=target_computed and after.protocol is Protocol.CONSUMER,
-        epoch_changed=epoch_of(before) != epoch_of(after) or before.protocol is not after.protocol,
+        epoch_changed=epoch_of(before) != epoch_of(after),
         anomalies=anomalies,
     )
 
@@ -110,6 +115,15 @@ class Hands:
 
 
 _EMPTY = Hands(frozenset(), frozenset())
+
+
+def holdings(state: State) -> dict[Key, str]:
+    """Who holds what; of two holders the later in the group's order."""
+    held: dict[Key, str] = {}
+    for member_id in _members(state):
+        hands = _held(state, member_id) or _EMPTY
+        held.update(dict.fromkeys(hands.assigned | hands.pending, member_id))
+    return held
 
 
 def _members(state: State) -> Mapping[str, object]:
