@@ -11,12 +11,11 @@ any checksum; where it leads nowhere, the bytes are searched for the next header
 
 from __future__ import annotations
 
-import mmap
 import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import google_crc32c
 
@@ -53,7 +52,10 @@ __all__ = [
     "write_segment",
 ]
 
-Buffer = bytes | bytearray | memoryview | mmap.mmap
+if TYPE_CHECKING:
+    from mmap import mmap
+
+    Buffer = bytes | bytearray | memoryview | mmap
 
 _MAGIC_AT: Final = 16
 _LEAST_LENGTH: Final = HEADER_BYTES - LENGTH_END

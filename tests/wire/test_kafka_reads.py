@@ -1,0 +1,71 @@
+"""Kafka's own classes read the batches that are written here, where its jars and a Java are at hand."""
+
+import json
+import shutil
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from groups.wire.batches import (
+    Compression,
+    Header,
+    Record,
+    RecordBatch,
+    TimestampType,
+    coordinator_batch,
+    write_batch,
+)
+from tests.wire.test_kafka_made import shown
+
+ROOT = Path(__file__).parents[2]
+JARS = ROOT / "var" / "kafka" / "4.3.1" / "jars"
+PROGRAM = Path(__file__).parent / "java" / "KafkaFixtures.java"
+
+pytestmark = [
+    pytest.mark.skipif(
+        not JARS.is_dir(), reason="Kafka's jars are not there; tests/wire/java/README.md tells how"
+    ),
+    pytest.mark.skipif(shutil.which("java") is None, reason="there is no java"),
+]
+
+
+def kinds_of_batches() -> list[RecordBatch]:
+    plain = coordinator_batch(
+        base_offset=42,
+        timestamp_ms=1_795_224_375_134,
+        records=[(b"key", b"value" * 20_000), (b"gone", None), (None, bytes(range(256)) * 300)],
+    )
+    with_headers = Record(
+        offset=42,
+        timestamp_ms=1_795_224_375_000,
+        key=None,
+        value=None,
+        headers=(Header(key="größe", value=b"1"), Header(key="none", value=None)),
+    )
+    return [
+        *(replace(plain, compression=compression) for compression in Compression),
+        replace(plain, records=(with_headers, *plain.records[1:])),
+        replace(plain, is_transactional=True, producer_id=4007, producer_epoch=3, base_sequence=12),
+        replace(
+            plain,
+            timestamp_type=TimestampType.LOG_APPEND_TIME,
+            max_timestamp_ms=1_795_224_375_999,
+            records=tuple(replace(record, timestamp_ms=1_795_224_375_999) for record in plain.records),
+        ),
+    ]
+
+
+def test_kafka_reads_every_batch_that_is_written_here():
+    batches = kinds_of_batches()
+    answer = subprocess.run(
+        ["java", "-cp", f"{JARS}/*", str(PROGRAM), "read"],
+        input="\n".join(write_batch(batch).hex() for batch in batches) + "\n",
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert answer.returncode == 0, answer.stderr
+    assert [json.loads(line) for line in answer.stdout.splitlines()] == [shown(batch) for batch in batches]
