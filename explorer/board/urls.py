@@ -1,5 +1,7 @@
 from __future__ import annotations
 
-from django.urls import URLPattern
+from django.urls import path
 
-urlpatterns: list[URLPattern] = []
+from explorer.board import views
+
+urlpatterns = [path("t/<slug:timeline_id>", views.board, name="board")]

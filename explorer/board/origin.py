@@ -1,0 +1,44 @@
+"""Where a timeline comes from, as the tag beside its title says it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import orjson
+
+from groups.models import Timeline
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Origin:
+    """``says`` stands in the tag, ``strong`` behind it in bold, ``title`` explains."""
+
+    says: str
+    strong: str = ""
+    title: str = ""
+
+
+def origin_of(timeline: Timeline, chunk: bytes) -> Origin:
+    """``chunk`` is the JSON of the opening chunk; its step notes say how many rows of the proposal it shows."""
+    if timeline.source == Timeline.Source.CASE_STUDY:
+        steps = _steps(chunk)
+        return Origin(
+            says="From the KIP text",
+            strong=f"{steps} steps" if steps else "",
+            title="The proposal's own example, run by the simulator; a test compares every row with its table.",
+        )
+    if timeline.source == Timeline.Source.SIMULATION:
+        seed = f"seed {timeline.seed}" if timeline.seed is not None else ""
+        return Origin(says="Simulated", strong=seed, title="The same scenario and seed give the same run.")
+    if timeline.source == Timeline.Source.IMPORT:
+        return Origin(
+            says="From a log", title="What the records hold. A dot that is open marks what is inferred."
+        )
+    return Origin(says="Live", title="Followed from a live cluster, read-only.")
+
+
+def _steps(chunk: bytes) -> int:
+    parsed = orjson.loads(chunk)
+    if not parsed:
+        return 0
+    return max((moment["step"] for moment in parsed["moments"] if moment.get("step")), default=0)

@@ -1,0 +1,69 @@
+"""The page of a timeline: the board's frame, its facts, and the chunk that it opens with."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+
+from explorer.api.timelines import detail_of
+from explorer.board.inlined import inlined
+from explorer.board.modules import modules
+from explorer.board.origin import origin_of
+from groups import storage
+from groups.models import Timeline
+
+INLINED_BYTES_MOST = 400_000
+"""A chunk up to this size comes within the page (a tenth of it on the wire); a larger one is asked for beside it."""
+
+SEMANTICS = {
+    "kip": "The rules of the proposals as they were written.",
+    "kafka": "The rules of Apache Kafka as released, 4.3.1.",
+}
+
+
+def board(request: HttpRequest, timeline_id: str) -> HttpResponse:
+    try:
+        timeline = storage.get(timeline_id)
+        detail = detail_of(timeline)
+        first = _opening_chunk(timeline, detail, request.GET.get("at", ""))
+        chunk = storage.chunk_text(timeline, first)[0] if first is not None else b"null"  # type: ignore[index]
+    except storage.NoSuchTimeline as error:
+        raise Http404(str(error)) from error
+    except storage.NotReady as error:
+        response = render(request, "board/not_ready.html", {"says": str(error)}, status=503)
+        response["Retry-After"] = "1"
+        return response
+    within = len(chunk) <= INLINED_BYTES_MOST
+    version = detail["version"]
+    return render(
+        request,
+        "board/board.html",
+        {
+            "timeline": timeline,
+            "origin": origin_of(timeline, chunk),
+            "clauses": (detail["summary"].get("verdict") or {}).get("clauses", []),
+            "semantics_means": SEMANTICS.get(timeline.semantics, ""),
+            "timeline_data": inlined("timeline-data", orjson.dumps(detail)),
+            "chunk_data": inlined("chunk-data", chunk if within else b"null"),
+            "chunk_url": None if within else f"{reverse('api-chunk', args=[timeline.id, first])}?v={version}",
+            "modules": modules("js/page-board.js"),
+        },
+    )
+
+
+def _opening_chunk(timeline: Timeline, detail: dict[str, Any], at: str) -> int | None:
+    """The first sequence of the chunk that the page opens with."""
+    chunks = detail["chunks"]
+    if not chunks:
+        return None
+    if at.isascii() and at.isdigit() and len(at) <= 15:
+        wanted = int(at)
+    else:
+        ends = timeline.source == Timeline.Source.IMPORT or timeline.status == Timeline.Status.RUNNING
+        wanted = timeline.last if ends else 0
+    holding = [chunk["first"] for chunk in chunks if chunk["first"] <= max(wanted, 1)]
+    return int(holding[-1] if holding else chunks[0]["first"])

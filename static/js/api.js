@@ -1,0 +1,61 @@
+/**
+ * The JSON API from the browser: one line of error where it refuses.
+ *
+ * @typedef {import('./types').Chunk} Chunk
+ * @typedef {import('./types').Delta} Delta
+ * @typedef {import('./types').Entry} Entry
+ * @typedef {import('./types').Meta} Meta
+ */
+
+/** What the server answered in the place of what was asked. */
+export class Refused extends Error {
+  /** @param {number} status @param {string} message */
+  constructor(status, message) {
+    super(message);
+    this.status = status;
+  }
+}
+
+/**
+ * @param {string} url
+ * @param {RequestInit} [options]
+ * @returns {Promise<any>} null for an answer without a body
+ */
+export async function ask(url, options = {}) {
+  const answer = await fetch(url, { headers: { Accept: 'application/json' }, ...options });
+  const text = await answer.text();
+  const body = text && answer.headers.get('content-type')?.includes('json') ? JSON.parse(text) : null;
+  if (!answer.ok) throw new Refused(answer.status, body?.error?.message ?? `The server answered ${answer.status}.`);
+  return body;
+}
+
+/** @param {string} url @param {'POST' | 'PATCH' | 'DELETE'} method @param {unknown} [body] */
+export function tell(url, method, body) {
+  const token = document.querySelector('meta[name="csrf-token"]')?.getAttribute('content') ?? '';
+  return ask(url, {
+    method,
+    headers: { Accept: 'application/json', 'Content-Type': 'application/json', 'X-CSRFToken': token },
+    body: body === undefined ? undefined : JSON.stringify(body),
+  });
+}
+
+/** The addresses of one timeline. @param {Meta} meta */
+export function addresses(meta) {
+  const base = `/api/timelines/${encodeURIComponent(meta.id)}`;
+  const version = meta.version ?? `${meta.entry_format}.${meta.fold_version}`;
+  return {
+    base,
+    /** @param {number} first @returns {Promise<Chunk>} */
+    chunk: (first) => ask(`${base}/chunks/${first}?v=${encodeURIComponent(version)}`),
+    /** @param {number} after @returns {Promise<Delta>} */
+    after: (after) => ask(`${base}/changes?after=${after}`),
+    /** @param {number} from @param {number} to @returns {Promise<Entry[]>} */
+    entries: async (from, to) => (await ask(`${base}/entries?from=${from}&to=${to}`)).entries,
+    /** @returns {Promise<any>} */
+    epochs: () => ask(`${base}/figures/epochs`),
+    cancel: () => tell(`${base}/cancel`, 'POST', {}),
+    /** @param {{[id: string]: string | null}} names */
+    name: (names) => tell(`${base}/topics`, 'PATCH', names),
+    socket: `${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}/ws/timelines/${encodeURIComponent(meta.id)}`,
+  };
+}

@@ -1,0 +1,82 @@
+/**
+ * What is missing or wrong, over the board and never in its place.
+ *
+ * @typedef {import('./types').Meta} Meta
+ * @typedef {import('./feed.js').Link} Link
+ */
+
+import { h } from './dom.js';
+import { plural } from './words.js';
+
+export class Banners {
+  /** @type {Map<string, HTMLElement>} */
+  #shown = new Map();
+
+  /** @param {HTMLElement} root */
+  constructor(root) {
+    this.root = root;
+  }
+
+  /** @param {string} name @param {'' | 'warn' | 'bad'} kind @param {...import('./dom.js').Child} children */
+  show(name, kind, ...children) {
+    const node = h('div', { class: `banner ${kind}`, role: kind === 'bad' ? 'alert' : 'status', 'data-banner': name }, ...children);
+    const old = this.#shown.get(name);
+    if (old) old.replaceWith(node);
+    else this.root.append(node);
+    this.#shown.set(name, node);
+  }
+
+  /** @param {string} name */
+  hide(name) {
+    this.#shown.get(name)?.remove();
+    this.#shown.delete(name);
+  }
+
+  /**
+   * How the run or import behind the timeline stands.
+   *
+   * @param {Meta} meta
+   * @param {number} entries
+   * @param {() => void} onCancel
+   */
+  status(meta, entries, onCancel) {
+    const why = meta.problem ? ` ${meta.problem}` : '';
+    if (meta.status === 'running') {
+      this.show('status', '', h('b', {}, meta.source === 'import' ? 'Reading' : 'Running'),
+        `${plural(entries, 'entry', 'entries')} so far; what is here can be played.`,
+        h('span', { class: 'grow' }), h('button', { class: 'btn sm', type: 'button', onclick: onCancel }, 'Cancel'));
+    } else if (meta.status === 'failed') {
+      this.show('status', 'bad', h('b', {}, 'This run failed.'), `${why} ${entries ? 'Everything before it is here.' : ''}`.trim());
+    } else if (meta.status === 'interrupted') {
+      this.show('status', 'warn', h('b', {}, 'This run was interrupted.'), `${why} Everything before that is here.`.trim());
+    } else if (meta.status === 'cancelled') {
+      this.show('status', 'warn', h('b', {}, 'This run was cancelled.'), 'Everything before that is here.');
+    } else {
+      this.hide('status');
+    }
+  }
+
+  /** @param {Meta} meta */
+  gaps(meta) {
+    const gaps = meta.summary.gaps ?? [];
+    if (!gaps.length) {
+      this.hide('gaps');
+      return;
+    }
+    const first = gaps[0];
+    const at = typeof first.sequence === 'number' ? first.sequence : null;
+    this.show('gaps', 'warn', h('b', {}, `${plural(gaps.length, 'gap')} in this log.`),
+      typeof first.says === 'string' ? `${first.says}.` : 'What happened there is not known.',
+      at === null ? null : h('a', { href: `?at=${at}`, 'data-at': at }, 'Go there'));
+  }
+
+  /** @param {Link} link @param {() => void} onRetry */
+  link(link, onRetry) {
+    if (link === 'lost') {
+      this.show('link', 'warn', h('b', {}, 'The connection was lost.'), 'New entries will come when it is back; all that is here can be played.',
+        h('button', { class: 'btn sm', type: 'button', onclick: onRetry }, 'Connect now'));
+    } else if (link !== 'connecting') {
+      this.hide('link');
+    }
+  }
+}

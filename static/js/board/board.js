@@ -1,0 +1,97 @@
+/**
+ * The board: lanes with chips for a dozen members, rows of blocks beyond. It is told a rest and shows it.
+ *
+ * @typedef {import('../types').Frame} Frame
+ * @typedef {import('../types').Column} Column
+ * @typedef {import('../timeline.js').Rest} Rest
+ * @typedef {import('../spans.js').Spans} Spans
+ * @typedef {import('../cast.js').Cast} Cast
+ * @typedef {import('../labels.js').Labels} Labels
+ */
+
+import { columnsOf, partitionsOf, unowned, widen } from '../view.js';
+import { Blocks } from './blocks.js';
+import { Lanes } from './lanes.js';
+
+export const LANES_MOST = 12;
+export const COLUMNS_MOST = 24;
+/** Below this a column cannot show even a number. */
+const COLUMN_LEAST = 22;
+const HEAD_LEAST = 118;
+
+export class Board {
+  /** @type {Lanes | Blocks | null} */
+  #drawn = null;
+  #shape = '';
+  /** @type {Map<string, number>} */
+  #counts = new Map();
+  #members = 0;
+  #picked = /** @type {string | null} */ (null);
+
+  /**
+   * @param {HTMLElement} root
+   * @param {object} options
+   * @param {Cast} options.cast
+   * @param {Labels} options.labels
+   * @param {(key: string) => void} [options.onPick]
+   */
+  constructor(root, { cast, labels, onPick }) {
+    this.root = root;
+    this.cast = cast;
+    this.labels = labels;
+    this.onPick = onPick;
+  }
+
+  /** What the whole timeline needs room for, so that columns stand still while it plays. @param {Spans} spans */
+  room(spans) {
+    for (const [topic, count] of spans.counts) this.#counts.set(topic, Math.max(count, this.#counts.get(topic) ?? 0));
+    this.#members = Math.max(this.#members, spans.mostMembers);
+  }
+
+  /** @returns {Column[]} */
+  get columns() {
+    return columnsOf(this.#counts);
+  }
+
+  /** @param {string | null} key */
+  pick(key) {
+    this.#picked = key;
+    this.#drawn?.pick(key);
+  }
+
+  /**
+   * @param {Rest} rest
+   * @param {object} how
+   * @param {boolean} how.animate
+   * @param {boolean} how.neighbour whether the last rest was the step before or after
+   * @param {(key: string) => number | null} how.since when a partition lost its owner
+   */
+  render({ frame, moment }, { animate, neighbour, since }) {
+    this.cast.meetFrame(frame);
+    widen(frame, this.#counts);
+    this.#members = Math.max(this.#members, Object.keys(frame.members).length);
+    const columns = this.columns;
+    const drawn = this.#fitting(columns);
+    const views = partitionsOf(frame);
+    const scene = { frame, moment, views, free: unowned(frame, columns, views), since, neighbour };
+    drawn.render(scene, animate);
+    drawn.pick(this.#picked);
+    return scene;
+  }
+
+  /** @param {Column[]} columns */
+  #fitting(columns) {
+    const width = this.root.clientWidth || 1000;
+    const many = this.#members > LANES_MOST || columns.length > COLUMNS_MOST
+      || columns.length * COLUMN_LEAST + HEAD_LEAST > width;
+    const shape = many ? 'blocks' : columns.map((column) => column.key).join(' ');
+    if (!this.#drawn || shape !== this.#shape) {
+      this.#drawn?.destroy();
+      this.labels.meet(this.#counts.keys());
+      this.#shape = shape;
+      const options = { cast: this.cast, labels: this.labels, onPick: this.onPick };
+      this.#drawn = many ? new Blocks(this.root, options) : new Lanes(this.root, { ...options, columns });
+    }
+    return this.#drawn;
+  }
+}

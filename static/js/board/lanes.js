@@ -1,0 +1,319 @@
+/**
+ * The board for a dozen members: the matrix member × partition. A partition never leaves its column, so a move is
+ * always vertical and "owned exactly once" can be seen: one solid chip per column.
+ *
+ * @typedef {import('../types').Frame} Frame
+ * @typedef {import('../types').Moment} Moment
+ * @typedef {import('../types').Column} Column
+ * @typedef {import('../types').PartitionView} PartitionView
+ * @typedef {import('../cast.js').Cast} Cast
+ * @typedef {import('../labels.js').Labels} Labels
+ * @typedef {{frame: Frame, moment: Moment | null, views: Map<string, PartitionView>, free: Set<string>,
+ *   since: (key: string) => number | null, neighbour: boolean}} Scene
+ */
+
+import { h, s } from '../dom.js';
+import { keysOf } from '../view.js';
+import { duration } from '../words.js';
+import { chip, chipSays, face, measure, travel } from './chips.js';
+import { leadOf, noteOf, poolNote } from './notes.js';
+import { drawTethers } from './tethers.js';
+
+const POOL = '\npool';
+
+export class Lanes {
+  /** @type {Map<string, HTMLElement>} */
+  #rows = new Map();
+  /** @type {Map<string, HTMLButtonElement>} */
+  #chips = new Map();
+  /** @type {Map<string, HTMLElement>} */
+  #cells = new Map();
+  /** @type {Map<string, string | null> | null} */
+  #before = null;
+  /** @type {{chip: Element, slot: Element, hue: string}[]} */
+  #pairs = [];
+  /** @type {ResizeObserver | null} */
+  #watch = null;
+
+  /**
+   * @param {HTMLElement} root
+   * @param {object} options
+   * @param {Column[]} options.columns
+   * @param {Cast} options.cast
+   * @param {Labels} options.labels
+   * @param {boolean} [options.compact]
+   * @param {string[]} [options.always] lanes that stand there from the first frame on, so that nothing jumps
+   * @param {(key: string) => void} [options.onPick]
+   */
+  constructor(root, { columns, cast, labels, compact = false, always = [], onPick = () => {} }) {
+    this.root = root;
+    this.columns = columns;
+    this.cast = cast;
+    this.labels = labels;
+    this.compact = compact;
+    this.always = always;
+    root.replaceChildren();
+    root.className = `board${compact ? ' compact' : ''}`;
+    root.style.setProperty('--cols', String(Math.max(1, columns.length)));
+    root.setAttribute('role', 'grid');
+    root.setAttribute('aria-label', 'Members and partitions');
+    this.svg = s('svg', { class: 'tethers', 'aria-hidden': 'true' });
+    root.append(this.svg, this.#topicHeads(), this.#columnHeads());
+    this.#rows.set(POOL, this.#row(POOL));
+    for (const column of columns) {
+      const node = chip(column, labels.topic(column.topic), labels.shape(column.topic));
+      node.addEventListener('click', () => onPick(column.key));
+      this.#chips.set(column.key, node);
+    }
+    this.#watch = new ResizeObserver(() => this.#fit());
+    this.#watch.observe(root);
+  }
+
+  destroy() {
+    this.#watch?.disconnect();
+    this.root.replaceChildren();
+    this.root.removeAttribute('role');
+    this.root.className = '';
+  }
+
+  /** @param {string | null} key the column that the reader chose */
+  pick(key) {
+    for (const node of this.root.querySelectorAll('.picked')) node.classList.remove('picked');
+    if (key) for (const node of this.root.querySelectorAll(`[data-col="${CSS.escape(key)}"]`)) node.classList.add('picked');
+  }
+
+  /** @param {Scene} scene @param {boolean} animate */
+  render(scene, animate) {
+    const { frame, moment, views } = scene;
+    const from = animate ? measure(this.#chips.values()) : null;
+    const members = this.#seat(frame, animate);
+    for (const node of this.root.querySelectorAll('.slot, .foot, .cap')) node.remove();
+    this.#pool(scene);
+    for (const [lane, member] of members) {
+      const row = /** @type {HTMLElement} */ (this.#rows.get(lane));
+      row.classList.remove('act');
+      if (moment?.actor === member) {
+        // The pulse starts anew only when the class is seen to have been away.
+        void row.offsetWidth;
+        row.classList.add('act');
+      }
+      child(row, '.lead').replaceChildren(...leadOf(frame, member, this.cast, this.labels, this.compact));
+      child(row, '.note').replaceChildren(...noteOf(frame, member, views, this.cast, this.labels));
+    }
+    this.#outline(frame, views);
+    const moved = this.#place(scene, animate);
+    this.#tether();
+    if (from) travel(from, moved, () => this.#tether());
+  }
+
+  /**
+   * Lanes for the members of this frame, in order of joining.
+   *
+   * @param {Frame} frame
+   * @param {boolean} animate
+   * @returns {Map<string, string>} member by lane
+   */
+  #seat(frame, animate) {
+    /** @type {Map<string, string>} */
+    const members = new Map();
+    for (const member of Object.keys(frame.members)) members.set(this.cast.lane(member).key, member);
+    const wanted = new Set([...members.keys(), ...this.always]);
+    for (const [lane, row] of this.#rows) {
+      if (lane === POOL || wanted.has(lane)) continue;
+      for (const node of row.querySelectorAll('.chip')) node.remove();
+      row.remove();
+      this.#rows.delete(lane);
+      for (const column of this.columns) this.#cells.delete(`${lane}\n${column.key}`);
+    }
+    for (const lane of this.cast.lanes) {
+      if (!wanted.has(lane.key)) continue;
+      let row = this.#rows.get(lane.key);
+      if (!row) {
+        row = this.#row(lane.key, lane.hue);
+        if (this.#before && animate) row.classList.add('enter');
+        const after = this.cast.lanes.filter((other) => other.order < lane.order && this.#rows.has(other.key)).pop();
+        const before = after ? /** @type {HTMLElement} */ (this.#rows.get(after.key)) : /** @type {HTMLElement} */ (this.#rows.get(POOL));
+        before.after(row);
+        this.#rows.set(lane.key, row);
+      }
+      const here = members.has(lane.key);
+      row.classList.toggle('ghost', !here);
+      if (!here) {
+        row.classList.remove('act');
+        child(row, '.lead').replaceChildren(
+          h('span', { class: 'who', 'data-hue': lane.hue }, lane.badge),
+          h('div', { class: 'txt' }, h('div', { class: 'st' }, 'Not here')),
+        );
+        child(row, '.note').replaceChildren();
+      }
+    }
+    return members;
+  }
+
+  /** @param {Scene} scene */
+  #pool({ free, views }) {
+    const row = /** @type {HTMLElement} */ (this.#rows.get(POOL));
+    const count = free.size;
+    const says = this.compact
+      ? (count ? `${count} partition${count > 1 ? 's' : ''}` : 'none')
+      : (count ? `${count} partition${count > 1 ? 's' : ''} nobody reads` : 'every partition has one');
+    child(row, '.lead').replaceChildren(h(
+      'div', { class: 'txt' },
+      h('div', { class: 'nm', title: 'By what the coordinator knows: what a client still reads is not in its records.' }, 'No owner'),
+      h('div', { class: 'st' }, says),
+    ));
+    const mentioned = [...free].flatMap((key) => views.get(key) ?? []);
+    child(row, '.note').replaceChildren(...poolNote(count, mentioned, this.cast));
+  }
+
+  /** Dashed outlines where partitions should be and are not. @param {Frame} frame @param {Map<string, PartitionView>} views */
+  #outline(frame, views) {
+    this.#pairs = [];
+    for (const [member, target] of Object.entries(frame.target ?? {})) {
+      if (!frame.members[member]) continue;
+      const lane = this.cast.lane(member);
+      for (const key of keysOf(target)) {
+        const view = /** @type {PartitionView} */ (views.get(key));
+        if (view.holders.includes(member)) continue;
+        const cell = this.#cells.get(`${lane.key}\n${key}`);
+        const column = this.columns.find((candidate) => candidate.key === key);
+        const node = this.#chips.get(key);
+        if (!cell || !column || !node) continue;
+        const slot = h(
+          'div', { class: 'slot', 'data-hue': lane.hue },
+          ...face(column, this.labels.topic(column.topic), this.labels.shape(column.topic)),
+        );
+        const says = view.holder ? `held by ${this.cast.name(view.holder)}` : 'free to take';
+        cell.append(slot, h('div', { class: 'cap' }, says));
+        this.#pairs.push({ chip: node, slot, hue: lane.hue });
+      }
+    }
+  }
+
+  /**
+   * Every chip into its cell.
+   *
+   * @param {Scene} scene
+   * @param {boolean} animate
+   * @returns {Element[]} the chips that have another holder than before
+   */
+  #place({ frame, views, free, since, neighbour }, animate) {
+    /** @type {Element[]} */
+    const moved = [];
+    /** @type {Map<string, string | null>} */
+    const now = new Map();
+    for (const { key } of this.columns) {
+      const node = /** @type {HTMLButtonElement} */ (this.#chips.get(key));
+      const view = views.get(key);
+      if (!free.has(key) && !view?.holder) {
+        node.remove();
+        continue;
+      }
+      const lane = view?.holder ? this.cast.lane(view.holder) : null;
+      const cell = /** @type {HTMLElement} */ (this.#cells.get(`${lane ? lane.key : POOL}\n${key}`));
+      const mode = view?.mode ?? 'free';
+      const flying = node.classList.contains('moving') ? ' moving' : '';
+      node.className = `chip ${mode}${flying}`;
+      node.dataset.mode = mode;
+      if (lane) node.dataset.hue = lane.hue;
+      else delete node.dataset.hue;
+      const name = (/** @type {string} */ member) => this.cast.name(member);
+      node.setAttribute('aria-label', chipSays(view, this.labels.partition(key), name));
+      if (node.parentNode !== cell) cell.prepend(node);
+      const caption = this.#caption(view, since(key), frame);
+      if (caption) node.after(h('div', { class: mode === 'own' ? 'cap' : 'cap w' }, caption));
+
+      const home = lane ? lane.key : null;
+      now.set(key, home);
+      const was = this.#before?.get(key);
+      if (was !== undefined && was !== home) {
+        moved.push(node);
+        const left = was === null ? null : this.#cells.get(`${was}\n${key}`);
+        if (left && neighbour) left.append(h('div', { class: 'foot' }, this.compact ? 'left' : 'just left'));
+      }
+    }
+    this.#before = now;
+    return animate ? moved : [];
+  }
+
+  /** @param {PartitionView | undefined} view @param {number | null} since_ms @param {Frame} frame */
+  #caption(view, since_ms, frame) {
+    const mode = view?.mode ?? 'free';
+    if (mode === 'leaving') return `goes to ${view?.wants ? this.cast.name(view.wants) : 'nobody'}`;
+    if (mode === 'revoking') return 'being given up';
+    if (mode === 'twice') return `owned by ${view?.holders.map((member) => this.cast.name(member)).join(' and ')}`;
+    if (mode === 'free') {
+      if (since_ms === null) return 'no owner yet';
+      const free = frame.at_ms - since_ms;
+      return free > 0 ? `free for ${duration(free)}` : 'just released';
+    }
+    return '';
+  }
+
+  #tether() {
+    drawTethers(this.svg, this.root, this.#pairs);
+  }
+
+  /** Names are left out where a column is too narrow for them; the topic then stands over its columns. */
+  #fit() {
+    const cell = this.root.querySelector('.lane .cell');
+    if (cell) {
+      const longest = this.columns.reduce((most, { key, topic }) =>
+        Math.max(most, this.labels.partition(key).length + (this.labels.shape(topic) ? 2 : 0)), 0);
+      const width = cell.getBoundingClientRect().width;
+      this.root.classList.toggle('narrow', width < Math.max(48, longest * 7.9 + 18));
+      this.root.classList.toggle('tight', width < 84);
+    }
+    this.#tether();
+  }
+
+  #topicHeads() {
+    /** @type {{topic: string, count: number}[]} */
+    const runs = [];
+    for (const { topic } of this.columns) {
+      const run = runs[runs.length - 1];
+      if (run && run.topic === topic) run.count += 1;
+      else runs.push({ topic, count: 1 });
+    }
+    const row = h('div', { class: 'row topicheads', 'aria-hidden': 'true' }, h('span'));
+    for (const { topic, count } of runs) {
+      const head = h('span', { class: 'th', title: topic }, this.labels.marked(topic));
+      head.style.gridColumn = `span ${count}`;
+      row.append(head);
+    }
+    return row;
+  }
+
+  #columnHeads() {
+    return h(
+      'div', { class: 'row colheads', role: 'row' },
+      h('span', { role: 'columnheader' }, h('span', { class: 'sr' }, 'Member')),
+      this.columns.map((column) => h(
+        'span', { class: 'ch', role: 'columnheader', 'data-col': column.key, title: `${column.topic}-${column.partition}` },
+        ...face(column, this.labels.topic(column.topic), this.labels.shape(column.topic)),
+      )),
+      h('span', { role: 'columnheader' }, h('span', { class: 'sr' }, 'Note')),
+    );
+  }
+
+  /** @param {string} lane @param {string} [hue] */
+  #row(lane, hue) {
+    const row = h(
+      'div', { class: lane === POOL ? 'row lane pool' : 'row lane', role: 'row', 'data-hue': hue, 'data-lane': lane === POOL ? null : lane },
+      h('div', { class: 'lead', role: 'rowheader' }),
+    );
+    for (const { key } of this.columns) {
+      const cell = h('div', { class: 'cell', role: 'gridcell', 'data-col': key });
+      this.#cells.set(`${lane}\n${key}`, cell);
+      row.append(cell);
+    }
+    row.append(h('div', { class: 'note', role: 'gridcell' }));
+    if (lane === POOL) this.root.append(row);
+    return row;
+  }
+}
+
+/** @param {Element} row @param {string} selector */
+function child(row, selector) {
+  return /** @type {HTMLElement} */ (row.querySelector(selector));
+}

@@ -1,0 +1,116 @@
+/**
+ * What stands at the ends of a lane: who the member is and what it does on the left, who blocks whom on the right.
+ *
+ * @typedef {import('../types').Frame} Frame
+ * @typedef {import('../types').PartitionView} PartitionView
+ * @typedef {import('../cast.js').Cast} Cast
+ * @typedef {import('../labels.js').Labels} Labels
+ */
+
+import { h, s } from '../dom.js';
+import { epochOf, givingUp, isClassic, keysOf, waitsOf } from '../view.js';
+import { duration, list, memberSays, plural } from '../words.js';
+import { deadlines, ring } from './ring.js';
+
+/** A member's disc in running text. @param {Cast} cast @param {string} member */
+export function disc(cast, member) {
+  const lane = cast.lane(member);
+  return h('span', { class: 'who', 'data-hue': lane.hue, title: cast.name(member) }, lane.badge);
+}
+
+/** @param {Frame} frame @param {string} member @param {boolean} short */
+export function epochBadge(frame, member, short = false) {
+  const group = epochOf(frame) ?? 0;
+  const epoch = frame.members[member].epoch ?? null;
+  if (epoch === null) return null;
+  const behind = epoch < group;
+  const word = isClassic(frame) ? 'generation' : 'epoch';
+  return h(
+    'span', { class: behind ? 'epoch behind' : 'epoch', title: `member epoch ${epoch}, group epoch ${group}` },
+    behind ? s('svg', { width: 9, height: 9, viewBox: '0 0 9 9', 'aria-hidden': 'true' }, s('path', { d: 'M4.5 .8 8.6 8H.4z', fill: 'currentColor' })) : null,
+    h('span', {}, short ? null : h('i', { class: 'word' }, `${word} `), h('b', {}, epoch), behind ? ` of ${group}` : null),
+  );
+}
+
+/**
+ * @param {Frame} frame
+ * @param {string} member
+ * @param {Cast} cast
+ * @param {Labels} labels
+ * @param {boolean} compact
+ */
+export function leadOf(frame, member, cast, labels, compact) {
+  const lane = cast.lane(member);
+  const left = deadlines(frame, member);
+  const { says, brief, kafka } = memberSays(frame, member, (key) => labels.partition(key));
+  const state = frame.members[member];
+  const name = cast.name(member);
+  const beat = frame.clients?.[member]?.heartbeat_ms;
+  const third = typeof beat === 'number'
+    ? `heartbeat ${duration(frame.at_ms - beat)} ago`
+    : [state.client_id, state.host].filter(Boolean).join(' ');
+  const title = [member, state.instance_id && `instance ${state.instance_id}`, state.rack_id && `rack ${state.rack_id}`]
+    .filter(Boolean).join(', ');
+  return [
+    ring(lane, left, compact ? 38 : 48),
+    h(
+      'div', { class: 'txt' },
+      h('div', { class: 'nm' }, compact ? null : h('span', { class: 'id', title }, name), epochBadge(frame, member, compact)),
+      h('div', { class: 'st', title: kafka || null }, compact ? brief : says),
+      compact ? null : h('div', { class: 'hb' }, third),
+    ),
+  ];
+}
+
+/**
+ * @param {Frame} frame
+ * @param {string} member
+ * @param {Map<string, PartitionView>} views
+ * @param {Cast} cast
+ * @param {Labels} labels
+ */
+export function noteOf(frame, member, views, cast, labels) {
+  const state = frame.members[member];
+  const label = (/** @type {string} */ key) => labels.partition(key);
+  const lines = [];
+  const { blocks, waitsFor, free } = waitsOf(frame, views, member);
+  for (const [whom, keys] of blocks) {
+    lines.push(h('span', { class: 'w' }, 'Blocks ', disc(cast, whom), ` on ${list(keys.map(label))}`));
+  }
+  if (blocks.size) {
+    const { rebalance } = deadlines(frame, member);
+    if (!givingUp(frame, member).length) lines.push(h('span', {}, 'Learns it at its next heartbeat'));
+    else if (rebalance) lines.push(h('span', {}, `${duration(rebalance.ms)} left to let go`));
+  }
+  for (const [holder, keys] of waitsFor) {
+    lines.push(h('span', {}, 'Waits for ', disc(cast, holder), ' to release ', h('b', {}, list(keys.map(label)))));
+  }
+  if (free.length) {
+    lines.push(h('span', {}, h('b', {}, list(free.map(label))), ` ${free.length > 1 ? 'are' : 'is'} free: next heartbeat`));
+  }
+  if (!lines.length) lines.push(h('span', { class: 'quiet' }, quiet(frame, member, state)));
+  return lines;
+}
+
+/** @param {Frame} frame @param {string} member @param {import('../types').MemberFrame} state */
+function quiet(frame, member, state) {
+  const owned = keysOf(state.assigned).length;
+  if (isClassic(frame)) return owned ? `Reads ${plural(owned, 'partition')}` : 'Reads nothing';
+  if ((state.epoch ?? 0) < (frame.group_epoch ?? 0)) return owned || frame.target?.[member] ? 'Learns it at its next heartbeat' : 'Waits for a target';
+  const target = keysOf(frame.target?.[member]).length;
+  return `Owns its target: ${owned} of ${target}`;
+}
+
+/**
+ * @param {number} count partitions without an owner
+ * @param {PartitionView[]} views those of them that the frame mentions
+ * @param {Cast} cast
+ */
+export function poolNote(count, views, cast) {
+  if (!count) return [];
+  const wanted = views.filter((view) => view.wants);
+  if (count === 1 && wanted.length === 1) {
+    return [h('span', {}, 'Free for ', disc(cast, /** @type {string} */ (wanted[0].wants)), ' at its next heartbeat')];
+  }
+  return [h('span', {}, wanted.length ? 'Free at the next heartbeat of the new owner' : 'Waiting for a target')];
+}

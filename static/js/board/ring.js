@@ -1,0 +1,63 @@
+/**
+ * A member's disc with its rings: inside what is left of the session, outside (amber, only while it gives
+ * something up) what is left of the rebalance timeout.
+ *
+ * @typedef {import('../types').Frame} Frame
+ * @typedef {import('../types').Lane} Lane
+ */
+
+import { s } from '../dom.js';
+import { duration } from '../words.js';
+
+const SESSION = 18;
+const REBALANCE = 22;
+
+/** A session begins anew with each heartbeat; where none is known, Kafka's default length is meant. */
+const SESSION_TIMEOUT_MS = 45_000;
+const REBALANCE_TIMEOUT_MS = 300_000;
+
+/**
+ * What is left of a member's two deadlines at a frame, and as shares of their lengths; null where unknown.
+ *
+ * @param {Frame} frame
+ * @param {string} member
+ */
+export function deadlines(frame, member) {
+  const timers = frame.timers?.[member];
+  const state = frame.members[member];
+  const beat = frame.clients?.[member]?.heartbeat_ms;
+  const left = (/** @type {number | null | undefined} */ deadline, /** @type {number} */ length) => {
+    if (typeof deadline !== 'number' || length <= 0) return null;
+    const ms = Math.max(0, deadline - frame.at_ms);
+    return { ms, share: Math.min(1, ms / length) };
+  };
+  const session = timers?.session;
+  const length = typeof session === 'number' && typeof beat === 'number' ? session - beat : state?.session_timeout_ms;
+  return {
+    session: left(session, length ?? SESSION_TIMEOUT_MS),
+    rebalance: left(timers?.rebalance, state?.rebalance_timeout_ms ?? REBALANCE_TIMEOUT_MS),
+  };
+}
+
+/**
+ * @param {Lane} lane
+ * @param {{session: {ms: number, share: number} | null, rebalance: {ms: number, share: number} | null}} left
+ * @param {number} size in pixels
+ */
+export function ring(lane, left, size) {
+  const arc = (/** @type {number} */ radius, /** @type {string} */ name, /** @type {number} */ share) =>
+    s('circle', {
+      class: name, cx: 24, cy: 24, r: radius, 'stroke-width': 2.5, transform: 'rotate(-90 24 24)',
+      'stroke-dasharray': `${(2 * Math.PI * radius * share).toFixed(1)} ${(2 * Math.PI * radius).toFixed(1)}`,
+    });
+  const says = left.session ? `${lane.name}, session ends in ${duration(left.session.ms)}` : lane.name;
+  return s(
+    'svg', { class: 'ring', width: size, height: size, viewBox: '0 0 48 48', role: 'img', 'aria-label': says },
+    s('circle', { class: 'pulse', cx: 24, cy: 24, r: 15, 'stroke-width': 2 }),
+    s('circle', { class: 'face', cx: 24, cy: 24, r: 13.5 }),
+    left.session ? s('circle', { class: 'track', cx: 24, cy: 24, r: SESSION, 'stroke-width': 2.5 }) : null,
+    left.session ? arc(SESSION, 'session', left.session.share) : null,
+    left.rebalance ? arc(REBALANCE, 'rebalance', left.rebalance.share) : null,
+    s('text', { x: 24, y: 28.6, 'text-anchor': 'middle', class: lane.badge.length > 1 ? 'two' : null }, lane.badge),
+  );
+}

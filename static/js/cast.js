@@ -1,0 +1,83 @@
+/**
+ * Who is on the board: lanes, letters and colours, by the order of joining and for the whole timeline.
+ * Pure: no DOM.
+ *
+ * @typedef {import('./types').Lane} Lane
+ * @typedef {import('./types').Frame} Frame
+ */
+
+/** As many members have a colour of their own; the seventh and later are grey and told apart by their letters. */
+const HUES = 6;
+
+/** A restart or a static replacement (`A~2`) stays in the lane of the one it stands for. @param {string} name */
+const laneKey = (name) => name.replace(/~\d+$/, '');
+
+/**
+ * What fits into a disc: the name itself where it is short, else the end of its last part.
+ *
+ * @param {string} name
+ */
+export function badgeOf(name) {
+  if (name.length <= 2) return name;
+  const parts = name.split(/[^\p{L}\p{N}]+/u).filter(Boolean);
+  const last = parts[parts.length - 1] ?? name;
+  return last.length <= 2 ? last : last.slice(-2);
+}
+
+export class Cast {
+  /** @type {Map<string, Lane>} */
+  #lanes = new Map();
+  /** @type {Map<string, string>} */
+  #names = new Map();
+
+  /** @param {{id: string, name: string}[]} [cast] in order of joining */
+  constructor(cast = []) {
+    this.meet(cast);
+  }
+
+  /** @param {{id: string, name: string}[]} cast */
+  meet(cast) {
+    for (const { id, name } of cast) {
+      this.#names.set(id, name);
+      this.#lane(laneKey(name));
+    }
+  }
+
+  /** Members that a frame holds before any summary has named them. @param {Frame} frame */
+  meetFrame(frame) {
+    for (const id of Object.keys(frame.members)) {
+      if (!this.#names.has(id)) this.meet([{ id, name: id }]);
+    }
+  }
+
+  /** The short name of a member. @param {string} id */
+  name(id) {
+    return this.#names.get(id) ?? id;
+  }
+
+  /** @param {string} id @returns {Lane} */
+  lane(id) {
+    return this.#lane(laneKey(this.name(id)));
+  }
+
+  /** Whether an actor is a member. @param {string | null | undefined} id @returns {id is string} */
+  knows(id) {
+    return id !== null && id !== undefined && this.#names.has(id);
+  }
+
+  /** @returns {Lane[]} in order of joining */
+  get lanes() {
+    return [...this.#lanes.values()];
+  }
+
+  /** @param {string} key @returns {Lane} */
+  #lane(key) {
+    let lane = this.#lanes.get(key);
+    if (!lane) {
+      const order = this.#lanes.size;
+      lane = { key, name: key, badge: badgeOf(key), hue: order < HUES ? String(order) : 'x', order };
+      this.#lanes.set(key, lane);
+    }
+    return lane;
+  }
+}

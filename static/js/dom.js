@@ -1,0 +1,70 @@
+/**
+ * Small builders over an injected document. Text goes in as text nodes, never as markup: names of groups, topics
+ * and members come from logs of the world.
+ */
+
+const SVG = 'http://www.w3.org/2000/svg';
+
+/**
+ * @typedef {Node | string | number | null | undefined | false} Child
+ * @typedef {{[name: string]: string | number | boolean | null | undefined | ((event: any) => void)}} Attributes
+ */
+
+/** @param {Element} node @param {Attributes} attributes */
+function dress(node, attributes) {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === null || value === undefined || value === false) continue;
+    if (typeof value === 'function') node.addEventListener(name.replace(/^on/, ''), value);
+    else node.setAttribute(name, value === true ? '' : String(value));
+  }
+}
+
+/** @param {ParentNode & Node} node @param {(Child | Child[])[]} children */
+function fill(node, children) {
+  for (const child of children.flat()) {
+    if (child === null || child === undefined || child === false) continue;
+    node.append(typeof child === 'number' ? String(child) : child);
+  }
+}
+
+/**
+ * An HTML element: `h('button', { class: 'btn', onclick }, 'Play')`.
+ *
+ * @param {string} tag
+ * @param {Attributes} [attributes]
+ * @param {...(Child | Child[])} children
+ * @returns {HTMLElement}
+ */
+export function h(tag, attributes = {}, ...children) {
+  const node = document.createElement(tag);
+  dress(node, attributes);
+  fill(node, children);
+  return node;
+}
+
+/**
+ * An SVG element.
+ *
+ * @param {string} tag
+ * @param {Attributes} [attributes]
+ * @param {...(Child | Child[])} children
+ * @returns {SVGElement}
+ */
+export function s(tag, attributes = {}, ...children) {
+  const node = document.createElementNS(SVG, tag);
+  dress(node, attributes);
+  fill(node, children);
+  return /** @type {SVGElement} */ (node);
+}
+
+/** A part of the page that the server has promised to be there. @param {string} id @returns {HTMLElement} */
+export function part(id) {
+  const node = document.getElementById(id);
+  if (!node) throw new Error(`the page has no part called ${id}`);
+  return node;
+}
+
+/** Whether the reader asked for less motion. */
+export function calm() {
+  return matchMedia('(prefers-reduced-motion: reduce)').matches;
+}

@@ -1,0 +1,208 @@
+/**
+ * The event list: one line per step, with arcs from cause to effect through the current one. Only the lines that
+ * can be seen exist, so that a log with ten thousand commits scrolls like one with ten.
+ *
+ * @typedef {import('./types').Moment} Moment
+ * @typedef {import('./cast.js').Cast} Cast
+ */
+
+import { h, s } from './dom.js';
+import { countUpTo } from './timeline.js';
+import { when } from './words.js';
+
+const LINE = 29;
+const BEYOND = 8;
+/** A chain longer than this is cut: arcs over hundreds of lines cannot be read. */
+const CHAIN_MOST = 40;
+
+/**
+ * The steps that brought the current one about, and those that it brought about in a row.
+ *
+ * @param {Moment[]} steps
+ * @param {number} index
+ * @returns {Map<number, number>} effect → cause, as indices
+ */
+export function chainOf(steps, index) {
+  /** @type {Map<number, number>} */
+  const links = new Map();
+  const causeOf = (/** @type {number} */ effect) => {
+    const cause = steps[effect]?.cause;
+    if (cause === null || cause === undefined) return -1;
+    let at = countUpTo(steps, cause - 1);
+    if (at >= effect || !steps[at]) return -1;
+    if (steps[at].first > cause) at -= 1;
+    return at >= 0 && at < effect ? at : -1;
+  };
+  for (let at = index; links.size < CHAIN_MOST;) {
+    const cause = causeOf(at);
+    if (cause < 0) break;
+    links.set(at, cause);
+    at = cause;
+  }
+  let tip = index;
+  for (let at = index + 1; at < steps.length && at < index + 200 && links.size < CHAIN_MOST; at += 1) {
+    if (causeOf(at) === tip) {
+      links.set(at, tip);
+      tip = at;
+    }
+  }
+  return links;
+}
+
+export class Events {
+  /** @type {Moment[]} */
+  #steps = [];
+  /** @type {number[]} */
+  #lines = [];
+  #current = -1;
+  #start = 0;
+  #member = '';
+  /** @type {Map<number, number>} */
+  #chain = new Map();
+
+  /**
+   * @param {object} parts
+   * @param {HTMLElement} parts.root
+   * @param {HTMLElement} parts.chain says where the chain goes back to
+   * @param {HTMLSelectElement} parts.filter
+   * @param {Cast} parts.cast
+   * @param {(sequence: number) => void} parts.onSeek
+   */
+  constructor({ root, chain, filter, cast, onSeek }) {
+    this.root = root;
+    this.chain = chain;
+    this.filter = filter;
+    this.cast = cast;
+    this.inner = h('div', { class: 'lines', role: 'list' });
+    this.arcs = s('svg', { class: 'arc', width: 46, 'aria-hidden': 'true' });
+    root.append(this.inner, this.arcs);
+    root.addEventListener('scroll', () => this.#draw(), { passive: true });
+    new ResizeObserver(() => this.#draw()).observe(root);
+    root.addEventListener('click', (event) => {
+      const line = /** @type {Element} */ (event.target).closest('.ev');
+      if (line) onSeek(Number(/** @type {HTMLElement} */ (line).dataset.sequence));
+    });
+    filter.addEventListener('change', () => {
+      this.#member = filter.value;
+      this.#sift();
+      this.#reveal();
+    });
+  }
+
+  /** @param {Moment[]} steps @param {number} start_ms */
+  load(steps, start_ms) {
+    this.#steps = steps;
+    this.#start = start_ms;
+    const lanes = this.cast.lanes;
+    if (this.filter.options.length !== lanes.length + 1) {
+      this.filter.replaceChildren(
+        h('option', { value: '' }, 'All members'),
+        ...lanes.map((lane) => h('option', { value: lane.key, selected: lane.key === this.#member }, `Only ${lane.name}`)),
+      );
+    }
+    this.#sift();
+  }
+
+  /** @param {number} position the number of steps up to the playhead */
+  move(position) {
+    this.#current = position - 1;
+    this.#chain = chainOf(this.#steps, this.#current);
+    let root = this.#current;
+    while (this.#chain.has(root)) root = /** @type {number} */ (this.#chain.get(root));
+    this.chain.textContent = root >= 0 && root !== this.#current
+      ? `goes back to step ${root + 1}: ${this.#steps[root].says}` : '';
+    this.chain.title = this.chain.textContent;
+    this.#reveal();
+  }
+
+  #sift() {
+    this.#lines = [];
+    this.#steps.forEach((step, index) => {
+      const lane = this.cast.knows(step.actor) ? this.cast.lane(step.actor).key : '';
+      if (!this.#member || lane === this.#member) this.#lines.push(index);
+    });
+    this.inner.style.height = `${this.#lines.length * LINE}px`;
+    this.#draw();
+  }
+
+  #reveal() {
+    const line = this.#lineOf(this.#current);
+    if (line >= 0) {
+      const top = line * LINE;
+      const { scrollTop, clientHeight } = this.root;
+      if (top < scrollTop + LINE || top > scrollTop + clientHeight - 2 * LINE) {
+        this.root.scrollTop = top - clientHeight / 2;
+      }
+    }
+    this.#draw();
+  }
+
+  /** @param {number} index */
+  #lineOf(index) {
+    if (!this.#member) return index;
+    return this.#lines.indexOf(index);
+  }
+
+  #draw() {
+    const from = Math.max(0, Math.floor(this.root.scrollTop / LINE) - BEYOND);
+    const to = Math.min(this.#lines.length, Math.ceil((this.root.scrollTop + this.root.clientHeight) / LINE) + BEYOND);
+    const focused = /** @type {HTMLElement | null} */ (this.inner.contains(document.activeElement) ? document.activeElement : null);
+    const keep = focused?.dataset.sequence;
+    const chained = new Set([...this.#chain.keys(), ...this.#chain.values()]);
+    const nodes = [];
+    for (let line = from; line < to; line += 1) {
+      const index = this.#lines[line];
+      nodes.push(this.#line(index, line, chained.has(index) && index !== this.#current));
+    }
+    this.inner.replaceChildren(...nodes);
+    if (keep) {
+      const again = /** @type {HTMLElement | null} */ (this.inner.querySelector(`[data-sequence="${keep}"]`));
+      again?.focus({ preventScroll: true });
+    }
+    this.#arc();
+  }
+
+  /** @param {number} index @param {number} line @param {boolean} chained */
+  #line(index, line, chained) {
+    const step = this.#steps[index];
+    const before = this.#steps[index - 1];
+    const starts = before && step.epoch !== before.epoch;
+    const actor = this.cast.knows(step.actor) ? this.cast.lane(step.actor) : null;
+    const name = ['ev', starts && 'ep', chained && 'chain', index > this.#current && 'future'].filter(Boolean).join(' ');
+    const node = h(
+      'button', {
+        class: name, type: 'button', role: 'listitem', 'data-sequence': step.sequence,
+        'aria-current': index === this.#current ? 'step' : null, title: step.says,
+      },
+      h('span'),
+      h('span', { class: 'num' }, index + 1),
+      h('span', { class: 'num' }, when(step.at_ms, this.#start)),
+      actor
+        ? h('span', { class: 'who', 'data-hue': actor.hue, title: actor.name }, actor.badge)
+        : s('svg', { width: 18, height: 18, viewBox: '0 0 18 18', role: 'img', 'aria-label': 'coordinator' },
+          s('path', { d: 'M9 3.5 14.5 9 9 14.5 3.5 9z', fill: 'none', stroke: 'currentColor', 'stroke-width': 1.5 })),
+      h('span', { class: 'tx' }, step.says),
+    );
+    node.style.top = `${line * LINE}px`;
+    return node;
+  }
+
+  #arc() {
+    this.arcs.setAttribute('height', String(this.#lines.length * LINE));
+    const nodes = [];
+    for (const [effect, cause] of this.#chain) {
+      const b = this.#lineOf(effect);
+      const a = this.#lineOf(cause);
+      if (a < 0 || b < 0) continue;
+      const y1 = (a + 0.5) * LINE;
+      const y2 = (b + 0.5) * LINE;
+      const bend = Math.min(30, 8 + (b - a) * 5);
+      const lit = effect === this.#current ? ' lit' : '';
+      nodes.push(
+        s('path', { class: `line${lit}`, d: `M41 ${y1}C${41 - bend} ${y1},${41 - bend} ${y2},36 ${y2}` }),
+        s('path', { class: `tip${lit}`, d: `M35 ${y2 - 4}l7 4-7 4z` }),
+      );
+    }
+    this.arcs.replaceChildren(...nodes);
+  }
+}

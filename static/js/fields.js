@@ -1,0 +1,98 @@
+/**
+ * Fields of requests, responses and records as rows of text. Pure.
+ *
+ * @typedef {import('./types').Frame} Frame
+ * @typedef {{name: string, value: string, note: string, title: string}} Field
+ */
+
+/** The coordinator's record types by key type, as Kafka's schemas name them. @type {{[type: number]: string}} */
+const RECORDS = {
+  0: 'OffsetCommit', 1: 'OffsetCommit', 2: 'GroupMetadata', 3: 'ConsumerGroupMetadata',
+  4: 'ConsumerGroupPartitionMetadata', 5: 'ConsumerGroupMemberMetadata', 6: 'ConsumerGroupTargetAssignmentMetadata',
+  7: 'ConsumerGroupTargetAssignmentMember', 8: 'ConsumerGroupCurrentMemberAssignment', 16: 'ConsumerGroupRegularExpression',
+};
+
+/** The states of a type 8 record. */
+const MEMBER_STATES = ['STABLE', 'UNREVOKED_PARTITIONS', 'UNRELEASED_PARTITIONS'];
+
+/** Longer values are cut; the whole one is in the tooltip. */
+const VALUE_MOST = 220;
+
+/** @param {number} type */
+export const recordName = (type) => RECORDS[type] ?? `Record of type ${type}`;
+
+/**
+ * @param {{[name: string]: any}} body
+ * @param {Frame} frame after the moment
+ * @param {'request' | 'response' | 'record'} kind
+ * @returns {Field[]}
+ */
+export function fieldsOf(body, frame, kind) {
+  const names = topicNames(frame);
+  return Object.entries(body).filter(([, value]) => value !== undefined).map(([name, value]) => {
+    const whole = written(name, value, names, kind);
+    return {
+      name,
+      value: whole.length > VALUE_MOST ? `${whole.slice(0, VALUE_MOST)}…` : whole,
+      note: noteOn(name, value, frame, kind),
+      title: whole.length > VALUE_MOST ? whole : '',
+    };
+  });
+}
+
+/** Topic names by id. @param {Frame} frame @returns {Map<string, string>} */
+function topicNames(frame) {
+  const names = new Map();
+  for (const [name, { id }] of Object.entries(frame.topics ?? {})) if (id) names.set(id, name);
+  return names;
+}
+
+/** @param {string} name @param {any} value @param {Map<string, string>} names @param {string} kind */
+function written(name, value, names, kind) {
+  const plain = lower(name);
+  if (value === null) return kind === 'record' ? 'null' : /^(topicPartitions|assignment)$/.test(plain) ? 'null (unchanged)' : 'null';
+  if (plain === 'errorCode' && value === 0) return '0 NONE';
+  if (plain === 'state' && kind === 'record' && MEMBER_STATES[value]) return `${value} ${MEMBER_STATES[value]}`;
+  return text(value, names);
+}
+
+/** @param {any} value @param {Map<string, string>} names @returns {string} */
+function text(value, names) {
+  if (Array.isArray(value)) {
+    const sets = value.map((item) => partitionSet(item, names));
+    if (value.length && sets.every((set) => set !== null)) return sets.join(', ');
+    return `[${value.map((item) => text(item, names)).join(', ')}]`;
+  }
+  if (value !== null && typeof value === 'object') {
+    const entries = Object.entries(value);
+    if (entries.length === 1 && Array.isArray(entries[0][1])) {
+      const inner = text(entries[0][1], names);
+      return inner === '[]' ? '[]' : inner;
+    }
+    return `{${entries.map(([key, inner]) => `${key}: ${text(inner, names)}`).join(', ')}}`;
+  }
+  if (typeof value === 'string') return names.get(value) ?? (value === '' ? '""' : value);
+  return String(value);
+}
+
+/** `foo [0, 1]` for Kafka's pair of a topic and its partitions. @param {any} item @param {Map<string, string>} names */
+function partitionSet(item, names) {
+  if (item === null || typeof item !== 'object') return null;
+  const fields = new Map(Object.entries(item).map(([name, value]) => [lower(name), value]));
+  const partitions = fields.get('partitions');
+  const topic = fields.get('topicId') ?? fields.get('topicName') ?? fields.get('topic') ?? fields.get('name');
+  if (!Array.isArray(partitions) || typeof topic !== 'string' || partitions.some((number) => typeof number !== 'number')) return null;
+  return `${names.get(topic) ?? topic} [${partitions.join(', ')}]`;
+}
+
+/** What a reader would have to work out. @param {string} name @param {any} value @param {Frame} frame @param {string} kind */
+function noteOn(name, value, frame, kind) {
+  if (kind === 'response' && lower(name) === 'memberEpoch' && typeof value === 'number') {
+    const group = frame.group_epoch ?? 0;
+    if (value > 0 && value < group) return 'still the old epoch';
+  }
+  return '';
+}
+
+/** Schemas begin field names with a capital, JSON of records with a small letter. @param {string} name */
+const lower = (name) => name.charAt(0).toLowerCase() + name.slice(1);

@@ -1,0 +1,167 @@
+/**
+ * Epochs over time: the one Plotly figure of the board, linked to the playhead.
+ *
+ * Plotly's script is larger than all else together, so it is asked for when the panel comes near the window and
+ * the board has been alive for a while. Colours are our tokens, put in here: the figure's JSON has none.
+ *
+ * @typedef {import('./cast.js').Cast} Cast
+ */
+
+import { h } from './dom.js';
+import { duration, when } from './words.js';
+
+/** Rows of the table that says the same in words; the figure itself has all of them. */
+const ROWS_MOST = 200;
+
+/** @param {string} src @returns {Promise<any>} */
+function loadScript(src) {
+  return new Promise((resolve, reject) => {
+    const script = document.createElement('script');
+    script.src = src;
+    script.onload = () => resolve(/** @type {any} */ (window).Plotly);
+    script.onerror = () => reject(new Error('Plotly’s script could not be loaded.'));
+    document.head.append(script);
+  });
+}
+
+/** @param {string} name */
+const token = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+
+export class Figure {
+  #plotly = /** @type {any} */ (null);
+  #json = /** @type {any} */ (null);
+  #at = { sequence: 0, at_ms: 0 };
+  #shift = 0;
+  #drawn = false;
+  #revision = 0;
+
+  /**
+   * @param {object} parts
+   * @param {HTMLElement} parts.panel
+   * @param {HTMLElement} parts.plot
+   * @param {HTMLElement} parts.table
+   * @param {Cast} parts.cast
+   * @param {string} parts.script address of Plotly's script
+   * @param {() => Promise<any>} parts.fetchFigure
+   * @param {(sequence: number) => void} parts.onSeek
+   */
+  constructor({ panel, plot, table, cast, script, fetchFigure, onSeek }) {
+    this.panel = panel;
+    this.plot = plot;
+    this.table = table;
+    this.cast = cast;
+    this.script = script;
+    this.fetchFigure = fetchFigure;
+    this.onSeek = onSeek;
+  }
+
+  /** Call once the board is alive. */
+  watch() {
+    const idle = /** @type {any} */ (window).requestIdleCallback ?? ((/** @type {() => void} */ run) => setTimeout(run, 300));
+    const near = new IntersectionObserver((entries) => {
+      if (!entries.some((entry) => entry.isIntersecting)) return;
+      near.disconnect();
+      idle(() => this.#start(), { timeout: 2000 });
+    }, { rootMargin: '200px' });
+    near.observe(this.panel);
+    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.#draw());
+  }
+
+  /** @param {number} sequence @param {number} at_ms */
+  move(sequence, at_ms) {
+    this.#at = { sequence, at_ms };
+    if (this.#drawn) this.#plotly.relayout(this.plot, { 'shapes[0].x0': this.#x(at_ms), 'shapes[0].x1': this.#x(at_ms) });
+  }
+
+  /** The timeline has grown. */
+  async refresh() {
+    if (!this.#drawn) return;
+    this.#revision += 1;
+    const revision = this.#revision;
+    const json = await this.fetchFigure().catch(() => null);
+    if (!json || revision !== this.#revision) return;
+    this.#json = json;
+    this.#draw();
+  }
+
+  async #start() {
+    try {
+      const [plotly, json] = await Promise.all([loadScript(this.script), this.fetchFigure()]);
+      this.#plotly = plotly;
+      this.#json = json;
+      if (!json.data.length) {
+        this.plot.replaceChildren(h('p', { class: 'why' }, 'No epoch yet.'));
+        return;
+      }
+      this.plot.replaceChildren();
+      await this.#draw();
+      this.plot.setAttribute('data-ready', 'true');
+      /** @type {any} */ (this.plot).on('plotly_click', (/** @type {any} */ event) => {
+        const sequence = event.points?.[0]?.customdata;
+        if (typeof sequence === 'number') this.onSeek(sequence);
+      });
+    } catch (error) {
+      this.plot.replaceChildren(h('p', { class: 'why' }, `The figure could not be drawn. ${error instanceof Error ? error.message : ''}`));
+    }
+  }
+
+  /** Dates are shown where the reader lives, as everywhere on the page; Plotly would show UTC. @param {number} ms */
+  #x(ms) {
+    return this.#json?.layout?.xaxis?.type === 'date' ? ms - this.#shift : ms / 1000;
+  }
+
+  async #draw() {
+    if (!this.#plotly || !this.#json) return;
+    const { data, layout } = this.#json;
+    const first = data[0]?.x?.[0] ?? 0;
+    this.#shift = layout.xaxis.type === 'date' ? new Date(first).getTimezoneOffset() * 60_000 : 0;
+    const ink = token('--ink');
+    const themed = data.map((/** @type {any} */ trace) => {
+      const member = trace.meta?.member;
+      const lane = member ? this.cast.lane(member) : null;
+      const color = lane ? token(`--m${lane.hue}`) : trace.meta?.line === 'assignment' ? token('--ink-3') : ink;
+      return {
+        ...trace,
+        x: trace.x.map((/** @type {number} */ ms) => this.#x(ms)),
+        name: member ? this.cast.name(member) : trace.name,
+        line: { ...trace.line, color },
+        marker: { color, size: 5 },
+      };
+    });
+    const axis = { color: token('--ink-3'), linecolor: token('--line-2'), gridcolor: token('--line'), zeroline: false, tickfont: { size: 11 } };
+    await this.#plotly.react(this.plot, themed, {
+      ...layout,
+      paper_bgcolor: 'rgba(0,0,0,0)',
+      plot_bgcolor: 'rgba(0,0,0,0)',
+      font: { family: getComputedStyle(document.body).fontFamily, size: 11, color: token('--ink-2') },
+      xaxis: { ...layout.xaxis, ...axis, showgrid: false },
+      yaxis: { ...layout.yaxis, ...axis },
+      hoverlabel: { bgcolor: token('--raise'), bordercolor: token('--line-2'), font: { color: ink } },
+      shapes: [{
+        type: 'line', yref: 'paper', y0: 0, y1: 1, x0: this.#x(this.#at.at_ms), x1: this.#x(this.#at.at_ms),
+        line: { color: ink, width: 1.6 },
+      }],
+    }, { responsive: true, displaylogo: false, displayModeBar: 'hover', modeBarButtonsToRemove: ['select2d', 'lasso2d', 'autoScale2d'] });
+    this.#drawn = true;
+    this.#words(data);
+  }
+
+  /** The same in words. @param {any[]} data */
+  #words(data) {
+    const start = data[0]?.x?.[0] ?? 0;
+    const rows = data.flatMap((trace) => trace.x.map((/** @type {number} */ ms, /** @type {number} */ at) => ({
+      ms, epoch: trace.y[at], sequence: trace.customdata[at],
+      name: trace.meta?.member ? this.cast.name(trace.meta.member) : trace.name,
+    }))).sort((a, b) => a.sequence - b.sequence);
+    this.table.replaceChildren(h(
+      'table', { class: 't' },
+      h('thead', {}, h('tr', {}, h('th', {}, 'When'), h('th', {}, 'Whose'), h('th', {}, 'Epoch'))),
+      h('tbody', {}, rows.slice(0, ROWS_MOST).map(({ ms, name, epoch, sequence }) => h(
+        'tr', {},
+        h('td', { class: 'num' }, h('a', { href: `?at=${sequence}`, 'data-at': sequence }, start > 1e11 ? when(ms, start) : duration(ms))),
+        h('td', {}, name), h('td', { class: 'num' }, epoch === null ? 'gone' : epoch),
+      ))),
+    ));
+    if (rows.length > ROWS_MOST) this.table.append(h('p', { class: 'why' }, `${rows.length - ROWS_MOST} more in the figure.`));
+  }
+}

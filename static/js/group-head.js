@@ -1,0 +1,93 @@
+/**
+ * Over the board: the group's state, its epochs, the sentence of the moment, and how far the group is from its target.
+ *
+ * @typedef {import('./types').PartitionView} PartitionView
+ * @typedef {import('./timeline.js').Rest} Rest
+ * @typedef {import('./cast.js').Cast} Cast
+ * @typedef {import('./labels.js').Labels} Labels
+ */
+
+import { h } from './dom.js';
+import { distance, isClassic } from './view.js';
+import { nowSays, stateMeans } from './words.js';
+
+/** More pips than this say no more than the number. */
+const PIPS_MOST = 12;
+
+export class GroupHead {
+  /**
+   * @param {object} parts
+   * @param {HTMLElement} parts.state
+   * @param {HTMLElement} parts.epochs
+   * @param {HTMLElement} parts.now
+   * @param {HTMLElement} parts.gap
+   * @param {Cast} parts.cast
+   * @param {Labels} parts.labels
+   */
+  constructor({ state, epochs, now, gap, cast, labels }) {
+    this.state = state;
+    this.epochs = epochs;
+    this.now = now;
+    this.gap = gap;
+    this.cast = cast;
+    this.labels = labels;
+  }
+
+  /** @param {Rest} rest @param {Map<string, PartitionView>} views */
+  render({ frame, moment }, views) {
+    const name = frame.state ?? 'unknown';
+    if (this.state.dataset.s !== name) {
+      this.state.dataset.s = name;
+      this.state.replaceChildren(h('i'), name);
+    }
+    this.state.title = stateMeans(frame);
+    this.epochs.replaceChildren(...(isClassic(frame) ? classic(frame, this.cast) : consumer(frame)));
+    const says = nowSays(frame, moment, views, this.cast, (key) => this.labels.partition(key));
+    if (this.now.textContent !== says) this.now.replaceChildren(...emphasised(says, moment ? this.cast.name(moment.actor) : ''));
+    this.gap.replaceChildren(...this.#gap(frame, views));
+  }
+
+  /** @param {import('./types').Frame} frame @param {Map<string, PartitionView>} views */
+  #gap(frame, views) {
+    if (isClassic(frame) || !Object.keys(frame.members).length) return [];
+    const far = distance(frame, views);
+    if (!far) return [h('span', {}, 'No target for this epoch yet')];
+    const pips = far.total <= PIPS_MOST
+      ? h('span', { class: 'pips', 'aria-hidden': 'true' }, Array.from({ length: far.total }, (_, at) => h('i', { class: at < far.total - far.off ? null : 'o' })))
+      : null;
+    const says = far.off
+      ? h('span', {}, h('b', {}, far.off), ` of ${far.total} still to reach ${far.off > 1 ? 'their' : 'its'} target`)
+      : h('span', {}, h('b', {}, 'No gap'), ': all at target');
+    return pips ? [pips, says] : [says];
+  }
+}
+
+/** @param {import('./types').Frame} frame */
+function consumer(frame) {
+  const group = frame.group_epoch ?? 0;
+  const epochs = Object.values(frame.members).map((member) => member.epoch ?? 0);
+  const low = Math.min(...epochs);
+  const high = Math.max(...epochs);
+  const parts = [
+    h('span', {}, 'group epoch ', h('b', {}, group)),
+    h('span', { class: (frame.assignment_epoch ?? 0) < group ? 'behind' : null }, 'assignment ', h('b', {}, frame.assignment_epoch ?? 0)),
+  ];
+  if (epochs.length) {
+    parts.push(h('span', { class: low < group ? 'behind' : null }, 'members ', h('b', {}, low === high ? low : `${low}–${high}`)));
+  }
+  return parts;
+}
+
+/** @param {import('./types').Frame} frame @param {Cast} cast */
+function classic(frame, cast) {
+  const parts = [h('span', {}, 'generation ', h('b', {}, frame.generation))];
+  if (frame.protocol_name) parts.push(h('span', {}, 'assignor ', h('b', {}, frame.protocol_name)));
+  if (frame.leader && cast.knows(frame.leader)) parts.push(h('span', {}, 'leader ', h('b', {}, cast.name(frame.leader))));
+  return parts;
+}
+
+/** The name of who acted stands out. @param {string} says @param {string} name */
+function emphasised(says, name) {
+  if (!name || !says.startsWith(`${name} `)) return [says];
+  return [h('b', {}, name), says.slice(name.length)];
+}

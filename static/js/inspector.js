@@ -1,0 +1,172 @@
+/**
+ * The inspector: what went over the wire and into the log at this moment, under Kafka's own field names.
+ *
+ * @typedef {import('./types').Entry} Entry
+ * @typedef {import('./types').Moment} Moment
+ * @typedef {import('./types').Frame} Frame
+ * @typedef {import('./timeline.js').Rest} Rest
+ * @typedef {import('./cast.js').Cast} Cast
+ */
+
+import { h } from './dom.js';
+import { fieldsOf, recordName } from './fields.js';
+import { duration } from './words.js';
+
+/** Entries of moments that were looked at; an old one is dropped for a new one. */
+const KEPT = 50;
+/** While somebody scrubs, nothing is asked for. */
+const PAUSE_MS = 120;
+
+export class Inspector {
+  /** @type {Map<number, Entry[]>} */
+  #kept = new Map();
+  #timer = /** @type {any} */ (null);
+  /** @type {Rest | null} */
+  #rest = null;
+
+  /**
+   * @param {object} parts
+   * @param {HTMLElement} parts.root
+   * @param {HTMLElement} parts.range says which entries are shown
+   * @param {Cast} parts.cast
+   * @param {(from: number, to: number) => Promise<Entry[]>} parts.fetchEntries
+   * @param {(sequence: number) => Moment | null} parts.momentAt
+   * @param {(moment: Moment) => number} parts.numberOf of a step
+   */
+  constructor({ root, range, cast, fetchEntries, momentAt, numberOf }) {
+    this.root = root;
+    this.range = range;
+    this.cast = cast;
+    this.fetchEntries = fetchEntries;
+    this.momentAt = momentAt;
+    this.numberOf = numberOf;
+    /** @type {'exchange' | 'records'} */
+    this.view = 'exchange';
+  }
+
+  /** @param {'exchange' | 'records'} view */
+  show(view) {
+    this.view = view;
+    if (this.#rest) this.render(this.#rest);
+  }
+
+  /** @param {Rest} rest */
+  render(rest) {
+    this.#rest = rest;
+    clearTimeout(this.#timer);
+    const { moment } = rest;
+    if (!moment) {
+      this.range.textContent = '';
+      this.root.replaceChildren(h('p', { class: 'why' }, 'Nothing has happened yet. Press ', h('kbd', {}, '→'), ' for the first event.'));
+      return;
+    }
+    this.range.textContent = moment.first === moment.sequence ? `entry ${moment.first}` : `entries ${moment.first}–${moment.sequence}`;
+    const kept = this.#kept.get(moment.sequence);
+    if (kept) {
+      this.#draw(rest, moment, kept);
+      return;
+    }
+    this.#timer = setTimeout(() => this.#fetch(rest, moment), PAUSE_MS);
+  }
+
+  /** @param {Rest} rest @param {Moment} moment */
+  async #fetch(rest, moment) {
+    try {
+      const entries = await this.fetchEntries(moment.first, moment.sequence);
+      this.#kept.set(moment.sequence, entries);
+      if (this.#kept.size > KEPT) this.#kept.delete(/** @type {number} */ (this.#kept.keys().next().value));
+      if (this.#rest === rest) this.#draw(rest, moment, entries);
+    } catch (error) {
+      if (this.#rest !== rest) return;
+      this.root.replaceChildren(
+        h('p', { class: 'why' }, `These entries could not be fetched. ${error instanceof Error ? error.message : ''} `,
+          h('button', { type: 'button', onclick: () => this.#fetch(rest, moment) }, 'Try again')),
+      );
+    }
+  }
+
+  /** @param {Rest} rest @param {Moment} moment @param {Entry[]} entries */
+  #draw(rest, moment, entries) {
+    const nodes = [];
+    const cause = moment.cause === null ? null : this.momentAt(moment.cause);
+    if (cause && cause.sequence < moment.first) {
+      nodes.push(h('p', { class: 'why' }, `Because of step ${this.numberOf(cause)}: `,
+        h('a', { href: `?at=${cause.sequence}`, 'data-at': cause.sequence }, cause.says)));
+    }
+    const shown = this.view === 'records' ? entries.filter((entry) => entry.kind === 'record') : entries;
+    for (const entry of shown) nodes.push(...this.#entry(entry, rest.frame));
+    if (!shown.length) {
+      nodes.push(h('p', { class: 'why' }, this.view === 'records'
+        ? 'This moment left no record: it happened outside of the log.' : 'This moment has no entries.'));
+    }
+    this.root.replaceChildren(...nodes);
+    this.root.scrollTop = 0;
+  }
+
+  /** @param {Entry} entry @param {Frame} frame */
+  #entry(entry, frame) {
+    const { payload } = entry;
+    const who = this.cast.knows(entry.actor) ? this.cast.name(entry.actor) : entry.actor;
+    if (entry.kind === 'request' || entry.kind === 'response') {
+      const response = entry.kind === 'response';
+      const to = response && payload.to ? (this.cast.knows(payload.to) ? this.cast.name(payload.to) : payload.to) : '';
+      const title = response ? `${payload.api ?? ''} response` : `${payload.api ?? ''} request`;
+      return [
+        heading(title.trim(), response ? `coordinator → ${to}` : `${who} → coordinator`),
+        table(fieldsOf(payload.body ?? payload, frame, entry.kind)),
+      ];
+    }
+    if (entry.kind === 'record') {
+      const tombstone = payload.value === null || payload.value_bytes === null;
+      const where = [`type ${payload.type}`, entry.partition != null && entry.offset != null ? `offset ${entry.offset}` : null]
+        .filter(Boolean).join(', ');
+      const inferred = entry.provenance === 'inferred' ? ' (inferred)' : '';
+      return [
+        heading(`${recordName(payload.type)}${tombstone ? ', tombstone' : ''}${inferred}`, where),
+        table(fieldsOf({ ...keyOf(payload), ...(payload.value ?? {}) }, frame, 'record')),
+      ];
+    }
+    return [h('p', { class: 'why' }, ...sentence(entry, who))];
+  }
+}
+
+/** @param {{[key: string]: any}} payload */
+function keyOf(payload) {
+  if (payload.key) return payload.key;
+  return { key_bytes: payload.key_bytes, value_bytes: payload.value_bytes, reason: payload.reason };
+}
+
+/** @param {string} title @param {string} aside */
+const heading = (title, aside) => h('h3', { class: 'xh' }, title, h('span', { class: 'num' }, aside));
+
+/** @param {{name: string, value: string, note: string, title: string}[]} fields */
+function table(fields) {
+  return h('table', { class: 'kv' }, h('tbody', {}, fields.map(({ name, value, note, title }) => h(
+    'tr', {},
+    h('th', { scope: 'row' }, name),
+    h('td', { title: title || null }, value, note ? h('span', { class: 'hl' }, ` ${note}`) : null),
+  ))));
+}
+
+/** Callbacks, timers, faults and notes, as a sentence. @param {Entry} entry @param {string} who */
+function sentence(entry, who) {
+  const { payload } = entry;
+  const partitions = Object.entries(payload.partitions ?? {})
+    .flatMap(([topic, numbers]) => /** @type {number[]} */ (numbers).map((number) => `${topic}-${number}`)).join(', ');
+  if (entry.kind === 'callback') return [h('code', {}, `${payload.callback}(${partitions})`), payload.phase === 'end' ? ` ended in ${who}.` : ` begins in ${who}.`];
+  if (entry.kind === 'timer') {
+    const of = payload.member ? ` of ${payload.member}` : '';
+    const until = typeof payload.deadline_ms === 'number' && payload.event === 'started' ? `, ends in ${duration(payload.deadline_ms - entry.at_ms)}` : '';
+    return [`The ${payload.timer} timer${of} ${payload.event === 'fired' ? 'fired' : `was ${payload.event}`}${until}.`];
+  }
+  if (entry.kind === 'fault') return [`Fault: ${payload.fault}${payload.member ? `, ${payload.member}` : ''}.`];
+  if (entry.kind === 'note') {
+    if (payload.note === 'step') return [`Step ${payload.step} of the proposal: ${payload.says}`];
+    if (payload.note === 'topics') {
+      const told = Object.entries(payload.topics ?? {}).map(([topic, { partitions: count }]) => `${topic} with ${count ?? 'an unknown number of'} partitions`);
+      return [`Topics: ${told.join(', ')}${payload.source ? `, from ${payload.source}` : ''}.`];
+    }
+    return [`${payload.note}: ${payload.reason ?? payload.says ?? ''}`];
+  }
+  return [JSON.stringify(payload)];
+}

@@ -1,0 +1,41 @@
+/**
+ * Single keys, never taken from somebody who types, and never from a button that Space would press.
+ *
+ * @typedef {{[key: string]: () => void}} Bindings
+ */
+
+/**
+ * The name of a key press in the bindings: `Shift+ArrowLeft`, `Space`, `?`.
+ *
+ * @param {{key: string, shiftKey?: boolean}} event
+ */
+export function keyName({ key, shiftKey = false }) {
+  const name = key === ' ' ? 'Space' : key.length === 1 ? key.toLowerCase() : key;
+  return shiftKey && key.startsWith('Arrow') ? `Shift+${name}` : name;
+}
+
+/**
+ * Whether the page may take this key press.
+ *
+ * @param {any} event a KeyboardEvent
+ * @param {boolean} modal whether a dialog is open
+ */
+export function mayTake(event, modal) {
+  if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || modal) return false;
+  const target = event.target;
+  const tag = target?.tagName ?? '';
+  if (/^(INPUT|TEXTAREA|SELECT)$/.test(tag) || target?.isContentEditable) return false;
+  const pressable = tag === 'BUTTON' || tag === 'A' || tag === 'SUMMARY';
+  return !((event.key === ' ' || event.key === 'Enter') && pressable);
+}
+
+/** @param {Bindings} bindings @param {Document} page */
+export function listen(bindings, page = document) {
+  page.addEventListener('keydown', (event) => {
+    if (!mayTake(event, page.querySelector('dialog[open]') !== null)) return;
+    const act = bindings[keyName(event)];
+    if (!act) return;
+    event.preventDefault();
+    act();
+  });
+}

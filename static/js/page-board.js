@@ -1,0 +1,386 @@
+/**
+ * The page of a timeline: wires the parts together. Every part is told what to show; only this file knows all.
+ *
+ * @typedef {import('./types').Meta} Meta
+ * @typedef {import('./types').Chunk} Chunk
+ * @typedef {import('./timeline.js').Rest} Rest
+ */
+
+import { addresses } from './api.js';
+import { Banners } from './banners.js';
+import { Board } from './board/board.js';
+import { Cast } from './cast.js';
+import { calm, h, part } from './dom.js';
+import { Events } from './events.js';
+import { Feed } from './feed.js';
+import { Figure } from './figure.js';
+import { GroupHead } from './group-head.js';
+import { Inspector } from './inspector.js';
+import { listen } from './keys.js';
+import { Labels } from './labels.js';
+import { showPartition } from './partition-card.js';
+import { Player, SPEEDS } from './player.js';
+import { Spans } from './spans.js';
+import { Timeline } from './timeline.js';
+import { TimelineView } from './timeline-view/view.js';
+import { toast } from './toast.js';
+import { showTopicNames } from './topic-names.js';
+import { Address, copy, momentOf, withMoment } from './url.js';
+import { followLinks, showVerdict } from './verdict.js';
+import { when } from './words.js';
+
+/** Chunks that are fetched behind the board, so that steps can be counted and spans drawn to the end. */
+const BACKGROUND_CHUNKS_MOST = 64;
+/** Spans of a timeline that grows are drawn anew at most this often. */
+const GROW_MS = 250;
+/** More commits than this, and more than all else: they are left out of the steps until asked for. */
+const COMMITS_MOST = 20;
+
+/** @param {string} id @returns {any} */
+const inlined = (id) => JSON.parse(part(id).textContent ?? 'null');
+
+/** @type {Meta} */
+const meta = inlined('timeline-data');
+/** @type {Chunk | null} */
+const inlinedChunk = inlined('chunk-data');
+const api = addresses(meta);
+
+const cast = new Cast(meta.summary.cast ?? []);
+const labels = new Labels();
+const timeline = new Timeline({ chunks: meta.chunks, load: api.chunk });
+let spans = new Spans(cast);
+let picked = /** @type {string | null} */ (null);
+let commits = true;
+let following = false;
+
+const board = new Board(part('board'), { cast, labels, onPick: (key) => pick(key === picked ? null : key) });
+const head = new GroupHead({
+  state: part('state'), epochs: part('epochs'), now: part('now'), gap: part('gap'), cast, labels,
+});
+const view = new TimelineView(part('tracks'), { spans, cast, labels, onSeek: (sequence) => go(sequence) });
+const events = new Events({
+  root: part('log'), chain: part('chain'), filter: /** @type {HTMLSelectElement} */ (part('who-filter')), cast,
+  onSeek: (sequence) => go(sequence),
+});
+const inspector = new Inspector({
+  root: part('details'), range: part('range'), cast, fetchEntries: api.entries,
+  momentAt: (sequence) => timeline.momentAt(sequence),
+  numberOf: (moment) => timeline.steps.findIndex((step) => step.sequence >= moment.sequence) + 1,
+});
+const figure = new Figure({
+  panel: part('figure-panel'), plot: part('figure'), table: part('figure-table'), cast,
+  script: part('figure-panel').dataset.script ?? '', fetchFigure: api.epochs, onSeek: (sequence) => go(sequence),
+});
+const banners = new Banners(part('banners'));
+const address = new Address();
+const player = new Player({ next: async () => (await step(1)) !== null || live(), onState: showPlaying });
+
+/** Whether more may come at the end. */
+const live = () => meta.status === 'running';
+const start_ms = () => meta.summary.first_ms ?? timeline.moments[0]?.at_ms ?? 0;
+
+/** @param {Rest | null} rest @param {{animate: boolean, before: number}} how */
+function show(rest, { animate, before }) {
+  if (!rest) return;
+  const position = timeline.position;
+  following = timeline.atEnd;
+  const since = (/** @type {string} */ key) => sinceOf(key, rest.sequence);
+  const scene = board.render(rest, { animate, neighbour: Math.abs(position - before) === 1, since });
+  head.render(rest, scene.views);
+  view.move({ steps: timeline.steps, position, frame: rest.frame, end_ms: meta.summary.last_ms ?? rest.frame.at_ms });
+  events.move(position);
+  inspector.render(rest);
+  figure.move(rest.sequence, rest.frame.at_ms);
+  part('step').textContent = String(position);
+  part('steps').textContent = timeline.whole ? String(timeline.steps.length) : `${timeline.steps.length}+`;
+  part('time').textContent = when(rest.frame.at_ms, start_ms());
+  part('board').dataset.sequence = String(rest.sequence);
+  address.follow(rest.sequence);
+}
+
+/** When a partition lost its owner, as of a moment; null before it ever had one. @param {string} key @param {number} sequence */
+function sinceOf(key, sequence) {
+  const stretch = spans.bare.find((bare) => bare.key === key && bare.from <= sequence && (bare.to === null || bare.to > sequence));
+  if (!stretch) return null;
+  const owned = spans.spans.some((span) => span.key === key && span.mode !== 'want' && span.from < stretch.from);
+  return owned ? stretch.from_ms : null;
+}
+
+/** Anywhere: the frame changes at once. @param {number} sequence */
+async function go(sequence) {
+  const before = timeline.position;
+  const rest = timeline.seekLoaded(sequence) ?? await waiting(timeline.seek(sequence));
+  show(rest, { animate: Math.abs(timeline.position - before) === 1, before });
+  return rest;
+}
+
+/** @param {1 | -1} direction */
+async function step(direction) {
+  const before = timeline.position;
+  const rest = await waiting(timeline.step(direction));
+  show(rest, { animate: true, before });
+  return rest;
+}
+
+/** @param {1 | -1} direction */
+async function stepEpoch(direction) {
+  const before = timeline.position;
+  const epochs = meta.summary.epochs?.length ? meta.summary.epochs : spans.epochs;
+  const rest = await waiting(timeline.stepEpoch(direction, epochs));
+  show(rest, { animate: Math.abs(timeline.position - before) === 1, before });
+}
+
+/**
+ * Something may have to be fetched: say so if it takes long, and say why if it fails.
+ *
+ * @template T
+ * @param {Promise<T>} promise
+ * @returns {Promise<T | null>}
+ */
+async function waiting(promise) {
+  const slow = setTimeout(() => banners.show('loading', '', 'Loading this part of the timeline…'), 400);
+  try {
+    const result = await promise;
+    banners.hide('loading');
+    return result;
+  } catch (error) {
+    const why = error instanceof Error ? error.message : '';
+    banners.show('loading', 'bad', h('b', {}, 'This part could not be loaded.'), why);
+    return null;
+  } finally {
+    clearTimeout(slow);
+  }
+}
+
+/** @param {boolean} playing @param {number} speed */
+function showPlaying(playing, speed) {
+  part('play-word').textContent = playing ? 'Pause' : 'Play';
+  part('play-shape').setAttribute('d', playing ? 'M2 1h3v10H2zM7 1h3v10H7z' : 'M2 1l9 5-9 5z');
+  part('play').title = playing ? 'Pause (Space)' : 'Play (Space)';
+  for (const button of part('speeds').querySelectorAll('button')) {
+    button.setAttribute('aria-pressed', String(Number(button.dataset.speed) === speed));
+  }
+}
+
+async function togglePlay() {
+  if (!player.playing && timeline.atEnd && !live()) await go(timeline.origin);
+  player.toggle();
+}
+
+/** @param {string | null} key */
+function pick(key) {
+  picked = key;
+  if (key) player.pause();
+  board.pick(key);
+  view.pick(key);
+  showPartition(part('partition'), { spans, key, cast, labels, onClose: () => pick(null) });
+}
+
+/** Everything that is made of many moments: after a chunk has come, or entries were added. */
+function digest() {
+  spans = new Spans(cast);
+  timeline.walk((moment, frame) => spans.add(moment, frame), (frame) => spans.start(frame));
+  settle();
+}
+
+function settle() {
+  const many = timeline.moments.filter((moment) => moment.shape === 'commit').length;
+  const button = part('commits');
+  button.hidden = many === 0;
+  if (many > COMMITS_MOST && many > timeline.moments.length / 2 && button.dataset.chosen !== 'yes') commits = false;
+  button.setAttribute('aria-pressed', String(commits));
+  timeline.restOn((moment) => commits || moment.shape !== 'commit');
+  board.room(spans);
+  labels.meet(spans.counts.keys());
+  view.spans = spans;
+  events.load(timeline.steps, start_ms());
+  view.redraw();
+}
+
+let growing = /** @type {any} */ (null);
+
+/** The tail has moved. */
+function grow() {
+  if (growing) return;
+  growing = setTimeout(async () => {
+    growing = null;
+    const follow = following;
+    digest();
+    const rest = timeline.rest;
+    if (!rest) await go(wantedAtStart());
+    else if (follow && !player.playing && !timeline.atEnd) await go(timeline.last);
+    else show(rest, { animate: false, before: timeline.position });
+    showStatus();
+  }, GROW_MS);
+}
+
+function showStatus() {
+  banners.status(meta, timeline.last, async () => {
+    try {
+      await api.cancel();
+      toast('Cancelled. What was computed stays.');
+    } catch (error) {
+      toast(error instanceof Error ? error.message : 'This could not be cancelled.');
+    }
+  });
+  banners.gaps(meta);
+  part('basis').textContent = `Computed from ${timeline.last.toLocaleString('en')} entries`;
+  part('empty').hidden = !timeline.empty;
+  part('stage').hidden = timeline.empty;
+}
+
+/** @param {any} message */
+function hearStatus(message) {
+  if (message.status) meta.status = message.status;
+  if (message.problem !== undefined) meta.problem = message.problem;
+  if (message.summary) {
+    meta.summary = message.summary;
+    cast.meet(meta.summary.cast ?? []);
+    showVerdict(part('verdict'), meta.summary);
+    showTopicNames(part('topic-names'), meta, saveNames);
+  }
+  showStatus();
+  if (message.status && message.status !== 'running') figure.refresh();
+}
+
+/** @param {{[id: string]: string | null}} names */
+async function saveNames(names) {
+  await api.name(names);
+  location.reload();
+}
+
+async function copyLink() {
+  const href = withMoment(location.href, timeline.rest?.sequence ?? 0);
+  toast(await copy(href) ? `Link to step ${timeline.position} copied` : href);
+}
+
+function wantedAtStart() {
+  const asked = momentOf(location.search);
+  if (asked !== null) return asked;
+  return meta.source === 'import' || meta.status === 'running' ? timeline.last : timeline.origin;
+}
+
+function wire() {
+  part('epoch-back').addEventListener('click', () => stepEpoch(-1));
+  part('event-back').addEventListener('click', () => step(-1));
+  part('play').addEventListener('click', togglePlay);
+  part('event-on').addEventListener('click', () => step(1));
+  part('epoch-on').addEventListener('click', () => stepEpoch(1));
+  part('speeds').replaceChildren(...SPEEDS.map((speed) => h(
+    'button', { type: 'button', 'data-speed': speed, 'aria-pressed': speed === 1 ? 'true' : 'false', onclick: () => player.setSpeed(speed) },
+    speed === 0.5 ? '½×' : `${speed}×`,
+  )));
+  choose('axis', (value) => { view.axis = /** @type {'events' | 'time'} */ (value); view.redraw(); });
+  choose('hue', (value) => { view.hue = /** @type {'member' | 'partition'} */ (value); view.redraw(); });
+  choose('detail', (value) => inspector.show(/** @type {'exchange' | 'records'} */ (value)));
+  part('commits').addEventListener('click', async () => {
+    commits = !commits;
+    part('commits').dataset.chosen = 'yes';
+    settle();
+    await go(timeline.rest?.sequence ?? timeline.origin);
+  });
+  part('copy').addEventListener('click', copyLink);
+  part('help-open').addEventListener('click', () => help.showModal());
+  followLinks(document.body, (sequence) => go(sequence));
+  const help = /** @type {HTMLDialogElement} */ (part('help'));
+  listen({
+    Space: togglePlay,
+    ArrowRight: () => step(1),
+    ArrowLeft: () => step(-1),
+    'Shift+ArrowRight': () => stepEpoch(1),
+    'Shift+ArrowLeft': () => stepEpoch(-1),
+    Home: () => go(timeline.origin),
+    End: () => go(timeline.last),
+    '[': () => player.shift(-1),
+    ']': () => player.shift(1),
+    c: copyLink,
+    '?': () => help.showModal(),
+    Escape: () => pick(null),
+  });
+}
+
+/** A row of buttons of which one is pressed. @param {string} id @param {(value: string) => void} onChoose */
+function choose(id, onChoose) {
+  const root = part(id);
+  root.addEventListener('click', (event) => {
+    const button = /** @type {HTMLElement | null} */ (/** @type {Element} */ (event.target).closest('button'));
+    if (!button) return;
+    for (const other of root.querySelectorAll('button')) other.setAttribute('aria-pressed', String(other === button));
+    onChoose(button.dataset.value ?? '');
+  });
+}
+
+/** The rest of a long timeline, one chunk after another, so that a click does not wait behind it. */
+async function fetchBehind() {
+  let fetched = 0;
+  for (const chunk of timeline.chunks) {
+    if (chunk.loaded) continue;
+    if (fetched >= BACKGROUND_CHUNKS_MOST) break;
+    fetched += 1;
+    try {
+      await timeline.fetch(chunk.first);
+    } catch {
+      return;
+    }
+    digest();
+    if (timeline.rest) show(timeline.rest, { animate: false, before: timeline.position });
+  }
+}
+
+function connect() {
+  const feed = new Feed({
+    url: api.socket,
+    last: () => timeline.last,
+    append: (delta) => {
+      const taken = timeline.append(delta);
+      if (taken) grow();
+      return taken;
+    },
+    fetchAfter: api.after,
+    onHello: (hello) => {
+      if (hello.fold_version !== meta.fold_version) location.reload();
+      else if (hello.status && hello.status !== meta.status) hearStatus({ status: hello.status });
+    },
+    onStatus: hearStatus,
+    onLink: (link) => {
+      part('board').dataset.link = link;
+      banners.link(link, () => feed.hurry());
+    },
+  });
+  feed.open();
+  addEventListener('online', () => feed.hurry());
+  document.addEventListener('visibilitychange', () => {
+    if (document.visibilityState === 'visible') feed.hurry();
+  });
+}
+
+async function begin() {
+  wire();
+  if (inlinedChunk) timeline.give(inlinedChunk);
+  if (meta.source === 'import' || meta.source === 'live') {
+    view.axis = 'time';
+    for (const button of part('axis').querySelectorAll('button')) {
+      button.setAttribute('aria-pressed', String(button.dataset.value === 'time'));
+    }
+  }
+  showTopicNames(part('topic-names'), meta, saveNames);
+  digest();
+  showStatus();
+  if (!timeline.empty) {
+    await go(wantedAtStart());
+    digest();
+    if (timeline.rest) show(timeline.rest, { animate: false, before: timeline.position });
+  }
+  // What a test, or a reader with a console, compares with the frame that the server computes.
+  Object.assign(window, { rebalanceExplorer: { timeline, frame: () => timeline.rest?.frame ?? null } });
+  document.documentElement.dataset.alive = 'true';
+  if (new URLSearchParams(location.search).get('play') === '1') {
+    if (calm()) await step(1);
+    else player.play();
+  }
+  if (meta.status === 'running' || meta.status === 'interrupted') connect();
+  figure.watch();
+  await fetchBehind();
+}
+
+begin();

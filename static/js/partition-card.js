@@ -1,0 +1,58 @@
+/**
+ * The partition that the reader chose: who owned it, when, and for how long nobody did.
+ *
+ * @typedef {import('./spans.js').Spans} Spans
+ * @typedef {import('./cast.js').Cast} Cast
+ * @typedef {import('./labels.js').Labels} Labels
+ */
+
+import { h } from './dom.js';
+import { duration } from './words.js';
+
+/** More stretches than this are the newest ones. */
+const LINES_MOST = 60;
+
+/**
+ * The stretches of one partition in order, those without an owner among them.
+ *
+ * @param {Spans} spans
+ * @param {string} key
+ */
+export function historyOf(spans, key) {
+  const owned = spans.spans.filter((span) => span.key === key && span.mode !== 'want')
+    .map((span) => ({ ...span, says: span.mode === 'revoking' ? 'giving it up' : 'owns it', bare: false }));
+  const bare = spans.bare.filter((stretch) => stretch.key === key)
+    .map((stretch) => ({ ...stretch, lane: '', says: 'nobody', bare: true }));
+  return [...owned, ...bare].sort((a, b) => a.from - b.from);
+}
+
+/**
+ * @param {HTMLElement} root
+ * @param {object} what
+ * @param {Spans} what.spans
+ * @param {string | null} what.key
+ * @param {Cast} what.cast
+ * @param {Labels} what.labels
+ * @param {() => void} what.onClose
+ */
+export function showPartition(root, { spans, key, cast, labels, onClose }) {
+  root.hidden = key === null;
+  if (key === null) {
+    root.replaceChildren();
+    return;
+  }
+  const lines = historyOf(spans, key).slice(-LINES_MOST);
+  root.replaceChildren(
+    h('div', { class: 'xh' }, `Owners of ${labels.partition(key)}`,
+      h('button', { type: 'button', class: 'btn sm bare num', onclick: onClose, 'aria-label': 'Close' }, 'Esc')),
+    h('ul', { class: 'owners' }, lines.map((line) => {
+      const lane = line.bare ? null : cast.lanes.find((candidate) => candidate.key === line.lane);
+      const length = line.to_ms === null ? 'until the end' : duration(line.to_ms - line.from_ms);
+      return h('li', {}, h(
+        'a', { href: `?at=${line.from}`, 'data-at': line.from, class: line.bare ? 'bare' : null },
+        lane ? h('span', { class: 'who', 'data-hue': lane.hue }, lane.badge) : null,
+        ` ${lane ? `${lane.name} ${line.says}` : 'No owner'}, ${length}`,
+      ));
+    })),
+  );
+}

@@ -1,0 +1,75 @@
+/**
+ * Plays: one step after another, at a speed. It knows nothing of what a step is.
+ */
+
+/** One step at 1×: long enough for a chip's way, its landing, and a look at the sentence. */
+export const STEP_MS = 1350;
+export const SPEEDS = [0.5, 1, 2, 4];
+
+export class Player {
+  #timer = /** @type {any} */ (null);
+  #going = 0;
+
+  /**
+   * @param {object} options
+   * @param {() => Promise<boolean>} options.next one step; false at the end
+   * @param {(playing: boolean, speed: number) => void} options.onState
+   * @param {(run: () => void, ms: number) => any} [options.later]
+   * @param {(timer: any) => void} [options.never]
+   */
+  constructor({ next, onState, later = (run, ms) => setTimeout(run, ms), never = (timer) => clearTimeout(timer) }) {
+    this.next = next;
+    this.onState = onState;
+    this.later = later;
+    this.never = never;
+    this.playing = false;
+    this.speed = 1;
+  }
+
+  play() {
+    if (this.playing) return;
+    this.playing = true;
+    this.onState(true, this.speed);
+    this.#advance();
+  }
+
+  pause() {
+    if (!this.playing) return;
+    this.playing = false;
+    this.#going += 1;
+    this.never(this.#timer);
+    this.onState(false, this.speed);
+  }
+
+  toggle() {
+    if (this.playing) this.pause();
+    else this.play();
+  }
+
+  /** @param {number} speed */
+  setSpeed(speed) {
+    this.speed = speed;
+    this.onState(this.playing, speed);
+    if (this.playing) this.#wait();
+  }
+
+  /** @param {1 | -1} direction */
+  shift(direction) {
+    const at = SPEEDS.indexOf(this.speed) + direction;
+    if (SPEEDS[at]) this.setSpeed(SPEEDS[at]);
+  }
+
+  async #advance() {
+    this.#going += 1;
+    const going = this.#going;
+    const more = await this.next().catch(() => false);
+    if (going !== this.#going || !this.playing) return;
+    if (more) this.#wait();
+    else this.pause();
+  }
+
+  #wait() {
+    this.never(this.#timer);
+    this.#timer = this.later(() => this.#advance(), STEP_MS / this.speed);
+  }
+}

@@ -1,0 +1,157 @@
+/**
+ * What the timeline draws, collected moment by moment: spans of ownership, stretches without an owner, group
+ * states and epochs. Pure, and incremental: a timeline that grows adds to what is there.
+ *
+ * @typedef {import('./types').Frame} Frame
+ * @typedef {import('./types').Moment} Moment
+ * @typedef {import('./types').Span} Span
+ * @typedef {import('./cast.js').Cast} Cast
+ * @typedef {{from: number, to: number | null, from_ms: number, to_ms: number | null}} Stretch
+ */
+
+import { columnsOf, epochOf, partitionsOf, targetIsKnown, unowned, widen } from './view.js';
+
+export class Spans {
+  /** @type {Map<string, Span>} */
+  #open = new Map();
+  /** @type {Map<string, Stretch & {key: string}>} */
+  #bare = new Map();
+  /** @type {Frame | null} */
+  #frame = null;
+  #end = { sequence: 0, at_ms: 0 };
+
+  /** @param {Cast} cast */
+  constructor(cast) {
+    this.cast = cast;
+    /** @type {Span[]} */
+    this.spans = [];
+    /** @type {(Stretch & {key: string})[]} */
+    this.bare = [];
+    /** @type {(Stretch & {state: string})[]} */
+    this.states = [];
+    /** @type {{epoch: number, sequence: number, at_ms: number}[]} */
+    this.epochs = [];
+    /** @type {Map<string, number>} */
+    this.counts = new Map();
+    this.mostMembers = 0;
+  }
+
+  /** The state that the walk begins at: nothing has happened, but somebody may own something. @param {Frame} frame */
+  start(frame) {
+    this.#see(frame, frame.sequence, frame.at_ms, true);
+  }
+
+  /** @param {Moment} moment @param {Frame} frame */
+  add(moment, frame) {
+    this.#see(frame, moment.sequence, moment.at_ms, false);
+  }
+
+  /** The last sequence and time that were seen. */
+  get end() {
+    return this.#end;
+  }
+
+  /** @param {Frame} frame @param {number} sequence @param {number} at_ms @param {boolean} first */
+  #see(frame, sequence, at_ms, first) {
+    const before = this.#frame;
+    this.#frame = frame;
+    this.#end = { sequence, at_ms };
+    this.cast.meetFrame(frame);
+
+    const epoch = epochOf(frame);
+    const known = this.epochs[this.epochs.length - 1];
+    if (epoch !== null && epoch > 0 && (!known || known.epoch !== epoch) && (!before || epochOf(before) !== epoch || !known)) {
+      this.epochs.push({ epoch, sequence, at_ms });
+    }
+    const state = frame.state ?? 'unknown';
+    const running = this.states[this.states.length - 1];
+    if (!running || running.state !== state) {
+      if (running) close(running, sequence, at_ms);
+      this.states.push({ state, from: sequence, to: null, from_ms: at_ms, to_ms: null });
+    }
+    // Commits, heartbeats and timers leave these parts as they are, and so the spans.
+    const still = before && before.members === frame.members && before.target === frame.target
+      && before.clients === frame.clients && before.topics === frame.topics
+      && before.group_epoch === frame.group_epoch && before.assignment_epoch === frame.assignment_epoch;
+    if (still) return;
+
+    this.mostMembers = Math.max(this.mostMembers, Object.keys(frame.members).length);
+    widen(frame, this.counts);
+    const views = partitionsOf(frame);
+    this.#own(frame, views, sequence, at_ms);
+    if (!first || Object.keys(frame.members).length) this.#miss(frame, views, sequence, at_ms);
+  }
+
+  /** @param {Frame} frame @param {Map<string, import('./types').PartitionView>} views @param {number} sequence @param {number} at_ms */
+  #own(frame, views, sequence, at_ms) {
+    /** @type {Map<string, {lane: string, key: string, mode: Span['mode']}>} */
+    const now = new Map();
+    const known = targetIsKnown(frame);
+    for (const view of views.values()) {
+      for (const holder of view.holders) {
+        const lane = this.cast.lane(holder).key;
+        const mode = view.mode === 'revoking' ? 'revoking' : 'own';
+        now.set(`${lane}\n${view.key}`, { lane, key: view.key, mode });
+      }
+      if (known && view.wants && !view.holders.includes(view.wants)) {
+        const lane = this.cast.lane(view.wants).key;
+        if (!now.has(`${lane}\n${view.key}`)) now.set(`${lane}\n${view.key}`, { lane, key: view.key, mode: 'want' });
+      }
+    }
+    for (const [id, span] of this.#open) {
+      if (now.get(id)?.mode !== span.mode) {
+        close(span, sequence, at_ms);
+        this.#open.delete(id);
+      }
+    }
+    for (const [id, what] of now) {
+      if (!this.#open.has(id)) {
+        const span = { ...what, from: sequence, to: null, from_ms: at_ms, to_ms: null };
+        this.#open.set(id, span);
+        this.spans.push(span);
+      }
+    }
+  }
+
+  /** @param {Frame} frame @param {Map<string, import('./types').PartitionView>} views @param {number} sequence @param {number} at_ms */
+  #miss(frame, views, sequence, at_ms) {
+    const free = unowned(frame, columnsOf(this.counts), views);
+    for (const [key, stretch] of this.#bare) {
+      if (!free.has(key)) {
+        close(stretch, sequence, at_ms);
+        this.#bare.delete(key);
+      }
+    }
+    for (const key of free) {
+      if (!this.#bare.has(key)) {
+        const stretch = { key, from: sequence, to: null, from_ms: at_ms, to_ms: null };
+        this.#bare.set(key, stretch);
+        this.bare.push(stretch);
+      }
+    }
+  }
+}
+
+/** @param {Stretch} stretch @param {number} sequence @param {number} at_ms */
+function close(stretch, sequence, at_ms) {
+  stretch.to = sequence;
+  stretch.to_ms = at_ms;
+}
+
+/**
+ * Stretches without an owner that begin and end together are one band with several names.
+ *
+ * @param {(Stretch & {key: string})[]} bare
+ * @returns {(Stretch & {keys: string[]})[]}
+ */
+export function bands(bare) {
+  /** @type {Map<string, Stretch & {keys: string[]}>} */
+  const merged = new Map();
+  for (const { key, ...stretch } of bare) {
+    const id = `${stretch.from}:${stretch.to}`;
+    const band = merged.get(id);
+    if (band) band.keys.push(key);
+    else merged.set(id, { ...stretch, keys: [key] });
+  }
+  return [...merged.values()];
+}

@@ -1,0 +1,373 @@
+/**
+ * The timeline: epochs, group state, events, one track per member, stretches without an owner, and the playhead.
+ * What lies after the playhead is veiled, not hidden.
+ *
+ * @typedef {import('../types').Moment} Moment
+ * @typedef {import('../types').Frame} Frame
+ * @typedef {import('../types').Span} Span
+ * @typedef {import('../spans.js').Spans} Spans
+ * @typedef {import('../cast.js').Cast} Cast
+ * @typedef {import('../labels.js').Labels} Labels
+ * @typedef {{steps: Moment[], position: number, frame: Frame | null, end_ms: number}} Play
+ */
+
+import { s } from '../dom.js';
+import { bands } from '../spans.js';
+import { duration } from '../words.js';
+import { markOf } from './marks.js';
+import { overview } from './overview.js';
+import { scale, windowOf, WINDOW_STEPS } from './scale.js';
+import { ROWS_MOST, pack } from './tracks.js';
+
+const PARTITION_HUES = ['4', '3', '5', '0', '1', '2'];
+/** More tracks than this do not fit beside a board; those that change in the window come first. */
+const TRACKS_MOST = 24;
+const RIGHT = 14;
+
+export class TimelineView {
+  /** @type {ReturnType<typeof scale> | null} */
+  #scale = null;
+  #key = '';
+  #width = 0;
+  #height = 0;
+  #mobile = /** @type {SVGElement | null} */ (null);
+  #picked = /** @type {string | null} */ (null);
+  /** @type {Play} */
+  #play = { steps: [], position: 0, frame: null, end_ms: 0 };
+  #revision = 0;
+
+  /**
+   * @param {HTMLElement} root
+   * @param {object} options
+   * @param {Spans} options.spans
+   * @param {Cast} options.cast
+   * @param {Labels} options.labels
+   * @param {(sequence: number) => void} options.onSeek
+   */
+  constructor(root, { spans, cast, labels, onSeek }) {
+    this.root = root;
+    this.spans = spans;
+    this.cast = cast;
+    this.labels = labels;
+    this.onSeek = onSeek;
+    /** @type {'events' | 'time'} */
+    this.axis = 'events';
+    /** @type {'member' | 'partition'} */
+    this.hue = 'member';
+    this.svg = s('svg', { class: 'tl' });
+    root.append(this.svg);
+    root.setAttribute('role', 'slider');
+    root.setAttribute('tabindex', '0');
+    root.setAttribute('aria-label', 'Step of the timeline');
+    this.#scrub();
+    new ResizeObserver(() => {
+      if (Math.abs(root.clientWidth - this.#width) > 1) this.draw();
+    }).observe(root);
+  }
+
+  /** Something but the playhead has changed: the spans, the axis, the colours. */
+  redraw() {
+    this.#revision += 1;
+    this.draw();
+  }
+
+  /** @param {string | null} key the partition that the reader chose */
+  pick(key) {
+    this.#picked = key;
+    this.redraw();
+  }
+
+  /** @param {Play} play */
+  move(play) {
+    this.#play = play;
+    const step = play.steps[play.position - 1];
+    this.root.setAttribute('aria-valuemin', '0');
+    this.root.setAttribute('aria-valuemax', String(play.steps.length));
+    this.root.setAttribute('aria-valuenow', String(play.position));
+    this.root.setAttribute('aria-valuetext', step ? `step ${play.position}: ${step.says}` : 'before the first step');
+    this.draw();
+  }
+
+  draw() {
+    const { steps, position } = this.#play;
+    const width = Math.max(320, this.root.clientWidth);
+    const shown = windowOf(steps.length, position, width < 560 ? WINDOW_STEPS / 2 : WINDOW_STEPS);
+    const key = [width, shown.from, shown.to, this.axis, this.hue, this.#revision, steps.length].join(':');
+    if (key !== this.#key) {
+      this.#key = key;
+      this.#width = width;
+      this.#still(width, shown);
+    }
+    this.#moving(width);
+  }
+
+  /** All that does not move with the playhead. @param {number} width @param {{from: number, to: number}} shown */
+  #still(width, shown) {
+    const { steps, end_ms } = this.#play;
+    const small = width < 520;
+    const left = small ? 58 : 104;
+    const right = width - RIGHT;
+    const at = scale({ axis: this.axis, steps, window: shown, left, right, end_ms });
+    this.#scale = at;
+    const nodes = [this.#patterns()];
+    const windowed = shown.to - shown.from < steps.length;
+    const top = windowed ? 22 : 0;
+    if (windowed) nodes.push(overview({ steps, shown, left, right, epochs: this.spans.epochs }));
+
+    const yEpoch = top + 16;
+    const yState = top + 34;
+    const yEvents = top + 52;
+    const yTracks = top + 66;
+    if (!small) {
+      nodes.push(
+        text(14, yEpoch + 1, 'Epoch', 'dim'), text(14, yState + 2, 'Group state', 'dim'), text(14, yEvents + 4, 'Events', 'dim'),
+      );
+    }
+    const tracks = this.#tracks(at, width, yTracks, small, left);
+    const yPool = tracks.bottom + 4;
+    this.#height = yPool + 22;
+    nodes.push(
+      ...this.#bands(at, yTracks, tracks.bottom, yPool, small, left, right),
+      ...this.#epochs(at, top + 4, yEpoch + 1, yPool - 3, left, right),
+      ...this.#states(at, yState, left),
+      ...this.#events(at, yEvents),
+      ...tracks.nodes,
+    );
+    if (!small) nodes.push(text(14, yPool + 10, 'No owner', 'dim'));
+    this.#mobile = s('g', { class: 'moving' });
+    this.svg.setAttribute('viewBox', `0 0 ${width} ${this.#height}`);
+    this.svg.setAttribute('height', String(this.#height));
+    this.svg.replaceChildren(...nodes, this.#mobile);
+  }
+
+  /** The veil over the future, the playhead, and the epochs of the members at it. @param {number} width */
+  #moving(width) {
+    const at = this.#scale;
+    if (!at || !this.#mobile) return;
+    const { position, steps, frame } = this.#play;
+    const x = position ? at.ofStep(position - 1) : Math.max(at.ofStep(0) - 12, 0);
+    const top = this.#height > 0 && steps.length > at.shown.length ? 22 : 0;
+    const nodes = [
+      s('rect', { class: 'veil', x, y: top, width: Math.max(0, width - x), height: this.#height - top }),
+      s('line', { class: 'head', x1: x, x2: x, y1: top + 8, y2: this.#height - 4 }),
+      s('path', { class: 'flag', d: `M${x - 13} ${top}h26v11l-13 6-13-6z` }),
+      text(x, top + 10.5, String(position), 'num', 'middle'),
+    ];
+    for (const [lane, y] of this.#labels) {
+      const member = frame ? Object.keys(frame.members).find((id) => this.cast.lane(id).key === lane) : undefined;
+      const state = member && frame ? frame.members[member] : null;
+      const epoch = state?.epoch ?? (state ? frame?.generation : null);
+      nodes.unshift(text(this.#labelX, y, state ? (this.#labelX < 36 ? `@${epoch}` : `epoch ${epoch}`) : '–', 'mono'));
+    }
+    this.#mobile.replaceChildren(...nodes);
+  }
+
+  /** @type {[string, number][]} */
+  #labels = [];
+  #labelX = 39;
+
+  /** @param {ReturnType<typeof scale>} at @param {number} width @param {number} top @param {boolean} small @param {number} left */
+  #tracks(at, width, top, small, left) {
+    this.#labels = [];
+    this.#labelX = small ? 33 : 39;
+    const nodes = [];
+    /** @type {Map<string, Span[]>} */
+    const byLane = new Map();
+    for (const span of this.spans.spans) {
+      if (!at.shows(span.from, span.to)) continue;
+      const list = byLane.get(span.lane);
+      if (list) list.push(span);
+      else byLane.set(span.lane, [span]);
+    }
+    const lanes = this.cast.lanes;
+    const busy = (/** @type {string} */ lane) => (byLane.get(lane) ?? []).length;
+    const chosen = lanes.length <= TRACKS_MOST
+      ? lanes
+      : [...lanes].sort((a, b) => busy(b.key) - busy(a.key)).slice(0, TRACKS_MOST).sort((a, b) => a.order - b.order);
+    const dense = chosen.length > 12;
+    let y = top;
+    for (const lane of chosen) {
+      const { placed, rows } = pack(byLane.get(lane.key) ?? []);
+      const merged = dense || rows > ROWS_MOST;
+      const row = merged ? (dense ? 9 : 11) : rows > 4 || small ? 9 : 11;
+      const height = (merged ? row : Math.max(rows, small || dense ? 2 : 2) * row) + (dense ? 4 : 9);
+      const middle = y + height / 2 - 4;
+      nodes.push(s('line', { class: 'rule', x1: 0, x2: width, y1: y - 3.5, y2: y - 3.5 }));
+      nodes.push(s(
+        'g', { 'data-hue': lane.hue },
+        s('title', {}, lane.name),
+        dense ? null : s('circle', { cx: small ? 20 : 23, cy: middle, r: 9, fill: 'var(--m)' }),
+        text(dense ? (small ? 20 : 23) : small ? 20 : 23, middle + 4, lane.badge, dense ? 'dim' : 'disc', 'middle'),
+      ));
+      this.#labels.push([lane.key, middle + 4]);
+      for (const { span, row: index } of placed) {
+        nodes.push(...this.#span(at, span, lane.hue, y + (merged ? 0 : index * row), row, left, !merged));
+      }
+      y += height;
+    }
+    if (chosen.length < lanes.length) {
+      nodes.push(text(14, y + 8, `${lanes.length - chosen.length} more members, not shown here`, 'dim'));
+      y += 16;
+    }
+    return { nodes, bottom: y };
+  }
+
+  /**
+   * @param {ReturnType<typeof scale>} at
+   * @param {Span} span
+   * @param {string} laneHue
+   * @param {number} y
+   * @param {number} row
+   * @param {number} left
+   * @param {boolean} named
+   */
+  #span(at, span, laneHue, y, row, left, named) {
+    const x = Math.max(left, at.of(span.from, span.from_ms));
+    const width = at.of(span.to, span.to_ms) - x;
+    if (width <= 0) return [];
+    const hue = this.hue === 'member' ? laneHue : partitionHue(span.key);
+    const faint = this.#picked !== null && this.#picked !== span.key;
+    const box = { x: x + 0.5, y: y + 0.5, width: Math.max(1.5, width - 1.5), height: row - 1.5, rx: 1.5 };
+    const group = s(
+      'g', { class: `span ${span.mode}${faint ? ' faint' : ''}`, 'data-hue': hue },
+      s('rect', box),
+      span.mode === 'revoking' ? s('rect', { ...box, class: 'hatch', fill: `url(#hatch-${hue})` }) : null,
+    );
+    const label = this.labels.partition(span.key);
+    if (named && span.mode === 'own' && row >= 11 && width > label.length * 5.6 + 12) {
+      group.append(text(x + 6, y + row - 2.4, label, 'name'));
+    }
+    return [group];
+  }
+
+  /** @param {ReturnType<typeof scale>} at @param {number} y1 @param {number} yText @param {number} y2 @param {number} left @param {number} right */
+  #epochs(at, y1, yText, y2, left, right) {
+    const nodes = [];
+    let free = -Infinity;
+    for (const { epoch, sequence, at_ms } of this.spans.epochs) {
+      if (!at.shows(sequence, sequence)) continue;
+      const x = at.of(sequence, at_ms);
+      if (x < left - 1 || x > right) continue;
+      nodes.push(s('line', { class: 'epochline', x1: x, x2: x, y1, y2 }));
+      const label = `epoch ${epoch}`;
+      const wide = label.length * 6.4 + 12;
+      if (x + 5 < free || x + wide > right + RIGHT) continue;
+      nodes.push(text(x + 5, yText, label, 'mono'));
+      free = x + wide;
+    }
+    return nodes;
+  }
+
+  /** @param {ReturnType<typeof scale>} at @param {number} y @param {number} left */
+  #states(at, y, left) {
+    const nodes = [];
+    for (const stretch of this.spans.states) {
+      if (!at.shows(stretch.from, stretch.to) || stretch.state === 'unknown') continue;
+      const x = Math.max(left, at.of(stretch.from, stretch.from_ms));
+      const width = at.of(stretch.to, stretch.to_ms) - x;
+      if (width <= 0.5) continue;
+      const quiet = stretch.state === 'Stable' || stretch.state === 'Empty' || stretch.state === 'Dead';
+      nodes.push(s('rect', {
+        class: `gstate ${quiet ? 'quiet' : 'busy'}`, 'data-s': stretch.state, x, y: y - 7, width: Math.max(1, width - 1.5), height: 13, rx: 2,
+      }));
+      if (width > stretch.state.length * 5.6 + 8) nodes.push(text(x + 5, y + 3, stretch.state, quiet ? 'gs' : 'gs busy'));
+    }
+    return nodes;
+  }
+
+  /** @param {ReturnType<typeof scale>} at @param {number} y */
+  #events(at, y) {
+    const first = this.#play.steps.indexOf(at.shown[0]);
+    return at.shown.map((step, index) => {
+      const hue = this.cast.knows(step.actor) ? this.cast.lane(step.actor).hue : 'x';
+      return s(
+        'g', { class: 'event', transform: `translate(${at.ofStep(first + index).toFixed(1)} ${y})`, 'data-hue': hue },
+        s('title', {}, `${first + index + 1}. ${step.says}`),
+        s('rect', { x: -9, y: -9, width: 18, height: 18, fill: 'transparent' }),
+        markOf(step.shape),
+      );
+    });
+  }
+
+  /** @param {ReturnType<typeof scale>} at @param {number} top @param {number} bottom @param {number} yPool @param {boolean} small @param {number} left @param {number} right */
+  #bands(at, top, bottom, yPool, small, left, right) {
+    const nodes = [];
+    let free = -Infinity;
+    for (const band of bands(this.spans.bare.filter((stretch) => at.shows(stretch.from, stretch.to)))) {
+      const x = Math.max(left, at.of(band.from, band.from_ms));
+      const width = at.of(band.to, band.to_ms) - x;
+      if (width <= 0) continue;
+      nodes.push(s('rect', { class: 'bare', x, y: top - 2, width, height: bottom - top + 2 }));
+      nodes.push(s('rect', { x, y: yPool, width, height: 13, fill: 'url(#bare)' }));
+      const length = band.to_ms === null ? '' : `: ${duration(band.to_ms - band.from_ms)}`;
+      const label = `${this.#keys(band.keys)}${length}`;
+      const from = x + width + 5;
+      const wide = label.length * 5.9;
+      if (small || from < free || from + wide > right + RIGHT) continue;
+      nodes.push(text(from, yPool + 10, label, 'bare'));
+      free = from + wide + 8;
+    }
+    return nodes;
+  }
+
+  /** `foo-0, 1, 2`, or a count. @param {string[]} keys */
+  #keys(keys) {
+    if (keys.length > 4) return `${keys.length} partitions`;
+    let topic = '';
+    return keys.map((key) => {
+      const cut = key.lastIndexOf('-');
+      const same = key.slice(0, cut) === topic;
+      topic = key.slice(0, cut);
+      return same ? key.slice(cut + 1) : this.labels.partition(key);
+    }).join(', ');
+  }
+
+  #patterns() {
+    return s(
+      'defs', {},
+      ['0', '1', '2', '3', '4', '5', 'x'].map((hue) => s(
+        'pattern', { id: `hatch-${hue}`, width: 5, height: 5, patternUnits: 'userSpaceOnUse', patternTransform: 'rotate(45)' },
+        s('rect', { width: 2.2, height: 5, fill: `var(--m${hue})` }),
+      )),
+      s('pattern', { id: 'bare', width: 5, height: 5, patternUnits: 'userSpaceOnUse' }, s('rect', { width: 1.4, height: 5, fill: 'var(--bad-line)' })),
+    );
+  }
+
+  #scrub() {
+    let down = false;
+    const seek = (/** @type {PointerEvent} */ event) => {
+      const at = this.#scale;
+      const { steps } = this.#play;
+      if (!at || !steps.length) return;
+      const box = this.svg.getBoundingClientRect();
+      const x = ((event.clientX - box.left) * this.#width) / box.width;
+      const inOverview = steps.length > at.shown.length && event.clientY - box.top < 18;
+      const small = this.#width < 520;
+      const left = small ? 58 : 104;
+      const index = inOverview
+        ? Math.min(steps.length - 1, Math.max(0, Math.round(((x - left) / (this.#width - RIGHT - left)) * (steps.length - 1))))
+        : at.nearest(x);
+      if (steps[index] && index !== this.#play.position - 1) this.onSeek(steps[index].sequence);
+    };
+    this.root.addEventListener('pointerdown', (event) => {
+      if (event.button !== 0) return;
+      down = true;
+      this.root.setPointerCapture(event.pointerId);
+      seek(event);
+    });
+    this.root.addEventListener('pointermove', (event) => {
+      if (down) seek(event);
+    });
+    for (const name of ['pointerup', 'pointercancel']) {
+      this.root.addEventListener(name, () => { down = false; });
+    }
+  }
+}
+
+/** @param {string} key */
+const partitionHue = (key) => PARTITION_HUES[Number(key.slice(key.lastIndexOf('-') + 1)) % PARTITION_HUES.length];
+
+/** @param {number} x @param {number} y @param {string} says @param {string} [name] @param {string} [anchor] */
+function text(x, y, says, name, anchor) {
+  return s('text', { x: Number(x.toFixed(1)), y: Number(y.toFixed(1)), class: name, 'text-anchor': anchor }, says);
+}

@@ -1,0 +1,178 @@
+/**
+ * The shapes that reach the browser. They are the API's (docs/reference), named here once so that `tsc`
+ * can hold every module to them. Nothing in this file exists at run time.
+ */
+
+export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
+
+/** Partition numbers by topic, in the order in which the source gives them. */
+export type Partitions = { [topic: string]: number[] };
+
+/** What one entry altered: a side that is absent is left out, which is not null. */
+export interface Change {
+  sequence: number;
+  path: string[];
+  old?: Json;
+  new?: Json;
+}
+
+export type Shape =
+  | 'join' | 'target' | 'advance' | 'revoke' | 'acknowledge' | 'gain' | 'leave' | 'remove'
+  | 'commit' | 'metadata' | 'regex' | 'state' | 'note' | 'fault' | 'gap';
+
+/** A settled step that changed or said something; the board rests on nothing else. */
+export interface Moment {
+  sequence: number;
+  first: number;
+  at_ms: number;
+  actor: string;
+  shape: Shape;
+  says: string;
+  epoch: number | null;
+  cause: number | null;
+  step: number | null;
+}
+
+export interface MemberFrame {
+  protocol?: string;
+  epoch?: number | null;
+  previous_epoch?: number | null;
+  state?: string | null;
+  client_id?: string | null;
+  host?: string | null;
+  instance_id?: string | null;
+  rack_id?: string | null;
+  subscribed?: string[] | null;
+  assigned: Partitions;
+  pending_revocation?: Partitions;
+  pending_assignment?: Partitions;
+  session_timeout_ms?: number | null;
+  rebalance_timeout_ms?: number | null;
+}
+
+export interface ClientFrame {
+  owned?: Partitions | null;
+  calling?: string | null;
+  revoking?: Partitions | null;
+  heartbeat_ms?: number | null;
+}
+
+export interface Frame {
+  sequence: number;
+  at_ms: number;
+  group: string;
+  protocol: string | null;
+  state: string | null;
+  group_epoch?: number | null;
+  assignment_epoch?: number | null;
+  generation?: number | null;
+  leader?: string | null;
+  protocol_name?: string | null;
+  target?: { [member: string]: Partitions } | null;
+  topics: { [topic: string]: { id?: string | null; partitions: number | null } };
+  members: { [member: string]: MemberFrame };
+  clients: { [member: string]: ClientFrame } | null;
+  timers: { [member: string]: { session: number | null; rebalance: number | null } } | null;
+}
+
+export interface Chunk {
+  first: number;
+  last: number;
+  frame: Frame;
+  changes: Change[];
+  moments: Moment[];
+}
+
+export interface Delta {
+  after: number;
+  last: number;
+  changes: Change[];
+  moments: Moment[];
+  summary?: Summary;
+  more?: boolean;
+}
+
+export interface Clause { text: string; sequence: number | null }
+
+export interface Summary {
+  group?: string;
+  protocol?: string | null;
+  state?: string | null;
+  first_ms?: number | null;
+  last_ms?: number | null;
+  entries?: number;
+  last?: number;
+  cast?: { id: string; name: string; joined: number }[];
+  topics?: { [topic: string]: { id?: string | null; partitions: number | null } };
+  epochs?: { epoch: number; sequence: number; at_ms: number }[];
+  gaps?: { [key: string]: Json }[];
+  findings?: { kind: string; says: string; sequences: number[]; certain: boolean; [key: string]: Json }[];
+  verdict?: { text: string; clauses: Clause[] } | null;
+}
+
+export interface Meta {
+  id: string;
+  title: string;
+  group: string;
+  protocol: string | null;
+  source: string;
+  status: string;
+  semantics?: string | null;
+  seed?: number | null;
+  provenance?: Json;
+  fold_version: number;
+  entry_format: number;
+  last: number;
+  summary: Summary;
+  version: string;
+  problem?: string;
+  topic_names: { [id: string]: string };
+  chunks: { number: number; first: number; last: number }[];
+}
+
+export interface Entry {
+  sequence: number;
+  at_ms: number;
+  kind: string;
+  actor: string;
+  cause: number | null;
+  provenance: string;
+  settled: boolean;
+  partition?: number | null;
+  offset?: number | null;
+  unit?: number | null;
+  payload: { [key: string]: any };
+}
+
+/** Where a partition is in a frame, and who should have it. */
+export interface PartitionView {
+  key: string;
+  topic: string;
+  partition: number;
+  holders: string[];
+  holder: string | null;
+  wants: string | null;
+  mode: 'own' | 'leaving' | 'revoking' | 'free' | 'twice';
+}
+
+/** One row of the board: a member and those that replaced it under the same name. */
+export interface Lane {
+  key: string;
+  name: string;
+  badge: string;
+  hue: string;
+  order: number;
+}
+
+export interface Column { key: string; topic: string; partition: number }
+
+/** A stretch of the timeline during which one member stood in one relation to one partition. */
+export interface Span {
+  lane: string;
+  key: string;
+  mode: 'own' | 'revoking' | 'want';
+  from: number;
+  to: number | null;
+  from_ms: number;
+  to_ms: number | null;
+}

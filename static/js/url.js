@@ -1,0 +1,62 @@
+/**
+ * The address follows the moment: `?at=<sequence>`. A reload, and a copied link, open there again.
+ */
+
+/** Browsers refuse addresses that change more often than about this. */
+const LEAST_MS = 200;
+
+/** @param {string} search of an address @returns {number | null} */
+export function momentOf(search) {
+  const text = new URLSearchParams(search).get('at');
+  return text !== null && /^\d{1,15}$/.test(text) ? Number(text) : null;
+}
+
+/**
+ * The address of a moment, with everything else of it kept but the wish to play.
+ *
+ * @param {string} href
+ * @param {number} sequence
+ */
+export function withMoment(href, sequence) {
+  const url = new URL(href);
+  url.searchParams.set('at', String(sequence));
+  url.searchParams.delete('play');
+  return url.href;
+}
+
+export class Address {
+  #wanted = /** @type {number | null} */ (null);
+  #timer = /** @type {any} */ (null);
+
+  constructor() {
+    addEventListener('pagehide', () => this.#write());
+  }
+
+  /** @param {number} sequence */
+  follow(sequence) {
+    this.#wanted = sequence;
+    if (this.#timer) return;
+    this.#write();
+    this.#timer = setTimeout(() => {
+      this.#timer = null;
+      this.#write();
+    }, LEAST_MS);
+  }
+
+  #write() {
+    if (this.#wanted === null) return;
+    const href = withMoment(location.href, this.#wanted);
+    if (href !== location.href) history.replaceState(history.state, '', href);
+    this.#wanted = null;
+  }
+}
+
+/** @param {string} text @returns {Promise<boolean>} whether the clipboard took it */
+export async function copy(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,220 @@
+/**
+ * From a frame to what the board shows: where each partition is, who wants it, who waits for whom.
+ * Pure: no DOM, no clock.
+ *
+ * @typedef {import('./types').Frame} Frame
+ * @typedef {import('./types').Partitions} Partitions
+ * @typedef {import('./types').PartitionView} PartitionView
+ * @typedef {import('./types').Column} Column
+ */
+
+/** @param {string} topic @param {number} partition */
+export const keyOf = (topic, partition) => `${topic}-${partition}`;
+
+/**
+ * @param {Partitions | null | undefined} partitions
+ * @param {(key: string, topic: string, partition: number) => void} visit
+ */
+export function each(partitions, visit) {
+  for (const topic in partitions) {
+    for (const partition of partitions[topic]) visit(keyOf(topic, partition), topic, partition);
+  }
+}
+
+/** @param {Partitions | null | undefined} partitions @returns {string[]} */
+export function keysOf(partitions) {
+  /** @type {string[]} */
+  const keys = [];
+  each(partitions, (key) => keys.push(key));
+  return keys;
+}
+
+/** @param {Frame} frame */
+export const isClassic = (frame) => frame.generation !== undefined && frame.group_epoch === undefined;
+
+/** The group epoch, or the generation of a classic group. @param {Frame} frame */
+export const epochOf = (frame) => (isClassic(frame) ? frame.generation : frame.group_epoch) ?? null;
+
+/** Whether the target belongs to the group epoch of this frame. @param {Frame} frame */
+export const targetIsKnown = (frame) =>
+  !isClassic(frame) && (frame.group_epoch ?? 0) > 0 && frame.assignment_epoch === frame.group_epoch;
+
+/**
+ * What a member has been told to give up and has not yet: by the records, or by what its client was answered
+ * (the proposal's own machine has no such state in its records).
+ *
+ * @param {Frame} frame
+ * @param {string} member
+ * @returns {string[]}
+ */
+export function givingUp(frame, member) {
+  const keys = keysOf(frame.members[member]?.pending_revocation);
+  for (const key of keysOf(frame.clients?.[member]?.revoking)) if (!keys.includes(key)) keys.push(key);
+  return keys;
+}
+
+/**
+ * Every partition that anybody holds, gives up or should own.
+ *
+ * @param {Frame} frame
+ * @returns {Map<string, PartitionView>}
+ */
+export function partitionsOf(frame) {
+  /** @type {Map<string, PartitionView>} */
+  const views = new Map();
+  const at = (/** @type {string} */ key, /** @type {string} */ topic, /** @type {number} */ partition) => {
+    let view = views.get(key);
+    if (!view) {
+      view = { key, topic, partition, holders: [], holder: null, wants: null, mode: 'free' };
+      views.set(key, view);
+    }
+    return view;
+  };
+  const hold = (/** @type {PartitionView} */ view, /** @type {string} */ member) => {
+    if (!view.holders.includes(member)) view.holders.push(member);
+    view.holder = view.holders[0];
+  };
+  for (const [member, state] of Object.entries(frame.members)) {
+    each(state.assigned, (key, topic, partition) => {
+      const view = at(key, topic, partition);
+      hold(view, member);
+      view.mode = 'own';
+    });
+  }
+  for (const [member, state] of Object.entries(frame.members)) {
+    for (const source of [state.pending_revocation, frame.clients?.[member]?.revoking]) {
+      each(source, (key, topic, partition) => {
+        const view = at(key, topic, partition);
+        hold(view, member);
+        view.mode = 'revoking';
+      });
+    }
+  }
+  for (const [member, target] of Object.entries(frame.target ?? {})) {
+    each(target, (key, topic, partition) => {
+      at(key, topic, partition).wants = member;
+    });
+  }
+  const known = targetIsKnown(frame);
+  for (const view of views.values()) {
+    if (view.holders.length > 1) view.mode = 'twice';
+    else if (known && view.mode === 'own' && view.wants !== view.holder) view.mode = 'leaving';
+  }
+  return views;
+}
+
+/**
+ * How many partitions each topic has that this group reads: from the source where it tells, and at least what
+ * is mentioned. A topic that nobody subscribes to, holds or should own has no place on the board.
+ *
+ * @param {Frame} frame
+ * @param {Map<string, number>} [into] widened, never narrowed: columns stay where they are
+ * @returns {Map<string, number>}
+ */
+export function widen(frame, into = new Map()) {
+  /** @type {Set<string>} */
+  const subscribed = new Set();
+  for (const member of Object.values(frame.members)) {
+    for (const topic of member.subscribed ?? []) {
+      subscribed.add(topic);
+    }
+  }
+  const raise = (/** @type {string} */ topic, /** @type {number} */ count) => {
+    if (count > (into.get(topic) ?? 0)) into.set(topic, count);
+  };
+  for (const [topic, { partitions }] of Object.entries(frame.topics ?? {})) {
+    if (partitions && (subscribed.has(topic) || into.has(topic))) raise(topic, partitions);
+  }
+  const mention = (/** @type {Partitions | null | undefined} */ partitions) =>
+    each(partitions, (_key, topic, partition) => raise(topic, Math.max(partition + 1, frame.topics?.[topic]?.partitions ?? 0)));
+  for (const member of Object.values(frame.members)) {
+    mention(member.assigned);
+    mention(member.pending_revocation);
+  }
+  for (const target of Object.values(frame.target ?? {})) mention(target);
+  return into;
+}
+
+/**
+ * @param {Map<string, number>} counts
+ * @returns {Column[]} topics in alphabetical order, partitions in theirs
+ */
+export function columnsOf(counts) {
+  return [...counts.keys()].sort().flatMap((topic) =>
+    Array.from({ length: counts.get(topic) ?? 0 }, (_, partition) => ({ key: keyOf(topic, partition), topic, partition })));
+}
+
+/**
+ * The partitions that exist in this frame and that nobody holds. A partition beyond the topic's count of
+ * this moment does not exist yet.
+ *
+ * @param {Frame} frame
+ * @param {Column[]} columns
+ * @param {Map<string, PartitionView>} views
+ * @returns {Set<string>}
+ */
+export function unowned(frame, columns, views) {
+  /** @type {Set<string>} */
+  const keys = new Set();
+  for (const { key, topic, partition } of columns) {
+    const view = views.get(key);
+    if (view ? view.mode === 'free' : exists(frame, topic, partition)) keys.add(key);
+  }
+  return keys;
+}
+
+/** @param {Frame} frame @param {string} topic @param {number} partition */
+export function exists(frame, topic, partition) {
+  const count = frame.topics?.[topic]?.partitions;
+  return typeof count === 'number' && partition < count;
+}
+
+/**
+ * Who waits for whom, from both ends.
+ *
+ * @param {Frame} frame
+ * @param {Map<string, PartitionView>} views
+ * @param {string} member
+ */
+export function waitsOf(frame, views, member) {
+  const known = targetIsKnown(frame);
+  /** @type {Map<string, string[]>} */
+  const blocks = new Map();
+  /** @type {Map<string, string[]>} */
+  const waitsFor = new Map();
+  /** @type {string[]} */
+  const free = [];
+  const push = (/** @type {Map<string, string[]>} */ map, /** @type {string} */ who, /** @type {string} */ key) => {
+    const list = map.get(who);
+    if (list) list.push(key);
+    else map.set(who, [key]);
+  };
+  for (const view of views.values()) {
+    if (known && view.holder === member && view.wants && view.wants !== member && frame.members[view.wants]) {
+      push(blocks, view.wants, view.key);
+    }
+    if (view.wants === member && !view.holders.includes(member)) {
+      if (view.holder) push(waitsFor, view.holder, view.key);
+      else free.push(view.key);
+    }
+  }
+  return { blocks, waitsFor, free };
+}
+
+/**
+ * How many partitions still have to reach their target: null while there is no target for this epoch.
+ *
+ * @param {Frame} frame
+ * @param {Map<string, PartitionView>} views
+ */
+export function distance(frame, views) {
+  if (!targetIsKnown(frame)) return null;
+  let total = 0;
+  let off = 0;
+  for (const view of views.values()) {
+    if (!view.wants && !view.holder) continue;
+    total += 1;
+    if (view.wants !== view.holder || view.mode === 'revoking' || view.mode === 'twice') off += 1;
+  }
+  return { total, off };
+}

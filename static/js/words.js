@@ -1,0 +1,201 @@
+/**
+ * Everything that the board says about a frame, in words. Pure: the same frame gives the same words.
+ *
+ * What happens is said first; Kafka's own name stands in the tooltip.
+ *
+ * @typedef {import('./types').Frame} Frame
+ * @typedef {import('./types').Moment} Moment
+ * @typedef {import('./types').PartitionView} PartitionView
+ * @typedef {import('./cast.js').Cast} Cast
+ */
+
+import { epochOf, givingUp, isClassic, keysOf, targetIsKnown, waitsOf } from './view.js';
+
+const THIN = '\u202f';
+
+/** More names than this in one sentence are counted instead. */
+const NAMED = 3;
+
+/** Durations: to 0.1 s below a minute, then minutes and seconds, then hours and minutes. @param {number} ms */
+export function duration(ms) {
+  const sign = ms < 0 ? '−' : '';
+  const size = Math.abs(ms);
+  if (size < 59_950) return `${sign}${(size / 1000).toFixed(1)}${THIN}s`;
+  const seconds = Math.round(size / 1000);
+  if (seconds < 3600) return `${sign}${Math.floor(seconds / 60)}${THIN}min ${seconds % 60}${THIN}s`;
+  const minutes = Math.round(seconds / 60);
+  if (minutes < 1440) return `${sign}${Math.floor(minutes / 60)}${THIN}h ${minutes % 60}${THIN}min`;
+  const hours = Math.round(minutes / 60);
+  return `${sign}${Math.floor(hours / 24)}${THIN}d ${hours % 24}${THIN}h`;
+}
+
+/** Clock times begin here: a simulation counts from 0, a log from 1970. */
+const CLOCK_FROM_MS = 86_400_000 * 365;
+
+/**
+ * When a moment was: seconds from the start for a simulation, the time of day for a log.
+ *
+ * @param {number} ms
+ * @param {number} [start] the first moment of the timeline
+ */
+export function when(ms, start = 0) {
+  if (start < CLOCK_FROM_MS) return duration(ms);
+  return new Date(ms).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit', second: '2-digit' });
+}
+
+/** @param {string[]} names */
+export function list(names) {
+  if (names.length <= NAMED) return names.join(', ');
+  return `${names.slice(0, NAMED - 1).join(', ')} and ${names.length - NAMED + 1} more`;
+}
+
+/** @param {number} count @param {string} one @param {string} [many] */
+export const plural = (count, one, many = `${one}s`) => `${count} ${count === 1 ? one : many}`;
+
+/** What a group's state means. @type {{[state: string]: string}} */
+export const STATES = {
+  Empty: 'No members. Committed offsets are kept.',
+  Assigning: 'The group changed; a new target is being worked out.',
+  Reconciling: 'The target is known. Members move to it, one heartbeat at a time.',
+  Stable: 'Every member owns exactly what the target gives it.',
+  PreparingRebalance: 'The group changed; all members are asked to join again.',
+  CompletingRebalance: 'All have joined; the leader works out who gets what.',
+  Dead: 'The group was deleted.',
+};
+
+/** What a group's state means under the classic protocol, where there is no target to compare with. */
+const CLASSIC_STABLE = 'Every member has what the leader gave it.';
+
+/** @param {Frame} frame */
+export function stateMeans(frame) {
+  if (isClassic(frame) && frame.state === 'Stable') return CLASSIC_STABLE;
+  return STATES[frame.state ?? ''] ?? '';
+}
+
+/**
+ * What a member is doing, and Kafka's name for it.
+ *
+ * @param {Frame} frame
+ * @param {string} member
+ * @param {(key: string) => string} label how a partition is written
+ * @returns {{says: string, brief: string, kafka: string}}
+ */
+export function memberSays(frame, member, label) {
+  const state = frame.members[member];
+  const kafka = state.state ?? '';
+  const epoch = state.epoch ?? 0;
+  const groupEpoch = epochOf(frame) ?? 0;
+  const calling = frame.clients?.[member]?.calling;
+  const going = givingUp(frame, member);
+  const plain = (/** @type {string} */ says, brief = says) => ({ says, brief, kafka: calling ? `${kafka}, in ${calling}` : kafka });
+
+  if (isClassic(frame)) return plain(...classicSays(frame, member));
+  if (going.length) return plain(`Giving up ${list(going.map(label))}`, 'Giving up');
+  if (epoch === -1 || epoch === -2) return plain(epoch === -2 ? 'Left for now, keeps its place' : 'Left', 'Left');
+  if (epoch === 0) {
+    return targetIsKnown(frame)
+      ? plain('Joined, knows nothing yet', 'Just joined')
+      : plain('Joined, no target yet', 'Just joined');
+  }
+  const held = new Set(keysOf(state.assigned));
+  const missing = keysOf(frame.target?.[member]).filter((key) => !held.has(key));
+  if (epoch < groupEpoch) {
+    return targetIsKnown(frame)
+      ? plain(`Not told of epoch ${groupEpoch} yet`, 'Not told yet')
+      : plain('Has not heard of the change', 'Not told yet');
+  }
+  if (missing.length) return plain(`Waiting for ${list(missing.map(label))}`, 'Waiting');
+  return plain('Up to date');
+}
+
+/** @param {Frame} frame @param {string} member @returns {[string, string]} */
+function classicSays(frame, member) {
+  const role = frame.leader === member ? 'Leader' : 'Member';
+  const state = frame.members[member].state;
+  if (frame.state === 'PreparingRebalance') {
+    return state === 'AwaitingJoin' || state === 'JOINED' ? ['Joined, waits for the others', 'Joined'] : ['Asked to join again', 'Asked to join'];
+  }
+  if (frame.state === 'CompletingRebalance') {
+    return frame.leader === member ? ['Leader, assigns', 'Assigns'] : ['Waits for its assignment', 'Waits'];
+  }
+  const count = keysOf(frame.members[member].assigned).length;
+  return [`${role}, ${count ? `reads ${plural(count, 'partition')}` : 'reads nothing'}`, role];
+}
+
+/**
+ * The sentence under the group's name: what happened, and what it means for who waits.
+ * The first part is the moment's own; the rest is computed from the frame.
+ *
+ * @param {Frame} frame
+ * @param {Moment | null} moment
+ * @param {Map<string, PartitionView>} views
+ * @param {Cast} cast
+ * @param {(key: string) => string} label
+ */
+export function nowSays(frame, moment, views, cast, label) {
+  const members = Object.keys(frame.members);
+  if (!moment) {
+    return members.length
+      ? `${plural(members.length, 'member')} at the start.`
+      : 'No member yet. Every partition waits for an owner.';
+  }
+  const says = /[.!?…]$/.test(moment.says) ? moment.says : `${moment.says}.`;
+  const more = consequence(frame, moment, views, cast, label);
+  return more ? `${says} ${more}` : says;
+}
+
+/**
+ * @param {Frame} frame
+ * @param {Moment} moment
+ * @param {Map<string, PartitionView>} views
+ * @param {Cast} cast
+ * @param {(key: string) => string} label
+ */
+function consequence(frame, moment, views, cast, label) {
+  if (isClassic(frame)) return frame.state === 'Stable' && moment.shape !== 'commit' ? `Generation ${frame.generation}.` : '';
+  const epoch = frame.group_epoch ?? 0;
+  const actor = cast.knows(moment.actor) ? moment.actor : null;
+  const state = actor ? frame.members[actor] : undefined;
+  const name = actor ? cast.name(actor) : '';
+  if (moment.shape === 'commit') return '';
+  if (frame.state === 'Stable' && frame.assignment_epoch === epoch) {
+    return `Every member owns its target: the group is stable at epoch ${epoch}.`;
+  }
+  if (!targetIsKnown(frame)) {
+    if (!members(frame)) return '';
+    return frame.assignment_epoch
+      ? `The target is still the one of epoch ${frame.assignment_epoch}.`
+      : 'There is no target yet.';
+  }
+  if (actor && state) {
+    if (givingUp(frame, actor).length) return `It stays at epoch ${state.epoch} until it says that it has done so.`;
+    const { waitsFor, free } = waitsOf(frame, views, actor);
+    if (moment.shape !== 'acknowledge' && state.epoch === epoch) {
+      const [holder] = waitsFor.keys();
+      if (holder) {
+        const keys = waitsFor.get(holder) ?? [];
+        return `It must wait: ${cast.name(holder)} still holds ${list(keys.map(label))}.`;
+      }
+      if (free.length) return `${list(free.map(label))} ${free.length > 1 ? 'are' : 'is'} free for ${name} at its next heartbeat.`;
+    }
+  }
+  const waiting = [...views.values()].filter((view) => view.mode === 'free' && view.wants);
+  if (waiting.length) {
+    const next = waiting[0];
+    const takers = new Set(waiting.map((view) => view.wants));
+    const whom = takers.size === 1 ? `${cast.name(/** @type {string} */ (next.wants))} heartbeats` : 'their new owners heartbeat';
+    return `Nobody owns ${list(waiting.map((view) => label(view.key)))} until ${whom}.`;
+  }
+  const leaving = [...views.values()].filter((view) => view.mode === 'leaving' && view.holder);
+  if (leaving.length && moment.shape === 'target') {
+    const holders = [...new Set(leaving.map((view) => cast.name(/** @type {string} */ (view.holder))))];
+    const them = leaving.length > 1 ? 'them' : 'it';
+    return holders.length === 1
+      ? `${holders[0]} still owns ${them} and does not know yet.`
+      : `${list(holders)} still own them and do not know yet.`;
+  }
+  return '';
+}
+
+/** @param {Frame} frame */
+const members = (frame) => Object.keys(frame.members).length;
