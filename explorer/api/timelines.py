@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import orjson
 from django.http import HttpRequest, HttpResponse
 
 from explorer.api.endpoint import BadRequest, json_body, json_response, lasting_response, number
+from explorer.figures.epochs import collect, figure
 from groups import storage
 from groups.models import Timeline
 
 LISTED_MOST = 500
 """Timelines in one list, the newest: a page of them, not an archive."""
+
+FIGURE_CHUNKS_MOST = 100
+"""Chunks that a figure is drawn of, the newest: as many take about a second to read."""
 
 PROVENANCE = {
     Timeline.Source.CASE_STUDY: "simulated",
@@ -114,7 +119,14 @@ def delete(request: HttpRequest, timeline_id: str) -> HttpResponse:
 
 def epochs_figure(request: HttpRequest, timeline_id: str) -> HttpResponse:
     """The figure of epochs over time, as Plotly's JSON."""
-    from explorer.figures.epochs import epochs
-
     timeline = storage.get(timeline_id)
-    return json_response(orjson.dumps(epochs(timeline)))
+    return json_response(figure(collect(_parsed_chunks(timeline))))
+
+
+def _parsed_chunks(timeline: Timeline) -> Iterator[tuple[dict[str, Any], list[dict[str, Any]]]]:
+    """The chunks' frames and changes, one after another: a long timeline is never whole in memory."""
+    for found in storage.chunks(timeline):
+        text = storage.chunk_text(timeline, found.first)
+        if text is not None:
+            parsed = orjson.loads(text[0])
+            yield parsed["frame"], parsed["changes"]
