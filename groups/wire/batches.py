@@ -66,9 +66,13 @@ _LEAST_OLD_LENGTH: Final = 14
 _SEARCH_BLOCK_BYTES: Final = 1024 * 1024
 """The search for a next header takes this much at a time, so that a mapped file is not read into memory at once."""
 
-MOST_SEARCH_CHECKSUM_BYTES: Final = 256 * 1024 * 1024
-"""The search for next headers may spend this much on checksums in one segment (about a tenth of a second). An honest
-file needs a batch's length for each fault; bytes made to look like headers everywhere would need a square of theirs."""
+MOST_SEARCH_BYTES: Final = 256 * 1024 * 1024
+"""What the search for next headers may spend in one segment: the bytes that it checks, and for each place that it
+looks at as much as ``_LOOK_COSTS_BYTES``. That is at most a few seconds. An honest file needs a batch's length for
+each fault; bytes made to look like headers everywhere would need the square of theirs."""
+
+_LOOK_COSTS_BYTES: Final = 64
+"""So that there are at most four million looks, as many as a gigabyte of random bytes asks for."""
 
 
 class ProblemKind(StrEnum):
@@ -119,7 +123,8 @@ def write_segment(batches: Iterable[RecordBatch]) -> Iterator[bytes]:
 def read_batches(data: Buffer) -> Iterator[RecordBatch | BatchProblem]:
     """Every batch of a segment in its order, and a problem for each stretch of bytes that is none.
 
-    ``data`` may be a mapped file: a batch is copied when it is read, nothing is kept.
+    ``data`` may be a mapped file: a batch is copied when it is read, nothing is kept. The map can be closed when the
+    iterator has ended or was closed itself.
     """
     with memoryview(data) as view, view.cast("B") as raw:
         yield from _Walk(raw).run()
@@ -131,7 +136,7 @@ class _Walk:
     def __init__(self, view: memoryview) -> None:
         self.view = view
         self.end = len(view)
-        self.checksum_bytes_left = MOST_SEARCH_CHECKSUM_BYTES
+        self.search_bytes_left = MOST_SEARCH_BYTES
 
     def run(self) -> Iterator[RecordBatch | BatchProblem]:
         at = 0
@@ -153,7 +158,7 @@ class _Walk:
         if after > self.end:
             # Either the end of a segment in use, or a damaged length: then a whole batch stands further on.
             found = self.search(at + 1)
-            if found == self.end:
+            if found == self.end and self.search_bytes_left > 0:
                 return self.ending(at)
             return self.left_out(at, found, f"a length of {length} bytes that leads beyond the file"), found
         try:
@@ -278,13 +283,14 @@ class _Walk:
                 begin = sought + index - _MAGIC_AT
                 if self.is_whole_batch(begin):
                     return begin
-                if self.checksum_bytes_left <= 0:
+                if self.search_bytes_left <= 0:
                     return self.end
                 index = block.find(MAGIC, index + 1)
             sought += len(block)
         return self.end
 
     def is_whole_batch(self, at: int) -> bool:
+        self.search_bytes_left -= _LOOK_COSTS_BYTES
         if self.end - at < HEADER_BYTES:
             return False
         (
@@ -299,5 +305,5 @@ class _Walk:
             or not 0 <= count <= last_offset_delta + 1
         ):
             return False
-        self.checksum_bytes_left -= length
+        self.search_bytes_left -= length
         return bool(google_crc32c.value(bytes(self.view[at + CRC_END : after])) == crc)

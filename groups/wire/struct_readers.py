@@ -134,6 +134,7 @@ def _array_reader(array: Array, form: Form, *, nullable: bool) -> Reader:
 
 
 def struct_reader(body: Struct, form: Form, *, whole: bool = True) -> Reader:
+    """Reads a struct into a dict; without ``whole`` it stops behind the last declared field, before any tags."""
     steps: list[tuple[str | None, tuple[str, ...], Reader]] = []
     for plain, group in groupby(body.in_version(form.version), key=_is_plain_integer):
         fields = list(group)

@@ -108,6 +108,7 @@ def _array_writer(array: Array, form: Form, *, nullable: bool) -> Writer:
 
 
 def struct_writer(body: Struct, form: Form) -> Writer:
+    """Writes a dict as a struct; ``UnencodableError`` for a field that is missing, unknown, or does not fit."""
     fixed = tuple(
         (field.name, _writer(field.type, form, nullable=field.is_nullable_in(form.version)), field.default)
         for field in body.in_version(form.version)

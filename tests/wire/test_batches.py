@@ -259,7 +259,7 @@ def test_any_bytes_are_read_to_their_end(data: bytes):
 def test_the_search_for_a_next_batch_has_a_bound(monkeypatch: pytest.MonkeyPatch):
     # Each of these bytes may begin a batch that reaches nearly to the end, and no checksum is right.
     hostile = (b"\0\0\0\0\0\0\0\0\0\0\x40\0\0\0\0\0\2" + b"\0" * 44) * 2_000
-    monkeypatch.setattr(batches_module, "MOST_SEARCH_CHECKSUM_BYTES", 1_000_000)
+    monkeypatch.setattr(batches_module, "MOST_SEARCH_BYTES", 1_000_000)
     checked = 0
     original = google_crc32c.value
 
@@ -273,6 +273,15 @@ def test_the_search_for_a_next_batch_has_a_bound(monkeypatch: pytest.MonkeyPatch
     items = list(read_batches(hostile + rows[0]))
     assert len(items) == 1
     assert checked < 1_100_000
+
+
+def test_the_search_looks_at_so_many_places_and_no_more(monkeypatch: pytest.MonkeyPatch):
+    # Every byte may be a magic, behind a length that is none.
+    monkeypatch.setattr(batches_module, "MOST_SEARCH_BYTES", 64 * 1000)
+    _, rows = segment(1)
+    near, far = (b"\xff" * 8 + b"\x02" * count for count in (500, 5000))
+    assert told(near + rows[0]) == [("damaged", 0, len(near)), 0]
+    assert told(far + rows[0]) == [("not-a-segment", 0, len(far + rows[0]))]
 
 
 @pytest.mark.parametrize("compression", list(Compression))
