@@ -24,4 +24,4 @@ def released_jars() -> str:
 @pytest.fixture(scope="session")
 def recorded(released_jars: str, tmp_path_factory: pytest.TempPathFactory) -> Recorded:
     """A short scenario, played by released consumers on a released broker just now."""
-    return record(tmp_path_factory.mktemp("broker"))
+    return record(tmp_path_factory.mktemp("broker"), lambda _: None)

@@ -7,8 +7,10 @@ grows; one member is killed, others leave. The broker is stopped before its segm
 from __future__ import annotations
 
 import contextlib
+import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,6 +30,10 @@ COMMITTED_OFFSET = 7
 ABORTED_OFFSET = 11
 TRANSACTION_LIMIT_S = 30
 
+CROWD = "crowd"
+CROWD_MEMBERS = 24
+CROWD_LIMIT_S = 30
+
 SLOW_REVOKE_MS = 7000
 """Long enough to ask the command line tool twice while partitions are being given up."""
 
@@ -42,19 +48,23 @@ class Recorded:
     tables: list[dict[str, Any]]
 
 
-def record(folder: Path, beside: Callable[[Node], None] = lambda _: None) -> Recorded:
-    """Plays the scenario in ``folder``; ``beside`` is done by the same node in the meantime."""
+def record(folder: Path, beside: Callable[[Node], None]) -> Recorded:
+    """Plays the scenario in ``folder``; ``beside`` is done by the same node in the meantime, on a thread."""
     with running(folder) as node, contextlib.ExitStack() as leftovers:
         with node.connect() as connection:
             topics = {connection.create_topic(name, count): name for name, count in (("foo", 4), ("bar", 3))}
         for group in (SHARED, OLD):
             wait_for_coordinator(node, group)
-        watcher = _play(node, leftovers, beside)
+        aside = threading.Thread(target=beside, args=(node,))
+        aside.start()
+        leftovers.callback(aside.join)
+        watcher = _play(node, leftovers)
+        aside.join()
         node.stop()
     return Recorded(data=node.data, topics=topics, snapshots=watcher.snapshots, tables=watcher.tables)
 
 
-def _play(node: Node, leftovers: contextlib.ExitStack, beside: Callable[[Node], None]) -> Watcher:
+def _play(node: Node, leftovers: contextlib.ExitStack) -> Watcher:
     def member(client_id: str, group: str, topic: str, settings: dict[str, object], revoke_ms: int) -> Member:
         started = Member(node, client_id, group, topic, settings, revoke_ms).start()
         leftovers.callback(started.kill)
@@ -85,7 +95,7 @@ def _play(node: Node, leftovers: contextlib.ExitStack, beside: Callable[[Node], 
         b.kill()
         watcher.tabulate(OLD, "classic")
         _transactions(node)
-        beside(node)
+        _crowd(node)
         y.leave()
         x.wait_for("assigned", times=3)
         _until(watcher, lambda said: len(said["members"]) == 1 and said["state"] == "Stable")
@@ -113,6 +123,25 @@ def _transactions(node: Node) -> None:
         )
         finish(TRANSACTION_LIMIT_S)
     consumer.close()
+
+
+def _crowd(node: Node) -> None:
+    """Many members join at one moment, and leave at one moment, so that one batch holds several requests."""
+    wait_for_coordinator(node, CROWD)
+    together = threading.Barrier(CROWD_MEMBERS, timeout=CROWD_LIMIT_S)
+
+    def join_and_leave(member: str) -> list[int]:
+        with node.connect(member) as connection:
+            together.wait()
+            joined = connection.heartbeat(
+                CROWD, member, 0, subscribed=["foo"], rebalance_timeout_ms=60_000, owned={}
+            )
+            together.wait()
+            return [joined["errorCode"], connection.heartbeat(CROWD, member, -1)["errorCode"]]
+
+    with ThreadPoolExecutor(CROWD_MEMBERS) as pool:
+        errors = list(pool.map(join_and_leave, [f"m{number}" for number in range(CROWD_MEMBERS)]))
+    assert errors == [[0, 0]] * CROWD_MEMBERS
 
 
 def _until(watcher: Watcher, holds: Callable[[dict[str, Any]], bool], limit_s: float = 30) -> None:

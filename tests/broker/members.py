@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from . import jars
-from .node import Node, end_with_parent
+from .node import Node, on_a_leash
 from .rpc import RpcError
 
 CLIENT_LIMIT_S = 60
@@ -48,18 +48,15 @@ class Member:
             "auto.offset.reset": "earliest",
             **self.settings,
         }
+        command = ["java", "-Xmx96m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Dlog4j2.level=ERROR"]
+        command += ["-cp", jars.class_path(), "GroupMember", self.topic, str(self.revoke_ms)]
+        command += [f"{key}={value}" for key, value in settings.items()]
         self._process = subprocess.Popen(
-            [
-                *["java", "-Xmx96m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"],
-                *["-Dlog4j2.level=ERROR", "-cp", jars.class_path(), "GroupMember"],
-                *[self.topic, str(self.revoke_ms)],
-                *[f"{key}={value}" for key, value in settings.items()],
-            ],
+            on_a_leash(command),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             text=True,
-            preexec_fn=end_with_parent,
         )
         threading.Thread(target=self._listen, daemon=True).start()
         return self

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import contextlib
 import os
-import signal
 import socket
 import subprocess
 import sys
@@ -121,14 +120,14 @@ class Node:
         ]
         if not (self.data / "meta.properties").exists():
             self._format(java)
+        command = [*java, "kafka.Kafka", str(self.folder / "server.properties")]
         with (self.folder / "broker.out").open("wb") as out:
             self._process = subprocess.Popen(
-                [*java, "kafka.Kafka", str(self.folder / "server.properties")],
+                command if outlive else on_a_leash(command),
                 stdin=subprocess.DEVNULL,
                 stdout=out,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
-                preexec_fn=None if outlive else end_with_parent,
             )
         try:
             self._wait_until_ready()
@@ -243,12 +242,16 @@ def _free_ports() -> tuple[int, int]:
         return first.getsockname()[1], second.getsockname()[1]
 
 
-def end_with_parent() -> None:
-    """Has the kernel stop the child when this process dies, however it dies (Linux; elsewhere ``stop`` does)."""
-    if sys.platform == "linux":
-        import ctypes
+_LEASH = """
+import ctypes, os, sys
+ctypes.CDLL(None).prctl(1, 15)  # PR_SET_PDEATHSIG, SIGTERM; it stays set across exec
+if os.getppid() == int(sys.argv[1]):
+    os.execvp(sys.argv[2], sys.argv[2:])
+"""
 
-        pr_set_pdeathsig = 1
-        ctypes.CDLL(None).prctl(pr_set_pdeathsig, signal.SIGTERM)
-        if os.getppid() == 1:
-            os._exit(1)
+
+def on_a_leash(command: list[str]) -> list[str]:
+    """The command so that the kernel stops it when this process dies, however it dies (Linux; elsewhere as it is)."""
+    if sys.platform != "linux":
+        return command
+    return [sys.executable, "-S", "-c", _LEASH, str(os.getpid()), *command]

@@ -79,10 +79,19 @@ def encode(kind: Any, value: Any) -> bytes:
         case ("struct?", inner):
             return b"\xff" if value is None else b"\1" + encode(inner, value)
         case [(str(), _), *_]:
-            return b"".join(encode(inner, value[name]) for name, inner in kind) + b"\0"
+            return b"".join(encode(inner, _field(value, name, inner)) for name, inner in kind) + b"\0"
         case [inner]:
             return _varint(len(value) + 1) + b"".join(encode(inner, each) for each in value)
     raise TypeError(f"no such schema type: {kind!r}")
+
+
+def _field(value: dict[str, Any], name: str, kind: Any) -> Any:
+    """A field of a struct; one that is not given is null where it may be, else at its default."""
+    if name in value:
+        return value[name]
+    if kind == "string?" or (isinstance(kind, tuple) and kind[0] in ("array?", "struct?")):
+        return None
+    return schemas.DEFAULTS[name]
 
 
 def decode(kind: Any, reader: Reader) -> Any:
@@ -134,6 +143,9 @@ class Connection:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
         self._socket.close()
 
     def call(self, api: str, request: dict[str, Any], *, version: int | None = None) -> dict[str, Any]:

@@ -4,6 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+DEFAULTS: dict[str, Any] = {
+    "rebalanceTimeoutMs": -1,
+    "committedLeaderEpoch": -1,
+    "generationIdOrMemberEpoch": -1,
+}
+"""What a request's field is where it is not given and may not be null."""
+
 _PARTITIONS = [("topicId", "uuid"), ("partitions", ["int32"])]
 
 _NAMED = [("topicId", "uuid"), ("topicName", "string"), ("partitions", ["int32"])]

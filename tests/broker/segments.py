@@ -113,3 +113,38 @@ def group_hashes(data: Path, group: str) -> list[int]:
 def hash_of(topic_id: str, name: str, partitions: int) -> int:
     """The metadata hash of a group that reads one topic, whose brokers have no racks."""
     return group_hash({name: topic_hash(topic_id, name, partitions)})
+
+
+def without_ids_and_times(payload: Mapping[str, Any], topics: Mapping[str, str]) -> dict[str, Any]:
+    """A record's payload without what only its writer could know: topic ids, timestamps, host and metadata hash.
+
+    Partitions come in the coordinator's hash order, so they are told as maps, each with its assignment epoch.
+    """
+
+    def partitions(rows: list[dict[str, Any]]) -> dict[str, Any]:
+        return {
+            topics[row["topicId"]]: dict(
+                sorted(zip(row["partitions"], row.get("assignmentEpochs", row["partitions"]), strict=True))
+            )
+            for row in rows
+        }
+
+    plain = {
+        "type": payload["type"],
+        "key": payload["key"],
+        "version": payload["version"],
+        "value": payload["value"],
+    }
+    if payload["value"] is None:
+        return plain
+    value = {
+        name: partitions(field)
+        if name in ("topicPartitions", "assignedPartitions", "partitionsPendingRevocation")
+        else field
+        for name, field in payload["value"].items()
+        if name not in ("assignmentTimestamp", "commitTimestamp", "clientHost", "topicId", "metadataHash")
+    }
+    if payload["type"] == 5:
+        # Kafka writes it even when it is null.
+        value.setdefault("classicMemberMetadata", None)
+    return plain | {"value": value}

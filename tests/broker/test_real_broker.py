@@ -4,12 +4,22 @@ from __future__ import annotations
 
 import pytest
 
+from groups.pipeline.units import GroupRecord, units
 from groups.wire.control import ControlType, decode_control
 from groups.wire.records import decode_record
 
 from .comparison import disagreements, untrue_tables
-from .fresh import ABORTED_OFFSET, COMMITTED_OFFSET, OLD, SHARED, TRANSACTIONAL, Recorded
-from .segments import batches, group_hashes, hash_of, settled_frames
+from .fresh import (
+    ABORTED_OFFSET,
+    COMMITTED_OFFSET,
+    CROWD,
+    CROWD_MEMBERS,
+    OLD,
+    SHARED,
+    TRANSACTIONAL,
+    Recorded,
+)
+from .segments import batches, group_hashes, hash_of, payloads, settled_frames
 
 pytestmark = pytest.mark.broker
 
@@ -49,3 +59,20 @@ def test_offsets_of_a_transaction_are_followed_by_its_end(recorded: Recorded) ->
                 assert payload["key"]["group"] == TRANSACTIONAL
                 seen.append(payload["value"]["offset"])
     assert seen == [COMMITTED_OFFSET, ControlType.COMMIT, ABORTED_OFFSET, ControlType.ABORT]
+
+
+def test_requests_that_share_a_batch_are_told_apart(recorded: Recorded) -> None:
+    """Each member's join and each leave is one unit, however many of them the broker wrote as one batch."""
+    written = payloads(recorded.data, CROWD)
+    records = [
+        GroupRecord(
+            partition=0, offset=offset, batch=number, at_ms=at_ms, type=payload["type"], payload=payload
+        )
+        for number, batch in enumerate(written)
+        for offset, at_ms, payload in batch
+    ]
+    found = list(units(records))
+    assert len(found) == 2 * CROWD_MEMBERS
+    assert len(written) < len(found), "no batch held two requests, so nothing was shown"
+    assert [unit[0].type for unit in found[:CROWD_MEMBERS]] == [5] * CROWD_MEMBERS
+    assert all([record.type for record in unit] == [8, 7, 5, 3] for unit in found[CROWD_MEMBERS:])

@@ -1,0 +1,103 @@
+"""The requests of a simulated run, sent to a real broker at the same moments.
+
+The simulated clients' ids, epochs and reported partitions are taken as they are (a member chooses its own id), so a
+broker that behaves as the simulated coordinator does answers the same and writes the same records. Topic ids are the
+broker's own; they are put in place of the simulated ones.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from .node import Node, wait_for_coordinator
+from .rpc import Connection
+
+SETTLE_S = 0.2
+"""Between the last request and the end of the recording, on top of what the run itself waits for."""
+
+LATE_MS_MOST = 400
+"""A request that goes out later than this does not repeat the run: the machine is too busy to compare anything."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sent:
+    """One request as the simulated client made it, and the broker's answer to it."""
+
+    at_ms: int
+    member: str
+    api: str
+    sequence: int
+    answer: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replayed:
+    """``topic_ids`` is simulated id → the broker's id; ``late_ms`` how late the latest request went out."""
+
+    sent: list[Sent]
+    topic_ids: dict[str, str]
+    late_ms: int
+    started_ms: int
+
+
+def replay_requests(
+    node: Node, entries: Iterable[Mapping[str, Any]], *, group: str, until_ms: int
+) -> Replayed:
+    """Sends the ``request`` entries of a run to the broker; topics are made as its first note tells."""
+    entries = list(entries)
+    topic_ids = _make_topics(node, entries)
+    wait_for_coordinator(node, group)
+    connections: dict[str, Connection] = {}
+    sent: list[Sent] = []
+    late_ms = 0
+    first_ms = int(entries[0]["at_ms"])
+    started = time.monotonic()
+    started_ms = time.time_ns() // 1_000_000
+    try:
+        for entry in entries:
+            if entry["kind"] != "request":
+                continue
+            due_s = (entry["at_ms"] - first_ms) / 1000
+            time.sleep(max(0.0, started + due_s - time.monotonic()))
+            late_ms = max(late_ms, round((time.monotonic() - started - due_s) * 1000))
+            member, payload = entry["actor"], entry["payload"]
+            if member not in connections:
+                connections[member] = node.connect(member)
+            answer = connections[member].call(
+                payload["api"], _translated(payload["body"], topic_ids), version=payload["version"]
+            )
+            sent.append(
+                Sent(
+                    at_ms=entry["at_ms"],
+                    member=member,
+                    api=payload["api"],
+                    sequence=entry["sequence"],
+                    answer=_translated(answer, {there: here for here, there in topic_ids.items()}),
+                )
+            )
+        time.sleep(max(0.0, started + (until_ms - first_ms) / 1000 + SETTLE_S - time.monotonic()))
+    finally:
+        for connection in connections.values():
+            connection.close()
+    return Replayed(sent=sent, topic_ids=topic_ids, late_ms=late_ms, started_ms=started_ms)
+
+
+def _make_topics(node: Node, entries: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    note = next(each["payload"] for each in entries if each["payload"].get("note") == "topics")
+    with node.connect() as connection:
+        return {
+            topic["id"]: connection.create_topic(name, topic["partitions"])
+            for name, topic in note["topics"].items()
+        }
+
+
+def _translated(value: Any, topic_ids: Mapping[str, str]) -> Any:
+    """The same value with topic ids replaced, wherever they stand."""
+    if isinstance(value, dict):
+        return {key: _translated(inner, topic_ids) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_translated(inner, topic_ids) for inner in value]
+    return topic_ids.get(value, value) if isinstance(value, str) else value
