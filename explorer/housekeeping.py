@@ -8,7 +8,8 @@ import logging
 from channels.db import database_sync_to_async
 from django.conf import settings
 
-from groups import storage
+from groups import imports, storage
+from groups.import_tasks import take_up_lost
 from groups.models import Timeline
 from groups.tasks import refold
 from simulations.tasks import resume
@@ -26,15 +27,17 @@ def at_start() -> None:
     """What must be put right when a server process starts, before its first sweep."""
     if not settings.REDIS_URL:
         storage.forget_queue()
+        imports.forget_queue()
 
 
 def sweep() -> None:
-    """Resume or interrupt each lost timeline. Any number of processes may do so at once."""
+    """Resume or interrupt each lost timeline and import. Any number of processes may do so at once."""
     for timeline in storage.lost_timelines():
         if timeline.source == Timeline.Source.SIMULATION:
             resume(timeline)
         else:
             storage.interrupt(timeline.id, "What wrote it was cut short. All that is shown was stored whole.")
+    take_up_lost()
     for timeline_id in storage.stale().values_list("id", flat=True):
         if timeline_id not in _refolding:
             _refolding.add(timeline_id)

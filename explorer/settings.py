@@ -123,6 +123,9 @@ UPLOAD_BYTES_MOST = environment.whole("UPLOAD_BYTES_MOST", 2 * 1024**3, least=10
 DATA_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
 """Bytes of a request's body outside of files: a scenario is a page of text, not a book."""
 
+DATA_UPLOAD_MAX_NUMBER_FILES = 2000
+"""Files of one upload: a broker's offsets topic has 50 partitions of a few segments each."""
+
 FILE_UPLOAD_TEMP_DIR = None
 
 # -- the browser's own defences

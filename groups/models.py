@@ -144,6 +144,15 @@ class Import(models.Model):
 
     paths: models.JSONField[list[str], list[str]] = models.JSONField(default=list)
     master = models.CharField(max_length=500, blank=True)
+    options: models.JSONField[dict[str, Any], dict[str, Any]] = models.JSONField(default=dict)
+    """What to read of it: ``group``, ``topics`` (names by topic id), and ``folder`` where it was uploaded to."""
+
+    problem = models.TextField(blank=True)
+    """Why it failed: one line, empty where all is well."""
+
+    lease_until = models.DateTimeField(null=True)
+    """Until when whoever waits for it or reads it need not be heard of; null once it has ended."""
+
     created = models.DateTimeField(auto_now_add=True)
     finished = models.DateTimeField(null=True)
 

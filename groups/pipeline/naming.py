@@ -60,12 +60,12 @@ IDS_MOST = 10_000
 class Note:
     """From the record at ``offset`` on (or from ``at_ms`` on, whichever comes first) these topics are known.
 
-    ``topics`` is the content of a ``topics`` note: ``{name: {"id", "partitions"}}``.
+    ``topics`` is the content of a ``topics`` note: ``{name: {"id", "partitions"}}``, null for one that was deleted.
     """
 
     offset: int | None
     at_ms: int | None
-    topics: Mapping[str, Mapping[str, Any]]
+    topics: Mapping[str, Mapping[str, Any] | None]
     source: str
 
 
@@ -196,7 +196,7 @@ def plan(facts: GroupFacts, known: Known) -> Plan:
     """Names for every topic id that a group's records mention, as far as anything tells them."""
     proofs = list(prove(facts, known))
     notes = [*metadata_notes(facts, known), *name_notes(facts, known), *proofs]
-    named = {topic["id"] for note in notes for topic in note.topics.values()}
+    named = {topic["id"] for note in notes for topic in note.topics.values() if topic is not None}
     nameless = tuple(
         nameless_topic(topic_id, facts, named_names={name for note in notes for name in note.topics})
         for topic_id in facts.mentioned
@@ -215,9 +215,11 @@ def metadata_notes(facts: GroupFacts, known: Known) -> Iterator[Note]:
             continue
         mention = facts.mentioned.get(change.topic_id) if change.topic_id not in seen else None
         seen.add(change.topic_id)
-        if change.partitions is not None:
-            topics = {change.name: {"id": change.topic_id, "partitions": change.partitions}}
-            yield Note(offset=mention, at_ms=change.at_ms, topics=topics, source=METADATA_LOG)
+        if change.partitions is None:
+            yield Note(offset=None, at_ms=change.at_ms, topics={change.name: None}, source=METADATA_LOG)
+            continue
+        topics = {change.name: {"id": change.topic_id, "partitions": change.partitions}}
+        yield Note(offset=mention, at_ms=change.at_ms, topics=topics, source=METADATA_LOG)
 
 
 def name_notes(facts: GroupFacts, known: Known) -> Iterator[Note]:

@@ -284,6 +284,8 @@ class TimelineFolding:
             if by_offset or (note.at_ms is not None and note.at_ms <= at_ms):
                 due.setdefault(note.source, {}).update(note.topics)
                 for name, topic in note.topics.items():
+                    if topic is None:
+                        continue
                     self.named[topic["id"]] = {"id": topic["id"], "name": name, "source": note.source}
             else:
                 later.append(note)

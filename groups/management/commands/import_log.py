@@ -1,0 +1,134 @@
+"""``manage.py import_log PATH…``: Kafka's own log files, in; stored timelines and a report as JSON, out."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import orjson
+from django.core.management.base import BaseCommand, CommandError
+
+from groups import imports
+from groups.models import Import
+from groups.pipeline.naming import BadTopicsFile, read_topics_file
+from groups.spark_ready import missing_packages
+
+BAD_INPUT = 2
+"""Exit code where nothing was read."""
+
+SOURCES = ("auto", "segments")
+"""What the paths hold. Every file is recognised by its content; ``segments`` says the only kind there is yet."""
+
+TIMELINE_FIELDS = ("id", "group", "protocol", "entries", "first_ms", "last_ms", "gaps")
+SKIPPED_FIELDS = ("file", "offset", "reason")
+
+
+class Command(BaseCommand):
+    help = "Import segments of __consumer_offsets (files or folders) as timelines; a JSON report on standard output."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument(
+            "paths", nargs="+", metavar="PATH", help="segment files, or folders that hold them"
+        )
+        parser.add_argument("--group", metavar="G", help="import this group alone")
+        parser.add_argument("--source", choices=SOURCES, default="auto", help="default: auto, by content")
+        parser.add_argument(
+            "--topics",
+            metavar="FILE",
+            help='names of topic ids, JSON: {"topic id": "name"} in base64 as Kafka prints it',
+        )
+        parser.add_argument("--master", metavar="URL", default="", help="Spark master; default: local[*]")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        missing = missing_packages()
+        if missing:
+            raise CommandError(
+                f"Spark's packages are not installed ({', '.join(missing)}): run `make install`.",
+                returncode=BAD_INPUT,
+            )
+        paths = [str(Path(path).absolute()) if Path(path).exists() else path for path in options["paths"]]
+        created = imports.create(
+            title=title_of(paths),
+            paths=paths,
+            group=options["group"],
+            topics=topics_of(options["topics"]),
+            master=options["master"],
+        )
+        self.told = ""
+        done = imports.perform(created.id, tell=self.tell)
+        if done.status == Import.Status.FAILED:
+            raise CommandError(done.problem, returncode=BAD_INPUT)
+        for line in same_lines(done.report):
+            self.stderr.write(line)
+        self.stdout.write(orjson.dumps(report_of(done.report)).decode())
+        if not done.report["timelines"] and not done.report["records"]["decoded"]:
+            raise CommandError(nothing_read(done.report, options["paths"]), returncode=BAD_INPUT)
+
+    def tell(self, progress: Mapping[str, Any]) -> None:
+        """A line for each stage, and its counts."""
+        counts = [
+            f"{stage['name'].lower()} {stage['done']}{_of(stage)} {stage['unit']}"
+            for stage in progress["stages"]
+            if stage["done"]
+        ]
+        line = f"{progress['stage']}: {', '.join(counts)}" if counts else progress["stage"]
+        if line != self.told:
+            self.told = line
+            self.stderr.write(line)
+
+
+def report_of(report: Mapping[str, Any]) -> dict[str, Any]:
+    """The report as scripts rely on it, field for field."""
+    records = report["records"]
+    return {
+        "timelines": [{name: told.get(name) for name in TIMELINE_FIELDS} for told in report["timelines"]],
+        "records": {
+            "read": records["read"],
+            "decoded": records["decoded"],
+            "skipped": [{name: told[name] for name in SKIPPED_FIELDS} for told in records["skipped"]],
+        },
+    }
+
+
+def topics_of(file: str | None) -> dict[str, Any]:
+    """The content of ``--topics``, checked."""
+    if file is None:
+        return {}
+    try:
+        content = orjson.loads(Path(file).read_bytes())
+        read_topics_file(content)
+    except OSError as error:
+        raise CommandError(f"--topics {file}: {error.strerror}.", returncode=BAD_INPUT) from error
+    except orjson.JSONDecodeError as error:
+        raise CommandError(f"--topics {file} is no JSON: {error}.", returncode=BAD_INPUT) from error
+    except BadTopicsFile as error:
+        raise CommandError(f"--topics {file}: {error}.", returncode=BAD_INPUT) from error
+    return dict(content)
+
+
+def title_of(paths: list[str]) -> str:
+    first = Path(paths[0])
+    return first.name if len(paths) == 1 else f"{first.name} and {len(paths) - 1} more"
+
+
+def same_lines(report: Mapping[str, Any]) -> list[str]:
+    return [
+        f"{told['id']} ({told['group']}) has the same entries as {told['same_as']}, imported before."
+        for told in report["timelines"]
+        if told.get("same_as")
+    ]
+
+
+def nothing_read(report: Mapping[str, Any], paths: list[str]) -> str:
+    skipped = report["records"]["skipped"]
+    if not skipped:
+        return f"Nothing was read from {', '.join(paths)}: no record of a consumer group is in it."
+    first = skipped[0]
+    more = f" (and {len(skipped) - 1} more)" if len(skipped) > 1 else ""
+    return f"Nothing was read: {first['file']}: {first['reason']}{more}."
+
+
+def _of(stage: Mapping[str, Any]) -> str:
+    return f" of {stage['of']}" if stage["of"] and stage["of"] != stage["done"] else ""
