@@ -83,7 +83,9 @@ class HashOrder(Generic[K]):
         return order
 
     @classmethod
-    def with_capacity(cls, hash_of: Callable[[K], int], capacity: int, keys: Iterable[K] = ()) -> HashOrder[K]:
+    def with_capacity(
+        cls, hash_of: Callable[[K], int], capacity: int, keys: Iterable[K] = ()
+    ) -> HashOrder[K]:
         """``new HashMap<>(capacity)``, then the keys put."""
         order = cls(hash_of, table=table_for(capacity))
         for key in keys:
@@ -163,7 +165,7 @@ class HashOrder(Generic[K]):
 class TimelineOrder(Generic[K]):
     """The keys of Kafka's ``TimelineHashMap``: two slots at first, last inserted first within a slot."""
 
-    __slots__ = ("_hash", "_slots", "_size")
+    __slots__ = ("_hash", "_size", "_slots")
 
     def __init__(self, hash_of: Callable[[K], int], keys: Iterable[K] = ()) -> None:
         self._hash = hash_of

@@ -18,7 +18,7 @@ class ErrorCode(IntEnum):
     STALE_MEMBER_EPOCH = 113
 
 
-class RequestRefused(Exception):  # noqa: N818 -- an answer of the protocol, not a fault of the program
+class RequestRefused(Exception):
     """A request that is answered with an error; nothing is written and no timer is touched."""
 
     def __init__(self, code: ErrorCode, message: str | None) -> None:

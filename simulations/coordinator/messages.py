@@ -41,11 +41,17 @@ class Heartbeat:
     @property
     def bare(self) -> bool:
         """Whether it tells nothing but that its sender is alive."""
+        told = (
+            self.rack_id,
+            self.subscribed_topic_names,
+            self.subscribed_topic_regex,
+            self.server_assignor,
+            self.owned,
+        )
         return (
             self.member_epoch > 0
             and self.rebalance_timeout_ms == UNCHANGED_TIMEOUT
-            and self.rack_id is self.subscribed_topic_names is self.subscribed_topic_regex is None
-            and self.server_assignor is self.owned is None
+            and all(field is None for field in told)
         )
 
     def body(self) -> dict[str, Any]:

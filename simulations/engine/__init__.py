@@ -1,0 +1,7 @@
+"""Runs a scenario: a discrete-event engine with a seed, a network, processes that fail, and one log."""
+
+from __future__ import annotations
+
+from simulations.engine.simulation import RunTooLong, run
+
+__all__ = ["RunTooLong", "run"]

@@ -1,0 +1,57 @@
+"""What a consumer wants done: requests sent, callbacks run, an alarm set. The engine does it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from simulations.coordinator.messages import Heartbeat, OffsetCommit, Partitions
+
+
+class Callback(StrEnum):
+    """``ConsumerRebalanceListener``'s callbacks."""
+
+    REVOKED = "on_partitions_revoked"
+    ASSIGNED = "on_partitions_assigned"
+    LOST = "on_partitions_lost"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Send:
+    """A request for the coordinator."""
+
+    request: Heartbeat | OffsetCommit
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """A callback that takes ``length_ms``; the consumer is to be told ``called`` when it has returned."""
+
+    callback: Callback
+    partitions: Partitions
+    length_ms: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Alarm:
+    """The consumer's one alarm: call ``ring`` at ``at_ms``. A later one replaces it; ``None`` stops it."""
+
+    at_ms: int | None
+
+
+Effect = Send | Call | Alarm
+
+
+def minus(left: Partitions, right: Partitions) -> dict[str, tuple[int, ...]]:
+    """``left`` without ``right``; topics without a partition fall out."""
+    rest = {
+        topic_id: tuple(p for p in numbers if p not in right.get(topic_id, ()))
+        for topic_id, numbers in left.items()
+    }
+    return {topic_id: numbers for topic_id, numbers in rest.items() if numbers}
+
+
+def tidy(partitions: Mapping[str, tuple[int, ...]]) -> dict[str, tuple[int, ...]]:
+    """Partitions ascending, topics without any left out: as clients report and compare them."""
+    return {topic_id: tuple(sorted(numbers)) for topic_id, numbers in partitions.items() if numbers}

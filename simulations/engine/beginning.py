@@ -1,0 +1,90 @@
+"""What a run begins with: topics with ids, and the records of a group that is there already."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from random import Random
+from typing import Any
+
+from groups.history.consumer_state import STABLE, UNRELEASED_PARTITIONS, ConsumerMember
+from groups.history.state import Semantics
+from groups.wire.uuids import uuid_to_base64
+from simulations.coordinator import records
+from simulations.coordinator.image import Image, ImageTopic
+from simulations.coordinator.messages import Partitions
+from simulations.coordinator.outcome import Record
+from simulations.scenario import Scenario, Start, StartMember, Topic
+
+
+def first_image(topics: Mapping[str, Topic], seed: int) -> Image:
+    """The scenario's topics; ids that it does not give are drawn from the seed, one for each topic in order."""
+    random = Random(f"topic ids of {seed}")
+    drawn: dict[str, ImageTopic] = {}
+    for name, topic in topics.items():
+        topic_id = draw_topic_id(random)
+        drawn[name] = ImageTopic(name=name, topic_id=topic.topic_id or topic_id, partitions=topic.partitions)
+    return Image(topics=drawn)
+
+
+def draw_topic_id(random: Random) -> str:
+    """A random UUID (version 4) in Kafka's text form; never one that begins with a dash, as in Kafka."""
+    while True:
+        bits = random.getrandbits(128) & ~(0xF << 76 | 0x3 << 62) | 0x4 << 76 | 0x2 << 62
+        text = uuid_to_base64(bits.to_bytes(16, "big"))
+        if not text.startswith("-"):
+            return text
+
+
+def topics_note(image: Image, names: tuple[str, ...]) -> dict[str, Any]:
+    """What the topics are called and how many partitions they have, from here on."""
+    told = {
+        name: {"id": image.topics[name].topic_id, "partitions": image.topics[name].partitions}
+        for name in names
+    }
+    return {"note": "topics", "topics": told, "source": "scenario"}
+
+
+def by_id(image: Image, owned: Partitions) -> dict[str, tuple[int, ...]]:
+    return {image.topics[name].topic_id: numbers for name, numbers in owned.items()}
+
+
+def start_records(scenario: Scenario, start: Start, image: Image, semantics: Semantics) -> list[Record]:
+    """The records that a compacted log of the state would hold, in the order in which they can be replayed."""
+    group_id = scenario.group
+    members = {member.name: _member(scenario, start, member, image) for member in start.members}
+    names = sorted({name for member in members.values() for name in member.subscribed_topic_names})
+    kafka = semantics is Semantics.KAFKA
+    written = [records.member_metadata(group_id, member) for member in members.values()]
+    written.append(
+        records.group_epoch(group_id, start.group_epoch, image.metadata_hash(names) if kafka else 0)
+    )
+    written += [
+        records.target_member(group_id, member.name, by_id(image, member.target)) for member in start.members
+    ]
+    # Without a timestamp the last target counts as long ago.
+    written.append(records.target_epoch(group_id, start.assignment_epoch, 0))
+    written += [
+        records.current_assignment(group_id, member, with_epochs=kafka) for member in members.values()
+    ]
+    return written
+
+
+def _member(scenario: Scenario, start: Start, started: StartMember, image: Image) -> ConsumerMember:
+    member = scenario.members[started.name]
+    waits = started.epoch == start.assignment_epoch and started.owned != started.target
+    return ConsumerMember(
+        member_id=member.name,
+        epoch=started.epoch,
+        previous_epoch=started.epoch,
+        state=UNRELEASED_PARTITIONS if waits else STABLE,
+        assigned={
+            topic_id: dict.fromkeys(numbers, started.epoch)
+            for topic_id, numbers in by_id(image, started.owned).items()
+        },
+        subscribed_topic_names=member.subscribe,
+        rebalance_timeout_ms=member.rebalance_timeout_ms,
+        server_assignor=member.assignor,
+        client_id=member.client_id,
+        client_host=member.client_host,
+        rack_id=member.rack_id,
+    )

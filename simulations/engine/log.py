@@ -1,0 +1,73 @@
+"""The log of a run: gives each entry its sequence, records their offsets, and folds every entry as it is written."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from groups.history.entries import FIRST_SEQUENCE, Entry, Kind, Provenance
+from groups.history.fold import replay
+from groups.history.state import State
+
+COORDINATOR: Final = "coordinator"
+"""The actor of what no member does."""
+
+
+class Log:
+    """Entries in order, and the state that they give. Entries stay in ``fresh`` until they are taken."""
+
+    def __init__(self, state: State, partition: int) -> None:
+        self.state = state
+        self.partition = partition
+        self.fresh: list[Entry] = []
+        self.last = FIRST_SEQUENCE - 1
+        self._offset = 0
+        self._batch = 0
+
+    def write(
+        self, kind: Kind, actor: str, at_ms: int, payload: Mapping[str, Any], *, cause: int | None = None
+    ) -> int:
+        """Appends an entry that is no record; its sequence."""
+        return self._append(
+            Entry(
+                sequence=self.last + 1,
+                at_ms=at_ms,
+                kind=kind,
+                actor=actor,
+                cause=cause,
+                provenance=Provenance.SIMULATED,
+                payload=payload,
+            )
+        )
+
+    def write_unit(
+        self, records: Sequence[Mapping[str, Any]], at_ms: int, *, cause: int | None = None
+    ) -> int:
+        """Appends the records of one operation: one unit and, as on an idle broker, one batch; the last sequence."""
+        unit = self.last + 1
+        for position, record in enumerate(records, start=1):
+            self._append(
+                Entry(
+                    sequence=self.last + 1,
+                    at_ms=at_ms,
+                    kind=Kind.RECORD,
+                    actor=COORDINATOR,
+                    cause=cause,
+                    provenance=Provenance.SIMULATED,
+                    payload=record,
+                    partition=self.partition,
+                    offset=self._offset,
+                    batch=self._batch,
+                    unit=unit,
+                    settled=position == len(records),
+                )
+            )
+            self._offset += 1
+        self._batch += 1
+        return self.last
+
+    def _append(self, entry: Entry) -> int:
+        self.state = replay(self.state, entry)
+        self.fresh.append(entry)
+        self.last = entry.sequence
+        return entry.sequence

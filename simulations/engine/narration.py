@@ -1,0 +1,81 @@
+"""Finds the moments at which the rows of a proposal's table end, and says so in the log.
+
+Rows stand in order. Each waits for one event (``simulations.scenario.values.Event``). One moment can end several
+rows, as a released join does what the proposal tells in three; and a row whose event came out of order, yet in the
+same group epoch, ends together with the row before it. Heartbeats are no such event: they must come after it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from groups.history.consumer_state import UNREVOKED_PARTITIONS, Assignment, ConsumerGroup, ConsumerMember
+from groups.history.entries import Kind
+from simulations.engine.log import COORDINATOR, Log
+from simulations.scenario import Event, Step
+
+Seen = tuple[Event, str | None]
+
+
+class Narration:
+    """Told of every settled moment; writes a ``step`` note for each row that ends there."""
+
+    def __init__(self, steps: tuple[Step, ...], log: Log) -> None:
+        self._steps = steps
+        self._log = log
+        self._next = 0
+        self._unclaimed: list[Seen] = []
+        self._group = log.state.consumer
+
+    def begin(self) -> None:
+        """What has been written so far is where the rows start from."""
+        self._group = self._log.state.consumer
+
+    def settled(self, at_ms: int, told: Iterable[Seen]) -> None:
+        """A moment has settled. ``told`` are the events that the records do not show."""
+        before, after = self._group, self._log.state.consumer
+        self._group = after
+        if before.group_epoch != after.group_epoch:
+            self._unclaimed.clear()
+        told = list(told)
+        self._unclaimed += [*shown(before, after), *(seen for seen in told if seen[0] is not Event.HEARTBEAT)]
+        heartbeats = [seen for seen in told if seen[0] is Event.HEARTBEAT]
+        while self._next < len(self._steps):
+            step = self._steps[self._next]
+            waited = (step.event, step.who)
+            events = heartbeats if step.event is Event.HEARTBEAT else self._unclaimed
+            if waited not in events:
+                return
+            events.remove(waited)
+            self._next += 1
+            payload = {"note": "step", "step": self._next, "says": step.says}
+            self._log.write(Kind.NOTE, COORDINATOR, at_ms, payload, cause=self._log.last)
+
+
+def shown(before: ConsumerGroup, after: ConsumerGroup) -> list[Seen]:
+    """The events that two states of a group differ by."""
+    if before is after:
+        return []
+    events: list[Seen] = [(Event.REMOVED, member) for member in before.members if member not in after.members]
+    if before.assignment_epoch != after.assignment_epoch:
+        events.append((Event.TARGET, None))
+    for member_id, member in after.members.items():
+        old = before.members.get(member_id)
+        if old is member:
+            continue
+        if old is None:
+            events.append((Event.JOIN, member_id))
+            old = ConsumerMember(member_id=member_id)
+        if member.state == UNREVOKED_PARTITIONS and _grew(old.pending_revocation, member.pending_revocation):
+            events.append((Event.REVOKES, member_id))
+        if old.state == UNREVOKED_PARTITIONS and old.pending_revocation != member.pending_revocation:
+            events.append((Event.ACKNOWLEDGES, member_id))
+        if member.epoch > old.epoch:
+            events.append((Event.ADVANCES, member_id))
+        if _grew(old.assigned, member.assigned):
+            events.append((Event.GAINS, member_id))
+    return events
+
+
+def _grew(before: Assignment, after: Assignment) -> bool:
+    return any(set(numbers) - set(before.get(topic_id, ())) for topic_id, numbers in after.items())

@@ -1,0 +1,110 @@
+"""A process with a consumer in it: it can stand still, go on, and be gone. What it wants done goes to the world."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from groups.history.entries import Kind
+from simulations.clients import Alarm, Call, Consumer, Effect, Send
+from simulations.coordinator.messages import Heartbeat, HeartbeatAnswer, OffsetCommit, Partitions
+from simulations.engine.log import Log
+from simulations.engine.queue import EventQueue, Priority
+
+Deliver = Callable[["Process", Heartbeat | OffsetCommit, int | None], None]
+"""``deliver(process, request, cause)``: what the network does with a request."""
+
+
+class Process:
+    """Runs one consumer. While paused, whatever happens to it waits; once killed, nothing does any more."""
+
+    def __init__(
+        self,
+        consumer: Consumer,
+        queue: EventQueue,
+        log: Log,
+        deliver: Deliver,
+        names: Callable[[Partitions], dict[str, list[int]]],
+    ) -> None:
+        self.consumer = consumer
+        self.alive = True
+        self._queue = queue
+        self._log = log
+        self._deliver = deliver
+        self._names = names
+        self._paused = False
+        self._waiting: list[Callable[[], None]] = []
+        self._alarm = 0
+
+    @property
+    def member_id(self) -> str:
+        return self.consumer.config.member_id
+
+    def pause(self) -> None:
+        self._paused = True
+
+    def resume(self) -> None:
+        self._paused = False
+        waiting, self._waiting = self._waiting, []
+        for happen in waiting:
+            happen()
+
+    def kill(self) -> None:
+        self.alive = False
+        self._waiting.clear()
+
+    def act(self, effects: list[Effect], cause: int | None) -> None:
+        """Does what the consumer asks for, in its order."""
+        for effect in effects:
+            match effect:
+                case Send(request=request):
+                    self._deliver(self, request, cause)
+                case Call():
+                    cause = self._call(effect, cause)
+                case Alarm(at_ms=at_ms):
+                    self._set_alarm(at_ms)
+
+    def answered(self, request: Heartbeat, answer: HeartbeatAnswer, cause: int | None) -> None:
+        """An answer arrived; ``cause`` is its entry."""
+        self._happens(lambda: self.act(self.consumer.receive(request, answer, self._queue.now_ms), cause))
+
+    def _call(self, call: Call, cause: int | None) -> int:
+        partitions = self._names(call.partitions)
+
+        def entry(phase: str, because: int | None) -> int:
+            payload = {"callback": str(call.callback), "phase": phase, "partitions": partitions}
+            return self._log.write(Kind.CALLBACK, self.member_id, self._queue.now_ms, payload, cause=because)
+
+        started = entry("start", cause)
+
+        def returned() -> None:
+            self.act(self.consumer.called(self._queue.now_ms), entry("end", started))
+
+        self._queue.plan(
+            self._queue.now_ms + call.length_ms, Priority.CLIENT, lambda: self._happens(returned)
+        )
+        return started
+
+    def _set_alarm(self, at_ms: int | None) -> None:
+        self._alarm += 1
+        if at_ms is None:
+            return
+        number = self._alarm
+
+        def ring() -> None:
+            if number == self._alarm:
+                self.act(self.consumer.ring(self._queue.now_ms), None)
+
+        def due() -> None:
+            # A later alarm has replaced this one: nothing is left to wait for a paused process.
+            if number == self._alarm:
+                self._happens(ring)
+
+        self._queue.plan(at_ms, Priority.CLIENT, due)
+
+    def _happens(self, happen: Callable[[], None]) -> None:
+        if not self.alive:
+            return
+        if self._paused:
+            self._waiting.append(happen)
+        else:
+            happen()

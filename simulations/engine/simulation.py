@@ -1,0 +1,317 @@
+"""A run: the script happens, requests travel, the coordinator answers, and everything stands in one log.
+
+The same scenario, semantics and seed give the same entries, byte for byte: time is the queue's, chance is the
+seed's, and nothing is walked in an order that the interpreter draws.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from random import Random
+from typing import Final
+
+from groups.history.entries import Entry, Kind
+from groups.history.state import Semantics, initial_state
+from simulations.assignors.java_orders import offsets_partition
+from simulations.clients import Consumer, ConsumerConfig
+from simulations.coordinator.interface import COORDINATORS
+from simulations.coordinator.messages import (
+    COMMIT_API,
+    HEARTBEAT_API,
+    LEAVE_EPOCH,
+    CommittedOffset,
+    Heartbeat,
+    HeartbeatAnswer,
+    OffsetCommit,
+    Partitions,
+)
+from simulations.coordinator.outcome import ASSIGNMENT, SESSION, Context, Outcome, Refresh, TimerStart
+from simulations.engine.beginning import by_id, first_image, start_records, topics_note
+from simulations.engine.log import COORDINATOR, Log
+from simulations.engine.narration import Narration, Seen
+from simulations.engine.process import Process
+from simulations.engine.queue import EventQueue, Priority
+from simulations.engine.timers import Timers
+from simulations.scenario import ENTRIES_MAX, Event, Scenario, Verb
+from simulations.scenario.values import Action
+
+OFFSETS_PARTITIONS: Final = 50
+"""``offsets.topic.num.partitions`` at its default: where the group's records would lie."""
+
+RECORDS_A_SECOND: Final = 10
+"""What a consumer is taken to read from each partition, for commits that name no offset."""
+
+
+class RunTooLong(Exception):
+    """The run made more entries than a timeline may have."""
+
+
+def run(
+    scenario: Scenario, semantics: Semantics | str | None = None, seed: int | None = None
+) -> Iterator[Entry]:
+    """The entries of a run, in order, as they come about; defaults are the scenario's. ``RunTooLong`` at the bound."""
+    chosen = Semantics(semantics) if semantics is not None else scenario.semantics
+    return Simulation(scenario, chosen, scenario.seed if seed is None else seed).entries()
+
+
+class Simulation:
+    """One run; ``entries`` may be walked once."""
+
+    def __init__(self, scenario: Scenario, semantics: Semantics, seed: int) -> None:
+        self.scenario = scenario
+        self.semantics = semantics
+        self.coordinator = COORDINATORS[semantics]
+        self.queue = EventQueue(scenario.start_ms)
+        self.log = Log(
+            initial_state(scenario.group, semantics), offsets_partition(scenario.group, OFFSETS_PARTITIONS)
+        )
+        self.timers = Timers(self.queue, self.log, self._expired)
+        self.image = first_image(scenario.topics, seed)
+        self.refresh = Refresh()
+        self.narration = Narration(scenario.steps, self.log)
+        self._delays = Random(f"network of {seed}")
+        self._processes: dict[str, Process] = {}
+        self._lives: dict[str, int] = {}
+        self._arrivals: dict[tuple[str, bool], int] = {}
+
+    def entries(self) -> Iterator[Entry]:
+        self._begin()
+        yield from self._taken()
+        until_ms = self.scenario.start_ms + self.scenario.until_ms
+        while (happen := self.queue.next_until(until_ms)) is not None:
+            happen()
+            yield from self._taken()
+            if self.log.last >= ENTRIES_MAX:
+                raise RunTooLong(
+                    f"the run stopped at {ENTRIES_MAX} entries, {self.queue.now_ms} ms in; "
+                    "shorten until, or let fewer members heartbeat less often"
+                )
+
+    def _taken(self) -> list[Entry]:
+        fresh, self.log.fresh = self.log.fresh, []
+        return fresh
+
+    # The script.
+
+    def _begin(self) -> None:
+        scenario, now_ms = self.scenario, self.queue.now_ms
+        note = topics_note(self.image, tuple(scenario.topics))
+        self.log.write(Kind.NOTE, COORDINATOR, now_ms, note)
+        for action in scenario.script:
+            self.queue.plan(
+                scenario.start_ms + action.at_ms, Priority.SCRIPT, partial(self._act, action)
+            )
+        if scenario.start is None:
+            return
+        records = start_records(scenario, scenario.start, self.image, self.semantics)
+        last = self.log.write_unit(records, now_ms)
+        interval_ms, session_ms = (
+            scenario.settings.heartbeat_interval_ms,
+            scenario.settings.session_timeout_ms,
+        )
+        for number, member in enumerate(scenario.start.members, start=1):
+            start = TimerStart(timer=SESSION, member_id=member.name, length_ms=session_ms)
+            self.timers.apply(start, last)
+            first_ms = member.heartbeat_ms
+            if first_ms is None:
+                first_ms = interval_ms * number // (len(scenario.start.members) + 1)
+            process = self._new_process(member.name)
+            adopted = process.consumer.adopt(
+                epoch=member.epoch,
+                owned=by_id(self.image, member.owned),
+                names=scenario.members[member.name].subscribe,
+                interval_ms=interval_ms,
+                first_beat_ms=now_ms + first_ms,
+            )
+            process.act(adopted, None)
+        self.narration.begin()
+
+    def _act(self, action: Action) -> None:
+        now_ms = self.queue.now_ms
+        if action.verb is Verb.ADD_PARTITIONS:
+            self._add_partitions(action)
+            return
+        process = self._processes.get(action.who)
+        if action.verb in (Verb.JOIN, Verb.RESTART):
+            if process is None or not process.alive or action.verb is Verb.RESTART:
+                if process is not None and process.alive:
+                    self._fault(Event.KILL, process)
+                    process.kill()
+                process = self._new_process(action.who)
+            process.act(process.consumer.join(self.scenario.members[action.who].subscribe, now_ms), None)
+            return
+        if action.verb is Verb.SLOW_REVOKE:
+            assert action.length_ms is not None
+            process = process or self._new_process(action.who)
+            process.consumer.revoke_ms = action.length_ms
+            return
+        assert process is not None, "the scenario was checked: nothing happens to who has not joined"
+        match action.verb:
+            case Verb.LEAVE:
+                process.act(process.consumer.leave(now_ms), None)
+            case Verb.HEARTBEAT:
+                process.act(process.consumer.beat(now_ms), None)
+            case Verb.SUBSCRIBE:
+                process.act(process.consumer.subscribe(action.topics), None)
+            case Verb.COMMIT:
+                offsets = self._offsets(process.consumer.owned, action.offset)
+                process.act(process.consumer.commit(offsets), None)
+            case Verb.KILL:
+                self._fault(Event.KILL, process)
+                process.kill()
+            case Verb.PAUSE:
+                self._fault(Event.PAUSE, process)
+                process.pause()
+            case Verb.RESUME:
+                self._fault(Event.RESUME, process)
+                process.resume()
+
+    def _new_process(self, name: str) -> Process:
+        """A process for the member; from its second life on its id tells which life it is."""
+        lives = self._lives[name] = self._lives.get(name, 0) + 1
+        member = self.scenario.members[name]
+        config = ConsumerConfig(
+            group_id=self.scenario.group,
+            member_id=name if lives == 1 else f"{name}~{lives}",
+            client_id=member.client_id,
+            client_host=member.client_host,
+            rack_id=member.rack_id,
+            server_assignor=member.assignor,
+            rebalance_timeout_ms=member.rebalance_timeout_ms,
+            callback_ms=member.callback_ms,
+            calls_for_nothing=self.semantics is Semantics.KAFKA,
+        )
+        process = Process(Consumer(config), self.queue, self.log, self._send, self._by_name)
+        self._processes[name] = process
+        return process
+
+    def _fault(self, event: Event, process: Process) -> None:
+        payload = {"fault": str(event), "member": process.member_id}
+        self.log.write(Kind.FAULT, process.member_id, self.queue.now_ms, payload)
+        self._settled((event, process.member_id))
+
+    def _add_partitions(self, action: Action) -> None:
+        assert action.partitions is not None
+        self.image = self.image.with_partitions(action.who, action.partitions)
+        note = topics_note(self.image, (action.who,))
+        cause = self.log.write(Kind.NOTE, COORDINATOR, self.queue.now_ms, note)
+        outcome = self.coordinator.image_changed(self._context(), (action.who,))
+        self._apply(outcome, cause)
+        self._settled((Event.METADATA, action.who))
+
+    def _offsets(self, owned: Partitions, offset: int | None) -> tuple[CommittedOffset, ...]:
+        seconds = (self.queue.now_ms - self.scenario.start_ms) / 1000
+        position = int(seconds * RECORDS_A_SECOND) if offset is None else offset
+        return tuple(
+            CommittedOffset(
+                topic=self.image.by_id[topic_id].name, topic_id=topic_id, partition=partition, offset=position
+            )
+            for topic_id, partitions in owned.items()
+            for partition in partitions
+        )
+
+    # The network.
+
+    def _send(self, process: Process, request: Heartbeat | OffsetCommit, cause: int | None) -> None:
+        def arrive() -> None:
+            if isinstance(request, Heartbeat):
+                self._heartbeat(process, request, cause)
+            else:
+                self._commit(process, request, cause)
+
+        self.queue.plan(self._travelled(process, to_coordinator=True), Priority.ARRIVAL, arrive)
+
+    def _travelled(self, process: Process, *, to_coordinator: bool) -> int:
+        """When a message arrives that is sent now; messages of one connection do not overtake each other."""
+        key = (process.member_id, to_coordinator)
+        arrival_ms = self.queue.now_ms + self._delays.randint(*self.scenario.network.delay_ms)
+        self._arrivals[key] = max(arrival_ms, self._arrivals.get(key, 0))
+        return self._arrivals[key]
+
+    # The coordinator.
+
+    def _context(self) -> Context:
+        return Context(
+            state=self.log.state,
+            image=self.image,
+            settings=self.scenario.settings,
+            now_ms=self.queue.now_ms,
+            refresh=self.refresh,
+        )
+
+    def _heartbeat(self, process: Process, request: Heartbeat, cause: int | None) -> None:
+        outcome = self.coordinator.heartbeat(self._context(), request)
+        steady = _is_steady(request, outcome)
+        payload = {"api": HEARTBEAT_API, "version": request.version, "body": request.body()}
+        if steady:
+            payload["steady"] = True
+        now_ms, member_id = self.queue.now_ms, request.member_id
+        entry = self.log.write(Kind.REQUEST, member_id, now_ms, payload, cause=cause)
+        if steady:
+            for command in outcome.timers:
+                assert isinstance(command, TimerStart)
+                self.timers.restart_quietly(command)
+        else:
+            self._apply(outcome, entry)
+            body = {"api": HEARTBEAT_API, "version": request.version, "to": member_id}
+            entry = self.log.write(
+                Kind.RESPONSE, COORDINATOR, now_ms, {**body, "body": outcome.answer.body()}, cause=entry
+            )
+        event = Event.LEAVES if request.member_epoch == LEAVE_EPOCH else Event.HEARTBEAT
+        self._settled((event, member_id))
+        self.queue.plan(
+            self._travelled(process, to_coordinator=False),
+            Priority.ARRIVAL,
+            lambda: process.answered(request, outcome.answer, entry),
+        )
+
+    def _commit(self, process: Process, request: OffsetCommit, cause: int | None) -> None:
+        outcome = self.coordinator.commit(self._context(), request)
+        now_ms = self.queue.now_ms
+        payload = {"api": COMMIT_API, "version": request.version, "body": request.body()}
+        entry = self.log.write(Kind.REQUEST, request.member_id, now_ms, payload, cause=cause)
+        self._apply(outcome, entry)
+        body = {"api": COMMIT_API, "version": request.version, "to": request.member_id}
+        self.log.write(
+            Kind.RESPONSE, COORDINATOR, now_ms, {**body, "body": outcome.answer.body()}, cause=entry
+        )
+        self._settled(*([(Event.COMMITS, request.member_id)] if outcome.records else []))
+
+    def _expired(self, timer: str, member_id: str | None, bound_epoch: int | None, fired: int) -> None:
+        self._apply(self.coordinator.expired(self._context(), timer, member_id, bound_epoch), fired)
+        self._settled()
+
+    def _apply(self, outcome: Outcome[object], cause: int) -> None:
+        """Writes the records, which changes the state, and runs the timer commands."""
+        last = cause
+        if outcome.records:
+            last = self.log.write_unit(outcome.records, self.queue.now_ms, cause=cause)
+        if outcome.refresh is not None:
+            self.refresh = outcome.refresh
+        for command in outcome.timers:
+            # The target is computed because of the new epoch; sessions run because of the request.
+            self.timers.apply(command, last if command.timer == ASSIGNMENT else cause)
+
+    def _settled(self, *told: Seen) -> None:
+        self.narration.settled(self.queue.now_ms, told)
+
+    def _by_name(self, partitions: Partitions) -> dict[str, list[int]]:
+        return {self.image.by_id[topic_id].name: list(numbers) for topic_id, numbers in partitions.items()}
+
+
+def _is_steady(request: Heartbeat, outcome: Outcome[HeartbeatAnswer]) -> bool:
+    """Nothing reported, nothing written, nothing answered but the same epoch."""
+    answer = outcome.answer
+    return (
+        request.bare
+        and not outcome.records
+        and not answer.error_code
+        and answer.member_epoch == request.member_epoch
+        and answer.assigned is None
+        and _only_session(outcome.timers)
+    )
+
+
+def _only_session(commands: Sequence[object]) -> bool:
+    return all(isinstance(command, TimerStart) and command.timer == SESSION for command in commands)

@@ -1,0 +1,150 @@
+"""``manage.py simulate SCENARIO``: a run of a scenario or of a bundled case study, as JSON Lines or as a segment."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from argparse import ArgumentParser
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from django.core.management.base import BaseCommand, CommandError
+
+if TYPE_CHECKING:
+    from groups.history.state import Semantics
+    from simulations.scenario import Scenario
+
+BAD_INPUT = 2
+"""Exit code of bad usage and bad input."""
+
+SEMANTICS = ("kip", "kafka")
+SEED_MAX = 2**63 - 1
+
+
+class Command(BaseCommand):
+    help = "Simulate a scenario (a YAML file, or a case study by its name); JSON Lines on standard output."
+    requires_system_checks = ()
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument(
+            "scenario",
+            metavar="SCENARIO",
+            help="a scenario file, - for standard input, or a case study's name",
+        )
+        parser.add_argument("--semantics", metavar="kip|kafka", help="default: the scenario's")
+        parser.add_argument("--seed", metavar="N", help="default: the scenario's")
+        parser.add_argument(
+            "--format", metavar="frames|entries|records|segment", default="frames", help="default: frames"
+        )
+        parser.add_argument(
+            "--by",
+            metavar="entry|unit|step",
+            help="a line for each entry (default), settled entry, or narrated step",
+        )
+        parser.add_argument("--out", metavar="F", help="write to this file instead of standard output")
+
+    def handle(self, *_args: Any, **options: Any) -> None:
+        # Only here: what the simulator needs is not to slow down every other command.
+        from groups.history.state import Semantics
+        from simulations.engine import RunTooLong
+        from simulations.output import BY, FORMATS
+
+        form = chosen("--format", options["format"], FORMATS)
+        by = chosen("--by", options["by"] or "entry", BY)
+        if options["by"] and form not in ("frames", "entries"):
+            raise usage(f"--by goes with --format frames or entries, not with {form}")
+        scenario = scenario_of(options["scenario"])
+        told = options["semantics"]
+        semantics = Semantics(chosen("--semantics", told, SEMANTICS)) if told else scenario.semantics
+        seed = seed_of(options["seed"], scenario.seed)
+        if form == "segment" and semantics is Semantics.KIP:
+            raise usage("no Kafka reads records of the proposal: --format segment needs --semantics kafka")
+        lines = told_lines(scenario, semantics, seed, form, by)
+        try:
+            if options["out"]:
+                with Path(options["out"]).open("wb") as file:
+                    write(lines, file)
+            elif form == "segment" or not hasattr(self.stdout, "_out") or self.stdout._out is sys.stdout:
+                write(lines, sys.stdout.buffer)
+            else:
+                for line in lines:
+                    self.stdout.write(line.decode(), ending="")
+        except RunTooLong as error:
+            raise usage(str(error)) from None
+        except BrokenPipeError:
+            # Whoever read has read enough (head, a closed pager); Python would complain again at its own end.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        except OSError as error:
+            raise usage(f"cannot write {options['out'] or 'standard output'}: {error.strerror}") from None
+
+
+def write(lines: Iterator[bytes], out: BinaryIO) -> None:
+    for line in lines:
+        out.write(line)
+    out.flush()
+
+
+def told_lines(scenario: Scenario, semantics: Semantics, seed: int, form: str, by: str) -> Iterator[bytes]:
+    """The run in the chosen form, as bytes to write one after the other."""
+    import orjson
+
+    from groups.history.state import initial_state
+    from simulations import output
+    from simulations.engine import run
+
+    entries = run(scenario, semantics, seed)
+    if form == "segment":
+        yield from output.segment(entries)
+        return
+    if form == "frames":
+        rows = output.frame_lines(entries, initial_state(scenario.group, semantics), by)
+    elif form == "entries":
+        rows = output.entry_lines(entries, by)
+    else:
+        rows = output.record_lines(entries)
+    for row in rows:
+        yield orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE)
+
+
+def scenario_of(named: str) -> Scenario:
+    """A file, standard input, or a case study; ``CommandError`` with the place of a mistake."""
+    from simulations import studies
+    from simulations.scenario import ScenarioError, load
+    from simulations.scenario.errors import nearest
+
+    path = Path(named)
+    try:
+        if named == "-":
+            return load(sys.stdin.read(), "scenario")
+        if named in studies.names():
+            return studies.load(named)
+        if not path.is_file():
+            raise usage(f"{named} is neither a file nor a case study; {nearest(named, studies.names())}")
+        return load(path.read_text(encoding="utf-8"), path.stem)
+    except ScenarioError as error:
+        raise usage(f"{named}: {error}") from None
+    except UnicodeDecodeError as error:
+        raise usage(f"{named}: not text in UTF-8, byte {error.start} is wrong") from None
+    except OSError as error:
+        raise usage(f"{named}: {error.strerror}") from None
+
+
+def seed_of(told: str | None, usual: int) -> int:
+    if told is None:
+        return usual
+    with contextlib.suppress(ValueError):
+        if 0 <= (seed := int(told)) <= SEED_MAX:
+            return seed
+    raise usage(f"--seed {told}: expected a whole number from 0 to {SEED_MAX}")
+
+
+def chosen(option: str, value: str, choices: tuple[str, ...]) -> str:
+    if value not in choices:
+        raise usage(f"{option} {value}: there are {', '.join(choices)}")
+    return value
+
+
+def usage(message: str) -> CommandError:
+    return CommandError(message, returncode=BAD_INPUT)

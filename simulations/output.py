@@ -1,0 +1,87 @@
+"""The forms in which ``simulate`` tells a run: frames, entries, records, and a segment that Kafka reads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
+
+from groups.history.entries import Entry, Kind
+from groups.history.fold import replay
+from groups.history.frames import FrameMaker
+from groups.history.state import State
+from groups.wire.batches import write_segment
+from groups.wire.record_batch import RecordBatch, coordinator_batch
+from groups.wire.records import encode_record
+from simulations.coordinator.records import RECORD_NAMES
+
+FORMATS: Final = ("frames", "entries", "records", "segment")
+BY: Final = ("entry", "unit", "step")
+
+
+def frame_lines(entries: Iterable[Entry], state: State, by: str) -> Iterator[dict[str, Any]]:
+    """A frame for each entry, for each settled one, or for each step with its number and what it says."""
+    maker = FrameMaker()
+    for entry in entries:
+        state = replay(state, entry)
+        if by == "step":
+            if entry.kind is Kind.NOTE and entry.payload["note"] == "step":
+                step = {"step": entry.payload["step"], "says": entry.payload["says"]}
+                yield {**step, **maker.frame(state), "settled": True}
+        elif entry.settled or by == "entry":
+            yield {**maker.frame(state), "settled": entry.settled}
+
+
+def entry_lines(entries: Iterable[Entry], by: str) -> Iterator[dict[str, Any]]:
+    """The entries; by unit those that settle one, by step the notes that end one."""
+    for entry in entries:
+        ends_step = entry.kind is Kind.NOTE and entry.payload["note"] == "step"
+        if by == "entry" or (by == "unit" and entry.settled) or (by == "step" and ends_step):
+            yield entry.to_json()
+
+
+def record_lines(entries: Iterable[Entry]) -> Iterator[dict[str, Any]]:
+    """The records alone, with their place in the log."""
+    for entry in entries:
+        if entry.kind is not Kind.RECORD:
+            continue
+        yield {
+            "offset": entry.offset,
+            "batch": entry.batch,
+            "timestamp": entry.at_ms,
+            "at_ms": entry.at_ms,
+            "sequence": entry.sequence,
+            "unit": entry.unit,
+            "type": entry.payload["type"],
+            "name": RECORD_NAMES[entry.payload["type"]],
+            "key": entry.payload["key"],
+            "version": entry.payload["version"],
+            "value": entry.payload["value"],
+        }
+
+
+def segment(entries: Iterable[Entry]) -> Iterator[bytes]:
+    """The records as a segment file of ``__consumer_offsets``: the bytes that a broker would have written."""
+    return write_segment(_batches(entries))
+
+
+def _batches(entries: Iterable[Entry]) -> Iterator[RecordBatch]:
+    held: list[Entry] = []
+    for entry in entries:
+        if entry.kind is not Kind.RECORD:
+            continue
+        if held and entry.batch != held[0].batch:
+            yield _batch(held)
+            held = []
+        held.append(entry)
+    if held:
+        yield _batch(held)
+
+
+def _batch(entries: list[Entry]) -> RecordBatch:
+    first = entries[0]
+    assert first.offset is not None
+    return coordinator_batch(
+        base_offset=first.offset,
+        timestamp_ms=first.at_ms,
+        records=[encode_record(entry.payload) for entry in entries],
+    )

@@ -1,0 +1,33 @@
+"""Scenarios: who is in a group, what happens to it when, and where the rows of a proposal's table stand."""
+
+from __future__ import annotations
+
+from simulations.scenario.errors import ScenarioError
+from simulations.scenario.reading import load
+from simulations.scenario.values import (
+    ENTRIES_MAX,
+    Event,
+    Member,
+    Network,
+    Scenario,
+    Start,
+    StartMember,
+    Step,
+    Topic,
+    Verb,
+)
+
+__all__ = [
+    "ENTRIES_MAX",
+    "Event",
+    "Member",
+    "Network",
+    "Scenario",
+    "ScenarioError",
+    "Start",
+    "StartMember",
+    "Step",
+    "Topic",
+    "Verb",
+    "load",
+]
