@@ -44,16 +44,30 @@ def commands() -> list[tuple[str, str]]:
     out = []
     for page in PAGES:
         for block in re.findall(r"^```console\n(.*?)^```", page.read_text(), re.MULTILINE | re.DOTALL):
-            out += [(page.relative_to(ROOT).as_posix(), line[2:]) for line in block.splitlines() if line.startswith("$ ")]
+            out += [
+                (page.relative_to(ROOT).as_posix(), line[2:])
+                for line in block.splitlines()
+                if line.startswith("$ ")
+            ]
     return out
 
 
 @pytest.mark.parametrize(("page", "command"), commands())
-def test_every_command_that_the_docs_show_runs(page: str, command: str, migrated_environment: dict[str, str]) -> None:
+def test_every_command_that_the_docs_show_runs(
+    page: str, command: str, migrated_environment: dict[str, str]
+) -> None:
     words = shlex.split(command.split(" | ")[0])
-    assert words[0] == "manage.py", f"{page}: only manage.py commands stand in console blocks, this is {command!r}"
+    assert words[0] == "manage.py", (
+        f"{page}: only manage.py commands stand in console blocks, this is {command!r}"
+    )
     done = subprocess.run(
-        [sys.executable, *words], cwd=ROOT, env=migrated_environment, capture_output=True, text=True, timeout=120, check=False
+        [sys.executable, *words],
+        cwd=ROOT,
+        env=migrated_environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
     )
     assert done.returncode == 0, f"{page}: {command}\n{done.stderr[-800:]}"
     for line in done.stdout.splitlines():
@@ -64,7 +78,9 @@ def test_the_reference_lists_every_record_type_that_is_decoded() -> None:
     from groups.wire.records import RECORD_TYPES
 
     page = (ROOT / "docs/reference/records.md").read_text()
-    listed = {int(number): name for number, name in re.findall(r"^\| (\d+) \| `(\w+)` \|", page, re.MULTILINE)}
+    listed = {
+        int(number): name for number, name in re.findall(r"^\| (\d+) \| `(\w+)` \|", page, re.MULTILINE)
+    }
     assert listed == {number: record_type.name for number, record_type in RECORD_TYPES.items()}
 
 

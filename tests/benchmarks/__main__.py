@@ -1,0 +1,34 @@
+"""``python -m tests.benchmarks [NAME…]``."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable
+
+from tests.benchmarks import history, pages, pipeline, sockets, starting
+from tests.benchmarks.figures import Figure
+
+BENCHMARKS: dict[str, Callable[[], Iterable[Figure]]] = {
+    "start": starting.run,
+    "pages": pages.run,
+    "sockets": sockets.run,
+    "import": pipeline.run,
+    "fold": history.run,
+}
+
+
+def main(names: list[str]) -> int:
+    unknown = [name for name in names if name not in BENCHMARKS]
+    if unknown:
+        sys.stderr.write(f"No benchmark {unknown[0]!r}: there are {', '.join(BENCHMARKS)}.\n")
+        return 2
+    sys.stdout.write("| what | measured | goal |\n|---|---:|---:|\n")
+    for name in names or BENCHMARKS:
+        for figure in BENCHMARKS[name]():
+            sys.stdout.write(figure.row() + "\n")
+            sys.stdout.flush()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

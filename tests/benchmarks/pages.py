@@ -1,0 +1,131 @@
+"""Pages: weight over the wire, from click to the first animated step, and answers while a long run simulates."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from tests.benchmarks.figures import Figure, middle, percentile
+from tests.serving import Served, served
+
+CHROMIUM = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
+CLICKS = 5
+PAGES_ASKED = 60
+BUSY_SCENARIO = """
+name: a long run
+protocol: consumer
+semantics: kafka
+topics: {{foo: {{partitions: 200}}}}
+config: {{session_timeout_ms: 6000, heartbeat_interval_ms: 1000}}
+members: {{{members}}}
+script:
+{script}
+seed: 1
+until: 1200s
+"""
+
+
+def run() -> Iterator[Figure]:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        served(Path(folder)) as server,
+        sync_playwright() as playwright,
+    ):
+        browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=CHROMIUM)
+        yield weight(browser, server)
+        yield click_to_step(browser, server)
+        browser.close()
+        yield from answers_while_busy(server)
+
+
+def weight(browser: Browser, server: Served) -> Figure:
+    """Bytes as they cross the wire, headers too, without Plotly."""
+    page = browser.new_page()
+    session = page.context.new_cdp_session(page)
+    session.send("Network.enable")
+    names: dict[str, str] = {}
+    sizes: dict[str, float] = {}
+    session.on("Network.requestWillBeSent", lambda e: names.update({e["requestId"]: e["request"]["url"]}))
+    session.on("Network.loadingFinished", lambda e: sizes.update({e["requestId"]: e["encodedDataLength"]}))
+    page.goto(server.url + "/t/kip848-basic", wait_until="networkidle")
+    page.wait_for_timeout(1000)
+    total = sum(size for request, size in sizes.items() if "plotly" not in names.get(request, ""))
+    page.close()
+    return Figure(
+        what="page of a case study over the wire, without Plotly", value=total / 1000, unit="KB", goal=300
+    )
+
+
+def click_to_step(browser: Browser, server: Served) -> Figure:
+    times = []
+    for _ in range(CLICKS):
+        context = browser.new_context()
+        page = context.new_page()
+        page.goto(server.url + "/", wait_until="load")
+        times.append(first_step_after_click(page))
+        context.close()
+    return Figure(
+        what="click on a case study to its first animated step, median", value=middle(times), unit="s", goal=1
+    )
+
+
+def first_step_after_click(page: Page) -> float:
+    """A fresh browser without a cache: the click, then the first chip or lane that is animated."""
+    page.add_init_script(
+        """
+        const animate = Element.prototype.animate;
+        Element.prototype.animate = function (...a) { window.__animated = true; return animate.apply(this, a); };
+        document.addEventListener("animationstart", () => { window.__animated = true; });
+        """
+    )
+    link = page.locator('a[href*="/t/kip848-six-partitions"]').first
+    began = time.monotonic()
+    link.click()
+    page.wait_for_url("**/t/kip848-six-partitions*")
+    page.wait_for_function("window.__animated === true", polling=10, timeout=15000)
+    return time.monotonic() - began
+
+
+def answers_while_busy(server: Served) -> Iterator[Figure]:
+    quiet = page_times(server)
+    members = ", ".join(f"M{n}: {{subscribe: [foo]}}" for n in range(40))
+    script = "\n".join(f"  - {{at: {n * 10}s, join: M{n}}}" for n in range(40))
+    text = BUSY_SCENARIO.format(members=members, script=script)
+    request = urllib.request.Request(
+        server.url + "/api/runs",
+        data=json.dumps({"scenario": text, "semantics": "kafka", "seed": 1}).encode(),
+        headers={"Content-Type": "application/json"},
+    )
+    timeline = json.load(urllib.request.urlopen(request, timeout=30))["timeline"]
+    time.sleep(1)
+    busy = page_times(server)
+    state = json.load(urllib.request.urlopen(f"{server.url}/api/timelines/{timeline}", timeout=30))
+    still = (
+        " (the run went on all the while)"
+        if state["status"] == "running"
+        else f" (the run was {state['status']})"
+    )
+    yield Figure(what="page while nothing runs, median", value=middle(quiet), unit="ms")
+    yield Figure(
+        what="page while a long run simulates, median" + still, value=middle(busy), unit="ms", goal=50
+    )
+    yield Figure(
+        what="page while a long run simulates, 95th percentile", value=percentile(busy, 0.95), unit="ms"
+    )
+
+
+def page_times(server: Served) -> list[float]:
+    times = []
+    for n in range(PAGES_ASKED):
+        path = ("/", "/t/kip848-basic", "/api/timelines/kip848-basic")[n % 3]
+        began = time.monotonic()
+        urllib.request.urlopen(server.url + path, timeout=30).read()
+        times.append((time.monotonic() - began) * 1000)
+        time.sleep(0.02)
+    return times
