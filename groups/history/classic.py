@@ -9,9 +9,10 @@ from dataclasses import replace
 from typing import Any
 
 from groups.history.classic_state import ClassicGroup, ClassicMember
-from groups.history.consumer import seen_names, text
+from groups.history.consumer import seen_names
 from groups.history.consumer_state import fresh_consumer_group
-from groups.history.state import Protocol, Semantics, State
+from groups.history.fields import integer, text
+from groups.history.state import UNREADABLE, Protocol, Semantics, State
 from groups.wire.embedded import decode_assignment, decode_subscription
 
 Fields = Mapping[str, Any]
@@ -30,7 +31,7 @@ def replay_record(state: State, key: Fields, value: Fields | None) -> State:
             "protocol", "A record of the classic protocol came while the group was not classic."
         )
     old = state.classic if state.protocol is Protocol.CLASSIC and not state.deleted else ClassicGroup()
-    generation = int(value["generation"])
+    generation = integer(value["generation"])
     if old.recorded and generation < old.generation:
         state = state.note("epoch_back", f"The generation went back from {old.generation} to {generation}.")
     # Other users of the classic protocol (Kafka Connect) embed bytes of their own, which stay bytes.
@@ -50,7 +51,7 @@ def replay_record(state: State, key: Fields, value: Fields | None) -> State:
             generation=generation,
             protocol_name=text(value.get("protocol")),
             leader=text(value.get("leader")),
-            state_timestamp_ms=int(value.get("currentStateTimestamp", -1)),
+            state_timestamp_ms=integer(value.get("currentStateTimestamp", -1)),
             members=members,
         ),
     )
@@ -76,8 +77,8 @@ def _member(
         client_id=text(fields.get("clientId")) or "",
         client_host=text(fields.get("clientHost")) or "",
         rack_id=rack_id,
-        rebalance_timeout_ms=int(fields.get("rebalanceTimeout", -1)),
-        session_timeout_ms=int(fields.get("sessionTimeout", -1)),
+        rebalance_timeout_ms=integer(fields.get("rebalanceTimeout", -1)),
+        session_timeout_ms=integer(fields.get("sessionTimeout", -1)),
         subscribed=subscribed,
         assigned=assigned,
         subscription=subscription,
@@ -110,4 +111,4 @@ def _assignment(state: State, member_id: str, data: str) -> tuple[State, Mapping
 
 
 def _unreadable(state: State, member_id: str, what: str, error: Exception) -> State:
-    return state.note("unreadable", f"A member's {what} cannot be read: {error}", member=member_id)
+    return state.note(UNREADABLE, f"A member's {what} cannot be read: {error}", member=member_id)

@@ -22,6 +22,7 @@ from groups.history.consumer_state import (
     with_member,
     without_member,
 )
+from groups.history.fields import integer, text
 from groups.history.state import Protocol, Semantics, State, with_topic
 
 Fields = Mapping[str, Any]
@@ -56,7 +57,7 @@ def _as_consumer_group(state: State) -> State:
 
 def _group_epoch(state: State, _key: Fields, value: Fields) -> State:
     """Type 3."""
-    epoch, group = int(value["epoch"]), state.consumer
+    epoch, group = integer(value["epoch"]), state.consumer
     if group.epoch_recorded and epoch < group.group_epoch:
         state = state.note("epoch_back", f"The group epoch went back from {group.group_epoch} to {epoch}.")
     elif group.epoch_recorded and epoch > group.group_epoch + 1:
@@ -68,7 +69,7 @@ def _group_epoch(state: State, _key: Fields, value: Fields) -> State:
         consumer=replace(
             group,
             group_epoch=epoch,
-            metadata_hash=int(value.get("metadataHash", 0)),
+            metadata_hash=integer(value.get("metadataHash", 0)),
             epoch_recorded=True,
         ),
     )
@@ -83,7 +84,7 @@ def _jump(before: int, after: int) -> str:
 def _partition_metadata(state: State, _key: Fields, value: Fields) -> State:
     """Type 4: only remembered, and a source of topic names and counts (releases before 4.1, and KIP-848)."""
     for topic in value.get("topics") or ():
-        topic_id, partitions = str(topic["topicId"]), int(topic["numPartitions"])
+        topic_id, partitions = str(topic["topicId"]), integer(topic["numPartitions"])
         if topic.get("topicName"):
             state = with_topic(state, str(topic["topicName"]), topic_id=topic_id, partitions=partitions)
         elif topic_id in state.names:
@@ -106,7 +107,7 @@ def _member(state: State, key: Fields, value: Fields) -> State:
         client_host=text(value.get("clientHost")) or "",
         subscribed_topic_names=names,
         subscribed_topic_regex=text(value.get("subscribedTopicRegex")),
-        rebalance_timeout_ms=int(value.get("rebalanceTimeoutMs", -1)),
+        rebalance_timeout_ms=integer(value.get("rebalanceTimeoutMs", -1)),
         server_assignor=text(value.get("serverAssignor")),
         classic=value.get("classicMemberMetadata"),
     )
@@ -118,12 +119,12 @@ def _member(state: State, key: Fields, value: Fields) -> State:
 
 def _target_epoch(state: State, _key: Fields, value: Fields) -> State:
     """Type 6."""
-    epoch, group = int(value["assignmentEpoch"]), state.consumer
+    epoch, group = integer(value["assignmentEpoch"]), state.consumer
     if epoch > group.group_epoch and group.epoch_recorded:
         state = state.note(
             "target_ahead", f"The target is of epoch {epoch}, the group only at {group.group_epoch}."
         )
-    timestamp_ms = int(value.get("assignmentTimestamp", 0))
+    timestamp_ms = integer(value.get("assignmentTimestamp", 0))
     return replace(
         state, consumer=replace(group, assignment_epoch=epoch, assignment_timestamp_ms=timestamp_ms)
     )
@@ -132,7 +133,7 @@ def _target_epoch(state: State, _key: Fields, value: Fields) -> State:
 def _target_member(state: State, key: Fields, value: Fields) -> State:
     """Type 7: the member need not exist."""
     target = {
-        str(topic["topicId"]): tuple(int(partition) for partition in topic["partitions"])
+        str(topic["topicId"]): tuple(integer(partition) for partition in topic["partitions"])
         for topic in value.get("topicPartitions") or ()
     }
     group = state.consumer
@@ -146,13 +147,13 @@ def _current_member(state: State, key: Fields, value: Fields) -> State:
     """Type 8: the member is made if it is absent; partition epochs follow it."""
     member_id = str(key["memberId"])
     old = state.consumer.members.get(member_id) or ConsumerMember(member_id=member_id)
-    epoch = int(value["memberEpoch"])
+    epoch = integer(value["memberEpoch"])
     code = value.get("state", STABLE if state.semantics is Semantics.KAFKA else None)
     new = replace(
         old,
         epoch=epoch,
-        previous_epoch=int(value.get("previousMemberEpoch", old.epoch)),
-        state=None if code is None else int(code),
+        previous_epoch=integer(value.get("previousMemberEpoch", old.epoch)),
+        state=None if code is None else integer(code),
         assigned=_assignment(value.get("assignedPartitions"), epoch),
         pending_revocation=_assignment(value.get("partitionsPendingRevocation"), epoch),
     )
@@ -174,7 +175,7 @@ def _assignment(topics: Iterable[Fields] | None, epoch: int) -> Assignment:
         if epochs is None or len(epochs) != len(partitions):
             epochs = (max(epoch, 0),) * len(partitions)
         assignment.setdefault(str(topic["topicId"]), {}).update(
-            (int(partition), int(since)) for partition, since in zip(partitions, epochs, strict=True)
+            (integer(partition), integer(since)) for partition, since in zip(partitions, epochs, strict=True)
         )
     return assignment
 
@@ -231,7 +232,9 @@ def _regex(state: State, key: Fields, value: Fields) -> State:
     """Type 16."""
     topics = tuple(str(name) for name in value.get("topics") or ())
     resolved = ResolvedRegex(
-        topics=topics, version=int(value.get("version", 0)), timestamp_ms=int(value.get("timestamp", 0))
+        topics=topics,
+        version=integer(value.get("version", 0)),
+        timestamp_ms=integer(value.get("timestamp", 0)),
     )
     group = state.consumer
     return replace(
@@ -321,11 +324,6 @@ def _regex_gone(state: State, key: Fields) -> State:
     group, regex = state.consumer, str(key["regularExpression"])
     regexes = {other: resolved for other, resolved in group.regexes.items() if other != regex}
     return replace(state, consumer=replace(group, regexes=regexes))
-
-
-def text(value: object) -> str | None:
-    """A nullable string of a record; whatever else a broken log holds there is shown as text."""
-    return None if value is None else str(value)
 
 
 def seen_ids(state: State, topic_ids: Iterable[str]) -> State:

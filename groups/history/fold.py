@@ -13,7 +13,7 @@ from typing import Final
 
 from groups.history import classic, consumer, offsets, volatile
 from groups.history.entries import Entry, Kind
-from groups.history.state import State
+from groups.history.state import UNREADABLE, State
 
 FOLD_VERSION: Final = 1
 """Raised whenever the same entries would give other changes, moments or findings: caches are then rebuilt."""
@@ -36,7 +36,7 @@ def replay(state: State, entry: Entry) -> State:
         return handler(before, entry) if handler is not None else before
     except _MALFORMED as error:
         # States are immutable, so a handler that stopped half-way has changed nothing.
-        return before.note("unreadable", f"This {entry.kind} cannot be read: {type(error).__name__}: {error}")
+        return before.note(UNREADABLE, f"This {entry.kind} cannot be read: {type(error).__name__}: {error}")
 
 
 def _replay_record(state: State, entry: Entry) -> State:

@@ -13,14 +13,13 @@ from typing import Any, Final
 from groups.history.classic_moments import tell_classic
 from groups.history.consumer_state import LEAVE_GROUP_STATIC_MEMBER_EPOCH
 from groups.history.entries import Entry, Kind
+from groups.history.fields import mapping, text
 from groups.history.names import Cast
 from groups.history.sentences import COORDINATOR, Sentence, named, target_clause
-from groups.history.state import Protocol, State
+from groups.history.state import UNREADABLE, Protocol, State
 from groups.history.steps import Key, MemberStep, Step, waiting_for
 from groups.history.volatile import told_assignment
 from groups.history.words import PARTITIONS_NAMED_MAX, counted, is_or_are, partitions
-
-OFFSET_TYPES: Final = frozenset({0, 1})
 
 FAULT_WORDS: Final[Mapping[str, str]] = {
     "kill": "is killed",
@@ -65,15 +64,15 @@ class Cause:
         """The cause that an entry is, or ``None`` if it is none."""
         payload = entry.payload
         if entry.kind is Kind.REQUEST:
-            body = payload.get("body") or {}
+            body = mapping(payload.get("body"))
             leaves = payload.get("api") == "LeaveGroup" or body.get("memberEpoch") == -1
             return cls(sequence=entry.sequence, kind=entry.kind, member=entry.actor, leaves=leaves)
         if entry.kind is Kind.TIMER and payload.get("event") == "fired":
             return cls(
                 sequence=entry.sequence,
                 kind=entry.kind,
-                member=payload.get("member"),
-                timer=payload.get("timer"),
+                member=text(payload.get("member")),
+                timer=text(payload.get("timer")),
             )
         return None
 
@@ -81,6 +80,8 @@ class Cause:
 def tell(step: Step, cast: Cast, cause: Cause | None) -> Sentence | None:
     """The sentence of a step, or ``None`` if there is nothing to say."""
     entry = step.entries[-1]
+    if any(anomaly.kind == UNREADABLE for anomaly in step.anomalies) and entry.kind is not Kind.RECORD:
+        return Sentence("note", COORDINATOR, step.anomalies[0].says)
     if entry.kind is Kind.RECORD:
         return _tell_records(step, cast, cause)
     teller = _TELLERS.get(entry.kind)
@@ -222,7 +223,7 @@ def _tell_subscription(step: Step, cast: Cast) -> Sentence | None:
     for entry in step.entries:
         if entry.payload.get("type") != 5 or not entry.payload.get("value"):
             continue
-        member_id = str(entry.payload["key"].get("memberId"))
+        member_id = str(mapping(entry.payload.get("key")).get("memberId"))
         old = step.before.consumer.members.get(member_id)
         new = step.after.consumer.members.get(member_id)
         if old is None or new is None:
@@ -257,11 +258,10 @@ def _tell_offsets(step: Step, cause: Cause | None) -> Sentence | None:
     committed: list[tuple[str, int]] = []
     gone: list[tuple[str, int]] = []
     for entry in step.entries:
-        if entry.payload.get("type") in OFFSET_TYPES and entry.payload.get("key"):
-            key = entry.payload["key"]
-            (gone if entry.payload.get("value") is None else committed).append(
-                (str(key.get("topic")), int(key.get("partition", -1)))
-            )
+        key, partition = mapping(entry.payload.get("key")), mapping(entry.payload.get("key")).get("partition")
+        if entry.payload.get("type") in (0, 1) and isinstance(partition, int):
+            kind = gone if entry.payload.get("value") is None else committed
+            kind.append((str(key.get("topic")), partition))
     actor = cause.member if cause is not None and cause.member is not None else COORDINATOR
     if committed:
         return Sentence("commit", actor, f"Offsets of {partitions(committed)} are committed")
@@ -272,12 +272,12 @@ def _tell_offsets(step: Step, cause: Cause | None) -> Sentence | None:
 
 def _tell_response(step: Step, entry: Entry, cast: Cast) -> Sentence | None:
     """An answer says something of its own if no record did: an error, or partitions to give up (KIP-848)."""
-    body: Mapping[str, Any] = entry.payload.get("body") or {}
-    member_id = entry.payload.get("to")
+    body, member_id = mapping(entry.payload.get("body")), text(entry.payload.get("to"))
     if member_id is None:
         return None
     if body.get("errorCode"):
-        error = ERROR_NAMES.get(body["errorCode"], f"error {body['errorCode']}")
+        code = body["errorCode"]
+        error = ERROR_NAMES.get(code, f"error {code}") if isinstance(code, int) else str(code)
         return Sentence("fault", member_id, f"{cast.name(member_id)} is refused: {error}")
     client = (step.after.clients or {}).get(member_id)
     member = step.after.consumer.members.get(member_id)
@@ -301,14 +301,15 @@ def _tell_callback(step: Step, entry: Entry, cast: Cast) -> Sentence | None:
     """Losing partitions is worth a sentence; the other callbacks follow from what was told before."""
     if entry.payload.get("callback") != "on_partitions_lost" or entry.payload.get("phase") != "start":
         return None
-    lost = [(str(name), int(p)) for name, ps in entry.payload["partitions"].items() for p in ps]
+    before = (step.before.clients or {}).get(entry.actor)
+    lost = [(name, p) for name, ps in before.owned.items() for p in ps] if before is not None else []
     if not lost:
         return None
     return Sentence("fault", entry.actor, f"{cast.name(entry.actor)} loses {partitions(lost)}")
 
 
 def _tell_fault(step: Step, entry: Entry, cast: Cast) -> Sentence | None:
-    fault, member_id = str(entry.payload.get("fault")), entry.payload.get("member")
+    fault, member_id = str(entry.payload.get("fault")), text(entry.payload.get("member"))
     if fault == "fail_over":
         return Sentence("fault", COORDINATOR, "The coordinator fails over")
     if fault == "lost_batch":
@@ -327,7 +328,7 @@ def _tell_note(step: Step, entry: Entry, _cast: Cast) -> Sentence | None:
         return None
     before, after = step.before.topics, step.after.topics
     says = []
-    for name in entry.payload.get("topics") or {}:
+    for name in mapping(entry.payload.get("topics")):
         old, new = before.get(name), after.get(name)
         if old is not None and new is None:
             says.append(f"{name} is deleted")

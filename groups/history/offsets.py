@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from groups.history.consumer import text
+from groups.history.fields import integer, text
 from groups.history.state import Offset, Protocol, State, with_topic
 
 Fields = Mapping[str, Any]
@@ -21,7 +21,7 @@ def replay_record(state: State, key: Fields, value: Fields | None) -> State:
     A commit to a group that is absent makes a simple classic group, as in Kafka. A record of version 4 holds the
     topic's name beside its id: in logs of 4.3 the only place where both stand together.
     """
-    topic, partition = str(key["topic"]), int(key["partition"])
+    topic, partition = str(key["topic"]), integer(key["partition"])
     held = state.offsets.get(topic, {})
     if value is None:
         left = {other: offset for other, offset in held.items() if other != partition}
@@ -31,10 +31,10 @@ def replay_record(state: State, key: Fields, value: Fields | None) -> State:
     if topic_id == ZERO_TOPIC_ID:
         topic_id = None
     offset = Offset(
-        offset=int(value["offset"]),
-        leader_epoch=int(value.get("leaderEpoch", -1)),
+        offset=integer(value["offset"]),
+        leader_epoch=integer(value.get("leaderEpoch", -1)),
         metadata=text(value.get("metadata")) or "",
-        commit_timestamp_ms=int(value.get("commitTimestamp", -1)),
+        commit_timestamp_ms=integer(value.get("commitTimestamp", -1)),
         topic_id=topic_id,
     )
     if topic_id is not None and state.topic_id(topic) != topic_id:

@@ -99,7 +99,7 @@ class Recorder:
         self._maker = FrameMaker()
         self._frame: Frame = self._maker.frame(self._state)
         self._cut_frame: Frame = self._frame
-        self._finder = Finder()
+        self.finder = Finder()
         self._causes = Causes()
         self._unit: list[Entry] = []
         self._anomalies: list[Anomaly] = []
@@ -186,8 +186,8 @@ class Recorder:
         exchange = self._exchange
         assert exchange is not None
         for step in exchange.steps:
-            self._finder.add(step, self._causes.of(step))
-        moment = exchange.moment(self._finder.cast, self._causes)
+            self.finder.add(step, self._causes.of(step))
+        moment = exchange.moment(self.finder.cast, self._causes)
         entries, changes, moments = self._ready
         entries.extend(self._held[0])
         changes.extend(self._held[1])
@@ -203,13 +203,13 @@ class Recorder:
             {
                 "sequence": self._cut_frame["sequence"],
                 "frame": self._cut_frame,
-                "findings": self._finder.to_json(),
+                "findings": self.finder.to_json(),
             }
         )
 
     def _summary(self, last: int) -> Mapping[str, Any]:
         frame = self._cut_frame
-        findings = self._finder.findings(frame)
+        findings = self.finder.findings(frame)
         return {
             "group": frame["group"],
             "protocol": frame["protocol"],
@@ -218,10 +218,10 @@ class Recorder:
             "last_ms": frame["at_ms"],
             "entries": last,
             "last": last,
-            "cast": self._finder.cast.to_json(),
+            "cast": self.finder.cast.to_json(),
             "topics": frame["topics"],
-            "epochs": self._finder.epochs.to_json(),
-            "gaps": self._finder.gaps,
+            "epochs": self.finder.epochs.to_json(),
+            "gaps": self.finder.gaps,
             "findings": findings,
             "verdict": verdict(findings),
         }

@@ -23,6 +23,10 @@ ANOMALIES_AN_ENTRY_MAX: Final = 8
 """One broken record can contradict thousands of partitions at once; the first few say all there is to say."""
 
 
+UNREADABLE: Final = "unreadable"
+"""The anomaly of an entry whose payload has another shape than it should."""
+
+
 class Semantics(StrEnum):
     """Whose rules a timeline follows: Kafka as released (4.3.1), or KIP-848 as written."""
 

@@ -13,6 +13,7 @@ from typing import Any, Final, TypeVar
 from groups.history.classic_state import COMPLETING_REBALANCE, PREPARING_REBALANCE
 from groups.history.consumer_state import LEAVE_GROUP_MEMBER_EPOCH, LEAVE_GROUP_STATIC_MEMBER_EPOCH
 from groups.history.entries import Entry, Kind
+from groups.history.fields import integer, mapping, text
 from groups.history.state import Client, Protocol, State, Timers, with_topic, without_topic
 
 Fields = Mapping[str, Any]
@@ -25,7 +26,7 @@ LOST_PROCESSES: Final = frozenset({"kill"})
 
 def replay_request(state: State, entry: Entry) -> State:
     """A request shows what its client owns; a steady heartbeat also restarts its session."""
-    body: Fields = entry.payload.get("body") or {}
+    body = mapping(entry.payload.get("body"))
     member_id, api = entry.actor, entry.payload["api"]
     clients = state.clients or {}
     if api == "ConsumerGroupHeartbeat":
@@ -46,8 +47,8 @@ def replay_request(state: State, entry: Entry) -> State:
 
 def replay_response(state: State, entry: Entry) -> State:
     """A response tells a client what to give up; in the classic protocol it ends a phase."""
-    body: Fields = entry.payload.get("body") or {}
-    api, member_id = entry.payload["api"], entry.payload.get("to")
+    body = mapping(entry.payload.get("body"))
+    api, member_id = entry.payload["api"], text(entry.payload.get("to"))
     if body.get("errorCode"):
         return state
     if api == "JoinGroup" and state.classic.phase == PREPARING_REBALANCE:
@@ -69,7 +70,7 @@ def replay_callback(state: State, entry: Entry) -> State:
     payload, clients = entry.payload, state.clients or {}
     client = clients.get(entry.actor) or Client()
     partitions = {
-        str(topic): tuple(sorted(map(int, numbers))) for topic, numbers in payload["partitions"].items()
+        str(topic): tuple(sorted(map(integer, numbers))) for topic, numbers in payload["partitions"].items()
     }
     name, starts = str(payload["callback"]), payload.get("phase") == "start"
     owned = client.owned
@@ -88,11 +89,11 @@ def replay_callback(state: State, entry: Entry) -> State:
 def replay_timer(state: State, entry: Entry) -> State:
     """Deadlines of members; the assignment interval has no member and no deadline on the board."""
     payload, timers = entry.payload, state.timers or {}
-    member_id, name = payload.get("member"), payload["timer"]
+    member_id, name = text(payload.get("member")), payload["timer"]
     if member_id is None or name not in ("session", "rebalance"):
         return state
     old = timers.get(member_id) or Timers()
-    deadline = payload["deadline_ms"] if payload["event"] == "started" else None
+    deadline = integer(payload["deadline_ms"]) if payload["event"] == "started" else None
     if name == "session":
         length = deadline - entry.at_ms if deadline is not None else old.session_timeout_ms
         new = replace(old, session=deadline, session_timeout_ms=length)
@@ -105,7 +106,7 @@ def replay_timer(state: State, entry: Entry) -> State:
 
 def replay_fault(state: State, entry: Entry) -> State:
     """A killed process owns nothing; a coordinator that fails over forgets its timers and its parked requests."""
-    fault, member_id = entry.payload["fault"], entry.payload.get("member")
+    fault, member_id = entry.payload["fault"], text(entry.payload.get("member"))
     if fault in LOST_PROCESSES and member_id is not None and state.clients is not None:
         return replace(state, clients=_without(state.clients, member_id))
     if fault == "fail_over":
@@ -122,7 +123,13 @@ def replay_note(state: State, entry: Entry) -> State:
         if topic is None:
             state = without_topic(state, str(name))
         else:
-            state = with_topic(state, str(name), topic_id=topic.get("id"), partitions=topic.get("partitions"))
+            partitions = topic.get("partitions")
+            state = with_topic(
+                state,
+                str(name),
+                topic_id=text(topic.get("id")),
+                partitions=None if partitions is None else integer(partitions),
+            )
     return state
 
 
@@ -163,7 +170,7 @@ def by_name(state: State, topics: Iterable[Fields]) -> Partitions:
     for topic in topics:
         name = topic.get("topicName") or state.topic_name(str(topic["topicId"]))
         if topic["partitions"]:
-            named[name] = tuple(sorted(map(int, topic["partitions"])))
+            named[name] = tuple(sorted(map(integer, topic["partitions"])))
     return named
 
 
