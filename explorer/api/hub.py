@@ -34,6 +34,9 @@ TAIL_EVERY_S = 3.0
 REJOIN_EVERY_S = 3600.0
 """The layer forgets a group's member after a day; long before that it is told again."""
 
+JOIN_S = 5.0
+"""How long a new socket waits for the channel layer, before it goes on with tails alone."""
+
 RETRY_S = 1.0
 """Pause after an error of the channel layer (Redis restarting)."""
 
@@ -65,7 +68,8 @@ class Feed:
     """One group of the channel layer and the sockets that hear it."""
 
     group: str
-    channel: str
+    channel: str = ""
+    joined: asyncio.Event = field(default_factory=asyncio.Event)
     listeners: set[Listener] = field(default_factory=set)
     waiting: list[Message] = field(default_factory=list)
     quiet_until: float = 0.0
@@ -110,20 +114,15 @@ class Hub:
         listener = Listener()
         self.sockets += 1
         feed = self.feeds.get(group)
-        if feed is not None:
-            feed.listeners.add(listener)
-            return listener
-        layer = _layer()
-        feed = Feed(group=group, channel=await layer.new_channel("feed."), listeners={listener})
-        # Another socket may have joined while this one waited for the name.
-        if (other := self.feeds.get(group)) is not None:
-            other.listeners.add(listener)
-            return listener
-        self.feeds[group] = feed
-        await layer.group_add(group, feed.channel)
-        feed.task = asyncio.create_task(self._pump(feed), name=f"feed {group}")
+        if feed is None:
+            feed = self.feeds[group] = Feed(group=group)
+            feed.task = asyncio.create_task(self._pump(feed), name=f"feed {group}")
+        feed.listeners.add(listener)
         if self._tails is None:
             self._tails = asyncio.create_task(self._repeat_tails(), name="tails")
+        # Whoever reads the tail must hear first; where the layer does not answer, the tails do without it.
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(feed.joined.wait(), JOIN_S)
         return listener
 
     async def leave(self, group: str, listener: Listener) -> None:
@@ -135,24 +134,29 @@ class Hub:
         if feed.listeners:
             return
         del self.feeds[group]
-        await _stop(feed.task)
+        # Not waited for: Redis may hold a receiver for seconds before it lets go.
+        if feed.task is not None:
+            feed.task.cancel()
         if feed.flushing is not None:
             feed.flushing.cancel()
-        with contextlib.suppress(Exception):  # the layer forgets the member by itself, later
-            await _layer().group_discard(group, feed.channel)
-        if not self.feeds:
-            tails, self._tails = self._tails, None
-            await _stop(tails)
+        if feed.channel:
+            with contextlib.suppress(Exception):  # the layer forgets the member by itself, later
+                await _layer().group_discard(group, feed.channel)
+        if not self.feeds and self._tails is not None:
+            self._tails.cancel()
+            self._tails = None
 
     async def _pump(self, feed: Feed) -> None:
         loop = asyncio.get_running_loop()
-        rejoin = loop.time() + REJOIN_EVERY_S
+        rejoin = 0.0
         while True:
             try:
-                feed.take(await _layer().receive(feed.channel))
-                if loop.time() > rejoin:
-                    rejoin = loop.time() + REJOIN_EVERY_S
+                feed.channel = feed.channel or await _layer().new_channel("feed")
+                if loop.time() >= rejoin:
                     await _layer().group_add(feed.group, feed.channel)
+                    rejoin = loop.time() + REJOIN_EVERY_S
+                    feed.joined.set()
+                feed.take(await _layer().receive(feed.channel))
             except (
                 Exception
             ) as error:  # the layer's own errors are of many kinds; the tail mends what is missed
@@ -252,11 +256,3 @@ def _layer() -> Any:
     layer = get_channel_layer()
     assert layer is not None
     return layer
-
-
-async def _stop(task: asyncio.Task[None] | None) -> None:
-    if task is None:
-        return
-    task.cancel()
-    with contextlib.suppress(asyncio.CancelledError):
-        await task

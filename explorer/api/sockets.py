@@ -16,9 +16,9 @@ from urllib.parse import urlsplit
 import orjson
 from channels.db import database_sync_to_async
 from channels.generic.websocket import AsyncWebsocketConsumer
-from channels.security.websocket import OriginValidator
 from django.conf import settings
-from django.urls import path
+from django.http.request import validate_host
+from django.urls import path, re_path
 
 from explorer.api.hub import Listener, hub
 from groups.announce import import_group, timeline_group
@@ -66,6 +66,7 @@ class FeedSocket(AsyncWebsocketConsumer, ABC):  # type: ignore[misc]
         self.forwarding = asyncio.create_task(self.forward(self.listener), name=f"socket {self.feed}")
 
     async def refuse(self, code: int) -> None:
+        await self.leave()
         # Accepted first: a browser is told the code of an open socket only.
         await self.accept()
         await self.close(code=code)
@@ -83,9 +84,12 @@ class FeedSocket(AsyncWebsocketConsumer, ABC):  # type: ignore[misc]
             # A send into a socket that is going down fails in the server's own ways.
             with contextlib.suppress(asyncio.CancelledError, Exception):
                 await self.forwarding
-        if self.listener is not None:
-            await hub().leave(self.feed, self.listener)
-            self.listener = None
+        await self.leave()
+
+    async def leave(self) -> None:
+        listener, self.listener = self.listener, None
+        if listener is not None:
+            await hub().leave(self.feed, listener)
 
 
 class TimelineSocket(FeedSocket):
@@ -121,27 +125,36 @@ class Nowhere(AsyncWebsocketConsumer):  # type: ignore[misc]
         await self.close(code=NOT_FOUND)
 
 
-class OwnPagesOnly(OriginValidator):  # type: ignore[misc]
+class OwnPagesOnly:
     """Refuses sockets that another site's page opens. A program that is no browser sends no origin and may."""
 
     def __init__(self, application: Any) -> None:
-        super().__init__(application, settings.ALLOWED_HOSTS)
+        self.application = application
 
-    def valid_origin(self, parsed_origin: Any) -> bool:
-        return parsed_origin is None or bool(super().valid_origin(parsed_origin))
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        origin = dict(scope["headers"]).get(b"origin")
+        if origin is None or is_our_own(origin.decode("latin-1")):
+            await self.application(scope, receive, send)
+            return
+        await receive()
+        # Closed before it is accepted: the server answers with 403.
+        await send({"type": "websocket.close"})
 
-    def match_allowed_origin(self, parsed_origin: Any, pattern: str) -> bool:
-        # "[::1]" is how ALLOWED_HOSTS writes it and "::1" how an address is parsed.
-        if parsed_origin.hostname is not None and f"[{parsed_origin.hostname}]" == pattern:
-            return True
-        if urlsplit(f"//{pattern}").hostname is None:
-            return False
-        return bool(super().match_allowed_origin(parsed_origin, pattern))
+
+def is_our_own(origin: str) -> bool:
+    """Whether a page's origin is a host that this server answers to, on whatever port."""
+    try:
+        host = urlsplit(origin).hostname
+    except ValueError:
+        return False
+    if host is None:
+        return False
+    return validate_host(f"[{host}]" if ":" in host else host, settings.ALLOWED_HOSTS)
 
 
 KEY = "<slug:key>"
 routes = [
     path(f"ws/timelines/{KEY}", TimelineSocket.as_asgi()),
     path(f"ws/imports/{KEY}", ImportSocket.as_asgi()),
-    path("<path:elsewhere>", Nowhere.as_asgi()),
+    re_path(r"", Nowhere.as_asgi()),
 ]
