@@ -20,14 +20,15 @@ const CHAIN_MOST = 40;
  *
  * @param {Moment[]} steps
  * @param {number} index
+ * @param {(step: Moment) => number | null} [causeIn]
  * @returns {Map<number, number>} effect → cause, as indices
  */
-export function chainOf(steps, index) {
+export function chainOf(steps, index, causeIn = (step) => step.cause) {
   /** @type {Map<number, number>} */
   const links = new Map();
   const causeOf = (/** @type {number} */ effect) => {
-    const cause = steps[effect]?.cause;
-    if (cause === null || cause === undefined) return -1;
+    const cause = steps[effect] ? causeIn(steps[effect]) : null;
+    if (cause === null) return -1;
     let at = countUpTo(steps, cause - 1);
     if (at >= effect || !steps[at]) return -1;
     if (steps[at].first > cause) at -= 1;
@@ -66,9 +67,11 @@ export class Events {
    * @param {HTMLElement} parts.chain says where the chain goes back to
    * @param {HTMLSelectElement} parts.filter
    * @param {Cast} parts.cast
+   * @param {(step: Moment) => number | null} parts.causeOf
    * @param {(sequence: number) => void} parts.onSeek
    */
-  constructor({ root, chain, filter, cast, onSeek }) {
+  constructor({ root, chain, filter, cast, causeOf, onSeek }) {
+    this.causeOf = causeOf;
     this.root = root;
     this.chain = chain;
     this.filter = filter;
@@ -106,7 +109,7 @@ export class Events {
   /** @param {number} position the number of steps up to the playhead */
   move(position) {
     this.#current = position - 1;
-    this.#chain = chainOf(this.#steps, this.#current);
+    this.#chain = chainOf(this.#steps, this.#current, this.causeOf);
     let root = this.#current;
     while (this.#chain.has(root)) root = /** @type {number} */ (this.#chain.get(root));
     this.chain.textContent = root >= 0 && root !== this.#current

@@ -52,11 +52,12 @@ export class GroupHead {
     if (isClassic(frame) || !Object.keys(frame.members).length) return [];
     const far = distance(frame, views);
     if (!far) return [h('span', {}, 'No target for this epoch yet')];
-    const pips = far.total <= PIPS_MOST
-      ? h('span', { class: 'pips', 'aria-hidden': 'true' }, Array.from({ length: far.total }, (_, at) => h('i', { class: at < far.total - far.off ? null : 'o' })))
+    const pips = far.length <= PIPS_MOST
+      ? h('span', { class: 'pips', 'aria-hidden': 'true' }, far.map((reached) => h('i', { class: reached ? null : 'o' })))
       : null;
-    const says = far.off
-      ? h('span', {}, h('b', {}, far.off), ` of ${far.total} still to reach ${far.off > 1 ? 'their' : 'its'} target`)
+    const off = far.filter((reached) => !reached).length;
+    const says = off
+      ? h('span', {}, h('b', {}, off), ` of ${far.length} still to reach ${off > 1 ? 'their' : 'its'} target`)
       : h('span', {}, h('b', {}, 'No gap'), ': all at target');
     return pips ? [pips, says] : [says];
   }

@@ -31,9 +31,11 @@ export class Inspector {
    * @param {Cast} parts.cast
    * @param {(from: number, to: number) => Promise<Entry[]>} parts.fetchEntries
    * @param {(sequence: number) => Moment | null} parts.momentAt
+   * @param {(moment: Moment) => number | null} parts.causeOf
    * @param {(moment: Moment) => number} parts.numberOf of a step
    */
-  constructor({ root, range, cast, fetchEntries, momentAt, numberOf }) {
+  constructor({ root, range, cast, fetchEntries, momentAt, causeOf, numberOf }) {
+    this.causeOf = causeOf;
     this.root = root;
     this.range = range;
     this.cast = cast;
@@ -88,7 +90,8 @@ export class Inspector {
   /** @param {Rest} rest @param {Moment} moment @param {Entry[]} entries */
   #draw(rest, moment, entries) {
     const nodes = [];
-    const cause = moment.cause === null ? null : this.momentAt(moment.cause);
+    const sequence = this.causeOf(moment);
+    const cause = sequence === null ? null : this.momentAt(sequence);
     if (cause && cause.sequence < moment.first) {
       nodes.push(h('p', { class: 'why' }, `Because of step ${this.numberOf(cause)}: `,
         h('a', { href: `?at=${cause.sequence}`, 'data-at': cause.sequence }, cause.says)));

@@ -10,6 +10,7 @@ import { addresses } from './api.js';
 import { Banners } from './banners.js';
 import { Board } from './board/board.js';
 import { Cast } from './cast.js';
+import { Causes } from './causes.js';
 import { calm, h, part } from './dom.js';
 import { Events } from './events.js';
 import { Feed } from './feed.js';
@@ -49,6 +50,7 @@ const cast = new Cast(meta.summary.cast ?? []);
 const labels = new Labels();
 const timeline = new Timeline({ chunks: meta.chunks, load: api.chunk });
 let spans = new Spans(cast);
+let causes = new Causes();
 let picked = /** @type {string | null} */ (null);
 let commits = true;
 let following = false;
@@ -60,11 +62,11 @@ const head = new GroupHead({
 const view = new TimelineView(part('tracks'), { spans, cast, labels, onSeek: (sequence) => go(sequence) });
 const events = new Events({
   root: part('log'), chain: part('chain'), filter: /** @type {HTMLSelectElement} */ (part('who-filter')), cast,
-  onSeek: (sequence) => go(sequence),
+  causeOf: (moment) => causes.of(moment), onSeek: (sequence) => go(sequence),
 });
 const inspector = new Inspector({
   root: part('details'), range: part('range'), cast, fetchEntries: api.entries,
-  momentAt: (sequence) => timeline.momentAt(sequence),
+  momentAt: (sequence) => timeline.momentAt(sequence), causeOf: (moment) => causes.of(moment),
   numberOf: (moment) => timeline.steps.findIndex((step) => step.sequence >= moment.sequence) + 1,
 });
 const figure = new Figure({
@@ -93,7 +95,7 @@ function show(rest, { animate, before }) {
   figure.move(rest.sequence, rest.frame.at_ms);
   part('step').textContent = String(position);
   part('steps').textContent = timeline.whole ? String(timeline.steps.length) : `${timeline.steps.length}+`;
-  part('time').textContent = when(rest.frame.at_ms, start_ms());
+  part('time').textContent = when(rest.moment?.at_ms ?? rest.frame.at_ms, start_ms());
   part('board').dataset.sequence = String(rest.sequence);
   address.follow(rest.sequence);
 }
@@ -179,7 +181,14 @@ function pick(key) {
 /** Everything that is made of many moments: after a chunk has come, or entries were added. */
 function digest() {
   spans = new Spans(cast);
-  timeline.walk((moment, frame) => spans.add(moment, frame), (frame) => spans.start(frame));
+  causes = new Causes();
+  timeline.walk((moment, frame) => {
+    spans.add(moment, frame);
+    causes.add(moment, frame);
+  }, (frame) => {
+    spans.start(frame);
+    causes.start(frame);
+  });
   settle();
 }
 

@@ -30,7 +30,9 @@ export interface Moment {
   says: string;
   epoch: number | null;
   cause: number | null;
+  /** The row of a proposal's table that ends here, and what the case study tells of it. */
   step: number | null;
+  narration?: string;
 }
 
 export interface MemberFrame {

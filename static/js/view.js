@@ -202,19 +202,16 @@ export function waitsOf(frame, views, member) {
 }
 
 /**
- * How many partitions still have to reach their target: null while there is no target for this epoch.
+ * Which partitions have reached their target, in the order of their names: null while there is no target for this
+ * epoch.
  *
  * @param {Frame} frame
  * @param {Map<string, PartitionView>} views
  */
 export function distance(frame, views) {
   if (!targetIsKnown(frame)) return null;
-  let total = 0;
-  let off = 0;
-  for (const view of views.values()) {
-    if (!view.wants && !view.holder) continue;
-    total += 1;
-    if (view.wants !== view.holder || view.mode === 'revoking' || view.mode === 'twice') off += 1;
-  }
-  return { total, off };
+  return [...views.values()]
+    .filter((view) => view.wants || view.holder)
+    .sort((a, b) => a.topic.localeCompare(b.topic) || a.partition - b.partition)
+    .map((view) => view.wants === view.holder && view.mode !== 'revoking' && view.mode !== 'twice');
 }

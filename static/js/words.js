@@ -124,7 +124,7 @@ function classicSays(frame, member) {
 
 /**
  * The sentence under the group's name: what happened, and what it means for who waits.
- * The first part is the moment's own; the rest is computed from the frame.
+ * A case study tells it in its own words; else the first part is the moment's own, the rest computed from the frame.
  *
  * @param {Frame} frame
  * @param {Moment | null} moment
@@ -139,6 +139,7 @@ export function nowSays(frame, moment, views, cast, label) {
       ? `${plural(members.length, 'member')} at the start.`
       : 'No member yet. Every partition waits for an owner.';
   }
+  if (moment.narration) return moment.narration;
   const says = /[.!?…]$/.test(moment.says) ? moment.says : `${moment.says}.`;
   const more = consequence(frame, moment, views, cast, label);
   return more ? `${says} ${more}` : says;

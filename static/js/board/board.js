@@ -66,7 +66,9 @@ export class Board {
    * @param {boolean} how.neighbour whether the last rest was the step before or after
    * @param {(key: string) => number | null} how.since when a partition lost its owner
    */
-  render({ frame, moment }, { animate, neighbour, since }) {
+  render({ frame: settled, moment }, { animate, neighbour, since }) {
+    // An exchange may end with a callback that ran for seconds: the board shows the time at which it happened.
+    const frame = moment ? { ...settled, at_ms: moment.at_ms } : settled;
     this.cast.meetFrame(frame);
     widen(frame, this.#counts);
     this.#members = Math.max(this.#members, Object.keys(frame.members).length);

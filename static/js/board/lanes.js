@@ -262,7 +262,7 @@ export class Lanes {
         Math.max(most, this.labels.partition(key).length + (this.labels.shape(topic) ? 2 : 0)), 0);
       const width = cell.getBoundingClientRect().width;
       this.root.classList.toggle('narrow', width < Math.max(48, longest * 7.9 + 18));
-      this.root.classList.toggle('tight', width < 84);
+      this.root.classList.toggle('tight', width < 96);
     }
     this.#tether();
   }

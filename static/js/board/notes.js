@@ -55,7 +55,7 @@ export function leadOf(frame, member, cast, labels, compact) {
     ring(lane, left, compact ? 38 : 48),
     h(
       'div', { class: 'txt' },
-      h('div', { class: 'nm' }, compact ? null : h('span', { class: 'id', title }, name), epochBadge(frame, member, compact)),
+      h('div', { class: 'nm' }, compact ? null : h('span', { class: name === lane.badge ? 'id short' : 'id', title }, name), epochBadge(frame, member, compact)),
       h('div', { class: 'st', title: kafka || null }, compact ? brief : says),
       compact ? null : h('div', { class: 'hb' }, third),
     ),

@@ -5,8 +5,6 @@
 
 import { s } from '../dom.js';
 
-/** Room for a caption under the chip. */
-const CAPTION = 19;
 /** Shorter ones are gone: the chip has arrived. */
 const SHORTEST = 8;
 
@@ -24,8 +22,8 @@ export function drawTethers(svg, root, pairs) {
     const down = b.top > a.top;
     const way = down ? 1 : -1;
     const x = a.left + a.width / 2 - box.left;
-    const from = (down ? a.bottom + CAPTION : a.top - 2) - box.top;
-    const to = (down ? b.top - 3 : b.bottom + CAPTION - 1) - box.top;
+    const from = (down ? a.bottom + captionUnder(chip) : a.top - 2) - box.top;
+    const to = (down ? b.top - 3 : b.bottom + captionUnder(slot)) - box.top;
     if ((to - from) * way < SHORTEST) continue;
     lines.push(s(
       'g', { 'data-hue': hue },
@@ -34,4 +32,10 @@ export function drawTethers(svg, root, pairs) {
     ));
   }
   svg.replaceChildren(...lines);
+}
+
+/** How much room the caption of a chip or an outline takes. @param {Element} node */
+function captionUnder(node) {
+  const caption = node.nextElementSibling;
+  return caption?.classList.contains('cap') ? caption.getBoundingClientRect().height + 5 : 3;
 }
