@@ -1,0 +1,153 @@
+"""The case studies against the tables of KIP-848, row by row.
+
+``A@1 {0,1} gives{2}`` is member A at epoch 1 that was told to give up foo-2 and still counts as its owner: the
+proposal's table, which does not show that, writes ``A@1 {0,1,2}``. ``waits`` is what the proposal calls pending.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from simulations import studies
+from tests.simulations.rows import rows, step_frames, table
+
+BASIC = table(
+    """
+     1 | 1 0 | -                | A@0 {}
+     2 | 1 1 | A{0,1,2}         | A@0 {}
+     3 | 1 1 | A{0,1,2}         | A@1 {0,1,2}
+     4 | 2 1 | A{0,1,2}         | A@1 {0,1,2}        B@0 {}
+     5 | 2 2 | A{0,1} B{2}      | A@1 {0,1,2}        B@0 {}
+     6 | 2 2 | A{0,1} B{2}      | A@1 {0,1,2}        B@2 {} waits{2}
+     7 | 2 2 | A{0,1} B{2}      | A@1 {0,1} gives{2} B@2 {} waits{2}
+     8 | 2 2 | A{0,1} B{2}      | A@2 {0,1}          B@2 {} waits{2}
+     9 | 2 2 | A{0,1} B{2}      | A@2 {0,1}          B@2 {2}
+    10 | 3 2 | A{0,1} B{2}      | A@2 {0,1}          B@2 {2} C@0 {}
+    11 | 3 3 | A{0} B{2} C{1}   | A@2 {0,1}          B@2 {2} C@0 {}
+    12 | 3 3 | A{0} B{2} C{1}   | A@2 {0,1}          B@3 {2} C@0 {}
+    13 | 3 3 | A{0} B{2} C{1}   | A@2 {0,1}          B@3 {2} C@3 {} waits{1}
+    14 | 3 3 | A{0} B{2} C{1}   | A@2 {0} gives{1}   B@3 {2} C@3 {} waits{1}
+    15 | 3 3 | A{0} B{2} C{1}   | A@3 {0}            B@3 {2} C@3 {} waits{1}
+    16 | 3 3 | A{0} B{2} C{1}   | A@3 {0}            B@3 {2} C@3 {1}
+    """
+)
+
+SIX_PARTITIONS = table(
+    """
+    1 | 22 22 | A{0,1} B{3,4} C{2,5} | A@21 {0,1,2}        B@21 {3,4,5}        C@0 {}
+    2 | 22 22 | A{0,1} B{3,4} C{2,5} | A@21 {0,1,2}        B@21 {3,4,5}        C@22 {} waits{2,5}
+    3 | 22 22 | A{0,1} B{3,4} C{2,5} | A@21 {0,1} gives{2} B@21 {3,4,5}        C@22 {} waits{2,5}
+    4 | 22 22 | A{0,1} B{3,4} C{2,5} | A@21 {0,1} gives{2} B@21 {3,4} gives{5} C@22 {} waits{2,5}
+    5 | 22 22 | A{0,1} B{3,4} C{2,5} | A@21 {0,1} gives{2} B@21 {3,4} gives{5} C@22 {} waits{2,5}
+    6 | 22 22 | A{0,1} B{3,4} C{2,5} | A@22 {0,1}          B@21 {3,4} gives{5} C@22 {} waits{2,5}
+    7 | 22 22 | A{0,1} B{3,4} C{2,5} | A@22 {0,1}          B@21 {3,4} gives{5} C@22 {2} waits{5}
+    8 | 22 22 | A{0,1} B{3,4} C{2,5} | A@22 {0,1}          B@22 {3,4}          C@22 {2} waits{5}
+    9 | 22 22 | A{0,1} B{3,4} C{2,5} | A@22 {0,1}          B@22 {3,4}          C@22 {2,5}
+    """
+)
+
+MEMBER_FAILURE = table(
+    """
+    1 | 23 22 | A{0,1} B{3,4} C{2,5} | B@22 {3,4}   C@22 {2,5}
+    2 | 23 23 | B{0,3,4} C{1,2,5}    | B@22 {3,4}   C@22 {2,5}
+    3 | 23 23 | B{0,3,4} C{1,2,5}    | B@23 {0,3,4} C@22 {2,5}
+    4 | 23 23 | B{0,3,4} C{1,2,5}    | B@23 {0,3,4} C@23 {1,2,5}
+    """
+)
+
+PARTITION_ADDED = table(
+    """
+    1 | 23 22 | A{0} B{}  | A@22 {0} B@22 {}
+    2 | 23 23 | A{0} B{1} | A@22 {0} B@22 {}
+    3 | 23 23 | A{0} B{1} | A@23 {0} B@23 {1}
+    """
+)
+
+BASIC_AS_RELEASED = table(
+    """
+     1 | 2 2 | A{0,1,2}         | A@2 {0,1,2}
+     2 | 2 2 | A{0,1,2}         | A@2 {0,1,2}
+     3 | 2 2 | A{0,1,2}         | A@2 {0,1,2}
+     4 | 3 3 | A{0,1} B{2}      | A@2 {0,1,2}        B@3 {} waits{2}
+     5 | 3 3 | A{0,1} B{2}      | A@2 {0,1,2}        B@3 {} waits{2}
+     6 | 3 3 | A{0,1} B{2}      | A@2 {0,1,2}        B@3 {} waits{2}
+     7 | 3 3 | A{0,1} B{2}      | A@2 {0,1} gives{2} B@3 {} waits{2}
+     8 | 3 3 | A{0,1} B{2}      | A@3 {0,1}          B@3 {} waits{2}
+     9 | 3 3 | A{0,1} B{2}      | A@3 {0,1}          B@3 {2}
+    10 | 4 4 | A{0} B{2} C{1}   | A@3 {0,1}          B@3 {2} C@4 {} waits{1}
+    11 | 4 4 | A{0} B{2} C{1}   | A@3 {0,1}          B@3 {2} C@4 {} waits{1}
+    12 | 4 4 | A{0} B{2} C{1}   | A@3 {0,1}          B@4 {2} C@4 {} waits{1}
+    13 | 4 4 | A{0} B{2} C{1}   | A@3 {0,1}          B@4 {2} C@4 {} waits{1}
+    14 | 4 4 | A{0} B{2} C{1}   | A@3 {0} gives{1}   B@4 {2} C@4 {} waits{1}
+    15 | 4 4 | A{0} B{2} C{1}   | A@4 {0}            B@4 {2} C@4 {} waits{1}
+    16 | 4 4 | A{0} B{2} C{1}   | A@4 {0}            B@4 {2} C@4 {1}
+    """
+)
+
+SEEDS = (None, 2, 77)
+"""The rows hold whatever the network's delays: they are found by what happened, not by time."""
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_basic_case_has_the_proposals_sixteen_rows(seed: int | None) -> None:
+    assert rows("kip848-basic", "kip", seed) == BASIC
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_case_of_six_partitions_has_the_proposals_nine_rows(seed: int | None) -> None:
+    assert rows("kip848-six-partitions", "kip", seed) == SIX_PARTITIONS
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_failure_of_a_member_has_the_proposals_four_rows(seed: int | None) -> None:
+    assert rows("kip848-member-failure", "kip", seed) == MEMBER_FAILURE
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_an_added_partition_has_the_proposals_three_rows(seed: int | None) -> None:
+    assert rows("kip848-partition-added", "kip", seed) == PARTITION_ADDED
+
+
+def test_a_released_join_does_in_one_request_what_the_proposal_tells_in_three() -> None:
+    assert rows("kip848-basic", "kafka") == BASIC_AS_RELEASED
+
+
+@pytest.mark.parametrize("name", studies.names())
+@pytest.mark.parametrize("semantics", ["kip", "kafka"])
+def test_every_case_study_reaches_all_its_steps_and_comes_to_rest(name: str, semantics: str) -> None:
+    scenario = studies.load(name)
+    frames = step_frames(name, semantics)
+    assert [frame["says"] for frame in frames] == [step.says for step in scenario.steps]
+    assert frames[-1]["state"] in ("Stable", "Empty")
+
+
+@pytest.mark.parametrize("name", studies.names())
+def test_every_case_study_says_what_it_is(name: str) -> None:
+    scenario = studies.load(name)
+    assert scenario.title != name
+    assert scenario.summary
+    assert scenario.steps
+    assert scenario.proposal == ("KIP-848" if name.startswith("kip848") else None)
+    assert scenario.semantics == ("kip" if name.startswith("kip") else "kafka")
+
+
+def test_the_basic_case_keeps_the_times_of_its_picture() -> None:
+    at_s = [round(frame["at_ms"] / 1000, 1) for frame in step_frames("kip848-basic")]
+    assert at_s == [
+        0.0,
+        0.1,
+        1.0,
+        12.0,
+        12.1,
+        13.0,
+        16.0,
+        17.5,
+        18.0,
+        22.6,
+        22.7,
+        23.0,
+        23.6,
+        27.5,
+        28.0,
+        28.6,
+    ]
