@@ -3,11 +3,25 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 
 import pytest
 
 from . import jars
 from .fresh import Recorded, record
+from .node import Node
+from .replayed import Replayed, replay_requests
+from .simulated import Run, simulate
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Session:
+    """All that one broker did for the tests: a scenario of its own, and the requests of a simulated run."""
+
+    recorded: Recorded
+    run: Run
+    replayed: list[Replayed]
+    problem: list[Exception]
 
 
 @pytest.fixture(scope="session")
@@ -22,6 +36,28 @@ def released_jars() -> str:
 
 
 @pytest.fixture(scope="session")
-def recorded(released_jars: str, tmp_path_factory: pytest.TempPathFactory) -> Recorded:
+def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """The released basic case, simulated."""
+    return simulate(tmp_path_factory.mktemp("simulated"))
+
+
+@pytest.fixture(scope="session")
+def session(released_jars: str, run: Run, tmp_path_factory: pytest.TempPathFactory) -> Session:
+    replayed: list[Replayed] = []
+    problem: list[Exception] = []
+
+    def beside(node: Node) -> None:
+        # Whatever goes wrong here is the affair of the tests that compare the run.
+        try:
+            replayed.append(replay_requests(node, run.entries, group=run.group, until_ms=run.until_ms))
+        except Exception as error:
+            problem.append(error)
+
+    recorded = record(tmp_path_factory.mktemp("broker"), beside)
+    return Session(recorded=recorded, run=run, replayed=replayed, problem=problem)
+
+
+@pytest.fixture(scope="session")
+def recorded(session: Session) -> Recorded:
     """A short scenario, played by released consumers on a released broker just now."""
-    return record(tmp_path_factory.mktemp("broker"), lambda _: None)
+    return session.recorded

@@ -17,7 +17,6 @@ from . import jars
 
 DUMP_LOG = "org.apache.kafka.tools.DumpLogSegments"
 DUMP_LIMIT_S = 120
-NO_TOPIC_ID = "A" * 22
 
 _BATCH = re.compile(
     r"baseOffset: (?P<base>\d+) lastOffset: (?P<last>\d+) count: (?P<count>\d+) .*isvalid: (?P<valid>\w+)"
@@ -99,24 +98,17 @@ def parse(text: str) -> list[Dumped]:
 def as_kafka_prints(payload: dict[str, Any]) -> dict[str, Any]:
     """A payload of ours as ``kafka-dump-log`` prints the same record.
 
-    It prints numbers of versions and types as text, tagged fields even at their default, and the embedded consumer
-    protocol's bytes as fields.
+    It prints numbers of versions and types as text, and the embedded consumer protocol's bytes as fields. The one
+    tagged field that is there even when it is null is ``classicMemberMetadata``.
     """
     key = {"type": str(payload["type"]), "data": payload["key"]}
     if payload["value"] is None:
         return {"key": key, "payload": None}
     value = dict(payload["value"])
-    match payload["type"]:
-        case 1 if payload["version"] >= 4:
-            value.setdefault("topicId", NO_TOPIC_ID)
-        case 2:
-            value["members"] = [_embedded(member) for member in value["members"]]
-        case 3:
-            value.setdefault("metadataHash", 0)
-        case 5:
-            value.setdefault("classicMemberMetadata", None)
-        case 6:
-            value.setdefault("assignmentTimestamp", 0)
+    if payload["type"] == 2:
+        value["members"] = [_embedded(member) for member in value["members"]]
+    if payload["type"] == 5:
+        value.setdefault("classicMemberMetadata", None)
     return {"key": key, "payload": {"version": str(payload["version"]), "data": value}}
 
 

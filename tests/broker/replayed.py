@@ -50,6 +50,7 @@ def replay_requests(
     entries = list(entries)
     topic_ids = _make_topics(node, entries)
     wait_for_coordinator(node, group)
+    client_ids = _client_ids(entries)
     connections: dict[str, Connection] = {}
     sent: list[Sent] = []
     late_ms = 0
@@ -65,7 +66,7 @@ def replay_requests(
             late_ms = max(late_ms, round((time.monotonic() - started - due_s) * 1000))
             member, payload = entry["actor"], entry["payload"]
             if member not in connections:
-                connections[member] = node.connect(member)
+                connections[member] = node.connect(client_ids[member])
             answer = connections[member].call(
                 payload["api"], _translated(payload["body"], topic_ids), version=payload["version"]
             )
@@ -83,6 +84,16 @@ def replay_requests(
         for connection in connections.values():
             connection.close()
     return Replayed(sent=sent, topic_ids=topic_ids, late_ms=late_ms, started_ms=started_ms)
+
+
+def _client_ids(entries: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    """By member, the client id of its requests' headers, which the coordinator wrote down when it joined."""
+    records = (
+        each["payload"] for each in entries if each["kind"] == "record" and each["payload"]["type"] == 5
+    )
+    return {
+        each["key"]["memberId"]: each["value"]["clientId"] for each in records if each["value"] is not None
+    }
 
 
 def _make_topics(node: Node, entries: Iterable[Mapping[str, Any]]) -> dict[str, str]:
