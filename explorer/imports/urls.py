@@ -1,5 +1,18 @@
 from __future__ import annotations
 
-from django.urls import URLPattern
+from django.urls import path
 
-urlpatterns: list[URLPattern] = []
+from explorer.api.endpoint import endpoint
+from explorer.imports import views
+
+API = "api/imports"
+
+urlpatterns = [
+    path("import/", views.new, name="import-new"),
+    path("import/<slug:import_id>", views.show, name="import"),
+    path(API, endpoint(GET=views.api_list, POST=views.api_start), name="api-imports"),
+    path(
+        f"{API}/<slug:import_id>", endpoint(GET=views.api_detail, DELETE=views.api_delete), name="api-import"
+    ),
+    path(f"{API}/<slug:import_id>/cancel", endpoint(POST=views.api_cancel), name="api-import-cancel"),
+]

@@ -1,0 +1,140 @@
+"""Uploaded files become an import: kept under their own folder's names, since those tell the partitions."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import orjson
+from django.conf import settings
+from django.core.files.uploadedfile import UploadedFile
+from django.db import transaction
+
+from groups import imports, storage
+from groups.import_tasks import run_import
+from groups.models import Import
+from groups.pipeline.naming import BadTopicsFile, read_topics_file
+
+IMPORTS_WAITING_MOST = 10
+"""Imports that may wait or run at once: each takes a core and a gigabyte for as long as it lasts."""
+
+TOPICS_BYTES_MOST = 4 * 1024 * 1024
+"""A JSON file of topic names: a cluster of 50,000 topics fits."""
+
+DEPTH_MOST = 2
+"""Of a file's path its own name and its folder's are kept: Kafka's segments lie no deeper."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refused(Exception):
+    """Why nothing can be imported: one line."""
+
+    message: str
+    status: int = 400
+
+    def __str__(self) -> str:
+        return self.message
+
+
+def start_sample(name: str | None = None) -> Import:
+    """Queues the import of a bundled recorded log, the first one if no name is given."""
+    samples = imports.samples()
+    chosen = next((sample for sample in samples if name in (None, sample["name"])), None)
+    if chosen is None:
+        names = ", ".join(sample["name"] for sample in samples) or "none"
+        raise Refused(f"There is no sample {name!r}. There are: {names}.", status=404)
+    return _queue(title=str(chosen["title"]), paths=chosen["paths"])
+
+
+def start_upload(files: Sequence[UploadedFile[bytes]], paths: Sequence[str]) -> Import:
+    """Keeps the files and queues their import. ``paths`` are the files' names with their folders, in their order."""
+    if not files:
+        raise Refused("No file came with the request: send them as multipart fields called files.")
+    size = sum(file.size or 0 for file in files)
+    if size > settings.UPLOAD_BYTES_MOST:
+        raise Refused(
+            f"{size} bytes are more than one upload may have ({settings.UPLOAD_BYTES_MOST}); "
+            "import larger logs on the server with `manage.py import_log PATH…`.",
+            status=413,
+        )
+    import_id = storage.new_id()
+    folder = imports.uploads() / import_id
+    topics: dict[str, Any] = {}
+    kept: list[str] = []
+    try:
+        for number, file in enumerate(files):
+            shown = paths[number] if number < len(paths) else (file.name or "")
+            if (found := _topics(file, shown)) is not None:
+                topics |= found
+                continue
+            target = folder / safe_path(shown, number)
+            if target.exists():
+                target = folder / str(number) / safe_path(shown, number)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            with target.open("wb") as out:
+                for piece in file.chunks():
+                    out.write(piece)
+            kept.append(shown)
+        if not kept:
+            raise Refused("Only names of topics came with the request, and no log to import.")
+        return _queue(
+            title=title_of(kept), paths=[str(folder)], import_id=import_id, topics=topics, folder=str(folder)
+        )
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+
+
+def _queue(**facts: Any) -> Import:
+    open_status = (Import.Status.WAITING, Import.Status.RUNNING)
+    waiting = Import.objects.filter(status__in=open_status).count()
+    if waiting >= IMPORTS_WAITING_MOST:
+        raise Refused(
+            f"{waiting} imports are waiting or running, which is as many as this server takes. Try again soon.",
+            status=429,
+        )
+    with transaction.atomic():
+        created = imports.create(**facts)
+        transaction.on_commit(lambda: run_import.delay(created.id))
+    return created
+
+
+def safe_path(shown: str, number: int) -> PurePosixPath:
+    """The file's place within the upload's folder: its folder's name and its own, without anything that leads out.
+
+    >>> safe_path("backup/__consumer_offsets-17/00000000000000000000.log", 0)
+    PurePosixPath('__consumer_offsets-17/00000000000000000000.log')
+    >>> safe_path("../../etc/passwd", 0)
+    PurePosixPath('etc/passwd')
+    """
+    parts = [re.sub(r"[^\w.\-]", "_", part)[:120] for part in re.split(r"[/\\]", shown)]
+    parts = [part for part in parts if part.strip(".")][-DEPTH_MOST:]
+    if not parts:
+        parts = [f"file-{number}"]
+    return PurePosixPath(*parts)
+
+
+def title_of(shown: Sequence[str]) -> str:
+    """What the import is called: the folder that was dropped, or its first file."""
+    first = PurePosixPath(shown[0].replace("\\", "/"))
+    if len(first.parts) > 1 and all(name.startswith(first.parts[0]) for name in shown):
+        return first.parts[0]
+    return first.name if len(shown) == 1 else f"{first.name} and {len(shown) - 1} more"
+
+
+def _topics(file: UploadedFile[bytes], shown: str) -> dict[str, Any] | None:
+    """The names in a file of topic names; null for any other file."""
+    if Path(shown).suffix.lower() != ".json" or (file.size or 0) > TOPICS_BYTES_MOST:
+        return None
+    try:
+        content = orjson.loads(file.read())
+        read_topics_file(content)
+    except (orjson.JSONDecodeError, BadTopicsFile) as error:
+        raise Refused(
+            f'{shown} is no file of topic names: {error}. It must be {{"topic id": "name"}}.'
+        ) from error
+    return dict(content)

@@ -1,0 +1,430 @@
+/**
+ * The page of one import: what was recognised, how far it is, the groups that can be opened, ids without a name,
+ * what was skipped.
+ *
+ * Counts come through the socket; everything else is fetched when something new is there. A lost message is mended
+ * by the next one, or by the tail that the server repeats.
+ *
+ * @typedef {{name: string, done: number, of: number | null, unit: string}} Stage
+ * @typedef {{file: string, is: string, first_offset: number | null, last_offset: number | null, bytes: number,
+ *   records: number, compacted: number, state: string, repeats: string | null, kind: string}} Source
+ * @typedef {{text: string, sequence: number | null}} Clause
+ * @typedef {{id: string, url: string, group: string, title: string, protocol: string, status: string, problem: string,
+ *   entries: number, first_ms: number | null, last_ms: number | null, gaps: number, epochs: number[],
+ *   no_owner: number[], verdict: {text: string, clauses: Clause[]}, deleted: boolean, same_as: string | null}} Row
+ * @typedef {{id: string, partitions: number | null, suggestion: {name: string, why: string} | null, groups: string[],
+ *   timelines: string[], name: string | null}} Nameless
+ * @typedef {{file: string, offset: number | null, last_offset: number | null, reason: string, records: number,
+ *   normal: boolean}} Skipped
+ * @typedef {{id: string, title: string, status: string, problem: string, created: string, finished: string | null,
+ *   stage: string, stages: Stage[], sources: Source[], timelines: Row[], timelines_in_all: number, repeated: number,
+ *   waiting_groups: {group: string, protocol: string, records: number, first_ms: number, last_ms: number}[],
+ *   spark: {ready: boolean} | null, named: {says: string, count: number}[], nameless: Nameless[],
+ *   records: {read: number, decoded: number, skipped: Skipped[], compacted?: number, unlisted?: number}}} Detail
+ */
+
+import { ask, tell } from './api.js';
+import { h, part, s } from './dom.js';
+import { toast } from './toast.js';
+import { duration, plural } from './words.js';
+
+/** The whole is fetched at most this often while it grows; counts come by themselves. */
+const FETCH_EVERY_MS = 700;
+const RECONNECT_MS = 2000;
+/** Rows of the table at first, and by how many it grows: a thousand groups are a thousand small pictures. */
+const WINDOW = 100;
+const BARS = 37;
+const ENDED = new Set(['complete', 'failed', 'cancelled']);
+
+/** @type {Detail} */
+let detail = JSON.parse(part('import-data').textContent ?? 'null');
+const url = `/api/imports/${encodeURIComponent(detail.id)}`;
+let shownRows = WINDOW;
+let announced = '';
+let fetching = false;
+let again = false;
+
+const ended = () => ENDED.has(detail.status);
+/** @param {number} number */
+const count = (number) => number.toLocaleString('en-US');
+const inputs = () => part('ids').contains(document.activeElement);
+
+function draw() {
+  head();
+  banners();
+  stages(detail.stage, detail.stages);
+  sources();
+  groups();
+  // A field that somebody is typing into is not taken from under the hands.
+  if (!inputs()) ids();
+  skipped();
+}
+
+function head() {
+  const took = (detail.finished ? Date.parse(detail.finished) : Date.now()) - Date.parse(detail.created);
+  const words = { waiting: 'Waiting for', running: 'Running for', complete: 'Read in', failed: 'Failed after', cancelled: 'Stopped after' };
+  part('since').replaceChildren(words[/** @type {'waiting'} */ (detail.status)] ?? '', ' ', h('b', { class: 'num' }, duration(took)));
+  part('stop').hidden = ended();
+  part('delete').hidden = !ended();
+  part('report').hidden = !ended();
+  const best = detail.timelines[0];
+  const open = /** @type {HTMLAnchorElement} */ (part('open'));
+  open.hidden = !best;
+  if (best) {
+    open.href = best.url;
+    open.textContent = ended() ? `Open ${best.title}` : 'Open what is read';
+  }
+  part('says').replaceChildren(...sentence());
+  part('basis').textContent = ended() ? 'Nothing left to read' : `${ready()} of ${total()} groups explained`;
+}
+
+const ready = () => detail.timelines.filter((row) => row.status !== 'running').length;
+const total = () => detail.timelines_in_all + detail.waiting_groups.length;
+
+/** What was found, in one sentence: every clause leads to its place. @returns {(Node | string)[]} */
+function sentence() {
+  const [best] = detail.timelines;
+  const said = /** @type {(Node | string)[]} */ ([]);
+  if (!total()) {
+    if (detail.status === 'complete') return ['No record of a consumer group was found.'];
+    if (ended()) return [detail.problem || 'Nothing was read.'];
+    return [`${detail.stage || 'Waiting for its turn'}…`];
+  }
+  said.push(h('a', { class: 'clause', href: '#groups-panel' }, plural(total(), 'group')));
+  said.push(ended() ? ` in ${count(detail.records.read)} records. ` : ` so far, ${ready()} ready to open. `);
+  const clause = best?.verdict.clauses.find(({ sequence }) => sequence !== null);
+  if (best && clause) {
+    said.push(h('a', { class: 'clause', href: `${best.url}?at=${clause.sequence}` }, `${best.title}: ${clause.text}`), '. ');
+  }
+  const lost = detail.records.skipped.filter(({ normal }) => !normal);
+  if (lost.length) {
+    const number = lost.reduce((sum, { records }) => sum + records, 0);
+    const says = number ? `${plural(number, 'record')} ${number === 1 ? 'was' : 'were'} skipped` : `${plural(lost.length, 'file')} could not be read`;
+    said.push(h('a', { class: 'clause', href: '#skipped-panel' }, says), '.');
+  }
+  return said;
+}
+
+function banners() {
+  const shown = /** @type {HTMLElement[]} */ ([]);
+  if (detail.status === 'failed') {
+    shown.push(h('div', { class: 'banner bad', role: 'alert' }, h('b', {}, 'The import failed. '), detail.problem,
+      detail.timelines.length ? h('span', {}, `What was read is kept: ${plural(detail.timelines.length, 'timeline')}.`) : null));
+  } else if (detail.status === 'cancelled') {
+    shown.push(h('div', { class: 'banner' }, h('b', {}, 'Stopped. '), 'What was read is kept.'));
+  } else if (detail.status === 'waiting' && detail.spark && !detail.spark.ready) {
+    shown.push(h('div', { class: 'banner' }, h('b', {}, 'Getting Spark ready. '),
+      'Its packages are being fetched, once; this import begins as soon as they are there.'));
+  }
+  const same = detail.timelines.filter((row) => row.same_as);
+  if (same.length) {
+    shown.push(h('div', { class: 'banner' }, h('b', {}, same.length === 1 ? 'Imported before. ' : `${same.length} imported before. `),
+      h('span', {}, 'The same entries stand in '),
+      ...same.slice(0, 3).map((row) => h('a', { href: `/t/${row.same_as}` }, `${row.title} (${row.same_as})`))));
+  }
+  part('banners').replaceChildren(...shown);
+}
+
+/** @param {string} stage @param {Stage[]} told */
+function stages(stage, told) {
+  const done = detail.status === 'complete';
+  part('stage').textContent = done ? 'Done' : stage || 'Progress';
+  part('stages').replaceChildren(...told.flatMap(({ name, done: reached, of, unit }) => {
+    const share = of ? Math.min(100, (100 * reached) / of) : 0;
+    return [
+      h('span', {}, name),
+      h('span', { class: 'barr', role: 'progressbar', 'aria-label': name, 'aria-valuenow': Math.round(share) }, h('i', { style: `width:${share}%` })),
+      h('span', { class: 'n' }, of === null && !reached ? '' : count(reached),
+        of && of !== reached ? h('span', { class: 'q' }, ` of ${count(of)}`) : null,
+        h('span', { class: 'q u' }, unit ? ` ${unit}` : '')),
+    ];
+  }));
+  // Once a stage, not once a count: a screen reader is not a counter.
+  const says = done ? 'The import is done.' : stage;
+  if (says && says !== announced) {
+    announced = says;
+    part('stage-says').textContent = says;
+  }
+}
+
+const tick = () => s('svg', { width: 12, height: 12, viewBox: '0 0 12 12', 'aria-hidden': 'true' },
+  s('path', { d: 'M2 6.5 5 9.5 10.5 2.5', fill: 'none', stroke: 'currentColor', 'stroke-width': 1.8 }));
+
+function sources() {
+  const known = detail.sources;
+  part('sources-says').textContent = known.length ? `${known.length} recognised by their content, not by their name` : '';
+  part('sources').replaceChildren(...known.map((source) => {
+    const cut = source.file.lastIndexOf('/') + 1;
+    const readable = source.kind === 'offsets' || source.kind === 'metadata';
+    return h('tr', {},
+      h('td', { class: 'fn', title: source.file }, h('span', { class: 'quiet' }, source.file.slice(0, cut)),
+        source.file.slice(cut).replace(/^0{6,}(?=\d)/, '…')),
+      h('td', {}, source.is),
+      h('td', { class: 'r num' }, source.first_offset === null ? '' : `${count(source.first_offset)} to ${count(source.last_offset ?? 0)}`),
+      h('td', { class: 'r num' }, bytes(source.bytes)),
+      h('td', { class: 'r num', title: source.compacted ? `${count(source.compacted)} offsets were compacted away, which is normal` : null },
+        readable ? count(source.records) : ''),
+      h('td', {}, readable
+        ? h('span', { class: 'ok' }, tick(), source.repeats ? `repeats ${source.repeats}` : source.state)
+        : h('span', { class: 'quiet', title: source.state }, 'not read')));
+  }));
+}
+
+/** @param {number} size */
+function bytes(size) {
+  if (size < 1000) return `${size} B`;
+  if (size < 1_000_000) return `${(size / 1000).toFixed(1)} KB`;
+  return `${(size / 1_000_000).toFixed(1)} MB`;
+}
+
+function groups() {
+  const rows = detail.timelines;
+  const times = rows.flatMap(({ first_ms, last_ms }) => (first_ms === null || last_ms === null ? [] : [first_ms, last_ms]));
+  const from = Math.min(...times);
+  const to = Math.max(...times);
+  part('groups-says').textContent = total()
+    ? ended() ? `${total()}, those with findings first` : `${total()} so far, ${ready()} ready` : '';
+  part('window-says').textContent = times.length ? `rebalances, ${clock(from)} to ${clock(to)}; red: no owner over 10 s` : '';
+  part('groups').replaceChildren(
+    ...rows.slice(0, shownRows).map((row) => groupRow(row, from, to)),
+    ...detail.waiting_groups.slice(0, Math.max(0, shownRows - rows.length)).map((group) =>
+      h('tr', { class: 'wait' }, h('td', { class: 'gn' }, group.group), h('td', {}, group.protocol), h('td', {}, spark([], [], 0, 0, false)),
+        h('td', { class: 'vd' }, ended() ? 'Not read to its end' : 'Waiting for its turn'), h('td', { class: 'r num' }, ''))),
+  );
+  const hidden = total() - shownRows;
+  part('more').hidden = hidden <= 0;
+  part('more-groups').textContent = `Show ${Math.min(WINDOW, hidden)} of ${hidden} more`;
+}
+
+/** @param {Row} row @param {number} from @param {number} to */
+function groupRow(row, from, to) {
+  const folding = row.status === 'running';
+  const facts = [
+    row.gaps ? plural(row.gaps, 'gap') + ' in the log' : '',
+    row.deleted ? 'deleted at the end' : '',
+    row.problem,
+  ].filter(Boolean).join('; ');
+  return h('tr', {},
+    h('td', { class: 'gn' }, h('a', { href: row.url }, row.title)),
+    h('td', {}, row.protocol),
+    h('td', {}, spark(row.epochs, row.no_owner, from, to, true)),
+    h('td', { class: 'vd' }, folding && !row.verdict.text ? 'Folding' : verdict(row), facts ? h('span', { class: 'sub' }, facts) : null),
+    h('td', { class: 'r num' }, count(row.entries)));
+}
+
+/** @param {Row} row @returns {(Node | string)[]} */
+function verdict(row) {
+  if (!row.verdict.clauses?.length) return [row.protocol === 'simple' ? 'Commits only, no members' : row.verdict.text || 'Nothing is known yet'];
+  return row.verdict.clauses.map(({ text, sequence }) =>
+    sequence === null ? text : h('a', { href: `${row.url}?at=${sequence}` }, text));
+}
+
+/**
+ * Rebalances over the time of all logs: a bar for each stretch, red where a partition was nobody's for long.
+ *
+ * @param {number[]} epochs @param {number[]} bad @param {number} from @param {number} to @param {boolean} known
+ */
+function spark(epochs, bad, from, to, known) {
+  const width = BARS * 4;
+  const of = (/** @type {number} */ at) => Math.min(BARS - 1, Math.floor(((at - from) / Math.max(1, to - from)) * BARS));
+  const bars = new Array(BARS).fill(0);
+  for (const at of epochs) bars[of(at)] += 1;
+  const red = new Set(bad.map(of));
+  const label = known ? `${plural(epochs.length, 'rebalance')}${bad.length ? `, ${bad.length} times no owner for long` : ''}` : 'not folded yet';
+  return s('svg', { class: 'spark', width, height: 24, viewBox: `0 0 ${width} 24`, role: 'img', 'aria-label': label },
+    s('line', { class: 'ax', x1: 0, x2: width, y1: 22.5, y2: 22.5 }),
+    known ? null : s('rect', { class: 'un', x: 0, y: 4, width, height: 18 }),
+    bars.map((number, at) => {
+      const height = number ? Math.min(18, 4 + number * 2) : red.has(at) ? 4 : 0;
+      return height ? s('rect', { class: red.has(at) ? 'r' : 'b', x: at * 4 + 0.5, y: 22 - height, width: 3, height }) : null;
+    }));
+}
+
+/** @param {number} ms */
+const clock = (ms) => new Date(ms).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' });
+
+function ids() {
+  const rows = detail.nameless;
+  const left = rows.filter(({ name }) => !name).length;
+  const named = detail.named;
+  part('ids-panel').hidden = !rows.length && !named.length;
+  part('ids-foot').hidden = !rows.length;
+  part('ids-says').textContent = left ? `${plural(left, 'topic id')} without a name` : 'All topic ids have a name';
+  part('named-says').textContent = named.map(({ says, count: number }) => `${number} ${says}`).join('; ');
+  part('ids').replaceChildren(...rows.map(idRow));
+}
+
+/** @param {Nameless} row */
+function idRow(row) {
+  const where = [row.partitions === null ? '' : `${plural(row.partitions, 'partition')} seen`, `group ${row.groups.slice(0, 2).join(', ')}${row.groups.length > 2 ? ` and ${row.groups.length - 2} more` : ''}`]
+    .filter(Boolean).join(', ');
+  const first = h('div', { class: 'l1' }, h('code', {}, row.id), h('span', { class: 'quiet' }, where));
+  const problem = h('span', { class: 'problem', role: 'alert' });
+  if (row.name) {
+    return h('li', {}, first, h('div', { class: 'l2' }, h('span', {}, 'Shown as ', h('b', {}, row.name), ', named by you'),
+      h('button', { class: 'btn sm bare', type: 'button', onclick: () => name(row, null, problem) }, 'Take back'), problem));
+  }
+  const field = /** @type {HTMLInputElement} */ (h('input', {
+    class: 'field', placeholder: 'topic name', value: row.suggestion?.name ?? '', maxlength: 249, required: true,
+    'aria-label': `Name of ${row.id}`, autocomplete: 'off', spellcheck: 'false',
+  }));
+  return h('li', {}, first,
+    h('div', {}, row.suggestion ? row.suggestion.why : 'No commit names it'),
+    h('form', {
+      class: 'l2',
+      onsubmit: (/** @type {Event} */ event) => {
+        event.preventDefault();
+        name(row, field.value.trim(), problem);
+      },
+    }, field, h('button', { class: 'btn sm' }, 'Use this name'), problem));
+}
+
+/**
+ * Gives an id a name in every timeline that shows it, or takes it back.
+ *
+ * @param {Nameless} row @param {string | null} wanted @param {HTMLElement} problem
+ */
+async function name(row, wanted, problem) {
+  problem.textContent = '';
+  try {
+    for (const timeline of row.timelines) {
+      await tell(`/api/timelines/${encodeURIComponent(timeline)}/topics`, 'PATCH', { [row.id]: wanted });
+    }
+  } catch (error) {
+    problem.textContent = error instanceof Error ? error.message : 'The name could not be kept.';
+    return;
+  }
+  /** @type {HTMLElement} */ (document.activeElement)?.blur();
+  await refresh();
+  toast(wanted ? `${row.id} is shown as ${wanted}` : `${row.id} is shown by its id again`);
+}
+
+/** Names out of a JSON file, for the ids that have none: `{id: name}` or `{id: {name}}`. @param {File} file */
+async function loadNames(file) {
+  /** @type {any} */
+  let told;
+  try {
+    told = JSON.parse(await file.text());
+  } catch {
+    toast(`${file.name} is no JSON`);
+    return;
+  }
+  let given = 0;
+  for (const row of detail.nameless.filter(({ name: has }) => !has)) {
+    const found = typeof told?.[row.id] === 'string' ? told[row.id] : told?.[row.id]?.name;
+    if (!found) continue;
+    const problem = h('span', {});
+    await name(row, found, problem);
+    if (!problem.textContent) given += 1;
+  }
+  toast(`${file.name} names ${given} of them`);
+}
+
+function skipped() {
+  const rows = detail.records.skipped;
+  part('skipped-panel').hidden = !rows.length;
+  const lost = rows.filter(({ normal }) => !normal).reduce((sum, { records }) => sum + records, 0);
+  part('skipped-says').textContent = `${count(lost)} of ${count(detail.records.read)} records`;
+  part('skipped').replaceChildren(...rows.map((row) => {
+    const offsets = row.offset === null ? '' : row.last_offset !== null && row.last_offset > row.offset
+      ? `, offsets ${count(row.offset)} to ${count(row.last_offset)}` : `, offset ${count(row.offset)}`;
+    return h('li', {}, h('b', {}, row.reason), h('span', { class: 'n' }, row.records ? plural(row.records, 'record') : row.normal ? 'normal' : ''),
+      h('span', { class: 'at' }, `${row.file}${offsets}${row.normal && row.records ? '; normal' : ''}`));
+  }));
+}
+
+async function refresh() {
+  if (fetching) {
+    again = true;
+    return;
+  }
+  fetching = true;
+  try {
+    detail = await ask(url);
+    draw();
+  } catch (error) {
+    toast(error instanceof Error ? error.message : 'The import could not be read.');
+  }
+  setTimeout(() => {
+    fetching = false;
+    if (again) {
+      again = false;
+      refresh();
+    }
+  }, FETCH_EVERY_MS);
+}
+
+function listen() {
+  const socket = new WebSocket(`${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}/ws/imports/${encodeURIComponent(detail.id)}`);
+  let known = -1;
+  socket.onmessage = (event) => {
+    const message = JSON.parse(event.data);
+    if (message.type === 'progress') {
+      const begins = message.stage !== detail.stage || message.timelines !== known;
+      known = message.timelines;
+      detail.stage = message.stage;
+      detail.stages = message.stages;
+      stages(message.stage, message.stages);
+      if (begins) refresh();
+    } else if (message.status !== detail.status || message.type === 'status') {
+      refresh();
+    }
+  };
+  socket.onclose = () => {
+    // What was said meanwhile is fetched; an import that has ended has nothing more to say.
+    if (!ended()) setTimeout(() => refresh().then(listen), RECONNECT_MS);
+  };
+}
+
+part('stop').addEventListener('click', async () => {
+  try {
+    await tell(`${url}/cancel`, 'POST', {});
+  } catch (error) {
+    toast(error instanceof Error ? error.message : 'It could not be stopped.');
+  }
+  refresh();
+});
+part('delete').addEventListener('click', async () => {
+  const number = detail.timelines_in_all;
+  if (!confirm(`Delete this import${number ? ` and its ${plural(number, 'timeline')}` : ''}? Links to them end.`)) return;
+  try {
+    await tell(url, 'DELETE');
+    location.href = '/import/';
+  } catch (error) {
+    toast(error instanceof Error ? error.message : 'It could not be deleted.');
+  }
+});
+const reportText = () => JSON.stringify({ timelines: detail.timelines.map(({ id, group, protocol, entries, first_ms, last_ms, gaps }) =>
+  ({ id, group, protocol, entries, first_ms, last_ms, gaps })), records: detail.records }, null, 2);
+part('copy-report').addEventListener('click', async () => {
+  try {
+    await navigator.clipboard.writeText(reportText());
+    toast('The report is in the clipboard');
+  } catch {
+    toast('The browser did not allow it');
+  }
+});
+part('report').addEventListener('click', () => {
+  const link = /** @type {HTMLAnchorElement} */ (h('a', {
+    href: URL.createObjectURL(new Blob([reportText()], { type: 'application/json' })), download: `import-${detail.id}.json`,
+  }));
+  link.click();
+  URL.revokeObjectURL(link.href);
+});
+part('more-groups').addEventListener('click', () => {
+  shownRows += WINDOW;
+  groups();
+});
+part('names-file').addEventListener('change', (event) => {
+  const file = /** @type {HTMLInputElement} */ (event.target).files?.[0];
+  if (file) loadNames(file);
+});
+
+draw();
+if (!ended()) {
+  listen();
+  setInterval(() => {
+    if (!ended()) head();
+  }, 1000);
+}
+document.documentElement.dataset.alive = 'true';
