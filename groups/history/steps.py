@@ -75,6 +75,15 @@ def epoch_of(state: State) -> int:
     return state.classic.generation if state.protocol is Protocol.CLASSIC else state.consumer.group_epoch
 
 
+def _epoch_before(before: State, after: State) -> int:
+    """The epoch that the later one follows: before its first record a group has none of either protocol."""
+    if before.protocol is None:
+        return (
+            before.classic.generation if after.protocol is Protocol.CLASSIC else before.consumer.group_epoch
+        )
+    return epoch_of(before)
+
+
 def step_between(
     before: State, after: State, entries: tuple[Entry, ...], anomalies: tuple[Anomaly, ...]
 ) -> Step:
@@ -101,7 +110,7 @@ def step_between(
         members=tuple(step for step in members if step is not None),
         retargets=_retargets(before.consumer, after.consumer, replaced),
         target_computed=target_computed and after.protocol is Protocol.CONSUMER,
-        epoch_changed=epoch_of(before) != epoch_of(after),
+        epoch_changed=_epoch_before(before, after) != epoch_of(after),
         anomalies=anomalies,
     )
 
