@@ -28,9 +28,7 @@ def missing() -> list[str]:
         )
     }
     return [
-        name
-        for name in studies.names()
-        if name not in stored or stored[name].scenario != studies.load(name).text
+        name for name in studies.names() if name not in stored or stored[name].scenario != studies.text(name)
     ]
 
 

@@ -70,6 +70,7 @@ STATICFILES_FINDERS = [
     "django.contrib.staticfiles.finders.FileSystemFinder",
     "explorer.staticfiles.PlotlyFinder",
 ]
+WHITENOISE_ALLOW_ALL_ORIGINS = False
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {
@@ -82,7 +83,7 @@ STORAGES = {
 # -- the task queue and the channel layer: within this process, or Redis where REDIS_URL is set
 REDIS_URL = environment.redis("REDIS_URL")
 
-CELERY_BROKER_URL = REDIS_URL or "memory://"
+CELERY_BROKER_URL = REDIS_URL or "memory://localhost/"
 CELERY_BROKER_TRANSPORT_OPTIONS = (
     # A task that is not acknowledged within this time is delivered again; the lease keeps it harmless.
     {"visibility_timeout": 3600}
@@ -126,14 +127,11 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
 DATA_UPLOAD_MAX_NUMBER_FILES = 2000
 """Files of one upload: a broker's offsets topic has 50 partitions of a few segments each."""
 
-FILE_UPLOAD_TEMP_DIR = None
-
 # -- the browser's own defences
 X_FRAME_OPTIONS = "DENY"
+CSRF_FAILURE_VIEW = "explorer.api.endpoint.csrf_failure"
 CSRF_COOKIE_SAMESITE = "Lax"
 SECURE_REFERRER_POLICY = "same-origin"
-
-CSRF_FAILURE_VIEW = "explorer.api.endpoint.csrf_failure"
 
 LOGGING = {
     "version": 1,

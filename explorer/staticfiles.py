@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import builtins
 import importlib.util
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,20 @@ class HashedStorage(CompressedManifestStaticFilesStorage):  # type: ignore[misc]
     """Names with a hash of the content, in the imports of ES modules, too (Django leaves those out unless told)."""
 
     support_js_module_import_aggregation = True
+
+    def url_converter(self, name: str, hashed_files: Any, template: str | None = None) -> Callable[..., str]:
+        convert = super().url_converter(name, hashed_files, template)
+
+        def convert_code(match: re.Match[str]) -> str:
+            return str(match["matched"] if stands_in_comment(match) else convert(match))
+
+        return convert_code if name.endswith(".js") else convert
+
+
+def stands_in_comment(match: re.Match[str]) -> bool:
+    """Whether the line is one of a comment: JSDoc writes a type of another module as ``import("…")``, too."""
+    line = match.string[match.string.rfind("\n", 0, match.start()) + 1 : match.start()]
+    return line.lstrip().startswith(("*", "/*", "//"))
 
 
 class StaticFilesMiddleware(WhiteNoiseMiddleware):  # type: ignore[misc]

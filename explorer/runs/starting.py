@@ -9,7 +9,8 @@ from django.db import transaction
 
 from groups import storage
 from groups.models import Timeline
-from simulations import tasks
+from simulations import studies, tasks
+from simulations.scenario import ScenarioError, load
 
 SCENARIO_BYTES_MOST = 256 * 1024
 """A scenario is a page of text; the largest that makes sense names some thousand members."""
@@ -35,8 +36,6 @@ class Refused(Exception):
 
 def start_run(scenario: object, semantics: object = None, seed: object = None) -> Timeline:
     """Store a run of a scenario (YAML text, or a case study's name) and queue it. ``Refused`` tells what is wrong."""
-    from simulations.scenario import ScenarioError, load  # LAZY
-
     text, name = _text(scenario)
     try:
         loaded = load(text, name)
@@ -62,8 +61,6 @@ def start_run(scenario: object, semantics: object = None, seed: object = None) -
 
 def _text(scenario: object) -> tuple[str, str]:
     """The scenario's text, and what messages call it."""
-    from simulations import studies  # LAZY
-
     if not isinstance(scenario, str) or not scenario.strip():
         raise Refused(message="The scenario is missing: YAML text, or a case study's name.", field="scenario")
     if len(scenario.encode()) > SCENARIO_BYTES_MOST:
@@ -74,7 +71,7 @@ def _text(scenario: object) -> tuple[str, str]:
         )
     name = scenario.strip()
     if name in studies.names():
-        return studies.load(name).text, name
+        return studies.text(name), name
     if "\n" not in name and ":" not in name:
         raise Refused(
             message=f"There is no case study {name!r}. There are: {', '.join(studies.names())}.",

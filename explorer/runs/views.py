@@ -9,6 +9,7 @@ from django.views.decorators.http import require_http_methods
 
 from explorer.api.endpoint import BadRequest, json_body, json_response
 from explorer.runs.starting import SEMANTICS, Refused, start_run
+from simulations import studies
 
 
 def start(request: HttpRequest) -> HttpResponse:
@@ -28,12 +29,10 @@ def start(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def simulate(request: HttpRequest) -> HttpResponse:
     """The form that starts a run: begins with a case study's text, to be changed; works without scripts."""
-    from simulations import studies  # LAZY
-
     names = studies.names()
     chosen = request.GET.get("scenario", names[0])
     given = {
-        "scenario": studies.load(chosen if chosen in names else names[0]).text,
+        "scenario": studies.text(chosen if chosen in names else names[0]),
         "semantics": request.GET.get("semantics", ""),
         "seed": request.GET.get("seed", ""),
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ipaddress
 import socket
 from argparse import ArgumentParser
@@ -71,7 +72,9 @@ class Command(BaseCommand):
                 ),
                 lambda: self.say(host, listening),
             )
-            server.run(sockets=[listening])
+            # Ctrl-C is how a server on a desk is ended; uvicorn ends well and then raises it again.
+            with contextlib.suppress(KeyboardInterrupt):
+                server.run(sockets=[listening])
         if not server.started:
             raise CommandError("The server did not start; the lines above tell why.")
 
