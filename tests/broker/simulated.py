@@ -17,9 +17,10 @@ SIMULATE_LIMIT_S = 60
 
 @dataclass(frozen=True, kw_only=True)
 class Run:
-    """One run in three of its forms: every entry, the records alone, and a log segment."""
+    """One run in four of its forms: every entry, the settled frames, the records alone, and a log segment."""
 
     entries: list[dict[str, Any]]
+    frames: list[dict[str, Any]]
     records: list[dict[str, Any]]
     segment: Path
 
@@ -51,7 +52,8 @@ def simulate(folder: Path) -> Run:
     # kafka-dump-log takes the base offset from the file's name.
     segment = folder / "00000000000000000000.log"
     _command("--format", "segment", "--out", str(segment))
-    return Run(entries=_lines("entries"), records=_lines("records"), segment=segment)
+    frames = [frame for frame in _lines("frames") if frame["settled"]]
+    return Run(entries=_lines("entries"), frames=frames, records=_lines("records"), segment=segment)
 
 
 def _lines(form: str) -> list[dict[str, Any]]:

@@ -7,12 +7,14 @@ import os
 import subprocess
 import sys
 from collections.abc import Mapping
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from .comparison import Frame, disagreements, untrue_tables
+from .comparison import Frame, Said, disagreements, said_of, untrue_tables
+from .conftest import Session
 from .fresh import CROWD, OLD, SHARED, TRANSACTIONAL, Recorded
 from .simulated import SCENARIO as BASIC
 
@@ -43,7 +45,7 @@ def frames(report: dict[str, Any], environment: dict[str, str]) -> dict[str, lis
     """The settled frames of each imported group."""
     ids = {timeline["group"]: timeline["id"] for timeline in report["timelines"]}
     out = {}
-    for group in (SHARED, OLD):
+    for group in (SHARED, OLD, BASIC):
         lines = manage(environment, "timeline", "show", ids[group], "--format", "frames").splitlines()
         out[group] = [frame for frame in map(json.loads, lines) if frame.pop("settled")]
     return out
@@ -75,6 +77,19 @@ def test_imported_frames_equal_the_tables_of_kafka_consumer_groups(
 ) -> None:
     own = {group: records_alone(frames[group]) for group in frames}
     assert untrue_tables(own, recorded.tables) == []
+
+
+def test_the_imported_basic_case_goes_through_the_states_of_the_simulated_one(
+    session: Session, frames: dict[str, list[Frame]]
+) -> None:
+    """The broker was given the simulated requests; what its log shows is the run, state by state."""
+    assert stages(records_alone(frames[BASIC])) == stages(session.run.frames)
+
+
+def stages(frames: list[Frame]) -> list[Said]:
+    """What a describer would see, one state after the other; before the first record there is nothing to see."""
+    seen = [said_of(frame) for frame in frames if frame["protocol"] is not None and frame["group_epoch"] > 1]
+    return [said for before, said in pairwise([{}, *seen]) if said != before]
 
 
 def records_alone(frames: list[Frame]) -> list[Frame]:
