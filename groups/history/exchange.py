@@ -13,7 +13,7 @@ from typing import Any, Final
 from groups.history.entries import Entry, Kind
 from groups.history.moments import Cause, tell
 from groups.history.names import Cast
-from groups.history.sentences import COORDINATOR, Sentence
+from groups.history.sentences import COORDINATOR, Sentence, joined
 from groups.history.steps import Step, epoch_of
 
 Moment = dict[str, Any]
@@ -87,7 +87,7 @@ class Exchange:
 
     def _sentence(self, cast: Cast, told: list[Sentence]) -> Sentence | None:
         if told:
-            return Sentence(told[0].shape, told[0].actor, "; ".join(said.says for said in told))
+            return Sentence(told[0].shape, told[0].actor, joined([said.says for said in told]))
         if not self._notes:
             return None
         if self.request is not None and self.request.payload.get("api") in HEARTBEAT_APIS:

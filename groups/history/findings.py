@@ -2,7 +2,7 @@
 
 A finding is ``{"kind", "says", "sequences": [...], "needs": [...], "certain": bool, ...}``. Kinds: ``began``,
 ``joined``, ``removed``, ``moved``, ``moves``, ``no_owner``, ``waited_for``, ``epochs``, ``commits``, ``emptied``,
-``anomaly``, ``gap``. ``needs`` names what the fact was read from: ``records``, ``requests``, ``timers``, ``notes``.
+``partitions_added``, ``anomaly``, ``gap``. ``needs`` names what the fact was read from: ``records``, ``requests``, ``timers``, ``notes``.
 """
 
 from __future__ import annotations
@@ -49,6 +49,7 @@ class Finder:
         self._commits_sequence = 0
         self._emptied: list[int] = []
         self._anomalies: dict[str, dict[str, Any]] = {}
+        self._grown: list[dict[str, Any]] = []
         self._last_ms = 0
 
     def add(self, step: Step, cause: Cause | None) -> None:
@@ -60,6 +61,7 @@ class Finder:
         self._went(step, cause)
         self.ownership.add(step)
         self.epochs.add(step)
+        self._grew(step)
         for anomaly in step.anomalies:
             known = self._anomalies.setdefault(
                 anomaly.kind,
@@ -115,6 +117,19 @@ class Finder:
             self._emptied = [step.sequence]
         elif step.joined:
             self._emptied = []
+
+    def _grew(self, step: Step) -> None:
+        before, after = step.before.topics, step.after.topics
+        if before is after:
+            return
+        for name, topic in after.items():
+            old = before.get(name)
+            same = old is not None and old.topic_id == topic.topic_id
+            if old is None or not same or old.partitions is None or topic.partitions is None:
+                continue
+            if topic.partitions > old.partitions and len(self._grown) < COMINGS_KEPT_MAX:
+                told = {"topic": name, "before": old.partitions, "after": topic.partitions}
+                self._grown.append({**told, "sequence": step.sequence})
 
     def findings(self, frame: Mapping[str, Any]) -> list[Finding]:
         """All findings so far; ``frame`` is the last one and gives topic ids their names."""
@@ -242,6 +257,12 @@ class Finder:
 
     def _found_log(self, frame: Mapping[str, Any]) -> list[Finding]:
         found: list[Finding] = []
+        for growth in self._grown:
+            says = (
+                f"{growth['topic']} grew from {growth['before']} to {counted(growth['after'], 'partition')}"
+            )
+            told = {key: growth[key] for key in ("topic", "before", "after")}
+            found.append(_finding("partitions_added", says, [growth["sequence"]], needs=["notes"], **told))
         starts = self.epochs.to_json()
         if starts:
             classic = frame["protocol"] == Protocol.CLASSIC
@@ -291,6 +312,7 @@ class Finder:
             "commits_sequence": self._commits_sequence,
             "emptied": self._emptied,
             "anomalies": self._anomalies,
+            "grown": self._grown,
             "last_ms": self._last_ms,
         }
 
@@ -309,6 +331,7 @@ class Finder:
         finder._commits_sequence = data["commits_sequence"]
         finder._emptied = list(data["emptied"])
         finder._anomalies = {kind: dict(known) for kind, known in data["anomalies"].items()}
+        finder._grown = [dict(growth) for growth in data["grown"]]
         finder._last_ms = data["last_ms"]
         return finder
 

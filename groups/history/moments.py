@@ -137,6 +137,8 @@ def _tell_joined(step: Step, cast: Cast) -> Sentence | None:
     if not step.joined:
         return None
     who, first = named(cast, step.joined), step.joined[0]
+    if len(step.joined) > 1 and not step.before.consumer.members:
+        return Sentence("state", COORDINATOR, f"The group begins with {who}")
     gained = {key for member in step.members if member.member_id in step.joined for key in member.gained}
     joins = "joins" if len(step.joined) == 1 else "join"
     if gained and len(step.joined) == 1:

@@ -26,6 +26,15 @@ class Sentence:
     says: str
 
 
+def joined(sentences: Sequence[str]) -> str:
+    """Sentences as one; the later ones begin small, unless with a name."""
+    rest = (
+        says[0].lower() + says[1:] if says.startswith(("The ", "Group epoch", "Target ")) else says
+        for says in sentences[1:]
+    )
+    return "; ".join((sentences[0], *rest))
+
+
 def named(cast: Cast, member_ids: Sequence[str]) -> str:
     return listed([cast.name(member_id) for member_id in member_ids])
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Protocol, TypeVar
 
 from groups.history.entries import FIRST_SEQUENCE, Entry, Kind, Provenance
 
@@ -40,13 +40,43 @@ _LEAVE_TAIL_RANK: Final[Mapping[int, int]] = {-16: 1, 4: 2, 3: 3, 6: 4}
 _LEAVE_NEXT: Final[Mapping[int, int]] = {-8: -7, -7: -5}
 
 
+class Written(Protocol):
+    """What is looked at of a record: the base offset of its batch, its timestamp, and its decoded payload."""
+
+    @property
+    def batch(self) -> int: ...
+    @property
+    def at_ms(self) -> int: ...
+    @property
+    def payload(self) -> Payload: ...
+
+
+R = TypeVar("R", bound=Written)
+
+
+def units(records: Iterable[R]) -> Iterator[list[R]]:
+    """The records of one group, in the order of their offsets, cut between requests."""
+    unit: _Unit | None = None
+    held: list[R] = []
+    for record in records:
+        if unit is not None and unit.takes(record):
+            unit.add(record)
+        else:
+            if held:
+                yield held
+            unit, held = _Unit(record), []
+        held.append(record)
+    if held:
+        yield held
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogRecord:
-    """A decoded record as it stood in the log. ``base_offset`` is that of its batch."""
+    """A decoded record as it stood in the log. ``batch`` is the base offset of its batch."""
 
     offset: int
-    base_offset: int
-    timestamp_ms: int
+    batch: int
+    at_ms: int
     payload: Payload
 
 
@@ -68,14 +98,16 @@ class UnitTeller:
         self._next = first_sequence
         self._provenance = provenance
         self._unit: _Unit | None = None
+        self._records: list[LogRecord] = []
 
     def feed(self, record: LogRecord) -> list[Entry]:
         """Take one record; entries of the unit before it, if this one begins another."""
         if self._unit is not None and self._unit.takes(record):
             self._unit.add(record)
+            self._records.append(record)
             return []
         done = self.finish()
-        self._unit = _Unit(record)
+        self._unit, self._records = _Unit(record), [record]
         return done
 
     def note(self, at_ms: int, payload: Payload) -> list[Entry]:
@@ -96,15 +128,13 @@ class UnitTeller:
 
     def finish(self) -> list[Entry]:
         """Entries of the unit under way, settled; the log ended, or something else comes now."""
-        if self._unit is None:
-            return []
-        records, first = self._unit.records, self._next
-        self._unit = None
+        records, first = self._records, self._next
+        self._unit, self._records = None, []
         self._next += len(records)
         return [
             Entry(
                 sequence=first + index,
-                at_ms=record.timestamp_ms,
+                at_ms=record.at_ms,
                 kind=Kind.RECORD,
                 actor=COORDINATOR,
                 provenance=self._provenance,
@@ -112,7 +142,7 @@ class UnitTeller:
                 settled=index == len(records) - 1,
                 partition=self._partition,
                 offset=record.offset,
-                batch=record.base_offset,
+                batch=record.batch,
                 unit=first,
             )
             for index, record in enumerate(records)
@@ -136,14 +166,14 @@ def entries_from_records(
 class _Unit:
     """The records of one request so far."""
 
-    def __init__(self, record: LogRecord) -> None:
-        self.records: list[LogRecord] = []
+    def __init__(self, record: Written) -> None:
+        self.records: list[Written] = []
         self._kinds: list[int | None] = []
         self._partitions: set[str] = set()
         self._targets: set[str] = set()
         self.add(record)
 
-    def add(self, record: LogRecord) -> None:
+    def add(self, record: Written) -> None:
         kind = _kind(record.payload)
         self.records.append(record)
         self._kinds.append(kind)
@@ -155,10 +185,10 @@ class _Unit:
             # Another target may follow in one unit only after the upgrade's own part.
             self._targets.clear()
 
-    def takes(self, record: LogRecord) -> bool:
+    def takes(self, record: Written) -> bool:
         """Whether ``record`` goes on in the order of the request that began here."""
         last = self.records[-1]
-        if record.base_offset != last.base_offset or record.timestamp_ms != last.timestamp_ms:
+        if record.batch != last.batch or record.at_ms != last.at_ms:
             return False
         kind = _kind(record.payload)
         first = self._kinds[0]
@@ -178,7 +208,7 @@ class _Unit:
         return self._heartbeat_takes(record, kind, self.records, self._kinds)
 
     def _heartbeat_takes(
-        self, record: LogRecord, kind: int, records: list[LogRecord], kinds: list[int | None]
+        self, record: Written, kind: int, records: list[Written], kinds: list[int | None]
     ) -> bool:
         """``5 · 16† · 4 · 3 · 4† · 7 … 7 · 6 · 8``; the 8 is of the member that the 5 was of."""
         if not _goes_on(_HEARTBEAT_RANK, kinds[-1], kind, repeatable=_REPEATABLE):
@@ -190,7 +220,7 @@ class _Unit:
             return _member(records[0]) == member
         return True
 
-    def _upgrade_takes(self, record: LogRecord, kind: int) -> bool:
+    def _upgrade_takes(self, record: Written, kind: int) -> bool:
         """``2†``, then a join (the classic group was empty), or the upgrade's records and then a join.
 
         The upgrade is ``5 … 5 · 3 · 7 … 7 · 6 · 8 … 8`` of the classic members; its type 8 records, other than a
@@ -212,7 +242,7 @@ class _Unit:
             return upgraded and kind in (5, 8)
         return _goes_on(_HEARTBEAT_RANK, last, kind, repeatable=_REPEATABLE)
 
-    def _leave_takes(self, record: LogRecord, kind: int) -> bool:
+    def _leave_takes(self, record: Written, kind: int) -> bool:
         """A leave, a replacement of a static member, or a downgrade: all begin with a type 8 tombstone."""
         last = self._kinds[-1]
         if self._kinds[:2] == [-8, -8] or (len(self._kinds) == 1 and kind == -8):
@@ -228,7 +258,7 @@ class _Unit:
             return False
         return _goes_on(_LEAVE_TAIL_RANK, last, kind, repeatable=(-16,))
 
-    def _replacement_takes(self, record: LogRecord, kind: int) -> bool:
+    def _replacement_takes(self, record: Written, kind: int) -> bool:
         """``8† 7† 5† · 5 7 8`` (the copy), then the heartbeat of the same member goes on, from a 5 or later."""
         start = self._kinds.index(5)
         copy = _member(self.records[start])
@@ -256,11 +286,11 @@ def _kind(payload: Payload) -> int | None:
     return record_type if payload.get("value") is not None else -record_type
 
 
-def _member(record: LogRecord) -> str:
+def _member(record: Written) -> str:
     key = record.payload.get("key")
     return str(key.get("memberId")) if isinstance(key, Mapping) else ""
 
 
-def _partition(record: LogRecord) -> str:
+def _partition(record: Written) -> str:
     key = record.payload.get("key")
     return f"{key.get('topic')}-{key.get('partition')}" if isinstance(key, Mapping) else ""

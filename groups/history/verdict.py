@@ -76,6 +76,7 @@ def verdict(findings: Sequence[Finding]) -> dict[str, Any]:
     text = _Text()
     text.sentence(_coming(by_kind))
     text.sentence(_going(by_kind))
+    text.sentence(_topics(by_kind))
     text.sentence([*_moves(by_kind), *_no_owner(by_kind)])
     text.sentence([*_waits(by_kind), *_log(by_kind)])
     if text.clauses:
@@ -112,8 +113,10 @@ def _coming(by_kind: Mapping[str, list[Finding]]) -> Iterable[Part]:
     part: list[tuple[str, int | None]] = [(f"{who} joined", joined[0]["sequences"][0])]
     if len(steps) > 1:
         part.append((" one after another", None))
-    if epochs is not None and not epochs["classic"] and epochs["count"] > 1:
-        part += [(", in " if len(steps) > 1 else " in ", None), (epochs["says"], epochs["sequences"][-1])]
+    # The epoch at which a group under way begins is not one that the joins brought.
+    number = epochs["count"] - (began is not None) if epochs is not None and not epochs["classic"] else 0
+    if epochs is not None and number > 1:
+        part += [(", in " if len(steps) > 1 else " in ", None), (f"{number} epochs", epochs["sequences"][-1])]
     yield tuple(part)
 
 
@@ -132,6 +135,11 @@ def _going(by_kind: Mapping[str, list[Finding]]) -> Iterable[Part]:
         who = listed(list(dict.fromkeys(finding["name"] for finding in gone)), NAMED_MAX)
         one, many = REASONS[why]
         yield ((f"{who} {one if len(gone) == 1 else many}", gone[-1]["sequences"][-1]),)
+
+
+def _topics(by_kind: Mapping[str, list[Finding]]) -> Iterable[Part]:
+    for finding in by_kind.get("partitions_added", [])[-NAMED_MAX:]:
+        yield ((finding["says"], finding["sequences"][-1]),)
 
 
 def _moves(by_kind: Mapping[str, list[Finding]]) -> Iterable[Part]:

@@ -17,7 +17,7 @@ def units(*requests: tuple[Payload, ...], one_batch: bool = True, at_ms: int = 5
     for request in requests:
         base = 0 if one_batch else offset
         for payload in request:
-            records.append(LogRecord(offset=offset, base_offset=base, timestamp_ms=at_ms, payload=payload))
+            records.append(LogRecord(offset=offset, batch=base, at_ms=at_ms, payload=payload))
             offset += 1
     lengths: list[int] = []
     for entry in entries_from_records(records, partition=17):
@@ -52,8 +52,8 @@ def test_every_request_of_the_released_basic_case_is_a_unit_of_its_own() -> None
     records = [
         LogRecord(
             offset=entry.offset or 0,
-            base_offset=entry.batch or 0,
-            timestamp_ms=entry.at_ms,
+            batch=entry.batch or 0,
+            at_ms=entry.at_ms,
             payload=entry.payload,
         )
         for entry in log.entries
@@ -149,7 +149,7 @@ def test_a_downgrade_is_one_unit() -> None:
 def test_a_note_ends_the_unit_before_it_and_takes_the_next_sequence() -> None:
     teller = UnitTeller(partition=17, first_sequence=5)
     for offset, payload in enumerate(JOIN_A):
-        assert teller.feed(LogRecord(offset=offset, base_offset=0, timestamp_ms=5, payload=payload)) == []
+        assert teller.feed(LogRecord(offset=offset, batch=0, at_ms=5, payload=payload)) == []
     entries = teller.note(6, {"note": "gap", "from_offset": 9, "to_offset": 12, "partition": 17})
     assert [(entry.sequence, entry.settled) for entry in entries] == [
         (5, False), (6, False), (7, False), (8, False), (9, True), (10, True),
