@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import fcntl
+import re
 import shutil
 import subprocess
 from pathlib import Path
 
 RELEASE = "4.3.1"
 """The release that ``kafka`` semantics follow; the pom beside this file pins the same."""
+
+LEAST_JAVA = 17
 
 HERE = Path(__file__).resolve().parent
 HOME = HERE.parent.parent / "var" / "kafka" / RELEASE
@@ -26,7 +29,9 @@ class BrokerUnavailableError(RuntimeError):
 def missing() -> str | None:
     """Says why no broker can be started here, or None when one can."""
     if shutil.which("java") is None:
-        return "no java on the path (17 or newer)"
+        return f"no java on the path ({LEAST_JAVA} or newer)"
+    if (found := _java_version()) < LEAST_JAVA:
+        return f"the java on the path is {found}; Kafka {RELEASE} needs {LEAST_JAVA} or newer"
     if not _complete() and shutil.which("mvn") is None:
         return (
             f"no jars of Kafka {RELEASE} in {JARS.relative_to(HERE.parent.parent)} and no mvn to fetch them"
@@ -53,12 +58,21 @@ def _complete() -> bool:
     return (JARS / f"kafka_2.13-{RELEASE}.jar").exists() and (JARS / f"kafka-tools-{RELEASE}.jar").exists()
 
 
+def _java_version() -> int:
+    told = subprocess.run(["java", "-version"], capture_output=True, text=True).stderr
+    number = re.search(r'version "(?:1\.)?(\d+)', told)
+    return int(number[1]) if number else 0
+
+
 def _fetch() -> None:
     arriving = HOME / "jars.arriving"
     shutil.rmtree(arriving, ignore_errors=True)
     command = ["mvn", "-q", "-B", "-f", str(HERE / "pom.xml"), "dependency:copy-dependencies"]
     command.append(f"-DoutputDirectory={arriving}")
-    done = subprocess.run(command, capture_output=True, text=True, timeout=MAVEN_LIMIT_S)
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=MAVEN_LIMIT_S)
+    except subprocess.TimeoutExpired:
+        raise BrokerUnavailableError(f"mvn did not fetch Kafka {RELEASE} within {MAVEN_LIMIT_S} s") from None
     if done.returncode != 0:
         raise BrokerUnavailableError(f"mvn could not fetch Kafka {RELEASE}: {_first_line(done.stdout)}")
     # A half-fetched folder never carries the final name.

@@ -13,13 +13,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from .node import Node, wait_for_coordinator
-from .rpc import Connection
+from .rpc import Connection, RpcError
 
 SETTLE_S = 0.2
 """Between the last request and the end of the recording, on top of what the run itself waits for."""
 
-LATE_MS_MOST = 400
-"""A request that goes out later than this does not repeat the run: the machine is too busy to compare anything."""
+LATE_MS_MOST = 1000
+"""A request that goes out later than this does not repeat the run: the machine is too busy to compare anything.
+Nothing in the run hangs on less: heartbeats are a second apart, and expiries are waited for."""
+
+EXPIRY_LIMIT_S = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,10 +62,14 @@ def replay_requests(
     started_ms = time.time_ns() // 1_000_000
     try:
         for entry in entries:
-            if entry["kind"] != "request":
+            expiry = entry["kind"] == "timer" and entry["payload"]["event"] == "fired"
+            if entry["kind"] != "request" and not expiry:
                 continue
             due_s = (entry["at_ms"] - first_ms) / 1000
             time.sleep(max(0.0, started + due_s - time.monotonic()))
+            if expiry:
+                _wait_for_expiry(node, group, entry["payload"])
+                continue
             late_ms = max(late_ms, round((time.monotonic() - started - due_s) * 1000))
             member, payload = entry["actor"], entry["payload"]
             if member not in connections:
@@ -84,6 +91,19 @@ def replay_requests(
         for connection in connections.values():
             connection.close()
     return Replayed(sent=sent, topic_ids=topic_ids, late_ms=late_ms, started_ms=started_ms)
+
+
+def _wait_for_expiry(node: Node, group: str, timer: Mapping[str, Any]) -> None:
+    """Waits until the broker's own session timer has fired too: it runs from a request that may have been late."""
+    assert timer["timer"] == "session", timer
+    deadline = time.monotonic() + EXPIRY_LIMIT_S
+    with node.connect() as connection:
+        while time.monotonic() < deadline:
+            members = connection.describe_consumer_group(group)["members"]
+            if timer["member"] not in [member["memberId"] for member in members]:
+                return
+            time.sleep(0.01)
+    raise RpcError(f"the session of {timer['member']} did not run out")
 
 
 def _client_ids(entries: Iterable[Mapping[str, Any]]) -> dict[str, str]:

@@ -10,6 +10,7 @@ import pytest
 
 from groups.wire.batches import RecordBatch, read_batches
 
+from .comparison import SLACK_MS
 from .conftest import Session
 from .dump import as_kafka_prints, dump
 from .replayed import LATE_MS_MOST, Replayed, Sent
@@ -74,7 +75,7 @@ def test_the_broker_writes_them_in_the_same_batches_at_the_same_moments(
     for batch, other in zip(real, simulated, strict=True):
         real_ms = batch[0][1] - replayed.started_ms
         simulated_ms = other.base_timestamp_ms - first_ms
-        assert abs(real_ms - simulated_ms) <= LATE_MS_MOST, (batch, real_ms, simulated_ms)
+        assert abs(real_ms - simulated_ms) <= replayed.late_ms + SLACK_MS, (batch, real_ms, simulated_ms)
 
 
 def test_both_hash_their_topic_alike(session: Session, run: Run, replayed: Replayed) -> None:
