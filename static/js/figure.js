@@ -7,8 +7,13 @@
  * @typedef {import('./cast.js').Cast} Cast
  */
 
+import { disc } from './board/notes.js';
 import { h } from './dom.js';
 import { duration, when } from './words.js';
+
+/** Members at the same epoch would hide each other: their lines are set apart by this much of an epoch. */
+const APART = 0.05;
+const APART_MOST = 0.35;
 
 /** Rows of the table that says the same in words; the figure itself has all of them. */
 const ROWS_MOST = 200;
@@ -40,15 +45,17 @@ export class Figure {
    * @param {HTMLElement} parts.panel
    * @param {HTMLElement} parts.plot
    * @param {HTMLElement} parts.table
+   * @param {HTMLElement} parts.legend
    * @param {Cast} parts.cast
    * @param {string} parts.script address of Plotly's script
    * @param {() => Promise<any>} parts.fetchFigure
    * @param {(sequence: number) => void} parts.onSeek
    */
-  constructor({ panel, plot, table, cast, script, fetchFigure, onSeek }) {
+  constructor({ panel, plot, table, legend, cast, script, fetchFigure, onSeek }) {
     this.panel = panel;
     this.plot = plot;
     this.table = table;
+    this.legend = legend;
     this.cast = cast;
     this.script = script;
     this.fetchFigure = fetchFigure;
@@ -116,12 +123,17 @@ export class Figure {
     const first = data[0]?.x?.[0] ?? 0;
     this.#shift = layout.xaxis.type === 'date' ? new Date(first).getTimezoneOffset() * 60_000 : 0;
     const ink = token('--ink');
+    let members = 0;
     const themed = data.map((/** @type {any} */ trace) => {
       const member = trace.meta?.member;
       const lane = member ? this.cast.lane(member) : null;
       const color = lane ? token(`--m${lane.hue}`) : trace.meta?.line === 'assignment' ? token('--ink-3') : ink;
+      const apart = member ? Math.min(APART_MOST, (members += 1) * APART) : 0;
       return {
         ...trace,
+        y: trace.y.map((/** @type {number | null} */ epoch) => (epoch === null ? null : epoch - apart)),
+        text: trace.y,
+        hovertemplate: '%{fullData.name}: %{text}<extra></extra>',
         x: trace.x.map((/** @type {number} */ ms) => this.#x(ms)),
         name: member ? this.cast.name(member) : trace.name,
         line: { ...trace.line, color },
@@ -143,7 +155,17 @@ export class Figure {
       }],
     }, { responsive: true, displaylogo: false, displayModeBar: 'hover', modeBarButtonsToRemove: ['select2d', 'lasso2d', 'autoScale2d'] });
     this.#drawn = true;
+    this.#legend(data);
     this.#words(data);
+  }
+
+  /** Which line is whose. @param {any[]} data */
+  #legend(data) {
+    this.legend.replaceChildren(...data.map((trace) => {
+      const member = trace.meta?.member;
+      if (member) return h('span', { class: 'lg' }, disc(this.cast, member));
+      return h('span', { class: 'lg' }, h('i', { class: `k line ${trace.meta?.line}` }), trace.name);
+    }));
   }
 
   /** The same in words. @param {any[]} data */

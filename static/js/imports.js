@@ -92,7 +92,7 @@ function sentence() {
   }
   said.push(h('a', { class: 'clause', href: '#groups-panel' }, plural(total(), 'group')));
   said.push(ended() ? ` in ${count(detail.records.read)} records. ` : ` so far, ${ready()} ready to open. `);
-  const clause = best?.verdict.clauses.find(({ sequence }) => sequence !== null);
+  const clause = telling(best?.verdict.clauses ?? []);
   if (best && clause) {
     said.push(h('a', { class: 'clause', href: `${best.url}?at=${clause.sequence}` }, `${best.title}: ${clause.text}`), '. ');
   }
@@ -103,6 +103,12 @@ function sentence() {
     said.push(h('a', { class: 'clause', href: '#skipped-panel' }, says), '.');
   }
   return said;
+}
+
+/** The clause that tells most: a partition without an owner, else somebody who was removed, else the first. @param {Clause[]} clauses */
+function telling(clauses) {
+  const proven = clauses.filter(({ sequence }) => sequence !== null);
+  return proven.find(({ text }) => text.includes('no owner')) ?? proven.find(({ text }) => text.includes('removed')) ?? proven[0];
 }
 
 function banners() {
@@ -136,7 +142,7 @@ function stages(stage, told) {
       h('span', { class: 'barr', role: 'progressbar', 'aria-label': name, 'aria-valuenow': Math.round(share) }, h('i', { style: `width:${share}%` })),
       h('span', { class: 'n' }, of === null && !reached ? '' : count(reached),
         of && of !== reached ? h('span', { class: 'q' }, ` of ${count(of)}`) : null,
-        h('span', { class: 'q u' }, unit ? ` ${unit}` : '')),
+        h('span', { class: 'q u' }, unit ? ` ${reached === 1 && (of ?? 1) === 1 ? unit.replace(/s$/, '') : unit}` : '')),
     ];
   }));
   // Once a stage, not once a count: a screen reader is not a counter.

@@ -70,7 +70,7 @@ const inspector = new Inspector({
   numberOf: (moment) => timeline.steps.findIndex((step) => step.sequence >= moment.sequence) + 1,
 });
 const figure = new Figure({
-  panel: part('figure-panel'), plot: part('figure'), table: part('figure-table'), cast,
+  panel: part('figure-panel'), plot: part('figure'), table: part('figure-table'), legend: part('figure-legend'), cast,
   script: part('figure-panel').dataset.script ?? '', fetchFigure: api.epochs, onSeek: (sequence) => go(sequence),
 });
 const banners = new Banners(part('banners'));
@@ -92,7 +92,7 @@ function show(rest, { animate, before }) {
   view.move({ steps: timeline.steps, position, frame: rest.frame, end_ms: meta.summary.last_ms ?? rest.frame.at_ms });
   events.move(position);
   inspector.render(rest);
-  figure.move(rest.sequence, rest.frame.at_ms);
+  figure.move(rest.sequence, rest.moment?.at_ms ?? rest.frame.at_ms);
   part('step').textContent = String(position);
   part('steps').textContent = timeline.whole ? String(timeline.steps.length) : `${timeline.steps.length}+`;
   part('time').textContent = when(rest.moment?.at_ms ?? rest.frame.at_ms, start_ms());

@@ -1,0 +1,144 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { FIRST_WAIT_MS, Feed, LONGEST_WAIT_MS, SILENCE_MS } from '../../static/js/feed.js';
+import { Timeline } from '../../static/js/timeline.js';
+import { FRAMES, chunks, delta } from './fixtures/basic.js';
+
+/** A server and a clock that stand still until told otherwise. */
+class Stage {
+  constructor(rows = 16) {
+    const first = chunks(4)[0];
+    this.rows = rows;
+    this.sockets = [];
+    this.timers = [];
+    this.links = [];
+    this.asked = [];
+    this.statuses = [];
+    this.timeline = new Timeline({ chunks: [first], load: async () => structuredClone(first) });
+    this.timeline.give(structuredClone(first));
+    this.feed = new Feed({
+      url: 'ws://here',
+      last: () => this.timeline.last,
+      append: (message) => this.timeline.append(message),
+      fetchAfter: async (after) => {
+        this.asked.push(after);
+        return delta(after / 3 + 1, Math.min(this.rows, after / 3 + 5));
+      },
+      onLink: (link) => this.links.push(link),
+      onStatus: (message) => this.statuses.push(message),
+      connect: () => {
+        const socket = { close: () => {}, onmessage: null, onclose: null };
+        this.sockets.push(socket);
+        return socket;
+      },
+      later: (run, ms) => {
+        const timer = { run, ms, off: false };
+        this.timers.push(timer);
+        return timer;
+      },
+      never: (timer) => { if (timer) timer.off = true; },
+    });
+    this.feed.open();
+  }
+
+  get socket() {
+    return this.sockets[this.sockets.length - 1];
+  }
+
+  async say(message) {
+    this.socket.onmessage({ data: JSON.stringify(message) });
+    await new Promise((resolve) => { setTimeout(resolve, 0); });
+  }
+
+  /** Runs the newest timer that waits, and tells how long it would have waited. */
+  ring() {
+    const timer = this.timers.findLast((candidate) => !candidate.off);
+    timer.off = true;
+    timer.run();
+    return timer.ms;
+  }
+
+  async isWhole() {
+    assert.equal(this.timeline.last, this.rows * 3);
+    assert.deepEqual((await this.timeline.seek(this.timeline.last)).frame, FRAMES[this.rows - 1]);
+  }
+}
+
+test('changes that follow are taken as they come, and nothing is asked for', async () => {
+  const stage = new Stage();
+  await stage.say({ type: 'hello', last: 12, fold_version: 1 });
+  for (let row = 5; row <= 16; row += 1) await stage.say(delta(row, row));
+  assert.deepEqual(stage.asked, []);
+  assert.equal(stage.links.at(-1), 'live');
+  await stage.isWhole();
+});
+
+test('what was stored before the socket said hello is fetched, page by page', async () => {
+  const stage = new Stage();
+  await stage.say({ type: 'hello', last: 48, fold_version: 1 });
+  assert.deepEqual(stage.asked, [12, 27, 42]);
+  await stage.isWhole();
+});
+
+test('a message that was lost on the way is seen at the next one, and fetched', async () => {
+  const stage = new Stage();
+  await stage.say(delta(5, 6));
+  await stage.say(delta(9, 16));
+  assert.deepEqual(stage.asked, [18, 33, 48].slice(0, stage.asked.length));
+  await stage.isWhole();
+});
+
+test('the last message may be the lost one: the repeated tail tells', async () => {
+  const stage = new Stage(6);
+  await stage.say(delta(5, 5));
+  assert.equal(stage.timeline.last, 15);
+  await stage.say({ type: 'tail', last: 18 });
+  await stage.isWhole();
+});
+
+test('a message that comes twice, or late, changes nothing', async () => {
+  const stage = new Stage(8);
+  await stage.say(delta(5, 8));
+  await stage.say(delta(5, 8));
+  await stage.say(delta(6, 7));
+  await stage.isWhole();
+  assert.equal(stage.timeline.steps.length, 8);
+});
+
+test('a lost connection is tried again, each time after a longer wait, up to a bound', async () => {
+  const stage = new Stage();
+  const waits = [];
+  for (let i = 0; i < 8; i += 1) {
+    stage.socket.onclose();
+    waits.push(stage.ring());
+  }
+  assert.equal(waits[0], FIRST_WAIT_MS);
+  assert.equal(waits[1], FIRST_WAIT_MS * 2);
+  assert.equal(waits.at(-1), LONGEST_WAIT_MS);
+  await stage.say({ type: 'hello', last: 12, fold_version: 1 });
+  stage.socket.onclose();
+  assert.equal(stage.ring(), FIRST_WAIT_MS);
+});
+
+test('silence longer than the server ever keeps means that the connection is dead', () => {
+  const stage = new Stage();
+  assert.equal(stage.ring(), SILENCE_MS);
+  assert.equal(stage.links.at(-1), 'lost');
+  stage.ring();
+  assert.equal(stage.sockets.length, 2);
+});
+
+test('a feed that was closed stays closed', () => {
+  const stage = new Stage();
+  stage.feed.close();
+  stage.socket.onclose();
+  assert.equal(stage.timers.every((timer) => timer.off), true);
+  assert.equal(stage.links.at(-1), 'closed');
+});
+
+test('a status is handed on', async () => {
+  const stage = new Stage();
+  await stage.say({ type: 'status', status: 'complete', summary: { entries: 48 } });
+  assert.equal(stage.statuses[0].status, 'complete');
+});

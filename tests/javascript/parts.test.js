@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { chainOf } from '../../static/js/events.js';
+import { fieldsOf, recordName } from '../../static/js/fields.js';
+import { keyName, mayTake } from '../../static/js/keys.js';
+import { Labels } from '../../static/js/labels.js';
+import { Player, STEP_MS } from '../../static/js/player.js';
+import { scale, windowOf } from '../../static/js/timeline-view/scale.js';
+import { nameable } from '../../static/js/topic-names.js';
+import { momentOf, withMoment } from '../../static/js/url.js';
+import { FRAMES, MOMENTS } from './fixtures/basic.js';
+
+const settle = () => new Promise((resolve) => { setTimeout(resolve, 0); });
+
+test('the address names a moment, and nothing else is taken for one', () => {
+  assert.equal(momentOf('?at=45'), 45);
+  for (const bad of ['', '?at=', '?at=-1', '?at=x', '?at=1e3', '?at=9999999999999999']) assert.equal(momentOf(bad), null);
+  assert.equal(withMoment('http://here/t/x?play=1&q=2', 9), 'http://here/t/x?q=2&at=9');
+});
+
+test('keys are never taken from somebody who types, nor Space from a button', () => {
+  const press = (key, tagName, more = {}) => ({ key, target: { tagName }, ...more });
+  assert.equal(keyName({ key: ' ' }), 'Space');
+  assert.equal(keyName({ key: 'ArrowLeft', shiftKey: true }), 'Shift+ArrowLeft');
+  assert.equal(keyName({ key: 'C', shiftKey: true }), 'c');
+  assert.equal(mayTake(press('c', 'BODY'), false), true);
+  for (const tag of ['INPUT', 'TEXTAREA', 'SELECT']) assert.equal(mayTake(press('c', tag), false), false);
+  assert.equal(mayTake(press(' ', 'BUTTON'), false), false);
+  assert.equal(mayTake(press('ArrowRight', 'BUTTON'), false), true);
+  assert.equal(mayTake(press('c', 'BODY', { ctrlKey: true }), false), false);
+  assert.equal(mayTake(press('c', 'BODY'), true), false);
+});
+
+test('the player takes step after step and stops at the end', async () => {
+  const timers = [];
+  const states = [];
+  let left = 3;
+  const player = new Player({
+    next: async () => (left -= 1) >= 0,
+    onState: (playing, speed) => states.push([playing, speed]),
+    later: (run, ms) => timers.push({ run, ms }),
+    never: () => {},
+  });
+  player.play();
+  await settle();
+  player.setSpeed(2);
+  assert.equal(timers.at(-1).ms, STEP_MS / 2);
+  while (player.playing) {
+    timers.at(-1).run();
+    await settle();
+  }
+  assert.equal(left, -1);
+  assert.deepEqual(states.at(-1), [false, 2]);
+  player.shift(-1);
+  player.shift(-1);
+  player.shift(-1);
+  assert.equal(player.speed, 0.5);
+});
+
+test('a pause while a step is under way holds', async () => {
+  let finish;
+  const timers = [];
+  const player = new Player({
+    next: () => new Promise((resolve) => { finish = resolve; }), onState: () => {}, later: (run) => timers.push(run), never: () => {},
+  });
+  player.play();
+  player.pause();
+  finish(true);
+  await settle();
+  assert.equal(player.playing, false);
+  assert.deepEqual(timers, []);
+});
+
+test('a long timeline shows a window that holds the playhead', () => {
+  assert.deepEqual(windowOf(16, 5), { from: 0, to: 16 });
+  for (let position = 0; position <= 1000; position += 1) {
+    const { from, to } = windowOf(1000, position);
+    assert.equal(to - from, 80);
+    assert.ok(from <= Math.max(0, position - 1) && position <= to, `position ${position} in ${from}-${to}`);
+  }
+});
+
+test('on the axis of events steps stand equally far apart; on that of time by their times', () => {
+  const options = { steps: MOMENTS, window: { from: 0, to: 16 }, left: 100, right: 900, end_ms: 30_000 };
+  const events = scale({ axis: 'events', ...options });
+  const gaps = MOMENTS.slice(1).map((_, index) => Math.round(events.ofStep(index + 1) - events.ofStep(index)));
+  assert.equal(new Set(gaps).size, 1);
+  const time = scale({ axis: 'time', ...options });
+  assert.ok(time.ofStep(3) - time.ofStep(2) > 5 * (time.ofStep(2) - time.ofStep(1)));
+  for (const at of [events, time]) {
+    MOMENTS.forEach((moment, index) => assert.equal(at.ofStep(at.nearest(at.ofStep(index))), at.ofStep(index)));
+    assert.equal(at.of(MOMENTS[4].sequence, MOMENTS[4].at_ms), at.ofStep(4));
+    assert.ok(at.of(null) > at.ofStep(15));
+  }
+});
+
+test('the chain of a step goes back to its first cause and on to what it brought about', () => {
+  const causes = [0, 1, 2, 0, 4, 5, 5, 7, 8, 0, 10, 11, 11, 11, 14, 15];
+  const chain = chainOf(MOMENTS, 13, (step) => (causes[step.step - 1] ? causes[step.step - 1] * 3 : null));
+  assert.deepEqual([...chain].sort((a, b) => a[0] - b[0]), [[10, 9], [13, 10], [14, 13], [15, 14]]);
+});
+
+test('fields are written with topic names, Kafka\'s states and what a reader would have to work out', () => {
+  const frame = FRAMES[6];
+  const response = fieldsOf({
+    errorCode: 0, memberEpoch: 1, assignment: { topicPartitions: [{ topicId: 'cLledStpRu6ixDUvA4jVgA', partitions: [0, 1] }] },
+  }, frame, 'response');
+  assert.deepEqual(response.map(({ name, value, note }) => [name, value, note]), [
+    ['errorCode', '0 NONE', ''], ['memberEpoch', '1', 'still the old epoch'], ['assignment', 'foo [0, 1]', ''],
+  ]);
+  const record = fieldsOf({ state: 1, assignedPartitions: [], value: null }, frame, 'record');
+  assert.deepEqual(record.map(({ value }) => value), ['1 UNREVOKED_PARTITIONS', '[]', 'null']);
+  assert.equal(fieldsOf({ TopicPartitions: null }, frame, 'request')[0].value, 'null (unchanged)');
+  assert.equal(recordName(8), 'ConsumerGroupCurrentMemberAssignment');
+  assert.equal(recordName(31), 'Record of type 31');
+});
+
+test('several topics are told apart by a shape before the name', () => {
+  const labels = new Labels();
+  labels.meet(['foo']);
+  assert.equal(labels.marked('foo'), 'foo');
+  labels.meet(['foo', 'bar']);
+  assert.deepEqual([labels.marked('bar'), labels.marked('foo')], ['● bar', '■ foo']);
+  assert.equal(labels.partition('cLledStpRu6ixDUvA4jVgA-2'), 'cLledS…-2');
+});
+
+test('topics that stand under their id can be named, and names be taken back', () => {
+  const id = 'cLledStpRu6ixDUvA4jVgA';
+  const topics = { foo: { id: 'Qm3xW1oLR7G0cT5uYzE8sA', partitions: 1 }, [id]: { id, partitions: 3 } };
+  assert.deepEqual(nameable({ summary: { topics }, topic_names: {} }), [{ id, name: null }]);
+  assert.deepEqual(nameable({ summary: { topics: {} }, topic_names: { [id]: 'orders' } }), [{ id, name: 'orders' }]);
+});

@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { badgeOf, Cast } from '../../static/js/cast.js';
+import { duration, list, memberSays, nowSays, when } from '../../static/js/words.js';
+import { partitionsOf } from '../../static/js/view.js';
+import { EMPTY, FRAMES, MOMENTS } from './fixtures/basic.js';
+
+const plain = (text) => text.replaceAll('\u202f', ' ');
+const cast = new Cast(['A', 'B', 'C'].map((id) => ({ id, name: id })));
+const now = (step) => nowSays(FRAMES[step - 1], MOMENTS[step - 1], partitionsOf(FRAMES[step - 1]), cast, (key) => key);
+
+test('durations are told to a tenth of a second below a minute', () => {
+  assert.deepEqual([0, 600, 59_949, 59_960, 242_000, 3_660_000, 90_000_000].map((ms) => plain(duration(ms))), [
+    '0.0 s', '0.6 s', '59.9 s', '1 min 0 s', '4 min 2 s', '1 h 1 min', '1 d 1 h',
+  ]);
+});
+
+test('a simulation is told in seconds, a log in the time of day', () => {
+  assert.equal(plain(when(27_500, 0)), '27.5 s');
+  assert.match(when(1_700_000_000_000, 1_700_000_000_000), /^\d{1,2}.\d{2}.\d{2}/);
+});
+
+test('long lists are counted', () => {
+  assert.equal(list(['a', 'b', 'c']), 'a, b, c');
+  assert.equal(list(['a', 'b', 'c', 'd', 'e']), 'a, b and 3 more');
+});
+
+test('what a member does is said in words, with Kafka\'s name beside it', () => {
+  const says = (step, member) => memberSays(FRAMES[step - 1], member, (key) => key);
+  assert.equal(says(1, 'A').says, 'Joined, no target yet');
+  assert.equal(says(2, 'A').says, 'Joined, knows nothing yet');
+  assert.equal(says(4, 'A').says, 'Has not heard of the change');
+  assert.equal(says(5, 'A').says, 'Not told of epoch 2 yet');
+  assert.equal(says(6, 'B').says, 'Waiting for foo-2');
+  assert.deepEqual(says(7, 'A'), { says: 'Giving up foo-2', brief: 'Giving up', kafka: 'UNREVOKED_PARTITIONS' });
+  assert.equal(says(9, 'B').says, 'Up to date');
+});
+
+test('the sentence of a moment says what it means for who waits', () => {
+  assert.equal(nowSays(EMPTY, null, new Map(), cast, (key) => key), 'No member yet. Every partition waits for an owner.');
+  assert.equal(now(1), 'A joins. There is no target yet.');
+  assert.equal(now(4), 'B joins. The target is still the one of epoch 1.');
+  assert.equal(now(11), 'Target computed: foo-1 goes to C. A still owns it and does not know yet.');
+  assert.equal(now(13), 'C advances; foo-1 is still held by A. It must wait: A still holds foo-1.');
+  assert.equal(now(14), 'A is told to give up foo-1. It stays at epoch 2 until it says that it has done so.');
+  assert.equal(now(15), 'A acknowledges; foo-1 is free. Nobody owns foo-1 until C heartbeats.');
+  assert.equal(now(16), 'C gets foo-1. Every member owns its target: the group is stable at epoch 3.');
+});
+
+test('a case study speaks for itself', () => {
+  const moment = { ...MOMENTS[0], narration: 'A is the first to come.' };
+  assert.equal(nowSays(FRAMES[0], moment, new Map(), cast, (key) => key), 'A is the first to come.');
+});
+
+test('a member that comes back stays in its lane and colour; the seventh is grey', () => {
+  const many = new Cast(['A', 'B', 'A~2', 'C', 'D', 'E', 'F', 'G'].map((id) => ({ id, name: id })));
+  assert.equal(many.lane('A~2').key, 'A');
+  assert.deepEqual(['A', 'B', 'F', 'G'].map((id) => many.lane(id).hue), ['0', '1', '5', 'x']);
+});
+
+test('what stands in a disc is short', () => {
+  assert.deepEqual(['A', 'c-041', 'orders-consumer-2', 'jX3vQ0uPRb6x5dC1aW2k8A'].map(badgeOf), ['A', '41', '2', '8A']);
+});
