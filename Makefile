@@ -32,7 +32,7 @@ install: .venv/all  ## install everything: the app, Spark, the tools for develop
 test: .venv/all  ## run every test: embedded, then storage, tasks and sockets on PostgreSQL + Redis
 	$(VENV)/python -m pytest $(TESTS)
 	tests/services/run.sh $(VENV)/python -m pytest tests/storage tests/tasks tests/sockets tests/api
-	@if command -v node > /dev/null; then node --test tests/javascript/; \
+	@if command -v node > /dev/null; then node --test tests/javascript/*.test.js; \
 	elif [ -n "$$REQUIRE_ALL" ]; then echo "Node is missing and REQUIRE_ALL is set"; exit 1; \
 	else echo "SKIPPED tests/javascript: Node is not installed"; fi
 
