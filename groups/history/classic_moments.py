@@ -51,8 +51,10 @@ def _is(step: Step) -> str:
 
 def _moved(step: Step, cast: Cast) -> str:
     gains = {change.member_id: change.gained for change in step.members if change.gained}
+    taken = {key for keys in gains.values() for key in keys}
+    free = {key for change in step.members for key in change.released} - taken
     if not gains:
-        return ""
+        return f": {partitions(free)} {is_or_are(free)} free" if free else ""
     if len(gains) > 3:
         total = sum(len(keys) for keys in gains.values())
         return f": {counted(total, 'partition')} to {len(gains)} members"

@@ -15,11 +15,13 @@ from groups.history.consumer_state import LEAVE_GROUP_STATIC_MEMBER_EPOCH
 from groups.history.entries import Entry, Kind
 from groups.history.fields import mapping, text
 from groups.history.names import Cast
-from groups.history.sentences import COORDINATOR, Sentence, named, target_clause
+from groups.history.sentences import COORDINATOR, Sentence, joined, named, target_clause
 from groups.history.state import UNREADABLE, Protocol, State
 from groups.history.steps import Key, MemberStep, Step, waiting_for
 from groups.history.volatile import told_assignment
 from groups.history.words import PARTITIONS_NAMED_MAX, counted, is_or_are, partitions
+
+TOPICS_CHANGED: Final = "The topics changed"
 
 FAULT_WORDS: Final[Mapping[str, str]] = {
     "kill": "is killed",
@@ -155,9 +157,11 @@ def _tell_target(step: Step, cast: Cast) -> Sentence | None:
     if not step.target_computed:
         return None
     goes = target_clause(step.after, step.retargets, cast) if step.retargets else "nothing moves"
-    says = f"Target computed: {goes}"
+    told = [f"Target computed: {goes}"]
+    if _topics_changed(step):
+        told.insert(0, TOPICS_CHANGED)
     member = _tell_members(step, cast)
-    return Sentence("target", COORDINATOR, f"{says}; {member.says}" if member else says)
+    return Sentence("target", COORDINATOR, joined([*told, member.says] if member else told))
 
 
 def _tell_members(step: Step, cast: Cast) -> Sentence | None:
@@ -251,9 +255,16 @@ def _tell_group(step: Step) -> Sentence | None:
                 return Sentence("regex", COORDINATOR, f"{regex} matches {matched}")
     if before.group_epoch == after.group_epoch:
         return None
-    if before.metadata_hash != after.metadata_hash and before.epoch_recorded:
-        return Sentence("metadata", COORDINATOR, f"The topics changed: group epoch {after.group_epoch}")
+    if _topics_changed(step):
+        return Sentence("metadata", COORDINATOR, f"{TOPICS_CHANGED}: group epoch {after.group_epoch}")
     return Sentence("state", COORDINATOR, f"Group epoch {after.group_epoch}")
+
+
+def _topics_changed(step: Step) -> bool:
+    """Whether the hash over subscribed topics changed in a request that changed no subscription."""
+    before, after = step.before.consumer, step.after.consumer
+    subscribes = any(entry.payload.get("type") in (5, 16) for entry in step.entries)
+    return before.epoch_recorded and before.metadata_hash != after.metadata_hash and not subscribes
 
 
 def _tell_offsets(step: Step, cause: Cause | None) -> Sentence | None:

@@ -17,7 +17,7 @@ from groups.history.recorder import Batch, Recorder, frame_at
 from groups.history.state import initial_state
 from tests.history.strategies import logs
 
-ANY_LOG = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+ANY_LOG = settings(max_examples=75, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 SEMANTICS = st.sampled_from(["kafka", "kip"])
 
 

@@ -173,7 +173,10 @@ def test_more_partitions_of_a_topic_are_told() -> None:
         R.epoch(4, 99), R.target("B", 2, 3), R.target_epoch(4), R.current("B", 4, 3, STABLE, {2: 3, 3: 4})
     )
     says = [moment["says"] for moment in moments(log.recorded())]
-    assert says[-2:] == ["foo has 4 partitions now", "Target computed: foo-3 goes to B; B gets foo-3"]
+    assert says[-2:] == [
+        "foo has 4 partitions now",
+        "The topics changed; target computed: foo-3 goes to B; B gets foo-3",
+    ]
 
 
 def test_a_static_member_that_comes_back_is_a_replacement_and_no_move() -> None:

@@ -115,6 +115,20 @@ def test_moments_and_verdict_of_generations() -> None:
     )
 
 
+def test_a_cooperative_rebalance_frees_partitions_in_one_generation_and_gives_them_in_the_next() -> None:
+    log = Log()
+    log.at(0).write(generation(1, {"A": [0, 1]}))
+    log.at(5000).write(generation(2, {"A": [0], "B": []}))
+    log.at(6000).write(generation(3, {"A": [0], "B": [1]}))
+    batch = log.recorded()
+    assert [moment["says"] for moment in orjson.loads(batch.moments)] == [
+        "A joins; generation 1: A gets foo-0, foo-1",
+        "B joins; generation 2: foo-1 is free",
+        "Generation 3: B gets foo-1",
+    ]
+    assert "foo-1 had no owner for 1.0\u202fs" in batch.summary["verdict"]["text"]
+
+
 def test_generations_are_the_epochs_of_the_summary() -> None:
     starts = [(one["epoch"], one["sequence"]) for one in three_generations().recorded().summary["epochs"]]
     assert starts == [(1, 2), (2, 3), (3, 5)]
