@@ -72,9 +72,20 @@ class Tally:
     groups: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def problem(
-        self, key: str, reason: str, offset: int | None, *, records: int, last: int | None, normal: bool
+        self,
+        key: str,
+        reason: str,
+        offset: int | None,
+        *,
+        records: int,
+        last: int | None,
+        normal: bool,
+        lost: bool = False,
     ) -> None:
-        """Counts a problem: one line for each ``key``, which grows to its last offset."""
+        """Counts a problem: one line for each ``key``, which grows to its last offset.
+
+        ``lost`` says that the offsets themselves are gone, not only what one record meant.
+        """
         known = self.problems.get(key)
         if known is not None:
             known["records"] += records
@@ -86,6 +97,7 @@ class Tally:
                 "reason": reason,
                 "records": records,
                 "normal": normal,
+                "lost": lost,
             }
         else:
             self.unlisted += records
@@ -196,9 +208,15 @@ def lost_batch(
     records = 0
     if not problem.is_normal:
         records = max(1, last - first + 1) if first is not None and last is not None else 1
-    place = f"byte {split.start + problem.position}"
+    place = f"at byte {split.start + problem.position} of the file"
     tally.problem(
-        place, f"{problem.reason} ({place})", first, records=records, last=last, normal=problem.is_normal
+        place,
+        f"{problem.reason}; {place}",
+        first,
+        records=records,
+        last=last,
+        normal=problem.is_normal,
+        lost=not problem.is_normal,
     )
     if not problem.is_normal:
         tally.read += records

@@ -84,12 +84,7 @@ class Findings:
 
     def add_problem(self, source: Source, content: dict[str, Any]) -> None:
         first, last = content["offset"], content["last_offset"]
-        if (
-            not content["normal"]
-            and first is not None
-            and source.kind is Kind.OFFSETS
-            and "byte" in content["reason"]
-        ):
+        if content.pop("lost") and first is not None and source.kind is Kind.OFFSETS:
             # Bytes that are no batch: whatever stood there is missing from the groups of this partition.
             lost = LostOffsets(from_offset=first, to_offset=last or first, reason=content["reason"])
             self.lost.setdefault(source.partition, []).append(lost)

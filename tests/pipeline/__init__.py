@@ -1,0 +1,1 @@
+"""The Spark pipeline: recognising, reading, naming, cutting into units and incarnations, folding, importing."""
