@@ -93,3 +93,30 @@ def test_the_reference_lists_every_command() -> None:
         for path in (ROOT / room / "management" / "commands").glob("[a-z]*.py")
     }
     assert listed == present
+
+
+def scenarios() -> list[tuple[str, str]]:
+    """The YAML blocks of the docs: each is a whole scenario."""
+    out = []
+    for page in PAGES:
+        blocks = re.findall(r"^( *)```yaml\n(.*?)^ *```", page.read_text(), re.MULTILINE | re.DOTALL)
+        out += [
+            (page.relative_to(ROOT).as_posix(), "\n".join(line[len(indent) :] for line in block.splitlines()))
+            for indent, block in blocks
+        ]
+    return out
+
+
+@pytest.mark.parametrize(("page", "text"), scenarios())
+def test_every_scenario_that_the_docs_show_runs(page: str, text: str) -> None:
+    from simulations.engine import run
+    from simulations.scenario import load
+
+    assert sum(1 for _ in run(load(text), "kafka", 1)) > 10
+
+
+def test_the_reference_lists_every_verb_and_event_of_scenarios() -> None:
+    from simulations.scenario import Event, Verb
+
+    words = set(re.findall(r"`(\w+)`", (ROOT / "docs/reference/scenarios.md").read_text()))
+    assert {str(word) for word in (*Verb, *Event)} <= words
