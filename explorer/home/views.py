@@ -33,7 +33,7 @@ SOURCES = {
 
 
 def home(request: HttpRequest) -> HttpResponse:
-    studies = list(Timeline.objects.filter(source=Timeline.Source.CASE_STUDY).order_by("created", "id"))
+    studies = pictures.in_order(Timeline.objects.filter(source=Timeline.Source.CASE_STUDY))
     others = Timeline.objects.exclude(source=Timeline.Source.CASE_STUDY).defer("scenario")
     recent = list(others.order_by("-created")[:RECENT_MOST])
     context: dict[str, Any] = {

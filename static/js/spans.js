@@ -60,7 +60,8 @@ export class Spans {
 
     const epoch = epochOf(frame);
     const known = this.epochs[this.epochs.length - 1];
-    if (epoch !== null && epoch > 0 && (!known || known.epoch !== epoch) && (!before || epochOf(before) !== epoch || !known)) {
+    const begun = !first || Object.keys(frame.members).length > 0;
+    if (begun && epoch !== null && epoch > 0 && (!known || known.epoch !== epoch) && (!before || epochOf(before) !== epoch || !known)) {
       this.epochs.push({ epoch, sequence, at_ms });
     }
     const state = frame.state ?? 'unknown';
@@ -79,7 +80,7 @@ export class Spans {
     widen(frame, this.counts);
     const views = partitionsOf(frame);
     this.#own(frame, views, sequence, at_ms);
-    if (!first || Object.keys(frame.members).length) this.#miss(frame, views, sequence, at_ms);
+    if (begun) this.#miss(frame, views, sequence, at_ms);
   }
 
   /** @param {Frame} frame @param {Map<string, import('./types').PartitionView>} views @param {number} sequence @param {number} at_ms */

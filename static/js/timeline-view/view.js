@@ -244,10 +244,13 @@ export class TimelineView {
   #epochs(at, y1, yText, y2, left, right) {
     const nodes = [];
     let free = -Infinity;
-    for (const { epoch, sequence, at_ms } of this.spans.epochs) {
+    for (const [index, { epoch, sequence, at_ms }] of this.spans.epochs.entries()) {
       if (!at.shows(sequence, sequence)) continue;
       const x = at.of(sequence, at_ms);
       if (x < left - 1 || x > right) continue;
+      const next = this.spans.epochs[index + 1];
+      // An epoch that another one follows at once has no room of its own.
+      if (next && at.of(next.sequence, next.at_ms) - x < 4) continue;
       nodes.push(s('line', { class: 'epochline', x1: x, x2: x, y1, y2 }));
       const label = `epoch ${epoch}`;
       const wide = label.length * 6.4 + 12;
@@ -293,17 +296,21 @@ export class TimelineView {
   #bands(at, top, bottom, yPool, small, left, right) {
     const nodes = [];
     let free = -Infinity;
-    for (const band of bands(this.spans.bare.filter((stretch) => at.shows(stretch.from, stretch.to)))) {
-      const x = Math.max(left, at.of(band.from, band.from_ms));
-      const width = at.of(band.to, band.to_ms) - x;
-      if (width <= 0) continue;
+    const places = bands(this.spans.bare.filter((stretch) => at.shows(stretch.from, stretch.to)))
+      .map((band) => {
+        const x = Math.max(left, at.of(band.from, band.from_ms));
+        return { band, x, width: at.of(band.to, band.to_ms) - x };
+      })
+      .filter(({ width }) => width > 0);
+    for (const { band, x, width } of places) {
       nodes.push(s('rect', { class: 'bare', x, y: top - 2, width, height: bottom - top + 2 }));
       nodes.push(s('rect', { x, y: yPool, width, height: 13, fill: 'url(#bare)' }));
       const length = band.to_ms === null ? '' : `: ${duration(band.to_ms - band.from_ms)}`;
       const label = `${this.#keys(band.keys)}${length}`;
       const from = x + width + 5;
       const wide = label.length * 5.9;
-      if (small || from < free || from + wide > right + RIGHT) continue;
+      const covered = places.some((other) => other.x < from + wide && other.x + other.width > from);
+      if (small || covered || from < free || from + wide > right + RIGHT) continue;
       nodes.push(text(from, yPool + 10, label, 'bare'));
       free = from + wide + 8;
     }
