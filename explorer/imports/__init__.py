@@ -1,0 +1,1 @@
+"""Pages, API and socket of imports."""

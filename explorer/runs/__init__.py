@@ -1,0 +1,1 @@
+"""Runs of the simulator: the form, their start, their end."""
