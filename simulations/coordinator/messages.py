@@ -97,7 +97,7 @@ class HeartbeatAnswer:
             if self.pending is not None:
                 assignment["pendingTopicPartitions"] = topic_partitions(self.pending)
         return {
-            "errorCode": self.error_code,
+            "errorCode": int(self.error_code),
             "errorMessage": self.error_message,
             "memberId": self.member_id,
             "memberEpoch": self.member_epoch,
@@ -157,7 +157,7 @@ class CommitAnswer:
     def body(self) -> dict[str, Any]:
         topics: dict[str, list[dict[str, int]]] = {}
         for topic_id, partition, code in self.error_codes:
-            topics.setdefault(topic_id, []).append({"partitionIndex": partition, "errorCode": code})
+            topics.setdefault(topic_id, []).append({"partitionIndex": partition, "errorCode": int(code)})
         return {"topics": [{"topicId": topic_id, "partitions": parts} for topic_id, parts in topics.items()]}
 
 

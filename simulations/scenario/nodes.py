@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import yaml
 
@@ -13,6 +13,9 @@ from simulations.scenario.errors import ScenarioError, nearest
 
 TEXT_MAX: Final = 1_000_000
 """Characters of a scenario's text: parsing takes about a second a megabyte, and it may come from a form."""
+
+DEPTH_MAX: Final = 16
+"""Levels of lists and mappings: twice what a scenario has. The parser's time grows with their square."""
 
 _DURATION: Final = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h)")
 _UNITS_MS: Final = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000}
@@ -28,22 +31,25 @@ _SAYS: Final = {
 }
 
 
+# The parser of libyaml is some twenty times as fast; it is missing where PyYAML was built without it.
+_LOADER: Final[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
 def parse(text: str) -> Node:
     """The document's root, a mapping; ``ScenarioError`` with the line of a syntax error."""
     if len(text) > TEXT_MAX:
         raise ScenarioError(1, "", f"a scenario has at most {TEXT_MAX} characters, this has {len(text)}")
     try:
-        events = yaml.parse(text, Loader=yaml.SafeLoader)
-        if any(isinstance(event, yaml.AliasEvent) for event in events):
-            # Aliases let a few lines stand for more nodes than memory holds.
-            raise ScenarioError(1, "", "anchors and aliases (& and *) are not taken; write the part out")
-        root = yaml.compose(text, Loader=yaml.SafeLoader)
+        _look_over(text)
+        root = yaml.compose(text, Loader=_LOADER)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         problem = " ".join(str(error.problem or error.context or "not YAML").split())
-        raise ScenarioError(mark.line + 1 if mark else 1, "", f"this is not YAML: {problem}") from None
-    except (yaml.YAMLError, RecursionError) as error:
-        problem = "nested too deeply" if isinstance(error, RecursionError) else " ".join(str(error).split())
+        # What is missing at the end is missing on the last line, not on one after it.
+        line = min(mark.line, text.count("\n")) + 1 if mark else 1
+        raise ScenarioError(line, "", f"this is not YAML: {problem}") from None
+    except yaml.YAMLError as error:
+        problem = " ".join(str(error).split())
         raise ScenarioError(1, "", f"this is not YAML: {problem}") from None
     if root is None:
         raise ScenarioError(1, "", "the scenario is empty; it needs topics, members and a script")
@@ -51,6 +57,23 @@ def parse(text: str) -> Node:
     if not isinstance(root, yaml.MappingNode):
         raise node.wrong("a scenario is a mapping with topics, members and a script", of_root=True)
     return node
+
+
+def _look_over(text: str) -> None:
+    """Refuses what would cost far more than its length, before any of it is built."""
+    depth = 0
+    event: Any
+    for event in yaml.parse(text, Loader=_LOADER):
+        line = event.start_mark.line + 1
+        if isinstance(event, yaml.AliasEvent):
+            # A few lines of aliases can stand for more nodes than memory holds.
+            raise ScenarioError(line, "", "anchors and aliases (& and *) are not taken; write the part out")
+        if isinstance(event, yaml.CollectionStartEvent):
+            depth += 1
+            if depth > DEPTH_MAX:
+                raise ScenarioError(line, "", f"nested more than {DEPTH_MAX} deep; no scenario needs that")
+        elif isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

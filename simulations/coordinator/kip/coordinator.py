@@ -156,7 +156,8 @@ class KipCoordinator:
             timers.append(rebalance_timer(moved))
         timers.append(self._session_timer(context, member))
         full = request.owned is not None and request.subscribed_topic_names is not None
-        tells = full or moved.assigned != old.assigned
+        # At epoch 0 there is no target yet, so there is nothing to tell, not even that there is nothing.
+        tells = moved.epoch > 0 and (full or moved.assigned != old.assigned)
         return Outcome(
             answer=self._answer(context, moved, moved.assigned if tells else None),
             records=tuple(written),

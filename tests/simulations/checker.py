@@ -1,0 +1,211 @@
+"""Checks a run from outside: reads its entries alone, keeps a model of its own, and knows none of the simulator's.
+
+The rules are those that every group of the consumer protocol has to keep after each settled unit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from groups.history.entries import Entry, Kind
+
+Partition = tuple[str, int]
+STABLE, UNREVOKED, UNRELEASED = 0, 1, 2
+UNKNOWN_MEMBER_ID, FENCED_MEMBER_EPOCH = 25, 110
+
+
+@dataclass
+class Member:
+    epoch: int = 0
+    previous: int = -1
+    state: int = STABLE
+    names: frozenset[str] = frozenset()
+    assigned: dict[Partition, int | None] = field(default_factory=dict)
+    pending: dict[Partition, int | None] = field(default_factory=dict)
+
+
+def listed(topics: Iterable[Mapping[str, Any]]) -> dict[Partition, int | None]:
+    result: dict[Partition, int | None] = {}
+    for topic in topics:
+        numbers = topic["partitions"]
+        epochs = topic.get("assignmentEpochs") or [None] * len(numbers)
+        for number, epoch in zip(numbers, epochs, strict=True):
+            assert (topic["topicId"], number) not in result, "a partition stands twice in one record"
+            result[topic["topicId"], number] = epoch
+    return result
+
+
+class Checker:
+    """``see`` each entry in order; it raises ``AssertionError`` on the first broken rule."""
+
+    def __init__(self) -> None:
+        self.group_epoch = self.target_epoch = 0
+        self.members: dict[str, Member] = {}
+        self.target: dict[str, set[Partition]] = {}
+        self.topics: dict[str, dict[str, Any]] = {}
+        self.sessions: set[str] = set()
+        self.rebalances: set[str] = set()
+        self.owned: dict[str, set[Partition]] = {}
+        self.told: dict[int, Mapping[str, Any]] = {}
+        self.metadata_is_current = True
+        self.last = 0
+        self.offset = 0
+        self._before: dict[str, Member] = {}
+
+    def see(self, entry: Entry) -> None:
+        assert entry.sequence == self.last + 1, "sequences are dense"
+        assert entry.cause is None or entry.cause < entry.sequence, "a cause comes before what it causes"
+        self.last = entry.sequence
+        match entry.kind:
+            case Kind.RECORD:
+                self._record(entry)
+            case Kind.TIMER:
+                self._timer(entry.payload)
+            case Kind.CALLBACK:
+                self._callback(entry)
+            case Kind.NOTE if entry.payload["note"] == "topics":
+                self.topics.update(entry.payload["topics"])
+                self.metadata_is_current = not self.members
+            case Kind.REQUEST:
+                body = self.told[entry.sequence] = entry.payload["body"]
+                # A member of the start has had its callbacks before the log begins; it says what it owns.
+                self.owned.setdefault(entry.actor, set(listed(body.get("topicPartitions") or ())))
+            case Kind.RESPONSE if entry.payload["body"].get("errorCode"):
+                code = entry.payload["body"]["errorCode"]
+                assert code in (UNKNOWN_MEMBER_ID, FENCED_MEMBER_EPOCH), (
+                    "a sound client makes no other mistake"
+                )
+            case Kind.FAULT if entry.payload["fault"] == "kill":
+                self.owned.pop(entry.actor, None)
+        if entry.kind is Kind.RESPONSE or entry.payload.get("steady"):
+            self._timers_run()
+
+    def _record(self, entry: Entry) -> None:
+        assert entry.offset == self.offset, "offsets are dense"
+        self.offset += 1
+        if entry.unit == entry.sequence:
+            self._before = {name: Member(**vars(member)) for name, member in self.members.items()}
+        key, value = entry.payload["key"], entry.payload["value"]
+        name = key.get("memberId", "")
+        match entry.payload["type"]:
+            case 3:
+                assert value["epoch"] == self.group_epoch + 1 or not self.group_epoch
+                self.group_epoch = value["epoch"]
+            case 5 if value is None:
+                del self.members[name]
+            case 5:
+                self.members.setdefault(name, Member()).names = frozenset(value["subscribedTopicNames"])
+            case 6:
+                assert value["assignmentEpoch"] > self.target_epoch, "each target has a new epoch"
+                self.target_epoch = value["assignmentEpoch"]
+                self.metadata_is_current = True
+            case 7 if value is None:
+                self.target.pop(name, None)
+            case 7:
+                self.target[name] = set(listed(value["topicPartitions"]))
+            case 8:
+                member = self.members.setdefault(name, Member())
+                if value is None:
+                    member.assigned, member.pending = {}, {}
+                else:
+                    member.epoch, member.previous = value["memberEpoch"], value["previousMemberEpoch"]
+                    member.state = value["state"]
+                    member.assigned = listed(value["assignedPartitions"])
+                    member.pending = listed(value["partitionsPendingRevocation"])
+        if entry.settled:
+            self._rules(self.told.get(entry.cause or 0))
+
+    def _rules(self, request: Mapping[str, Any] | None) -> None:
+        assert self.group_epoch >= self.target_epoch
+        holders: dict[Partition, str] = {}
+        for name, member in self.members.items():
+            for partition in (*member.assigned, *member.pending):
+                assert holders.setdefault(partition, name) == name, f"two hold {partition}"
+            assert not member.assigned.keys() & member.pending.keys()
+            assert member.epoch <= self.target_epoch or not self.target
+            assert member.previous <= member.epoch
+            if member.state == UNREVOKED:
+                assert member.pending
+            else:
+                assert not member.pending
+            if member.state == UNRELEASED:
+                assert member.epoch <= self.target_epoch
+            old = self._before.get(name, Member())
+            assert member.epoch >= old.epoch, "a member's epoch never goes back"
+            gained = member.assigned.keys() - old.assigned.keys() - old.pending.keys()
+            assert gained <= self.target.get(name, set()), "what is gained is of the target"
+            given_up = old.pending.keys() - member.pending.keys() - member.assigned.keys()
+            if given_up:
+                assert request is not None
+                owned = set(listed(request["topicPartitions"]))
+                assert not given_up & owned, "given up is only what was acknowledged"
+            for partition, epoch in member.assigned.items():
+                if partition in old.assigned:
+                    assert epoch == old.assigned[partition], "a kept partition keeps its epoch"
+                elif epoch is not None:
+                    assert epoch == self.target_epoch
+        if self.group_epoch == self.target_epoch:
+            self._target_is_whole()
+
+    def _target_is_whole(self) -> None:
+        names = {name for member in self.members.values() for name in member.names}
+        ids = {self.topics[name]["id"]: name for name in names}
+        given = [partition for owned in self.target.values() for partition in owned]
+        assert len(given) == len(set(given)), "the target gives a partition once"
+        for name, owned in self.target.items():
+            assert {ids.get(topic_id) for topic_id, _ in owned} <= self.members[name].names
+        if self.metadata_is_current:
+            assert set(given) == {
+                (topic_id, number)
+                for topic_id, name in ids.items()
+                for number in range(self.topics[name]["partitions"])
+            }
+        for name, member in self.members.items():
+            if member.state == STABLE and member.epoch == self.target_epoch:
+                assert set(member.assigned) == self.target.get(name, set()), "stable is what is meant"
+
+    def _timer(self, payload: Mapping[str, Any]) -> None:
+        running = {"session": self.sessions, "rebalance": self.rebalances}.get(payload["timer"])
+        if running is None:
+            return
+        if payload["event"] == "started":
+            running.add(payload["member"])
+        else:
+            assert payload["member"] in running
+            running.discard(payload["member"])
+
+    def _timers_run(self) -> None:
+        assert self.sessions == set(self.members), "a session for each member and for nobody else"
+        assert self.rebalances == {n for n, m in self.members.items() if m.state == UNREVOKED}
+
+    def _callback(self, entry: Entry) -> None:
+        named = entry.payload["partitions"]
+        partitions = {(self.topics[name]["id"], number) for name in named for number in named[name]}
+        owned = self.owned.setdefault(entry.actor, set())
+        starts = entry.payload["phase"] == "start"
+        if entry.payload["callback"] == "on_partitions_assigned":
+            if starts:
+                assert not partitions & owned, "assigned is what was not owned"
+                owned |= partitions
+        else:
+            assert partitions <= owned, "given up or lost is what was owned"
+            if not starts:
+                owned -= partitions
+
+    def converged(self) -> None:
+        """After the faults: everybody is at the group's epoch and has all that is meant for it."""
+        if not self.members:
+            return
+        assert self.group_epoch == self.target_epoch
+        for name, member in self.members.items():
+            assert (member.state, member.epoch) == (STABLE, self.group_epoch)
+            assert set(member.assigned) == self.target[name] == self.owned.get(name, set())
+
+
+def check(entries: Iterable[Entry]) -> Checker:
+    checker = Checker()
+    for entry in entries:
+        checker.see(entry)
+    return checker

@@ -1,0 +1,282 @@
+"""Scenarios: what a good one becomes, and that each mistake is told with its line, its field and what would be right."""
+
+from __future__ import annotations
+
+import pytest
+
+from groups.history.state import Semantics
+from simulations.scenario import Event, ScenarioError, Verb, load
+
+GOOD = """\
+name: three of them
+proposal: KIP-848
+group: orders
+semantics: kip
+assignor: range
+topics:
+  foo: {partitions: 6}
+  bar: {partitions: 2, id: cLledStpRu6ixDUvA4jVgA}
+config: {session_timeout_ms: 6000, heartbeat_interval_ms: 1000, assignment_interval_ms: 0}
+start:
+  group_epoch: 22
+  assignment_epoch: 21
+  members:
+    A: {epoch: 21, owned: {foo: [2, 0]}, heartbeat_at: 1s}
+members:
+  A: {subscribe: [foo]}
+  B: {subscribe: [foo, bar], client_id: b-1, rack_id: r1, assignor: uniform, rebalance_timeout_ms: 5000}
+network: {delay_ms: [0, 9], loss: 0.0, duplicate: 0}
+script:
+  - {at: 12s, join: B}
+  - {at: 1.5s, slow_revoke: [A, B], for: 500ms}
+  - {at: 2m, add_partitions: foo, to: 8}
+steps:
+  - {after: target, says: computed}
+  - {after: {gains: B}, says: more for B}
+  - {after: {removed: A~2}, says: gone}
+start_ms: 1000
+seed: 7
+until: 3m
+"""
+
+
+def test_a_scenario_is_read_whole() -> None:
+    scenario = load(GOOD, "case")
+    assert (scenario.title, scenario.group, scenario.semantics) == ("three of them", "orders", Semantics.KIP)
+    assert scenario.settings.assignors == ("range", "uniform")
+    assert scenario.topics["bar"].topic_id == "cLledStpRu6ixDUvA4jVgA"
+    assert (scenario.members["A"].client_id, scenario.members["A"].client_host) == ("a", "/10.0.0.1")
+    assert scenario.members["B"].assignor == "uniform"
+    assert scenario.start is not None
+    assert scenario.start.members[0].owned == {"foo": (2, 0)}, "in document order"
+    assert scenario.start.members[0].target == {"foo": (2, 0)}
+    assert [(a.at_ms, a.verb, a.who) for a in scenario.script] == [
+        (1_500, Verb.SLOW_REVOKE, "A"),
+        (1_500, Verb.SLOW_REVOKE, "B"),
+        (12_000, Verb.JOIN, "B"),
+        (120_000, Verb.ADD_PARTITIONS, "foo"),
+    ]
+    assert [(step.event, step.who) for step in scenario.steps] == [
+        (Event.TARGET, None),
+        (Event.GAINS, "B"),
+        (Event.REMOVED, "A~2"),
+    ]
+    assert (scenario.network.delay_ms, scenario.until_ms, scenario.seed) == ((0, 9), 180_000, 7)
+
+
+def test_what_is_left_out_has_a_default() -> None:
+    scenario = load(
+        "{topics: {foo: {partitions: 1}}, members: {A: {subscribe: [foo]}}, script: [{at: 0s, join: A}]}"
+    )
+    assert (scenario.semantics, scenario.until_ms, scenario.seed) == (Semantics.KAFKA, 60_000, 1)
+    assert scenario.settings.session_timeout_ms == 45_000
+    assert scenario.start is None
+
+
+BASE = """\
+topics: {foo: {partitions: 3}}
+members:
+  A: {subscribe: [foo]}
+  B: {subscribe: [foo]}
+script:
+  - {at: 0s, join: A}
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "field", "message"),
+    [
+        ("", 1, "", "the scenario is empty; it needs topics, members and a script"),
+        ("- a\n- b", 1, "", "a scenario is a mapping with topics, members and a script"),
+        ("topics: [", 1, "", "this is not YAML: "),
+        ("a: &x 1\nb: *x", 2, "", "anchors and aliases"),
+        ("members: {}", 1, "topics", "a scenario needs topics"),
+        (BASE + "scrpt: []", 7, "scrpt", "unknown key; did you mean script?"),
+        (BASE + "seed: 1\nseed: 2", 8, "seed", "this key stands twice"),
+        (BASE + "seed: seven", 7, "seed", "expected a whole number, found 'seven'"),
+        (BASE + "semantics: kipp", 7, "semantics", "unknown semantics kipp; did you mean kip?"),
+        (
+            BASE + "protocol: classic",
+            7,
+            "protocol",
+            "only groups of the consumer protocol are simulated so far",
+        ),
+        (BASE + "assignor: sticky", 7, "assignor", "unknown assignor sticky; there are uniform, range"),
+        (
+            BASE + "assignor: client:mine",
+            7,
+            "assignor",
+            "client:mine is not simulated yet; there are uniform, range",
+        ),
+        (
+            BASE + "until: 12",
+            7,
+            "until",
+            "expected a duration with its unit, such as 12s, 1.5s, 500ms or 2m, found '12'",
+        ),
+        (BASE + "until: 2000h", 7, "until", "at most 86400 s, is 2000h"),
+        (
+            BASE + "config: {heartbeat_ms: 1}",
+            7,
+            "config.heartbeat_ms",
+            "unknown key; did you mean heartbeat_interval_ms?",
+        ),
+        (
+            BASE + "config: {session_timeout_ms: 4000}",
+            7,
+            "config",
+            "heartbeat_interval_ms (5000) must be below",
+        ),
+        (
+            BASE + "config: {session_timeout_ms: 0}",
+            7,
+            "config.session_timeout_ms",
+            "must be 1 to 2147483647, is 0",
+        ),
+        (BASE + "network: {loss: 0.1}", 7, "network.loss", "loss is not simulated yet; only 0 is taken"),
+        (
+            BASE + "network: {delay_ms: [5, 1]}",
+            7,
+            "network.delay_ms",
+            "the least delay (5) is above the greatest (1)",
+        ),
+        (BASE + "network: {delay_ms: 5}", 7, "network.delay_ms", "expected a list, found '5'"),
+        (BASE + "  - {at: 5s, kil: B}", 7, "script[1].kil", "unknown key; did you mean kill?"),
+        (BASE + "  - {at: 5s}", 7, "script[1]", "a line of the script needs a verb; there are join, leave"),
+        (BASE + "  - {join: B}", 7, "script[1]", "a line of the script needs at, such as at: 12s"),
+        (BASE + "  - {at: 5s, join: B, kill: A}", 7, "script[1]", "one verb a line, this has join and kill"),
+        (
+            BASE + "  - {at: 5s, fail_over: now}",
+            7,
+            "script[1].fail_over",
+            "fail_over is not simulated yet; the verbs are",
+        ),
+        (BASE + "  - {at: 5s, join: C}", 7, "script[1].join", "unknown member C; there are A, B"),
+        (BASE + "  - {at: soon, join: B}", 7, "script[1].at", "expected a duration with its unit"),
+        (BASE + "  - {at: 5s, kill: B}", 7, "script[1]", "kill B: it has not joined at 5 s"),
+        (BASE + "  - {at: 5s, join: A}", 7, "script[1]", "join A: it is running at 5 s"),
+        (BASE + "  - {at: 5s, slow_revoke: A}", 7, "script[1]", "slow_revoke needs for"),
+        (
+            BASE + "  - {at: 5s, add_partitions: foo, to: 3}",
+            7,
+            "script[1]",
+            "foo has 3 partitions at 5 s; it can only grow",
+        ),
+        (
+            BASE + "  - {at: 5s, subscribe: A, topics: [fo]}",
+            7,
+            "script[1].topics[0]",
+            "unknown topic fo; did you mean foo?",
+        ),
+        (BASE + "steps: [{after: {join: A}}]", 7, "steps[0]", "a step needs says"),
+        (
+            BASE + "steps: [{after: join, says: x}]",
+            7,
+            "steps[0].after",
+            "join needs its member, such as {join: A}",
+        ),
+        (
+            BASE + "steps: [{after: {joins: A}, says: x}]",
+            7,
+            "steps[0].after.joins",
+            "unknown key; did you mean join?",
+        ),
+        (
+            BASE + "steps: [{after: {join: C}, says: x}]",
+            7,
+            "steps[0].after.join",
+            "unknown member C; there are A, B",
+        ),
+        (BASE + "start: {group_epoch: 2}", 7, "start", "a start needs assignment_epoch"),
+        (
+            BASE + "start: {group_epoch: 2, assignment_epoch: 3, members: {}}",
+            7,
+            "start.assignment_epoch",
+            "must be 1 to 2 (no target is ahead of its group), is 3",
+        ),
+        (
+            BASE
+            + "start: {group_epoch: 2, assignment_epoch: 2, members: {B: {epoch: 2, owned: {foo: [3]}}}}",
+            7,
+            "start.members.B.owned.foo[0]",
+            "must be 0 to 2 (foo has no other partitions), is 3",
+        ),
+        (
+            BASE
+            + "start:\n  group_epoch: 2\n  assignment_epoch: 2\n  members:\n"
+            + "    A: {epoch: 2, owned: {foo: [1]}}\n    B: {epoch: 2, owned: {foo: [1]}}",
+            12,
+            "start.members.B.owned.foo[0]",
+            "foo-1 is given to A already",
+        ),
+        (
+            "topics: {foo: {partitions: 0}}\nmembers: {}\nscript: []",
+            1,
+            "topics.foo.partitions",
+            "must be 1 to 10000, is 0",
+        ),
+        ("topics: {foo: {}}\nmembers: {}\nscript: []", 1, "topics.foo", "a topic needs partitions"),
+        ("topics: {}\nmembers: {}\nscript: []", 1, "topics", "a scenario needs at least one topic"),
+        (
+            "topics: {'a b': {partitions: 1}}\nmembers: {}\nscript: []",
+            1,
+            "topics.a b",
+            "a topic is named with letters",
+        ),
+        (
+            "topics: {a: {partitions: 6000}, b: {partitions: 6000}}\nmembers: {}\nscript: []",
+            1,
+            "topics.b",
+            "all topics together have at most 10000 partitions",
+        ),
+        (
+            "topics: {a: {partitions: 1}}\nmembers: {}\nscript: []",
+            2,
+            "members",
+            "a scenario needs at least one member",
+        ),
+        (
+            "topics: {a: {partitions: 1}}\nmembers: {A: {subscribe: [b]}}\nscript: []",
+            2,
+            "members.A.subscribe[0]",
+            "unknown topic b; there are a",
+        ),
+        (
+            "topics: {a: {partitions: 1}}\nmembers: {A: {subscribe: a}}\nscript: []",
+            2,
+            "members.A.subscribe",
+            "expected a list, found 'a'",
+        ),
+        (
+            "topics: {a: {partitions: 1}}\nmembers: {A: {instance_id: i}}\nscript: []",
+            2,
+            "members.A.instance_id",
+            "instance_id is not simulated yet; a member has subscribe",
+        ),
+        (
+            "topics: {a: {partitions: 1}}\nmembers: {"
+            + ", ".join(f"m{n}: {{subscribe: [a]}}" for n in range(1001))
+            + "}\nscript: []",
+            2,
+            "members",
+            "at most 1000 members, these are 1001",
+        ),
+    ],
+)
+def test_a_mistake_is_told_with_its_line_its_field_and_what_would_be_right(
+    text: str, line: int, field: str, message: str
+) -> None:
+    with pytest.raises(ScenarioError) as caught:
+        load(text)
+    assert (caught.value.line, caught.value.field) == (line, field)
+    assert caught.value.message.startswith(message)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["[" * 5_000, "{a: " * 3_000, "\x00", "!!python/object:os.system {}", "x" * 1_000_001, "? [a]\n: b"],
+)
+def test_hostile_text_is_refused_like_any_other(text: str) -> None:
+    with pytest.raises(ScenarioError):
+        load(text)

@@ -1,0 +1,182 @@
+"""``manage.py simulate`` and the child that simulates, as other programs use them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.core.management.base import CommandError
+
+from groups.history.recorder import Batch
+from groups.wire.batches import read_batches
+from simulations.worker import answer
+
+ROOT = Path(__file__).resolve().parents[2]
+SCENARIO = "{topics: {foo: {partitions: 2}}, members: {A: {subscribe: [foo]}}, script: [{at: 0s, join: A}], until: 9s}"
+
+
+def simulate(*arguments: str) -> list[dict[str, Any]]:
+    out = StringIO()
+    call_command("simulate", *arguments, stdout=out)
+    return [json.loads(line) for line in out.getvalue().splitlines()]
+
+
+def refused(*arguments: str) -> str:
+    with pytest.raises(CommandError) as caught:
+        simulate(*arguments)
+    assert caught.value.returncode == 2
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def program(*arguments: str, asked: str = "") -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run(
+        [sys.executable, "manage.py", "simulate", *arguments],
+        cwd=ROOT,
+        capture_output=True,
+        check=False,
+        input=asked.encode(),
+    )
+
+
+def test_by_step_there_is_a_frame_for_each_row_with_its_number_and_words() -> None:
+    lines = simulate("kip848-basic", "--semantics", "kip", "--format", "frames", "--by", "step")
+    assert [line["step"] for line in lines] == list(range(1, 17))
+    assert all(line["settled"] and line["says"] for line in lines)
+    assert (lines[-1]["group_epoch"], lines[-1]["state"]) == (3, "Stable")
+
+
+def test_by_entry_every_entry_has_a_frame_and_by_unit_only_settled_ones() -> None:
+    by_entry, by_unit = simulate("kip848-basic"), simulate("kip848-basic", "--by", "unit")
+    entries = simulate("kip848-basic", "--format", "entries")
+    assert [line["sequence"] for line in by_entry] == [entry["sequence"] for entry in entries]
+    assert [line["settled"] for line in by_entry] == [entry["settled"] for entry in entries]
+    assert by_unit == [line for line in by_entry if line["settled"]]
+    assert len(by_unit) < len(by_entry)
+
+
+def test_records_come_with_their_place_their_name_and_their_fields() -> None:
+    lines = simulate("released-basic", "--semantics", "kafka", "--format", "records")
+    assert len(lines) == 48
+    assert set(lines[0]) == {
+        *("offset", "batch", "timestamp", "at_ms", "sequence", "unit"),
+        *("type", "name", "key", "version", "value"),
+    }
+    assert (lines[0]["name"], lines[0]["key"]["memberId"]) == ("ConsumerGroupMemberMetadata", "c1")
+    assert (lines[-2]["version"], lines[-2]["value"]) == (None, None)
+
+
+def test_the_output_can_go_to_a_file_and_a_segment_is_bytes(tmp_path: Path) -> None:
+    assert simulate("released-basic", "--format", "segment", "--out", str(tmp_path / "log")) == []
+    assert sum(len(batch.records) for batch in read_batches((tmp_path / "log").read_bytes())) == 48  # type: ignore[union-attr]
+    assert program("released-basic", "--format", "segment").stdout == (tmp_path / "log").read_bytes()
+
+
+def test_a_scenario_file_is_simulated_with_the_seed_that_is_asked_for(tmp_path: Path) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text(SCENARIO)
+    first, again, other = (simulate(str(path), "--seed", seed, "--format", "entries") for seed in "112")
+    assert first == again != other
+    assert program("-", "--seed", "1", "--format", "records", asked=SCENARIO).stdout.count(b"\n") == 5
+
+
+def test_bad_usage_is_one_line_and_exit_code_two(tmp_path: Path) -> None:
+    assert (
+        refused("kip848-basik")
+        == "kip848-basik is neither a file nor a case study; did you mean kip848-basic?"
+    )
+    assert refused("kip848-basic", "--semantics", "both") == "--semantics both: there are kip, kafka"
+    assert refused("kip848-basic", "--format", "csv").startswith("--format csv: there are frames,")
+    assert refused("kip848-basic", "--by", "second") == "--by second: there are entry, unit, step"
+    assert refused("kip848-basic", "--seed", "-1").startswith("--seed -1: expected a whole number")
+    assert refused("kip848-basic", "--format", "records", "--by", "step").startswith("--by goes with")
+    assert "needs --semantics kafka" in refused("kip848-basic", "--format", "segment")
+    assert refused("kip848-basic", "--out", str(tmp_path)).startswith(f"cannot write {tmp_path}:")
+    (tmp_path / "bad.yaml").write_text("topics: {foo: {partitions: 0}}\nmembers: {}\nscript: []\n")
+    assert refused(str(tmp_path / "bad.yaml")).endswith(
+        "bad.yaml: line 1, topics.foo.partitions: must be 1 to 10000, is 0"
+    )
+    (tmp_path / "bytes.yaml").write_bytes(b"name: \xff")
+    assert "not text in UTF-8" in refused(str(tmp_path / "bytes.yaml"))
+
+
+def test_the_program_says_one_line_on_standard_error_and_nothing_else() -> None:
+    done = program("nothing-of-this-name")
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert done.stderr.count(b"\n") == 1
+    assert b"Traceback" not in done.stderr
+
+
+def test_a_reader_that_has_enough_ends_the_program_quietly() -> None:
+    line = f"{sys.executable} manage.py simulate released-basic --format frames | head -1"
+    done = subprocess.run(["sh", "-c", line], cwd=ROOT, capture_output=True, check=False)
+    assert (done.stdout.count(b"\n"), done.stderr) == (1, b"")
+
+
+def ask(question: dict[str, Any], times_s: list[float] | None = None) -> list[dict[str, Any]]:
+    """The worker's lines; ``times_s`` are what its clock tells, one after the other, the last one for good."""
+    times = list(times_s or [0.0])
+    return [
+        json.loads(line) for line in answer(question, lambda: times.pop(0) if len(times) > 1 else times[0])
+    ]
+
+
+def test_the_child_gives_batches_of_all_entries_and_says_that_it_is_done() -> None:
+    lines = ask({"scenario": "kip848-basic", "semantics": None, "seed": None}, [n / 40 for n in range(2_000)])
+    batches = [Batch.from_line(line) for line in lines if line["type"] == "batch"]
+    assert len(batches) > 10
+    assert [line["type"] for line in lines][-1] == "done"
+    entries = [entry for batch in batches for entry in json.loads(batch.entries)]
+    assert entries == simulate("kip848-basic", "--format", "entries")
+    assert lines[-1]["entries"] == entries[-1]["sequence"]
+
+
+def test_the_child_takes_a_name_a_text_or_a_mapping() -> None:
+    mapping = {"topics": {"foo": {"partitions": 2}}, "members": {"A": {"subscribe": ["foo"]}}}
+    question = {**mapping, "script": [{"at": "0s", "join": "A"}], "until": "9s"}
+    assert ask({"scenario": question}) == ask({"scenario": SCENARIO})
+    assert ask({"scenario": question, "seed": 9}) != ask({"scenario": SCENARIO})
+
+
+def test_the_child_tells_what_is_wrong_with_a_scenario() -> None:
+    assert ask({"scenario": "topics: {}"}) == [
+        {
+            "type": "error",
+            "message": "line 1, members: a scenario needs members",
+            "line": 1,
+            "field": "members",
+        }
+    ]
+    assert ask({"scenario": "kip848-basic", "semantics": "both"})[0]["type"] == "error"
+    assert ask({})[0]["type"] == "error"
+
+
+def test_the_child_ends_when_its_standard_input_is_closed() -> None:
+    child = subprocess.Popen(
+        [sys.executable, "-m", "simulations.worker"],
+        cwd=ROOT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    long = SCENARIO.replace("9s", "24h").replace("members:", "config: {heartbeat_interval_ms: 100}, members:")
+    assert child.stdin is not None
+    assert child.stdout is not None
+    child.stdin.write(json.dumps({"scenario": long}).encode() + b"\n")
+    child.stdin.flush()
+    assert json.loads(child.stdout.readline())["type"] == "batch"
+    child.stdin.close()
+    child.stdout.close()
+    assert child.wait(timeout=10) == 0
+
+
+def test_the_child_refuses_a_question_that_is_no_json() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "simulations.worker"], cwd=ROOT, input=b"?\n", capture_output=True, check=False
+    )
+    assert (done.returncode, json.loads(done.stdout)["type"], done.stderr) == (2, "error", b"")
