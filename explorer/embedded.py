@@ -25,13 +25,17 @@ STOP_S = 10.0
 """Children are asked, then killed, within a few seconds; tasks end right after them."""
 
 
+@app.task(name="explorer.wake")  # type: ignore[untyped-decorator]
+def wake() -> None:
+    """A task that does nothing."""
+
+
 class EmbeddedWorker:
     def __init__(self) -> None:
         self.ready = threading.Event()
         self.thread = threading.Thread(target=self._work, name="embedded worker", daemon=True)
 
     def start(self) -> None:
-        children.shutting_down.clear()
         self.thread.start()
         if not self.ready.wait(READY_S):
             raise RuntimeError(f"The embedded worker was not ready after {READY_S:.0f} s; its log tells why.")
@@ -40,8 +44,13 @@ class EmbeddedWorker:
         """End the children, then the worker. Runs that were not done go on at the next start."""
         children.shutting_down.set()
         state.should_stop = 0
+        # It waits for tasks for two seconds at a time, looks whether to stop, and waits once more: a task for each.
+        wake.delay()
+        wake.delay()
         self.thread.join(STOP_S)
         state.should_stop = None
+        if not self.thread.is_alive():
+            children.shutting_down.clear()
 
     def _work(self) -> None:
         try:

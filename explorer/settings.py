@@ -93,7 +93,11 @@ CELERY_BROKER_TRANSPORT_OPTIONS = (
 )
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_TASK_IGNORE_RESULT = True
-CELERY_TASK_ROUTES = {"simulations.*": {"queue": "runs"}, "groups.*": {"queue": "imports"}}
+CELERY_TASK_ROUTES = {
+    "simulations.*": {"queue": "runs"},
+    "groups.refold": {"queue": "runs"},
+    "groups.import": {"queue": "imports"},
+}
 CELERY_TASK_DEFAULT_QUEUE = "runs"
 # A worker takes a task when it has a free place for it, so that the others can take what waits.
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1

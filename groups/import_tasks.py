@@ -18,7 +18,7 @@ SPARK_WAIT_MOST_S = 30 * 60
 """After so long the packages will not come by themselves: the import says how to install them."""
 
 
-@shared_task(name="groups.import", queue="imports")  # type: ignore[untyped-decorator]
+@shared_task(name="groups.import")  # type: ignore[untyped-decorator]
 def run_import(import_id: str) -> None:
     """Read a waiting import. A second delivery finds it taken and does nothing."""
     try:

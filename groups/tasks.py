@@ -8,7 +8,7 @@ from groups import storage
 from groups.children import run_child
 
 
-@shared_task(name="groups.refold", queue="runs")  # type: ignore[untyped-decorator]
+@shared_task(name="groups.refold")  # type: ignore[untyped-decorator]
 def refold(timeline_id: str) -> None:
     """Make a timeline's cache anew, in a child process: a long timeline is a minute of busy Python."""
     if not storage.stale().filter(pk=timeline_id).exists():

@@ -50,6 +50,7 @@ def start_run(scenario: object, semantics: object = None, seed: object = None) -
         timeline = storage.create_timeline(
             title=loaded.title,
             source=Timeline.Source.SIMULATION,
+            group=loaded.group,
             semantics=str(semantics),
             scenario=text,
             seed=_seed(seed, loaded.seed),

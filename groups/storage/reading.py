@@ -13,7 +13,7 @@ from django.db.models import QuerySet
 from groups.history.changes import apply
 from groups.history.fold import FOLD_VERSION
 from groups.history.frames import frame
-from groups.history.state import initial_state
+from groups.history.state import Semantics, initial_state
 from groups.models import Batch, Folded, Timeline
 from groups.storage.errors import NoSuchTimeline, NotReady
 from groups.storage.names import named, named_json, named_summary
@@ -80,7 +80,9 @@ def describe(timeline: Timeline) -> dict[str, Any]:
 
 
 def chunks(timeline: Timeline) -> list[Chunk]:
-    beginnings = _folded(timeline).filter(checkpoint__isnull=False, first__lte=timeline.last).order_by("first")
+    beginnings = (
+        _folded(timeline).filter(checkpoint__isnull=False, first__lte=timeline.last).order_by("first")
+    )
     firsts = list(beginnings.values_list("first", flat=True))
     lasts = [first - 1 for first in firsts[1:]] + [timeline.last]
     return [
@@ -117,7 +119,7 @@ def frame_at(timeline: Timeline, sequence: int) -> dict[str, Any] | None:
         _folded(timeline).filter(checkpoint__isnull=False, first__lte=sequence + 1).order_by("-first").first()
     )
     if start is None:
-        return frame(initial_state(timeline.group))
+        return frame(initial_state(timeline.group, timeline.semantics or Semantics.KAFKA))
     fresh: dict[str, Any] = _checkpoint_frame(start)
     for row in _folded(timeline).filter(first__gte=start.first, first__lte=sequence).order_by("first"):
         fresh = apply(

@@ -1,0 +1,290 @@
+"""A run as a task: stored once however often it is delivered, cancelled, resumed, or told as failed."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from typing import Any
+
+import orjson
+import pytest
+from django.conf import settings
+from django.db import connection
+from django.test import override_settings
+from django.utils import timezone
+
+from explorer import case_studies, housekeeping
+from explorer.embedded import EmbeddedWorker
+from explorer.runs.starting import Refused, start_run
+from groups import storage
+from groups.children import ParentStops
+from groups.history.recorder import Batch
+from groups.models import Timeline
+from simulations import studies, tasks
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+Until = Callable[[Callable[[], object]], None]
+
+
+BAD_SCENARIO = """\
+topics: {foo: {partitions: many}}
+members: {A: {subscribe: [foo]}}
+script: [{at: 0s, join: A}]
+until: 60s
+"""
+
+
+@pytest.fixture
+def queued(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The queue as a list of the timelines that wait in it; nothing takes them."""
+    waiting: list[str] = []
+    monkeypatch.setattr(tasks.run, "delay", waiting.append)
+    return waiting
+
+
+def stored_entries(timeline_id: str) -> list[dict[str, Any]]:
+    return list(storage.every_entry(storage.get(timeline_id)))
+
+
+def status(timeline_id: str) -> str:
+    return storage.get(timeline_id).status
+
+
+def lose_lease(timeline_id: str) -> None:
+    Timeline.objects.filter(pk=timeline_id).update(lease_until=timezone.now() - timedelta(seconds=1))
+
+
+def test_a_run_is_queued_once_it_is_stored_and_stores_what_the_simulator_says(queued: list[str]) -> None:
+    timeline = start_run("kip848-basic", "kip")
+    assert queued == [timeline.id]
+    assert (timeline.source, timeline.status, timeline.last) == ("simulation", "running", 0)
+
+    tasks.run(timeline.id)
+    told = [entry for batch in tasks.record("kip848-basic", "kip") for entry in orjson.loads(batch.entries)]
+    assert stored_entries(timeline.id) == told
+    found = storage.get(timeline.id)
+    assert (found.status, found.last, found.protocol) == ("complete", len(told), "consumer")
+    assert found.summary["verdict"]["text"]
+
+
+def test_a_task_that_is_delivered_twice_stores_the_run_once(queued: list[str]) -> None:
+    timeline = start_run("kip848-basic")
+    tasks.run(timeline.id)
+    before = stored_entries(timeline.id)
+    tasks.run(timeline.id)
+    assert stored_entries(timeline.id) == before
+
+
+def test_a_task_that_is_delivered_twice_at_once_stores_the_run_once(queued: list[str]) -> None:
+    timeline = start_run("kip848-basic")
+
+    def deliver() -> None:
+        tasks.run(timeline.id)
+        connection.close()
+
+    threads = [threading.Thread(target=deliver) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    entries = stored_entries(timeline.id)
+    assert [entry["sequence"] for entry in entries] == list(range(1, len(entries) + 1))
+    found = storage.get(timeline.id)
+    assert (found.status, found.last, found.attempts) == ("complete", len(entries), 1)
+
+
+def test_a_task_for_a_timeline_that_was_deleted_does_nothing(queued: list[str]) -> None:
+    timeline = start_run("kip848-basic")
+    storage.delete(timeline.id)
+    tasks.run(timeline.id)
+    assert not Timeline.objects.exists()
+
+
+def test_a_run_that_was_cut_short_is_resumed_and_ends_as_if_nothing_had_been(queued: list[str]) -> None:
+    whole = start_run("kip848-six-partitions")
+    tasks.run(whole.id)
+    timeline = start_run("kip848-six-partitions")
+    # A writer stored the first half and died.
+    writer = storage.open_writer(timeline.id, "dead")
+    half = first_part(tasks.record("kip848-six-partitions")[0], until=40)
+    writer.append(half)
+    lose_lease(timeline.id)
+    queued.clear()
+
+    housekeeping.sweep()
+    housekeeping.sweep()
+    assert queued == [timeline.id]
+    tasks.run(timeline.id)
+    assert stored_entries(timeline.id) == stored_entries(whole.id)
+    found = storage.get(timeline.id)
+    assert (found.status, found.attempts) == ("complete", 2)
+    for sequence in range(found.last + 1):
+        assert storage.frame_at(found, sequence) == storage.frame_at(storage.get(whole.id), sequence)
+
+
+def first_part(batch: Batch, *, until: int) -> Batch:
+    def earlier(text: bytes) -> bytes:
+        return orjson.dumps([item for item in orjson.loads(text) if item["sequence"] <= until])
+
+    return Batch(
+        first=batch.first,
+        last=until,
+        entries=earlier(batch.entries),
+        changes=earlier(batch.changes),
+        moments=earlier(batch.moments),
+        checkpoint=batch.checkpoint,
+        summary=batch.summary,
+    )
+
+
+def test_a_run_of_another_simulator_is_interrupted_and_keeps_what_it_has(queued: list[str]) -> None:
+    timeline = start_run("kip848-basic")
+    Timeline.objects.update(engine="an older one")
+    storage.open_writer(timeline.id, "dead")
+    lose_lease(timeline.id)
+    housekeeping.sweep()
+    found = storage.get(timeline.id)
+    assert found.status == "interrupted"
+    assert found.problem == "It was cut short, and the simulator has changed since: run it again."
+
+
+def test_a_run_that_brings_down_its_workers_is_not_tried_for_ever(queued: list[str]) -> None:
+    timeline = start_run("kip848-basic")
+    for attempt in range(tasks.ATTEMPTS_MOST):
+        storage.open_writer(timeline.id, f"worker {attempt}")
+        lose_lease(timeline.id)
+        housekeeping.sweep()
+    assert status(timeline.id) == "interrupted"
+    assert "cut short 3 times" in storage.get(timeline.id).problem
+
+
+def test_a_server_that_ends_gives_its_runs_back(queued: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    timeline = start_run("kip848-basic")
+
+    def stopped(*args: object, **options: object) -> Iterator[dict[str, Any]]:
+        raise ParentStops("the server ends")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(tasks, "run_child", stopped)
+        tasks.run(timeline.id)
+    assert list(storage.lost_timelines()) == [storage.get(timeline.id)]
+    queued.clear()
+    housekeeping.sweep()
+    assert queued == [timeline.id]
+
+
+def test_a_simulation_that_fails_says_why_and_keeps_what_it_has(
+    queued: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    timeline = start_run("kip848-basic")
+    monkeypatch.setattr(tasks, "WORKER", "tests.tasks.nothing")
+    tasks.run(timeline.id)
+    found = storage.get(timeline.id)
+    assert found.status == "failed"
+    assert found.problem.startswith("tests.tasks.nothing ended with code 1")
+
+
+def test_cancelling_a_run_ends_its_child_and_keeps_what_was_stored(
+    queued: list[str], long_scenario: str, until: Until, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    timeline = start_run(long_scenario)
+    ended = threading.Event()
+    run_child = tasks.run_child
+
+    def watched(*args: Any, **options: Any) -> Iterator[dict[str, Any]]:
+        yield from run_child(*args, **options)
+        ended.set()
+
+    def work() -> None:
+        tasks.run(timeline.id)
+        connection.close()
+
+    monkeypatch.setattr(tasks, "run_child", watched)
+    worker = threading.Thread(target=work)
+    worker.start()
+    until(lambda: storage.get(timeline.id).last > 0)
+    assert storage.cancel(timeline.id)
+    worker.join(10)
+    assert not worker.is_alive()
+    # The child was ended before it had said all.
+    assert not ended.is_set()
+    found = storage.get(timeline.id)
+    assert found.status == "cancelled"
+    assert len(stored_entries(timeline.id)) == found.last
+
+
+@pytest.mark.parametrize(
+    ("scenario", "semantics", "seed", "line", "field", "message"),
+    [
+        (
+            "nowhere",
+            None,
+            None,
+            None,
+            "scenario",
+            "There is no case study 'nowhere'. There are: kip848-basic",
+        ),
+        ("", None, None, None, "scenario", "The scenario is missing"),
+        (7, None, None, None, "scenario", "The scenario is missing"),
+        (BAD_SCENARIO, None, None, 1, "topics.foo.partitions", "line 1, topics.foo.partitions: expected"),
+        ("kip848-basic", "kafka5", None, None, "semantics", "must be kafka or kip"),
+        ("kip848-basic", None, "soon", None, "seed", "seed='soon' must be a whole number"),
+        ("kip848-basic", None, -1, None, "seed", "seed=-1 must be a whole number"),
+        ("kip848-basic", None, True, None, "seed", "must be a whole number"),
+        ("a: 1\n" * 60_000, None, None, None, "scenario", "longer than 256 KB"),
+    ],
+)
+def test_a_run_that_cannot_be_is_refused_with_its_line_and_field(
+    queued: list[str],
+    scenario: object,
+    semantics: object,
+    seed: object,
+    line: int | None,
+    field: str | None,
+    message: str,
+) -> None:
+    with pytest.raises(Refused) as refused:
+        start_run(scenario, semantics, seed)
+    assert message in str(refused.value)
+    assert "\n" not in str(refused.value)
+    assert (refused.value.line, refused.value.field) == (line, field)
+    assert queued == []
+    assert not Timeline.objects.exists()
+
+
+@override_settings(RUNS_WAITING_MOST=2)
+def test_more_runs_than_the_server_takes_are_refused(queued: list[str]) -> None:
+    start_run("kip848-basic")
+    start_run("kip848-basic")
+    with pytest.raises(Refused, match="2 runs are waiting or running") as refused:
+        start_run("kip848-basic")
+    assert refused.value.status == 429
+
+
+def test_the_case_studies_are_recorded_once_and_anew_when_they_have_changed() -> None:
+    assert sorted(case_studies.load_missing()) == sorted(studies.names())
+    assert case_studies.load_missing() == []
+    Timeline.objects.filter(pk="kip848-basic").update(engine="an older one")
+    Timeline.objects.filter(pk="released-basic").update(scenario="what it was before")
+    assert sorted(case_studies.load_missing()) == ["kip848-basic", "released-basic"]
+    assert set(Timeline.objects.values_list("status", flat=True)) == {"complete"}
+
+
+@pytest.mark.skipif(bool(settings.REDIS_URL), reason="the embedded worker is for a server without Redis")
+def test_the_embedded_worker_takes_a_run_at_once_and_ends_with_the_server(
+    until: Until, long_scenario: str
+) -> None:
+    worker = EmbeddedWorker()
+    worker.start()
+    try:
+        timeline = start_run("kip848-basic")
+        until(lambda: status(timeline.id) == "complete")
+        unfinished = start_run(long_scenario)
+        until(lambda: storage.get(unfinished.id).last > 0)
+    finally:
+        worker.stop()
+    assert not worker.thread.is_alive()
+    # Its writer gave it back, so that the next start goes on with it.
+    assert list(storage.lost_timelines()) == [storage.get(unfinished.id)]
