@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -112,7 +113,7 @@ def test_a_large_segment_is_cut_between_batches_and_nothing_is_lost(tmp_path: Pa
     assert [split.start for split in splits[1:]] == [split.end for split in splits[:-1]]
     assert (splits[0].start, splits[-1].end) == (0, path.stat().st_size)
     assert all(
-        split.after == following.before + 1 for split, following in zip(splits, splits[1:], strict=False)
+        split.after == following.before + 1 for split, following in pairwise(splits)
     )
 
 

@@ -1,0 +1,129 @@
+"""Reading a split: every record that can be read is, and what cannot is told with file, offset and reason."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from groups.pipeline.reading import Row, read_split
+from groups.pipeline.sources import list_sources
+from groups.wire.batches import Compression
+from groups.wire.control import ControlType
+from tests.pipeline.segments import FOO, Group, Segment, record, sample_group
+
+
+def rows_of(path: Path, **options: Any) -> list[Row]:
+    return [row for split in list_sources([str(path)], **options).splits for row in read_split(split)]
+
+
+def facts(rows: list[Row], kind: str) -> list[dict[str, Any]]:
+    return [orjson.loads(row.payload or b"null") for row in rows if row.kind == kind]
+
+
+def offsets(rows: list[Row]) -> list[int | None]:
+    return [row.offset for row in rows if row.kind == "record"]
+
+
+@pytest.mark.parametrize("compression", list(Compression))
+def test_records_come_in_order_whatever_the_compression(tmp_path: Path, compression: Compression) -> None:
+    path = Segment().add(Group().join("A", {FOO: [0]}), compression=compression).write(tmp_path)
+
+    rows = rows_of(path)
+
+    assert [(row.offset, row.type, row.group) for row in rows if row.kind == "record"] == [
+        (0, 5, "orders"), (1, 3, "orders"), (2, 7, "orders"), (3, 6, "orders"), (4, 8, "orders")
+    ]  # fmt: skip
+    assert facts(rows, "tally") == [{"read": 5, "decoded": 5, "transactional": 0, "unlisted": 0}]
+
+
+def test_splits_give_the_same_records_as_the_whole(tmp_path: Path) -> None:
+    path = sample_group().write(tmp_path)
+
+    assert offsets(rows_of(path, split_bytes=100)) == offsets(rows_of(path))
+
+
+def test_a_batch_with_a_wrong_checksum_is_skipped_and_the_rest_is_read(tmp_path: Path) -> None:
+    path = sample_group().write(tmp_path)
+    data = bytearray(path.read_bytes())
+    whole = offsets(rows_of(path))
+    data[len(data) // 2] ^= 0xFF
+    path.write_bytes(data)
+
+    rows = rows_of(path)
+
+    [problem] = facts(rows, "problem")
+    lost = range(problem["offset"], problem["last_offset"] + 1)
+    assert "CRC" in problem["reason"]
+    assert problem["records"] == len(lost)
+    assert offsets(rows) == [offset for offset in whole if offset not in lost]
+    [tally] = facts(rows, "tally")
+    assert tally["read"] - tally["decoded"] == len(lost)
+
+
+@pytest.mark.parametrize("left_out", [1, 30, 70])
+def test_a_batch_that_is_cut_short_at_the_end_is_normal(tmp_path: Path, left_out: int) -> None:
+    path = sample_group().write(tmp_path)
+    path.write_bytes(path.read_bytes()[:-left_out])
+
+    [problem] = facts(rows_of(path), "problem")
+
+    assert problem["normal"]
+    assert "still being written" in problem["reason"]
+
+
+def test_unknown_versions_and_types_are_kept_as_bytes_and_counted(tmp_path: Path) -> None:
+    group = Group()
+    future = Segment().add(group.join("A", {FOO: [0]}))
+    future.raw(
+        (bytes.fromhex("0003") + bytes.fromhex("0006") + b"orders", bytes.fromhex("0063") + b"..."),
+        (bytes.fromhex("001f") + bytes.fromhex("0006") + b"orders", b"\x00\x00"),
+        (bytes.fromhex("001f") + bytes.fromhex("0006") + b"orders", b"\x00\x00"),
+    )
+
+    rows = rows_of(future.write(tmp_path))
+
+    assert {(problem["offset"], problem["last_offset"], problem["records"]) for problem in facts(rows, "problem")} == {
+        (5, 5, 1),
+        (6, 7, 2),
+    }
+    assert all("kept as bytes" in problem["reason"] for problem in facts(rows, "problem"))
+    opaque = [row for row in rows if row.kind == "record" and (row.offset or 0) >= 5]
+    assert [row.group for row in opaque] == ["orders"] * 3
+    assert all("value_bytes" in orjson.loads(row.payload or b"") for row in opaque)
+
+
+def test_commits_tell_names_and_groups_tell_their_records(tmp_path: Path) -> None:
+    group = Group()
+    rows = rows_of(Segment().add(group.commit()).add(group.commit(with_id=False)).write(tmp_path))
+
+    assert facts(rows, "name") == [{"id": FOO, "name": "foo", "source": "commit"}]
+    [seen] = facts(rows, "group")
+    assert (seen["records"], seen["types"]) == (2, [1])
+
+
+def test_an_older_releases_partition_metadata_tells_names(tmp_path: Path) -> None:
+    topic = {"topicId": FOO, "topicName": "foo", "numPartitions": 3, "partitionMetadata": []}
+    rows = rows_of(Segment().add([record(4, {"groupId": "orders"}, {"topics": [topic]})]).write(tmp_path))
+
+    assert facts(rows, "name") == [{"id": FOO, "name": "foo", "source": "record"}]
+
+
+def test_markers_end_transactions_and_are_no_records_of_a_group(tmp_path: Path) -> None:
+    segment = Segment().transaction(7, Group().commit()).marker(7, ControlType.ABORT)
+
+    rows = rows_of(segment.write(tmp_path))
+
+    assert [(row.kind, row.producer, row.type) for row in rows[:2]] == [("record", 7, 1), ("marker", 7, 0)]
+
+
+def test_bytes_that_are_no_batch_never_stop_the_reading(tmp_path: Path) -> None:
+    before, after = sample_group().bytes(), Segment(first_offset=90).add(Group().commit()).bytes()
+    folder = tmp_path / "__consumer_offsets-3"
+    folder.mkdir()
+    path = folder / "0.log"
+    path.write_bytes(before + b"\xff garbage \xff" * 9 + after)
+
+    assert offsets(rows_of(path))[-1] == 90

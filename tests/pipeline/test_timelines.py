@@ -1,0 +1,170 @@
+"""Folding without Spark: incarnations, names in front, gaps, segments given twice."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from groups.pipeline.naming import Known
+from groups.pipeline.reading import Row, read_split
+from groups.pipeline.sources import list_sources
+from groups.pipeline.timelines import FACTS, RECORDS, Context, LostOffsets, Ordered, fold_rows
+from groups.pipeline.transformations import FACT_TYPES
+from tests.pipeline.segments import BAR, FOO, Group, Segment, hash_of, record, sample_group
+
+
+def ordered(rows: Sequence[Row]) -> list[Ordered]:
+    """What Spark's stages do between reading and folding."""
+    both = [(RECORDS, row) for row in rows] + [(FACTS, row) for row in rows if row.type in FACT_TYPES]
+    found = [
+        Ordered(
+            row.group or "", turn, row.partition, row.offset or 0, row.batch or 0, row.at_ms or 0, row.type,
+            row.source, row.payload or b"",
+        )
+        for turn, row in both
+    ]  # fmt: skip
+    return sorted(found, key=lambda row: (row.group, row.turn, row.partition or 0, row.offset, row.source))
+
+
+def fold(*segments: Segment, context: Context | None = None) -> list[dict[str, Any]]:
+    """The lines that folding these segments of one partition gives."""
+    with tempfile.TemporaryDirectory() as folder:
+        paths = [str(s.write(Path(folder) / str(number))) for number, s in enumerate(segments)]
+        listing = list_sources(paths)
+        rows = [row for split in listing.splits for row in read_split(split) if row.kind == "record"]
+        context = context or Context(known=Known(), files=tuple(source.file for source in listing.sources))
+        return [orjson.loads(line.json) for line in fold_rows(ordered(rows), context)]
+
+
+def timelines(lines: Sequence[dict[str, Any]]) -> list[str]:
+    return [line["timeline"] for line in lines if line["type"] == "timeline"]
+
+
+def entries(lines: Sequence[dict[str, Any]], timeline: str) -> list[dict[str, Any]]:
+    batches = [line for line in lines if line["type"] == "batch" and line["timeline"] == timeline]
+    return [entry for batch in batches for entry in orjson.loads(batch["entries"])]
+
+
+def notes(lines: Sequence[dict[str, Any]], timeline: str) -> list[dict[str, Any]]:
+    return [entry["payload"] for entry in entries(lines, timeline) if entry["kind"] == "note"]
+
+
+def test_sequences_are_dense_and_units_settle_on_their_last_record() -> None:
+    found = entries(fold(sample_group()), "orders#1")
+
+    assert [entry["sequence"] for entry in found] == list(range(1, len(found) + 1))
+    units: dict[int, list[bool]] = {}
+    for entry in found:
+        if entry["kind"] == "record":
+            units.setdefault(entry["unit"], []).append(entry["settled"])
+    assert all(settled == [False] * (len(settled) - 1) + [True] for settled in units.values())
+
+
+def test_names_are_told_before_the_first_record_that_needs_them() -> None:
+    found = entries(fold(sample_group()), "orders#1")
+
+    assert found[0]["payload"] == {
+        "note": "topics",
+        "topics": {"foo": {"id": FOO, "partitions": 3}},
+        "source": "metadata hash",
+    }
+    assert found[0]["provenance"] == "inferred"
+
+
+def test_a_group_that_was_deleted_and_created_again_is_two_timelines() -> None:
+    group = Group()
+    segment = Segment().add(group.join("A", {FOO: [0]})).add(group.leave("A")).add(group.delete())
+    lines = fold(segment.add(group.join("B", {FOO: [0]})))
+
+    assert timelines(lines) == ["orders#1", "orders#2"]
+    assert [line["deleted"] for line in lines if line["type"] == "folded"] == [True, False]
+
+
+def test_tombstones_behind_a_deletion_stay_with_the_timeline_that_ended() -> None:
+    group = Group()
+    expired = [record(1, group.commit()[0]["key"], None)]
+    lines = fold(Segment().add(group.join("A", {FOO: [0]})).add(group.leave("A")).add(group.delete()).add(expired))
+
+    assert timelines(lines) == ["orders#1"]
+
+
+def test_a_migration_stays_within_its_timeline() -> None:
+    group = Group()
+    upgrade = [record(2, {"group": "orders"}, None), *group.join("A", {FOO: [0]})]
+    lines = fold(Segment().add(group.classic(1, ["A"])).add(upgrade))
+
+    assert timelines(lines) == ["orders#1"]
+
+
+def test_a_classic_group_that_was_deleted_and_created_again_is_two_timelines() -> None:
+    group = Group()
+    gone = [record(2, {"group": "orders"}, None)]
+    lines = fold(Segment().add(group.classic(1, ["A"])).add(gone).add(group.classic(1, ["B"])))
+
+    assert timelines(lines) == ["orders#1", "orders#2"]
+
+
+def test_the_same_segment_twice_gives_every_record_once() -> None:
+    once, twice = fold(sample_group()), fold(sample_group(), sample_group())
+
+    assert entries(twice, "orders#1") == entries(once, "orders#1")
+    [repeated] = [line for line in twice if line["type"] == "repeated"]
+    assert (repeated["records"], repeated["conflicts"]) == (len(entries(once, "orders#1")) - 1, [])
+
+
+def test_two_logs_that_disagree_keep_the_first_and_say_so() -> None:
+    group = Group()
+    [repeated] = [
+        line
+        for line in fold(Segment().add(group.commit(offset=1)), Segment().add(group.commit(offset=2)))
+        if line["type"] == "repeated"
+    ]
+
+    assert [(conflict["offset"], conflict["records"]) for conflict in repeated["conflicts"]] == [(0, 1)]
+
+
+def test_lost_offsets_stand_as_a_gap_at_their_place() -> None:
+    group = Group()
+    segment = Segment().add(group.join("A", {FOO: [0]})).skip(3).add(group.advance("A", {FOO: [0]}))
+    lost = LostOffsets(from_offset=5, to_offset=7, reason="damaged")
+
+    found = notes(fold(segment, context=Context(known=Known(), lost={17: (lost,)}, files=("a",))), "orders#1")
+
+    assert found == [{"note": "gap", "partition": 17, "from_offset": 5, "to_offset": 7, "reason": "damaged"}]
+
+
+def test_compaction_is_no_gap() -> None:
+    group = Group()
+    segment = Segment().add(group.join("A", {FOO: [0]})).skip(300).add(group.advance("A", {FOO: [0]}))
+
+    assert notes(fold(segment), "orders#1") == []
+
+
+def test_ids_that_nothing_names_are_reported_with_what_is_known() -> None:
+    group = Group(topics={"foo": FOO, "bar": BAR})
+    [folded] = [
+        line
+        for line in fold(Segment().add(group.join("A", {FOO: [0, 1]}, metadata_hash=4711)))
+        if line["type"] == "folded"
+    ]
+
+    assert folded["nameless"] == [{"id": FOO, "highest": 1, "suggestion": None}]
+    assert folded["named"] == []
+
+
+def test_a_partition_count_that_grew_is_told_where_its_hash_stands() -> None:
+    group = Group()
+    grown = group.join("A", {FOO: [0, 1, 2, 3]}, hash_of({"foo": (FOO, 4)}))
+    segment = Segment().add(group.join("A", {FOO: [0, 1, 2]}, hash_of({"foo": (FOO, 3)}))).add(grown)
+
+    assert [note["topics"]["foo"]["partitions"] for note in notes(fold(segment), "orders#1")] == [3, 4]
+
+
+def test_records_that_nobody_understands_make_no_timeline_of_their_own() -> None:
+    unknown = Segment().raw((bytes.fromhex("001f0006") + b"orders", b"\x00\x00"))
+
+    assert fold(unknown) == []
