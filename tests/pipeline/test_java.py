@@ -48,7 +48,9 @@ def test_a_java_that_is_too_old_is_passed_over(tmp_path: Path) -> None:
     assert find_java(tmp_path, {"JAVA_HOME": str(home), "PATH": str(on_path / "bin")}).home == on_path
 
 
-def test_without_any_java_one_line_says_what_was_tried(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_any_java_one_line_says_what_was_tried(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(java, "_packaged_java", lambda: None)
     home = pretend_java(tmp_path / "home", "11.0.2")
 
@@ -68,7 +70,9 @@ def test_the_packages_java_runs_behind_a_shim_that_drops_the_module_it_lacks(tmp
 
     home = write_shim(said, tmp_path / "shims")
     arguments = ["-Xmx1g", "--add-modules=jdk.incubator.vector", "-Dname=two words", "Main"]
-    done = subprocess.run([str(home / "bin" / "java"), *arguments], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [str(home / "bin" / "java"), *arguments], capture_output=True, text=True, check=True
+    )
 
     assert done.stdout.split("\n")[:-1] == ["[-Xmx1g]", "[-Dname=two words]", "[Main]"]
 

@@ -56,7 +56,10 @@ def test_a_growing_topic_is_proven_at_each_hash() -> None:
 
     notes = plan(facts, Known()).notes
 
-    assert [(note.offset, note.topics["foo"]["partitions"]) for note in notes if note.topics["foo"]] == [(1, 3), (6, 5)]
+    assert [(note.offset, note.topics["foo"]["partitions"]) for note in notes if note.topics["foo"]] == [
+        (1, 3),
+        (6, 5),
+    ]
 
 
 def test_a_subscribed_topic_that_does_not_exist_does_not_hinder_the_proof() -> None:

@@ -85,7 +85,9 @@ def test_unknown_versions_and_types_are_kept_as_bytes_and_counted(tmp_path: Path
 
     rows = rows_of(future.write(tmp_path))
 
-    assert {(problem["offset"], problem["last_offset"], problem["records"]) for problem in facts(rows, "problem")} == {
+    assert {
+        (problem["offset"], problem["last_offset"], problem["records"]) for problem in facts(rows, "problem")
+    } == {
         (5, 5, 1),
         (6, 7, 2),
     }

@@ -112,9 +112,7 @@ def test_a_large_segment_is_cut_between_batches_and_nothing_is_lost(tmp_path: Pa
     assert len(splits) > 5
     assert [split.start for split in splits[1:]] == [split.end for split in splits[:-1]]
     assert (splits[0].start, splits[-1].end) == (0, path.stat().st_size)
-    assert all(
-        split.after == following.before + 1 for split, following in pairwise(splits)
-    )
+    assert all(split.after == following.before + 1 for split, following in pairwise(splits))
 
 
 def test_a_hole_between_two_segments_of_a_partition_is_a_gap(tmp_path: Path) -> None:

@@ -25,14 +25,18 @@ def done(lines: Lines) -> dict[str, Any]:
     return dict(lines[-1]["records"])
 
 
-def test_spark_gives_the_entries_that_folding_in_one_process_gives(imported: Imported, tmp_path: Path) -> None:
+def test_spark_gives_the_entries_that_folding_in_one_process_gives(
+    imported: Imported, tmp_path: Path
+) -> None:
     lines = imported(sample_group().write(tmp_path), split_bytes=100)
 
     assert entries(lines, "orders#1") == entries(fold(sample_group()), "orders#1")
     assert done(lines)["skipped"] == []
 
 
-def test_each_group_of_several_partitions_is_a_timeline_ordered_by_offset(imported: Imported, tmp_path: Path) -> None:
+def test_each_group_of_several_partitions_is_a_timeline_ordered_by_offset(
+    imported: Imported, tmp_path: Path
+) -> None:
     names = [f"group-{number}" for number in range(8)]
     for partition in range(2):
         segment = Segment()
@@ -56,7 +60,9 @@ def test_one_group_alone_can_be_imported(imported: Imported, tmp_path: Path) -> 
     assert timelines(imported(path, group="two")) == ["two#1"]
 
 
-def test_a_segment_with_and_one_without_its_folder_do_not_double_anything(imported: Imported, tmp_path: Path) -> None:
+def test_a_segment_with_and_one_without_its_folder_do_not_double_anything(
+    imported: Imported, tmp_path: Path
+) -> None:
     with_folder = sample_group().write(tmp_path / "one")
     without = sample_group().write(tmp_path / "two", partition=None)
 
@@ -88,7 +94,9 @@ def test_a_file_of_names_is_used_and_said(imported: Imported, tmp_path: Path) ->
     }
 
 
-def test_commits_count_when_their_transaction_is_committed_and_only_then(imported: Imported, tmp_path: Path) -> None:
+def test_commits_count_when_their_transaction_is_committed_and_only_then(
+    imported: Imported, tmp_path: Path
+) -> None:
     group = Group()
     segment = (
         Segment()
@@ -120,7 +128,9 @@ def test_damage_is_a_gap_of_the_groups_in_its_partition(imported: Imported, tmp_
 
     [problem] = done(lines)["skipped"]
     gaps = [entry["payload"] for entry in entries(lines, "orders#1") if entry["payload"].get("note") == "gap"]
-    assert [(gap["from_offset"], gap["to_offset"]) for gap in gaps] == [(problem["offset"], problem["last_offset"])]
+    assert [(gap["from_offset"], gap["to_offset"]) for gap in gaps] == [
+        (problem["offset"], problem["last_offset"])
+    ]
     assert "CRC" in problem["reason"]
 
 
@@ -149,7 +159,9 @@ def test_the_samples_names_and_counts_are_proven_by_the_hash_alone(imported: Imp
 
 def topics_at_the_end(lines: Lines) -> dict[str, int]:
     """Partition counts of the consumer group's topics, as its last batch tells them."""
-    summary = [line["summary"] for line in lines if line["type"] == "batch" and line["timeline"] == "orders-enrich#1"][-1]
+    summary = [
+        line["summary"] for line in lines if line["type"] == "batch" and line["timeline"] == "orders-enrich#1"
+    ][-1]
     return {name: topic["partitions"] for name, topic in summary["topics"].items()}
 
 
@@ -159,6 +171,13 @@ def test_progress_comes_in_stages_and_ends_with_everything_done(imported: Import
     stages = [line["stage"] for line in lines if line["type"] == "progress"]
     last = [line for line in lines if line["type"] == "progress"][-1]["stages"]
     assert list(dict.fromkeys(stages)) == ["Reading", "Read", "Folding", "Done"]
-    assert [stage["name"] for stage in last] == ["Recognised", "Read", "Decoded", "Ordered", "Folded", "Explained"]
+    assert [stage["name"] for stage in last] == [
+        "Recognised",
+        "Read",
+        "Decoded",
+        "Ordered",
+        "Folded",
+        "Explained",
+    ]
     assert {(stage["done"], stage["of"]) for stage in last[3:]} == {(1, 1)}
     assert orjson.dumps(last)

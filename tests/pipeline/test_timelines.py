@@ -87,7 +87,9 @@ def test_a_group_that_was_deleted_and_created_again_is_two_timelines() -> None:
 def test_tombstones_behind_a_deletion_stay_with_the_timeline_that_ended() -> None:
     group = Group()
     expired = [record(1, group.commit()[0]["key"], None)]
-    lines = fold(Segment().add(group.join("A", {FOO: [0]})).add(group.leave("A")).add(group.delete()).add(expired))
+    lines = fold(
+        Segment().add(group.join("A", {FOO: [0]})).add(group.leave("A")).add(group.delete()).add(expired)
+    )
 
     assert timelines(lines) == ["orders#1"]
 

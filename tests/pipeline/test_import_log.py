@@ -1,0 +1,120 @@
+"""``manage.py import_log`` as scripts call it: JSON out, exit codes, one line where nothing can be read."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from groups import imports
+from tests.pipeline.segments import BAR, Group, Segment, sample_group
+
+pytestmark = pytest.mark.spark
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+LIMIT_S = 120
+
+Manage = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+@pytest.fixture(scope="module")
+def manage(tmp_path_factory: pytest.TempPathFactory, spark_can_start: None) -> Manage:
+    """Runs a command on a database of the test's own."""
+    database = tmp_path_factory.mktemp("imported") / "test.sqlite3"
+    environment = {**os.environ, "DATABASE_URL": f"sqlite:///{database}"}
+
+    def run(*words: str | Path) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, str(ROOT / "manage.py"), *map(str, words)],
+            env=environment, capture_output=True, text=True, timeout=LIMIT_S, check=False,
+        )  # fmt: skip
+
+    assert run("migrate", "--verbosity", "0").returncode == 0
+    return run
+
+
+def test_the_sample_log_imports_into_timelines_that_can_be_shown(manage: Manage) -> None:
+    [sample] = [one for one in imports.samples() if one["name"] == "orders-enrich"]
+
+    done = manage("import_log", *sample["paths"])
+
+    report = json.loads(done.stdout)
+    assert done.returncode == 0
+    assert [sorted(told) for told in report["timelines"]] == [
+        ["entries", "first_ms", "gaps", "group", "id", "last_ms", "protocol"]
+    ] * 2
+    assert {told["group"]: told["protocol"] for told in report["timelines"]} == {
+        "orders-enrich": "consumer",
+        "payments-audit": "classic",
+    }
+    assert report["records"]["skipped"] == []
+    assert report["records"]["read"] == report["records"]["decoded"] > 0
+    assert "Folding" in done.stderr
+    first = manage(
+        "timeline", "show", report["timelines"][0]["id"], "--format", "entries"
+    ).stdout.splitlines()
+    assert len(first) == report["timelines"][0]["entries"]
+
+
+def test_bad_input_beside_good_is_told_and_all_that_can_be_read_is_read(
+    manage: Manage, tmp_path: Path
+) -> None:
+    path = sample_group().write(tmp_path)
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 0xFF
+    path.write_bytes(data[:-9])
+    (path.parent / "note.txt").write_text("no segment at all")
+    nameless = Segment().add(Group("others", {"bar": BAR}).join("A", {BAR: [0]}, 4711))
+    nameless.write(tmp_path, partition=3)
+    names = tmp_path / "names.json"
+    names.write_text(json.dumps({BAR: "bar"}))
+
+    done = manage(
+        "import_log",
+        tmp_path / "__consumer_offsets-17",
+        tmp_path / "__consumer_offsets-3",
+        tmp_path / "gone",
+        "--topics",
+        names,
+    )
+
+    report = json.loads(done.stdout)
+    skipped = {row["file"].rsplit("/", 1)[-1]: row for row in report["records"]["skipped"]}
+    reasons = [row["reason"] for row in report["records"]["skipped"]]
+    assert done.returncode == 0
+    assert sorted(told["group"] for told in report["timelines"]) == ["orders", "others"]
+    assert skipped["note.txt"]["reason"].startswith("no log segment")
+    assert skipped["gone"]["reason"] == "no such file or folder"
+    assert any("CRC" in reason for reason in reasons)
+    assert any("still being written" in reason for reason in reasons)
+    assert all(sorted(row) == ["file", "offset", "reason"] for row in report["records"]["skipped"])
+    [orders] = [told for told in report["timelines"] if told["group"] == "orders"]
+    assert len(orders["gaps"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["gone"], "gone: no such file or folder"),
+        (["empty"], "the folder holds no file"),
+        (["note.txt"], "no log segment"),
+        (["note.txt", "--topics", "gone.json"], "--topics"),
+        (["note.txt", "--topics", "note.txt"], "is no JSON"),
+    ],
+)
+def test_where_nothing_was_read_the_exit_code_is_two_and_one_line_says_why(
+    manage: Manage, tmp_path: Path, words: list[str], says: str
+) -> None:
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "note.txt").write_text("no segment at all")
+
+    done = manage("import_log", *(word if word.startswith("-") else tmp_path / word for word in words))
+
+    assert done.returncode == 2
+    assert says in done.stderr.splitlines()[-1]
+    assert "Traceback" not in done.stderr

@@ -1,0 +1,215 @@
+"""The import's pages and API: uploads with bounds, the sample log, state, cancel, delete."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+
+from explorer.imports import uploading
+from explorer.imports.uploading import safe_path
+from groups import imports
+from groups.models import Import, Timeline
+from tests.pipeline.segments import FOO, sample_group
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+Queued = list[str]
+
+
+@pytest.fixture(autouse=True)
+def queued(monkeypatch: pytest.MonkeyPatch, settings: Any, tmp_path: Path) -> Queued:
+    """Imports are queued and read by nobody; uploads go to a folder of the test's own."""
+    settings.VAR = tmp_path
+    sent: Queued = []
+    monkeypatch.setattr(uploading.run_import, "delay", sent.append)
+    monkeypatch.setattr(imports, "JOB", "tests.pipeline.pretend_job")
+    return sent
+
+
+def post(body: Any) -> Any:
+    return Client().post("/api/imports", orjson.dumps(body), content_type="application/json")
+
+
+def upload(*files: tuple[str, bytes]) -> Any:
+    sent = [SimpleUploadedFile(Path(path).name, content) for path, content in files]
+    return Client().post("/api/imports", {"files": sent, "paths": [path for path, _ in files]})
+
+
+def message(answer: Any) -> str:
+    said: str = answer.json()["error"]["message"]
+    assert "\n" not in said
+    return said
+
+
+def test_the_sample_log_is_one_click(queued: Queued) -> None:
+    answer = post({"sample": True})
+
+    found = Import.objects.get()
+    assert (answer.status_code, answer.json()) == (201, {"import": found.id, "url": f"/import/{found.id}"})
+    assert queued == [found.id]
+    assert all(Path(path).exists() for path in found.paths)
+
+
+def test_uploaded_files_keep_the_folders_that_tell_their_partitions(queued: Queued) -> None:
+    answer = upload(("backup/__consumer_offsets-17/00000000000000000000.log", sample_group().bytes()))
+
+    found = imports.get(answer.json()["import"])
+    [kept] = [path for path in Path(found.paths[0]).rglob("*") if path.is_file()]
+    assert kept.relative_to(found.paths[0]).as_posix() == "__consumer_offsets-17/00000000000000000000.log"
+    assert kept.read_bytes() == sample_group().bytes()
+    assert queued == [found.id]
+
+
+def test_two_files_of_one_name_are_both_kept() -> None:
+    found = imports.get(upload(("0.log", b"one"), ("0.log", b"two")).json()["import"])
+
+    assert sorted(path.read_bytes() for path in Path(found.paths[0]).rglob("*") if path.is_file()) == [
+        b"one",
+        b"two",
+    ]
+
+
+def test_a_json_file_among_the_logs_gives_names() -> None:
+    answer = upload(("0.log", sample_group().bytes()), ("names.json", orjson.dumps({FOO: "foo"})))
+
+    assert imports.get(answer.json()["import"]).options["topics"] == {FOO: "foo"}
+
+
+@pytest.mark.parametrize(
+    ("path", "kept"),
+    [
+        ("../../etc/passwd", "etc/passwd"),
+        ("/etc/passwd", "etc/passwd"),
+        ("..\\..\\windows\\system.ini", "windows/system.ini"),
+        ("...", "file-0"),
+        ("a/__consumer_offsets-3/0.log", "__consumer_offsets-3/0.log"),
+        ("we ird\x00name.log", "we_ird_name.log"),
+    ],
+)
+def test_no_path_leads_out_of_the_uploads_folder(path: str, kept: str) -> None:
+    assert safe_path(path, 0).as_posix() == kept
+
+
+@pytest.mark.parametrize(
+    ("send", "status", "says"),
+    [
+        (lambda: post({}), 400, "sample"),
+        (lambda: post({"sample": "no-such-log"}), 404, "orders-enrich"),
+        (lambda: post([]), 400, "JSON object"),
+        (lambda: upload(), 400, "No file"),
+        (lambda: upload(("names.json", b"[1]")), 400, "topic names"),
+        (lambda: upload(("names.json", b'{"a": "b"}')), 400, "no log"),
+    ],
+)
+def test_what_cannot_be_imported_is_refused_in_one_line(
+    send: Callable[[], Any], status: int, says: str
+) -> None:
+    answer = send()
+
+    assert answer.status_code == status
+    assert says in message(answer)
+    assert Import.objects.count() == 0
+
+
+def test_an_upload_beyond_the_bound_is_refused_and_leaves_nothing(settings: Any, tmp_path: Path) -> None:
+    settings.UPLOAD_BYTES_MOST = 10
+
+    answer = upload(("0.log", b"more than ten bytes"))
+
+    assert answer.status_code == 413
+    assert "import_log" in message(answer)
+    assert list(tmp_path.rglob("*.log")) == []
+
+
+def test_more_imports_than_the_server_takes_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(uploading, "IMPORTS_WAITING_MOST", 1)
+    post({"sample": True})
+
+    assert post({"sample": True}).status_code == 429
+
+
+def test_the_detail_tells_groups_verdicts_names_and_skipped() -> None:
+    done = imports.perform(imports.create(title="Ticket 4411", paths=["log"]).id)
+
+    told = Client().get(f"/api/imports/{done.id}").json()
+
+    [row] = told["timelines"]
+    assert (told["status"], told["title"], told["timelines_in_all"]) == ("complete", "Ticket 4411", 1)
+    assert (row["group"], row["protocol"], row["url"]) == ("orders", "consumer", f"/t/{row['id']}")
+    assert row["verdict"]["clauses"]
+    assert told["named"] == [
+        {"source": "metadata hash", "says": "proven by the group's metadata hash", "count": 1}
+    ]
+    assert told["waiting_groups"] == []
+
+
+def test_an_id_without_a_name_is_told_and_shows_the_name_that_a_user_gives() -> None:
+    done = imports.perform(imports.create(title="x", paths=["nameless"]).id)
+    timeline = Timeline.objects.get()
+    [before] = Client().get(f"/api/imports/{done.id}").json()["nameless"]
+
+    named = Client().patch(
+        f"/api/timelines/{timeline.id}/topics", orjson.dumps({FOO: "foo"}), content_type="application/json"
+    )
+
+    [after] = Client().get(f"/api/imports/{done.id}").json()["nameless"]
+    assert named.status_code == 200
+    assert (before["id"], before["name"], before["partitions"]) == (FOO, None, 1)
+    assert before["suggestion"]["name"] == "foo"
+    assert after["name"] == "foo"
+
+
+def test_cancel_ends_an_import_once() -> None:
+    started = post({"sample": True}).json()["import"]
+
+    assert Client().post(f"/api/imports/{started}/cancel").json()["status"] == "cancelled"
+    assert Client().post(f"/api/imports/{started}/cancel").status_code == 409
+
+
+def test_delete_removes_an_import_and_what_it_made() -> None:
+    done = imports.perform(imports.create(title="x", paths=["log"]).id)
+
+    assert Client().delete(f"/api/imports/{done.id}").status_code == 204
+    assert Client().get(f"/api/imports/{done.id}").status_code == 404
+    assert Timeline.objects.count() == 0
+
+
+def test_there_is_a_list_of_imports() -> None:
+    post({"sample": True})
+
+    [row] = Client().get("/api/imports").json()
+    assert row["status"] == "waiting"
+
+
+def test_the_pages_stand_and_one_that_is_not_there_is_not_found() -> None:
+    started = post({"sample": True}).json()["import"]
+
+    assert "Import the sample log" in Client().get("/import/").content.decode()
+    assert "import-data" in Client().get(f"/import/{started}").content.decode()
+    assert Client().get("/import/nosuchone").status_code == 404
+
+
+def test_the_form_works_without_scripts() -> None:
+    answer = Client().post("/import/", {"sample": "orders-enrich"})
+
+    assert (answer.status_code, answer["Location"]) == (302, f"/import/{Import.objects.get().id}")
+    refused = Client().post("/import/", {})
+    assert refused.status_code == 400
+    assert "No file" in refused.content.decode()
+
+
+def test_the_page_says_that_spark_is_being_made_ready(monkeypatch: pytest.MonkeyPatch) -> None:
+    from explorer.imports import describing, views
+
+    monkeypatch.setattr(views, "missing_packages", lambda: ["pyspark"])
+    monkeypatch.setattr(describing, "missing_packages", lambda: ["pyspark"])
+    started = post({"sample": True}).json()["import"]
+
+    assert "Getting Spark ready" in Client().get("/import/").content.decode()
+    assert Client().get(f"/api/imports/{started}").json()["spark"] == {"ready": False}
