@@ -24,11 +24,16 @@ _MASK_64 = 0xFFFFFFFFFFFFFFFF
 
 def string_hash(text: str) -> int:
     """``String.hashCode`` as an unsigned 32-bit number: over UTF-16 units, factor 31."""
-    units = text.encode("utf-16-be", "surrogatepass")
+    units = utf16(text)
     result = 0
     for high, low in zip(units[::2], units[1::2], strict=True):
         result = (31 * result + (high << 8 | low)) & _MASK_32
     return result
+
+
+def utf16(text: str) -> bytes:
+    """A sort key: Java compares strings by their UTF-16 units, which is not by code points."""
+    return text.encode("utf-16-be", "surrogatepass")
 
 
 def int_hash(number: int) -> int:

@@ -10,7 +10,8 @@ Kafka: ``org.apache.kafka.coordinator.group.assignor.RangeAssignor``. Cost: memb
 
 from __future__ import annotations
 
-from simulations.assignors.interface import Assignment, GroupSpec
+from simulations.assignors.interface import Assignment, GroupSpec, MemberSpec
+from simulations.assignors.java_orders import utf16
 
 
 class RangeAssignor:
@@ -18,12 +19,7 @@ class RangeAssignor:
 
     def assign(self, spec: GroupSpec) -> Assignment:
         ordered = sorted(
-            spec.members,
-            key=lambda member_id: (
-                (0, spec.members[member_id].instance_id or "")
-                if spec.members[member_id].instance_id is not None
-                else (1, member_id)
-            ),
+            spec.members, key=lambda member_id: _static_first(member_id, spec.members[member_id])
         )
         result: Assignment = {member_id: {} for member_id in spec.members}
         subscribers: dict[str, list[str]] = {}
@@ -43,3 +39,10 @@ class RangeAssignor:
             member_id: {topic: owned[topic] for topic in spec.members[member_id].topics if topic in owned}
             for member_id, owned in result.items()
         }
+
+
+def _static_first(member_id: str, member: MemberSpec) -> tuple[bool, bytes]:
+    """Static members by instance id, then the others by member id."""
+    if member.instance_id is not None:
+        return False, utf16(member.instance_id)
+    return True, utf16(member_id)

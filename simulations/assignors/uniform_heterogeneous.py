@@ -153,7 +153,10 @@ def _balance(
                 held[most][topic].remove(partition)
                 if not held[most][topic]:
                     del held[most][topic]
-                held[least].setdefault(topic, []).append(partition)
+                gained = held[least].setdefault(topic, [])
+                # Two members may claim one partition in a log of the world: it is not given to one of them twice.
+                if partition not in gained:
+                    gained.append(partition)
                 moved = True
             if moved or last_moved == -1:
                 last_moved = index

@@ -17,10 +17,9 @@ answer to a join may hold no assignment yet, and the callbacks are not called fo
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
-from typing import Final
 
 from simulations.clients.effects import Alarm, Call, Callback, Effect, Send, minus, tidy
+from simulations.clients.states import BEATING, FENCES, RECEIVING, MemberState
 from simulations.coordinator.errors import ErrorCode
 from simulations.coordinator.messages import (
     JOIN_EPOCH,
@@ -32,39 +31,6 @@ from simulations.coordinator.messages import (
     OffsetCommit,
     Partitions,
 )
-
-FENCES: Final = (ErrorCode.FENCED_MEMBER_EPOCH, ErrorCode.UNKNOWN_MEMBER_ID)
-"""Answers after which a consumer drops everything and joins anew; every other error here is fatal."""
-
-
-class MemberState(StrEnum):
-    """``MemberState`` of the Java client."""
-
-    UNSUBSCRIBED = "UNSUBSCRIBED"
-    JOINING = "JOINING"
-    RECONCILING = "RECONCILING"
-    ACKNOWLEDGING = "ACKNOWLEDGING"
-    STABLE = "STABLE"
-    FENCED = "FENCED"
-    PREPARE_LEAVING = "PREPARE_LEAVING"
-    LEAVING = "LEAVING"
-    STALE = "STALE"
-    FATAL = "FATAL"
-
-
-BEATING: Final = frozenset(
-    {
-        MemberState.JOINING,
-        MemberState.RECONCILING,
-        MemberState.ACKNOWLEDGING,
-        MemberState.STABLE,
-        MemberState.PREPARE_LEAVING,
-    }
-)
-RECEIVING: Final = frozenset(
-    {MemberState.JOINING, MemberState.RECONCILING, MemberState.ACKNOWLEDGING, MemberState.STABLE}
-)
-"""States in which an assignment that an answer brings is taken."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

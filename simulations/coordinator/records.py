@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from groups.history.consumer_state import ConsumerMember
+from simulations.assignors.java_orders import utf16
 from simulations.coordinator.messages import CommittedOffset, Partitions, topic_partitions
 from simulations.coordinator.outcome import Record
 
@@ -62,9 +63,7 @@ def member_metadata(group_id: str, member: ConsumerMember) -> Record:
             "rackId": member.rack_id,
             "clientId": member.client_id,
             "clientHost": member.client_host,
-            "subscribedTopicNames": sorted(
-                member.subscribed_topic_names, key=lambda n: n.encode("utf-16-be")
-            ),
+            "subscribedTopicNames": sorted(member.subscribed_topic_names, key=utf16),
             "subscribedTopicRegex": member.subscribed_topic_regex,
             "rebalanceTimeoutMs": member.rebalance_timeout_ms,
             "serverAssignor": member.server_assignor,

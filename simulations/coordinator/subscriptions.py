@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from groups.history.consumer_state import ConsumerGroup, ConsumerMember
+from simulations.assignors.java_orders import utf16
 from simulations.coordinator.image import Image
 from simulations.coordinator.messages import UNCHANGED_TIMEOUT, Heartbeat
 
@@ -41,11 +42,6 @@ def updated_member(old: ConsumerMember, request: Heartbeat) -> ConsumerMember:
         client_host=request.client_host,
         classic=None,
     )
-
-
-def utf16(text: str) -> bytes:
-    """A sort key: Java compares strings by UTF-16 units."""
-    return text.encode("utf-16-be", "surrogatepass")
 
 
 def names_changed(old: ConsumerMember, new: ConsumerMember) -> bool:

@@ -232,3 +232,11 @@ def test_uniform_of_equal_subscriptions_is_even_and_stays_when_asked_again(
         homogeneous=True,
     )
     assert assigned("uniform", again) == answer
+
+
+def test_range_sorts_members_by_utf16_units_as_java_does() -> None:
+    # Beyond the first plane a name's first unit is a surrogate, which is below U+FFFD.
+    assert assigned("range", group({"T1": 2}, **{"\ufffd": ("T1", NEW), "\U0001d306": ("T1", NEW)})) == {
+        "\ufffd": {"T1": [1]},
+        "\U0001d306": {"T1": [0]},
+    }

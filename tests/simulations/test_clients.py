@@ -6,7 +6,7 @@ The sequences are those that the Java client of 4.3.1 was seen to send.
 from __future__ import annotations
 
 from simulations.clients import Alarm, Call, Consumer, ConsumerConfig, Effect, Send
-from simulations.clients.consumer import MemberState
+from simulations.clients.states import MemberState
 from simulations.coordinator.messages import CommittedOffset, Heartbeat, HeartbeatAnswer, OffsetCommit
 from tests.simulations.broker import FOO
 
