@@ -55,11 +55,12 @@ def answer_heartbeat(context: Context, request: Heartbeat) -> Outcome[HeartbeatA
 
     epoch_records, group_epoch, refresh = _group_epoch(context, members, bump=changed)
     written += epoch_records
-    homogeneous = subscribe_alike(members if refresh is not None else group.members)
 
     target: Partitions = group.target.get(updated.member_id, {})
     target_epoch = group.assignment_epoch
     if target_epoch < group_epoch and _target_is_due(context):
+        # A group that was not looked at anew keeps the subscription type that it had, without a joiner.
+        homogeneous = subscribe_alike(members if refresh is not None else group.members)
         target_records, target = _new_target(
             context, updated.member_id, members, group_epoch, homogeneous=homogeneous
         )
