@@ -99,9 +99,7 @@ class Simulation:
         note = topics_note(self.image, tuple(scenario.topics))
         self.log.write(Kind.NOTE, COORDINATOR, now_ms, note)
         for action in scenario.script:
-            self.queue.plan(
-                scenario.start_ms + action.at_ms, Priority.SCRIPT, partial(self._act, action)
-            )
+            self.queue.plan(scenario.start_ms + action.at_ms, Priority.SCRIPT, partial(self._act, action))
         if scenario.start is None:
             return
         records = start_records(scenario, scenario.start, self.image, self.semantics)
