@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
@@ -59,21 +60,36 @@ def secret(name: str, kept_in: Path) -> str:
     if value := os.environ.get(name):
         return value
     try:
-        # "x" settles a race of two first starts: one file wins, both read it.
-        with kept_in.open("x") as file:
-            kept_in.chmod(0o600)
-            file.write(secrets.token_urlsafe(50))
-    except FileExistsError:
-        pass
+        if not kept_in.exists():
+            _keep(secrets.token_urlsafe(50), kept_in)
+        kept = kept_in.read_text()
     except OSError as error:
         raise ImproperlyConfigured(
-            f"{name} is not set and {kept_in} cannot be written: {error.strerror}. Set {name}."
+            f"{name} is not set and {kept_in} cannot be used: {error.strerror}. Set {name}."
         ) from error
-    return kept_in.read_text() or _unfinished(name, kept_in)
+    if not kept:
+        raise ImproperlyConfigured(f"{kept_in} is empty: delete it, or set {name}.")
+    return kept
 
 
-def _unfinished(name: str, kept_in: Path) -> str:
-    raise ImproperlyConfigured(f"{kept_in} is empty: delete it, or set {name}.")
+def _keep(value: str, path: Path) -> None:
+    """Write a file that nobody else may read; of two first starts one wins, and both then read the same."""
+    own = path.with_name(f"{path.name}.{os.getpid()}")
+    own.touch(mode=0o600)
+    own.write_text(value)
+    try:
+        path.hardlink_to(own)
+    except FileExistsError:
+        pass
+    finally:
+        own.unlink()
+
+
+def choice(name: str, default: str, *, of: Collection[str]) -> str:
+    value = text(name, default).upper()
+    if value not in of:
+        raise ImproperlyConfigured(f"{name}={value!r} must be one of {', '.join(of)}.")
+    return value
 
 
 def database(name: str, default: Path) -> dict[str, Any]:

@@ -135,12 +135,19 @@ DATA_UPLOAD_MAX_NUMBER_FILES = 2000
 X_FRAME_OPTIONS = "DENY"
 CSRF_FAILURE_VIEW = "explorer.api.endpoint.csrf_failure"
 CSRF_COOKIE_SAMESITE = "Lax"
+# Behind a proxy that speaks TLS, our own pages come from https while the server hears http.
+CSRF_TRUSTED_ORIGINS = [
+    f"https://{host.replace('.', '*.', 1) if host.startswith('.') else host}"
+    for host in ALLOWED_HOSTS
+    if host not in (*LOOPBACK, "*")
+]
 SECURE_REFERRER_POLICY = "same-origin"
 
+LOG_LEVEL = environment.choice("LOG_LEVEL", "WARNING", of=("DEBUG", "INFO", "WARNING", "ERROR"))
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
-    "root": {"handlers": ["stderr"], "level": environment.text("LOG_LEVEL", "WARNING").upper()},
+    "root": {"handlers": ["stderr"], "level": LOG_LEVEL},
 }

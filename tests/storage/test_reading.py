@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import orjson
@@ -49,7 +50,7 @@ def test_a_seek_into_any_chunk_gives_the_fresh_frame(stored: Stored) -> None:
     assert len(chunks) > 1
     assert chunks[0].first == 1
     assert chunks[-1].last == timeline.last
-    assert all(one.last + 1 == next_one.first for one, next_one in zip(chunks, chunks[1:], strict=False))
+    assert all(one.last + 1 == next_one.first for one, next_one in pairwise(chunks))
     edges = {edge + step for chunk in chunks for edge in (chunk.first, chunk.last) for step in (-1, 0, 1)}
     for sequence in sorted(edge for edge in edges if 0 <= edge <= timeline.last):
         assert storage.frame_at(timeline, sequence) == fresh_frame(story.entries, sequence)

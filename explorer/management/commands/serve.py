@@ -17,6 +17,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from explorer import case_studies
 from explorer.staticfiles import PLOTLY
+from groups import database
 from groups.children import ChildFailed
 
 PORTS_TRIED = 20
@@ -46,7 +47,7 @@ class Command(BaseCommand):
             )
         if not 0 <= port <= 65535:
             raise CommandError(f"{port} is no port: use a number from 1 to 65535.", returncode=2)
-        call_command("migrate", interactive=False, verbosity=0)
+        database.prepare(change_servers=True)
         try:
             recorded = case_studies.load_missing()
         except ChildFailed as error:

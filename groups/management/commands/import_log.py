@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 from django.core.management.base import BaseCommand, CommandError
 
-from groups import imports
+from groups import database, imports
 from groups.models import Import
 from groups.pipeline.naming import BadTopicsFile, read_topics_file
 from groups.spark_ready import missing_packages
@@ -48,6 +48,7 @@ class Command(BaseCommand):
                 f"Spark's packages are not installed ({', '.join(missing)}): run `make install`.",
                 returncode=BAD_INPUT,
             )
+        database.prepare()
         paths = [str(Path(path).absolute()) if Path(path).exists() else path for path in options["paths"]]
         created = imports.create(
             title=title_of(paths),

@@ -10,13 +10,14 @@ from typing import Any
 import orjson
 from django.core.management.base import BaseCommand, CommandError
 
-from groups import storage
+from groups import database, storage
 from groups.history.entries import Entry
 from groups.history.fold import replay
 from groups.history.frames import frame
 from groups.history.state import initial_state
 from groups.models import Timeline
 from groups.storage.names import named
+from groups.wire.records import RECORD_TYPES
 
 FORMATS = ("entries", "frames", "records", "findings", "verdict")
 
@@ -45,6 +46,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
+        database.prepare()
         # A reader that has seen enough (`| head`) is no failure.
         with contextlib.suppress(BrokenPipeError):
             for line in self.lines(options):
@@ -108,7 +110,25 @@ def entries(timeline: Timeline, at: int | None) -> Iterator[dict[str, Any]]:
 
 
 def records(timeline: Timeline, at: int | None) -> Iterator[dict[str, Any]]:
-    return (entry for entry in entries(timeline, at) if entry["kind"] == "record")
+    """The records alone, in the form of ``simulate --format records``."""
+    return (record_line(entry) for entry in entries(timeline, at) if entry["kind"] == "record")
+
+
+def record_line(entry: dict[str, Any]) -> dict[str, Any]:
+    payload = entry["payload"]
+    known = RECORD_TYPES.get(payload["type"])
+    return {
+        "partition": entry["partition"],
+        "offset": entry["offset"],
+        "batch": entry["batch"],
+        "timestamp": entry["at_ms"],
+        "at_ms": entry["at_ms"],
+        "sequence": entry["sequence"],
+        "unit": entry["unit"],
+        # Kafka's schemas call CONSUMER_GROUP_METADATA so.
+        "name": known.name.title().replace("_", "") if known is not None else None,
+        **payload,
+    }
 
 
 def frames(timeline: Timeline, at: int | None) -> Iterator[dict[str, Any]]:

@@ -1,0 +1,28 @@
+"""The database made ready: what a command does first, so that it works in a fresh clone."""
+
+from __future__ import annotations
+
+from django.core.management import call_command
+from django.core.management.base import CommandError
+from django.db import OperationalError, connection
+from django.db.migrations.executor import MigrationExecutor
+
+
+def prepare(*, change_servers: bool = False) -> None:
+    """Create or update the tables.
+
+    A SQLite file is changed by whatever command comes first. A server's database is its keeper's to change, unless
+    ``change_servers``: one line says how.
+    """
+    try:
+        executor = MigrationExecutor(connection)
+    except OperationalError as error:
+        problem = " ".join(str(error).split())
+        raise CommandError(
+            f"The database cannot be reached: {problem}. Look at DATABASE_URL.", returncode=2
+        ) from error
+    if not executor.migration_plan(executor.loader.graph.leaf_nodes()):
+        return
+    if connection.vendor != "sqlite" and not change_servers:
+        raise CommandError("The database is not up to date: run `manage.py migrate` first.", returncode=2)
+    call_command("migrate", interactive=False, verbosity=0)

@@ -1,0 +1,78 @@
+"""Starting runs, over the API and from the page."""
+
+from __future__ import annotations
+
+import pytest
+from django.urls import reverse
+
+from groups.models import Timeline
+from simulations import studies, tasks
+from tests.api.conftest import Api
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+BAD = "topics: {foo: {partitions: 3}}\nmembers: {A: {subscribe: [foo]}}\nscript:\n  - {at: soon, join: A}\nuntil: 60s\n"
+
+
+@pytest.fixture(autouse=True)
+def queued(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    waiting: list[str] = []
+    monkeypatch.setattr(tasks.run, "delay", waiting.append)
+    return waiting
+
+
+def test_a_run_is_queued_and_its_address_told(api: Api, queued: list[str]) -> None:
+    status, answer = api.post("runs", {"scenario": "kip848-basic", "semantics": "kip", "seed": 3})
+    assert status == 201
+    assert answer == {"timeline": queued[0], "url": reverse("board", args=queued)}
+    timeline = Timeline.objects.get()
+    assert (timeline.id, timeline.semantics, timeline.seed) == (queued[0], "kip", 3)
+    assert timeline.scenario == studies.text("kip848-basic")
+
+
+def test_a_scenario_of_ones_own_is_taken_as_text(api: Api) -> None:
+    text = studies.text("kip848-basic").replace("partitions: 3", "partitions: 4")
+    status, answer = api.post("runs", {"scenario": text})
+    assert status == 201
+    assert Timeline.objects.get(pk=answer["timeline"]).scenario == text
+
+
+def test_a_scenario_that_is_wrong_is_told_with_line_and_field(api: Api, queued: list[str]) -> None:
+    status, answer = api.post("runs", {"scenario": BAD})
+    assert status == 400
+    assert answer["error"]["line"] == 4
+    assert answer["error"]["field"] == "script[0].at"
+    assert "\n" not in answer["error"]["message"]
+    assert queued == []
+
+
+def test_a_request_that_is_too_large_is_refused(api: Api) -> None:
+    assert api.post("runs", {"scenario": "#" * (300 * 1024)})[0] == 413
+    status, answer = api.post("runs", {"scenario": "#" * (2 * 1024 * 1024)})
+    assert (status, answer["error"]["message"]) == (413, "The request is larger than this server takes.")
+
+
+def test_the_page_begins_with_a_case_study_and_starts_what_was_made_of_it(
+    api: Api, queued: list[str]
+) -> None:
+    page = api.client.get("/simulate/?scenario=released-basic").content.decode()
+    assert "<option selected>released-basic</option>" in page
+    assert page.count("csrfmiddlewaretoken") == 1
+
+    # Browsers send a text's lines with CR LF.
+    text = studies.text("released-basic")
+    answer = api.client.post(
+        "/simulate/", {"scenario": text.replace("\n", "\r\n"), "semantics": "", "seed": ""}
+    )
+    assert (answer.status_code, answer["Location"]) == (302, reverse("board", args=queued))
+    assert Timeline.objects.get().scenario == text
+
+
+def test_the_page_keeps_what_was_written_and_says_what_is_wrong_with_it(api: Api, queued: list[str]) -> None:
+    answer = api.client.post("/simulate/", {"scenario": BAD, "semantics": "kip", "seed": "7"})
+    page = answer.content.decode()
+    assert answer.status_code == 400
+    assert "line 4, script[0].at" in page
+    assert "at: soon" in page
+    assert "<option selected>kip</option>" in page
+    assert queued == []

@@ -1,0 +1,122 @@
+"""Settings: none is needed, each is documented, and a wrong one gets one line."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from explorer import environment
+from groups.children import ROOT
+
+
+def manage(folder: Path, *words: str, **given: str) -> subprocess.CompletedProcess[str]:
+    names = {"DATABASE_URL": "", "REDIS_URL": "", "REBALANCE_VAR": str(folder)}
+    return subprocess.run(
+        [sys.executable, ROOT / "manage.py", *words],
+        env={**os.environ, **names, **given},
+        # From elsewhere: nothing may depend on the folder that one stands in.
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def test_the_reference_lists_every_setting() -> None:
+    read = {
+        node.args[0].value
+        for node in ast.walk(ast.parse((ROOT / "explorer" / "settings.py").read_text()))
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and isinstance(node.func.value, ast.Name)
+        and node.func.value.id == "environment"
+        and isinstance(node.args[0], ast.Constant)
+    }
+    page = (ROOT / "docs" / "reference" / "settings.md").read_text()
+    assert set(re.findall(r"^\| `([A-Z_]+)` \|", page, re.MULTILINE)) == read
+
+
+def test_a_fresh_clone_needs_no_setting(tmp_path: Path) -> None:
+    done = manage(tmp_path, "timeline", "list")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert (tmp_path / "secret-key").stat().st_mode & 0o777 == 0o600
+    secret = (tmp_path / "secret-key").read_text()
+    assert len(secret) > 40
+    assert manage(tmp_path, "check").returncode == 0
+    assert (tmp_path / "secret-key").read_text() == secret
+
+
+def test_a_database_can_be_named_by_its_absolute_path(tmp_path: Path) -> None:
+    file = tmp_path / "my own.sqlite3"
+    done = manage(tmp_path, "timeline", "list", DATABASE_URL=f"sqlite:///{file}".replace(" ", "%20"))
+    assert done.returncode == 0
+    assert file.is_file()
+    assert not (tmp_path / "rebalance-explorer.sqlite3").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("DATABASE_URL", "mysql://db/x", "DATABASE_URL: 'mysql' is no database that is known here."),
+        ("DATABASE_URL", "sqlite://var/x.sqlite3", "four before an absolute one"),
+        ("DATABASE_URL", "sqlite:///", "names no file"),
+        ("DATABASE_URL", "postgresql://me:hidden@db:port/x", "is no number"),
+        ("DATABASE_URL", "postgresql://me:hidden@db", "names no database"),
+        ("DATABASE_URL", "postgresql://me@127.0.0.1:1/x", "The database cannot be reached"),
+        ("REDIS_URL", "http://redis", "is no Redis address: use redis://host:6379/0"),
+        ("DEBUG", "perhaps", "DEBUG='perhaps' is neither yes nor no: use 1 or 0."),
+        ("WORKER_THREADS", "0", "must be a whole number from 1 to 64"),
+        ("WORKER_THREADS", "many", "must be a whole number from 1 to 64"),
+        ("LOG_LEVEL", "loud", "must be one of DEBUG, INFO, WARNING, ERROR"),
+        ("REBALANCE_VAR", "/proc/nowhere", "REBALANCE_VAR: the folder /proc/nowhere cannot be made"),
+    ],
+)
+def test_a_wrong_setting_is_told_in_one_line(tmp_path: Path, name: str, value: str, message: str) -> None:
+    done = manage(tmp_path, "timeline", "--skip-checks", "list", **{name: value})
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert "hidden" not in done.stderr
+
+
+def test_parts_that_do_not_fit_together_are_told(tmp_path: Path) -> None:
+    done = manage(
+        tmp_path, "check", REDIS_URL="redis://127.0.0.1:1/0", ALLOWED_HOSTS="localhost,rebalance.internal"
+    )
+    assert "explorer.W001" in done.stderr
+    assert "explorer.W003" in done.stderr
+    assert "rebalance.internal" in done.stderr
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.0.1", "rebalance.internal"])
+def test_a_server_beyond_loopback_is_refused(tmp_path: Path, host: str) -> None:
+    done = manage(tmp_path, "serve", "--host", host)
+    assert done.returncode == 2
+    assert "This server has no login" in done.stderr
+
+
+def test_the_models_and_the_migrations_agree(tmp_path: Path) -> None:
+    assert manage(tmp_path, "makemigrations", "--check", "--dry-run").returncode == 0
+
+
+def test_postgresql_is_reached_as_its_address_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    address = "postgresql://me:p%40ss@db.internal:5433/explorer?sslmode=require"
+    monkeypatch.setenv("DATABASE_URL", address)
+    found = environment.database("DATABASE_URL", Path("x"))
+    assert (found["HOST"], found["PORT"], found["USER"], found["PASSWORD"], found["NAME"]) == (
+        "db.internal",
+        "5433",
+        "me",
+        "p@ss",
+        "explorer",
+    )
+    assert found["OPTIONS"] == {"sslmode": "require"}
+    monkeypatch.setenv("DATABASE_URL", "postgresql:///explorer?host=/run/postgresql")
+    assert environment.database("DATABASE_URL", Path("x"))["HOST"] == "/run/postgresql"

@@ -1,0 +1,136 @@
+"""``manage.py timeline``: what scripts read of stored timelines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from io import StringIO
+from typing import Any
+
+import orjson
+import pytest
+from django.core.management import call_command
+from django.core.management.base import CommandError
+
+from groups import storage
+from groups.models import Timeline
+from tests.stories import TOPIC_ID, Story, a_day_of_three
+
+Stored = Callable[..., Timeline]
+
+
+def lines(*words: str) -> list[dict[str, Any]]:
+    out = StringIO()
+    call_command("timeline", *words, stdout=out)
+    return [orjson.loads(line) for line in out.getvalue().splitlines()]
+
+
+def test_the_list_has_a_line_for_each_timeline(stored: Stored) -> None:
+    older, newer = stored(a_day_of_three()), stored(Story().joins("A", [0]), title="Newer")
+    assert lines("list") == [
+        {
+            "id": timeline.id,
+            "title": title,
+            "group": "orders",
+            "protocol": "consumer",
+            "source": "import",
+            "status": "complete",
+            "entries": entries,
+            "first_ms": 1000,
+            "last_ms": last_ms,
+            "gaps": [],
+        }
+        for timeline, title, entries, last_ms in ((newer, "Newer", 5, 1000), (older, "Orders", 20, 4000))
+    ]
+
+
+def test_entries_are_shown_as_they_were_recorded(stored: Stored) -> None:
+    story = a_day_of_three()
+    timeline = stored(story)
+    assert lines("show", timeline.id) == [entry.to_json() for entry in story.entries]
+    assert lines("show", timeline.id, "--at", "7") == [story.entries[6].to_json()]
+
+
+def test_a_frame_stands_for_each_entry_and_says_whether_it_existed(stored: Stored) -> None:
+    timeline = stored(a_day_of_three())
+    frames = lines("show", timeline.id, "--format", "frames")
+    assert [frame["sequence"] for frame in frames] == list(range(1, 21))
+    assert [frame["sequence"] for frame in frames if frame["settled"]] == [5, 10, 15, 20]
+    assert {**(storage.frame_at(timeline, 10) or {}), "settled": True} == frames[9]
+    assert lines("show", timeline.id, "--format", "frames", "--at", "10") == [frames[9]]
+    assert lines("show", timeline.id, "--format", "frames", "--at", "0")[0]["members"] == {}
+
+
+def test_a_moment_is_told_by_its_time_too(stored: Stored) -> None:
+    timeline = stored(a_day_of_three())
+
+    def at_ms(ms: int) -> int:
+        [shown] = lines("show", timeline.id, "--format", "frames", "--at-ms", str(ms))
+        sequence: int = shown["sequence"]
+        return sequence
+
+    assert [at_ms(ms) for ms in (0, 1000, 1999, 2000, 10**9)] == [0, 5, 5, 10, 20]
+
+
+def test_the_last_entry_of_a_time_counts_where_time_runs_backwards(stored: Stored) -> None:
+    story = Story().joins("A", [0]).joins("B", [1])
+    story.at_ms = 500
+    timeline = stored(story.joins("C", [2]))
+    # C joined at 1500 by a clock that was behind, and after B, who joined at 2000.
+    assert lines("show", timeline.id, "--format", "frames", "--at-ms", "1600")[0]["sequence"] == 15
+
+
+def test_records_are_shown_with_their_place_and_name(stored: Stored) -> None:
+    timeline = stored(a_day_of_three())
+    records = lines("show", timeline.id, "--format", "records")
+    assert len(records) == 20
+    assert records[1] == {
+        "partition": 0,
+        "offset": 1,
+        "batch": 1,
+        "timestamp": 1000,
+        "at_ms": 1000,
+        "sequence": 2,
+        "unit": 1,
+        "name": "ConsumerGroupMetadata",
+        "type": 3,
+        "key": {"groupId": "orders"},
+        "version": 0,
+        "value": {"epoch": 2},
+    }
+
+
+def test_findings_and_verdict_are_those_of_the_end_or_of_a_moment(stored: Stored) -> None:
+    timeline = stored(a_day_of_three())
+    assert lines("show", timeline.id, "--format", "verdict") == [timeline.summary["verdict"]]
+    assert lines("show", timeline.id, "--format", "findings") == timeline.summary["findings"]
+    [early] = lines("show", timeline.id, "--format", "verdict", "--at", "10")
+    assert "A and B joined" in early["text"]
+    assert "C" not in early["text"]
+    assert {
+        finding["kind"] for finding in lines("show", timeline.id, "--format", "findings", "--at", "5")
+    } == {finding["kind"] for finding in stored(Story().joins("A", [0])).summary["findings"]}
+
+
+def test_given_topic_names_are_shown_and_entries_are_left_alone(stored: Stored) -> None:
+    timeline = stored(a_day_of_three())
+    storage.set_topic_names(timeline.id, {TOPIC_ID: "foo"})
+    [frame] = lines("show", timeline.id, "--format", "frames", "--at", "20")
+    assert frame["members"]["A"]["assigned"] == {"foo": [0]}
+    assert TOPIC_ID in orjson.dumps(lines("show", timeline.id)).decode()
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "message"),
+    [
+        (["show", "nowhere"], 1, "There is no timeline 'nowhere'"),
+        (["show", "ID", "--at", "21"], 1, "has entries 1 to 20; there is no 21"),
+        (["show", "ID", "--at", "-1"], 1, "has entries 1 to 20; there is no -1"),
+    ],
+)
+def test_what_is_not_there_is_told_in_one_line(
+    stored: Stored, words: list[str], code: int, message: str
+) -> None:
+    timeline = stored(a_day_of_three())
+    with pytest.raises(CommandError, match=message) as told:
+        lines(*(word.replace("ID", timeline.id) for word in words))
+    assert told.value.returncode == code
