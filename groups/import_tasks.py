@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from datetime import timedelta
 
 from celery import shared_task
@@ -29,7 +30,9 @@ def run_import(import_id: str) -> None:
         return
     missing = missing_packages()
     if not missing:
-        imports.perform(import_id)
+        # One that is deleted while it is read has nobody to tell.
+        with contextlib.suppress(imports.NoSuchImport):
+            imports.perform(import_id)
     elif timezone.now() - found.created > timedelta(seconds=SPARK_WAIT_MOST_S):
         fail(import_id, missing)
     else:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import shutil
 import time
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -106,21 +106,29 @@ def perform(import_id: str, *, tell: Callable[[Mapping[str, Any]], None] = lambd
         return found
     say(import_id, {"type": "status", "status": found.status})
     received = Received(import_id=import_id, owner=f"import {uuid.uuid4()}")
-    status, problem = Import.Status.COMPLETE, ""
+    outcome: tuple[Import.Status, str] | None = None
     try:
-        status, problem = _receive(found, received, tell)
+        for outcome in _receive(found, received, tell):
+            if outcome[0] == Import.Status.COMPLETE:
+                # Told at once: the child takes a second to put its tools away.
+                finish(import_id, *outcome, received)
     except ParentStops:
-        status, problem = Import.Status.FAILED, "The server was stopped meanwhile; import the files again."
+        stopped = Import.Status.FAILED, "The server was stopped meanwhile; import the files again."
+        outcome = outcome or stopped
     except (ChildFailed, storage.StorageError) as error:
-        status, problem = Import.Status.FAILED, str(error)
+        # What the child said itself is clearer than how it ended afterwards.
+        outcome = outcome or (Import.Status.FAILED, str(error))
     finally:
+        problem = outcome[1] if outcome else ""
         received.close(problem or "The import was stopped before this group was read to its end.")
-    return finish(import_id, status, problem, received)
+    silent = Import.Status.FAILED, "The import ended without saying that it was done."
+    return finish(import_id, *(outcome or silent), received)
 
 
 def _receive(
     found: Import, received: Received, tell: Callable[[Mapping[str, Any]], None]
-) -> tuple[Import.Status, str]:
+) -> Iterator[tuple[Import.Status, str]]:
+    """Runs the child to its end; yields what the import has come to, once that is known."""
     question = {
         "paths": found.paths,
         "master": found.master or None,
@@ -128,31 +136,34 @@ def _receive(
         "topics": found.options.get("topics") or {},
     }
     looked_s = time.monotonic()
+    ended = stopped = False
 
     def cancelled() -> bool:
-        nonlocal looked_s
-        if time.monotonic() - looked_s < LOOK_EVERY_S:
+        nonlocal looked_s, stopped
+        if ended or time.monotonic() - looked_s < LOOK_EVERY_S:
             return False
         looked_s = time.monotonic()
-        return not renew(found.id)
+        stopped = not renew(found.id)
+        return stopped
 
     told_s = 0.0
     for message in run_child(JOB, question=question, cancelled=cancelled):
-        match message["type"]:
-            case "error":
-                return Import.Status.FAILED, str(message["message"])
-            case "done":
-                received.take(message)
-                return Import.Status.COMPLETE, ""
+        if message["type"] == "error":
+            ended = True
+            yield Import.Status.FAILED, str(message["message"])
+            continue
         received.take(message)
+        if message["type"] == "done":
+            ended = True
+            yield Import.Status.COMPLETE, ""
+            continue
         begins = message["type"] != "batch" and received.stage_began
         if begins or time.monotonic() - told_s >= ANNOUNCE_EVERY_S:
             told_s = time.monotonic()
             save_progress(found.id, received)
             tell(received.progress)
-    if Import.objects.filter(pk=found.id, status=Import.Status.RUNNING).exists():
-        return Import.Status.FAILED, "The import ended without saying that it was done."
-    return Import.Status.CANCELLED, ""
+    if stopped:
+        yield Import.Status.CANCELLED, ""
 
 
 def save_progress(import_id: str, received: Received) -> None:
@@ -171,6 +182,9 @@ def renew(import_id: str) -> bool:
 
 def finish(import_id: str, status: Import.Status, problem: str, received: Received) -> Import:
     """End an import with its report, and remove what was uploaded for it."""
+    found = get(import_id)
+    if found.finished is not None and found.status == Import.Status.COMPLETE:
+        return found
     report = received.report()
     mark_repeated(import_id, report)
     ended = Import.objects.filter(pk=import_id)

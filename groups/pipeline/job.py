@@ -18,7 +18,11 @@ It ends when its standard input does.
 
 from __future__ import annotations
 
+import contextlib
 import os
+import shutil
+import signal
+import subprocess
 import sys
 import threading
 import time
@@ -33,7 +37,7 @@ from groups.pipeline.java import NoJava
 from groups.pipeline.naming import BadTopicsFile, read_topics_file
 from groups.pipeline.recognising import Kind
 from groups.pipeline.report import Findings
-from groups.pipeline.session import SessionFailed, close_session, open_session
+from groups.pipeline.session import CACHE, SessionFailed, close_session, jvm_of, open_session, scratch
 from groups.pipeline.sources import Listing, list_sources
 from groups.pipeline.timelines import Context
 
@@ -42,6 +46,9 @@ if TYPE_CHECKING:
 
 PROGRESS_EVERY_S = 0.25
 """Counts are replaced at most four times a second: more cannot be read."""
+
+JAVA_ENDS_S = 1.5
+"""Patience with Java when the import is stopped: less than that of the parent, which kills after 2 s."""
 
 STAGES = ("Recognised", "Read", "Decoded", "Ordered", "Folded", "Explained")
 
@@ -116,6 +123,8 @@ def run(request: Mapping[str, Any], progress: Progress) -> None:
     session = open_session(
         master=request.get("master") or None, source_bytes=size, archive=bool(request.get("archive"))
     )
+    # Java was asked to end, too, and clears up behind itself: this process stays until it has.
+    signal.signal(signal.SIGTERM, lambda *_: end_with_java(session))
     try:
         done = import_with(session, listing, topics, request.get("group"), progress, expected)
         progress.say(done)
@@ -257,6 +266,16 @@ class Counting:
 def first_line(error: Exception) -> str:
     words = str(error).strip().splitlines()
     return f"the import failed: {type(error).__name__}: {words[0] if words else 'no reason was given'}"
+
+
+def end_with_java(session: SparkSession) -> None:
+    """Waits a moment for the JVM, which got the same signal, and ends."""
+    jvm = jvm_of(session)
+    if jvm is not None:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            jvm.wait(JAVA_ENDS_S)
+    shutil.rmtree(scratch(CACHE), ignore_errors=True)
+    os._exit(1)
 
 
 def end_with_parent() -> None:

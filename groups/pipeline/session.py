@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import io
 import os
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 ROOT = Path(__file__).resolve().parents[2]
-CACHE = ROOT / "var" / "spark"
+CACHE = Path(os.environ.get("REBALANCE_VAR") or ROOT / "var").expanduser().absolute() / "spark"
 """Where the shim, the class archive and Spark's scratch files stand."""
 
 DRIVER_MEMORY = "1g"
@@ -35,10 +36,11 @@ JVM_EXIT_TIMEOUT_S = 60
 
 UNFINISHED = ".writing"
 
-SHUFFLE_PARTITION_BYTES = 16 * 1024 * 1024
-"""Sources per partition of the folding stage: large enough to be worth a task, small enough to sort in memory."""
+SHUFFLE_PARTITION_BYTES = 4 * 1024 * 1024
+"""Sources per partition of the folding stage. A partition's timelines come out together, about six times as large
+as their records: small enough that groups appear as they are folded, large enough to be worth a task."""
 
-SHUFFLE_PARTITIONS_GREATEST = 400
+SHUFFLE_PARTITIONS_GREATEST = 1000
 
 
 class SessionFailed(Exception):
@@ -55,6 +57,7 @@ def open_session(
     Raises ``groups.pipeline.java.NoJava`` and ``SessionFailed``.
     """
     cache.mkdir(parents=True, exist_ok=True)
+    remove_leftovers(cache)
     java = find_java(cache)
     os.environ["JAVA_HOME"] = str(java.home)
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
@@ -70,7 +73,8 @@ def open_session(
         java, master=master, cache=cache, source_bytes=source_bytes, archive=archive
     ).items():
         builder = builder.config(key, value)
-    log = cache / f"spark-{os.getpid()}.log"
+    scratch(cache).mkdir(parents=True, exist_ok=True)
+    log = scratch(cache) / "spark.log"
     try:
         with output_to(log):
             session = builder.getOrCreate()
@@ -133,7 +137,7 @@ def settings(
         "spark.driver.memory": DRIVER_MEMORY,
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.host": "127.0.0.1",
-        "spark.local.dir": str(cache / "scratch"),
+        "spark.local.dir": str(scratch(cache)),
         "spark.sql.warehouse.dir": str(cache / "warehouse"),
         "spark.sql.codegen.wholeStage": "false",
         "spark.sql.codegen.factoryMode": "NO_CODEGEN",
@@ -164,10 +168,9 @@ def close_session(session: SparkSession, cache: Path = CACHE) -> None:
     The JVM writes it while it exits and may be killed meanwhile, so the file takes its name only after an exit that
     went well.
     """
-    gateway = session.sparkContext._gateway
+    jvm = jvm_of(session)
     session.stop()
-    (cache / f"spark-{os.getpid()}.log").unlink(missing_ok=True)
-    jvm: subprocess.Popen[bytes] | None = getattr(gateway, "proc", None)
+    shutil.rmtree(scratch(cache), ignore_errors=True)
     if jvm is None or jvm.stdin is None:
         return
     # The JVM ends when the pipe from Python does.
@@ -182,6 +185,38 @@ def close_session(session: SparkSession, cache: Path = CACHE) -> None:
             written.replace(written.with_suffix("").with_suffix(".jsa"))
         else:
             written.unlink()
+
+
+def jvm_of(session: SparkSession) -> subprocess.Popen[bytes] | None:
+    """The Java process of a session that this process started."""
+    gateway = session.sparkContext._gateway
+    jvm: subprocess.Popen[bytes] | None = getattr(gateway, "proc", None)
+    return jvm
+
+
+def scratch(cache: Path) -> Path:
+    """Where this process' Spark keeps its cache and its log; named so that another process can tell whose it is."""
+    return cache / "scratch" / str(os.getpid())
+
+
+def remove_leftovers(cache: Path) -> None:
+    """Removes what imports left behind that were killed: their process is gone."""
+    for folder in (cache / "scratch").glob("*"):
+        if folder.name.isdigit() and not _is_alive(int(folder.name)):
+            shutil.rmtree(folder, ignore_errors=True)
+    for written in cache.glob(f"*{UNFINISHED}.*"):
+        if not _is_alive(int(written.suffix[1:])):
+            written.unlink(missing_ok=True)
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
 
 
 def class_archive(java: Java, cache: Path) -> Path:

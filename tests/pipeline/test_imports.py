@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -111,6 +111,25 @@ def test_stopping_a_running_import_keeps_what_is_stored(
     assert Timeline.objects.get().status == "interrupted"
 
 
+def test_deleting_a_running_import_ends_its_task(until: Callable[[Callable[[], object]], None]) -> None:
+    found = create("waits")
+
+    def run() -> None:
+        try:
+            import_tasks.run_import(found.id)
+        finally:
+            connection.close()
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    until(lambda: Timeline.objects.filter(last__gt=0).exists())
+    imports.delete(found.id)
+    thread.join(15)
+
+    assert not thread.is_alive()
+    assert Timeline.objects.count() == 0
+
+
 def test_a_waiting_import_that_is_cancelled_is_never_read() -> None:
     found = create()
 
@@ -200,11 +219,11 @@ def test_a_stage_that_begins_is_announced(announced: list[dict[str, Any]]) -> No
 
 
 @pytest.fixture
-def until() -> Iterator[Callable[[Callable[[], object]], None]]:
+def until() -> Callable[[Callable[[], object]], None]:
     def wait(holds: Callable[[], object]) -> None:
         end_s = time.monotonic() + 15
         while not holds():
             assert time.monotonic() < end_s, "it did not come about within 15 s"
             time.sleep(0.05)
 
-    yield wait
+    return wait
