@@ -94,7 +94,9 @@ def _cast(timeline: Timeline) -> list[str]:
 
 @lru_cache(maxsize=64)
 def _summary(name: str) -> str:
+    """What happens, in the first words of the case study's summary."""
     try:
-        return studies.load(name).summary or ""
+        summary = studies.load(name).summary or ""
     except KeyError:
         return ""
+    return re.split(r"[;.:]\s|\.$", summary, maxsplit=1)[0]

@@ -9,6 +9,9 @@
 /** As many members have a colour of their own; the seventh and later are grey and told apart by their letters. */
 const HUES = 6;
 
+/** A disc has room for as many letters. */
+const BADGE_MOST = 3;
+
 /** A restart or a static replacement (`A~2`) stays in the lane of the one it stands for. @param {string} name */
 const laneKey = (name) => name.replace(/~\d+$/, '');
 
@@ -18,10 +21,10 @@ const laneKey = (name) => name.replace(/~\d+$/, '');
  * @param {string} name
  */
 export function badgeOf(name) {
-  if (name.length <= 2) return name;
+  if (name.length <= BADGE_MOST) return name;
   const parts = name.split(/[^\p{L}\p{N}]+/u).filter(Boolean);
   const last = parts[parts.length - 1] ?? name;
-  return last.length <= 2 ? last : last.slice(-2);
+  return last.length <= BADGE_MOST ? last : last.slice(-2);
 }
 
 export class Cast {

@@ -34,6 +34,8 @@ import { when } from './words.js';
 const BACKGROUND_CHUNKS_MOST = 64;
 /** Spans of a timeline that grows are drawn anew at most this often. */
 const GROW_MS = 250;
+/** While chunks come one after another, the page is drawn anew at most this often. */
+const DIGEST_MS = 500;
 /** More commits than this, and more than all else: they are left out of the steps until asked for. */
 const COMMITS_MOST = 20;
 
@@ -45,12 +47,14 @@ const meta = inlined('timeline-data');
 /** @type {Chunk | null} */
 const inlinedChunk = inlined('chunk-data');
 const api = addresses(meta);
+// Asked before anything moves: the address loses the wish with the first moment that it follows.
+const wantsPlay = new URLSearchParams(location.search).get('play') === '1';
 
 const cast = new Cast(meta.summary.cast ?? []);
 const labels = new Labels();
 const timeline = new Timeline({ chunks: meta.chunks, load: api.chunk });
-let spans = new Spans(cast);
-let causes = new Causes();
+const spans = new Spans(cast);
+const causes = new Causes();
 let picked = /** @type {string | null} */ (null);
 let commits = true;
 let following = false;
@@ -178,17 +182,17 @@ function pick(key) {
   showPartition(part('partition'), { spans, key, cast, labels, onClose: () => pick(null) });
 }
 
+const walkOn = timeline.walk((moment, frame) => {
+  spans.add(moment, frame);
+  causes.add(moment, frame);
+}, (frame) => {
+  spans.start(frame);
+  causes.start(frame);
+});
+
 /** Everything that is made of many moments: after a chunk has come, or entries were added. */
 function digest() {
-  spans = new Spans(cast);
-  causes = new Causes();
-  timeline.walk((moment, frame) => {
-    spans.add(moment, frame);
-    causes.add(moment, frame);
-  }, (frame) => {
-    spans.start(frame);
-    causes.start(frame);
-  });
+  walkOn();
   settle();
 }
 
@@ -201,7 +205,6 @@ function settle() {
   timeline.restOn((moment) => commits || moment.shape !== 'commit');
   board.room(spans);
   labels.meet(spans.counts.keys());
-  view.spans = spans;
   events.load(timeline.steps, start_ms());
   view.redraw();
 }
@@ -322,6 +325,12 @@ function choose(id, onChoose) {
 /** The rest of a long timeline, one chunk after another, so that a click does not wait behind it. */
 async function fetchBehind() {
   let fetched = 0;
+  let digested = 0;
+  const refresh = () => {
+    digest();
+    if (timeline.rest) show(timeline.rest, { animate: false, before: timeline.position });
+    digested = performance.now();
+  };
   for (const chunk of timeline.chunks) {
     if (chunk.loaded) continue;
     if (fetched >= BACKGROUND_CHUNKS_MOST) break;
@@ -331,9 +340,9 @@ async function fetchBehind() {
     } catch {
       return;
     }
-    digest();
-    if (timeline.rest) show(timeline.rest, { animate: false, before: timeline.position });
+    if (performance.now() - digested > DIGEST_MS) refresh();
   }
+  if (fetched) refresh();
 }
 
 function connect() {
@@ -383,7 +392,7 @@ async function begin() {
   // What a test, or a reader with a console, compares with the frame that the server computes.
   Object.assign(window, { rebalanceExplorer: { timeline, frame: () => timeline.rest?.frame ?? null } });
   document.documentElement.dataset.alive = 'true';
-  if (new URLSearchParams(location.search).get('play') === '1') {
+  if (wantsPlay) {
     if (calm()) await step(1);
     else player.play();
   }

@@ -30,7 +30,7 @@ function play() {
   });
   timeline.give(chunk);
   const spans = new Spans(cast);
-  timeline.walk((moment, frame) => spans.add(moment, frame), (frame) => spans.start(frame));
+  timeline.walk((moment, frame) => spans.add(moment, frame), (frame) => spans.start(frame))();
   const columns = columnsOf(spans.counts);
   const labels = new Labels();
   labels.meet(spans.counts.keys());

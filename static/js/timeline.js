@@ -222,28 +222,42 @@ export class Timeline {
   }
 
   /**
-   * Visit loaded moments with their frames, from the chunk at `from` until the first chunk that is missing.
+   * A walk over the moments from the first on, each with its frame. A walk goes as far as chunks are loaded, and
+   * goes on from there when it is asked again: what has been visited is never visited twice.
    *
    * @param {(moment: Moment, frame: Frame) => void} visit
-   * @param {(frame: Frame) => void} [start] called with the checkpoint that the walk begins at
-   * @param {number} [from] index of a chunk
-   * @returns {number} index of the first chunk that was not visited
+   * @param {(frame: Frame) => void} [start] called once with the frame before the first moment
+   * @returns {() => void} goes on
    */
-  walk(visit, start, from = 0) {
-    for (let index = from; index < this.#slots.length; index += 1) {
-      const { data } = this.#slots[index];
-      if (!data) return index;
-      let frame = data.frame;
-      if (index === from && start) start(frame);
-      let applied = 0;
-      for (const moment of data.moments) {
-        const upTo = countUpTo(data.changes, moment.sequence);
-        frame = apply(frame, data.changes, applied, upTo);
-        applied = upTo;
-        visit(moment, frame);
+  walk(visit, start = () => {}) {
+    let index = 0;
+    let applied = 0;
+    let visited = 0;
+    /** @type {Frame | null} */
+    let frame = null;
+    return () => {
+      for (;;) {
+        const data = this.#slots[index]?.data;
+        if (!data) return;
+        if (frame === null) {
+          frame = data.frame;
+          if (index === 0) start(frame);
+        }
+        for (; visited < data.moments.length; visited += 1) {
+          const moment = data.moments[visited];
+          const upTo = countUpTo(data.changes, moment.sequence);
+          frame = apply(frame, data.changes, applied, upTo);
+          applied = upTo;
+          visit(moment, frame);
+        }
+        // The last chunk may still grow.
+        if (!this.#slots[index + 1]?.data) return;
+        index += 1;
+        applied = 0;
+        visited = 0;
+        frame = null;
       }
-    }
-    return this.#slots.length;
+    };
   }
 
   /** @param {number} sequence */

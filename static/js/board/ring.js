@@ -58,6 +58,6 @@ export function ring(lane, left, size) {
     left.session ? s('circle', { class: 'track', cx: 24, cy: 24, r: SESSION, 'stroke-width': 2.5 }) : null,
     left.session ? arc(SESSION, 'session', left.session.share) : null,
     left.rebalance ? arc(REBALANCE, 'rebalance', left.rebalance.share) : null,
-    s('text', { x: 24, y: 28.6, 'text-anchor': 'middle', class: lane.badge.length > 1 ? 'two' : null }, lane.badge),
+    s('text', { x: 24, y: 28.6, 'text-anchor': 'middle', class: ['', 'one', 'two', 'three'][lane.badge.length] }, lane.badge),
   );
 }

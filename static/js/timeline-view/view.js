@@ -197,7 +197,7 @@ export class TimelineView {
         'g', { 'data-hue': lane.hue },
         s('title', {}, lane.name),
         dense ? null : s('circle', { cx: small ? 20 : 23, cy: middle, r: 9, fill: 'var(--m)' }),
-        text(dense ? (small ? 20 : 23) : small ? 20 : 23, middle + 4, lane.badge, dense ? 'dim' : 'disc', 'middle'),
+        text(dense ? (small ? 20 : 23) : small ? 20 : 23, middle + 4, dense && lane.name.length <= 4 ? lane.name : lane.badge, dense ? 'dim' : lane.badge.length > 2 ? 'disc small' : 'disc', 'middle'),
       ));
       this.#labels.push([lane.key, middle + 4]);
       for (const { span, row: index } of placed) {

@@ -1,0 +1,83 @@
+"""A real server, a real Chromium, and a page that may not complain."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Error, Page, sync_playwright
+
+from tests.conftest import missing
+from tests.serving import Served, served
+
+HERE = Path(__file__).parent
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if HERE in item.path.parents:
+            item.add_marker(pytest.mark.browser)
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    with served(tmp_path_factory.mktemp("browser")) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """Chromium: the one that CHROMIUM names, the machine's, or Playwright's own."""
+    path = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+    with sync_playwright() as playwright:
+        try:
+            running = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        except Error as error:
+            missing(f"No Chromium: {str(error).splitlines()[0]}")
+        yield running
+        running.close()
+
+
+@pytest.fixture
+def open_page(browser: Browser, server: Served) -> Iterator[Callable[..., Page]]:
+    """Opens an address of the server in a context of its own; at the end no page may have complained."""
+    contexts: list[BrowserContext] = []
+    complaints: list[str] = []
+
+    def open_(address: str, *, before: Callable[[Page], None] | None = None, **options: Any) -> Page:
+        context = browser.new_context(**({"viewport": {"width": 1440, "height": 900}} | options))
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(20_000)
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on(
+            "console",
+            lambda said: complaints.append(said.text) if said.type in {"error", "warning"} else None,
+        )
+        if before:
+            before(page)
+        page.goto(server.url + address)
+        page.wait_for_selector("html[data-alive]")
+        return page
+
+    yield open_
+    for context in contexts:
+        context.close()
+    assert complaints == []
+
+
+@pytest.fixture
+def fetch(server: Served) -> Callable[[str], Any]:
+    """JSON from the server, past the browser."""
+
+    def fetch_(address: str) -> Any:
+        with urllib.request.urlopen(server.url + address) as answer:
+            return json.load(answer)
+
+    return fetch_

@@ -1,0 +1,114 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.board import Fetch, at_step, equals_the_fresh_frame
+
+Open = Callable[..., Page]
+PHONE = {"width": 390, "height": 844}
+PAGES = ["/", "/t/kip848-basic?at=103", "/t/kip848-six-partitions?at=35"]
+
+
+@pytest.mark.parametrize("address", PAGES)
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_nothing_is_wider_than_a_phone(open_page: Open, address: str, scheme: str) -> None:
+    page = open_page(address, viewport=PHONE, color_scheme=scheme)
+    page.wait_for_timeout(300)
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+
+
+def test_no_text_of_a_board_is_cut_on_a_phone(open_page: Open) -> None:
+    page = open_page("/t/kip848-basic?at=103", viewport=PHONE)
+    cut = page.evaluate(
+        """() => [...document.querySelectorAll('#board .chip, #board .slot, #board .st, #board .epoch, #now, .transport *')]
+             .filter((node) => node.offsetParent && node.scrollWidth > node.clientWidth + 1 && getComputedStyle(node).display !== 'inline')
+             .map((node) => node.className + ' ' + node.textContent)"""
+    )
+    assert cut == []
+
+
+def test_the_transport_stays_in_reach_of_a_thumb(open_page: Open) -> None:
+    page = open_page("/t/kip848-basic?at=0", viewport=PHONE, has_touch=True)
+    box = page.get_by_role("button", name="Event forward").bounding_box()
+    assert box
+    assert box["width"] >= 44
+    assert box["height"] >= 44
+    assert box["y"] + box["height"] <= PHONE["height"]
+
+
+def test_with_reduced_motion_nothing_travels_and_everything_is_said(open_page: Open, fetch: Fetch) -> None:
+    page = open_page("/t/kip848-basic?at=53", reduced_motion="reduce")
+    page.keyboard.press("ArrowRight")
+    at_step(page, 8)
+    assert (
+        page.evaluate(
+            "document.getAnimations().filter((a) => a.effect.target.classList.contains('chip')).length"
+        )
+        == 0
+    )
+    expect(page.locator(".foot")).to_have_text("just left")
+    expect(page.locator("#board .pool .cap")).to_have_text("just released")
+    equals_the_fresh_frame(page, "kip848-basic", fetch)
+
+
+def test_with_reduced_motion_the_first_page_stands_still(open_page: Open) -> None:
+    page = open_page("/", reduced_motion="reduce")
+    said = page.locator("#caption").inner_text()
+    page.wait_for_timeout(2000)
+    assert page.locator("#caption").inner_text() == said
+    assert page.evaluate("getComputedStyle(document.querySelector('.sweep')).animationName") == "none"
+
+
+def test_the_wish_to_play_is_one_step_with_reduced_motion(open_page: Open) -> None:
+    page = open_page("/t/kip848-basic?play=1", reduced_motion="reduce")
+    page.wait_for_timeout(1800)
+    at_step(page, 1)
+
+
+def test_in_forced_colours_the_state_is_told_by_the_border(open_page: Open) -> None:
+    page = open_page("/t/kip848-basic?at=103", forced_colors="active")
+    style = "getComputedStyle(document.querySelector('%s')).borderTopStyle"
+    assert page.evaluate(style % "#board .chip.own") == "solid"
+    assert page.evaluate(style % "#board .chip.revoking") == "double"
+    assert page.evaluate(style % "#board .slot") == "dashed"
+
+
+def test_the_page_of_a_case_study_is_light(open_page: Open) -> None:
+    """Under 300 KB over the wire before Plotly, which is asked for only when its panel comes near."""
+    sizes: dict[str, int] = {}
+
+    def count(page: Page) -> None:
+        session = page.context.new_cdp_session(page)
+        session.send("Network.enable")
+        urls: dict[str, str] = {}
+        session.on(
+            "Network.requestWillBeSent", lambda sent: urls.update({sent["requestId"]: sent["request"]["url"]})
+        )
+        session.on(
+            "Network.loadingFinished",
+            lambda done: sizes.update({urls.get(done["requestId"], "?"): int(done["encodedDataLength"])}),
+        )
+
+    page = open_page("/t/kip848-basic?play=1", before=count, viewport={"width": 1440, "height": 600})
+    page.wait_for_timeout(1500)
+    before_plotly = {url: size for url, size in sizes.items() if "plotly" not in url}
+    assert sum(before_plotly.values()) < 300_000
+    assert len(before_plotly) > 10
+
+
+def test_the_figure_is_linked_to_the_playhead_and_follows_the_scheme(open_page: Open) -> None:
+    page = open_page("/t/kip848-basic?at=0", color_scheme="light")
+    page.locator("#figure-panel").scroll_into_view_if_needed()
+    page.wait_for_selector("#figure[data-ready]")
+    where = "document.getElementById('figure').layout.shapes[0].x0"
+    page.keyboard.press("End")
+    at_step(page, 16)
+    assert page.evaluate(where) == pytest.approx(28.6, abs=0.2)
+    light = page.evaluate("document.getElementById('figure').data[0].line.color")
+    page.emulate_media(color_scheme="dark")
+    page.wait_for_function(f"document.getElementById('figure').data[0].line.color !== '{light}'")
+    page.get_by_text("As a table").click()
+    expect(page.locator("#figure-table tr").nth(1)).to_be_visible()

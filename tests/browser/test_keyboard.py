@@ -1,0 +1,85 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from playwright.sync_api import Page, expect
+
+from tests.browser.board import at_step, step_of
+
+Open = Callable[..., Page]
+BASIC = "kip848-basic"
+
+
+def test_everything_can_be_done_by_key(open_page: Open) -> None:
+    page = open_page(f"/t/{BASIC}?at=0")
+    for key, step in [("End", 16), ("Home", 0), ("ArrowRight", 1), ("Shift+ArrowRight", 4), ("ArrowLeft", 3)]:
+        page.keyboard.press(key)
+        at_step(page, step)
+    page.keyboard.press("]")
+    expect(page.get_by_role("button", name="2×")).to_have_attribute("aria-pressed", "true")
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog")).to_be_visible()
+    page.keyboard.press("ArrowRight")
+    at_step(page, 3)
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_be_hidden()
+    page.keyboard.press("Space")
+    at_step(page, 4)
+    page.keyboard.press("Space")
+    expect(page.get_by_role("button", name="Play")).to_be_visible()
+
+
+def test_tab_reaches_chips_transport_timeline_and_events_and_the_focus_is_seen(open_page: Open) -> None:
+    page = open_page(f"/t/{BASIC}?at=117")
+    reached = []
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        reached.append(
+            page.evaluate(
+                """() => { const node = document.activeElement, style = getComputedStyle(node);
+                  return [node.id || node.className, style.outlineStyle !== 'none' && style.outlineWidth !== '0px']; }"""
+            )
+        )
+    names = " ".join(str(name) for name, _ in reached)
+    for part in (
+        "skip",
+        "copy",
+        "clause",
+        "chip own",
+        "epoch-back",
+        "play",
+        "tracks",
+        "who-filter",
+        "ev",
+        "details",
+    ):
+        assert part in names, part
+    unseen = [name for name, seen in reached if not seen and name]
+    assert unseen == []
+
+
+def test_space_on_a_focused_button_presses_that_button(open_page: Open) -> None:
+    page = open_page(f"/t/{BASIC}?at=0")
+    page.get_by_role("button", name="Event forward").focus()
+    page.keyboard.press("Space")
+    at_step(page, 1)
+    page.wait_for_timeout(300)
+    assert step_of(page) == 1
+
+
+def test_keys_are_left_to_who_chooses_from_a_list(open_page: Open) -> None:
+    page = open_page(f"/t/{BASIC}?at=0")
+    page.locator("#who-filter").focus()
+    page.keyboard.press("c")
+    page.keyboard.press("End")
+    at_step(page, 0)
+
+
+def test_the_board_is_a_grid_with_a_name_on_each_chip(open_page: Open) -> None:
+    page = open_page(f"/t/{BASIC}?at=103")
+    grid = page.get_by_role("grid", name="Members and partitions")
+    expect(grid.get_by_role("button", name="foo-1: A is giving it up for C")).to_be_visible()
+    expect(grid.get_by_role("button", name="foo-0: owned by A")).to_be_visible()
+    expect(page.locator("#now")).to_have_attribute("aria-live", "polite")
+    expect(page.locator("#now")).to_contain_text("give up foo-1")
+    expect(page.locator("#tracks")).to_have_attribute("aria-valuetext", "step 14: A is told to give up foo-1")

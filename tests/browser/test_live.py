@@ -1,0 +1,182 @@
+"""A timeline that grows: what the socket says, what it does not say, and what it says twice."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, Route, WebSocketRoute, expect
+
+from tests.browser.board import Fetch, equals_the_fresh_frame, frame_of, step_of
+
+Open = Callable[..., Page]
+MEMBERS = 10
+SCENARIO = "\n".join(
+    [
+        "name: a dozen joins",
+        "topics: {foo: {partitions: 12}}",
+        "members:",
+        *(f"  m{number}: {{subscribe: [foo]}}" for number in range(MEMBERS)),
+        "script:",
+        *(f"  - {{at: {number * 40}s, join: m{number}}}" for number in range(MEMBERS)),
+        *(f"  - {{at: {600 + number * 300}s, kill: m{number}}}" for number in range(MEMBERS - 1)),
+        *(f"  - {{at: {700 + number * 300}s, restart: m{number}}}" for number in range(MEMBERS - 1)),
+        "until: 9000s",
+    ]
+)
+
+
+@pytest.fixture
+def run(open_page: Open) -> Callable[[], str]:
+    """Starts a run of some seconds; its timeline's id."""
+
+    def start() -> str:
+        page = open_page("/", reduced_motion="reduce")
+        started = page.evaluate(
+            """async (scenario) => (await fetch('/api/runs', { method: 'POST', body: JSON.stringify({ scenario }),
+                 headers: { 'Content-Type': 'application/json',
+                            'X-CSRFToken': document.querySelector('meta[name=csrf-token]').content } })).json()""",
+            SCENARIO,
+        )
+        assert "timeline" in started, started
+        return str(started["timeline"])
+
+    return start
+
+
+def wait_for_the_end(page: Page, timeline: str, fetch: Fetch) -> int:
+    """Until the run is over and the browser has all of it; the last sequence."""
+    page.wait_for_function(
+        """async (id) => { const { status, last } = await (await fetch(`/api/timelines/${id}`)).json();
+             return status !== 'running' && rebalanceExplorer.timeline.last === last; }""",
+        arg=timeline,
+        timeout=60_000,
+        polling=300,
+    )
+    return int(fetch(f"/api/timelines/{timeline}")["last"])
+
+
+def check_some_moments(page: Page, timeline: str, fetch: Fetch) -> None:
+    total = page.evaluate("rebalanceExplorer.timeline.steps.length")
+    assert total > 50
+    for key in ("End", "ArrowLeft", "Shift+ArrowLeft", "Home", "ArrowRight", "Shift+ArrowRight", "End"):
+        page.keyboard.press(key)
+        page.wait_for_timeout(250)
+        equals_the_fresh_frame(page, timeline, fetch)
+    assert step_of(page) == total
+
+
+def test_a_run_is_followed_to_its_end(open_page: Open, run: Callable[[], str], fetch: Fetch) -> None:
+    timeline = run()
+    page = open_page(f"/t/{timeline}", reduced_motion="reduce")
+    last = wait_for_the_end(page, timeline, fetch)
+    expect(page.locator("#basis")).to_contain_text(f"{last:,}")
+    expect(page.locator('[data-banner="status"]')).to_have_count(0)
+    expect(page.locator("#verdict .clause").first).to_be_visible()
+    check_some_moments(page, timeline, fetch)
+
+
+def test_messages_lost_on_purpose_are_fetched(open_page: Open, run: Callable[[], str], fetch: Fetch) -> None:
+    """Every second message of changes never arrives, and one of those that do arrives twice."""
+    dropped: list[int] = []
+    heard: list[str] = []
+
+    def lossy(page: Page) -> None:
+        def handle(socket: WebSocketRoute) -> None:
+            upstream = socket.connect_to_server()
+
+            def pass_on(text: str | bytes) -> None:
+                message = json.loads(text)
+                heard.append(message["type"])
+                if message["type"] == "changes" and heard.count("changes") % 2:
+                    dropped.append(message["last"])
+                    return
+                socket.send(text)
+                if message["type"] == "changes":
+                    socket.send(text)
+
+            upstream.on_message(pass_on)
+
+        page.route_web_socket("**/ws/timelines/*", handle)
+
+    timeline = run()
+    page = open_page(f"/t/{timeline}", reduced_motion="reduce", before=lossy)
+    wait_for_the_end(page, timeline, fetch)
+    assert dropped, "nothing was dropped: the run was over before the page was open"
+    check_some_moments(page, timeline, fetch)
+
+
+def test_the_last_message_may_be_the_lost_one(open_page: Open, run: Callable[[], str], fetch: Fetch) -> None:
+    """No message of changes arrives at all: the repeated tail alone brings the browser to the end."""
+
+    def deaf(page: Page) -> None:
+        def handle(socket: WebSocketRoute) -> None:
+            upstream = socket.connect_to_server()
+            upstream.on_message(
+                lambda text: socket.send(text) if json.loads(text)["type"] in {"hello", "tail"} else None
+            )
+
+        page.route_web_socket("**/ws/timelines/*", handle)
+
+    timeline = run()
+    page = open_page(f"/t/{timeline}", reduced_motion="reduce", before=deaf)
+    wait_for_the_end(page, timeline, fetch)
+    check_some_moments(page, timeline, fetch)
+
+
+def test_a_lost_connection_is_told_and_mended(open_page: Open, run: Callable[[], str], fetch: Fetch) -> None:
+    attempts: list[WebSocketRoute] = []
+
+    def fragile(page: Page) -> None:
+        def handle(socket: WebSocketRoute) -> None:
+            attempts.append(socket)
+            if len(attempts) <= 2:
+                socket.close()
+            else:
+                socket.connect_to_server()
+
+        page.route_web_socket("**/ws/timelines/*", handle)
+
+    timeline = run()
+    page = open_page(f"/t/{timeline}", reduced_motion="reduce", before=fragile)
+    expect(page.locator('[data-banner="link"]')).to_contain_text("connection was lost")
+    wait_for_the_end(page, timeline, fetch)
+    expect(page.locator('[data-banner="link"]')).to_have_count(0)
+    assert len(attempts) >= 3
+    check_some_moments(page, timeline, fetch)
+
+
+def test_a_run_can_be_cancelled_and_what_was_computed_stays(
+    open_page: Open, run: Callable[[], str], fetch: Fetch
+) -> None:
+    timeline = run()
+    page = open_page(f"/t/{timeline}", reduced_motion="reduce")
+    page.get_by_role("button", name="Cancel").click()
+    expect(page.locator('[data-banner="status"]')).to_contain_text("cancelled")
+    assert fetch(f"/api/timelines/{timeline}")["status"] == "cancelled"
+
+
+def test_a_chunk_that_fails_is_told_and_can_be_asked_for_again(
+    open_page: Open, run: Callable[[], str], fetch: Fetch
+) -> None:
+    timeline = run()
+    page = open_page(f"/t/{timeline}", reduced_motion="reduce")
+    wait_for_the_end(page, timeline, fetch)
+    chunks = fetch(f"/api/timelines/{timeline}")["chunks"]
+    assert len(chunks) > 1
+    broken = {"on": True}
+
+    def fail(route: Route) -> None:
+        if broken["on"]:
+            route.fulfill(
+                status=503, content_type="application/json", body='{"error": {"message": "Not now."}}'
+            )
+        else:
+            route.continue_()
+
+    # A complaint about the failed request is the browser's own and is meant here: the page says it in words.
+    page = open_page(f"/t/{timeline}?at=0", reduced_motion="reduce")
+    page.wait_for_function("rebalanceExplorer.timeline.whole")
+    page.keyboard.press("End")
+    assert frame_of(page)["sequence"] > chunks[1]["first"]

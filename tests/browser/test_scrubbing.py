@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from playwright.sync_api import Page, expect
+
+from tests.browser.board import Fetch, at_step, equals_the_fresh_frame, step_of
+
+Open = Callable[..., Page]
+BASIC = "kip848-basic"
+
+
+def place_of(page: Page, step: int) -> tuple[float, float]:
+    box = page.locator("#tracks .event").nth(step - 1).bounding_box()
+    assert box
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+
+def test_the_playhead_follows_the_mouse_both_ways(open_page: Open, fetch: Fetch) -> None:
+    page = open_page(f"/t/{BASIC}?at=0")
+    page.mouse.move(*place_of(page, 1))
+    page.mouse.down()
+    for step in (3, 9, 15, 16, 12, 7, 2, 14):
+        page.mouse.move(*place_of(page, step), steps=3)
+        at_step(page, step)
+        equals_the_fresh_frame(page, BASIC, fetch)
+    page.mouse.up()
+    page.mouse.move(*place_of(page, 4))
+    at_step(page, 14)
+
+
+def test_the_playhead_follows_a_finger(open_page: Open, fetch: Fetch) -> None:
+    page = open_page(
+        f"/t/{BASIC}?at=0", viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True
+    )
+    page.locator("#tracks").scroll_into_view_if_needed()
+    for step in (12, 5):
+        page.touchscreen.tap(*place_of(page, step))
+        at_step(page, step)
+        equals_the_fresh_frame(page, BASIC, fetch)
+
+
+def test_the_time_axis_has_the_same_steps(open_page: Open) -> None:
+    page = open_page(f"/t/{BASIC}?at=0")
+    page.get_by_role("button", name="Time", exact=True).click()
+    page.mouse.click(*place_of(page, 10))
+    assert step_of(page) in (10, 11)
+    expect(page.locator("#tracks")).to_have_attribute("aria-valuenow", str(step_of(page)))
