@@ -13,5 +13,5 @@ def refold(timeline_id: str) -> None:
     """Make a timeline's cache anew, in a child process: a long timeline is a minute of busy Python."""
     if not storage.stale().filter(pk=timeline_id).exists():
         return
-    for _ in run_child("groups.storage.refold_child", question={"timeline": timeline_id}):
+    for _ in run_child("groups.refold_child", question={"timeline": timeline_id}):
         pass

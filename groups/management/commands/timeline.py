@@ -17,7 +17,7 @@ from groups.history.frames import frame
 from groups.history.state import initial_state
 from groups.models import Timeline
 from groups.storage.names import named
-from groups.wire.records import RECORD_TYPES
+from groups.wire.coordinator_schema import RECORD_TYPES
 
 FORMATS = ("entries", "frames", "records", "findings", "verdict")
 

@@ -1,0 +1,48 @@
+"""A cache of another fold is made anew in a child process."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.db import connection
+
+from explorer import housekeeping
+from groups import storage, tasks
+from groups.history.fold import FOLD_VERSION
+from groups.models import Folded, Timeline
+from tests.stories import a_day_of_three
+
+
+@pytest.fixture
+def _children_use_the_tests_database(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A child reads its own settings, which would lead it to the database that is no test's."""
+    found: dict[str, Any] = connection.settings_dict
+    name = str(found["NAME"])
+    if connection.vendor == "sqlite":
+        monkeypatch.setenv("DATABASE_URL", f"sqlite:///{name}")
+    else:
+        monkeypatch.setenv("DATABASE_URL", os.environ["DATABASE_URL"].rpartition("/")[0] + f"/{name}")
+
+
+@pytest.mark.usefixtures("_children_use_the_tests_database")
+def test_the_sweep_asks_once_and_the_child_makes_it(
+    stored: Callable[..., Timeline], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    timeline = stored(a_day_of_three())
+    before = storage.frame_at(timeline, 12)
+    Timeline.objects.update(fold_version=FOLD_VERSION - 1)
+    Folded.objects.update(fold_version=FOLD_VERSION - 1)
+    queued: list[str] = []
+    monkeypatch.setattr(tasks.refold, "delay", queued.append)
+    housekeeping.sweep()
+    housekeeping.sweep()
+    assert queued == [timeline.id]
+
+    tasks.refold(timeline.id)
+    found = storage.get(timeline.id)
+    assert found.fold_version == FOLD_VERSION
+    assert storage.frame_at(found, 12) == before
+    assert found.lease_owner == ""
