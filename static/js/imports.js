@@ -75,7 +75,7 @@ function head() {
     open.textContent = ended() ? `Open ${best.title}` : 'Open what is read';
   }
   part('says').replaceChildren(...sentence());
-  part('basis').textContent = ended() ? 'Nothing left to read' : `${ready()} of ${total()} groups explained`;
+  part('basis').textContent = detail.status === 'complete' ? 'Nothing left to read' : `${ready()} of ${total()} groups explained`;
 }
 
 const ready = () => detail.timelines.filter((row) => row.status !== 'running').length;
@@ -92,7 +92,7 @@ function sentence() {
   }
   said.push(h('a', { class: 'clause', href: '#groups-panel' }, plural(total(), 'group')));
   said.push(ended() ? ` in ${count(detail.records.read)} records. ` : ` so far, ${ready()} ready to open. `);
-  const clause = telling(best?.verdict.clauses ?? []);
+  const clause = best && telling(best);
   if (best && clause) {
     said.push(h('a', { class: 'clause', href: `${best.url}?at=${clause.sequence}` }, `${best.title}: ${clause.text}`), '. ');
   }
@@ -105,10 +105,11 @@ function sentence() {
   return said;
 }
 
-/** The clause that tells most: a partition without an owner, else somebody who was removed, else the first. @param {Clause[]} clauses */
-function telling(clauses) {
-  const proven = clauses.filter(({ sequence }) => sequence !== null);
-  return proven.find(({ text }) => text.includes('no owner')) ?? proven.find(({ text }) => text.includes('removed')) ?? proven[0];
+/** The clause that tells most: a partition long without an owner, else who was removed, else the first. @param {Row} row */
+function telling(row) {
+  const proven = row.verdict.clauses.filter(({ sequence }) => sequence !== null);
+  const unowned = row.no_owner.length ? proven.find(({ text }) => text.includes('no owner')) : undefined;
+  return unowned ?? proven.find(({ text }) => text.includes('removed')) ?? proven[0];
 }
 
 function banners() {
@@ -134,7 +135,8 @@ function banners() {
 /** @param {string} stage @param {Stage[]} told */
 function stages(stage, told) {
   const done = detail.status === 'complete';
-  part('stage').textContent = done ? 'Done' : stage || 'Progress';
+  const ends = { complete: 'Done', failed: 'Failed', cancelled: 'Stopped' };
+  part('stage').textContent = ends[/** @type {'complete'} */ (detail.status)] ?? (stage || 'Progress');
   part('stages').replaceChildren(...told.flatMap(({ name, done: reached, of, unit }) => {
     const share = of ? Math.min(100, (100 * reached) / of) : 0;
     return [

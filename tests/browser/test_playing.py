@@ -25,7 +25,7 @@ def test_it_plays_by_itself_to_the_end_and_begins_again(open_page: Open, fetch: 
     page.get_by_role("button", name="4×").click()
     page.get_by_role("button", name="Play").click()
     expect(page.get_by_role("button", name="Pause")).to_be_visible()
-    at_step(page, STEPS)
+    expect(page.locator("#step")).to_have_text(str(STEPS), timeout=30_000)
     expect(page.get_by_role("button", name="Play")).to_be_visible()
     equals_the_fresh_frame(page, BASIC, fetch)
     page.keyboard.press("Space")
@@ -120,7 +120,7 @@ def test_the_event_list_and_the_inspector_show_the_moment(open_page: Open) -> No
 
 
 def test_a_chosen_partition_tells_its_owners(open_page: Open) -> None:
-    page = open_page(f"/t/{BASIC}?at=0")
+    page = open_page(f"/t/{BASIC}?at=103")
     page.locator('.chip[data-key="foo-1"]').click()
     owners = page.locator("#partition li")
     expect(owners).to_have_count(5)

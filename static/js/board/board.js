@@ -15,6 +15,8 @@ import { Lanes } from './lanes.js';
 
 export const LANES_MOST = 12;
 export const COLUMNS_MOST = 24;
+/** Room is kept for as many members as there will be, so that nothing below moves under a finger that scrubs. */
+const ROOM_MOST = 60;
 /** Below this a column cannot show even a number. */
 const COLUMN_LEAST = 22;
 const HEAD_LEAST = 118;
@@ -76,6 +78,7 @@ export class Board {
     const drawn = this.#fitting(columns);
     const views = partitionsOf(frame);
     const scene = { frame, moment, views, free: unowned(frame, columns, views), since, neighbour };
+    this.root.style.setProperty('--most', String(Math.min(this.#members, ROOM_MOST)));
     drawn.render(scene, animate);
     drawn.pick(this.#picked);
     return scene;
