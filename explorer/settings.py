@@ -39,7 +39,7 @@ MIDDLEWARE = [
     "django.middleware.gzip.GZipMiddleware",
     "django.middleware.http.ConditionalGetMiddleware",
     "django.middleware.common.CommonMiddleware",
-    "django.middleware.csrf.CsrfViewMiddleware",
+    "explorer.csrf.PagesAndPrograms",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
 

@@ -200,8 +200,30 @@ def test_a_timeline_of_another_fold_is_told_to_be_on_its_way(stored: Stored, api
     assert (answer.status_code, answer["Retry-After"]) == (503, "1")
 
 
-def test_another_sites_page_cannot_change_anything(stored: Stored) -> None:
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Origin": "https://example.org"},
+        {"Origin": "null"},
+        {"Origin": "http://testserver"},
+        {"Referer": "https://example.org/page"},
+        {"Sec-Fetch-Site": "cross-site"},
+        {"Cookie": "csrftoken=guessed"},
+    ],
+)
+def test_another_sites_page_cannot_change_anything(stored: Stored, headers: dict[str, str]) -> None:
     address = f"/api/timelines/{stored(a_day_of_three()).id}"
-    answer = Client(enforce_csrf_checks=True).delete(address)
+    answer = Client(enforce_csrf_checks=True).delete(address, headers=headers)
     assert answer.status_code == 403
     assert "X-CSRFToken" in orjson.loads(answer.content)["error"]["message"]
+
+
+def test_our_own_page_changes_something_with_its_token_and_a_program_without(stored: Stored) -> None:
+    page = Client(enforce_csrf_checks=True)
+    page.get("/simulate/")
+    headers = {"Origin": "http://testserver", "X-CSRFToken": page.cookies["csrftoken"].value}
+    assert page.delete(f"/api/timelines/{stored(a_day_of_three()).id}", headers=headers).status_code == 204
+    program = Client(enforce_csrf_checks=True)
+    assert program.delete(f"/api/timelines/{stored(a_day_of_three()).id}").status_code == 204
+    # Pages' forms always carry the token.
+    assert program.post("/simulate/", {}).status_code == 403
