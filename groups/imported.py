@@ -55,7 +55,7 @@ class Received:
                 self.end(message)
             case "repeated":
                 self.repeated += message["records"]
-            case "done":
+            case "records" | "done":
                 self.records = dict(message["records"])
 
     def begin(self, message: Mapping[str, Any]) -> None:

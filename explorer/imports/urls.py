@@ -1,3 +1,5 @@
+"""Addresses of imports: pages and their part of the JSON API."""
+
 from __future__ import annotations
 
 from django.urls import path

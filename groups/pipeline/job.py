@@ -8,6 +8,7 @@ and writes, a line each:
 
 * ``{"type": "progress", "stage", "stages": [{"name", "done", "of", "unit"}]}``, at most four times a second;
 * ``{"type": "sources", "sources": […]}`` and ``{"type": "groups", "groups": […]}``, once they are known;
+* ``{"type": "records", "records": {…}}`` when all is read: what was decoded, and what was skipped so far;
 * ``{"type": "timeline", "timeline": key, "group", "incarnation"}`` when a timeline begins, its batches (the form of
   ``groups.history.recorder.Batch.to_line`` with the ``timeline``'s key), and ``{"type": "folded", …}`` at its end;
 * ``{"type": "repeated", …}`` where records were given twice;
@@ -146,6 +147,7 @@ def import_with(
     names = [group] if group is not None else list(findings.groups)
     groups = [told for told in findings.group_list() if group is None or told["group"] == group]
     progress.say({"type": "groups", "groups": groups})
+    progress.say({"type": "records", "records": findings.records_report()})
     progress.set("Ordered", len(names), len(names), "groups")
     progress.set("Folded", 0, len(names), "timelines")
     progress.set("Explained", 0, len(names), "verdicts")

