@@ -7,9 +7,9 @@ same group epoch, ends together with the row before it. Heartbeats are no such e
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
-from groups.history.consumer_state import UNREVOKED_PARTITIONS, Assignment, ConsumerGroup, ConsumerMember
+from groups.history.consumer_state import Assignment, ConsumerGroup, ConsumerMember
 from groups.history.entries import Kind
 from simulations.engine.log import COORDINATOR, Log
 from simulations.scenario import Event, Step
@@ -66,15 +66,20 @@ def shown(before: ConsumerGroup, after: ConsumerGroup) -> list[Seen]:
         if old is None:
             events.append((Event.JOIN, member_id))
             old = ConsumerMember(member_id=member_id)
-        if member.state == UNREVOKED_PARTITIONS and _grew(old.pending_revocation, member.pending_revocation):
-            events.append((Event.REVOKES, member_id))
-        if old.state == UNREVOKED_PARTITIONS and old.pending_revocation != member.pending_revocation:
+        if any(not member.holds(topic_id, partition) for topic_id, partition in _held(old)):
             events.append((Event.ACKNOWLEDGES, member_id))
         if member.epoch > old.epoch:
             events.append((Event.ADVANCES, member_id))
         if _grew(old.assigned, member.assigned):
             events.append((Event.GAINS, member_id))
     return events
+
+
+def _held(member: ConsumerMember) -> Iterator[tuple[str, int]]:
+    for assignment in (member.assigned, member.pending_revocation):
+        for topic_id, numbers in assignment.items():
+            for partition in numbers:
+                yield topic_id, partition
 
 
 def _grew(before: Assignment, after: Assignment) -> bool:

@@ -26,7 +26,15 @@ from simulations.coordinator.messages import (
     OffsetCommit,
     Partitions,
 )
-from simulations.coordinator.outcome import ASSIGNMENT, SESSION, Context, Outcome, Refresh, TimerStart
+from simulations.coordinator.outcome import (
+    ASSIGNMENT,
+    REBALANCE,
+    SESSION,
+    Context,
+    Outcome,
+    Refresh,
+    TimerStart,
+)
 from simulations.engine.beginning import by_id, first_image, start_records, topics_note
 from simulations.engine.log import COORDINATOR, Log
 from simulations.engine.narration import Narration, Seen
@@ -256,8 +264,13 @@ class Simulation:
             entry = self.log.write(
                 Kind.RESPONSE, COORDINATOR, now_ms, {**body, "body": outcome.answer.body()}, cause=entry
             )
-        event = Event.LEAVES if request.member_epoch == LEAVE_EPOCH else Event.HEARTBEAT
-        self._settled((event, member_id))
+        told: list[Seen] = [
+            (Event.LEAVES if request.member_epoch == LEAVE_EPOCH else Event.HEARTBEAT, member_id)
+        ]
+        # Both semantics start this timer when they first ask for partitions; only one of them writes a record.
+        if any(isinstance(command, TimerStart) and command.timer == REBALANCE for command in outcome.timers):
+            told.append((Event.REVOKES, member_id))
+        self._settled(*told)
         self.queue.plan(
             self._travelled(process, to_coordinator=False),
             Priority.ARRIVAL,

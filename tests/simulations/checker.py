@@ -37,6 +37,15 @@ def listed(topics: Iterable[Mapping[str, Any]]) -> dict[Partition, int | None]:
     return result
 
 
+def _told(assignment: Mapping[str, Any]) -> set[Partition]:
+    return {
+        (topic["topicId"], number)
+        for part in ("topicPartitions", "assignedTopicPartitions")
+        for topic in assignment.get(part) or ()
+        for number in topic["partitions"]
+    }
+
+
 class Checker:
     """``see`` each entry in order; it raises ``AssertionError`` on the first broken rule."""
 
@@ -49,6 +58,7 @@ class Checker:
         self.rebalances: set[str] = set()
         self.owned: dict[str, set[Partition]] = {}
         self.told: dict[int, Mapping[str, Any]] = {}
+        self.told_less: set[str] = set()
         self.metadata_is_current = True
         self.last = 0
         self.offset = 0
@@ -77,6 +87,12 @@ class Checker:
                 assert code in (UNKNOWN_MEMBER_ID, FENCED_MEMBER_EPOCH), (
                     "a sound client makes no other mistake"
                 )
+            case Kind.RESPONSE if (answer := entry.payload["body"].get("assignment")) is not None:
+                member, name = self.members.get(entry.payload["to"], Member()), entry.payload["to"]
+                # The proposal keeps no record of it: only the answer tells a member to give something up.
+                (self.told_less.add if member.assigned.keys() - _told(answer) else self.told_less.discard)(
+                    name
+                )
             case Kind.FAULT if entry.payload["fault"] == "kill":
                 self.owned.pop(entry.actor, None)
         if entry.kind is Kind.RESPONSE or entry.payload.get("steady"):
@@ -95,6 +111,7 @@ class Checker:
                 self.group_epoch = value["epoch"]
             case 5 if value is None:
                 del self.members[name]
+                self.told_less.discard(name)
             case 5:
                 self.members.setdefault(name, Member()).names = frozenset(value["subscribedTopicNames"])
             case 6:
@@ -136,7 +153,9 @@ class Checker:
             assert member.epoch >= old.epoch, "a member's epoch never goes back"
             gained = member.assigned.keys() - old.assigned.keys() - old.pending.keys()
             assert gained <= self.target.get(name, set()), "what is gained is of the target"
-            given_up = old.pending.keys() - member.pending.keys() - member.assigned.keys()
+            given_up = (
+                (old.assigned.keys() | old.pending.keys()) - member.pending.keys() - member.assigned.keys()
+            )
             if given_up:
                 assert request is not None
                 owned = set(listed(request["topicPartitions"]))
@@ -178,7 +197,8 @@ class Checker:
 
     def _timers_run(self) -> None:
         assert self.sessions == set(self.members), "a session for each member and for nobody else"
-        assert self.rebalances == {n for n, m in self.members.items() if m.state == UNREVOKED}
+        recorded = {n for n, m in self.members.items() if m.state == UNREVOKED}
+        assert self.rebalances == recorded | (self.told_less & self.members.keys())
 
     def _callback(self, entry: Entry) -> None:
         named = entry.payload["partitions"]

@@ -1,7 +1,7 @@
 """The case studies against the tables of KIP-848, row by row.
 
-``A@1 {0,1} gives{2}`` is member A at epoch 1 that was told to give up foo-2 and still counts as its owner: the
-proposal's table, which does not show that, writes ``A@1 {0,1,2}``. ``waits`` is what the proposal calls pending.
+``A@1 {0,1,2}`` is member A at epoch 1 with these partitions. ``waits`` is what the proposal calls pending; ``gives``,
+which only released runs record, is what a member was told to give up and has not acknowledged.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ BASIC = table(
      4 | 2 1 | A{0,1,2}         | A@1 {0,1,2}        B@0 {}
      5 | 2 2 | A{0,1} B{2}      | A@1 {0,1,2}        B@0 {}
      6 | 2 2 | A{0,1} B{2}      | A@1 {0,1,2}        B@2 {} waits{2}
-     7 | 2 2 | A{0,1} B{2}      | A@1 {0,1} gives{2} B@2 {} waits{2}
+     7 | 2 2 | A{0,1} B{2}      | A@1 {0,1,2} B@2 {} waits{2}
      8 | 2 2 | A{0,1} B{2}      | A@2 {0,1}          B@2 {} waits{2}
      9 | 2 2 | A{0,1} B{2}      | A@2 {0,1}          B@2 {2}
     10 | 3 2 | A{0,1} B{2}      | A@2 {0,1}          B@2 {2} C@0 {}
     11 | 3 3 | A{0} B{2} C{1}   | A@2 {0,1}          B@2 {2} C@0 {}
     12 | 3 3 | A{0} B{2} C{1}   | A@2 {0,1}          B@3 {2} C@0 {}
     13 | 3 3 | A{0} B{2} C{1}   | A@2 {0,1}          B@3 {2} C@3 {} waits{1}
-    14 | 3 3 | A{0} B{2} C{1}   | A@2 {0} gives{1}   B@3 {2} C@3 {} waits{1}
+    14 | 3 3 | A{0} B{2} C{1}   | A@2 {0,1}   B@3 {2} C@3 {} waits{1}
     15 | 3 3 | A{0} B{2} C{1}   | A@3 {0}            B@3 {2} C@3 {} waits{1}
     16 | 3 3 | A{0} B{2} C{1}   | A@3 {0}            B@3 {2} C@3 {1}
     """
@@ -36,11 +36,11 @@ SIX_PARTITIONS = table(
     """
     1 | 22 22 | A{0,1} B{3,4} C{2,5} | A@21 {0,1,2}        B@21 {3,4,5}        C@0 {}
     2 | 22 22 | A{0,1} B{3,4} C{2,5} | A@21 {0,1,2}        B@21 {3,4,5}        C@22 {} waits{2,5}
-    3 | 22 22 | A{0,1} B{3,4} C{2,5} | A@21 {0,1} gives{2} B@21 {3,4,5}        C@22 {} waits{2,5}
-    4 | 22 22 | A{0,1} B{3,4} C{2,5} | A@21 {0,1} gives{2} B@21 {3,4} gives{5} C@22 {} waits{2,5}
-    5 | 22 22 | A{0,1} B{3,4} C{2,5} | A@21 {0,1} gives{2} B@21 {3,4} gives{5} C@22 {} waits{2,5}
-    6 | 22 22 | A{0,1} B{3,4} C{2,5} | A@22 {0,1}          B@21 {3,4} gives{5} C@22 {} waits{2,5}
-    7 | 22 22 | A{0,1} B{3,4} C{2,5} | A@22 {0,1}          B@21 {3,4} gives{5} C@22 {2} waits{5}
+    3 | 22 22 | A{0,1} B{3,4} C{2,5} | A@21 {0,1,2} B@21 {3,4,5}        C@22 {} waits{2,5}
+    4 | 22 22 | A{0,1} B{3,4} C{2,5} | A@21 {0,1,2} B@21 {3,4,5} C@22 {} waits{2,5}
+    5 | 22 22 | A{0,1} B{3,4} C{2,5} | A@21 {0,1,2} B@21 {3,4,5} C@22 {} waits{2,5}
+    6 | 22 22 | A{0,1} B{3,4} C{2,5} | A@22 {0,1}          B@21 {3,4,5} C@22 {} waits{2,5}
+    7 | 22 22 | A{0,1} B{3,4} C{2,5} | A@22 {0,1}          B@21 {3,4,5} C@22 {2} waits{5}
     8 | 22 22 | A{0,1} B{3,4} C{2,5} | A@22 {0,1}          B@22 {3,4}          C@22 {2} waits{5}
     9 | 22 22 | A{0,1} B{3,4} C{2,5} | A@22 {0,1}          B@22 {3,4}          C@22 {2,5}
     """

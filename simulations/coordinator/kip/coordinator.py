@@ -1,4 +1,4 @@
-"""KIP-848 as written: the same member states, in more and smaller steps.
+"""KIP-848 as written: the same reconciliation, in more and smaller steps.
 
 What differs from the released coordinator:
 
@@ -6,6 +6,8 @@ What differs from the released coordinator:
 * the target is computed in the coordinator's event loop right after the bump, as a step of its own, after every
   bump, also those of a leave or of new partitions;
 * a member is moved by its own next heartbeat; ``previous_member_epoch`` follows real moves only;
+* being told to give partitions up is no state: no record is written, the member keeps them in its assignment, and
+  each answer repeats what it may keep until it acknowledges; only its rebalance timer knows that it was told;
 * new metadata bumps the group epoch at once, and the partition counts are written (type 4);
 * a fence removes the member; a removed member stays in the target until the next one is computed;
 * a lost answer is recognised by the partitions owned being within the *target*.
@@ -19,7 +21,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from groups.history.consumer_state import ConsumerMember
+from groups.history.consumer_state import UNREVOKED_PARTITIONS, ConsumerMember
 from simulations.assignors import AssignorError
 from simulations.coordinator import commits, records
 from simulations.coordinator.errors import ErrorCode, RequestRefused
@@ -150,23 +152,32 @@ class KipCoordinator:
         if names_changed(old, member) or member.server_assignor != old.server_assignor:
             written += self._bump(context, members, metadata=self._new_names(context, members))
             timers.append(self._assignment_timer(context))
-        moved = self._moved(context, request, member, changed=names_changed(old, member))
-        if moved is not member:
+        moved = self._moved(context, request, member)
+        was_told = self._was_told(context, member)
+        if moved.state == UNREVOKED_PARTITIONS:
+            if not was_told:
+                timers.append(rebalance_timer(moved))
+        elif moved is not member:
             written.append(records.current_assignment(context.state.group, moved, with_epochs=False))
             timers.append(rebalance_timer(moved))
         timers.append(self._session_timer(context, member))
         full = request.owned is not None and request.subscribed_topic_names is not None
         # At epoch 0 there is no target yet, so there is nothing to tell, not even that there is nothing.
-        tells = moved.epoch > 0 and (full or moved.assigned != old.assigned)
+        # Who was told to give something up hears, too, that a newer target lets it keep everything.
+        tells = moved.epoch > 0 and (full or was_told or moved.assigned != old.assigned)
         return Outcome(
             answer=self._answer(context, moved, moved.assigned if tells else None),
             records=tuple(written),
             timers=tuple(timers),
         )
 
-    def _moved(
-        self, context: Context, request: Heartbeat, member: ConsumerMember, *, changed: bool
-    ) -> ConsumerMember:
+    def _was_told(self, context: Context, member: ConsumerMember) -> bool:
+        """Whether its rebalance timer runs: the timeout counts from the first answer, not from each repetition."""
+        timers = (context.state.timers or {}).get(member.member_id)
+        return timers is not None and timers.rebalance is not None
+
+    def _moved(self, context: Context, request: Heartbeat, member: ConsumerMember) -> ConsumerMember:
+        """The member after the step; one that has to give partitions up is in ``UNREVOKED_PARTITIONS``."""
         group = context.group
         if member.member_id not in group.target:
             # It joined after the last target was computed: there is nothing yet to move it to.
@@ -177,7 +188,8 @@ class KipCoordinator:
             target_epoch=group.assignment_epoch,
             subscribed_ids=subscribed_ids(group, member, context.image),
             subscribes_to_nothing=not group.subscribed_topics(member),
-            subscription_changed=changed,
+            # A changed subscription brings a new target, which alone takes partitions away here.
+            subscription_changed=False,
             owned=request.owned,
         )
         moved = step.step(member)
