@@ -5,26 +5,26 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponseForbidden
+from django.http.response import HttpResponseBase
 from django.middleware.csrf import CsrfViewMiddleware
 
 SAID_BY_BROWSERS = ("HTTP_ORIGIN", "HTTP_REFERER", "HTTP_SEC_FETCH_SITE", "HTTP_COOKIE")
-"""A browser that sends what a foreign page wants to be sent says at least one of these: each of them names the origin
-of a request that is not a GET, and whoever is logged in shows it by a cookie."""
+"""A browser says at least one of these with whatever a foreign page makes it send: the first three tell where a
+request that is not a GET comes from, and whoever is logged in shows it by a cookie."""
 
 
 class PagesAndPrograms(CsrfViewMiddleware):
-    """Django's check, which leaves the API to programs: the danger that it meets is a browser used by another's page."""
+    """Django's check, which leaves the API to programs: what it is against is a browser used by another's page."""
 
     def process_view(
         self,
         request: HttpRequest,
-        callback: Callable[..., HttpResponse] | None,
+        callback: Callable[..., HttpResponseBase],
         callback_args: tuple[Any, ...],
         callback_kwargs: dict[str, Any],
-    ) -> HttpResponse | None:
-        if request.path_info.startswith("/api/") and not any(
-            name in request.META for name in SAID_BY_BROWSERS
-        ):
+    ) -> HttpResponseForbidden | None:
+        from_a_browser = any(request.META.get(name) for name in SAID_BY_BROWSERS)
+        if request.path_info.startswith("/api/") and not from_a_browser:
             return None
         return super().process_view(request, callback, callback_args, callback_kwargs)
