@@ -216,8 +216,11 @@ export class Timeline {
     }
     const slot = this.#slots[this.#slots.length - 1];
     if (slot.data) this.#extend(slot, delta);
-    else if (slot.loading) slot.late.push(delta);
-    slot.last = delta.last;
+    else {
+      // The chunk that is fetched later may have been closed before this delta: both together leave no hole.
+      slot.late.push(delta);
+      slot.last = delta.last;
+    }
     return true;
   }
 
@@ -322,9 +325,10 @@ export class Timeline {
   #take(slot, chunk) {
     slot.data = { ...chunk, changes: [...chunk.changes], moments: [...chunk.moments] };
     slot.loading = null;
-    slot.last = Math.max(slot.last, chunk.last);
-    for (const delta of slot.late) this.#extend(slot, delta);
+    const { late } = slot;
     slot.late = [];
+    slot.last = chunk.last;
+    for (const delta of late) if (delta.after <= this.last) this.#extend(this.#slots[this.#slots.length - 1], delta);
     this.#count();
     return slot.data;
   }

@@ -55,15 +55,19 @@ def partitions_of(frame: Any) -> dict[str, str]:
         if topic in read
         for number in range(about["partitions"] or 0)
     }
+    # A member that came back under another id (``A~2``) lies in the lane of the one it stands for.
+    lane = {member: member.split("~")[0] for member in frame["members"]}
     for member, state in frame["members"].items():
         for topic, numbers in state["assigned"].items():
             for number in numbers:
                 key = f"{topic}-{number}"
-                placed[key] = f"{member} {'own' if not known or wanted.get(key) == member else 'leaving'}"
+                placed[key] = (
+                    f"{lane[member]} {'own' if not known or wanted.get(key) == member else 'leaving'}"
+                )
     for member, state in frame["members"].items():
         told = ((frame["clients"] or {}).get(member) or {}).get("revoking") or {}
         for revoked in (state["pending_revocation"], told):
             for topic, numbers in revoked.items():
                 for number in numbers:
-                    placed[f"{topic}-{number}"] = f"{member} revoking"
+                    placed[f"{topic}-{number}"] = f"{lane[member]} revoking"
     return placed

@@ -152,6 +152,16 @@ test('a timeline that begins empty fills from its first delta on', async () => {
   assert.deepEqual((await timeline.seek(48)).frame, frameOf(16));
 });
 
+test('a chunk that was closed before what is appended leaves no hole', async () => {
+  const closed = chunks(4)[0];
+  const timeline = new Timeline({ chunks: [], load: async () => structuredClone(closed) });
+  timeline.append(delta(1, 6));
+  timeline.append(delta(7, 10));
+  assert.deepEqual((await timeline.seek(30)).frame, frameOf(10));
+  assert.equal(timeline.append(delta(11, 16)), true);
+  for (const step of [16, 5, 3, 11]) assert.deepEqual((await timeline.seek(step * 3)).frame, frameOf(step));
+});
+
 test('moments that the board does not stop at are passed by', async () => {
   const { timeline } = open(5, { rests: (moment) => moment.shape !== 'target' });
   await timeline.seek(0);
@@ -160,15 +170,37 @@ test('moments that the board does not stop at are passed by', async () => {
   assert.deepEqual(seen, MOMENTS.filter((moment) => moment.shape !== 'target').map((moment) => moment.step));
 });
 
-test('a walk visits each moment with its frame, up to the first chunk that is missing', async () => {
+test('a walk visits each moment once with its frame, and goes on where chunks were missing', async () => {
   const { timeline } = open(4);
+  const seen = [];
+  const walkOn = timeline.walk((moment, frame) => {
+    seen.push(moment.step);
+    assert.deepEqual(frame, frameOf(moment.step));
+  }, (frame) => assert.deepEqual(frame, EMPTY));
   await timeline.fetch(1);
   await timeline.fetch(13);
   await timeline.fetch(37);
+  walkOn();
+  assert.deepEqual(seen, [1, 2, 3, 4, 5, 6, 7, 8]);
+  await timeline.fetch(25);
+  walkOn();
+  walkOn();
+  assert.deepEqual(seen, MOMENTS.map((moment) => moment.step));
+});
+
+test('a walk goes on over what is appended', async () => {
+  const first = chunks(4)[0];
+  const timeline = new Timeline({ chunks: [first], load: async () => structuredClone(first) });
+  timeline.give(structuredClone(first));
   const seen = [];
-  assert.equal(timeline.walk((moment, frame) => {
+  const walkOn = timeline.walk((moment, frame) => {
     seen.push(moment.step);
     assert.deepEqual(frame, frameOf(moment.step));
-  }), 2);
-  assert.deepEqual(seen, [1, 2, 3, 4, 5, 6, 7, 8]);
+  });
+  walkOn();
+  for (const [from, to] of [[5, 5], [6, 9], [10, 16]]) {
+    timeline.append(delta(from, to));
+    walkOn();
+  }
+  assert.deepEqual(seen, MOMENTS.map((moment) => moment.step));
 });
