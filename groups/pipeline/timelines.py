@@ -17,8 +17,9 @@ import orjson
 
 from groups.history.entries import FIRST_SEQUENCE, Entry, Kind, Provenance
 from groups.history.recorder import Batch, Recorder
+from groups.history.units import units
+from groups.pipeline.group_records import CLASSIC, EPOCH, GroupRecord
 from groups.pipeline.naming import GroupFacts, Known, Note, Plan, plan
-from groups.pipeline.units import CLASSIC, EPOCH, GroupRecord, units
 
 FLUSH_ENTRIES = 500
 """Entries of one stored batch: small enough that progress moves, large enough that rows are few."""

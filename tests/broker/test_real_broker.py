@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from groups.pipeline.units import GroupRecord, units
+from groups.history.units import units
+from groups.pipeline.group_records import GroupRecord
 from groups.wire.control import ControlType, decode_control
 from groups.wire.records import decode_record
 

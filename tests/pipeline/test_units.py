@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groups.pipeline.units import GroupRecord, units
+from groups.history.units import units
+from groups.pipeline.group_records import GroupRecord
 from tests.pipeline.segments import FOO, Group, Payload, record
 
 
@@ -64,25 +65,6 @@ def test_a_static_member_that_is_replaced_is_one_request() -> None:
     copied = [join_b[0], join_b[2], join_b[4], join_b[0], join_b[4]]
 
     assert cut([*gone, *copied], moves_a) == [[8, 7, 5, 5, 7, 8, 5, 8], [8]]
-
-
-def test_an_upgrade_from_classic_is_one_request_with_the_one_who_joins() -> None:
-    upgrade = [
-        record(2, {"group": "orders"}, None),
-        join_a[0],
-        record(5, key(memberId="C"), group.member("C")),
-        *join_a[1:],
-        record(8, key(memberId="C"), join_a[4]["value"]),
-        *join_b,
-    ]
-
-    assert cut(upgrade, moves_a) == [[2, 5, 5, 3, 7, 6, 8, 8, 5, 3, 7, 6, 8], [8]]
-
-
-def test_a_downgrade_to_classic_is_one_request() -> None:
-    gone = [tombstones[number] for number in (8, 7, 6, 5, 4, 3)]
-
-    assert cut([*gone, *group.classic(5, ["B"])]) == [[8, 7, 6, 5, 4, 3, 2]]
 
 
 def test_a_deletion_takes_its_offsets_with_it() -> None:

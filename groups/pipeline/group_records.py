@@ -1,0 +1,31 @@
+"""A record of a group as Spark's rows give it to the fold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+CLASSIC, EPOCH = 2, 3
+"""Key types whose tombstones end a group's life: of a classic group, of a consumer group."""
+
+
+@dataclass(frozen=True, slots=True)
+class GroupRecord:
+    """One record of a group, as far as units, incarnations and entries need it."""
+
+    partition: int | None
+    offset: int
+    batch: int
+    at_ms: int
+    type: int | None
+    payload: Mapping[str, Any]
+
+    @property
+    def tombstone(self) -> bool:
+        return "value" in self.payload and self.payload["value"] is None
+
+    @property
+    def member(self) -> str | None:
+        key = self.payload.get("key")
+        return key.get("memberId") if key else None
