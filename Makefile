@@ -11,6 +11,10 @@ TESTS ?=
 # Packages come from the lock file and nowhere else; uv must not fetch a Python of its own.
 export UV_PYTHON_DOWNLOADS = never
 export UV_NO_PROGRESS ?= 1
+# Where the machine keeps certificates, they count: a company's proxy is known there and nowhere else.
+ifneq ($(wildcard /etc/ssl/certs/ca-certificates.crt /etc/pki/tls/certs/ca-bundle.crt /etc/ssl/cert.pem),)
+export UV_SYSTEM_CERTS ?= 1
+endif
 UV = $(shell $(PYTHON) explorer/bootstrap.py)
 SYNC = "$(UV)" sync --quiet --frozen --python $(PYTHON)
 
