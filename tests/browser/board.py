@@ -10,6 +10,13 @@ from playwright.sync_api import Page, expect
 Fetch = Callable[[str], Any]
 
 
+def at(timeline: str, step: int, fetch: Fetch) -> str:
+    """The address of a step; sequences are the simulator's business."""
+    moments = fetch(f"/api/timelines/{timeline}/chunks/1")["moments"]
+    found = next(moment["sequence"] for moment in moments if moment["step"] == step)
+    return f"/t/{timeline}?at={found}"
+
+
 def frame_of(page: Page) -> Any:
     """The frame that the board shows."""
     return page.evaluate("rebalanceExplorer.frame()")

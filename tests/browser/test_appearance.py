@@ -5,11 +5,12 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.board import Fetch, at_step, equals_the_fresh_frame
+from tests.browser.board import Fetch, at, at_step, equals_the_fresh_frame
 
 Open = Callable[..., Page]
 PHONE = {"width": 390, "height": 844}
-PAGES = ["/", "/t/kip848-basic?at=103", "/t/kip848-six-partitions?at=35"]
+BASIC = "kip848-basic"
+PAGES = ["/", "/help/", "/import/", "/simulate/", "/t/kip848-basic?play=1", "/t/kip848-six-partitions?play=1"]
 
 
 @pytest.mark.parametrize("address", PAGES)
@@ -20,8 +21,8 @@ def test_nothing_is_wider_than_a_phone(open_page: Open, address: str, scheme: st
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
 
 
-def test_no_text_of_a_board_is_cut_on_a_phone(open_page: Open) -> None:
-    page = open_page("/t/kip848-basic?at=103", viewport=PHONE)
+def test_no_text_of_a_board_is_cut_on_a_phone(open_page: Open, fetch: Fetch) -> None:
+    page = open_page(at(BASIC, 14, fetch), viewport=PHONE)
     cut = page.evaluate(
         """() => [...document.querySelectorAll('#board .chip, #board .slot, #board .st, #board .epoch, #now, .transport *')]
              .filter((node) => node.offsetParent && node.scrollWidth > node.clientWidth + 1 && getComputedStyle(node).display !== 'inline')
@@ -40,7 +41,7 @@ def test_the_transport_stays_in_reach_of_a_thumb(open_page: Open) -> None:
 
 
 def test_with_reduced_motion_nothing_travels_and_everything_is_said(open_page: Open, fetch: Fetch) -> None:
-    page = open_page("/t/kip848-basic?at=53", reduced_motion="reduce")
+    page = open_page(at(BASIC, 7, fetch), reduced_motion="reduce")
     page.keyboard.press("ArrowRight")
     at_step(page, 8)
     assert (
@@ -68,8 +69,8 @@ def test_the_wish_to_play_is_one_step_with_reduced_motion(open_page: Open) -> No
     at_step(page, 1)
 
 
-def test_in_forced_colours_the_state_is_told_by_the_border(open_page: Open) -> None:
-    page = open_page("/t/kip848-basic?at=103", forced_colors="active")
+def test_in_forced_colours_the_state_is_told_by_the_border(open_page: Open, fetch: Fetch) -> None:
+    page = open_page(at(BASIC, 14, fetch), forced_colors="active")
     style = "getComputedStyle(document.querySelector('%s')).borderTopStyle"
     assert page.evaluate(style % "#board .chip.own") == "solid"
     assert page.evaluate(style % "#board .chip.revoking") == "double"

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.board import at_step, step_of
+from tests.browser.board import Fetch, at, at_step, step_of
 
 Open = Callable[..., Page]
 BASIC = "kip848-basic"
@@ -29,8 +29,10 @@ def test_everything_can_be_done_by_key(open_page: Open) -> None:
     expect(page.get_by_role("button", name="Play")).to_be_visible()
 
 
-def test_tab_reaches_chips_transport_timeline_and_events_and_the_focus_is_seen(open_page: Open) -> None:
-    page = open_page(f"/t/{BASIC}?at=117")
+def test_tab_reaches_chips_transport_timeline_and_events_and_the_focus_is_seen(
+    open_page: Open, fetch: Fetch
+) -> None:
+    page = open_page(at(BASIC, 16, fetch))
     reached = []
     for _ in range(60):
         page.keyboard.press("Tab")
@@ -75,8 +77,8 @@ def test_keys_are_left_to_who_chooses_from_a_list(open_page: Open) -> None:
     at_step(page, 0)
 
 
-def test_the_board_is_a_grid_with_a_name_on_each_chip(open_page: Open) -> None:
-    page = open_page(f"/t/{BASIC}?at=103")
+def test_the_board_is_a_grid_with_a_name_on_each_chip(open_page: Open, fetch: Fetch) -> None:
+    page = open_page(at(BASIC, 14, fetch))
     grid = page.get_by_role("grid", name="Members and partitions")
     expect(grid.get_by_role("button", name="foo-1: A is giving it up for C")).to_be_visible()
     expect(grid.get_by_role("button", name="foo-0: owned by A")).to_be_visible()

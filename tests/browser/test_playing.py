@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.board import Fetch, at_step, equals_the_fresh_frame, frame_of, step_of
+from tests.browser.board import Fetch, at, at_step, equals_the_fresh_frame, frame_of, step_of
 
 Open = Callable[..., Page]
 BASIC = "kip848-basic"
@@ -48,7 +48,7 @@ def test_a_click_on_a_case_study_shows_its_first_step_within_a_second(open_page:
 
 
 def test_chips_travel_and_land_where_the_frame_has_them(open_page: Open, fetch: Fetch) -> None:
-    page = open_page(f"/t/{BASIC}?at=53")
+    page = open_page(at(BASIC, 7, fetch))
     before = page.locator('.chip[data-key="foo-2"]').bounding_box()
     page.evaluate(
         """() => { window.seen = new Set(); const look = () => {
@@ -119,8 +119,8 @@ def test_the_event_list_and_the_inspector_show_the_moment(open_page: Open) -> No
     expect(details).not_to_contain_text("ConsumerGroupHeartbeat request")
 
 
-def test_a_chosen_partition_tells_its_owners(open_page: Open) -> None:
-    page = open_page(f"/t/{BASIC}?at=103")
+def test_a_chosen_partition_tells_its_owners(open_page: Open, fetch: Fetch) -> None:
+    page = open_page(at(BASIC, 14, fetch))
     page.locator('.chip[data-key="foo-1"]').click()
     owners = page.locator("#partition li")
     expect(owners).to_have_count(5)

@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.contrib.staticfiles import finders
+from django.test import Client
+
+from explorer.board.inlined import inlined
+from explorer.board.modules import modules
+from groups.models import Timeline
+from tests.stories import Story
+
+Store = Callable[..., Timeline]
+
+
+def data_in(page: str, element_id: str) -> Any:
+    found = re.search(rf'<script type="application/json" id="{element_id}">(.*?)</script>', page, re.DOTALL)
+    assert found
+    return json.loads(found[1])
+
+
+@pytest.fixture
+def orders(stored: Store) -> Timeline:
+    return stored(Story().joins("A", [0, 1]).joins("B", [2]).leaves("A"))
+
+
+def test_the_page_carries_what_the_board_begins_with(orders: Timeline, client: Client) -> None:
+    page = client.get(f"/t/{orders.id}").content.decode()
+    detail = data_in(page, "timeline-data")
+    assert detail == client.get(f"/api/timelines/{orders.id}").json()
+    chunk = data_in(page, "chunk-data")
+    assert chunk == client.get(f"/api/timelines/{orders.id}/chunks/1").json()
+    assert chunk["moments"][-1]["sequence"] <= detail["last"]
+
+
+def test_it_works_at_any_moment_that_is_asked_for(orders: Timeline, client: Client) -> None:
+    for at in ("0", "3", str(orders.last), "999999", "-1", "x", "", "9" * 40, "²"):
+        response = client.get(f"/t/{orders.id}", {"at": at})
+        assert response.status_code == 200
+        assert data_in(response.content.decode(), "chunk-data")["first"] == 1
+
+
+def test_a_timeline_that_is_not_there_is_told_in_a_page(client: Client, transactional_db: None) -> None:
+    response = client.get("/t/nothing")
+    assert response.status_code == 404
+    assert "There is nothing here" in response.content.decode()
+
+
+def test_names_out_of_a_log_cannot_end_the_data_or_become_markup(stored: Store, client: Client) -> None:
+    evil = '</script><img src=x onerror="alert(1)">'
+    timeline = stored(Story().joins("</script><b>", [0]), title=evil, group=evil)
+    page = client.get(f"/t/{timeline.id}").content.decode()
+    assert "<img src=x" not in page
+    assert data_in(page, "timeline-data")["title"] == evil
+    assert "</script><b>" in json.dumps(data_in(page, "chunk-data"))
+    home = client.get("/").content.decode()
+    assert "<img src=x" not in home
+
+
+def test_inlined_json_stays_what_it_was() -> None:
+    text = json.dumps({"a": "</script>&<!--", "b": "\u2028"}).encode()
+    element = inlined("x", text)
+    assert json.loads(re.sub(r"^<[^>]*>|</script>$", "", element)) == json.loads(text)
+    assert element.count("<") == 2
+
+
+def test_an_empty_timeline_has_a_page(stored: Store, client: Client) -> None:
+    page = client.get(f"/t/{stored(Story()).id}").content.decode()
+    assert data_in(page, "chunk-data") is None
+    assert 'id="empty"' in page
+
+
+def test_every_module_that_a_page_imports_is_asked_for_at_once() -> None:
+    found = modules("js/page-board.js")
+    assert found[0] == "js/page-board.js"
+    assert {"js/timeline.js", "js/changes.js", "js/board/lanes.js", "js/timeline-view/view.js"} <= set(found)
+    assert all(finders.find(path) for path in found)

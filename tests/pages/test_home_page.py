@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+
+import pytest
+from django.test import Client
+
+from explorer.home.words import ago
+from groups.models import Timeline
+from tests.stories import Story
+
+Store = Callable[..., Timeline]
+
+
+def test_without_any_timeline_it_says_what_can_be_done(client: Client, transactional_db: None) -> None:
+    page = client.get("/").content.decode()
+    assert "Nothing of your own yet" in page
+    assert "Import the sample log" in page
+    assert "Play the KIP-848 basic case" not in page
+
+
+def test_case_studies_have_pictures_and_the_basic_one_plays(stored: Store, client: Client) -> None:
+    stored(Story().joins("A", [0, 1]), timeline_id="kip848-basic", source="case-study", title="Basic")
+    page = client.get("/").content.decode()
+    assert '<svg class="thumb"' in page
+    assert 'href="/t/kip848-basic?play=1"' in page
+    assert 'id="chunk-data"' in page
+    assert "KIP-848" in page
+
+
+def test_recent_timelines_stand_there_with_their_verdicts(stored: Store, client: Client) -> None:
+    timeline = stored(Story().joins("A", [0]).leaves("A"), title="Ticket")
+    page = client.get("/").content.decode()
+    assert f'href="/t/{timeline.id}"' in page
+    assert timeline.summary["verdict"]["text"].split(".")[0] in page
+
+
+def test_only_what_works_is_offered(client: Client, transactional_db: None) -> None:
+    page = client.get("/").content.decode()
+    for later in ("Log in", "Connect a cluster", "Search", "Live groups", "Fork"):
+        assert later not in page
+
+
+def test_help_tells_the_words_and_the_keys(client: Client, transactional_db: None) -> None:
+    page = client.get("/help/").content.decode()
+    for word in ("Group epoch", "Pending revocation", "Space", "Owned twice"):
+        assert word in page
+
+
+@pytest.mark.parametrize(
+    ("age", "says"),
+    [
+        (timedelta(seconds=5), "just now"),
+        (timedelta(minutes=20), "20 min ago"),
+        (timedelta(hours=3), "3 h ago"),
+        (timedelta(hours=30), "yesterday"),
+        (timedelta(days=9), "9 days ago"),
+    ],
+)
+def test_ages_are_told_as_one_says_them(age: timedelta, says: str) -> None:
+    assert ago(age) == says
