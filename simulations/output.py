@@ -8,11 +8,11 @@ from typing import Any, Final
 from groups.history.entries import Entry, Kind
 from groups.history.fold import replay
 from groups.history.frames import FrameMaker
+from groups.history.record_lines import record_line
 from groups.history.state import State
 from groups.wire.batches import write_segment
 from groups.wire.record_batch import RecordBatch, coordinator_batch
 from groups.wire.records import encode_record
-from simulations.coordinator.records import RECORD_NAMES
 
 FORMATS: Final = ("frames", "entries", "records", "segment")
 BY: Final = ("entry", "unit", "step")
@@ -44,19 +44,7 @@ def record_lines(entries: Iterable[Entry]) -> Iterator[dict[str, Any]]:
     for entry in entries:
         if entry.kind is not Kind.RECORD:
             continue
-        yield {
-            "offset": entry.offset,
-            "batch": entry.batch,
-            "timestamp": entry.at_ms,
-            "at_ms": entry.at_ms,
-            "sequence": entry.sequence,
-            "unit": entry.unit,
-            "type": entry.payload["type"],
-            "name": RECORD_NAMES[entry.payload["type"]],
-            "key": entry.payload["key"],
-            "version": entry.payload["version"],
-            "value": entry.payload["value"],
-        }
+        yield record_line(entry.to_json())
 
 
 def segment(entries: Iterable[Entry]) -> Iterator[bytes]:

@@ -39,6 +39,11 @@ class RecordType:
     group_field: str
     """The field of the key that names the group."""
 
+    @property
+    def message(self) -> str:
+        """What Kafka's schemas call the record, without ``Key`` or ``Value``: ``ConsumerGroupMetadata``."""
+        return self.value.name.removesuffix("Value")
+
 
 def _record_type(number: int, name: str, key: Struct, value: Message) -> RecordType:
     key_message = Message(value.name.removesuffix("Value") + "Key", key)

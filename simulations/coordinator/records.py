@@ -6,35 +6,20 @@ Tagged fields at their default are left out, as Kafka's serialisation does.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Final
+from typing import Any
 
 from groups.history.consumer_state import ConsumerMember
+from groups.wire.coordinator_schema import (
+    CONSUMER_GROUP_CURRENT_MEMBER_ASSIGNMENT,
+    CONSUMER_GROUP_MEMBER_METADATA,
+    CONSUMER_GROUP_METADATA,
+    CONSUMER_GROUP_TARGET_ASSIGNMENT_MEMBER,
+    CONSUMER_GROUP_TARGET_ASSIGNMENT_METADATA,
+    OFFSET_COMMIT,
+)
 from simulations.assignors.java_orders import utf16
 from simulations.coordinator.messages import CommittedOffset, Partitions, topic_partitions
 from simulations.coordinator.outcome import Record
-
-OFFSET_COMMIT: Final = 1
-GROUP_METADATA: Final = 3
-PARTITION_METADATA: Final = 4
-MEMBER_METADATA: Final = 5
-TARGET_METADATA: Final = 6
-TARGET_MEMBER: Final = 7
-CURRENT_ASSIGNMENT: Final = 8
-REGULAR_EXPRESSION: Final = 16
-
-RECORD_NAMES: Final = {
-    0: "LegacyOffsetCommit",
-    1: "OffsetCommit",
-    2: "GroupMetadata",
-    3: "ConsumerGroupMetadata",
-    4: "ConsumerGroupPartitionMetadata",
-    5: "ConsumerGroupMemberMetadata",
-    6: "ConsumerGroupTargetAssignmentMetadata",
-    7: "ConsumerGroupTargetAssignmentMember",
-    8: "ConsumerGroupCurrentMemberAssignment",
-    16: "ConsumerGroupRegularExpression",
-}
-"""Kafka's names of the record types, by key type."""
 
 
 def _value(record_type: int, key: Mapping[str, Any], value: Mapping[str, Any], version: int = 0) -> Record:
@@ -51,12 +36,12 @@ def group_epoch(group_id: str, epoch: int, metadata_hash: int) -> Record:
     value: dict[str, Any] = {"epoch": epoch}
     if metadata_hash:
         value["metadataHash"] = metadata_hash
-    return _value(GROUP_METADATA, {"groupId": group_id}, value)
+    return _value(CONSUMER_GROUP_METADATA, {"groupId": group_id}, value)
 
 
 def member_metadata(group_id: str, member: ConsumerMember) -> Record:
     return _value(
-        MEMBER_METADATA,
+        CONSUMER_GROUP_MEMBER_METADATA,
         {"groupId": group_id, "memberId": member.member_id},
         {
             "instanceId": member.instance_id,
@@ -75,7 +60,7 @@ def member_metadata(group_id: str, member: ConsumerMember) -> Record:
 
 def target_member(group_id: str, member_id: str, target: Partitions) -> Record:
     return _value(
-        TARGET_MEMBER,
+        CONSUMER_GROUP_TARGET_ASSIGNMENT_MEMBER,
         {"groupId": group_id, "memberId": member_id},
         {"topicPartitions": topic_partitions(target)},
     )
@@ -85,7 +70,7 @@ def target_epoch(group_id: str, epoch: int, timestamp_ms: int) -> Record:
     value: dict[str, Any] = {"assignmentEpoch": epoch}
     if timestamp_ms:
         value["assignmentTimestamp"] = timestamp_ms
-    return _value(TARGET_METADATA, {"groupId": group_id}, value)
+    return _value(CONSUMER_GROUP_TARGET_ASSIGNMENT_METADATA, {"groupId": group_id}, value)
 
 
 def current_assignment(group_id: str, member: ConsumerMember, *, with_epochs: bool) -> Record:
@@ -101,7 +86,7 @@ def current_assignment(group_id: str, member: ConsumerMember, *, with_epochs: bo
         return topics
 
     return _value(
-        CURRENT_ASSIGNMENT,
+        CONSUMER_GROUP_CURRENT_MEMBER_ASSIGNMENT,
         {"groupId": group_id, "memberId": member.member_id},
         {
             "memberEpoch": member.epoch,
@@ -130,5 +115,9 @@ def removal(group_id: str, member_ids: Iterable[str]) -> list[Record]:
     return [
         tombstone(record_type, group_id, member_id)
         for member_id in member_ids
-        for record_type in (CURRENT_ASSIGNMENT, TARGET_MEMBER, MEMBER_METADATA)
+        for record_type in (
+            CONSUMER_GROUP_CURRENT_MEMBER_ASSIGNMENT,
+            CONSUMER_GROUP_TARGET_ASSIGNMENT_MEMBER,
+            CONSUMER_GROUP_MEMBER_METADATA,
+        )
     ]

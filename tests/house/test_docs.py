@@ -75,7 +75,7 @@ def test_every_command_that_the_docs_show_runs(
 
 
 def test_the_reference_lists_every_record_type_that_is_decoded() -> None:
-    from groups.wire.records import RECORD_TYPES
+    from groups.wire.coordinator_schema import RECORD_TYPES
 
     page = (ROOT / "docs/reference/records.md").read_text()
     listed = {

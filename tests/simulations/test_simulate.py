@@ -65,7 +65,7 @@ def test_records_come_with_their_place_their_name_and_their_fields() -> None:
     lines = simulate("released-basic", "--semantics", "kafka", "--format", "records")
     assert len(lines) == 48
     assert set(lines[0]) == {
-        *("offset", "batch", "timestamp", "at_ms", "sequence", "unit"),
+        *("partition", "offset", "batch", "timestamp", "at_ms", "sequence", "unit"),
         *("type", "name", "key", "version", "value"),
     }
     assert (lines[0]["name"], lines[0]["key"]["memberId"]) == ("ConsumerGroupMemberMetadata", "c1")

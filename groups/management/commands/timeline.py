@@ -14,10 +14,10 @@ from groups import database, storage
 from groups.history.entries import Entry
 from groups.history.fold import replay
 from groups.history.frames import frame
+from groups.history.record_lines import record_line
 from groups.history.state import initial_state
 from groups.models import Timeline
 from groups.storage.names import named
-from groups.wire.coordinator_schema import RECORD_TYPES
 
 FORMATS = ("entries", "frames", "records", "findings", "verdict")
 
@@ -112,23 +112,6 @@ def entries(timeline: Timeline, at: int | None) -> Iterator[dict[str, Any]]:
 def records(timeline: Timeline, at: int | None) -> Iterator[dict[str, Any]]:
     """The records alone, in the form of ``simulate --format records``."""
     return (record_line(entry) for entry in entries(timeline, at) if entry["kind"] == "record")
-
-
-def record_line(entry: dict[str, Any]) -> dict[str, Any]:
-    payload = entry["payload"]
-    known = RECORD_TYPES.get(payload["type"])
-    return {
-        "partition": entry["partition"],
-        "offset": entry["offset"],
-        "batch": entry["batch"],
-        "timestamp": entry["at_ms"],
-        "at_ms": entry["at_ms"],
-        "sequence": entry["sequence"],
-        "unit": entry["unit"],
-        # Kafka's schemas call CONSUMER_GROUP_METADATA so.
-        "name": known.name.title().replace("_", "") if known is not None else None,
-        **payload,
-    }
 
 
 def frames(timeline: Timeline, at: int | None) -> Iterator[dict[str, Any]]:

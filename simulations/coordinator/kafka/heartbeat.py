@@ -13,6 +13,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from groups.history.consumer_state import UNREVOKED_PARTITIONS, ConsumerMember
+from groups.wire.coordinator_schema import (
+    CONSUMER_GROUP_PARTITION_METADATA,
+)
 from simulations.coordinator import records
 from simulations.coordinator.errors import ErrorCode, RequestRefused
 from simulations.coordinator.kafka.leaving import unknown_member
@@ -154,7 +157,7 @@ def _group_epoch(
         epoch += 1
         written.append(records.group_epoch(group_id, epoch, metadata_hash))
     if group.has_partition_metadata:
-        written.append(records.tombstone(records.PARTITION_METADATA, group_id))
+        written.append(records.tombstone(CONSUMER_GROUP_PARTITION_METADATA, group_id))
     return written, epoch, Refresh.after(context.now_ms, epoch)
 
 

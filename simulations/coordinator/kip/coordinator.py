@@ -22,6 +22,12 @@ from dataclasses import replace
 from typing import Any
 
 from groups.history.consumer_state import UNREVOKED_PARTITIONS, ConsumerMember
+from groups.wire.coordinator_schema import (
+    CONSUMER_GROUP_CURRENT_MEMBER_ASSIGNMENT,
+    CONSUMER_GROUP_MEMBER_METADATA,
+    CONSUMER_GROUP_PARTITION_METADATA,
+    CONSUMER_GROUP_TARGET_ASSIGNMENT_MEMBER,
+)
 from simulations.assignors import AssignorError
 from simulations.coordinator import commits, records
 from simulations.coordinator.errors import ErrorCode, RequestRefused
@@ -213,7 +219,10 @@ class KipCoordinator:
             return Outcome(answer=None)
         gone = [member_id for member_id in group.target if member_id not in group.members]
         written = [
-            *(records.tombstone(records.TARGET_MEMBER, group_id, member_id) for member_id in gone),
+            *(
+                records.tombstone(CONSUMER_GROUP_TARGET_ASSIGNMENT_MEMBER, group_id, member_id)
+                for member_id in gone
+            ),
             *(
                 records.target_member(group_id, member_id, target)
                 for member_id, target in targets.items()
@@ -230,8 +239,8 @@ class KipCoordinator:
         group_id = context.state.group
         stay = {other: member for other, member in context.group.members.items() if other != member_id}
         written = (
-            records.tombstone(records.CURRENT_ASSIGNMENT, group_id, member_id),
-            records.tombstone(records.MEMBER_METADATA, group_id, member_id),
+            records.tombstone(CONSUMER_GROUP_CURRENT_MEMBER_ASSIGNMENT, group_id, member_id),
+            records.tombstone(CONSUMER_GROUP_MEMBER_METADATA, group_id, member_id),
             *self._bump(context, stay, metadata=self._new_names(context, stay)),
         )
         cancelled = [TimerCancel(timer=timer, member_id=member_id) for timer in (SESSION, REBALANCE)]
@@ -254,7 +263,7 @@ class KipCoordinator:
             if name in context.image.topics
         ]
         counts: Record = {
-            "type": records.PARTITION_METADATA,
+            "type": CONSUMER_GROUP_PARTITION_METADATA,
             "key": {"groupId": group_id},
             "version": 0,
             "value": {"epoch": epoch, "topics": topics},
