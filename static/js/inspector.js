@@ -14,6 +14,8 @@ import { duration } from './words.js';
 
 /** Entries of moments that were looked at; an old one is dropped for a new one. */
 const KEPT = 50;
+/** What went over the wire first, then what it left in the log, then what it moved. @type {{[kind: string]: number}} */
+const RANK = { request: 0, response: 1, callback: 2, fault: 2, record: 3, observation: 3, note: 4, timer: 5 };
 /** While somebody scrubs, nothing is asked for. */
 const PAUSE_MS = 120;
 
@@ -97,7 +99,8 @@ export class Inspector {
         h('a', { href: `?at=${cause.sequence}`, 'data-at': cause.sequence }, cause.says)));
     }
     const shown = this.view === 'records' ? entries.filter((entry) => entry.kind === 'record') : entries;
-    for (const entry of shown) nodes.push(...this.#entry(entry, rest.frame));
+    const ranked = [...shown].sort((a, b) => (RANK[a.kind] ?? 2) - (RANK[b.kind] ?? 2));
+    for (const entry of ranked) nodes.push(...this.#entry(entry, rest.frame));
     if (!shown.length) {
       nodes.push(h('p', { class: 'why' }, this.view === 'records'
         ? 'This moment left no record: it happened outside of the log.' : 'This moment has no entries.'));
@@ -129,7 +132,7 @@ export class Inspector {
         table(fieldsOf({ ...keyOf(payload), ...(payload.value ?? {}) }, frame, 'record')),
       ];
     }
-    return [h('p', { class: 'why' }, ...sentence(entry, who))];
+    return [h('p', { class: 'aside' }, ...sentence(entry, who))];
   }
 }
 

@@ -40,7 +40,7 @@ const CLOCK_FROM_MS = 86_400_000 * 365;
  */
 export function when(ms, start = 0) {
   if (start < CLOCK_FROM_MS) return duration(ms);
-  return new Date(ms).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit', second: '2-digit' });
+  return new Date(ms).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' });
 }
 
 /** @param {string[]} names */

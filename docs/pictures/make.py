@@ -1,0 +1,132 @@
+"""Take the screenshots of the docs anew: ``make pictures``.
+
+A fresh server with nothing but the case studies and the sample log, so that the pictures are the same on every
+machine but for its fonts. Needs Chromium; the picture of an import needs Spark, and is left as it is without.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+import tempfile
+import time
+import urllib.request
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Browser, Page, TimeoutError, sync_playwright
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent.parent))
+
+from tests.serving import served  # noqa: E402
+
+STUDY = "kip848-basic"
+STEP = 14
+"""A is giving foo-1 up for C: all that a board can say is on it."""
+
+IMPORT_S = 240
+"""The first import of a fresh machine starts Spark, and Spark starts slowly."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Picture:
+    name: str
+    address: str
+    width: int = 1440
+    height: int = 900
+    scheme: str = "light"
+    scale: float = 1
+
+
+def main() -> None:
+    chromium = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        served(Path(folder)) as server,
+        sync_playwright() as playwright,
+    ):
+        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        board = f"/t/{STUDY}?at={sequence_of(server.url, STEP)}"
+        for picture in (
+            Picture(name="home-light", address="/"),
+            Picture(name="home-dark", address="/", scheme="dark"),
+            Picture(name="board-light", address=board),
+            Picture(name="board-dark", address=board, scheme="dark"),
+            Picture(name="board-390-light", address=board, width=390, height=844, scale=1.5),
+            Picture(name="board-390-dark", address=board, width=390, height=844, scale=1.5, scheme="dark"),
+            Picture(name="help-light", address="/help/", height=1100),
+        ):
+            take(browser, server.url, picture)
+        imported = import_sample(browser, server.url)
+        if imported:
+            address, timeline = imported
+            take(browser, server.url, Picture(name="import-light", address=address))
+            if timeline:
+                take(browser, server.url, Picture(name="imported-light", address=f"/t/{timeline}"))
+        browser.close()
+
+
+def take(browser: Browser, url: str, picture: Picture) -> None:
+    context = browser.new_context(
+        viewport={"width": picture.width, "height": picture.height},
+        device_scale_factor=picture.scale,
+        color_scheme=picture.scheme,  # type: ignore[arg-type]
+        reduced_motion="reduce",
+    )
+    page = context.new_page()
+    page.goto(url + picture.address, wait_until="networkidle")
+    settle(page)
+    page.screenshot(path=HERE / f"{picture.name}.png")
+    context.close()
+    sys.stderr.write(f"{picture.name}.png\n")
+
+
+def settle(page: Page) -> None:
+    """Until entries are fetched and the figure, where it is in sight, is drawn."""
+    page.evaluate("document.fonts.ready")
+    page.wait_for_timeout(800)
+
+
+def import_sample(browser: Browser, url: str) -> tuple[str, str | None] | None:
+    """Import the sample log as a newcomer does, with one click: the import's page, and its largest timeline."""
+    context = browser.new_context()
+    page = context.new_page()
+    page.goto(url)
+    page.get_by_role("button", name="Import the sample log").click()
+    try:
+        page.wait_for_url("**/import/*", timeout=30_000)
+    except TimeoutError:
+        sys.stderr.write("The sample could not be imported; import-light.png stays as it is.\n")
+        return None
+    address = page.url.removeprefix(url)
+    context.close()
+    deadline = time.monotonic() + IMPORT_S
+    while time.monotonic() < deadline:
+        detail = ask(f"{url}/api/imports/{address.rsplit('/', 1)[1]}")
+        if detail["status"] == "complete":
+            timelines = sorted(ask(f"{url}/api/timelines"), key=lambda timeline: timeline["last"])
+            found = [timeline["id"] for timeline in timelines if timeline["source"] == "import"]
+            return address, (found[-1] if found else None)
+        if detail["status"] in {"failed", "cancelled"}:
+            break
+        time.sleep(1)
+    sys.stderr.write("The sample was not imported in time; import-light.png stays as it is.\n")
+    return None
+
+
+def sequence_of(url: str, step: int) -> int:
+    moments = ask(f"{url}/api/timelines/{STUDY}/chunks/1")["moments"]
+    return next(moment["sequence"] for moment in moments if moment["step"] == step)
+
+
+def ask(address: str) -> Any:
+    with urllib.request.urlopen(address) as answer:  # noqa: S310 (our own server)
+        return json.load(answer)
+
+
+if __name__ == "__main__":
+    main()
