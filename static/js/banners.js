@@ -41,16 +41,17 @@ export class Banners {
    */
   status(meta, entries, onCancel) {
     const why = meta.problem ? ` ${meta.problem}` : '';
+    const what = meta.source === 'import' ? 'import' : 'run';
     if (meta.status === 'running') {
       this.show('status', '', h('b', {}, meta.source === 'import' ? 'Reading' : 'Running'),
         `${plural(entries, 'entry', 'entries')} so far; what is here can be played.`,
         h('span', { class: 'grow' }), h('button', { class: 'btn sm', type: 'button', onclick: onCancel }, 'Cancel'));
     } else if (meta.status === 'failed') {
-      this.show('status', 'bad', h('b', {}, 'This run failed.'), `${why} ${entries ? 'Everything before it is here.' : ''}`.trim());
+      this.show('status', 'bad', h('b', {}, `This ${what} failed.`), `${why} ${entries ? 'Everything before it is here.' : ''}`.trim());
     } else if (meta.status === 'interrupted') {
-      this.show('status', 'warn', h('b', {}, 'This run was interrupted.'), `${why} Everything before that is here.`.trim());
+      this.show('status', 'warn', h('b', {}, `This ${what} was interrupted.`), `${why} Everything before that is here.`.trim());
     } else if (meta.status === 'cancelled') {
-      this.show('status', 'warn', h('b', {}, 'This run was cancelled.'), 'Everything before that is here.');
+      this.show('status', 'warn', h('b', {}, `This ${what} was cancelled.`), 'Everything before that is here.');
     } else {
       this.hide('status');
     }

@@ -73,7 +73,7 @@ export function scale({ axis, steps, window, left, right, end_ms }) {
      * @param {number | null} [ms]
      */
     of(sequence, ms = null) {
-      if (sequence === null) return axis === 'events' ? byIndex(shown.length) : byTime(last);
+      if (sequence === null) return axis === 'events' ? byIndex(shown.length) : right;
       if (axis === 'time' && ms !== null) return Math.min(Math.max(byTime(ms), byTime(start)), byTime(last));
       const index = Math.min(Math.max(indexOf(sequence), window.from - 0.4), window.to);
       return ofStep(index);
