@@ -235,6 +235,35 @@ def wait_for_coordinator(node: Node, group: str, limit_s: float = 60) -> None:
     raise RpcError(f"no coordinator for group {group} within {limit_s} s")
 
 
+def wait_for_topic(node: Node, topic: str, beside: str, limit_s: float = 60) -> None:
+    """Waits until the coordinator knows a topic, which it learns a moment after the broker said that it was made.
+
+    A group that joins before that is given nothing. A probe of another name finds out; it lies in a partition of
+    the offsets topic of its own if ``beside``, the group that is to come, lies in another one.
+    """
+    probe = next(name for name in (f"probe-{n}" for n in range(1000)) if _slot(name) != _slot(beside))
+    deadline = time.monotonic() + limit_s
+    wait_for_coordinator(node, probe)
+    with node.connect() as connection:
+        while time.monotonic() < deadline:
+            answer = connection.heartbeat(
+                probe, "probe", 0, subscribed=[topic], rebalance_timeout_ms=10_000, owned={}
+            )
+            connection.heartbeat(probe, "probe", -1)
+            if (answer.get("assignment") or {}).get("topicPartitions"):
+                return
+            time.sleep(0.25)
+    raise RpcError(f"the coordinator did not learn of {topic} within {limit_s} s")
+
+
+def _slot(group: str) -> int:
+    """The group's place modulo 4, a divisor of every number of offsets partitions that a test starts with."""
+    hashed = 0
+    for unit in group:
+        hashed = (31 * hashed + ord(unit)) & 0xFFFFFFFF
+    return abs(hashed - (1 << 32) if hashed >= 1 << 31 else hashed) % 4
+
+
 def _free_ports() -> tuple[int, int]:
     with socket.socket() as first, socket.socket() as second:
         first.bind(("127.0.0.1", 0))

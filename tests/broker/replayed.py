@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from .node import Node, wait_for_coordinator
+from .node import Node, wait_for_coordinator, wait_for_topic
 from .rpc import Connection, RpcError
 
 SETTLE_S = 0.2
@@ -53,6 +53,8 @@ def replay_requests(
     entries = list(entries)
     topic_ids = _make_topics(node, entries)
     wait_for_coordinator(node, group)
+    for name in _topics(entries):
+        wait_for_topic(node, name, beside=group)
     client_ids = _client_ids(entries)
     connections: dict[str, Connection] = {}
     sent: list[Sent] = []
@@ -117,12 +119,16 @@ def _client_ids(entries: Iterable[Mapping[str, Any]]) -> dict[str, str]:
 
 
 def _make_topics(node: Node, entries: Iterable[Mapping[str, Any]]) -> dict[str, str]:
-    note = next(each["payload"] for each in entries if each["payload"].get("note") == "topics")
     with node.connect() as connection:
         return {
             topic["id"]: connection.create_topic(name, topic["partitions"])
-            for name, topic in note["topics"].items()
+            for name, topic in _topics(entries).items()
         }
+
+
+def _topics(entries: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    note = next(each["payload"] for each in entries if each["payload"].get("note") == "topics")
+    return dict(note["topics"])
 
 
 def _translated(value: Any, topic_ids: Mapping[str, str]) -> Any:

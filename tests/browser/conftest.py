@@ -31,9 +31,13 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         yield running
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
-    """Chromium: the one that CHROMIUM names, the machine's, or Playwright's own."""
+    """Chromium: the one that CHROMIUM names, the machine's, or Playwright's own.
+
+    Playwright runs an event loop in this thread, beside which no test of a socket can run one: it ends with this
+    package.
+    """
     path = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
     with sync_playwright() as playwright:
         try:

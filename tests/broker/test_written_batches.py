@@ -1,7 +1,6 @@
 """Kafka's own classes read the batches that are written here, where its jars and a Java are at hand."""
 
 import json
-import shutil
 import subprocess
 from dataclasses import replace
 from pathlib import Path
@@ -19,16 +18,7 @@ from groups.wire.batches import (
 )
 from tests.wire.test_kafka_made import shown
 
-ROOT = Path(__file__).parents[2]
-JARS = ROOT / "var" / "kafka" / "4.3.1" / "jars"
-PROGRAM = Path(__file__).parent / "java" / "KafkaFixtures.java"
-
-pytestmark = [
-    pytest.mark.skipif(
-        not JARS.is_dir(), reason="Kafka's jars are not there; tests/wire/java/README.md tells how"
-    ),
-    pytest.mark.skipif(shutil.which("java") is None, reason="there is no java"),
-]
+PROGRAM = Path(__file__).parents[1] / "wire" / "java" / "KafkaFixtures.java"
 
 
 def kinds_of_batches() -> list[RecordBatch]:
@@ -57,10 +47,11 @@ def kinds_of_batches() -> list[RecordBatch]:
     ]
 
 
-def test_kafka_reads_every_batch_that_is_written_here():
+@pytest.mark.broker
+def test_kafka_reads_every_batch_that_is_written_here(released_jars: str) -> None:
     batches = kinds_of_batches()
     answer = subprocess.run(
-        ["java", "-cp", f"{JARS}/*", str(PROGRAM), "read"],
+        ["java", "-cp", released_jars, str(PROGRAM), "read"],
         input="\n".join(write_batch(batch).hex() for batch in batches) + "\n",
         capture_output=True,
         text=True,
