@@ -113,7 +113,7 @@ export class Events {
     let root = this.#current;
     while (this.#chain.has(root)) root = /** @type {number} */ (this.#chain.get(root));
     this.chain.textContent = root >= 0 && root !== this.#current
-      ? `Goes back to step ${root + 1}: ${this.#steps[root].says}` : this.#current < 0 ? 'Arcs lead from cause to effect' : 'No earlier step is its cause';
+      ? `Goes back to step ${root + 1}: ${this.#steps[root].says}` : '';
     this.chain.title = this.chain.textContent;
     this.#reveal();
   }

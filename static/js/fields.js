@@ -2,7 +2,7 @@
  * Fields of requests, responses and records as rows of text. Pure.
  *
  * @typedef {import('./types').Frame} Frame
- * @typedef {{name: string, value: string, note: string, title: string}} Field
+ * @typedef {{name: string, value: string, note: string, title: string, depth: number}} Field
  */
 
 /** The coordinator's record types by key type, as Kafka's schemas name them. @type {{[type: number]: string}} */
@@ -16,28 +16,49 @@ const RECORDS = {
 const MEMBER_STATES = ['STABLE', 'UNREVOKED_PARTITIONS', 'UNRELEASED_PARTITIONS'];
 
 /** Longer values are cut; the whole one is in the tooltip. */
-const VALUE_MOST = 220;
+const VALUE_MOST = 120;
 
 /** @param {number} type */
 export const recordName = (type) => RECORDS[type] ?? `Record of type ${type}`;
 
+/** Items of an array of structures that are written out; a group's record holds all of its members. */
+const ITEMS_MOST = 12;
+
 /**
+ * Structures within arrays have rows of their own, set in by their depth.
+ *
  * @param {{[name: string]: any}} body
  * @param {Frame} frame after the moment
  * @param {'request' | 'response' | 'record'} kind
+ * @param {number} [depth]
  * @returns {Field[]}
  */
-export function fieldsOf(body, frame, kind) {
+export function fieldsOf(body, frame, kind, depth = 0) {
   const names = topicNames(frame);
-  return Object.entries(body).filter(([, value]) => value !== undefined).map(([name, value]) => {
+  return Object.entries(body).filter(([, value]) => value !== undefined).flatMap(([name, value]) => {
+    if (areStructures(value, names)) {
+      const more = value.length > ITEMS_MOST ? [{ name: '', value: `and ${value.length - ITEMS_MOST} more`, note: '', title: '', depth: depth + 1 }] : [];
+      return [
+        { name, value: String(value.length), note: '', title: '', depth },
+        ...value.slice(0, ITEMS_MOST).flatMap((/** @type {any} */ item) => fieldsOf(item, frame, kind, depth + 1)),
+        ...more,
+      ];
+    }
     const whole = written(name, value, names, kind);
-    return {
+    return [{
       name,
       value: whole.length > VALUE_MOST ? `${whole.slice(0, VALUE_MOST)}…` : whole,
       note: noteOn(name, value, frame, kind),
       title: whole.length > VALUE_MOST ? whole : '',
-    };
+      depth,
+    }];
   });
+}
+
+/** @param {any} value @param {Map<string, string>} names */
+function areStructures(value, names) {
+  return Array.isArray(value) && value.length > 0
+    && value.every((item) => item !== null && typeof item === 'object' && !Array.isArray(item) && partitionSet(item, names) === null);
 }
 
 /** Topic names by id. @param {Frame} frame @returns {Map<string, string>} */

@@ -145,10 +145,10 @@ function keyOf(payload) {
 /** @param {string} title @param {string} aside */
 const heading = (title, aside) => h('h3', { class: 'xh' }, title, h('span', { class: 'num' }, aside));
 
-/** @param {{name: string, value: string, note: string, title: string}[]} fields */
+/** @param {import('./fields.js').Field[]} fields */
 function table(fields) {
-  return h('table', { class: 'kv' }, h('tbody', {}, fields.map(({ name, value, note, title }) => h(
-    'tr', {},
+  return h('table', { class: 'kv' }, h('tbody', {}, fields.map(({ name, value, note, title, depth }) => h(
+    'tr', { 'data-depth': depth || null },
     h('th', { scope: 'row' }, name),
     h('td', { title: title || null }, value, note ? h('span', { class: 'hl' }, ` ${note}`) : null),
   ))));

@@ -91,7 +91,7 @@ function show(rest, { animate, before }) {
   const position = timeline.position;
   following = timeline.atEnd;
   const since = (/** @type {string} */ key) => sinceOf(key, rest.sequence);
-  const scene = board.render(rest, { animate, neighbour: Math.abs(position - before) === 1, since });
+  const scene = board.render(rest, { animate, forward: position - before === 1, since });
   head.render(rest, scene.views);
   view.move({ steps: timeline.steps, position, frame: rest.frame, end_ms: meta.summary.last_ms ?? rest.frame.at_ms });
   events.move(position);
@@ -219,7 +219,12 @@ function grow() {
     const follow = following;
     digest();
     const rest = timeline.rest;
-    if (!rest) await go(wantedAtStart());
+    if (!rest) {
+      // The first chunk may only have come with this step: all that is made of its moments is made now.
+      await go(wantedAtStart());
+      digest();
+      if (timeline.rest) show(timeline.rest, { animate: false, before: timeline.position });
+    }
     else if (follow && !player.playing && !timeline.atEnd) await go(timeline.last);
     else show(rest, { animate: false, before: timeline.position });
     showStatus();
@@ -248,6 +253,7 @@ function hearStatus(message) {
   if (message.summary) {
     meta.summary = message.summary;
     cast.meet(meta.summary.cast ?? []);
+    if (meta.summary.protocol) part('protocol').textContent = meta.summary.protocol;
     showVerdict(part('verdict'), meta.summary);
     showTopicNames(part('topic-names'), meta, saveNames);
   }

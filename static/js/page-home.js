@@ -43,7 +43,7 @@ function play() {
     const since = (/** @type {string} */ key) => spans.bare.find((bare) =>
       bare.key === key && bare.from <= rest.sequence && (bare.to === null || bare.to > rest.sequence))?.from_ms ?? null;
     lanes.render({
-      frame: rest.frame, moment: rest.moment, views, free: unowned(rest.frame, columns, views), since, neighbour: animate,
+      frame: rest.frame, moment: rest.moment, views, free: unowned(rest.frame, columns, views), since, forward: animate,
     }, animate);
     part('caption').replaceChildren(h('b', { class: 'num' }, timeline.position), `\u2002${rest.moment?.says ?? ''}`);
   };

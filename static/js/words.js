@@ -153,7 +153,7 @@ export function nowSays(frame, moment, views, cast, label) {
  * @param {(key: string) => string} label
  */
 function consequence(frame, moment, views, cast, label) {
-  if (isClassic(frame)) return frame.state === 'Stable' && moment.shape !== 'commit' ? `Generation ${frame.generation}.` : '';
+  if (isClassic(frame)) return '';
   const epoch = frame.group_epoch ?? 0;
   const actor = cast.knows(moment.actor) ? moment.actor : null;
   const state = actor ? frame.members[actor] : undefined;

@@ -112,6 +112,10 @@ test('fields are written with topic names, Kafka\'s states and what a reader wou
   const record = fieldsOf({ state: 1, assignedPartitions: [], value: null }, frame, 'record');
   assert.deepEqual(record.map(({ value }) => value), ['1 UNREVOKED_PARTITIONS', '[]', 'null']);
   assert.equal(fieldsOf({ TopicPartitions: null }, frame, 'request')[0].value, 'null (unchanged)');
+  const group = fieldsOf({ generation: 3, members: [{ memberId: 'A' }, { memberId: 'B' }] }, frame, 'record');
+  assert.deepEqual(group.map(({ name, value, depth }) => [name, value, depth]), [
+    ['generation', '3', 0], ['members', '2', 0], ['memberId', 'A', 1], ['memberId', 'B', 1],
+  ]);
   assert.equal(recordName(8), 'ConsumerGroupCurrentMemberAssignment');
   assert.equal(recordName(31), 'Record of type 31');
 });

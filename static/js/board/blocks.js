@@ -115,7 +115,7 @@ export class Blocks {
         s('rect', { class: 'under', x: 0, y, width, height }),
         s('rect', { class: 'edge', x: 0, y, width: 4, height }),
         s('text', { x: 14, y: y + 12, class: 'nm' }, clip(name, head === HEAD ? 15 : 7)),
-        s('text', { x: head - 12, y: y + 12, class: behind ? 'ep behind' : 'ep', 'text-anchor': 'end' }, behind ? `▲ ${epoch} of ${group}` : epoch),
+        s('text', { x: head - 12, y: y + 12, class: behind ? 'ep behind' : 'ep', 'text-anchor': 'end' }, behind ? `▲ ${epoch}${head === HEAD ? ` of ${group}` : ''}` : epoch),
         ...line.nodes,
       ));
       y += height;

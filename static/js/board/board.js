@@ -65,10 +65,10 @@ export class Board {
    * @param {Rest} rest
    * @param {object} how
    * @param {boolean} how.animate
-   * @param {boolean} how.neighbour whether the last rest was the step before or after
+   * @param {boolean} how.forward whether the last rest was the step before this one
    * @param {(key: string) => number | null} how.since when a partition lost its owner
    */
-  render({ frame: settled, moment }, { animate, neighbour, since }) {
+  render({ frame: settled, moment }, { animate, forward, since }) {
     // An exchange may end with a callback that ran for seconds: the board shows the time at which it happened.
     const frame = moment ? { ...settled, at_ms: moment.at_ms } : settled;
     this.cast.meetFrame(frame);
@@ -77,7 +77,7 @@ export class Board {
     const columns = this.columns;
     const drawn = this.#fitting(columns);
     const views = partitionsOf(frame);
-    const scene = { frame, moment, views, free: unowned(frame, columns, views), since, neighbour };
+    const scene = { frame, moment, views, free: unowned(frame, columns, views), since, forward };
     this.root.style.setProperty('--most', String(Math.min(this.#members, ROOM_MOST)));
     drawn.render(scene, animate);
     drawn.pick(this.#picked);

@@ -9,11 +9,11 @@
  * @typedef {import('../cast.js').Cast} Cast
  * @typedef {import('../labels.js').Labels} Labels
  * @typedef {{frame: Frame, moment: Moment | null, views: Map<string, PartitionView>, free: Set<string>,
- *   since: (key: string) => number | null, neighbour: boolean}} Scene
+ *   since: (key: string) => number | null, forward: boolean}} Scene
  */
 
 import { h, s } from '../dom.js';
-import { keysOf } from '../view.js';
+import { isClassic, keysOf } from '../view.js';
 import { duration } from '../words.js';
 import { chip, chipSays, face, measure, travel } from './chips.js';
 import { leadOf, noteOf, poolNote } from './notes.js';
@@ -151,19 +151,19 @@ export class Lanes {
   }
 
   /** @param {Scene} scene */
-  #pool({ free, views }) {
+  #pool({ frame, free, views }) {
     const row = /** @type {HTMLElement} */ (this.#rows.get(POOL));
     const count = free.size;
     const says = this.compact
       ? (count ? `${count} partition${count > 1 ? 's' : ''}` : 'none')
-      : (count ? `${count} partition${count > 1 ? 's' : ''} nobody reads` : 'every partition has one');
+      : (count ? `${count} partition${count > 1 ? 's' : ''} nobody reads` : views.size ? 'every partition has one' : 'no partition is known yet');
     child(row, '.lead').replaceChildren(h(
       'div', { class: 'txt' },
       h('div', { class: 'nm', title: 'By what the coordinator knows: what a client still reads is not in its records.' }, 'No owner'),
       h('div', { class: 'st' }, says),
     ));
     const mentioned = [...free].flatMap((key) => views.get(key) ?? []);
-    child(row, '.note').replaceChildren(...poolNote(count, mentioned, this.cast));
+    child(row, '.note').replaceChildren(...poolNote(count, mentioned, this.cast, isClassic(frame)));
   }
 
   /** Dashed outlines where partitions should be and are not. @param {Frame} frame @param {Map<string, PartitionView>} views */
@@ -197,7 +197,7 @@ export class Lanes {
    * @param {boolean} animate
    * @returns {Element[]} the chips that have another holder than before
    */
-  #place({ frame, views, free, since, neighbour }, animate) {
+  #place({ frame, views, free, since, forward }, animate) {
     /** @type {Element[]} */
     const moved = [];
     /** @type {Map<string, string | null>} */
@@ -229,7 +229,7 @@ export class Lanes {
       if (was !== undefined && was !== home) {
         moved.push(node);
         const left = was === null ? null : this.#cells.get(`${was}\n${key}`);
-        if (left && neighbour) left.append(h('div', { class: 'foot' }, this.compact ? 'left' : 'just left'));
+        if (left && forward) left.append(h('div', { class: 'foot' }, this.compact ? 'left' : 'just left'));
       }
     }
     this.#before = now;

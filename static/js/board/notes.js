@@ -105,9 +105,11 @@ function quiet(frame, member, state) {
  * @param {number} count partitions without an owner
  * @param {PartitionView[]} views those of them that the frame mentions
  * @param {Cast} cast
+ * @param {boolean} classic
  */
-export function poolNote(count, views, cast) {
+export function poolNote(count, views, cast, classic) {
   if (!count) return [];
+  if (classic) return [h('span', {}, 'Free until the next generation')];
   const wanted = views.filter((view) => view.wants);
   if (count === 1 && wanted.length === 1) {
     return [h('span', {}, 'Free for ', disc(cast, /** @type {string} */ (wanted[0].wants)), ' at its next heartbeat')];

@@ -13,6 +13,7 @@
 
 import { s } from '../dom.js';
 import { bands } from '../spans.js';
+import { isClassic } from '../view.js';
 import { duration } from '../words.js';
 import { markOf } from './marks.js';
 import { overview } from './overview.js';
@@ -153,11 +154,12 @@ export class TimelineView {
       s('path', { class: 'flag', d: `M${x - 13} ${top}h26v11l-13 6-13-6z` }),
       text(x, top + 10.5, String(position), 'num', 'middle'),
     ];
+    const classic = frame !== null && isClassic(frame);
     for (const [lane, y] of this.#labels) {
       const member = frame ? Object.keys(frame.members).find((id) => this.cast.lane(id).key === lane) : undefined;
       const state = member && frame ? frame.members[member] : null;
       const epoch = state?.epoch ?? (state ? frame?.generation : null);
-      nodes.unshift(text(this.#labelX, y, state ? (this.#labelX < 36 ? `@${epoch}` : `epoch ${epoch}`) : '–', 'mono'));
+      nodes.unshift(text(this.#labelX, y, state ? (this.#labelX < 36 ? `@${epoch}` : `${classic ? 'gen.' : 'epoch'} ${epoch}`) : '–', 'mono'));
     }
     this.#mobile.replaceChildren(...nodes);
   }
@@ -243,6 +245,7 @@ export class TimelineView {
   /** @param {ReturnType<typeof scale>} at @param {number} y1 @param {number} yText @param {number} y2 @param {number} left @param {number} right */
   #epochs(at, y1, yText, y2, left, right) {
     const nodes = [];
+    const classic = this.#play.frame !== null && isClassic(this.#play.frame);
     let free = -Infinity;
     for (const [index, { epoch, sequence, at_ms }] of this.spans.epochs.entries()) {
       if (!at.shows(sequence, sequence)) continue;
@@ -252,7 +255,7 @@ export class TimelineView {
       // An epoch that another one follows at once has no room of its own.
       if (next && at.of(next.sequence, next.at_ms) - x < 4) continue;
       nodes.push(s('line', { class: 'epochline', x1: x, x2: x, y1, y2 }));
-      const label = `epoch ${epoch}`;
+      const label = `${classic ? 'gen.' : 'epoch'} ${epoch}`;
       const wide = label.length * 6.4 + 12;
       if (x + 5 < free || x + wide > right + RIGHT) continue;
       nodes.push(text(x + 5, yText, label, 'mono'));
