@@ -26,19 +26,20 @@ SCENARIO = "\n".join(
         "until: 9000s",
     ]
 )
+SHORT = "topics: {foo: {partitions: 3}}\nmembers: {A: {subscribe: [foo]}}\nscript: [{at: 0s, join: A}]\nuntil: 10s"
 
 
 @pytest.fixture
-def run(open_page: Open) -> Callable[[], str]:
-    """Starts a run of some seconds; its timeline's id."""
+def run(open_page: Open) -> Callable[..., str]:
+    """Starts a run, of some seconds if no other scenario is given; its timeline's id."""
 
-    def start() -> str:
+    def start(scenario: str = SCENARIO) -> str:
         page = open_page("/", reduced_motion="reduce")
         started = page.evaluate(
             """async (scenario) => (await fetch('/api/runs', { method: 'POST', body: JSON.stringify({ scenario }),
                  headers: { 'Content-Type': 'application/json',
                             'X-CSRFToken': document.querySelector('meta[name=csrf-token]').content } })).json()""",
-            SCENARIO,
+            scenario,
         )
         assert "timeline" in started, started
         return str(started["timeline"])
@@ -77,6 +78,33 @@ def test_a_run_is_followed_to_its_end(open_page: Open, run: Callable[[], str], f
     expect(page.locator('[data-banner="status"]')).to_have_count(0)
     expect(page.locator("#verdict .clause").first).to_be_visible()
     check_some_moments(page, timeline, fetch)
+
+
+def test_a_run_that_ended_before_the_socket_opened_has_its_events_tracks_and_protocol(
+    open_page: Open, run: Callable[..., str], fetch: Fetch
+) -> None:
+    """The page was rendered before the first entry was stored, and everything was stored before it could listen."""
+    timeline = run(SHORT)
+    deadline = time.monotonic() + 90
+    while fetch(f"/api/timelines/{timeline}")["status"] == "running" and time.monotonic() < deadline:
+        time.sleep(0.2)
+
+    def early(page: Page) -> None:
+        """The page as it was at first: no entry, no chunk, still running. Modules run after this event."""
+        page.add_init_script("""document.addEventListener('readystatechange', () => {
+            if (document.readyState !== 'interactive') return;
+            const data = document.getElementById('timeline-data');
+            data.textContent = JSON.stringify({ ...JSON.parse(data.textContent),
+              last: 0, entries: 0, status: 'running', protocol: '', summary: {}, chunks: [] });
+            document.getElementById('chunk-data').textContent = 'null';
+            document.getElementById('protocol').textContent = 'unknown';
+        })""")
+
+    page = open_page(f"/t/{timeline}", reduced_motion="reduce", before=early)
+    wait_for_the_end(page, timeline, fetch)
+    expect(page.locator("#log .ev").first).to_be_visible()
+    expect(page.locator("#protocol")).to_have_text("consumer")
+    equals_the_fresh_frame(page, timeline, fetch)
 
 
 def test_messages_lost_on_purpose_are_fetched(open_page: Open, run: Callable[[], str], fetch: Fetch) -> None:
