@@ -25,7 +25,17 @@ def tell_classic(step: Step, cast: Cast, *, leaves: bool) -> Sentence | None:
             return Sentence(
                 "remove", COORDINATOR, f"{gone}; the group is empty, generation {after.generation}"
             )
-        return None if before.recorded else Sentence("state", COORDINATOR, "The group begins, empty")
+        if before.recorded:
+            return None
+        empty = (
+            f"The group is empty, generation {after.generation}"
+            if after.generation
+            else "The group begins, empty"
+        )
+        return Sentence("state", COORDINATOR, empty)
+    if step.found:
+        there = f"{named(cast, step.found)} {is_or_are(step.found)} there, at generation {after.generation}"
+        return Sentence("state", step.found[0], there)
     if step.replaced:
         old, new = next(iter(step.replaced.items()))
         return Sentence("join", new, f"{cast.name(new)} takes the place of {cast.name(old)}")

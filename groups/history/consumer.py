@@ -23,7 +23,15 @@ from groups.history.consumer_state import (
     without_member,
 )
 from groups.history.fields import integer, text
-from groups.history.state import Protocol, Semantics, State, with_topic
+from groups.history.state import (
+    EPOCH_JUMP,
+    TWO_OWNERS,
+    UNKNOWN_MEMBER,
+    Protocol,
+    Semantics,
+    State,
+    with_topic,
+)
 
 Fields = Mapping[str, Any]
 
@@ -61,7 +69,7 @@ def _group_epoch(state: State, _key: Fields, value: Fields) -> State:
     if group.epoch_recorded and epoch < group.group_epoch:
         state = state.note("epoch_back", f"The group epoch went back from {group.group_epoch} to {epoch}.")
     elif group.epoch_recorded and epoch > group.group_epoch + 1:
-        state = state.note("epoch_jump", _jump(group.group_epoch, epoch))
+        state = state.note(EPOCH_JUMP, _jump(group.group_epoch, epoch))
     elif not group.epoch_recorded and not group.members and epoch > group.group_epoch + 1:
         state = state.note("starts_midway", f"The log starts in the middle: its first epoch is {epoch}.")
     return replace(
@@ -222,7 +230,7 @@ def _overtaken(state: State, topic_id: str, partition: int, before: int, new: Co
     if not others:
         return state.note("listed_twice", f"{name} stands twice in one record.", member=new.member_id)
     return state.note(
-        "two_owners",
+        TWO_OWNERS,
         f"{name} has two owners: it is still held at epoch {before}.",
         member=new.member_id,
     )
@@ -315,9 +323,7 @@ def _emptied(member: ConsumerMember) -> ConsumerMember:
 
 
 def _unknown_member(state: State, member_id: str) -> State:
-    return state.note(
-        "unknown_member", "A member was removed that the log had not told of.", member=member_id
-    )
+    return state.note(UNKNOWN_MEMBER, "A member was removed that the log had not told of.", member=member_id)
 
 
 def _regex_gone(state: State, key: Fields) -> State:

@@ -1,8 +1,8 @@
 """Findings: facts computed from the fold, each with the sequences that prove it and the sources that it needs.
 
-A finding is ``{"kind", "says", "sequences": [...], "needs": [...], "certain": bool, ...}``. Kinds: ``began``,
-``joined``, ``removed``, ``moved``, ``moves``, ``no_owner``, ``waited_for``, ``epochs``, ``commits``, ``emptied``,
-``partitions_added``, ``anomaly``, ``gap``. ``needs`` names what the fact was read from: ``records``, ``requests``, ``timers``, ``notes``.
+A finding is ``{"kind", "says", "sequences": [...], "needs": [...], "certain": bool, ...}``. Kinds: ``midway``,
+``began``, ``joined``, ``removed``, ``moved``, ``moves``, ``no_owner``, ``waited_for``, ``epochs``, ``commits``, ``emptied``,
+``deleted``, ``partitions_added``, ``anomaly``, ``gap``. ``needs`` names what the fact was read from: ``records``, ``requests``, ``timers``, ``notes``.
 """
 
 from __future__ import annotations
@@ -14,12 +14,13 @@ from groups.history.classic_state import ClassicMember
 from groups.history.consumer_state import ConsumerMember
 from groups.history.entries import Kind
 from groups.history.epochs import Epochs
-from groups.history.moments import Cause, gap_words
+from groups.history.moments import Cause, begins_midway
 from groups.history.names import Cast
-from groups.history.ownership import Ownership
+from groups.history.ownership import Ownership, is_hole
 from groups.history.state import Protocol, State
 from groups.history.steps import Step
 from groups.history.verdict import REASONS
+from groups.history.volatile_moments import gap_words
 from groups.history.words import counted, duration, listed, partition_name
 
 Finding = dict[str, Any]
@@ -45,6 +46,9 @@ class Finder:
         self._joined: list[dict[str, Any]] = []
         self._removed: list[dict[str, Any]] = []
         self._began: dict[str, Any] | None = None
+        self._midway: int | None = None
+        self._deleted: int | None = None
+        self._holes = False
         self._counts = {"joined": 0, "removed": 0, "commits": 0}
         self._commits_sequence = 0
         self._emptied: list[int] = []
@@ -55,11 +59,11 @@ class Finder:
     def add(self, step: Step, cause: Cause | None) -> None:
         """Fold one settled step; ``cause`` is the request or timer that brought it about, where known."""
         self._last_ms = step.after.at_ms
-        for member_id in (*step.joined, *step.replaced.values()):
+        for member_id in (*step.found, *step.joined, *step.replaced.values()):
             self._meet(step, member_id)
         self._came(step)
         self._went(step, cause)
-        self.ownership.add(step)
+        self.ownership.add(step, leaves=cause is not None and cause.leaves)
         self.epochs.add(step)
         self._grew(step)
         for anomaly in step.anomalies:
@@ -88,19 +92,26 @@ class Finder:
             )
 
     def _came(self, step: Step) -> None:
-        if not step.joined:
+        self._holes = self._holes or is_hole(step)
+        if self._holes:
+            # Who is first seen now may have come while nobody looked.
+            self._joins(step)
             return
-        if len(step.joined) > 1 and not self._counts["joined"] and self._began is None:
-            # Several at once, before anybody joined: a log or a scenario that starts with a group under way.
-            self._began = {"members": list(step.joined), "sequence": step.sequence}
-            return
+        if self._midway is None and begins_midway(step):
+            self._midway = step.sequence
+        if step.found:
+            # A log or a scenario that starts with a group under way shows its members one by one, or all at once.
+            self._began = self._began or {"members": [], "sequence": step.sequence}
+            room = COMINGS_KEPT_MAX - len(self._began["members"])
+            self._began["members"] += step.found[:room]
+        self._joins(step)
+
+    def _joins(self, step: Step) -> None:
         self._counts["joined"] += len(step.joined)
         for member_id in step.joined[: COMINGS_KEPT_MAX - len(self._joined)]:
             self._joined.append({"member": member_id, "sequence": step.sequence, "at_ms": step.after.at_ms})
 
     def _went(self, step: Step, cause: Cause | None) -> None:
-        if step.migrates:
-            return
         why, needs = _reason(cause)
         self._counts["removed"] += len(step.removed)
         for member_id in step.removed[: COMINGS_KEPT_MAX - len(self._removed)]:
@@ -115,8 +126,9 @@ class Finder:
             )
         if step.removed and not _members(step.after):
             self._emptied = [step.sequence]
-        elif step.joined:
+        elif step.joined or step.found:
             self._emptied = []
+        self._deleted = step.sequence if step.after.deleted else None
 
     def _grew(self, step: Step) -> None:
         before, after = step.before.topics, step.after.topics
@@ -144,10 +156,12 @@ class Finder:
 
     def _found_members(self) -> list[Finding]:
         found: list[Finding] = []
+        if self._midway is not None:
+            found.append(_finding("midway", "The log begins in the middle", [self._midway]))
         if self._began is not None:
             who = [self.cast.name(member_id) for member_id in self._began["members"]]
             sequences = [self._began["sequence"]]
-            says = f"The group began with {listed(who)}"
+            says = f"{listed(who)} {'was' if len(who) == 1 else 'were'} there before"
             found.append(_finding("began", says, sequences, members=self._began["members"], names=who))
         for join in self._joined:
             who_joined = self.cast.name(join["member"])
@@ -281,7 +295,9 @@ class Finder:
         if self._counts["commits"]:
             says = counted(self._counts["commits"], "commit")
             found.append(_finding("commits", says, [self._commits_sequence], count=self._counts["commits"]))
-        if self._emptied:
+        if self._deleted is not None:
+            found.append(_finding("deleted", "The group is deleted", [self._deleted]))
+        elif self._emptied:
             found.append(_finding("emptied", "The group is empty", list(self._emptied)))
         for kind, known in self._anomalies.items():
             found.append(
@@ -308,6 +324,9 @@ class Finder:
             "joined": self._joined,
             "removed": self._removed,
             "began": self._began,
+            "midway": self._midway,
+            "deleted": self._deleted,
+            "holes": self._holes,
             "counts": self._counts,
             "commits_sequence": self._commits_sequence,
             "emptied": self._emptied,
@@ -327,6 +346,9 @@ class Finder:
         finder._joined = [dict(join) for join in data["joined"]]
         finder._removed = [dict(removal) for removal in data["removed"]]
         finder._began = data["began"]
+        finder._midway = data["midway"]
+        finder._deleted = data["deleted"]
+        finder._holes = data["holes"]
         finder._counts = dict(data["counts"])
         finder._commits_sequence = data["commits_sequence"]
         finder._emptied = list(data["emptied"])

@@ -6,49 +6,30 @@ that is known as their cause does.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from groups.history.classic_moments import tell_classic
 from groups.history.consumer_state import LEAVE_GROUP_STATIC_MEMBER_EPOCH
-from groups.history.entries import Entry, Kind
+from groups.history.entries import Entry, Kind, Provenance
 from groups.history.fields import mapping, text
 from groups.history.names import Cast
-from groups.history.sentences import COORDINATOR, Sentence, joined, named, target_clause
-from groups.history.state import UNREADABLE, Protocol, State
-from groups.history.steps import Key, MemberStep, Step, waiting_for
-from groups.history.volatile import told_assignment
+from groups.history.sentences import COORDINATOR, LOWERED, Sentence, joined, named, target_clause
+from groups.history.state import TWO_OWNERS, UNKNOWN_MEMBER, UNREADABLE, Protocol, State
+from groups.history.steps import Key, MemberStep, Step, keys, waiting_for
+from groups.history.volatile_moments import TELLERS
 from groups.history.words import PARTITIONS_NAMED_MAX, counted, is_or_are, partitions
 
+FRESH_EPOCH: Final = 0
+"""The epoch of a member of which only its metadata was seen."""
+
+BEGINS_MIDWAY: Final = "The log begins in the middle"
+
+TOLD_ANOMALIES: Final = frozenset({TWO_OWNERS, UNKNOWN_MEMBER})
+"""Anomalies without which the sentence of their step would mislead."""
+
 TOPICS_CHANGED: Final = "The topics changed"
-
-FAULT_WORDS: Final[Mapping[str, str]] = {
-    "kill": "is killed",
-    "pause": "stops answering",
-    "resume": "answers again",
-    "cut": "is cut off",
-    "heal": "can be reached again",
-}
-
-ERROR_NAMES: Final[Mapping[int, str]] = {
-    14: "COORDINATOR_LOAD_IN_PROGRESS",
-    16: "NOT_COORDINATOR",
-    22: "ILLEGAL_GENERATION",
-    23: "INCONSISTENT_GROUP_PROTOCOL",
-    25: "UNKNOWN_MEMBER_ID",
-    27: "REBALANCE_IN_PROGRESS",
-    69: "GROUP_ID_NOT_FOUND",
-    79: "MEMBER_ID_REQUIRED",
-    81: "GROUP_MAX_SIZE_REACHED",
-    82: "FENCED_INSTANCE_ID",
-    110: "FENCED_MEMBER_EPOCH",
-    111: "UNRELEASED_INSTANCE_ID",
-    112: "UNSUPPORTED_ASSIGNOR",
-    113: "STALE_MEMBER_EPOCH",
-    128: "INVALID_REGULAR_EXPRESSION",
-}
-"""Kafka's names (``Errors``) of the codes that a group's requests are answered with."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,50 +67,116 @@ def tell(step: Step, cast: Cast, cause: Cause | None) -> Sentence | None:
         return Sentence("note", COORDINATOR, step.anomalies[0].says)
     if entry.kind is Kind.RECORD:
         return _tell_records(step, cast, cause)
-    teller = _TELLERS.get(entry.kind)
+    teller = TELLERS.get(entry.kind)
     return teller(step, entry, cast) if teller is not None else None
 
 
 def _tell_records(step: Step, cast: Cast, cause: Cause | None) -> Sentence | None:
+    told = _tell_group_records(step, cast, cause)
+    contradiction = next((one for one in step.anomalies if one.kind in TOLD_ANOMALIES), None)
+    if contradiction is not None:
+        # What a reader must know to judge the rest; other anomalies stand among the findings.
+        says = contradiction.says.rstrip(".")
+        if told is None:
+            told = Sentence("note", COORDINATOR, says)
+        elif contradiction.kind == UNKNOWN_MEMBER:
+            told = Sentence("remove", COORDINATOR, joined([says, told.says]))
+        else:
+            told = Sentence(told.shape, told.actor, joined([told.says, says]))
+    if told is None and step.anomalies:
+        return Sentence("note", COORDINATOR, step.anomalies[0].says)
+    if told is not None and _is_beginning(step.before) and begins_midway(step):
+        says = told.says[0].lower() + told.says[1:] if told.says.startswith(LOWERED) else told.says
+        return Sentence(told.shape, told.actor, f"{BEGINS_MIDWAY}: {says}")
+    return told
+
+
+def _tell_group_records(step: Step, cast: Cast, cause: Cause | None) -> Sentence | None:
     before, after = step.before, step.after
     if after.deleted and not before.deleted:
         return Sentence("state", COORDINATOR, "The group is deleted")
     if step.migrates and (before.classic.members or before.consumer.members):
         way = "moves to" if after.protocol is Protocol.CONSUMER else "goes back to"
-        return Sentence("state", COORDINATOR, f"The group {way} the {after.protocol} protocol")
+        says = f"The group {way} the {after.protocol} protocol"
+        if step.removed:
+            says += f"; {_why_removed(step, cast, cause)[1]}"
+        if step.joined:
+            says += f"; {named(cast, step.joined)} {'joins' if len(step.joined) == 1 else 'join'}"
+        return Sentence("state", COORDINATOR, says)
     if after.protocol is Protocol.CLASSIC and before.classic is not after.classic:
         return tell_classic(step, cast, leaves=cause is not None and cause.leaves)
-    told = (
+    return (
         _tell_removed(step, cast, cause)
+        or _tell_found(step, cast)
         or _tell_joined(step, cast)
+        or _tell_subscribed(step, cast)
         or _tell_target(step, cast)
         or _tell_members(step, cast)
-        or _tell_subscription(step, cast)
         or _tell_group(step)
         or _tell_offsets(step, cause)
     )
-    if told is None and step.anomalies:
-        return Sentence("note", COORDINATOR, step.anomalies[0].says)
-    return told
+
+
+def begins_midway(step: Step) -> bool:
+    """Whether this step of a recorded log shows that the group had a past that the log does not hold."""
+    before, after = step.before, step.after
+    if step.entries[0].provenance is not Provenance.RECORDED:
+        return False
+    if step.found or any(old not in before.consumer.members for old in step.replaced):
+        return True
+    if not _is_beginning(before):
+        return False
+    if after.protocol is Protocol.CLASSIC:
+        return after.classic.recorded and after.classic.generation > 1
+    first = before.consumer.group_epoch + 1
+    return after.consumer.epoch_recorded and after.consumer.group_epoch > first
+
+
+def _is_beginning(before: State) -> bool:
+    """Whether nothing was told of the group yet but offsets."""
+    return not before.deleted and (
+        before.protocol is None or (before.protocol is Protocol.CLASSIC and not before.classic.recorded)
+    )
+
+
+def _tell_found(step: Step, cast: Cast) -> Sentence | None:
+    """Members that were there before the log, or before a hole in it; a scenario may start with them."""
+    if not step.found:
+        return None
+    who, several = named(cast, step.found), len(step.found) > 1
+    if step.entries[0].provenance is not Provenance.RECORDED:
+        return Sentence("state", COORDINATOR, f"The group begins with {who}")
+    says = f"{who} {is_or_are(step.found)} there"
+    member = step.after.consumer.members.get(step.found[0])
+    if not several and member is not None:
+        held, pending = keys(member.assigned), keys(member.pending_revocation)
+        says += f", with {_named(step.after, held)}" if held else ""
+        says += f", giving up {_named(step.after, pending)}" if pending else ""
+    also = _tell_joined(step, cast)
+    return Sentence("state", step.found[0], joined([says, also.says]) if also else says)
 
 
 def _tell_removed(step: Step, cast: Cast, cause: Cause | None) -> Sentence | None:
     if not step.removed:
         return None
-    who = named(cast, step.removed)
-    free = {key for member in step.members if member.member_id in step.removed for key in member.released}
-    shape = "remove"
-    if cause is not None and cause.leaves:
-        shape, says = "leave", f"{who} leave{'s' if len(step.removed) == 1 else ''}"
-    elif cause is not None and cause.timer == "session":
-        says = f"{who}'s session expired"
-    elif cause is not None and cause.timer == "rebalance":
-        says = f"{who} took too long to give up its partitions and is removed"
-    else:
-        says = f"{who} {is_or_are(step.removed)} removed; the log does not say why"
+    released = {key for member in step.members if member.member_id in step.removed for key in member.released}
+    free = _free(step.after, released)
+    shape, says = _why_removed(step, cast, cause)
     if free:
         says += f"; {_named(step.before, free)} {is_or_are(free)} free"
     return Sentence(shape, step.removed[0], says)
+
+
+def _why_removed(step: Step, cast: Cast, cause: Cause | None) -> tuple[str, str]:
+    """The shape and the words of members that are gone."""
+    who = named(cast, step.removed)
+    if cause is not None and cause.leaves:
+        return "leave", f"{who} leave{'s' if len(step.removed) == 1 else ''}"
+    if cause is not None and cause.timer == "session":
+        return "remove", f"{who}'s session expired"
+    if cause is not None and cause.timer == "rebalance":
+        return "remove", f"{who} took too long to give up its partitions and is removed"
+    return "remove", f"{who} {is_or_are(step.removed)} removed; the log does not say why"
 
 
 def _tell_joined(step: Step, cast: Cast) -> Sentence | None:
@@ -139,8 +186,6 @@ def _tell_joined(step: Step, cast: Cast) -> Sentence | None:
     if not step.joined:
         return None
     who, first = named(cast, step.joined), step.joined[0]
-    if len(step.joined) > 1 and not step.before.consumer.members:
-        return Sentence("state", COORDINATOR, f"The group begins with {who}")
     gained = {key for member in step.members if member.member_id in step.joined for key in member.gained}
     joins = "joins" if len(step.joined) == 1 else "join"
     if gained and len(step.joined) == 1:
@@ -179,15 +224,26 @@ def _tell_member(step: Step, change: MemberStep, cast: Cast) -> Sentence | None:
     if member is None or change.epoch_before is None or member.member_id in step.replaced.values():
         return None
     who, after = cast.name(member.member_id), step.after
+    free = _free(after, change.released)
+    is_free = f"; {_named(after, free)} {is_or_are(free)} free" if free else ""
     if member.epoch == LEAVE_GROUP_STATIC_MEMBER_EPOCH:
-        return Sentence("leave", member.member_id, f"{who} leaves for now; its partitions stay its own")
+        held = keys(member.assigned)
+        keeps = f"; {_named(after, held)} {'stays' if len(held) == 1 else 'stay'} its own" if held else ""
+        return Sentence("leave", member.member_id, f"{who} leaves for now{keeps}{is_free}")
+    if change.epoch_before == LEAVE_GROUP_STATIC_MEMBER_EPOCH:
+        gets = f" and gets {_named(after, change.gained)}" if change.gained else ""
+        return Sentence("join", member.member_id, f"{who} comes back{gets}{is_free}")
+    if change.epoch_before == FRESH_EPOCH and member.previous_epoch > FRESH_EPOCH:
+        # Its first assignment in the log is a later one: what it had before is not known.
+        held = keys(member.assigned)
+        has = f", with {_named(after, held)}" if held else ""
+        return Sentence("state", member.member_id, f"{who} is at epoch {member.epoch}{has}")
     waits = waiting_count(step.after, change.member_id)
     if change.told:
         return Sentence("revoke", member.member_id, f"{who} is told to give up {_named(after, change.told)}")
     if change.released:
         gets = f", gets {_named(after, change.gained)}" if change.gained else ""
-        free = f"{_named(after, change.released)} {is_or_are(change.released)} free"
-        return Sentence("acknowledge", member.member_id, f"{who} acknowledges{gets}; {free}")
+        return Sentence("acknowledge", member.member_id, f"{who} acknowledges{gets}{is_free}")
     if change.gained:
         rest = f", waits for {_waited(after, change.member_id, waits)}" if waits else ""
         return Sentence("gain", member.member_id, f"{who} gets {_named(after, change.gained)}{rest}")
@@ -195,6 +251,12 @@ def _tell_member(step: Step, change: MemberStep, cast: Cast) -> Sentence | None:
         return None
     why = _blocked(after, change.member_id, waits, cast) if waits else "it has nothing to give up"
     return Sentence("advance", member.member_id, f"{who} advances; {why}")
+
+
+def _free(state: State, released: Iterable[Key]) -> frozenset[Key]:
+    """Those that nobody holds: in a log with holes somebody else may be seen with them first."""
+    held = state.consumer.partition_epochs
+    return frozenset(key for key in released if key[1] not in held.get(key[0], ()))
 
 
 def waiting_count(state: State, member_id: str) -> int:
@@ -222,6 +284,15 @@ def _blocked(state: State, member_id: str, waits: int, cast: Cast) -> str:
         f"{_named(state, held)} {is_or_are(held)} {f'still held by {cast.name(holder)}' if holder else 'free'}"
         for holder, held in by_holder.items()
     )
+
+
+def _tell_subscribed(step: Step, cast: Cast) -> Sentence | None:
+    """A changed subscription, and what the same request brought about."""
+    told = _tell_subscription(step, cast)
+    if told is None:
+        return None
+    also = _tell_target(step, cast) or _tell_members(step, cast)
+    return Sentence(told.shape, told.actor, joined([told.says, also.says])) if also else told
 
 
 def _tell_subscription(step: Step, cast: Cast) -> Sentence | None:
@@ -283,91 +354,5 @@ def _tell_offsets(step: Step, cause: Cause | None) -> Sentence | None:
     return None
 
 
-def _tell_response(step: Step, entry: Entry, cast: Cast) -> Sentence | None:
-    """An answer says something of its own if no record did: an error, or partitions to give up (KIP-848)."""
-    body, member_id = mapping(entry.payload.get("body")), text(entry.payload.get("to"))
-    if member_id is None:
-        return None
-    if body.get("errorCode"):
-        code = body["errorCode"]
-        error = ERROR_NAMES.get(code, f"error {code}") if isinstance(code, int) else str(code)
-        return Sentence("fault", member_id, f"{cast.name(member_id)} is refused: {error}")
-    client = (step.after.clients or {}).get(member_id)
-    member = step.after.consumer.members.get(member_id)
-    if client is None or member is None or told_assignment(step.after, body) is None:
-        return None
-    before = (step.before.clients or {}).get(member_id)
-    known = before.revoking if before is not None else {}
-    told = {
-        (name, partition)
-        for name, numbers in client.revoking.items()
-        for partition in numbers
-        if partition not in known.get(name, ())
-        and partition not in member.pending_revocation.get(step.after.topic_id(name) or name, ())
-    }
-    if not told:
-        return None
-    return Sentence("revoke", member_id, f"{cast.name(member_id)} is told to give up {partitions(told)}")
-
-
-def _tell_callback(step: Step, entry: Entry, cast: Cast) -> Sentence | None:
-    """Losing partitions is worth a sentence; the other callbacks follow from what was told before."""
-    if entry.payload.get("callback") != "on_partitions_lost" or entry.payload.get("phase") != "start":
-        return None
-    before = (step.before.clients or {}).get(entry.actor)
-    lost = [(name, p) for name, ps in before.owned.items() for p in ps] if before is not None else []
-    if not lost:
-        return None
-    return Sentence("fault", entry.actor, f"{cast.name(entry.actor)} loses {partitions(lost)}")
-
-
-def _tell_fault(step: Step, entry: Entry, cast: Cast) -> Sentence | None:
-    fault, member_id = str(entry.payload.get("fault")), text(entry.payload.get("member"))
-    if fault == "fail_over":
-        return Sentence("fault", COORDINATOR, "The coordinator fails over")
-    if fault == "lost_batch":
-        return Sentence("fault", COORDINATOR, "A batch is lost before it was replicated")
-    if member_id is None:
-        return Sentence("fault", COORDINATOR, f"Fault: {fault}")
-    says = FAULT_WORDS.get(fault, f"has a fault: {fault}")
-    return Sentence("fault", str(member_id), f"{cast.name(str(member_id))} {says}")
-
-
-def _tell_note(step: Step, entry: Entry, _cast: Cast) -> Sentence | None:
-    note = entry.payload.get("note")
-    if note == "gap":
-        return Sentence("gap", COORDINATOR, gap_words(entry.payload))
-    if note != "topics":
-        return None
-    before, after = step.before.topics, step.after.topics
-    says = []
-    for name in mapping(entry.payload.get("topics")):
-        old, new = before.get(name), after.get(name)
-        if old is not None and new is None:
-            says.append(f"{name} is deleted")
-        elif old is not None and new is not None and old.topic_id != new.topic_id and old.topic_id:
-            says.append(f"{name} is made anew")
-        elif old is not None and new is not None and old.partitions != new.partitions and old.partitions:
-            says.append(f"{name} has {counted(new.partitions or 0, 'partition')} now")
-        elif old is None and new is not None and step.before.protocol is not None and step.before.topics:
-            says.append(f"{name} is made")
-    return Sentence("metadata", COORDINATOR, "; ".join(says)) if says else None
-
-
-def gap_words(payload: Mapping[str, Any]) -> str:
-    """A gap in the log: which offsets, and why if it is known."""
-    start, end, reason = payload.get("from_offset"), payload.get("to_offset"), payload.get("reason")
-    where = f"Offsets {start} to {end} are missing" if start is not None else "Records are missing"
-    return f"{where}: {reason}" if reason else where
-
-
 def _named(state: State, keys: Iterable[Key]) -> str:
     return partitions((state.topic_name(topic), number) for topic, number in keys)
-
-
-_TELLERS: Final = {
-    Kind.RESPONSE: _tell_response,
-    Kind.CALLBACK: _tell_callback,
-    Kind.FAULT: _tell_fault,
-    Kind.NOTE: _tell_note,
-}

@@ -11,7 +11,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from groups.history.state import Protocol
+from groups.history.entries import Kind
+from groups.history.state import EPOCH_JUMP, Protocol
 from groups.history.steps import Key, Step, holdings
 
 MOVES_KEPT_MAX: Final = 200
@@ -40,11 +41,12 @@ class Ownerless:
 
 @dataclass(frozen=True, slots=True)
 class Free:
-    """A partition that is free now: since when, and whose it was."""
+    """A partition that is free now: since when, and whose it was. ``given_up``: its owner acknowledged, or left."""
 
     since_ms: int
     sequence: int
     owner: str
+    given_up: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,12 +73,17 @@ class Ownership:
         self.moves_count = 0
         self.moves_last_sequence = 0
         self.overlapped = False
-        """Whether a partition was taken in the very step that released it, or before."""
+        """Whether a partition was taken before its owner had given it up, as far as the log tells: in the same step,
+        earlier, or after its owner was removed, who may not know of that for a while."""
         self.waited: dict[str, list[Any]] = {}
         """Holder → ``[ms, topic, partition, waiter, from sequence, to sequence]`` of the longest wait for it."""
 
-    def add(self, step: Step) -> None:
-        """Fold one step."""
+    def add(self, step: Step, *, leaves: bool = False) -> None:
+        """Fold one step. ``leaves``: who is removed in it asked for that."""
+        if is_hole(step):
+            # Who had what in between is not known, so no time is measured over it.
+            self.free.clear()
+            self.waits.clear()
         if step.migrates:
             self.owner = holdings(step.after)
             self.free.clear()
@@ -86,7 +93,8 @@ class Ownership:
         for change in step.members:
             for key in change.released:
                 if self.owner.get(key) == change.member_id:
-                    self._release(step, key, change.member_id, taken)
+                    given_up = leaves or change.member_id not in step.removed
+                    self._release(step, key, change.member_id, taken, given_up=given_up)
         for key, member_id in taken.items():
             self._take(step, key, member_id)
         for retarget in step.retargets:
@@ -100,14 +108,16 @@ class Ownership:
             self.free.clear()
             self.waits.clear()
 
-    def _release(self, step: Step, key: Key, member_id: str, taken: Mapping[Key, str]) -> None:
+    def _release(
+        self, step: Step, key: Key, member_id: str, taken: Mapping[Key, str], *, given_up: bool
+    ) -> None:
         wait = self.waits.pop(key, None)
         if wait is not None and wait.holder == member_id:
             self._waited(step, key, wait)
         if key in taken:
             return
         del self.owner[key]
-        self.free[key] = Free(step.after.at_ms, step.sequence, member_id)
+        self.free[key] = Free(step.after.at_ms, step.sequence, member_id, given_up)
 
     def _take(self, step: Step, key: Key, member_id: str) -> None:
         free, before = self.free.pop(key, None), self.owner.get(key)
@@ -126,7 +136,7 @@ class Ownership:
             return
         self.moves_count += 1
         self.moves_last_sequence = step.sequence
-        self.overlapped = self.overlapped or free is None
+        self.overlapped = self.overlapped or free is None or not free.given_up
         if len(self.moves) < MOVES_KEPT_MAX:
             released = free.sequence if free is not None else step.sequence
             self.moves.append([*key, before, member_id, released, step.sequence])
@@ -159,7 +169,10 @@ class Ownership:
             owners.setdefault(member_id, {}).setdefault(topic, []).append(partition)
         return {
             "owners": owners,
-            "free": [[*key, free.since_ms, free.sequence, free.owner] for key, free in self.free.items()],
+            "free": [
+                [*key, free.since_ms, free.sequence, free.owner, free.given_up]
+                for key, free in self.free.items()
+            ],
             "waits": [
                 [*key, wait.since_ms, wait.sequence, wait.holder, wait.waiter]
                 for key, wait in self.waits.items()
@@ -193,6 +206,13 @@ class Ownership:
         new.overlapped = data["overlapped"]
         new.waited = {holder: list(wait) for holder, wait in data["waited"].items()}
         return new
+
+
+def is_hole(step: Step) -> bool:
+    """Whether something is missing right before this step: a gap, or changes of the group that nobody saw."""
+    if any(anomaly.kind == EPOCH_JUMP for anomaly in step.anomalies):
+        return True
+    return any(entry.kind is Kind.NOTE and entry.payload.get("note") == "gap" for entry in step.entries)
 
 
 def _is_empty(step: Step) -> bool:

@@ -13,6 +13,9 @@ from groups.history.words import listed, partitions
 
 COORDINATOR: Final = "coordinator"
 
+LOWERED: Final = ("The ", "Group epoch", "Target ", "A member ", "Generation ")
+"""Beginnings of sentences that begin small after another one; names keep their letters."""
+
 TARGETS_NAMED_MAX: Final = 4
 """Receivers of partitions that one sentence names; beyond, moves are counted."""
 
@@ -28,10 +31,7 @@ class Sentence:
 
 def joined(sentences: Sequence[str]) -> str:
     """Sentences as one; the later ones begin small, unless with a name."""
-    rest = (
-        says[0].lower() + says[1:] if says.startswith(("The ", "Group epoch", "Target ")) else says
-        for says in sentences[1:]
-    )
+    rest = (says[0].lower() + says[1:] if says.startswith(LOWERED) else says for says in sentences[1:])
     return "; ".join((sentences[0], *rest))
 
 

@@ -26,6 +26,15 @@ ANOMALIES_AN_ENTRY_MAX: Final = 8
 UNREADABLE: Final = "unreadable"
 """The anomaly of an entry whose payload has another shape than it should."""
 
+EPOCH_JUMP: Final = "epoch_jump"
+"""The anomaly of a group epoch that is not the next one: changes are missing."""
+
+UNKNOWN_MEMBER: Final = "unknown_member"
+"""The anomaly of a tombstone for a member that the log had not told of."""
+
+TWO_OWNERS: Final = "two_owners"
+"""The anomaly of a partition that is taken while somebody holds it at the same epoch or a later one."""
+
 
 class Semantics(StrEnum):
     """Whose rules a timeline follows: Kafka as released (4.3.1), or KIP-848 as written."""

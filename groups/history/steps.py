@@ -8,11 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any, Final
 
 from groups.history.consumer_state import ConsumerGroup, ConsumerMember
-from groups.history.entries import Entry
+from groups.history.entries import Entry, Kind
 from groups.history.identity import changed_keys
-from groups.history.state import Anomaly, Protocol, State
+from groups.history.state import Anomaly, Protocol, Semantics, State
+
+MEMBER_METADATA_TYPE: Final = 5
+CURRENT_ASSIGNMENT_TYPE: Final = 8
 
 Key = tuple[str, int]
 """A partition by topic id (consumer protocol) or topic name (classic protocol)."""
@@ -48,6 +52,9 @@ class Step:
     before: State
     after: State
     joined: tuple[str, ...] = ()
+    found: tuple[str, ...] = ()
+    """Members that this step is the first to speak of, though they were there before: the log does not hold their
+    joining."""
     removed: tuple[str, ...] = ()
     replaced: Mapping[str, str] = field(default_factory=dict)
     members: tuple[MemberStep, ...] = ()
@@ -92,9 +99,12 @@ def step_between(
         return Step(entries=entries, before=before, after=after, anomalies=anomalies)
     held_before, held_after = _members(before), _members(after)
     keys = changed_keys(held_before, held_after)
-    joined = tuple(key for key in keys if key not in held_before)
+    new = tuple(key for key in keys if key not in held_before)
     gone = [key for key in keys if key not in held_after]
-    replaced = _replaced(before, after, joined, gone)
+    replaced = _replaced(before, after, new, gone) if new else {}
+    replaced = replaced or (_replaced_unknown(entries, new) if new else {})
+    came = tuple(key for key in new if key not in replaced.values())
+    joiners = _joiners(before, after, entries) if came else frozenset()
     members = tuple(
         _member_step(key, _held(before, key), _held(after, key), _epoch(before, key), _epoch(after, key))
         for key in keys
@@ -104,7 +114,8 @@ def step_between(
         entries=entries,
         before=before,
         after=after,
-        joined=tuple(key for key in joined if key not in replaced.values()),
+        joined=tuple(key for key in came if key in joiners),
+        found=tuple(key for key in came if key not in joiners),
         removed=tuple(key for key in gone if key not in replaced),
         replaced=replaced,
         members=tuple(step for step in members if step is not None),
@@ -193,6 +204,54 @@ def _replaced(before: State, after: State, joined: Iterable[str], gone: Iterable
         for member_id in joined
         if (instance := _instance(after, member_id)) in instances
     }
+
+
+def _replaced_unknown(entries: Iterable[Entry], came: Iterable[str]) -> Mapping[str, str]:
+    """The same where the log does not hold the old member: its tombstones are followed by the new one's record."""
+    removed: str | None = None
+    for entry in entries:
+        record_type, member_id, value = _of_member(entry)
+        if record_type != MEMBER_METADATA_TYPE:
+            continue
+        if value is None:
+            removed = member_id
+        elif removed is not None and removed != member_id and member_id in came:
+            return {removed: member_id} if value.get("instanceId") is not None else {}
+    return {}
+
+
+def _joiners(before: State, after: State, entries: Iterable[Entry]) -> frozenset[str]:
+    """Members of whom these records tell that they join.
+
+    Kafka writes a joiner's type 5 and, in the same request, its first type 8, with the previous epoch 0 that it comes
+    from; the proposal writes no type 8 until it advances. Anything else is written of members that are there. Of a
+    classic group's first record nobody can tell, unless it is the first generation.
+    """
+    if after.protocol is Protocol.CLASSIC:
+        whole = before.classic.recorded or before.deleted or before.protocol is Protocol.CONSUMER
+        return frozenset(after.classic.members) if whole or after.classic.generation <= 1 else frozenset()
+    told: set[str] = set()
+    first: dict[str, int] = {}
+    for entry in entries:
+        record_type, member_id, value = _of_member(entry)
+        if value is None:
+            continue
+        if record_type == MEMBER_METADATA_TYPE:
+            told.add(member_id)
+        elif record_type == CURRENT_ASSIGNMENT_TYPE:
+            first.setdefault(member_id, value.get("previousMemberEpoch", 0))
+    if after.semantics is Semantics.KIP:
+        return frozenset(told - first.keys())
+    return frozenset(member_id for member_id in told if first.get(member_id, 1) <= 0)
+
+
+def _of_member(entry: Entry) -> tuple[int | None, str, Mapping[str, Any] | None]:
+    """Type, member and value of a member's record; what cannot be read speaks of nobody."""
+    if entry.kind is not Kind.RECORD:
+        return None, "", None
+    key, value = entry.payload.get("key"), entry.payload.get("value")
+    member_id = str(key.get("memberId")) if isinstance(key, Mapping) else ""
+    return entry.payload.get("type"), member_id, value if isinstance(value, Mapping) else None
 
 
 def _instance(state: State, member_id: str) -> str | None:

@@ -93,26 +93,36 @@ def verdict(findings: Sequence[Finding]) -> dict[str, Any]:
 def _coming(by_kind: Mapping[str, list[Finding]]) -> Iterable[Part]:
     epochs = by_kind.get("epochs", [None])[0]
     joined = by_kind.get("joined", [])
+    midway = by_kind.get("midway", [None])[0]
     began = by_kind.get("began", [None])[0]
     if epochs is not None and epochs["classic"]:
         first, last = epochs["first"], epochs["last"]
         which = f"Generation {last}" if first == last else f"Generations {first} to {last}"
         yield ((which, epochs["sequences"][-1]),)
+    if midway is not None:
+        yield ((midway["says"], midway["sequences"][0]),)
     if began is not None:
         verb = "was" if len(began["names"]) == 1 else "were"
         yield ((f"{listed(began['names'])} {verb} there", began["sequences"][0]),)
     if not joined:
         return
+    there = began["names"] if began is not None else []
     steps = {finding["sequences"][0] for finding in joined}
     number = joined[0]["count"]
-    who = (
-        listed([finding["name"] for finding in joined])
-        if number == len(joined)
-        else counted(number, "member")
-    )
-    part: list[tuple[str, int | None]] = [(f"{who} joined", joined[0]["sequences"][0])]
-    if len(steps) > 1:
-        part.append((" one after another", None))
+    names = [finding["name"] for finding in joined]
+    first = list(dict.fromkeys(names))
+    again = [name for name in first if names.count(name) > 1 or name in there]
+    first = [name for name in first if name not in there]
+    part: list[tuple[str, int | None]] = []
+    if number > len(joined):
+        part = [(f"{number} times a member joined", joined[0]["sequences"][0])]
+    elif first:
+        part = [(f"{listed(first)} joined", joined[0]["sequences"][0])]
+        if len(steps) > 1 and len(first) > 1:
+            part.append((" one after another", None))
+    if number == len(joined) and again:
+        sequence = next(f["sequences"][0] for f in reversed(joined) if f["name"] in again)
+        part.append((f"{', ' if part else ''}{listed(again)} {'' if part else 'joined '}again", sequence))
     # The epoch at which a group under way begins is not one that the joins brought.
     number = epochs["count"] - (began is not None) if epochs is not None and not epochs["classic"] else 0
     if epochs is not None and number > 1:
@@ -178,10 +188,12 @@ def _waits(by_kind: Mapping[str, list[Finding]]) -> Iterable[Part]:
 
 def _log(by_kind: Mapping[str, list[Finding]]) -> Iterable[Part]:
     for finding in by_kind.get("anomaly", []):
-        if finding["anomaly"] in ("two_owners", "starts_midway", "epoch_jump"):
+        if finding["anomaly"] in ("two_owners", "epoch_jump"):
             yield ((finding["says"].rstrip("."), finding["sequences"][0]),)
     gaps = by_kind.get("gap", [])
     if gaps:
         yield ((f"The log has {counted(len(gaps), 'gap')}", gaps[0]["sequences"][0]),)
+    if by_kind.get("deleted"):
+        yield (("The group is deleted at the end", by_kind["deleted"][0]["sequences"][-1]),)
     if by_kind.get("emptied"):
         yield (("The group is empty at the end", by_kind["emptied"][0]["sequences"][-1]),)

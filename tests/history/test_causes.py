@@ -94,7 +94,7 @@ def test_partitions_without_an_owner_are_counted_until_somebody_takes_them() -> 
     assert log.recorded().summary["verdict"]["text"] == (
         "A and B joined one after another, in 3 epochs. "
         "B was removed when its session expired. "
-        "1 partition moved, released before it was taken; foo-2 had no owner for 6.1\u202fs."
+        "1 partition moved; foo-2 had no owner for 6.1\u202fs."
     )
 
 
@@ -201,7 +201,7 @@ def test_a_static_member_that_comes_back_is_a_replacement_and_no_move() -> None:
     batch = log.recorded()
     assert [moment["says"] for moment in moments(batch)] == [
         "A joins and gets foo-0",
-        "A leaves for now; its partitions stay its own",
+        "A leaves for now; foo-0 stays its own",
         "A~2 takes the place of A",
     ]
     assert [(one["id"], one["lane"]) for one in batch.summary["cast"]] == [("A", "A"), ("A~2", "A")]

@@ -192,14 +192,17 @@ def test_a_migration_stays_within_the_timeline() -> None:
     }
     assert log.state().anomalies == ()
     moment = orjson.loads(log.recorded().moments)[-1]
-    assert moment["says"] == "The group moves to the consumer protocol"
+    assert moment["says"] == "The group moves to the consumer protocol; B joins"
 
     gone = [R.gone(kind, name) for kind in (8, 7) for name in ("A", "B")]
     ends = (R.gone(6), R.gone(5, "A"), R.gone(5, "B"), R.gone(4), R.gone(3), generation(5, {"A": [0, 1, 2]}))
     log.at(80_000).write(*gone, *ends)
     frame = log.frame()
     assert (frame["protocol"], frame["generation"], frame["state"]) == ("classic", 5, "Stable")
-    assert orjson.loads(log.recorded().moments)[-1]["says"] == "The group goes back to the classic protocol"
+    back = "The group goes back to the classic protocol; B is removed; the log does not say why"
+    assert orjson.loads(log.recorded().moments)[-1]["says"] == back
+    gone_members = [f["says"] for f in log.recorded().summary["findings"] if f["kind"] == "removed"]
+    assert gone_members[-1] == "B was removed; the log does not say why"
 
 
 def test_owners_keep_what_they_have_through_a_migration() -> None:

@@ -9,7 +9,7 @@ from groups.history import recorder as recorder_module
 from groups.history.findings import Finder
 from groups.history.frames import frame
 from groups.history.recorder import Batch, Recorder, frame_at
-from tests.history.logs import Log, Records, released_basic
+from tests.history.logs import STABLE, Log, Records, released_basic
 
 
 def test_a_batch_crosses_a_pipe_as_one_line() -> None:
@@ -106,7 +106,7 @@ def test_the_summary_tells_the_timeline_so_far() -> None:
 
 def test_a_gap_is_a_moment_a_finding_and_part_of_the_verdict() -> None:
     log, r = Log(), Records()
-    log.write(r.member("A"), r.epoch(2))
+    log.write(r.member("A"), r.epoch(2), r.current("A", 1, 0, STABLE))
     log.note(note="gap", partition=17, from_offset=40, to_offset=52, reason="compacted")
     batch = log.recorded()
     assert [moment["shape"] for moment in orjson.loads(batch.moments)] == ["join", "gap"]

@@ -114,7 +114,7 @@ def test_the_verdict_is_made_of_findings_and_links_to_their_proof() -> None:
     assert verdict["text"] == (
         "A, B and C joined one after another, in 6 epochs. "
         "B, C and A were removed; the log does not say why. "
-        "4 partitions moved, each released before it was taken; "
+        "4 partitions moved; "
         "foo-2 had no owner for 1.1\u202fs, the longest after the start. "
         "The group is empty at the end."
     )

@@ -1,0 +1,127 @@
+"""Sentences of what is no record: answers, callbacks, faults and notes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from groups.history.entries import Entry, Kind
+from groups.history.fields import mapping, text
+from groups.history.names import Cast
+from groups.history.sentences import COORDINATOR, Sentence
+from groups.history.steps import Step
+from groups.history.volatile import told_assignment
+from groups.history.words import counted, partitions
+
+FAULT_WORDS: Final[Mapping[str, str]] = {
+    "kill": "is killed",
+    "pause": "stops answering",
+    "resume": "answers again",
+    "cut": "is cut off",
+    "heal": "can be reached again",
+}
+
+ERROR_NAMES: Final[Mapping[int, str]] = {
+    14: "COORDINATOR_LOAD_IN_PROGRESS",
+    16: "NOT_COORDINATOR",
+    22: "ILLEGAL_GENERATION",
+    23: "INCONSISTENT_GROUP_PROTOCOL",
+    25: "UNKNOWN_MEMBER_ID",
+    27: "REBALANCE_IN_PROGRESS",
+    69: "GROUP_ID_NOT_FOUND",
+    79: "MEMBER_ID_REQUIRED",
+    81: "GROUP_MAX_SIZE_REACHED",
+    82: "FENCED_INSTANCE_ID",
+    110: "FENCED_MEMBER_EPOCH",
+    111: "UNRELEASED_INSTANCE_ID",
+    112: "UNSUPPORTED_ASSIGNOR",
+    113: "STALE_MEMBER_EPOCH",
+    128: "INVALID_REGULAR_EXPRESSION",
+}
+"""Kafka's names (``Errors``) of the codes that a group's requests are answered with."""
+
+
+def _tell_response(step: Step, entry: Entry, cast: Cast) -> Sentence | None:
+    """An answer says something of its own if no record did: an error, or partitions to give up (KIP-848)."""
+    body, member_id = mapping(entry.payload.get("body")), text(entry.payload.get("to"))
+    if member_id is None:
+        return None
+    if body.get("errorCode"):
+        code = body["errorCode"]
+        error = ERROR_NAMES.get(code, f"error {code}") if isinstance(code, int) else str(code)
+        return Sentence("fault", member_id, f"{cast.name(member_id)} is refused: {error}")
+    client = (step.after.clients or {}).get(member_id)
+    member = step.after.consumer.members.get(member_id)
+    if client is None or member is None or told_assignment(step.after, body) is None:
+        return None
+    before = (step.before.clients or {}).get(member_id)
+    known = before.revoking if before is not None else {}
+    told = {
+        (name, partition)
+        for name, numbers in client.revoking.items()
+        for partition in numbers
+        if partition not in known.get(name, ())
+        and partition not in member.pending_revocation.get(step.after.topic_id(name) or name, ())
+    }
+    if not told:
+        return None
+    return Sentence("revoke", member_id, f"{cast.name(member_id)} is told to give up {partitions(told)}")
+
+
+def _tell_callback(step: Step, entry: Entry, cast: Cast) -> Sentence | None:
+    """Losing partitions is worth a sentence; the other callbacks follow from what was told before."""
+    if entry.payload.get("callback") != "on_partitions_lost" or entry.payload.get("phase") != "start":
+        return None
+    before = (step.before.clients or {}).get(entry.actor)
+    lost = [(name, p) for name, ps in before.owned.items() for p in ps] if before is not None else []
+    if not lost:
+        return None
+    return Sentence("fault", entry.actor, f"{cast.name(entry.actor)} loses {partitions(lost)}")
+
+
+def _tell_fault(step: Step, entry: Entry, cast: Cast) -> Sentence | None:
+    fault, member_id = str(entry.payload.get("fault")), text(entry.payload.get("member"))
+    if fault == "fail_over":
+        return Sentence("fault", COORDINATOR, "The coordinator fails over")
+    if fault == "lost_batch":
+        return Sentence("fault", COORDINATOR, "A batch is lost before it was replicated")
+    if member_id is None:
+        return Sentence("fault", COORDINATOR, f"Fault: {fault}")
+    says = FAULT_WORDS.get(fault, f"has a fault: {fault}")
+    return Sentence("fault", str(member_id), f"{cast.name(str(member_id))} {says}")
+
+
+def _tell_note(step: Step, entry: Entry, _cast: Cast) -> Sentence | None:
+    note = entry.payload.get("note")
+    if note == "gap":
+        return Sentence("gap", COORDINATOR, gap_words(entry.payload))
+    if note != "topics":
+        return None
+    before, after = step.before.topics, step.after.topics
+    says = []
+    for name in mapping(entry.payload.get("topics")):
+        old, new = before.get(name), after.get(name)
+        if old is not None and new is None:
+            says.append(f"{name} is deleted")
+        elif old is not None and new is not None and old.topic_id != new.topic_id and old.topic_id:
+            says.append(f"{name} is made anew")
+        elif old is not None and new is not None and old.partitions != new.partitions and old.partitions:
+            says.append(f"{name} has {counted(new.partitions or 0, 'partition')} now")
+        elif old is None and new is not None and step.before.protocol is not None and step.before.topics:
+            says.append(f"{name} is made")
+    return Sentence("metadata", COORDINATOR, "; ".join(says)) if says else None
+
+
+def gap_words(payload: Mapping[str, Any]) -> str:
+    """A gap in the log: which offsets, and why if it is known."""
+    start, end, reason = payload.get("from_offset"), payload.get("to_offset"), payload.get("reason")
+    where = f"Offsets {start} to {end} are missing" if start is not None else "Records are missing"
+    return f"{where}: {reason}" if reason else where
+
+
+TELLERS: Final[Mapping[Kind, Callable[[Step, Entry, Cast], Sentence | None]]] = {
+    Kind.RESPONSE: _tell_response,
+    Kind.CALLBACK: _tell_callback,
+    Kind.FAULT: _tell_fault,
+    Kind.NOTE: _tell_note,
+}
