@@ -200,7 +200,7 @@ class Consumer:
 
     def ring(self, now_ms: int) -> list[Effect]:
         """The alarm went off: a heartbeat is due, or the application has not polled for too long."""
-        if self._stalls_ms is not None and now_ms >= self._stalls_ms and self._calling is not None:
+        if self._patience_ends() and self._stalls_ms is not None and now_ms >= self._stalls_ms:
             return self._poll_expired(now_ms)
         if self.state not in BEATING or self._in_flight is not None or now_ms < self._next_beat_ms:
             return [self._alarm()]
@@ -275,9 +275,13 @@ class Consumer:
         times = []
         if self.state in BEATING and self._in_flight is None:
             times.append(self._next_beat_ms)
-        if self._calling is not None and self._stalls_ms is not None and self.state in BEATING:
+        if self._stalls_ms is not None and self._patience_ends():
             times.append(self._stalls_ms)
         return Alarm(at_ms=min(times) if times else None)
+
+    def _patience_ends(self) -> bool:
+        """Whether a callback that takes too long makes the member leave; one that leaves anyway is waited for."""
+        return self._calling is not None and self.state in BEATING - {MemberState.PREPARE_LEAVING}
 
     def _send_heartbeat(self, now_ms: int) -> list[Effect]:
         request = self._heartbeat()

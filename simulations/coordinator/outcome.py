@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 from groups.history.consumer_state import ConsumerGroup
-from groups.history.state import State
+from groups.history.state import Protocol, State
 from simulations.coordinator.image import Image
 from simulations.coordinator.settings import MAX_INT, Settings
 
@@ -52,7 +52,8 @@ class Context:
 
     @property
     def group_exists(self) -> bool:
-        return self.state.consumer.epoch_recorded and not self.state.deleted
+        """Its first record makes it, which need not be an epoch's: who subscribes to nothing bumps none."""
+        return self.state.protocol is Protocol.CONSUMER and not self.state.deleted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

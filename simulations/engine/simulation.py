@@ -301,6 +301,9 @@ class Simulation:
         if outcome.refresh is not None:
             self.refresh = outcome.refresh
         for command in outcome.timers:
+            if command.timer == ASSIGNMENT and self.timers.runs(ASSIGNMENT, None):
+                # The computation that is under way takes what it finds when it is done.
+                continue
             # The target is computed because of the new epoch; sessions run because of the request.
             self.timers.apply(command, last if command.timer == ASSIGNMENT else cause)
 

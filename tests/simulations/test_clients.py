@@ -229,6 +229,19 @@ def test_leaving_during_a_callback_waits_for_it() -> None:
     assert app.sent == ["-1 names= own=[]"]
 
 
+def test_who_is_leaving_may_take_as_long_as_it_likes_to_give_up() -> None:
+    app = Application(rebalance_timeout_ms=300)
+    app.stable_with(0, 1)
+    app.does(app.consumer.leave(app.now_ms))
+    app.now_ms += 400
+    app.does(app.consumer.ring(app.now_ms))
+    assert app.sent == []
+    app.called()
+    assert app.sent == ["-1 names= own=[]"]
+    app.quiet(-1)
+    assert app.consumer.state is MemberState.UNSUBSCRIBED
+
+
 def test_a_new_subscription_is_told_by_the_next_regular_heartbeat() -> None:
     app = Application()
     app.stable_with(0)

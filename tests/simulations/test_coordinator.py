@@ -181,6 +181,18 @@ def test_a_member_that_subscribes_to_nothing_joins_without_an_epoch() -> None:
     assert (answer.member_epoch, answer.assigned) == (1, {})
 
 
+def test_a_group_without_an_epoch_record_is_there_all_the_same() -> None:
+    broker = Broker()
+    broker.heartbeat("A", 0, owned={}, rebalance_timeout_ms=300_000, subscribed_topic_names=())
+    assert broker.heartbeat("A", 1, {}).error_code == 0
+    assert int(broker.heartbeat("B", 1).error_code) == 25
+    assert broker.commit("A", 1, 0) == [0]
+    broker.heartbeat("A", 1, subscribed_topic_names=("foo",))
+    assert broker.types == [5, 3, 7, 6, 8]
+    broker.heartbeat("A", -1)
+    assert broker.types == [8, 7, 5, 3]
+
+
 def test_new_partitions_are_found_by_the_next_heartbeat_of_anybody() -> None:
     broker = Broker(assignment_interval_ms=0)
     broker.join("A")
@@ -327,3 +339,21 @@ def test_the_proposal_refuses_a_stranger_and_takes_a_repeated_request() -> None:
     broker.expire("assignment", None)
     broker.join("A")
     assert broker.heartbeat("A", 0, {}, **{k: v for k, v in JOINS.items() if k != "owned"}).member_epoch == 1
+
+
+def test_the_proposal_takes_an_older_epoch_only_for_the_answer_that_was_just_lost() -> None:
+    """D.21: the epoch must be the previous one and what is owned within what is assigned, as in the release."""
+    broker = Broker("kip")
+    broker.join("A")
+    broker.expire("assignment", None)
+    broker.join("A")
+    broker.join("B")
+    broker.expire("assignment", None)
+    broker.heartbeat("A", 1, {FOO: (0, 1)})
+    assert (broker.member("A").epoch, broker.member("A").previous_epoch) == (2, 1)
+    assert broker.heartbeat("A", 1, {FOO: (0, 1)}).member_epoch == 2
+    broker.join("C")
+    broker.expire("assignment", None)
+    broker.heartbeat("A", 2, {FOO: (0,)})
+    assert (broker.member("A").epoch, broker.member("A").previous_epoch) == (3, 2)
+    assert int(broker.heartbeat("A", 1, {FOO: (0,)}).error_code) == 110

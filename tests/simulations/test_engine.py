@@ -44,6 +44,12 @@ until: 30s
     return list(run(load(text, "orders")))
 
 
+def test_a_run_of_joins_does_not_put_the_proposals_target_off() -> None:
+    entries = scenario("{at: 0s, join: A}, {at: 80ms, join: B}, {at: 160ms, restart: A}", "semantics: kip")
+    targets = [e.at_ms for e in of_kind(entries, Kind.RECORD) if e.payload["type"] == 6]
+    assert targets[0] <= 110
+
+
 def of_kind(entries: list[Entry], kind: Kind) -> list[Entry]:
     return [entry for entry in entries if entry.kind is kind]
 

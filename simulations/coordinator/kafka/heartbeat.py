@@ -114,13 +114,18 @@ def find_member(context: Context, request: Heartbeat) -> ConsumerMember:
         return ConsumerMember(member_id=request.member_id)
     if request.member_epoch > member.epoch:
         raise fenced("greater", request.member_epoch, member.epoch)
-    if 0 < request.member_epoch < member.epoch and not (
+    if 0 < request.member_epoch < member.epoch and not repeats_lost(request, member):
+        raise fenced("smaller", request.member_epoch, member.epoch)
+    return member
+
+
+def repeats_lost(request: Heartbeat, member: ConsumerMember) -> bool:
+    """Whether a request of an older epoch is that of a member which never got the answer that moved it."""
+    return (
         request.member_epoch == member.previous_epoch
         and request.owned is not None
         and _within(request.owned, member.assigned)
-    ):
-        raise fenced("smaller", request.member_epoch, member.epoch)
-    return member
+    )
 
 
 def fenced(which: str, received: int, known: int) -> RequestRefused:

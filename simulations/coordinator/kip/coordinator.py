@@ -10,7 +10,10 @@ What differs from the released coordinator:
   each answer repeats what it may keep until it acknowledges; only its rebalance timer knows that it was told;
 * new metadata bumps the group epoch at once, and the partition counts are written (type 4);
 * a fence removes the member; a removed member stays in the target until the next one is computed;
-* a lost answer is recognised by the partitions owned being within the *target*.
+
+A request whose answer was lost is recognised as in the release (the previous epoch, and nothing owned that is not
+assigned): the proposal's own rule, partitions owned within the *target*, would take a member for up to date that is
+epochs behind.
 
 Source: KIP-848, "Consumer Group Heartbeat API", "Data Model", "Case Studies".
 """
@@ -31,7 +34,7 @@ from groups.wire.coordinator_schema import (
 from simulations.assignors import AssignorError
 from simulations.coordinator import commits, records
 from simulations.coordinator.errors import ErrorCode, RequestRefused
-from simulations.coordinator.kafka.heartbeat import fenced, rebalance_timer
+from simulations.coordinator.kafka.heartbeat import fenced, rebalance_timer, repeats_lost
 from simulations.coordinator.kafka.leaving import unknown_member
 from simulations.coordinator.messages import (
     JOIN_EPOCH,
@@ -141,9 +144,7 @@ class KipCoordinator:
             return None
         if request.member_epoch > member.epoch:
             return fenced("greater", request.member_epoch, member.epoch)
-        target = context.group.target.get(member.member_id, {})
-        owned = request.owned
-        if owned is not None and all(set(p) <= set(target.get(t, ())) for t, p in owned.items()):
+        if request.member_epoch == JOIN_EPOCH or repeats_lost(request, member):
             return None
         return fenced("smaller", request.member_epoch, member.epoch)
 
