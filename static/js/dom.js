@@ -68,3 +68,14 @@ export function part(id) {
 export function calm() {
   return matchMedia('(prefers-reduced-motion: reduce)').matches;
 }
+
+/** A row of buttons of which one is pressed. @param {string} id @param {(value: string) => void} onChoose */
+export function choose(id, onChoose) {
+  const root = part(id);
+  root.addEventListener('click', (event) => {
+    const button = /** @type {HTMLElement | null} */ (/** @type {Element} */ (event.target).closest('button'));
+    if (!button) return;
+    for (const other of root.querySelectorAll('button')) other.setAttribute('aria-pressed', String(other === button));
+    onChoose(button.dataset.value ?? '');
+  });
+}

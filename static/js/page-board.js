@@ -11,7 +11,7 @@ import { Banners } from './banners.js';
 import { Board } from './board/board.js';
 import { Cast } from './cast.js';
 import { Causes } from './causes.js';
-import { calm, h, part } from './dom.js';
+import { calm, choose, h, part } from './dom.js';
 import { Events } from './events.js';
 import { Feed } from './feed.js';
 import { Figure } from './figure.js';
@@ -314,17 +314,6 @@ function wire() {
     c: copyLink,
     '?': () => help.showModal(),
     Escape: () => pick(null),
-  });
-}
-
-/** A row of buttons of which one is pressed. @param {string} id @param {(value: string) => void} onChoose */
-function choose(id, onChoose) {
-  const root = part(id);
-  root.addEventListener('click', (event) => {
-    const button = /** @type {HTMLElement | null} */ (/** @type {Element} */ (event.target).closest('button'));
-    if (!button) return;
-    for (const other of root.querySelectorAll('button')) other.setAttribute('aria-pressed', String(other === button));
-    onChoose(button.dataset.value ?? '');
   });
 }
 

@@ -21,10 +21,11 @@ def test_nothing_is_wider_than_a_phone(open_page: Open, address: str, scheme: st
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
 
 
-def test_no_text_of_a_board_is_cut_on_a_phone(open_page: Open, fetch: Fetch) -> None:
-    page = open_page(at(BASIC, 14, fetch), viewport=PHONE)
+@pytest.mark.parametrize(("study", "step"), [(BASIC, 14), ("kip848-six-partitions", 4)])
+def test_no_text_of_a_board_is_cut_on_a_phone(open_page: Open, fetch: Fetch, study: str, step: int) -> None:
+    page = open_page(at(study, step, fetch), viewport=PHONE)
     cut = page.evaluate(
-        """() => [...document.querySelectorAll('#board .chip, #board .slot, #board .st, #board .epoch, #now, .transport *')]
+        """() => [...document.querySelectorAll('#board .lead, #board .chip, #board .slot, #board .st, #board .epoch, #now, .transport *')]
              .filter((node) => node.offsetParent && node.scrollWidth > node.clientWidth + 1 && getComputedStyle(node).display !== 'inline')
              .map((node) => node.className + ' ' + node.textContent)"""
     )

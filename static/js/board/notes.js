@@ -24,11 +24,13 @@ export function epochBadge(frame, member, short = false) {
   const epoch = frame.members[member].epoch ?? null;
   if (epoch === null) return null;
   const behind = epoch < group;
+  // On a phone there is no room for two numbers of two digits: the triangle says that it is behind.
+  const long = `${epoch}${group}`.length > 2;
   const word = isClassic(frame) ? 'generation' : 'epoch';
   return h(
-    'span', { class: behind ? 'epoch behind' : 'epoch', title: `member epoch ${epoch}, group epoch ${group}` },
+    'span', { class: ['epoch', behind && 'behind', long && 'long'].filter(Boolean).join(' '), title: `member epoch ${epoch}, group epoch ${group}` },
     behind ? s('svg', { width: 9, height: 9, viewBox: '0 0 9 9', 'aria-hidden': 'true' }, s('path', { d: 'M4.5 .8 8.6 8H.4z', fill: 'currentColor' })) : null,
-    h('span', {}, short ? null : h('i', { class: 'word' }, `${word} `), h('b', {}, epoch), behind ? ` of ${group}` : null),
+    h('span', {}, short ? null : h('i', { class: 'word' }, `${word} `), h('b', {}, epoch), behind ? h('span', { class: 'of' }, ` of ${group}`) : null),
   );
 }
 
