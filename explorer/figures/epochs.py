@@ -143,6 +143,9 @@ def _member(
 
 
 def _add(points: list[Point], at_ms: int, epoch: int | None, sequence: int) -> None:
+    # Of one moment the last value counts: the records of a request pass through states that never existed.
+    if points and points[-1].at_ms == at_ms:
+        points.pop()
     if points and points[-1].epoch == epoch:
         return
     points.append(Point(at_ms, epoch, sequence))

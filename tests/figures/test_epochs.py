@@ -94,3 +94,23 @@ def test_a_log_has_dates_and_a_simulation_seconds() -> None:
 def test_nothing_seen_is_nothing_drawn() -> None:
     assert figure(collect([]))["data"] == []
     assert figure(collect([(START, [])]))["data"] == []
+
+
+def test_states_within_a_request_are_not_drawn() -> None:
+    """A join's first record makes a member of epoch 0, its last one gives it the group's; a leave passes through −1."""
+    drawn = figure(
+        collect(
+            [
+                (
+                    START,
+                    changes(
+                        (1, 1000, ["members", "A"], {"epoch": 0}),
+                        (2, 1000, ["members", "A", "epoch"], 2),
+                        (3, 9000, ["members", "A", "epoch"], -1),
+                        (4, 9000, ["members", "A"], ...),
+                    ),
+                )
+            ]
+        )
+    )
+    assert stairs(drawn, "A") == [(1000, 2, 2), (9000, None, 4)]
