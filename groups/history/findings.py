@@ -150,7 +150,7 @@ class Finder:
             *self._found_members(),
             *self._found_moves(names),
             *self._found_no_owner(names, empty=not frame["members"]),
-            *self._found_waits(names),
+            *self._found_waits(names, frame["members"]),
             *self._found_log(frame),
         ]
 
@@ -249,12 +249,36 @@ class Finder:
             )
         return found
 
-    def _found_waits(self, names: Mapping[str, str]) -> list[Finding]:
+    def _found_waits(self, names: Mapping[str, str], members: Mapping[str, Any]) -> list[Finding]:
         found = []
+        still = self.ownership.still_waited()
+        for holder, (key, wait) in list(still.items())[:NO_OWNER_TOLD_MAX]:
+            length = max(self._last_ms - wait.since_ms, 0)
+            if wait.waiter not in members or not length:
+                continue
+            name = partition_name((names.get(key[0], key[0]), key[1]))
+            who, whom = self.cast.name(wait.waiter), self.cast.name(holder)
+            found.append(
+                _finding(
+                    "waited_for",
+                    f"{who} has waited {duration(length)} for {whom} to release {name}",
+                    [wait.sequence],
+                    member=holder,
+                    name=whom,
+                    waiter=wait.waiter,
+                    partition=name,
+                    length_ms=length,
+                    open=True,
+                )
+            )
+        found.sort(key=lambda finding: -finding["length_ms"])
         longest = sorted(self.ownership.waited.items(), key=lambda item: (-item[1][0], item[0]))
-        for holder, (length, topic, partition, waiter, start, end) in longest[:NO_OWNER_TOLD_MAX]:
+        for holder, (length, topic, partition, waiter, start, end, given_up) in longest[:NO_OWNER_TOLD_MAX]:
             name = partition_name((names.get(topic, topic), partition))
-            says = f"{self.cast.name(waiter)} waited {duration(length)} for {self.cast.name(holder)} to release {name}"
+            who, whom = self.cast.name(waiter), self.cast.name(holder)
+            says = f"{who} waited {duration(length)} for {whom} to release {name}"
+            if not given_up:
+                says = f"{who} waited {duration(length)} for {name}, until {whom} was removed"
             found.append(
                 _finding(
                     "waited_for",
@@ -265,6 +289,7 @@ class Finder:
                     waiter=waiter,
                     partition=name,
                     length_ms=length,
+                    open=False,
                 )
             )
         return found

@@ -76,7 +76,8 @@ class Ownership:
         """Whether a partition was taken before its owner had given it up, as far as the log tells: in the same step,
         earlier, or after its owner was removed, who may not know of that for a while."""
         self.waited: dict[str, list[Any]] = {}
-        """Holder → ``[ms, topic, partition, waiter, from sequence, to sequence]`` of the longest wait for it."""
+        """Holder → ``[ms, topic, partition, waiter, from sequence, to sequence, given up]`` of the longest wait for
+        it; not given up: the holder was removed."""
 
     def add(self, step: Step, *, leaves: bool = False) -> None:
         """Fold one step. ``leaves``: who is removed in it asked for that."""
@@ -113,7 +114,7 @@ class Ownership:
     ) -> None:
         wait = self.waits.pop(key, None)
         if wait is not None and wait.holder == member_id:
-            self._waited(step, key, wait)
+            self._waited(step, key, wait, given_up=given_up)
         if key in taken:
             return
         del self.owner[key]
@@ -152,11 +153,20 @@ class Ownership:
         else:
             self.waits[key] = Wait(old.since_ms, old.sequence, holder, after)
 
-    def _waited(self, step: Step, key: Key, wait: Wait) -> None:
+    def _waited(self, step: Step, key: Key, wait: Wait, *, given_up: bool) -> None:
         length = max(step.after.at_ms - wait.since_ms, 0)
         longest = self.waited.get(wait.holder)
         if longest is None or longest[0] < length:
-            self.waited[wait.holder] = [length, *key, wait.waiter, wait.sequence, step.sequence]
+            self.waited[wait.holder] = [length, *key, wait.waiter, wait.sequence, step.sequence, given_up]
+
+    def still_waited(self) -> dict[str, tuple[Key, Wait]]:
+        """Holder → the longest of the waits for it that are not over."""
+        longest: dict[str, tuple[Key, Wait]] = {}
+        for key, wait in self.waits.items():
+            known = longest.get(wait.holder)
+            if known is None or (wait.since_ms, wait.sequence, key) < (*_since(known[1]), known[0]):
+                longest[wait.holder] = (key, wait)
+        return longest
 
     def longest_first(self) -> list[Ownerless]:
         return sorted(
@@ -206,6 +216,10 @@ class Ownership:
         new.overlapped = data["overlapped"]
         new.waited = {holder: list(wait) for holder, wait in data["waited"].items()}
         return new
+
+
+def _since(wait: Wait) -> tuple[int, int]:
+    return wait.since_ms, wait.sequence
 
 
 def is_hole(step: Step) -> bool:

@@ -182,8 +182,10 @@ def _no_owner(by_kind: Mapping[str, list[Finding]]) -> Iterable[Part]:
 
 def _waits(by_kind: Mapping[str, list[Finding]]) -> Iterable[Part]:
     waited = by_kind.get("waited_for", [])
-    if waited and waited[0]["length_ms"] >= WAIT_TOLD_LEAST_MS:
-        yield ((waited[0]["says"], waited[0]["sequences"][-1]),)
+    for is_open in (True, False):
+        of_these = [wait for wait in waited if wait["open"] is is_open]
+        if of_these and of_these[0]["length_ms"] >= WAIT_TOLD_LEAST_MS:
+            yield ((of_these[0]["says"], of_these[0]["sequences"][-1]),)
 
 
 def _log(by_kind: Mapping[str, list[Finding]]) -> Iterable[Part]:

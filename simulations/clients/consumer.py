@@ -88,6 +88,11 @@ class Consumer:
         self._stalls_ms: int | None = None
         self._wants_to_leave = False
 
+    @property
+    def leaving(self) -> bool:
+        """Whether it is on its way out, and will not come back by itself."""
+        return self._wants_to_leave or self.state is MemberState.PREPARE_LEAVING
+
     # What the application does.
 
     def join(self, names: tuple[str, ...], now_ms: int) -> list[Effect]:

@@ -140,10 +140,11 @@ class Simulation:
             return
         process = self._processes.get(action.who)
         if action.verb in (Verb.JOIN, Verb.RESTART):
-            if process is None or not process.alive or action.verb is Verb.RESTART:
-                if process is not None and process.alive:
-                    self._fault(Event.KILL, process)
-                    process.kill()
+            if action.verb is Verb.RESTART and process is not None and process.alive:
+                self._fault(Event.KILL, process)
+                process.kill()
+            # Who joins while its last process is still closing is a new process beside it.
+            if process is None or not process.alive or process.consumer.leaving:
                 process = self._new_process(action.who)
             process.act(process.consumer.join(self.scenario.members[action.who].subscribe, now_ms), None)
             return

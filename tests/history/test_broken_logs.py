@@ -268,3 +268,37 @@ def test_a_member_that_subscribes_anew_is_told_with_what_follows_from_it() -> No
     log = two_members()
     log.at(5000).write(R.member("B", ["bar"]), R.epoch(4), R.current("B", 3, 3, UNREVOKED, {}, {2: 3}))
     assert told(log)[-1] == "B subscribes to bar; B is told to give up foo-2"
+
+
+# Waiting.
+
+
+def blocked() -> Log:
+    """foo-1 is meant to go from A to B, and A was told."""
+    log = two_members()
+    log.at(2000).write(R.epoch(4), R.target("A", 0), R.target("B", 1, 2), R.target_epoch(4, 2000))
+    log.at(3000).write(R.current("A", 2, 2, UNREVOKED, {0: 2}, {1: 2}))
+    log.at(4000).write(R.current("B", 4, 3, UNRELEASED, {2: 3}))
+    return log
+
+
+def test_a_wait_that_is_not_over_when_the_log_ends_is_told() -> None:
+    log = blocked()
+    log.at(65_000).write(R.commit(0, 7))
+    says = "B has waited 1\u202fmin 3\u202fs for A to release foo-1"
+    waits = [f for f in log.recorded().summary["findings"] if f["kind"] == "waited_for"]
+    assert [(wait["says"], wait["open"]) for wait in waits] == [(says, True)]
+    assert verdict(log).endswith(f"{says}.")
+
+
+def test_who_was_removed_released_nothing() -> None:
+    log = blocked()
+    log.at(47_000).write(*R.leave("A", 5, HASH))
+    assert "B waited 45.0\u202fs for foo-1, until A was removed" in verdict(log)
+
+
+def test_nobody_waits_whose_target_is_another_by_now() -> None:
+    log = blocked()
+    log.at(47_000).write(*R.leave("B", 5, HASH))
+    log.at(60_000).write(R.target("A", 0, 1, 2), R.target_epoch(5, 60_000))
+    assert "waited" not in verdict(log)

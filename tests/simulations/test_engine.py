@@ -50,6 +50,18 @@ def test_a_run_of_joins_does_not_put_the_proposals_target_off() -> None:
     assert targets[0] <= 110
 
 
+def test_who_joins_while_its_last_process_is_closing_is_a_new_one() -> None:
+    entries = scenario(
+        "{at: 0s, join: A}, {at: 5s, slow_revoke: A, for: 4s}, {at: 6s, leave: A}, {at: 7s, join: A}"
+    )
+    joined = [
+        e.payload["key"]["memberId"]
+        for e in of_kind(entries, Kind.RECORD)
+        if e.payload["type"] == 5 and e.payload["value"] is not None
+    ]
+    assert joined == ["A", "A~2"]
+
+
 def of_kind(entries: list[Entry], kind: Kind) -> list[Entry]:
     return [entry for entry in entries if entry.kind is kind]
 
