@@ -6,7 +6,6 @@ PYTHON ?= python3
 PORT ?= 8000
 ADDRESS := 127.0.0.1
 VENV := .venv/bin
-TESTS ?=
 
 # Packages come from the lock file and nowhere else; uv must not fetch a Python of its own.
 export UV_PYTHON_DOWNLOADS = never
@@ -35,7 +34,12 @@ install: .venv/all  ## install everything: the app, Spark, the tools for develop
 
 .PHONY: test
 test: .venv/all  ## run every test: embedded, then storage, tasks and sockets on PostgreSQL + Redis
-	$(VENV)/python -m pytest $(TESTS)
+	@mkdir -p var
+	@# Tests with a broker or a browser mostly wait, so the others run beside them; their report comes behind.
+	@$(VENV)/python -m pytest -m "broker or browser" > var/test-broker-browser.log 2>&1 & beside=$$!; \
+	trap "kill $$beside" INT TERM; \
+	$(VENV)/python -m pytest -m "not broker and not browser"; first=$$?; \
+	wait $$beside; second=$$?; cat var/test-broker-browser.log; exit $$((first > second ? first : second))
 	tests/services/run.sh $(VENV)/python -m pytest tests/storage tests/tasks tests/sockets tests/api
 	@if command -v node > /dev/null; then node --test tests/javascript/*.test.js; \
 	elif [ -n "$$REQUIRE_ALL" ]; then echo "Node is missing and REQUIRE_ALL is set"; exit 1; \
