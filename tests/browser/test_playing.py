@@ -51,19 +51,21 @@ def test_chips_travel_and_land_where_the_frame_has_them(open_page: Open, fetch: 
     page = open_page(at(BASIC, 7, fetch))
     before = page.locator('.chip[data-key="foo-2"]').bounding_box()
     page.evaluate(
-        """() => { window.seen = new Set(); const look = () => {
-             seen.add(Math.round(document.querySelector('.chip[data-key="foo-2"]').getBoundingClientRect().top));
-             requestAnimationFrame(look); }; look(); }"""
+        """() => { const chip = document.querySelector('.chip[data-key="foo-2"]');
+             new MutationObserver(() => { if (chip.classList.contains('moving') && !window.flight) {
+               const [{ effect }] = chip.getAnimations().filter((way) => way.effect.getKeyframes()[0].transform);
+               window.flight = effect.getKeyframes()[0].transform; } }).observe(chip, { attributes: true }); }"""
     )
     page.keyboard.press("ArrowRight")
-    page.wait_for_function("!document.querySelector('.chip.moving')")
-    page.wait_for_timeout(700)
+    page.wait_for_function("window.flight && !document.querySelector('.chip.moving')")
     after = page.locator('.chip[data-key="foo-2"]').bounding_box()
     assert before
     assert after
     assert after["y"] < before["y"]
     assert abs(before["x"] - after["x"]) < 1, "a partition never leaves its column"
-    assert page.evaluate("seen.size") > 2, "it was seen on the way"
+    assert page.evaluate("flight").startswith("translate(0px, "), (
+        "it begins where it was and comes down its column"
+    )
     expect(page.locator('.lane[data-lane="A"] .foot')).to_have_text("just left")
     equals_the_fresh_frame(page, BASIC, fetch)
 
