@@ -84,7 +84,7 @@ def verdict(findings: Sequence[Finding]) -> dict[str, Any]:
     commits = by_kind.get("commits")
     if commits:
         text.add("Commits only", commits[0]["sequences"][-1])
-        text.add(", no members.")
+        text.add("; the log tells nothing of members.")
     else:
         text.add(UNKNOWN)
     return text.whole()

@@ -42,6 +42,9 @@ def _refusal(context: Context, request: OffsetCommit, *, older_epochs: bool) -> 
     if request.member_epoch > member.epoch or not older_epochs:
         return ErrorCode.STALE_MEMBER_EPOCH
     for offset in request.offsets:
+        if _too_long(context, offset):
+            # Refused for itself, before anybody asks when the member got the partition.
+            continue
         held = member.assigned.get(offset.topic_id, {}), member.pending_revocation.get(offset.topic_id, {})
         since = held[0].get(offset.partition, held[1].get(offset.partition))
         if since is None or request.member_epoch < since:

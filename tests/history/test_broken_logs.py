@@ -146,6 +146,19 @@ def test_a_scenario_that_starts_with_a_group_begins_and_has_no_middle() -> None:
     assert verdict(log) == "A and B were there."
 
 
+def test_a_segment_of_a_stable_group_begins_with_its_commits() -> None:
+    log = named_log()
+    log.write(R.commit(0, 7))
+    assert verdict(log) == "Commits only; the log tells nothing of members."
+    log.at(9000).write(R.current("A", 12, 12, UNREVOKED, {0: 5}, {1: 7}))
+    log.at(9500).write(R.current("A", 13, 12, STABLE, {0: 5}))
+    assert told(log)[1:] == [
+        "The log begins in the middle: A is there, with foo-0, giving up foo-1",
+        "A acknowledges; foo-1 is free",
+    ]
+    assert verdict(log).startswith("The log begins in the middle; A was there.")
+
+
 def test_a_log_from_the_first_record_on_does_not_begin_in_the_middle() -> None:
     assert "midway" not in kinds(two_members())
 

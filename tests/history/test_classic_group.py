@@ -138,7 +138,7 @@ def test_commits_alone_have_a_verdict_of_their_own() -> None:
     log = Log()
     log.write(R.commit(0, 8))
     batch = log.recorded()
-    assert batch.summary["verdict"]["text"] == "Commits only, no members."
+    assert batch.summary["verdict"]["text"] == "Commits only; the log tells nothing of members."
     assert batch.summary["state"] == "Empty"
 
 

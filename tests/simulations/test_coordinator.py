@@ -306,6 +306,15 @@ def test_a_commit_of_an_older_epoch_is_taken_for_partitions_held_since(
     assert broker.types == [1] * codes.count(0)
 
 
+def test_a_partition_with_too_long_metadata_is_refused_for_itself() -> None:
+    broker = Broker(assignment_interval_ms=0)
+    broker.join("A")
+    broker.join("B")
+    broker.heartbeat("A", 2)
+    broker.heartbeat("A", 2, {FOO: (0, 1)})
+    assert broker.commit("A", 2, 2, metadata="x" * 5_000) == [12]
+
+
 def test_commits_need_a_group_and_an_empty_one_takes_those_of_no_member() -> None:
     broker = Broker()
     assert broker.commit("A", 2, 0) == [69]
