@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 
 from channels.db import database_sync_to_async
 from django.conf import settings
@@ -19,8 +20,12 @@ log = logging.getLogger(__name__)
 SWEEP_EVERY_S = 10.0
 """A third of the lease: a board whose run died says so within the lease and this."""
 
-_refolding: set[str] = set()
-"""Timelines whose new cache this process asked for: once is enough, a queue may be long."""
+REFOLD_AGAIN_S = 60.0
+"""When a cache that was asked for is asked for again: a fold that was cut short holds its lease half as long, and
+one that goes on, or waits in a long queue, takes no harm from a second task."""
+
+_refolding: dict[str, float] = {}
+"""When this process last asked for a timeline's new cache."""
 
 
 def at_start() -> None:
@@ -39,8 +44,9 @@ def sweep() -> None:
             storage.interrupt(timeline.id, "What wrote it was cut short. All that is shown was stored whole.")
     take_up_lost()
     for timeline_id in storage.stale().values_list("id", flat=True):
-        if timeline_id not in _refolding:
-            _refolding.add(timeline_id)
+        now = time.monotonic()
+        if now - _refolding.get(timeline_id, -REFOLD_AGAIN_S) >= REFOLD_AGAIN_S:
+            _refolding[timeline_id] = now
             refold.delay(timeline_id)
 
 
