@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.core.management import call_command
 from django.core.management.base import CommandError
-from django.db import OperationalError, connection
+from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
 
 
@@ -16,13 +16,16 @@ def prepare(*, change_servers: bool = False) -> None:
     """
     try:
         executor = MigrationExecutor(connection)
-    except OperationalError as error:
-        problem = " ".join(str(error).split())
-        raise CommandError(
-            f"The database cannot be reached: {problem}. Look at DATABASE_URL.", returncode=2
-        ) from error
+    except DatabaseError as error:
+        raise CommandError(unreachable(error), returncode=2) from error
     if not executor.migration_plan(executor.loader.graph.leaf_nodes()):
         return
     if connection.vendor != "sqlite" and not change_servers:
         raise CommandError("The database is not up to date: run `manage.py migrate` first.", returncode=2)
     call_command("migrate", interactive=False, verbosity=0)
+
+
+def unreachable(error: Exception) -> str:
+    """Why a database cannot be used, in one line."""
+    problem = " ".join(str(error).split()).rstrip(".?!")
+    return f"The database cannot be used: {problem}. Look at DATABASE_URL."

@@ -45,7 +45,9 @@ def test_the_reference_lists_every_setting() -> None:
 
 def test_a_fresh_clone_needs_no_setting(tmp_path: Path) -> None:
     done = manage(tmp_path, "timeline", "list")
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert (done.returncode, done.stdout) == (0, "")
+    assert done.stderr.startswith("Nothing is stored yet: ")
+    assert done.stderr.count("\n") == 1
     assert (tmp_path / "secret-key").stat().st_mode & 0o777 == 0o600
     secret = (tmp_path / "secret-key").read_text()
     assert len(secret) > 40
@@ -69,7 +71,7 @@ def test_a_database_can_be_named_by_its_absolute_path(tmp_path: Path) -> None:
         ("DATABASE_URL", "sqlite:///", "names no file"),
         ("DATABASE_URL", "postgresql://me:hidden@db:port/x", "is no number"),
         ("DATABASE_URL", "postgresql://me:hidden@db", "names no database"),
-        ("DATABASE_URL", "postgresql://me@127.0.0.1:1/x", "The database cannot be reached"),
+        ("DATABASE_URL", "postgresql://me@127.0.0.1:1/x", "The database cannot be used"),
         ("REDIS_URL", "http://redis", "is no Redis address: use redis://host:6379/0"),
         ("DEBUG", "perhaps", "DEBUG='perhaps' is neither yes nor no: use 1 or 0."),
         ("WORKER_THREADS", "0", "must be a whole number from 1 to 64"),
@@ -79,11 +81,53 @@ def test_a_database_can_be_named_by_its_absolute_path(tmp_path: Path) -> None:
     ],
 )
 def test_a_wrong_setting_is_told_in_one_line(tmp_path: Path, name: str, value: str, message: str) -> None:
-    done = manage(tmp_path, "timeline", "--skip-checks", "list", **{name: value})
+    done = manage(tmp_path, "timeline", "list", **{name: value})
     assert done.returncode == 2
     assert message in done.stderr
     assert len(done.stderr.splitlines()) == 1
     assert "hidden" not in done.stderr
+
+
+@pytest.mark.parametrize("words", [("timeline", "list"), ("import_log", "."), ("migrate",)])
+def test_a_database_that_is_not_there_is_told_in_one_line(tmp_path: Path, words: tuple[str, ...]) -> None:
+    done = manage(tmp_path, *words, DATABASE_URL=f"sqlite:///{tmp_path}/nowhere/x.sqlite3")
+    assert done.returncode == 2
+    assert "The database cannot be used: unable to open database file. Look at DATABASE_URL." in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_file_that_is_no_database_is_told_in_one_line(tmp_path: Path) -> None:
+    file = tmp_path / "noise.sqlite3"
+    file.write_bytes(bytes(range(256)) * 20)
+    done = manage(tmp_path, "timeline", "list", DATABASE_URL=f"sqlite:///{file}")
+    assert done.returncode == 2
+    assert done.stderr.endswith(
+        "The database cannot be used: file is not a database. Look at DATABASE_URL.\n"
+    )
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("timeline",), "manage.py timeline: the following arguments are required: list|show"),
+        (("timeline", "show"), "manage.py timeline show: the following arguments are required: id"),
+        (("timeline", "show", "x", "--at", "y"), "argument --at: expected a whole number, found 'y'"),
+        (("timeline", "show", "x", "--format", "y"), "invalid choice: 'y' (choose from"),
+        (("timeline", "list", "more"), "unrecognized arguments: more"),
+        (("import_log",), "manage.py import_log: the following arguments are required: PATH"),
+        (("simulate",), "manage.py simulate: the following arguments are required: SCENARIO"),
+        (("serve", "--port", "http"), "argument --port: expected a whole number, found 'http'"),
+    ],
+)
+def test_wrong_words_on_the_line_get_one_line_and_exit_code_two(
+    tmp_path: Path, words: tuple[str, ...], told: str
+) -> None:
+    done = manage(tmp_path, *words)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert told in done.stderr
+    assert "--help` tells what it takes" in done.stderr
+    assert done.stderr.count("\n") == 1
 
 
 def test_parts_that_do_not_fit_together_are_told(tmp_path: Path) -> None:

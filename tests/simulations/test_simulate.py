@@ -45,6 +45,12 @@ def program(*arguments: str, asked: str = "") -> subprocess.CompletedProcess[byt
     )
 
 
+def test_steps_of_a_scenario_that_narrates_none_are_refused_in_one_line(tmp_path: Path) -> None:
+    file = tmp_path / "plain.yaml"
+    file.write_text(SCENARIO)
+    assert "narrates no steps; give it some, or use --by unit" in refused(str(file), "--by", "step")
+
+
 def test_by_step_there_is_a_frame_for_each_row_with_its_number_and_words() -> None:
     lines = simulate("kip848-basic", "--semantics", "kip", "--format", "frames", "--by", "step")
     assert [line["step"] for line in lines] == list(range(1, 17))

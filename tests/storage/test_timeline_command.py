@@ -134,3 +134,15 @@ def test_what_is_not_there_is_told_in_one_line(
     with pytest.raises(CommandError, match=message) as told:
         lines(*(word.replace("ID", timeline.id) for word in words))
     assert told.value.returncode == code
+
+
+@pytest.mark.django_db
+def test_where_nothing_is_stored_a_line_says_what_stores_something() -> None:
+    out, said = StringIO(), StringIO()
+    call_command("timeline", "list", stdout=out, stderr=said)
+    assert out.getvalue() == ""
+    with pytest.raises(CommandError) as refused:
+        call_command("timeline", "show", "kip848-basic")
+    assert refused.value.returncode == 1
+    for line in (said.getvalue(), str(refused.value)):
+        assert line.startswith("Nothing is stored yet: the first `make run` stores the case studies")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import ipaddress
 import socket
-from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +12,13 @@ import uvicorn
 from django.conf import settings
 from django.contrib.staticfiles.finders import get_finders
 from django.core.management import call_command
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from explorer import case_studies
 from explorer.staticfiles import PLOTLY
 from groups import database
 from groups.children import ChildFailed
+from groups.command_line import in_one_line, whole_number
 
 PORTS_TRIED = 20
 """Ports after the asked one that may be tried: a few servers side by side are usual, more are a mistake."""
@@ -32,10 +32,14 @@ class Command(BaseCommand):
         "Prepare the database, the case studies and the static files, then serve on this machine's loopback."
     )
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
+    def add_arguments(self, parser: CommandParser) -> None:
+        in_one_line(parser)
         parser.add_argument("--host", default="127.0.0.1", help="a loopback address (default: 127.0.0.1)")
         parser.add_argument(
-            "--port", type=int, default=8000, help="the port, or the next one that is free (default: 8000)"
+            "--port",
+            type=whole_number,
+            default=8000,
+            help="the port, or the next one that is free (default: 8000)",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:

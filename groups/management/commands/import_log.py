@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import orjson
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from groups import database, imports
+from groups.command_line import BAD_USAGE as BAD_INPUT
+from groups.command_line import in_one_line
 from groups.models import Import
 from groups.pipeline.naming import BadTopicsFile, read_topics_file
 from groups.spark_ready import missing_packages
-
-BAD_INPUT = 2
-"""Exit code where nothing was read."""
 
 SOURCES = ("auto", "segments")
 """What the paths hold. Every file is recognised by its content; ``segments`` says the only kind there is yet."""
@@ -28,7 +26,11 @@ SKIPPED_FIELDS = ("file", "offset", "reason")
 class Command(BaseCommand):
     help = "Import segments of __consumer_offsets (files or folders) as timelines; a JSON report on standard output."
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
+    # `manage.py check` and `serve` tell of settings that do not fit together; scripts need not hear it each time.
+    requires_system_checks = ()
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        in_one_line(parser)
         parser.add_argument(
             "paths", nargs="+", metavar="PATH", help="segment files, or folders that hold them"
         )
@@ -63,6 +65,8 @@ class Command(BaseCommand):
             raise CommandError(done.problem, returncode=BAD_INPUT)
         for line in same_lines(done.report):
             self.stderr.write(line)
+        if options["group"] and not done.report["timelines"] and done.report["records"]["decoded"]:
+            self.stderr.write(f"No record of group {options['group']!r} is in what was read.")
         self.stdout.write(orjson.dumps(report_of(done.report)).decode())
         if not done.report["timelines"] and not done.report["records"]["decoded"]:
             raise CommandError(nothing_read(done.report, options["paths"]), returncode=BAD_INPUT)
@@ -70,7 +74,7 @@ class Command(BaseCommand):
     def tell(self, progress: Mapping[str, Any]) -> None:
         """A line for each stage, and its counts."""
         counts = [
-            f"{stage['name'].lower()} {stage['done']}{_of(stage)} {stage['unit']}"
+            f"{stage['name'].lower()} {stage['done']}{_of(stage)} {_unit(stage)}"
             for stage in progress["stages"]
             if stage["done"]
         ]
@@ -129,6 +133,12 @@ def nothing_read(report: Mapping[str, Any], paths: list[str]) -> str:
     first = skipped[0]
     more = f" (and {len(skipped) - 1} more)" if len(skipped) > 1 else ""
     return f"Nothing was read: {first['file']}: {first['reason']}{more}."
+
+
+def _unit(stage: Mapping[str, Any]) -> str:
+    """``records``, and ``record`` for one."""
+    unit = str(stage["unit"])
+    return unit.removesuffix("s") if stage["done"] == 1 else unit
 
 
 def _of(stage: Mapping[str, Any]) -> str:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import contextlib
-from argparse import ArgumentParser
 from collections.abc import Iterator
 from typing import Any
 
 import orjson
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from groups import database, storage
+from groups.command_line import in_one_line, whole_number
 from groups.history.entries import Entry
 from groups.history.fold import replay
 from groups.history.frames import frame
@@ -21,14 +21,21 @@ from groups.storage.names import named
 
 FORMATS = ("entries", "frames", "records", "findings", "verdict")
 
-NO, BAD_USAGE = 1, 2
-"""Exit codes: 1 where the answer is "no" (not found), 2 for bad usage."""
+NO = 1
+"""Exit code where the answer is "no": not found."""
+
+NOTHING_STORED = (
+    "Nothing is stored yet: the first `make run` stores the case studies, `manage.py import_log PATH…` a log."
+)
 
 
 class Command(BaseCommand):
     help = "List the stored timelines, or show one of them; JSON Lines on standard output."
+    # `manage.py check` and `serve` tell of settings that do not fit together; scripts need not hear it each time.
+    requires_system_checks = ()
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
+    def add_arguments(self, parser: CommandParser) -> None:
+        in_one_line(parser)
         verbs = parser.add_subparsers(dest="verb", required=True, metavar="list|show")
         verbs.add_parser("list", help="a line for each stored timeline, the newest first")
         show = verbs.add_parser("show", help="a timeline's entries, frames, records, findings or verdict")
@@ -36,11 +43,14 @@ class Command(BaseCommand):
         show.add_argument("--format", choices=FORMATS, default="entries", help="default: entries")
         moment = show.add_mutually_exclusive_group()
         moment.add_argument(
-            "--at", type=int, metavar="SEQUENCE", help="at this entry alone (frames: 0 is before it all)"
+            "--at",
+            type=whole_number,
+            metavar="SEQUENCE",
+            help="at this entry alone (frames: 0 is before it all)",
         )
         moment.add_argument(
             "--at-ms",
-            type=int,
+            type=whole_number,
             metavar="MS",
             help="at the last entry whose time is not after MS milliseconds",
         )
@@ -54,12 +64,18 @@ class Command(BaseCommand):
 
     def lines(self, options: dict[str, Any]) -> Iterator[dict[str, Any]]:
         if options["verb"] == "list":
-            yield from (listed(timeline) for timeline in storage.listing().iterator(chunk_size=100))
+            nothing = True
+            for timeline in storage.listing().iterator(chunk_size=100):
+                nothing = False
+                yield listed(timeline)
+            if nothing:
+                self.stderr.write(NOTHING_STORED)
             return
         try:
             timeline = storage.get(options["id"])
         except storage.NoSuchTimeline as error:
-            raise CommandError(str(error), returncode=NO) from error
+            told = str(error) if storage.listing().exists() else NOTHING_STORED
+            raise CommandError(told, returncode=NO) from error
         at = moment_of(timeline, options["at"], options["at_ms"])
         if timeline.entry_format != storage.ENTRY_FORMAT:
             raise CommandError(

@@ -5,19 +5,18 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from argparse import ArgumentParser
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from groups.command_line import BAD_USAGE as BAD_INPUT
+from groups.command_line import in_one_line
 
 if TYPE_CHECKING:
     from groups.history.state import Semantics
     from simulations.scenario import Scenario
-
-BAD_INPUT = 2
-"""Exit code of bad usage and bad input."""
 
 SEMANTICS = ("kip", "kafka")
 SEED_MAX = 2**63 - 1
@@ -27,7 +26,8 @@ class Command(BaseCommand):
     help = "Simulate a scenario (a YAML file, or a case study by its name); JSON Lines on standard output."
     requires_system_checks = ()
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
+    def add_arguments(self, parser: CommandParser) -> None:
+        in_one_line(parser)
         parser.add_argument(
             "scenario",
             metavar="SCENARIO",
@@ -56,6 +56,10 @@ class Command(BaseCommand):
         if options["by"] and form not in ("frames", "entries"):
             raise usage(f"--by goes with --format frames or entries, not with {form}")
         scenario = scenario_of(options["scenario"])
+        if by == "step" and not scenario.steps:
+            raise usage(
+                f"--by step: {options['scenario']} narrates no steps; give it some, or use --by unit for settled states"
+            )
         told = options["semantics"]
         semantics = Semantics(chosen("--semantics", told, SEMANTICS)) if told else scenario.semantics
         seed = seed_of(options["seed"], scenario.seed)
