@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+
 from celery import shared_task
 
 from groups import storage
-from groups.children import run_child
+from groups.children import ParentStops, run_child
 
 
 @shared_task(name="groups.refold")  # type: ignore[untyped-decorator]
@@ -13,5 +15,7 @@ def refold(timeline_id: str) -> None:
     """Make a timeline's cache anew, in a child process: a long timeline is a minute of busy Python."""
     if not storage.stale().filter(pk=timeline_id).exists():
         return
-    for _ in run_child("groups.refold_child", question={"timeline": timeline_id}):
-        pass
+    # A server that ends before the cache is made begins anew at its next start.
+    with contextlib.suppress(ParentStops):
+        for _ in run_child("groups.refold_child", question={"timeline": timeline_id}):
+            pass

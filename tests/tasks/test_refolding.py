@@ -10,7 +10,7 @@ import pytest
 from django.db import connection
 
 from explorer import housekeeping
-from groups import storage, tasks
+from groups import children, storage, tasks
 from groups.history.fold import FOLD_VERSION
 from groups.models import Folded, Timeline
 from tests.stories import a_day_of_three
@@ -46,3 +46,28 @@ def test_the_sweep_asks_once_and_the_child_makes_it(
     assert found.fold_version == FOLD_VERSION
     assert storage.frame_at(found, 12) == before
     assert found.lease_owner == ""
+
+
+def test_a_server_that_ends_meanwhile_leaves_the_cache_for_its_next_start(
+    stored: Callable[..., Timeline], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ctrl-C is no failure: nothing is raised, so no traceback is logged."""
+    timeline = stored(a_day_of_three())
+    Timeline.objects.update(fold_version=FOLD_VERSION - 1)
+    monkeypatch.setattr(children.shutting_down, "is_set", lambda: True)
+    tasks.refold(timeline.id)
+    assert storage.get(timeline.id).fold_version == FOLD_VERSION - 1
+
+
+def test_a_cache_that_was_asked_for_and_did_not_come_is_asked_for_again(
+    stored: Callable[..., Timeline], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A fold that was cut short still holds its lease when the first task comes, which then does nothing."""
+    timeline = stored(a_day_of_three())
+    Timeline.objects.update(fold_version=FOLD_VERSION - 1)
+    queued: list[str] = []
+    monkeypatch.setattr(tasks.refold, "delay", queued.append)
+    housekeeping.sweep()
+    monkeypatch.setattr(housekeeping, "REFOLD_AGAIN_S", 0.0)
+    housekeeping.sweep()
+    assert queued == [timeline.id, timeline.id]
