@@ -25,6 +25,9 @@ IMPORTS_WAITING_MOST = 10
 TOPICS_BYTES_MOST = 4 * 1024 * 1024
 """A JSON file of topic names: a cluster of 50,000 topics fits."""
 
+LOOSE_FILES = "upload"
+"""The folder of files that came without one."""
+
 DEPTH_MOST = 2
 """Of a file's path its own name and its folder's are kept: Kafka's segments lie no deeper."""
 
@@ -71,9 +74,11 @@ def start_upload(files: Sequence[UploadedFile[bytes]], paths: Sequence[str]) -> 
             if (found := _topics(file, shown)) is not None:
                 topics |= found
                 continue
-            target = folder / safe_path(shown, number)
+            inside = safe_path(shown, number)
+            # A file is shown with its folder's name, and the import's id says nothing to who chose a single file.
+            target = folder / inside if len(inside.parts) > 1 else folder / LOOSE_FILES / inside
             if target.exists():
-                target = folder / str(number) / safe_path(shown, number)
+                target = folder / str(number) / inside
             target.parent.mkdir(parents=True, exist_ok=True)
             with target.open("wb") as out:
                 for piece in file.chunks():
@@ -134,7 +139,7 @@ def _topics(file: UploadedFile[bytes], shown: str) -> dict[str, Any] | None:
         content = orjson.loads(file.read())
         read_topics_file(content)
     except (orjson.JSONDecodeError, BadTopicsFile) as error:
-        raise Refused(
-            f'{shown} is no file of topic names: {error}. It must be {{"topic id": "name"}}.'
-        ) from error
+        # The other reason says itself what the file must hold.
+        right = ' It must hold {"topic id": "name"}.' if isinstance(error, orjson.JSONDecodeError) else ""
+        raise Refused(f"{shown} is no file of topic names: {error}.{right}") from error
     return dict(content)

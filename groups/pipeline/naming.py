@@ -17,8 +17,9 @@ from itertools import combinations, permutations, product
 from typing import Any
 
 from groups.wire.embedded import decode_subscription
-from groups.wire.errors import RecordError
+from groups.wire.errors import RecordError, WireError
 from groups.wire.metadata_hash import group_hash, topic_hash
+from groups.wire.uuids import base64_to_uuid
 
 METADATA_LOG = "metadata log"
 TOPICS_FILE = "topics file"
@@ -393,6 +394,10 @@ def read_topics_file(data: Any) -> tuple[dict[str, str], dict[str, int]]:
     names: dict[str, str] = {}
     partitions: dict[str, int] = {}
     for topic_id, told in data.items():
+        try:
+            base64_to_uuid(topic_id)
+        except WireError as error:
+            raise BadTopicsFile(f"in the topics file {error}") from error
         name = told.get("name") if isinstance(told, Mapping) else told
         if not isinstance(name, str) or not name:
             raise BadTopicsFile(

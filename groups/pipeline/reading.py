@@ -211,7 +211,7 @@ def lost_batch(
     place = f"at byte {split.start + problem.position} of the file"
     tally.problem(
         place,
-        f"{problem.reason}; {place}",
+        f"{problem.reason}; the batch begins {place}",
         first,
         records=records,
         last=last,

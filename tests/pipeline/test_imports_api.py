@@ -66,6 +66,12 @@ def test_uploaded_files_keep_the_folders_that_tell_their_partitions(queued: Queu
     assert queued == [found.id]
 
 
+def test_a_file_without_a_folder_does_not_get_the_imports_id_for_one() -> None:
+    found = imports.get(upload(("0.log", b"one")).json()["import"])
+
+    assert (Path(found.paths[0]) / "upload" / "0.log").read_bytes() == b"one"
+
+
 def test_two_files_of_one_name_are_both_kept() -> None:
     found = imports.get(upload(("0.log", b"one"), ("0.log", b"two")).json()["import"])
 
@@ -104,7 +110,8 @@ def test_no_path_leads_out_of_the_uploads_folder(path: str, kept: str) -> None:
         (lambda: post([]), 400, "JSON object"),
         (lambda: upload(), 400, "No file"),
         (lambda: upload(("names.json", b"[1]")), 400, "topic names"),
-        (lambda: upload(("names.json", b'{"a": "b"}')), 400, "no log"),
+        (lambda: upload(("names.json", orjson.dumps({FOO: "foo"}))), 400, "no log"),
+        (lambda: upload(("names.json", b'{"a": "b"}')), 400, "22 characters of URL-safe base64"),
     ],
 )
 def test_what_cannot_be_imported_is_refused_in_one_line(

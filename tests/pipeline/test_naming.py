@@ -149,7 +149,7 @@ def test_a_topics_file_gives_names_alone_or_with_partition_counts() -> None:
     )
 
 
-@pytest.mark.parametrize("content", [[], {FOO: 7}, {FOO: {"partitions": 3}}, {FOO: ""}])
+@pytest.mark.parametrize("content", [[], {FOO: 7}, {FOO: {"partitions": 3}}, {FOO: ""}, {"foo": FOO}])
 def test_a_topics_file_of_another_shape_is_refused_in_one_line(content: Any) -> None:
     with pytest.raises(BadTopicsFile, match="topics file") as refused:
         read_topics_file(content)
