@@ -78,6 +78,7 @@ clean:  ## remove what make made; the database in var/ stays
 
 # Stamps: a package set is installed anew when the lock file changed.
 .venv/core: uv.lock pyproject.toml
+	@echo "Installing the locked packages into .venv …"
 	@$(SYNC) --inexact --no-default-groups
 	@touch $@
 

@@ -150,4 +150,6 @@ LOGGING = {
     "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["stderr"], "level": LOG_LEVEL},
+    # A mistyped address or scenario is told to who typed it: no line for each in the server's log.
+    "loggers": {"django.request": {"level": "ERROR" if LOG_LEVEL == "WARNING" else LOG_LEVEL}},
 }
