@@ -2,7 +2,8 @@
 
 A finding is ``{"kind", "says", "sequences": [...], "needs": [...], "certain": bool, ...}``. Kinds: ``midway``,
 ``began``, ``joined``, ``removed``, ``moved``, ``moves``, ``no_owner``, ``waited_for``, ``epochs``, ``commits``, ``emptied``,
-``deleted``, ``partitions_added``, ``anomaly``, ``gap``. ``needs`` names what the fact was read from: ``records``, ``requests``, ``timers``, ``notes``.
+``deleted``, ``two_clients``, ``partitions_added``, ``anomaly``, ``gap``. ``needs`` names what the fact was read from: ``records``, ``requests``, ``timers``,
+``callbacks``, ``notes``.
 """
 
 from __future__ import annotations
@@ -17,19 +18,15 @@ from groups.history.epochs import Epochs
 from groups.history.moments import Cause, begins_midway
 from groups.history.names import Cast
 from groups.history.ownership import Ownership, is_hole
-from groups.history.state import Protocol, State
+from groups.history.ownership_findings import Finding, finding, found_moves, found_no_owner, found_waits
+from groups.history.state import TWO_OWNERS, Protocol, State
 from groups.history.steps import Step
 from groups.history.verdict import REASONS
-from groups.history.volatile_moments import gap_words
-from groups.history.words import counted, duration, listed, partition_name
-
-Finding = dict[str, Any]
+from groups.history.volatile_moments import gap_words, overlap_words, still_had
+from groups.history.words import counted, listed
 
 COMINGS_KEPT_MAX: Final = 200
 """Joins, and removals, that are told one by one; all are counted."""
-
-NO_OWNER_TOLD_MAX: Final = 20
-"""Times without an owner that stand among the findings, the longest first."""
 
 GAPS_TOLD_MAX: Final = 100
 """Gaps of a log that are told one by one: a log with more of them is better read again from its source."""
@@ -49,6 +46,7 @@ class Finder:
         self._midway: int | None = None
         self._deleted: int | None = None
         self._holes = False
+        self._overlaps: list[dict[str, Any]] = []
         self._counts = {"joined": 0, "removed": 0, "commits": 0}
         self._commits_sequence = 0
         self._emptied: list[int] = []
@@ -74,6 +72,11 @@ class Finder:
             known["count"] += 1
             known["last"] = step.sequence
         last = step.entries[-1]
+        if last.kind is Kind.CALLBACK and not step.anomalies and len(self._overlaps) < COMINGS_KEPT_MAX:
+            both = still_had(step, last)
+            if both:
+                had = [[member_id, owned] for member_id, owned in both.items()]
+                self._overlaps.append({"member": last.actor, "had": had, "sequence": step.sequence})
         if last.kind is Kind.RECORD and last.payload.get("type") == 1 and last.payload.get("value"):
             self._counts["commits"] += 1
             self._commits_sequence = step.sequence
@@ -146,27 +149,28 @@ class Finder:
     def findings(self, frame: Mapping[str, Any]) -> list[Finding]:
         """All findings so far; ``frame`` is the last one and gives topic ids their names."""
         names = {topic["id"]: name for name, topic in frame["topics"].items() if topic.get("id") is not None}
+        own, members = self.ownership, frame["members"]
         return [
             *self._found_members(),
-            *self._found_moves(names),
-            *self._found_no_owner(names, empty=not frame["members"]),
-            *self._found_waits(names, frame["members"]),
+            *found_moves(own, self.cast, names, contradicted=TWO_OWNERS in self._anomalies),
+            *found_no_owner(own, names, last_ms=self._last_ms, empty=not members),
+            *found_waits(own, self.cast, names, last_ms=self._last_ms, members=members),
             *self._found_log(frame),
         ]
 
     def _found_members(self) -> list[Finding]:
         found: list[Finding] = []
         if self._midway is not None:
-            found.append(_finding("midway", "The log begins in the middle", [self._midway]))
+            found.append(finding("midway", "The log begins in the middle", [self._midway]))
         if self._began is not None:
             who = [self.cast.name(member_id) for member_id in self._began["members"]]
             sequences = [self._began["sequence"]]
             says = f"{listed(who)} {'was' if len(who) == 1 else 'were'} there before"
-            found.append(_finding("began", says, sequences, members=self._began["members"], names=who))
+            found.append(finding("began", says, sequences, members=self._began["members"], names=who))
         for join in self._joined:
             who_joined = self.cast.name(join["member"])
             found.append(
-                _finding(
+                finding(
                     "joined",
                     f"{who_joined} joined",
                     [join["sequence"]],
@@ -179,7 +183,7 @@ class Finder:
         for removal in self._removed:
             who_left = self.cast.name(removal["member"])
             found.append(
-                _finding(
+                finding(
                     "removed",
                     f"{who_left} {REASONS[removal['why']][0]}",
                     [removal["sequence"]],
@@ -193,107 +197,6 @@ class Finder:
             )
         return found
 
-    def _found_moves(self, names: Mapping[str, str]) -> list[Finding]:
-        own = self.ownership
-        if not own.moves_count:
-            return []
-        clean = not own.overlapped and "two_owners" not in self._anomalies
-        says = f"{counted(own.moves_count, 'partition')} moved"
-        total = _finding(
-            "moves", says, [own.moves_last_sequence], count=own.moves_count, released_before_taken=clean
-        )
-        found = [total]
-        for topic, partition, before, after, released, taken in own.moves:
-            name = partition_name((names.get(topic, topic), partition))
-            says = f"{name} moved from {self.cast.name(before)} to {self.cast.name(after)}"
-            sequences = [released, taken] if released != taken else [taken]
-            found.append(_finding("moved", says, sequences, partition=name, **{"from": before, "to": after}))
-        return found
-
-    def _found_no_owner(self, names: Mapping[str, str], *, empty: bool) -> list[Finding]:
-        own = self.ownership
-        found = []
-        for one in own.longest_first()[:NO_OWNER_TOLD_MAX]:
-            name = partition_name((names.get(one.topic, one.topic), one.partition))
-            found.append(
-                _finding(
-                    "no_owner",
-                    f"{name} had no owner for {duration(one.length_ms)}",
-                    [one.from_sequence, one.to_sequence],
-                    partition=name,
-                    length_ms=one.length_ms,
-                    from_ms=one.from_ms,
-                    before=one.before,
-                    after=one.after,
-                    open=False,
-                    count=own.ownerless_count,
-                )
-            )
-        still = [] if empty else sorted(own.free.items(), key=lambda item: item[1].since_ms)
-        for (topic, partition), free in still[:NO_OWNER_TOLD_MAX]:
-            name = partition_name((names.get(topic, topic), partition))
-            length = max(self._last_ms - free.since_ms, 0)
-            found.append(
-                _finding(
-                    "no_owner",
-                    f"{name} has had no owner for {duration(length)}",
-                    [free.sequence],
-                    partition=name,
-                    length_ms=length,
-                    from_ms=free.since_ms,
-                    before=free.owner,
-                    after=None,
-                    open=True,
-                    count=len(own.free),
-                )
-            )
-        return found
-
-    def _found_waits(self, names: Mapping[str, str], members: Mapping[str, Any]) -> list[Finding]:
-        found = []
-        still = self.ownership.still_waited()
-        for holder, (key, wait) in list(still.items())[:NO_OWNER_TOLD_MAX]:
-            length = max(self._last_ms - wait.since_ms, 0)
-            if wait.waiter not in members or not length:
-                continue
-            name = partition_name((names.get(key[0], key[0]), key[1]))
-            who, whom = self.cast.name(wait.waiter), self.cast.name(holder)
-            found.append(
-                _finding(
-                    "waited_for",
-                    f"{who} has waited {duration(length)} for {whom} to release {name}",
-                    [wait.sequence],
-                    member=holder,
-                    name=whom,
-                    waiter=wait.waiter,
-                    partition=name,
-                    length_ms=length,
-                    open=True,
-                )
-            )
-        found.sort(key=lambda finding: -finding["length_ms"])
-        longest = sorted(self.ownership.waited.items(), key=lambda item: (-item[1][0], item[0]))
-        for holder, (length, topic, partition, waiter, start, end, given_up) in longest[:NO_OWNER_TOLD_MAX]:
-            name = partition_name((names.get(topic, topic), partition))
-            who, whom = self.cast.name(waiter), self.cast.name(holder)
-            says = f"{who} waited {duration(length)} for {whom} to release {name}"
-            if not given_up:
-                says = f"{who} waited {duration(length)} for {name}, until {whom} was removed"
-            found.append(
-                _finding(
-                    "waited_for",
-                    says,
-                    [start, end],
-                    member=holder,
-                    name=self.cast.name(holder),
-                    waiter=waiter,
-                    partition=name,
-                    length_ms=length,
-                    open=False,
-                )
-            )
-        return found
-
     def _found_log(self, frame: Mapping[str, Any]) -> list[Finding]:
         found: list[Finding] = []
         for growth in self._grown:
@@ -301,13 +204,13 @@ class Finder:
                 f"{growth['topic']} grew from {growth['before']} to {counted(growth['after'], 'partition')}"
             )
             told = {key: growth[key] for key in ("topic", "before", "after")}
-            found.append(_finding("partitions_added", says, [growth["sequence"]], needs=["notes"], **told))
+            found.append(finding("partitions_added", says, [growth["sequence"]], needs=["notes"], **told))
         starts = self.epochs.to_json()
         if starts:
             classic = frame["protocol"] == Protocol.CLASSIC
             word = "generation" if classic else "epoch"
             found.append(
-                _finding(
+                finding(
                     "epochs",
                     counted(self.epochs.count, word),
                     [starts[-1]["sequence"]],
@@ -319,14 +222,31 @@ class Finder:
             )
         if self._counts["commits"]:
             says = counted(self._counts["commits"], "commit")
-            found.append(_finding("commits", says, [self._commits_sequence], count=self._counts["commits"]))
+            found.append(finding("commits", says, [self._commits_sequence], count=self._counts["commits"]))
         if self._deleted is not None:
-            found.append(_finding("deleted", "The group is deleted", [self._deleted]))
+            found.append(finding("deleted", "The group is deleted", [self._deleted]))
         elif self._emptied:
-            found.append(_finding("emptied", "The group is empty", list(self._emptied)))
+            found.append(finding("emptied", "The group is empty", list(self._emptied)))
+        for overlap in self._overlaps:
+            had = [
+                (self.cast.name(member_id), [(name, number) for name, number in owned])
+                for member_id, owned in overlap["had"]
+            ]
+            who = self.cast.name(overlap["member"])
+            found.append(
+                finding(
+                    "two_clients",
+                    overlap_words(who, had, over=True),
+                    [overlap["sequence"]],
+                    needs=["callbacks"],
+                    member=overlap["member"],
+                    name=who,
+                    count=len(self._overlaps),
+                )
+            )
         for kind, known in self._anomalies.items():
             found.append(
-                _finding(
+                finding(
                     "anomaly",
                     known["says"],
                     sorted({known["first"], known["last"]}),
@@ -336,7 +256,7 @@ class Finder:
                 )
             )
         for gap in self.gaps:
-            found.append(_finding("gap", gap["says"], [gap["sequence"]], needs=["notes"]))
+            found.append(finding("gap", gap["says"], [gap["sequence"]], needs=["notes"]))
         return found
 
     def to_json(self) -> dict[str, Any]:
@@ -352,6 +272,7 @@ class Finder:
             "midway": self._midway,
             "deleted": self._deleted,
             "holes": self._holes,
+            "overlaps": self._overlaps,
             "counts": self._counts,
             "commits_sequence": self._commits_sequence,
             "emptied": self._emptied,
@@ -374,6 +295,7 @@ class Finder:
         finder._midway = data["midway"]
         finder._deleted = data["deleted"]
         finder._holes = data["holes"]
+        finder._overlaps = [dict(overlap) for overlap in data["overlaps"]]
         finder._counts = dict(data["counts"])
         finder._commits_sequence = data["commits_sequence"]
         finder._emptied = list(data["emptied"])
@@ -392,19 +314,6 @@ def _reason(cause: Cause | None) -> tuple[str | None, list[str]]:
     if cause is not None and cause.timer == "rebalance":
         return "rebalance_timeout", ["records", "timers"]
     return None, ["records"]
-
-
-def _finding(
-    kind: str, says: str, sequences: list[int], *, needs: list[str] | None = None, **data: Any
-) -> Finding:
-    return {
-        "kind": kind,
-        "says": says,
-        "sequences": sequences,
-        "needs": needs or ["records"],
-        "certain": True,
-        **data,
-    }
 
 
 def _members(state: State) -> Mapping[str, ConsumerMember | ClassicMember]:

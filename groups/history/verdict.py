@@ -189,6 +189,9 @@ def _waits(by_kind: Mapping[str, list[Finding]]) -> Iterable[Part]:
 
 
 def _log(by_kind: Mapping[str, list[Finding]]) -> Iterable[Part]:
+    overlaps = by_kind.get("two_clients", [])
+    if overlaps:
+        yield ((overlaps[0]["says"], overlaps[0]["sequences"][-1]),)
     for finding in by_kind.get("anomaly", []):
         if finding["anomaly"] in ("two_owners", "epoch_jump"):
             yield ((finding["says"].rstrip("."), finding["sequences"][0]),)

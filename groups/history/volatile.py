@@ -31,6 +31,10 @@ def replay_request(state: State, entry: Entry) -> State:
     clients = state.clients or {}
     if api == "ConsumerGroupHeartbeat":
         if body.get("memberEpoch") in (LEAVE_GROUP_MEMBER_EPOCH, LEAVE_GROUP_STATIC_MEMBER_EPOCH):
+            leaving = clients.get(member_id)
+            if leaving is not None and leaving.owned:
+                # It stalls in a callback and leaves the group, but the application has its partitions until it is back.
+                return state
             return replace(state, clients=_without(clients, member_id))
         client = replace(clients.get(member_id) or Client(), heartbeat_ms=entry.at_ms)
         if body.get("topicPartitions") is not None:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 from groups.history.entries import Entry, Kind
 from groups.history.fields import mapping, text
 from groups.history.names import Cast
 from groups.history.sentences import COORDINATOR, Sentence
+from groups.history.state import UNREADABLE
 from groups.history.steps import Step
 from groups.history.volatile import told_assignment
-from groups.history.words import counted, partitions
+from groups.history.words import Partition, counted, partitions
 
 FAULT_WORDS: Final[Mapping[str, str]] = {
     "kill": "is killed",
@@ -68,8 +69,47 @@ def _tell_response(step: Step, entry: Entry, cast: Cast) -> Sentence | None:
     return Sentence("revoke", member_id, f"{cast.name(member_id)} is told to give up {partitions(told)}")
 
 
+def still_had(step: Step, entry: Entry) -> dict[str, list[Partition]]:
+    """Other clients that own partitions with which the actor begins by this callback: they do not know yet."""
+    payload = entry.payload
+    begins = payload.get("callback") == "on_partitions_assigned" and payload.get("phase") == "start"
+    if entry.kind is not Kind.CALLBACK or not begins:
+        return {}
+    taken = [
+        (str(name), int(number))
+        for name, numbers in mapping(payload.get("partitions")).items()
+        for number in numbers
+    ]
+    if not taken:
+        return {}
+    both: dict[str, list[Partition]] = {}
+    for member_id, client in (step.before.clients or {}).items():
+        if member_id == entry.actor:
+            continue
+        owned = [key for key in taken if key[1] in client.owned.get(key[0], ())]
+        if owned:
+            both[member_id] = owned
+    return both
+
+
+def overlap_words(who: str, had: Iterable[tuple[str, Iterable[Partition]]], *, over: bool = False) -> str:
+    """``B begins with foo-1 while A still has it``; ``over``: ``B began with foo-1 while A still had it``."""
+    parts = []
+    for name, owned in had:
+        both = list(owned)
+        has = "had" if over else "has"
+        parts.append(f"{partitions(both)} while {name} still {has} {'it' if len(both) == 1 else 'them'}")
+    return f"{who} {'began' if over else 'begins'} with {'; '.join(parts)}"
+
+
 def _tell_callback(step: Step, entry: Entry, cast: Cast) -> Sentence | None:
-    """Losing partitions is worth a sentence; the other callbacks follow from what was told before."""
+    """Losing partitions is worth a sentence, and owning what another one has; the rest follows from what was told."""
+    if any(anomaly.kind == UNREADABLE for anomaly in step.anomalies):
+        return None
+    both = still_had(step, entry)
+    if both:
+        had = [(cast.name(member_id), owned) for member_id, owned in both.items()]
+        return Sentence("fault", entry.actor, overlap_words(cast.name(entry.actor), had))
     if entry.payload.get("callback") != "on_partitions_lost" or entry.payload.get("phase") != "start":
         return None
     before = (step.before.clients or {}).get(entry.actor)

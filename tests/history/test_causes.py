@@ -206,3 +206,36 @@ def test_a_static_member_that_comes_back_is_a_replacement_and_no_move() -> None:
     ]
     assert [(one["id"], one["lane"]) for one in batch.summary["cast"]] == [("A", "A"), ("A~2", "A")]
     assert {finding["kind"] for finding in batch.summary["findings"]} == {"joined", "epochs"}  # fmt: skip
+
+
+def test_a_client_that_begins_while_another_still_has_its_partitions_is_told() -> None:
+    """B stands still in a callback beyond its rebalance timeout: it is removed, and does not know."""
+    log = two_members()
+    log.callback("B", "on_partitions_assigned", "start", (2,))
+    fired = log.at(7000).timer("rebalance", "B", "fired", 7000)
+    log.write(*R.leave("B", 4, HASH), cause=fired)
+    log.at(9000).write(
+        R.target("A", 0, 1, 2), R.target_epoch(4), R.current("A", 4, 2, STABLE, {0: 2, 1: 2, 2: 4})
+    )
+    log.callback("A", "on_partitions_assigned", "start", (2,))
+    says = "A begins with foo-2 while B still has it"
+    assert moments(log.recorded())[-1]["says"] == says
+    assert log.recorded().summary["verdict"]["text"].endswith("A began with foo-2 while B still had it.")
+
+
+def test_a_client_that_has_given_up_has_nothing_any_more() -> None:
+    log = two_members()
+    log.callback("B", "on_partitions_assigned", "start", (2,))
+    log.callback("B", "on_partitions_revoked", "end", (2,))
+    log.callback("A", "on_partitions_assigned", "start", (2,))
+    assert "two_clients" not in {finding["kind"] for finding in log.recorded().summary["findings"]}
+
+
+def test_who_leaves_in_the_middle_of_a_callback_still_has_its_partitions() -> None:
+    log = two_members()
+    log.callback("B", "on_partitions_assigned", "end", (2,))
+    log.heartbeat("B", -1)
+    assert log.frame()["clients"]["B"]["owned"] == {"foo": [2]}
+    log.callback("B", "on_partitions_lost", "end", (2,))
+    log.heartbeat("B", -1)
+    assert "B" not in log.frame()["clients"]
