@@ -15,7 +15,7 @@ from groups.history import classic, consumer, offsets, volatile
 from groups.history.entries import Entry, Kind
 from groups.history.state import UNREADABLE, State
 
-FOLD_VERSION: Final = 4
+FOLD_VERSION: Final = 5
 """Raised whenever the same entries would give other changes, moments or findings: caches are then rebuilt."""
 
 OFFSET_TYPES: Final = frozenset({0, 1})

@@ -94,7 +94,8 @@ class Cast:
         stem = f"{instance_id or client_id} " if instance_id or client_id else ""
         # A classic member's id begins with its client id, so its own letters come after that.
         letters = member_id.removeprefix(f"{instance_id or client_id}-")
-        length = ID_LETTERS
+        # Without either it keeps the name that it had while only its id was spoken of.
+        length = ID_LETTERS if stem else 2 * ID_LETTERS
         while f"{stem}{letters[:length]}" in self._names and length < len(letters):
             length += 1
         return f"{stem}{letters[:length]}"

@@ -62,6 +62,19 @@ def test_a_member_that_is_first_seen_in_a_heartbeat_was_there_and_did_not_join()
     assert kinds(log) == ["midway", "began"]
 
 
+def test_a_member_is_called_the_same_before_and_after_it_is_first_seen() -> None:
+    long_id = "j2lxJP5aSPSdkb2mHn4yVw"
+    log = named_log()
+    log.write(
+        R.member("Z"), R.epoch(400), R.target(long_id, 0), R.target_epoch(400), R.current("Z", 400, 0, STABLE)
+    )
+    log.at(100).write(R.current(long_id, 400, 399, STABLE, {0: 5}))
+    assert told(log) == [
+        "The log begins in the middle: Z joins; foo-0 goes to j2lxJP5a",
+        "j2lxJP5a is there, with foo-0",
+    ]
+
+
 def test_a_changed_subscription_is_no_join() -> None:
     log = named_log()
     log.write(R.member("A", ["foo", "bar"]), R.epoch(30, 3), R.current("A", 29, 29, STABLE, {0: 2}))
