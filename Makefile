@@ -32,15 +32,20 @@ run: .venv/core  ## install, load the case studies, open the app on loopback
 .PHONY: install
 install: .venv/all  ## install everything: the app, Spark, the tools for developing
 
+# What storage, tasks, sockets and the live board rest on is tested a second time on PostgreSQL + Redis, the board with
+# web and worker processes of their own.
+ON_SERVICES = tests/services/run.sh $(VENV)/python -m pytest
+LIVE_BOARD = tests/browser/test_live.py tests/browser/test_playing.py tests/browser/test_scrubbing.py
+
 .PHONY: test
-test: .venv/all  ## run every test: embedded, then storage, tasks and sockets on PostgreSQL + Redis
+test: .venv/all  ## run every test: embedded, then storage, tasks, sockets and the live board on PostgreSQL + Redis
 	@mkdir -p var
 	@# Tests with a broker or a browser mostly wait, so the others run beside them; their report comes behind.
-	@$(VENV)/python -m pytest -m "broker or browser" > var/test-broker-browser.log 2>&1 & beside=$$!; \
+	@( $(VENV)/python -m pytest -m "broker or browser" && $(ON_SERVICES) $(LIVE_BOARD) ) > var/test-broker-browser.log 2>&1 & beside=$$!; \
 	trap "kill $$beside" INT TERM; \
-	$(VENV)/python -m pytest -m "not broker and not browser"; first=$$?; \
+	$(VENV)/python -m pytest -m "not broker and not browser" && \
+	$(ON_SERVICES) tests/storage tests/tasks tests/sockets tests/api; first=$$?; \
 	wait $$beside; second=$$?; cat var/test-broker-browser.log; exit $$((first > second ? first : second))
-	tests/services/run.sh $(VENV)/python -m pytest tests/storage tests/tasks tests/sockets tests/api
 	@if command -v node > /dev/null; then node --test tests/javascript/*.test.js; \
 	elif [ -n "$$REQUIRE_ALL" ]; then echo "Node is missing and REQUIRE_ALL is set"; exit 1; \
 	else echo "SKIPPED tests/javascript: Node is not installed"; fi

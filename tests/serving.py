@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,6 +32,54 @@ def environment_for(folder: Path, **more: str) -> dict[str, str]:
     """The environment of a fresh installation that keeps everything in ``folder``."""
     kept = {k: v for k, v in os.environ.items() if k not in {"DATABASE_URL", "REDIS_URL", "REBALANCE_VAR"}}
     return kept | {"REBALANCE_VAR": str(folder)} | more
+
+
+@contextlib.contextmanager
+def installed(folder: Path) -> Iterator[Served]:
+    """The server as this environment asks for it: embedded, or on PostgreSQL and Redis with a worker of its own."""
+    services = {name: os.environ.get(name, "") for name in ("DATABASE_URL", "REDIS_URL")}
+    if not (services["REDIS_URL"] and services["DATABASE_URL"].startswith("postgresql")):
+        with served(folder) as server:
+            yield server
+        return
+    with served(folder, **services) as server, worker(folder, server.environment):
+        yield server
+
+
+@contextlib.contextmanager
+def worker(folder: Path, environment: dict[str, str]) -> Iterator[None]:
+    """A Celery worker process for both queues, ready when it says so."""
+    command = [
+        sys.executable,
+        "-m",
+        "celery",
+        "-A",
+        "explorer",
+        "worker",
+        "-Q",
+        "runs,imports",
+        "--concurrency",
+        "2",
+    ]
+    log = folder / "worker.log"
+    with log.open("wb") as out:
+        process = subprocess.Popen(
+            [*command, "--loglevel", "INFO"],
+            cwd=ROOT,
+            env=environment,
+            stdout=out,
+            stderr=out,
+            start_new_session=True,
+        )
+    try:
+        deadline = time.monotonic() + START_S
+        while b" ready." not in log.read_bytes():
+            if process.poll() is not None or time.monotonic() > deadline:
+                raise RuntimeError(f"The worker did not start:\n{log.read_text()[-2000:]}")
+            time.sleep(0.1)
+        yield
+    finally:
+        end(process)
 
 
 @contextlib.contextmanager
@@ -65,11 +114,16 @@ def served(folder: Path, command: list[str] | None = None, cwd: Path = ROOT, **m
         yield Served(url=address, environment=environment, log=log)
     finally:
         overdue.cancel()
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGINT)
-        try:
-            process.wait(15)
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
+        end(process, signal.SIGINT)
         process.stdout.close()
+
+
+def end(process: subprocess.Popen[str] | subprocess.Popen[bytes], how: int = signal.SIGTERM) -> None:
+    """Ask the process and its children to end, and see to it."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, how)
+    try:
+        process.wait(15)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()

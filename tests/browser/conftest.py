@@ -14,7 +14,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Error, Page, sync_playwright
 
 from tests.conftest import missing
-from tests.serving import Served, served
+from tests.serving import Served, installed
 
 HERE = Path(__file__).parent
 
@@ -27,7 +27,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    with served(tmp_path_factory.mktemp("browser")) as running:
+    with installed(tmp_path_factory.mktemp("browser")) as running:
         yield running
 
 
