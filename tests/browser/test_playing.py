@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 
 from playwright.sync_api import Page, expect
@@ -32,19 +31,11 @@ def test_it_plays_by_itself_to_the_end_and_begins_again(open_page: Open, fetch: 
     at_step(page, 1)
 
 
-def test_a_click_on_a_case_study_shows_its_first_step_within_a_second(open_page: Open) -> None:
+def test_a_click_on_a_case_study_shows_its_first_step_playing(open_page: Open) -> None:
+    """How soon is `make bench`'s affair."""
     page = open_page("/")
-    card = page.locator(f'a.card[href^="/t/{BASIC}"]')
-    card.wait_for()
-    # Other work of the machine is no work of ours: the best of three counts.
-    took = []
-    for _ in range(3):
-        started = time.monotonic()
-        card.click(no_wait_after=True)
-        page.wait_for_function("document.getElementById('step')?.textContent === '1'", polling=20)
-        took.append(time.monotonic() - started)
-        page.goto(page.url.split("/t/")[0])
-    assert min(took) < 1.0
+    page.locator(f'a.card[href^="/t/{BASIC}"]').click()
+    page.wait_for_function("document.getElementById('step')?.textContent === '2'")
 
 
 def test_chips_travel_and_land_where_the_frame_has_them(open_page: Open, fetch: Fetch) -> None:
