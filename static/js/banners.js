@@ -43,8 +43,15 @@ export class Banners {
     const why = meta.problem ? ` ${meta.problem}` : '';
     const what = meta.source === 'import' ? 'import' : 'run';
     if (meta.status === 'running') {
+      const says = `${plural(entries, 'entry', 'entries')} so far; what is here can be played.`;
+      // The count grows several times a second: a button that is made anew each time swallows clicks.
+      const count = this.#shown.get('status')?.querySelector('[data-count]');
+      if (count) {
+        count.textContent = says;
+        return;
+      }
       this.show('status', '', h('b', {}, meta.source === 'import' ? 'Reading' : 'Running'),
-        `${plural(entries, 'entry', 'entries')} so far; what is here can be played.`,
+        h('span', { 'data-count': '' }, says),
         h('span', { class: 'grow' }), h('button', { class: 'btn sm', type: 'button', onclick: onCancel }, 'Cancel'));
     } else if (meta.status === 'failed') {
       this.show('status', 'bad', h('b', {}, `This ${what} failed.`), `${why} ${entries ? 'Everything before it is here.' : ''}`.trim());

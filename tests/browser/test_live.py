@@ -177,6 +177,25 @@ def test_a_lost_connection_is_told_and_mended(open_page: Open, run: Callable[[],
     check_some_moments(page, timeline, fetch)
 
 
+def test_the_cancel_button_is_not_replaced_while_entries_come(
+    open_page: Open, run: Callable[..., str], fetch: Fetch
+) -> None:
+    """A press that begins on one button and ends on another is no click."""
+    timeline = run()
+    page = open_page(f"/t/{timeline}", reduced_motion="reduce")
+    banner = page.locator('[data-banner="status"]')
+    expect(banner).to_contain_text("so far")
+    before = banner.inner_text()
+    button = banner.locator("button").element_handle()
+    assert button is not None
+    expect(banner).not_to_have_text(before)
+    assert (
+        button.evaluate("node => node.isConnected")
+        or fetch(f"/api/timelines/{timeline}")["status"] != "running"
+    )
+    wait_for_the_end(page, timeline, fetch)
+
+
 def test_a_run_can_be_cancelled_and_what_was_computed_stays(
     open_page: Open, run: Callable[[], str], fetch: Fetch
 ) -> None:
