@@ -25,6 +25,10 @@ CHANGES_BYTES_MOST = 1024 * 1024
 """Bytes of changes in one answer to a browser that catches up; it asks again for the rest."""
 
 
+ROWS_AT_ONCE = 50
+"""Rows that are read in one query: a row is some ten kilobytes."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chunk:
     """Entries ``first`` to ``last``, which one checkpoint begins. ``number`` counts from 0."""
@@ -169,9 +173,17 @@ def entries_between(timeline: Timeline, first: int, last: int) -> list[dict[str,
 
 
 def every_entry(timeline: Timeline) -> Iterator[dict[str, Any]]:
-    """All entries in order, read row by row."""
-    for row in Batch.objects.filter(timeline=timeline).order_by("first").iterator(chunk_size=50):
-        yield from orjson.loads(row.entries)
+    """All entries in order, some rows at a time.
+
+    No query stays open between them: who writes while it reads would find SQLite's "database is locked" as soon as
+    another process has written, since a snapshot that has grown old cannot become a writer.
+    """
+    rows = Batch.objects.filter(timeline=timeline).order_by("first")
+    last = 0
+    while some := list(rows.filter(first__gt=last)[:ROWS_AT_ONCE]):
+        for row in some:
+            yield from orjson.loads(row.entries)
+        last = some[-1].last
 
 
 def _folded(timeline: Timeline) -> QuerySet[Folded]:

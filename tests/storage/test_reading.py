@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from typing import Any
 
 import orjson
 import pytest
+from django.db import connection
 
 from groups import storage
 from groups.history.changes import apply
@@ -34,6 +36,25 @@ def long_story() -> Story:
     for number in range(120):
         story.joins(f"member-{number}", [number])
     return story
+
+
+def test_who_reads_all_entries_can_write_meanwhile_as_others_do(stored: Stored) -> None:
+    """As a fold made anew does while runs and imports store."""
+    timeline = stored(long_story())
+    entries = storage.every_entry(timeline)
+    read = [next(entries)]
+    with ThreadPoolExecutor() as others:
+        others.submit(rename_in_another_connection, timeline.id).result()
+    Timeline.objects.filter(pk=timeline.id).update(problem="written by the reader")
+    read += entries
+    assert [entry["sequence"] for entry in read] == list(range(1, timeline.last + 1))
+
+
+def rename_in_another_connection(timeline_id: str) -> None:
+    try:
+        Timeline.objects.filter(pk=timeline_id).update(title="written by another one")
+    finally:
+        connection.close()
 
 
 def test_the_frame_at_every_entry_is_that_of_a_fresh_fold(stored: Stored) -> None:
