@@ -23,7 +23,7 @@ NAMELESS_MOST = 200
 NO_OWNER_LONG_MS = 10_000
 """From here on a partition without an owner is shown in red."""
 
-QUIET_FINDINGS = frozenset({"joined", "epochs", "commits", "moved", "moves", "state", "stable"})
+QUIET_FINDINGS = frozenset({"joined", "epochs", "commits", "moved", "moves", "began", "midway", "deleted"})
 """Findings of a group at its daily work: they do not lift it to the top of the list."""
 
 

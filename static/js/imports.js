@@ -222,7 +222,7 @@ function groupRow(row, from, to) {
 
 /** @param {Row} row @returns {(Node | string)[]} */
 function verdict(row) {
-  if (!row.verdict.clauses?.length) return [row.protocol === 'simple' ? 'Commits only, no members' : row.verdict.text || 'Nothing is known yet'];
+  if (!row.verdict.clauses?.length) return [row.protocol === 'simple' ? 'Commits only: nothing is told of members' : row.verdict.text || 'Nothing is known yet'];
   return row.verdict.clauses.map(({ text, sequence }) =>
     sequence === null ? text : h('a', { href: `${row.url}?at=${sequence}` }, text));
 }
