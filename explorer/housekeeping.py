@@ -8,6 +8,7 @@ import time
 
 from channels.db import database_sync_to_async
 from django.conf import settings
+from kombu.exceptions import OperationalError
 
 from groups import imports, storage
 from groups.import_tasks import take_up_lost
@@ -54,6 +55,8 @@ async def keep_sweeping() -> None:
     while True:
         try:
             await database_sync_to_async(sweep)()
+        except OperationalError as error:
+            log.error("The task queue cannot be reached: %s. Is Redis running at REDIS_URL?", error)
         except Exception:
             log.exception("The sweep failed; the next one is in %.0f s.", SWEEP_EVERY_S)
         await asyncio.sleep(SWEEP_EVERY_S)

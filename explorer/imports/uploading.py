@@ -104,7 +104,8 @@ def _queue(**facts: Any) -> Import:
         )
     with transaction.atomic():
         created = imports.create(**facts)
-        transaction.on_commit(lambda: run_import.delay(created.id))
+        # Where the queue cannot be reached, the sweep queues what is stored as soon as it can: nothing is lost.
+        transaction.on_commit(lambda: run_import.delay(created.id), robust=True)
     return created
 
 

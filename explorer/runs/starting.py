@@ -56,7 +56,8 @@ def start_run(scenario: object, semantics: object = None, seed: object = None) -
             seed=_seed(seed, loaded.seed),
             engine=tasks.engine_digest(),
         )
-        transaction.on_commit(lambda: tasks.run.delay(timeline.id))
+        # Where the queue cannot be reached, the sweep queues what is stored as soon as it can: nothing is lost.
+        transaction.on_commit(lambda: tasks.run.delay(timeline.id), robust=True)
     return timeline
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from django.urls import reverse
+from kombu.exceptions import OperationalError
 
 from groups.models import Timeline
 from simulations import studies, tasks
@@ -28,6 +29,18 @@ def test_a_run_is_queued_and_its_address_told(api: Api, queued: list[str]) -> No
     timeline = Timeline.objects.get()
     assert (timeline.id, timeline.semantics, timeline.seed) == (queued[0], "kip", 3)
     assert timeline.scenario == studies.text("kip848-basic")
+
+
+def test_a_run_is_stored_where_the_queue_cannot_be_reached_and_the_sweep_queues_it_later(
+    api: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(_timeline: str) -> None:
+        raise OperationalError("Error 111: Connection refused")
+
+    monkeypatch.setattr(tasks.run, "delay", refuse)
+    status, answer = api.post("runs", {"scenario": "kip848-basic"})
+    assert status == 201
+    assert Timeline.objects.get(pk=answer["timeline"]).status == Timeline.Status.RUNNING
 
 
 def test_a_scenario_of_ones_own_is_taken_as_text(api: Api) -> None:

@@ -96,6 +96,14 @@ def test_a_database_that_is_not_there_is_told_in_one_line(tmp_path: Path, words:
     assert done.stderr.count("\n") == 1
 
 
+def test_a_redis_that_is_not_there_is_told_before_anything_is_served(tmp_path: Path) -> None:
+    done = manage(tmp_path, "serve", "--port", "0", "--skip-checks", REDIS_URL="redis://127.0.0.1:1/0")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "Redis cannot be reached: Error 111 connecting to 127.0.0.1:1. Connection refused." in done.stderr
+    assert done.stderr.endswith(" Look at REDIS_URL.\n")
+    assert done.stderr.count("\n") == 1
+
+
 def test_a_file_that_is_no_database_is_told_in_one_line(tmp_path: Path) -> None:
     file = tmp_path / "noise.sqlite3"
     file.write_bytes(bytes(range(256)) * 20)

@@ -8,6 +8,7 @@ import socket
 from pathlib import Path
 from typing import Any
 
+import redis
 import uvicorn
 from django.conf import settings
 from django.contrib.staticfiles.finders import get_finders
@@ -25,6 +26,10 @@ PORTS_TRIED = 20
 
 SOCKET_MESSAGE_BYTES_MOST = 4096
 """A browser has nothing to say on our sockets."""
+
+
+REDIS_WAIT_S = 5.0
+"""A Redis that is there answers in milliseconds, from the other side of an ocean in less than one second."""
 
 
 class Command(BaseCommand):
@@ -51,6 +56,7 @@ class Command(BaseCommand):
             )
         if not 0 <= port <= 65535:
             raise CommandError(f"{port} is no port: use a number from 1 to 65535.", returncode=2)
+        check_redis()
         database.prepare(change_servers=True)
         try:
             recorded = case_studies.load_missing()
@@ -102,6 +108,19 @@ class Server(uvicorn.Server):
         await super().startup(sockets)
         if self.started:
             self.ready()
+
+
+def check_redis() -> None:
+    """Refuse to start where the queue and the layer could not work: every run would wait for ever."""
+    if not settings.REDIS_URL:
+        return
+    client = redis.Redis.from_url(settings.REDIS_URL, socket_connect_timeout=REDIS_WAIT_S)
+    try:
+        client.ping()
+    except redis.RedisError as error:
+        raise CommandError(f"Redis cannot be reached: {error} Look at REDIS_URL.", returncode=2) from error
+    finally:
+        client.close()
 
 
 def is_loopback(host: str) -> bool:
