@@ -96,6 +96,16 @@ def test_a_database_that_is_not_there_is_told_in_one_line(tmp_path: Path, words:
     assert done.stderr.count("\n") == 1
 
 
+def test_a_server_that_is_started_otherwise_gets_its_case_studies_by_a_command(tmp_path: Path) -> None:
+    first, second = manage(tmp_path, "case_studies"), manage(tmp_path, "case_studies")
+    assert (first.returncode, first.stdout) == (0, "")
+    assert first.stderr.startswith("Recorded ")
+    assert "kip848-basic" in first.stderr
+    assert (second.returncode, second.stderr) == (0, "All case studies are there.\n")
+    shown = manage(tmp_path, "timeline", "show", "kip848-basic", "--format", "verdict")
+    assert (shown.returncode, shown.stdout.count("\n")) == (0, 1)
+
+
 def test_a_redis_that_is_not_there_is_told_before_anything_is_served(tmp_path: Path) -> None:
     done = manage(tmp_path, "serve", "--port", "0", "--skip-checks", REDIS_URL="redis://127.0.0.1:1/0")
     assert (done.returncode, done.stdout) == (2, "")
