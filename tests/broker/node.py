@@ -24,6 +24,9 @@ STOP_LIMIT_S = 60
 """A clean stop takes 2 s; what takes longer than this is killed, and its segments are not to be trusted."""
 
 OFFSETS_PARTITIONS = 4
+PROBE = "probe-"
+"""Groups that only found out whether the coordinator knows a topic."""
+
 """Few partitions: a group's records are found quickly, and a folder of segments stays small."""
 
 SETTINGS: dict[str, object] = {
@@ -241,7 +244,7 @@ def wait_for_topic(node: Node, topic: str, beside: str, limit_s: float = 60) -> 
     A group that joins before that is given nothing. A probe of another name finds out; it lies in a partition of
     the offsets topic of its own if ``beside``, the group that is to come, lies in another one.
     """
-    probe = next(name for name in (f"probe-{n}" for n in range(1000)) if _slot(name) != _slot(beside))
+    probe = next(name for name in (f"{PROBE}{n}" for n in range(1000)) if _slot(name) != _slot(beside))
     deadline = time.monotonic() + limit_s
     wait_for_coordinator(node, probe)
     with node.connect() as connection:
