@@ -24,10 +24,10 @@ STOP_LIMIT_S = 60
 """A clean stop takes 2 s; what takes longer than this is killed, and its segments are not to be trusted."""
 
 OFFSETS_PARTITIONS = 4
-PROBE = "probe-"
-"""Groups that only found out whether the coordinator knows a topic."""
-
 """Few partitions: a group's records are found quickly, and a folder of segments stays small."""
+
+PROBE = "probe-"
+"""Groups that only find out whether the coordinator knows a topic."""
 
 SETTINGS: dict[str, object] = {
     "process.roles": "broker,controller",
