@@ -78,7 +78,8 @@ def _row(timeline: Timeline) -> dict[str, Any]:
     elif gaps:
         fact = f"{gaps} gap{'s' if gaps > 1 else ''}"
     elif timeline.seed is not None:
-        fact = f"seed {timeline.seed}"
+        # Two runs of one scenario differ by whose rules they follow, or by the seed.
+        fact = f"{timeline.semantics}, seed {timeline.seed}"
     else:
         fact = f"{timeline.last:,} entries"
     return {
