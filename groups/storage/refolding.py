@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from datetime import timedelta
 from typing import Any
 
@@ -17,6 +18,9 @@ from groups.history.state import Semantics
 from groups.models import Folded, Timeline
 from groups.storage.reading import every_entry
 from groups.storage.writing import LEASE_S
+
+RENEW_EVERY_S = LEASE_S / 6
+"""Often enough that a machine which stalls for some seconds does not lose the lease."""
 
 
 def stale() -> QuerySet[Timeline]:
@@ -41,11 +45,18 @@ def refold(timeline_id: str, owner: str) -> bool:
         )
     Folded.objects.filter(timeline_id=timeline_id, fold_version=FOLD_VERSION).delete()
     recorder = fresh_recorder(timeline)
+    renew = time.monotonic() + RENEW_EVERY_S
     for entry in every_entry(timeline):
         recorder.add(Entry.from_json(entry))
+        if time.monotonic() >= renew:
+            # By the clock, not by the batch: one of a large group can take longer than a lease.
+            if not Timeline.objects.filter(pk=timeline_id, lease_owner=owner).update(
+                lease_until=_lease_end()
+            ):
+                return False
+            renew = time.monotonic() + RENEW_EVERY_S
         if recorder.full and (batch := recorder.flush()) is not None:
             _store(timeline_id, batch)
-            Timeline.objects.filter(pk=timeline_id, lease_owner=owner).update(lease_until=_lease_end())
     final = recorder.flush(final=True)
     if final is not None:
         _store(timeline_id, final)

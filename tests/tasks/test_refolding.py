@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -13,6 +13,7 @@ from explorer import housekeeping
 from groups import children, storage, tasks
 from groups.history.fold import FOLD_VERSION
 from groups.models import Folded, Timeline
+from groups.storage import refolding
 from tests.stories import a_day_of_three
 
 
@@ -71,3 +72,23 @@ def test_a_cache_that_was_asked_for_and_did_not_come_is_asked_for_again(
     monkeypatch.setattr(housekeeping, "REFOLD_AGAIN_S", 0.0)
     housekeeping.sweep()
     assert queued == [timeline.id, timeline.id]
+
+
+def test_a_fold_that_lost_its_lease_ends_and_leaves_the_cache_to_the_other(
+    stored: Callable[..., Timeline], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A machine that stood still for longer than a lease goes on beside whoever took the work over."""
+    timeline = stored(a_day_of_three())
+    Timeline.objects.update(fold_version=FOLD_VERSION - 1)
+    monkeypatch.setattr(refolding, "RENEW_EVERY_S", 0.0)
+    entries = list(storage.every_entry(timeline))
+
+    def taken_over(_: Timeline) -> Iterator[dict[str, Any]]:
+        yield from entries[:3]
+        Timeline.objects.update(lease_owner="the other")
+        yield from entries[3:]
+
+    monkeypatch.setattr(refolding, "every_entry", taken_over)
+    assert not refolding.refold(timeline.id, "the first")
+    found = storage.get(timeline.id)
+    assert (found.fold_version, found.lease_owner) == (FOLD_VERSION - 1, "the other")
