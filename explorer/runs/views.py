@@ -11,6 +11,11 @@ from explorer.api.endpoint import BadRequest, json_body, json_response
 from explorer.runs.starting import SEMANTICS, Refused, start_run
 from simulations import studies
 
+SEMANTICS_MEAN = {"kafka": "as Kafka was released", "kip": "as the proposal tells it"}
+
+LINE_MOST = 200
+"""A mistake is shown with its line of the scenario; of a longer line, the beginning."""
+
 
 def start(request: HttpRequest) -> HttpResponse:
     """``POST /api/runs``: 201 with the timeline's id and address; the run itself has only been queued."""
@@ -51,7 +56,19 @@ def simulate(request: HttpRequest) -> HttpResponse:
         "names": names,
         "chosen": chosen,
         "given": given,
-        "refused": refused,
-        "semantics": SEMANTICS,
+        "refused": _at_its_place(refused, given["scenario"]) if refused else None,
+        "semantics": [(name, SEMANTICS_MEAN[name]) for name in SEMANTICS],
     }
     return render(request, "runs/simulate.html", context, status=refused.status if refused else 200)
+
+
+def _at_its_place(refused: Refused, scenario: str) -> dict[str, object]:
+    """Which control the message belongs to, and the line of the text that it speaks of."""
+    lines = scenario.splitlines()
+    line = refused.line if refused.line and refused.line <= len(lines) else None
+    return {
+        "message": refused.message,
+        "at": refused.field if line is None and refused.field in {"semantics", "seed"} else "scenario",
+        "line": line,
+        "text": lines[line - 1].strip()[:LINE_MOST] if line else "",
+    }

@@ -87,5 +87,17 @@ def test_the_page_keeps_what_was_written_and_says_what_is_wrong_with_it(api: Api
     assert answer.status_code == 400
     assert "line 4, script[0].at" in page
     assert "at: soon" in page
-    assert "<option selected>kip</option>" in page
+    assert '<option value="kip" selected>' in page
+    assert 'data-wrong="4"' in page
+    assert "<code>- {at: soon, join: A}</code>" in page
+    assert queued == []
+
+
+def test_what_is_wrong_with_a_seed_is_told_at_the_seed(api: Api, queued: list[str]) -> None:
+    answer = api.client.post(
+        "/simulate/", {"scenario": studies.text("kip848-basic"), "semantics": "", "seed": "soon"}
+    )
+    page = answer.content.decode()
+    assert 'value="soon" placeholder="the scenario’s" aria-invalid="true" aria-describedby="refused"' in page
+    assert "data-wrong" not in page
     assert queued == []
