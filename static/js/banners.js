@@ -43,7 +43,7 @@ export class Banners {
     const why = meta.problem ? ` ${meta.problem}` : '';
     const what = meta.source === 'import' ? 'import' : 'run';
     if (meta.status === 'running') {
-      const says = `${plural(entries, 'entry', 'entries')} so far; what is here can be played.`;
+      const says = `${entries.toLocaleString('en')} ${entries === 1 ? 'entry' : 'entries'} so far; what is here can be played.`;
       // The count grows several times a second: a button that is made anew each time swallows clicks.
       const count = this.#shown.get('status')?.querySelector('[data-count]');
       if (count) {

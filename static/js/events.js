@@ -8,11 +8,13 @@
 
 import { h, s } from './dom.js';
 import { countUpTo } from './timeline.js';
-import { when } from './words.js';
+import { shortened, when } from './words.js';
 
 const LINE = 29;
 const BEYOND = 8;
 /** A chain longer than this is cut: arcs over hundreds of lines cannot be read. */
+/** A member's name up to this length leaves room for the sentence. */
+const NAME_MOST = 4;
 const CHAIN_MOST = 40;
 
 /**
@@ -113,8 +115,8 @@ export class Events {
     let root = this.#current;
     while (this.#chain.has(root)) root = /** @type {number} */ (this.#chain.get(root));
     this.chain.textContent = root >= 0 && root !== this.#current
-      ? `Goes back to step ${root + 1}: ${this.#steps[root].says}` : '';
-    this.chain.title = this.chain.textContent;
+      ? `Goes back to step ${root + 1}: ${shortened(this.#steps[root].says)}` : '';
+    this.chain.title = this.#steps[root]?.says ?? '';
     this.#reveal();
   }
 
@@ -171,11 +173,15 @@ export class Events {
     const before = this.#steps[index - 1];
     const starts = before && step.epoch !== before.epoch;
     const actor = this.cast.knows(step.actor) ? this.cast.lane(step.actor) : null;
+    // A long name would leave no room for what happened; the disc says who it was.
+    const named = actor && actor.name.length > NAME_MOST && step.says.startsWith(`${actor.name} `);
+    const says = shortened(named ? step.says.slice(actor.name.length + 1) : step.says);
     const name = ['ev', starts && 'ep', chained && 'chain', index > this.#current && 'future'].filter(Boolean).join(' ');
     const node = h(
       'button', {
         class: name, type: 'button', role: 'listitem', 'data-sequence': step.sequence,
         'aria-current': index === this.#current ? 'step' : null, title: step.says,
+        'aria-label': `Step ${index + 1}, ${when(step.at_ms, this.#start)}: ${step.says}`,
       },
       h('span'),
       h('span', { class: 'num' }, index + 1),
@@ -184,7 +190,7 @@ export class Events {
         ? h('span', { class: 'who', 'data-hue': actor.hue, title: actor.name }, actor.badge)
         : s('svg', { width: 18, height: 18, viewBox: '0 0 18 18', role: 'img', 'aria-label': 'coordinator' },
           s('path', { d: 'M9 3.5 14.5 9 9 14.5 3.5 9z', fill: 'none', stroke: 'currentColor', 'stroke-width': 1.5 })),
-      h('span', { class: 'tx' }, step.says),
+      h('span', { class: 'tx' }, says),
     );
     node.style.top = `${line * LINE}px`;
     return node;

@@ -49,6 +49,11 @@ export function list(names) {
   return `${names.slice(0, NAMED - 1).join(', ')} and ${names.length - NAMED + 1} more`;
 }
 
+/** `orders-3, orders-4, orders-5` where there is little room: `orders-3, 4, 5`. @param {string} says */
+export function shortened(says) {
+  return says.replace(/(?<![\w.-])([\w.-]+-)(\d+)((?:, \1\d+)+)/g, (_, name, first, others) => `${name}${first}${others.replaceAll(`, ${name}`, ', ')}`);
+}
+
 /** @param {number} count @param {string} one @param {string} [many] */
 export const plural = (count, one, many = `${one}s`) => `${count} ${count === 1 ? one : many}`;
 
@@ -137,7 +142,7 @@ export function nowSays(frame, moment, views, cast, label) {
   if (!moment) {
     return members.length
       ? `${plural(members.length, 'member')} at the start.`
-      : 'No member yet. Every partition waits for an owner.';
+      : `No member yet.${views.size ? ' Every partition waits for an owner.' : ''}`;
   }
   if (moment.narration) return moment.narration;
   const says = /[.!?…]$/.test(moment.says) ? moment.says : `${moment.says}.`;

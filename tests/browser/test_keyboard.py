@@ -24,7 +24,7 @@ def test_everything_can_be_done_by_key(open_page: Open) -> None:
     page.keyboard.press("Escape")
     expect(page.get_by_role("dialog")).to_be_hidden()
     page.keyboard.press("Space")
-    at_step(page, 4)
+    page.wait_for_function("Number(document.getElementById('step').textContent) > 3")
     page.keyboard.press("Space")
     expect(page.get_by_role("button", name="Play")).to_be_visible()
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { badgeOf, Cast } from '../../static/js/cast.js';
-import { duration, list, memberSays, nowSays, when } from '../../static/js/words.js';
+import { duration, list, memberSays, nowSays, shortened, when } from '../../static/js/words.js';
 import { partitionsOf } from '../../static/js/view.js';
 import { EMPTY, FRAMES, MOMENTS } from './fixtures/basic.js';
 
@@ -38,7 +38,9 @@ test('what a member does is said in words, with Kafka\'s name beside it', () => 
 });
 
 test('the sentence of a moment says what it means for who waits', () => {
-  assert.equal(nowSays(EMPTY, null, new Map(), cast, (key) => key), 'No member yet. Every partition waits for an owner.');
+  assert.equal(nowSays(EMPTY, null, new Map(), cast, (key) => key), 'No member yet.');
+  const waiting = partitionsOf({ ...EMPTY, target: { A: { foo: [0] } } });
+  assert.equal(nowSays(EMPTY, null, waiting, cast, (key) => key), 'No member yet. Every partition waits for an owner.');
   assert.equal(now(1), 'A joins. There is no target yet.');
   assert.equal(now(4), 'B joins. The target is still the one of epoch 1.');
   assert.equal(now(11), 'Target computed: foo-1 goes to C. A still owns it and does not know yet.');
@@ -61,4 +63,12 @@ test('a member that comes back stays in its lane and colour; the seventh is grey
 
 test('what stands in a disc is short', () => {
   assert.deepEqual(['A', 'c-041', 'orders-consumer-2', 'jX3vQ0uPRb6x5dC1aW2k8A'].map(badgeOf), ['A', '041', '2', '8A']);
+});
+
+test('where there is little room, partitions of one topic are named once', () => {
+  assert.equal(shortened('A gets foo-0, foo-1, foo-2'), 'A gets foo-0, 1, 2');
+  assert.equal(shortened('bar-0, bar-1, foo-3 go to enrich-2; foo-4 goes to B'), 'bar-0, 1, foo-3 go to enrich-2; foo-4 goes to B');
+  assert.equal(shortened('enrich-1, enrich-2 joined'), 'enrich-1, 2 joined');
+  assert.equal(shortened('a.b_c-d-1, a.b_c-d-12 are free'), 'a.b_c-d-1, 12 are free');
+  assert.equal(shortened('foo-1, barfoo-1, foo-2'), 'foo-1, barfoo-1, foo-2');
 });

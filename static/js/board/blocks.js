@@ -98,6 +98,10 @@ export class Blocks {
 
     const held = this.#held(scene);
     const { rows, rest } = this.#rows(frame, held, moment?.actor ?? null);
+    if (rest) {
+      nodes.push(s('text', { x: 14, y: y + 6, class: 'rest' }, `${rows.length} of ${rows.length + rest} members are drawn: those that change, then the first by joining`));
+      y += 16;
+    }
     const table = [h('tr', {}, h('th', {}, 'Member'), h('th', {}, 'Epoch'), h('th', {}, 'State'), h('th', {}, 'Partitions'))];
     const group = epochOf(frame) ?? 0;
     for (const member of rows) {
@@ -123,10 +127,6 @@ export class Blocks {
         'tr', {}, h('th', {}, name), h('td', {}, epoch), h('td', {}, says.says),
         h('td', {}, keysOf(state.assigned).map((key) => this.labels.partition(key)).join(', ')),
       ));
-    }
-    if (rest) {
-      nodes.push(s('text', { x: 14, y: y + 14, class: 'dim' }, `${plural(rest, 'more member')}, nothing changes for ${rest > 1 ? 'them' : 'it'}`));
-      y += 22;
     }
     this.tethers = s('g', { class: 'tethers' });
     this.svg.setAttribute('viewBox', `0 0 ${width} ${y + 8}`);

@@ -16,7 +16,7 @@ import { h, s } from '../dom.js';
 import { isClassic, keysOf } from '../view.js';
 import { duration } from '../words.js';
 import { chip, chipSays, face, measure, travel } from './chips.js';
-import { leadOf, noteOf, poolNote } from './notes.js';
+import { leadOf, named, noteOf, poolNote } from './notes.js';
 import { drawTethers } from './tethers.js';
 
 const POOL = '\npool';
@@ -183,8 +183,8 @@ export class Lanes {
           'div', { class: 'slot', 'data-hue': lane.hue },
           ...face(column, this.labels.topic(column.topic), this.labels.shape(column.topic)),
         );
-        const says = view.holder ? `held by ${this.cast.name(view.holder)}` : 'free to take';
-        cell.append(slot, h('div', { class: 'cap' }, says));
+        const says = view.holder ? ['held by ', named(this.cast, view.holder)] : ['free to take'];
+        cell.append(slot, h('div', { class: 'cap' }, ...says));
         this.#pairs.push({ chip: node, slot, hue: lane.hue });
       }
     }
@@ -221,7 +221,7 @@ export class Lanes {
       node.setAttribute('aria-label', chipSays(view, this.labels.partition(key), name));
       if (node.parentNode !== cell) cell.prepend(node);
       const caption = this.#caption(view, since(key), frame);
-      if (caption) node.after(h('div', { class: mode === 'own' ? 'cap' : 'cap w' }, caption));
+      if (caption.length) node.after(h('div', { class: mode === 'own' ? 'cap' : 'cap w' }, ...caption));
 
       const home = lane ? lane.key : null;
       now.set(key, home);
@@ -236,18 +236,18 @@ export class Lanes {
     return animate ? moved : [];
   }
 
-  /** @param {PartitionView | undefined} view @param {number | null} since_ms @param {Frame} frame */
+  /** @param {PartitionView | undefined} view @param {number | null} since_ms @param {Frame} frame @returns {(string | Node)[]} */
   #caption(view, since_ms, frame) {
     const mode = view?.mode ?? 'free';
-    if (mode === 'leaving') return `goes to ${view?.wants ? this.cast.name(view.wants) : 'nobody'}`;
-    if (mode === 'revoking') return 'being given up';
-    if (mode === 'twice') return `owned by ${view?.holders.map((member) => this.cast.name(member)).join(' and ')}`;
+    if (mode === 'leaving') return ['goes to ', view?.wants ? named(this.cast, view.wants) : 'nobody'];
+    if (mode === 'revoking') return ['being given up'];
+    if (mode === 'twice') return ['owned by ', ...(view?.holders ?? []).flatMap((member, index) => [index ? ' and ' : '', named(this.cast, member)])];
     if (mode === 'free') {
-      if (since_ms === null) return 'no owner yet';
+      if (since_ms === null) return ['no owner yet'];
       const free = frame.at_ms - since_ms;
-      return free > 0 ? `free for ${duration(free)}` : 'just released';
+      return [free > 0 ? `free for ${duration(free)}` : 'just released'];
     }
-    return '';
+    return [];
   }
 
   #tether() {

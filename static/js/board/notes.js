@@ -12,10 +12,22 @@ import { epochOf, givingUp, isClassic, keysOf, waitsOf } from '../view.js';
 import { duration, list, memberSays, plural } from '../words.js';
 import { deadlines, ring } from './ring.js';
 
+/** A name up to this length stands whole beside "epoch 2 of 3", and up to the second beside "epoch 3". */
+const NAME_SHORT = { behind: 4, level: 9 };
+
+/** A name up to this length stands whole under a chip; a longer one is told by its disc. */
+const CAPTION_MOST = 8;
+
 /** A member's disc in running text. @param {Cast} cast @param {string} member */
 export function disc(cast, member) {
   const lane = cast.lane(member);
   return h('span', { class: 'who', 'data-hue': lane.hue, title: cast.name(member) }, lane.badge);
+}
+
+/** A member where there is little room. @param {Cast} cast @param {string} member */
+export function named(cast, member) {
+  const name = cast.name(member);
+  return name.length > CAPTION_MOST ? disc(cast, member) : name;
 }
 
 /** @param {Frame} frame @param {string} member @param {boolean} short */
@@ -47,6 +59,9 @@ export function leadOf(frame, member, cast, labels, compact) {
   const { says, brief, kafka } = memberSays(frame, member, (key) => labels.partition(key));
   const state = frame.members[member];
   const name = cast.name(member);
+  // Beside a long name the badge keeps to its numbers.
+  const behind = (state.epoch ?? 0) < (epochOf(frame) ?? 0);
+  const terse = compact || name.length > NAME_SHORT[behind ? 'behind' : 'level'];
   const beat = frame.clients?.[member]?.heartbeat_ms;
   const third = typeof beat === 'number'
     ? `heartbeat ${duration(frame.at_ms - beat)} ago`
@@ -57,8 +72,8 @@ export function leadOf(frame, member, cast, labels, compact) {
     ring(lane, left, compact ? 38 : 48),
     h(
       'div', { class: 'txt' },
-      h('div', { class: 'nm' }, compact ? null : h('span', { class: name === lane.badge ? 'id short' : 'id', title }, name), epochBadge(frame, member, compact)),
-      h('div', { class: 'st', title: kafka || null }, compact ? brief : says),
+      h('div', { class: 'nm' }, compact ? null : h('span', { class: name === lane.badge ? 'id short' : 'id', title: [name !== member && name, title].filter(Boolean).join(', ') }, name), epochBadge(frame, member, terse)),
+      h('div', { class: 'st', title: [says, kafka].filter(Boolean).join('; ') }, compact ? brief : says),
       compact ? null : h('div', { class: 'hb' }, third),
     ),
   ];

@@ -199,7 +199,7 @@ export class TimelineView {
         'g', { 'data-hue': lane.hue },
         s('title', {}, lane.name),
         dense ? null : s('circle', { cx: small ? 20 : 23, cy: middle, r: 9, fill: 'var(--m)' }),
-        text(dense ? (small ? 20 : 23) : small ? 20 : 23, middle + 4, dense && lane.name.length <= 4 ? lane.name : lane.badge, dense ? 'dim' : lane.badge.length > 2 ? 'disc small' : 'disc', 'middle'),
+        text(dense ? (small ? 20 : 23) : small ? 20 : 23, middle + 4, dense && lane.name.length <= 4 ? lane.name : lane.badge, dense ? 'dim' : ['disc', 'disc', 'disc two', 'disc small'][lane.badge.length] ?? 'disc small', 'middle'),
       ));
       this.#labels.push([lane.key, middle + 4]);
       for (const { span, row: index } of placed) {
@@ -255,11 +255,12 @@ export class TimelineView {
       // An epoch that another one follows at once has no room of its own.
       if (next && at.of(next.sequence, next.at_ms) - x < 4) continue;
       nodes.push(s('line', { class: 'epochline', x1: x, x2: x, y1, y2 }));
-      const label = `${classic ? 'gen.' : 'epoch'} ${epoch}`;
-      const wide = label.length * 6.4 + 12;
-      if (x + 5 < free || x + wide > right + RIGHT) continue;
+      // What names an epoch ends before the next one begins.
+      const ends = Math.min(right + RIGHT, next ? at.of(next.sequence, next.at_ms) : Infinity);
+      const label = [`${classic ? 'gen.' : 'epoch'} ${epoch}`, String(epoch)].find((name) => x + name.length * 6.4 + 6 < ends);
+      if (x + 5 < free || !label) continue;
       nodes.push(text(x + 5, yText, label, 'mono'));
-      free = x + wide;
+      free = x + label.length * 6.4 + 12;
     }
     return nodes;
   }
