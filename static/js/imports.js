@@ -249,7 +249,7 @@ function spark(epochs, bad, from, to, known) {
 }
 
 /** @param {number} ms */
-const clock = (ms) => new Date(ms).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' });
+const clock = (ms) => new Date(ms).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
 
 function ids() {
   const rows = detail.nameless;
