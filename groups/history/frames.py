@@ -58,11 +58,11 @@ class FrameMaker:
             self._classic(new, state, old, last)
         else:
             self._consumer(new, state, old, last)
-        new["clients"] = (
-            last["clients"] if old is not None and old.clients is state.clients else _clients(state.clients)
+        new["clients"] = _known(
+            old.clients if old is not None else None, state.clients, last.get("clients"), _client
         )
-        new["timers"] = (
-            last["timers"] if old is not None and old.timers is state.timers else _timers(state.timers)
+        new["timers"] = _known(
+            old.timers if old is not None else None, state.timers, last.get("timers"), _timer
         )
         self._state, self._frame = state, new
         return new
@@ -242,27 +242,24 @@ def _topics(state: State) -> Frame:
     return dict(sorted(topics.items()))
 
 
-def _clients(clients: Mapping[str, Client] | None) -> Frame | None:
-    if clients is None:
-        return None
+def _client(_member_id: str, client: Client) -> Frame:
     return {
-        member_id: {
-            "owned": {name: list(partitions) for name, partitions in client.owned.items()},
-            "calling": client.calling,
-            "revoking": {name: list(partitions) for name, partitions in client.revoking.items()},
-            "heartbeat_ms": client.heartbeat_ms,
-        }
-        for member_id, client in clients.items()
+        "owned": {name: list(partitions) for name, partitions in client.owned.items()},
+        "calling": client.calling,
+        "revoking": {name: list(partitions) for name, partitions in client.revoking.items()},
+        "heartbeat_ms": client.heartbeat_ms,
     }
 
 
-def _timers(timers: Mapping[str, Timers] | None) -> Frame | None:
-    if timers is None:
-        return None
-    return {
-        member_id: {"session": timer.session, "rebalance": timer.rebalance}
-        for member_id, timer in timers.items()
-    }
+def _timer(_member_id: str, timers: Timers) -> Frame:
+    return {"session": timers.session, "rebalance": timers.rebalance}
+
+
+def _known(
+    old: Mapping[str, Any] | None, new: Mapping[str, Any] | None, parts: Frame | None, make: Any
+) -> Frame | None:
+    """``_updated`` of what the source may not tell: ``None`` stays ``None``."""
+    return None if new is None else _updated(old, new, parts, make)
 
 
 def _updated(old: Mapping[str, Any] | None, new: Mapping[str, Any], parts: Frame | None, make: Any) -> Frame:
