@@ -18,6 +18,8 @@ import { chipSays } from './chips.js';
 
 const ROW = 17;
 const SIDE = 11;
+/** High enough for a name between its lines. */
+const TALL = 13;
 const GAP = 2;
 const HEAD = 196;
 const HEAD_SMALL = 92;
@@ -181,7 +183,7 @@ export class Blocks {
     const label = this.labels.partition(key);
     const says = chipSays(view, label, (member) => this.cast.name(member));
     const named = mode !== 'own' && mode !== 'free';
-    return { key, mode, x: 0, y: 0, width: named ? label.length * 5.6 + 9 : SIDE, hue, says };
+    return { key, mode, x: 0, y: 0, width: named ? label.length * 5.8 + 10 : SIDE, hue, says };
   }
 
   /** Blocks side by side, wrapped. @param {Block[]} blocks @param {number} head @param {number} width @param {number} top */
@@ -192,7 +194,7 @@ export class Blocks {
     for (const block of blocks) {
       if (x + block.width > width - 12 && x > head) {
         x = head;
-        y += SIDE + GAP + 1;
+        y += TALL + GAP;
       }
       block.x = x;
       block.y = y;
@@ -202,7 +204,7 @@ export class Blocks {
       if (places) places.push(block);
       else this.#places.set(block.key, [block]);
     }
-    return { nodes, height: blocks.length ? y - top + SIDE : 0 };
+    return { nodes, height: blocks.length ? y - top + TALL : 0 };
   }
 
   /** @param {Event} event */
@@ -217,10 +219,10 @@ export class Blocks {
     const from = places.find((block) => block.mode !== 'want');
     const to = places.find((block) => block.mode === 'want');
     const marks = places.map((block) => s('rect', {
-      class: 'mark', x: block.x - 1.5, y: block.y - 1.5, width: block.width + 3, height: SIDE + 3, rx: 3,
+      class: 'mark', x: block.x - 1.5, y: block.y - 1.5, width: block.width + 3, height: TALL + 3, rx: 3,
     }));
     const line = from && to ? [s('path', {
-      'data-hue': to.hue, d: `M${from.x + from.width / 2} ${from.y + SIDE / 2}L${to.x + to.width / 2} ${to.y + SIDE / 2}`,
+      'data-hue': to.hue, d: `M${from.x + from.width / 2} ${from.y + TALL / 2}L${to.x + to.width / 2} ${to.y + TALL / 2}`,
     })] : [];
     this.tethers.replaceChildren(...line, ...marks);
   }
@@ -232,9 +234,9 @@ function draw(block, label) {
   return s(
     'g', { class: `block ${block.mode}`, 'data-key': block.key, 'data-hue': block.hue },
     s('title', {}, block.says),
-    s('rect', { x: block.x + 0.75, y: block.y + 0.75, width: block.width - 1.5, height: SIDE - 1.5, rx: 2 }),
-    block.mode === 'revoking' ? s('rect', { class: 'hatch', x: block.x + 0.75, y: block.y + 0.75, width: block.width - 1.5, height: SIDE - 1.5, rx: 2 }) : null,
-    wide ? s('text', { x: block.x + block.width / 2, y: block.y + 8.6, 'text-anchor': 'middle' }, label) : null,
+    s('rect', { x: block.x + 0.75, y: block.y + 0.75, width: block.width - 1.5, height: TALL - 1.5, rx: 2 }),
+    block.mode === 'revoking' ? s('rect', { class: 'hatch', x: block.x + 0.75, y: block.y + 0.75, width: block.width - 1.5, height: TALL - 1.5, rx: 2 }) : null,
+    wide ? s('text', { x: block.x + block.width / 2, y: block.y + 9.7, 'text-anchor': 'middle' }, label) : null,
   );
 }
 
