@@ -115,7 +115,12 @@ def _coming(by_kind: Mapping[str, list[Finding]]) -> Iterable[Part]:
     first = [name for name in first if name not in there]
     part: list[tuple[str, int | None]] = []
     if number > len(joined):
-        part = [(f"{number} times a member joined", joined[0]["sequences"][0])]
+        part = [
+            (
+                f"{'Members' if began is None else 'members'} joined {number:,} times",
+                joined[0]["sequences"][0],
+            )
+        ]
     elif first:
         part = [(f"{listed(first)} joined", joined[0]["sequences"][0])]
         if len(steps) > 1 and len(first) > 1:
@@ -136,7 +141,7 @@ def _going(by_kind: Mapping[str, list[Finding]]) -> Iterable[Part]:
         return
     count = removed[0]["count"]
     if count > len(removed):
-        yield ((f"{count} times a member left or was removed", removed[-1]["sequences"][-1]),)
+        yield ((f"Members left or were removed {count:,} times", removed[-1]["sequences"][-1]),)
         return
     by_reason: dict[str | None, list[Finding]] = {}
     for finding in removed:

@@ -36,7 +36,7 @@ def is_or_are(given: Collection[object]) -> str:
 
 def counted(number: int, noun: str) -> str:
     """``1 partition``, ``2 partitions``."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def listed(names: Sequence[str], named_max: int = 6) -> str:
