@@ -19,7 +19,7 @@ SYNC = "$(UV)" sync --quiet --frozen --python $(PYTHON)
 
 .PHONY: help
 help:  ## list the commands
-	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: run
 run: .venv/core  ## install, load the case studies, open the app on loopback
@@ -32,20 +32,37 @@ run: .venv/core  ## install, load the case studies, open the app on loopback
 .PHONY: install
 install: .venv/all  ## install everything: the app, Spark, the tools for developing
 
+PYTEST = $(VENV)/python -m pytest
 # What storage, tasks, sockets and the live board rest on is tested a second time on PostgreSQL + Redis, the board with
 # web and worker processes of their own.
-ON_SERVICES = tests/services/run.sh $(VENV)/python -m pytest
+ON_SERVICES = tests/services/run.sh $(PYTEST)
 LIVE_BOARD = tests/browser/test_live.py tests/browser/test_playing.py tests/browser/test_scrubbing.py
 
 .PHONY: test
 test: .venv/all  ## run every test: embedded, then storage, tasks, sockets and the live board on PostgreSQL + Redis
+	@# Tests with a broker or a browser mostly wait, so they run beside the others; their reports come behind.
 	@mkdir -p var
-	@# Tests with a broker or a browser mostly wait, so the others run beside them; their report comes behind.
-	@( $(VENV)/python -m pytest -m "broker or browser" && $(ON_SERVICES) $(LIVE_BOARD) ) > var/test-broker-browser.log 2>&1 & beside=$$!; \
-	trap "kill $$beside" INT TERM; \
-	$(VENV)/python -m pytest -m "not broker and not browser" && \
-	$(ON_SERVICES) tests/storage tests/tasks tests/sockets tests/api; first=$$?; \
-	wait $$beside; second=$$?; cat var/test-broker-browser.log; exit $$((first > second ? first : second))
+	@$(MAKE) --no-print-directory test-broker > var/test-broker.log 2>&1 & broker=$$!; \
+	$(MAKE) --no-print-directory test-browser > var/test-browser.log 2>&1 & browser=$$!; \
+	trap "kill $$broker $$browser" INT TERM; \
+	$(MAKE) --no-print-directory test-rest; rest=$$?; \
+	wait $$broker; broker=$$?; wait $$browser; browser=$$?; \
+	cat var/test-broker.log var/test-browser.log; \
+	exit $$((rest || broker || browser))
+
+.PHONY: test-broker
+test-broker: .venv/all  ## the part of the tests with a real Kafka broker
+	$(PYTEST) -m broker
+
+.PHONY: test-browser
+test-browser: .venv/all  ## the part with Chromium
+	$(PYTEST) -m browser
+	$(ON_SERVICES) $(LIVE_BOARD)
+
+.PHONY: test-rest
+test-rest: .venv/all  ## all other tests
+	$(PYTEST) -m "not broker and not browser"
+	$(ON_SERVICES) tests/storage tests/tasks tests/sockets tests/api
 	@if command -v node > /dev/null; then node --test tests/javascript/*.test.js; \
 	elif [ -n "$$REQUIRE_ALL" ]; then echo "Node is missing and REQUIRE_ALL is set"; exit 1; \
 	else echo "SKIPPED tests/javascript: Node is not installed"; fi
