@@ -33,36 +33,38 @@ run: .venv/core  ## install, load the case studies, open the app on loopback
 install: .venv/all  ## install everything: the app, Spark, the tools for developing
 
 PYTEST = $(VENV)/python -m pytest
-# What storage, tasks, sockets and the live board rest on is tested a second time on PostgreSQL + Redis, the board with
-# web and worker processes of their own.
 ON_SERVICES = tests/services/run.sh $(PYTEST)
-LIVE_BOARD = tests/browser/test_live.py tests/browser/test_playing.py tests/browser/test_scrubbing.py
+BESIDE = $(MAKE) --no-print-directory
 
 .PHONY: test
 test: .venv/all  ## run every test: embedded, then storage, tasks, sockets and the live board on PostgreSQL + Redis
 	@# Tests with a broker or a browser mostly wait, so they run beside the others; their reports come behind.
 	@mkdir -p var
-	@$(MAKE) --no-print-directory test-broker > var/test-broker.log 2>&1 & broker=$$!; \
-	$(MAKE) --no-print-directory test-browser > var/test-browser.log 2>&1 & browser=$$!; \
+	@$(BESIDE) test-broker test-live > var/test-broker.log 2>&1 & broker=$$!; \
+	$(BESIDE) test-browser > var/test-browser.log 2>&1 & browser=$$!; \
 	trap "kill $$broker $$browser" INT TERM; \
-	$(MAKE) --no-print-directory test-rest; rest=$$?; \
+	$(BESIDE) test-rest test-services test-js; rest=$$?; \
 	wait $$broker; broker=$$?; wait $$browser; browser=$$?; \
 	cat var/test-broker.log var/test-browser.log; \
 	exit $$((rest || broker || browser))
 
-.PHONY: test-broker
-test-broker: .venv/all  ## the part of the tests with a real Kafka broker
+.PHONY: test-broker test-browser test-rest test-services test-live test-js
+test-broker: .venv/all  ## the tests with a real Kafka broker
 	$(PYTEST) -m broker
 
-.PHONY: test-browser
-test-browser: .venv/all  ## the part with Chromium
+test-browser: .venv/all  ## the tests with Chromium
 	$(PYTEST) -m browser
-	$(ON_SERVICES) $(LIVE_BOARD)
 
-.PHONY: test-rest
-test-rest: .venv/all  ## all other tests
+test-rest: .venv/all  ## the tests with neither
 	$(PYTEST) -m "not broker and not browser"
+
+test-services: .venv/all  ## storage, tasks and sockets a second time, on PostgreSQL + Redis
 	$(ON_SERVICES) tests/storage tests/tasks tests/sockets tests/api
+
+test-live: .venv/all  ## the live board a second time, on PostgreSQL + Redis with web and worker processes of their own
+	$(ON_SERVICES) tests/browser/test_live.py tests/browser/test_playing.py tests/browser/test_scrubbing.py
+
+test-js:  ## the browser's modules without a browser (needs Node)
 	@if command -v node > /dev/null; then node --test tests/javascript/*.test.js; \
 	elif [ -n "$$REQUIRE_ALL" ]; then echo "Node is missing and REQUIRE_ALL is set"; exit 1; \
 	else echo "SKIPPED tests/javascript: Node is not installed"; fi

@@ -17,6 +17,8 @@ from tests.conftest import missing
 from tests.serving import Served, installed
 
 HERE = Path(__file__).parent
+CHROMIUM = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
+"""Without a graphics processor the emulated one would take the time of the tests; nothing is asked of other hosts."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -41,7 +43,7 @@ def browser() -> Iterator[Browser]:
     path = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
     with sync_playwright() as playwright:
         try:
-            running = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+            running = playwright.chromium.launch(executable_path=path, args=CHROMIUM)
         except Error as error:
             missing(f"No Chromium: {str(error).splitlines()[0]}")
         yield running
