@@ -125,7 +125,7 @@ def epochs_figure(request: HttpRequest, timeline_id: str) -> HttpResponse:
 
 def _parsed_chunks(timeline: Timeline) -> Iterator[tuple[dict[str, Any], list[dict[str, Any]]]]:
     """The chunks' frames and changes, one after another: a long timeline is never whole in memory."""
-    for found in storage.chunks(timeline):
+    for found in storage.chunks(timeline)[-FIGURE_CHUNKS_MOST:]:
         text = storage.chunk_text(timeline, found.first)
         if text is not None:
             parsed = orjson.loads(text[0])

@@ -27,7 +27,6 @@ from groups.wire.errors import BatchError, CompressionError, RecordError, Unwrit
 from groups.wire.primitives import read_varint, read_varlong, write_varlong
 
 MAGIC: Final = 2
-NO_TIMESTAMP: Final = -1
 NO_PRODUCER_ID: Final = -1
 NO_PRODUCER_EPOCH: Final = -1
 NO_SEQUENCE: Final = -1

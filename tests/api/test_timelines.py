@@ -9,6 +9,7 @@ import orjson
 import pytest
 from django.test import Client
 
+from explorer.api import timelines
 from groups import storage
 from groups.history.changes import apply, unapply
 from groups.history.entries import ENTRY_FORMAT
@@ -227,3 +228,17 @@ def test_our_own_page_changes_something_with_its_token_and_a_program_without(sto
     assert program.delete(f"/api/timelines/{stored(a_day_of_three()).id}").status_code == 204
     # Pages' forms always carry the token.
     assert program.post("/simulate/", {}).status_code == 403
+
+
+def test_the_figure_reads_the_newest_chunks_alone(
+    stored: Stored, api: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    story = Story()
+    for number in range(300):
+        story.joins(f"member-{number}", [number])
+    timeline = stored(story, units_a_batch=10)
+    chunks = storage.chunks(timeline)
+    assert len(chunks) > 1
+    monkeypatch.setattr(timelines, "FIGURE_CHUNKS_MOST", 1)
+    _, figure = api.get(f"timelines/{timeline.id}/figures/epochs")
+    assert figure["data"][0]["customdata"][0] == chunks[-1].first - 1
