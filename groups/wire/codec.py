@@ -35,7 +35,7 @@ def codec(message: Message, version: int) -> Codec:
     """The codec of ``message`` at ``version``; ``UnknownVersionError`` if the schema does not have it."""
     if not message.knows(version):
         raise UnknownVersionError(
-            f"{message.name} has no version {version} here; known are 0 to {message.newest}"
+            f"{message.name} has no version {version} here; known are {message.oldest} to {message.newest}"
         )
     form = message.form(version)
     return Codec(

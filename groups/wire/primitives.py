@@ -211,6 +211,13 @@ def write_uuid(out: bytearray, value: Any) -> None:
     out += base64_to_uuid(value)
 
 
+def write_bool(out: bytearray, value: Any) -> None:
+    """One byte, 1 or 0; any byte but 0 reads as true."""
+    if not isinstance(value, bool):
+        raise UnencodableError(f"{_shown(value)} is neither true nor false")
+    out.append(value)
+
+
 def to_base64(value: bytes) -> str:
     """Bytes in the standard base64 that Kafka's JSON form uses."""
     return binascii.b2a_base64(value, newline=False).decode("ascii")

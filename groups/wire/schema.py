@@ -32,17 +32,19 @@ class Required(Enum):
 class Primitive(Enum):
     """The types that are not made of others; the value says how many bytes they take, ``None`` if that varies."""
 
+    BOOL = ("?", 1)
     INT8 = ("b", 1)
     INT16 = ("h", 2)
     INT32 = ("i", 4)
     INT64 = ("q", 8)
+    UINT16 = ("H", 2)
     UUID = ("uuid", 16)
     STRING = ("string", None)
     BYTES = ("bytes", None)
 
     @property
     def struct_code(self) -> str | None:
-        """The letter of ``struct`` for the integers; ``None`` for the rest."""
+        """The letter of ``struct`` for the integers and for a bool; ``None`` for the rest."""
         code = self.value[0]
         return code if len(code) == 1 else None
 
@@ -51,6 +53,8 @@ class Primitive(Enum):
         """What Kafka takes as the default where a field declares none, in JSON form."""
         if self is Primitive.UUID:
             return "A" * 22
+        if self is Primitive.BOOL:
+            return False
         return "" if self in (Primitive.STRING, Primitive.BYTES) else 0
 
 
@@ -116,7 +120,7 @@ class Field:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Message:
-    """A declaration for every version from 0 to ``newest``; a message is equal to itself alone.
+    """A declaration for every version from ``oldest`` to ``newest``; a message is equal to itself alone.
 
     From ``flexible_since`` on strings, bytes and arrays have compact lengths, and every struct ends with a tagged
     section (KIP-482).
@@ -125,11 +129,16 @@ class Message:
     name: str
     body: Struct
     _: KW_ONLY
+    oldest: int = 0
     newest: int = 0
     flexible_since: int = NEVER
 
+    @property
+    def versions(self) -> range:
+        return range(self.oldest, self.newest + 1)
+
     def knows(self, version: int) -> bool:
-        return 0 <= version <= self.newest
+        return self.oldest <= version <= self.newest
 
     def form(self, version: int) -> Form:
         return Form(version=version, flexible=version >= self.flexible_since)

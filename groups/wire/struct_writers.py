@@ -13,6 +13,7 @@ from groups.wire.primitives import (
     bytes_writer,
     from_base64,
     string_writer,
+    write_bool,
     write_compact_length,
     write_int16_length,
     write_int32_length,
@@ -45,6 +46,8 @@ def _writer(type_: FieldType, form: Form, *, nullable: bool) -> Writer:
             return bytes_writer(_write_count(form), nullable=nullable)
         case Primitive.UUID:
             return write_uuid
+        case Primitive.BOOL:
+            return write_bool
         case _:
             return _integer_writer(type_)
 
@@ -56,9 +59,14 @@ def _integer_writer(type_: Primitive) -> Writer:
         try:
             out += pack(value)
         except struct.error:
-            raise UnencodableError(f"{value!r:.60} is not an {type_.name.lower()}") from None
+            raise UnencodableError(f"{value!r:.60} is not {_article(type_)}") from None
 
     return write
+
+
+def _article(type_: Primitive) -> str:
+    name = type_.name.lower()
+    return f"an {name}" if name.startswith("i") else f"a {name}"
 
 
 def _nullable_struct_writer(write: Writer) -> Writer:

@@ -32,6 +32,10 @@ def values(type_: FieldType, form: Form) -> st.SearchStrategy[Any]:
             return BLOB.map(lambda data: base64.b64encode(data).decode())
         case Primitive.UUID:
             return st.binary(min_size=16, max_size=16).map(uuid_to_base64)
+        case Primitive.BOOL:
+            return st.booleans()
+        case Primitive.UINT16:
+            return st.integers(0, 65_535)
         case _:
             return integers({"b": 8, "h": 16, "i": 32, "q": 64}[type_.value[0]])
 
