@@ -40,6 +40,9 @@ class Primitive(Enum):
     UINT16 = ("H", 2)
     UUID = ("uuid", 16)
     STRING = ("string", None)
+    PLAIN_STRING = ("plain string", None)
+    """A string whose length is an int16 in flexible versions too: the client id of a request's header alone, so that
+    brokers of any age can read it."""
     BYTES = ("bytes", None)
 
     @property
@@ -55,7 +58,7 @@ class Primitive(Enum):
             return "A" * 22
         if self is Primitive.BOOL:
             return False
-        return "" if self in (Primitive.STRING, Primitive.BYTES) else 0
+        return "" if self.value[1] is None else 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,6 +44,8 @@ def _reader(type_: FieldType, form: Form, *, nullable: bool) -> Reader:
             return _array_reader(type_, form, nullable=nullable)
         case Primitive.STRING:
             return string_reader(_read_string_length(form), nullable=nullable)
+        case Primitive.PLAIN_STRING:
+            return string_reader(read_int16_length, nullable=nullable)
         case Primitive.BYTES:
             return bytes_reader(_read_count(form), nullable=nullable)
         case Primitive.UUID:

@@ -42,6 +42,8 @@ def _writer(type_: FieldType, form: Form, *, nullable: bool) -> Writer:
             return _array_writer(type_, form, nullable=nullable)
         case Primitive.STRING:
             return string_writer(_write_string_length(form), nullable=nullable)
+        case Primitive.PLAIN_STRING:
+            return string_writer(write_int16_length, nullable=nullable)
         case Primitive.BYTES:
             return bytes_writer(_write_count(form), nullable=nullable)
         case Primitive.UUID:

@@ -26,7 +26,7 @@ def values(type_: FieldType, form: Form) -> st.SearchStrategy[Any]:
             return structs(type_, form)
         case Array():
             return st.lists(values(type_.of, form), max_size=3)
-        case Primitive.STRING:
+        case Primitive.STRING | Primitive.PLAIN_STRING:
             return TEXT
         case Primitive.BYTES:
             return BLOB.map(lambda data: base64.b64encode(data).decode())

@@ -17,6 +17,7 @@ SWITCH = Message(
         Field("on", Primitive.BOOL),
         Field("port", Primitive.UINT16),
         Field("row", Array(Primitive.BOOL), since=3, default=[]),
+        Field("name", Primitive.PLAIN_STRING, since=4, nullable_since=4),
         Field("late", Primitive.BOOL, since=4, tag=0),
     ),
     oldest=2,
@@ -46,7 +47,13 @@ def test_a_bool_is_one_byte_and_a_port_is_unsigned():
 
 
 def test_a_tagged_bool_that_is_false_is_left_out():
-    assert written(4, {"on": False, "port": 1, "late": False}) == bytes.fromhex("00 0001 01 00")
+    value = {"on": False, "port": 1, "name": None, "late": False}
+    assert written(4, value) == bytes.fromhex("00 0001 01 ffff 00")
+
+
+def test_a_plain_string_has_the_length_of_old_in_flexible_versions_too():
+    value = {"on": False, "port": 1, "row": [], "name": "ab"}
+    assert written(4, value) == bytes.fromhex("00 0001 01 0002 6162 00")
 
 
 @pytest.mark.parametrize(
