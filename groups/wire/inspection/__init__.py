@@ -1,0 +1,35 @@
+"""Bytes, field by field: what stands where, what it means, and what an edit makes of it.
+
+====================  ========================================================================================
+module                what it is for
+====================  ========================================================================================
+``inspecting``        ``inspect``: the listing of bytes of a named kind
+``kinds``             ``kinds``: every kind by its name
+``guessing``          ``guess``: which kind bytes are
+``nodes``             the nodes of a listing, their JSON form, and their values
+``walk``              the listing of a message, along the declaration that its codec is compiled from
+``layouts``           where a kind's version stands, and which message follows
+``opening``           blobs that are opened in place, and what says what they are
+====================  ========================================================================================
+
+Pure, as all of ``groups.wire``. Bytes never make it raise: what cannot be read is a ``Problem`` on its field.
+"""
+
+from groups.wire.inspection.guessing import Guess, guess
+from groups.wire.inspection.inspecting import Inspection, inspect
+from groups.wire.inspection.kinds import Kind, kind_named, kinds
+from groups.wire.inspection.nodes import Node, Problem, each_node, find
+
+__all__ = [
+    "Guess",
+    "Inspection",
+    "Kind",
+    "Node",
+    "Problem",
+    "each_node",
+    "find",
+    "guess",
+    "inspect",
+    "kind_named",
+    "kinds",
+]

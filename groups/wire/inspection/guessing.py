@@ -1,0 +1,129 @@
+"""Which kind bytes are, by trying them all.
+
+A kind that reads every byte stands before one that does not; among those, the one whose values look like what
+brokers and clients write: names of printable letters, numbers of an ordinary size, times of this century. Kinds
+that are often met have an advantage (``Kind.prior``). It is a guess, and says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+from groups.wire.errors import RecordError
+from groups.wire.inspection.kinds import Kind, kinds
+from groups.wire.inspection.nodes import Problem
+from groups.wire.schema import UNKNOWN_TAGS
+
+MOST_GUESSED_BYTES: Final = 1024 * 1024
+"""Longer bytes are not tried as every kind: no record of a coordinator is longer by default."""
+
+MOST_VALUES: Final = 2_000
+"""Values that are looked at to tell how plausible a reading is."""
+
+_YEAR_2000_MS: Final = 946_684_800_000
+_YEAR_2100_MS: Final = 4_102_444_800_000
+_LARGE: Final = 1 << 24
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Guess:
+    """A kind that was tried: how far it was read, and what was in the way."""
+
+    kind: str
+    title: str
+    version: int | None
+    read: int
+    whole: bool
+    problem: Problem | None
+    score: float
+
+    def to_json(self) -> dict[str, Any]:
+        out: dict[str, Any] = {
+            "kind": self.kind,
+            "title": self.title,
+            "version": self.version,
+            "read": self.read,
+            "whole": self.whole,
+        }
+        if self.problem is not None:
+            out["problem"] = self.problem.to_json()
+        return out
+
+
+def guess(data: bytes) -> list[Guess]:
+    """Every kind, the likeliest first; those that cannot read the bytes to the end stand last, with the reason."""
+    if len(data) > MOST_GUESSED_BYTES:
+        return []
+    tried = [_tried(kind, data) for kind in kinds().values() if kind.guessed]
+    return sorted(tried, key=lambda each: (not each.whole, each.problem is not None, -each.score))
+
+
+def _tried(kind: Kind, data: bytes) -> Guess:
+    version: int | None = None
+    problem: Problem | None = None
+    score = float(kind.prior)
+    read = 0
+    try:
+        version, value, read = kind.layout.read(data, None)
+    except RecordError as error:
+        read = error.offset or 0
+        problem = Problem(sentence=error.sentence, offset=error.offset, path=".".join(error.path))
+    else:
+        score += _plausibility(value)
+        if read < len(data) and not kind.layout.appends:
+            problem = Problem(
+                sentence=f"the fields end here, the bytes go on for {len(data) - read} more", offset=read
+            )
+        if kind.layout.appends and version is not None and version > (kind.layout.versions or (version,))[-1]:
+            score -= 4
+    return Guess(
+        kind=kind.name,
+        title=kind.title,
+        version=version,
+        read=read,
+        whole=problem is None and read == len(data),
+        problem=problem,
+        score=score,
+    )
+
+
+def _plausibility(value: Any) -> float:
+    """Between about -20 and 12."""
+    letters = strange = odd = 0
+    for count, (name, leaf) in enumerate(_leaves(value)):
+        if count >= MOST_VALUES:
+            break
+        if name == UNKNOWN_TAGS:
+            odd += 3
+        elif isinstance(leaf, str):
+            if leaf.isascii() and leaf.isprintable():
+                letters += len(leaf)
+            else:
+                strange += 1
+        elif isinstance(leaf, int) and not isinstance(leaf, bool):
+            odd += _oddness(name, leaf)
+    return min(letters, 24) / 2 - min(strange * 8, 20) - min(odd, 10)
+
+
+def _oddness(name: str, number: int) -> int:
+    if "imestamp" in name:
+        return 0 if number < 0 or _YEAR_2000_MS < number < _YEAR_2100_MS else 4
+    if name == "metadataHash" or "Offset" in name or name == "offset":
+        return 0
+    return 3 if number < -2 or abs(number) > _LARGE else 0
+
+
+def _leaves(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            if key == UNKNOWN_TAGS:
+                yield key, None
+            else:
+                yield from _leaves(inner, key)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _leaves(inner, name)
+    else:
+        yield name, value

@@ -1,0 +1,92 @@
+"""Lists bytes of a named kind, field by field; never raises for bytes, and never reads more than it may."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from groups.wire.errors import RecordError
+from groups.wire.inspection.kinds import Kind, kind_named
+from groups.wire.inspection.layouts import Listing
+from groups.wire.inspection.nodes import REST, Node, Problem, each_node
+from groups.wire.inspection.opening import open_blobs
+from groups.wire.inspection.walk import Stopped, Walk
+from groups.wire.primitives import to_base64
+
+MOST_BYTES: Final = 8 * 1024 * 1024
+"""Bytes that are listed field by field at once. Brokers take records of 1 MB unless told otherwise; a longer segment
+is read batch by batch."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Inspection:
+    """What bytes of one kind hold. ``read`` is how many of the ``length`` bytes the kind accounts for."""
+
+    kind: str
+    title: str
+    version: int | None = None
+    length: int
+    read: int = 0
+    fields: list[Node] = field(default_factory=list)
+    problem: Problem | None = None
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether every byte was read, and could be."""
+        return self.problem is None and self.read == self.length
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "kind": self.kind,
+            "title": self.title,
+            "version": self.version,
+            "length": self.length,
+            "read": self.read,
+            "fields": [node.to_json() for node in self.fields],
+            "problem": None if self.problem is None else self.problem.to_json(),
+        }
+
+
+def inspect(name: str, data: bytes, *, version: int | None = None) -> Inspection:
+    """The listing of ``data`` as the kind called ``name``; ``UnknownVersionError`` if there is no such kind.
+
+    ``version`` is for kinds that do not tell it themselves (requests and answers without their header); for those
+    that do it is the newest that the reader knows. What is wrong with the bytes stands in ``problem``.
+    """
+    kind = kind_named(name)
+    done = Inspection(kind=kind.name, title=kind.title, length=len(data))
+    if len(data) > MOST_BYTES:
+        done.problem = Problem(
+            sentence=f"{len(data)} bytes are too many to list; at most {MOST_BYTES} are", offset=MOST_BYTES
+        )
+        return done
+    walk = Walk(data)
+    listing = Listing(fields=done.fields)
+    try:
+        kind.layout.into(listing, walk, version)
+    except Stopped as stopped:
+        done.problem = stopped.problem
+    except RecordError as error:
+        done.problem = Problem(sentence=error.sentence, offset=error.offset)
+    done.version = listing.version
+    done.read = listing.read if done.problem is None else (done.problem.offset or 0)
+    if done.problem is None and done.read < len(data):
+        done.problem = _rest(kind, walk, listing)
+    open_blobs(done.fields, listing.message, walk)
+    for path, node in each_node(done.fields):
+        if node.problem is not None:
+            # The innermost field that failed is the last that carries the same problem.
+            node.problem.path = path
+    return done
+
+
+def _rest(kind: Kind, walk: Walk, listing: Listing) -> Problem | None:
+    """The bytes behind the last field: fine where newer versions append, a fault elsewhere."""
+    at = listing.read
+    more = len(walk.data) - at
+    node = walk.node(listing.fields, REST, "bytes", at, value=to_base64(walk.data[at:]))
+    node.length = more
+    if kind.layout.appends:
+        return None
+    node.problem = Problem(sentence=f"the fields end here, the bytes go on for {more} more", offset=at)
+    return node.problem

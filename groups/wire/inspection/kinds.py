@@ -1,0 +1,105 @@
+"""Every kind of bytes that can be listed, by the name that commands and addresses use.
+
+A new kind is a line in one of the tables below; what its fields mean stands in ``meanings``, what is opened inside
+it in ``opening``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Final
+
+from groups.wire.coordinator_schema import RECORD_TYPES
+from groups.wire.embedded import ASSIGNMENT, SUBSCRIPTION
+from groups.wire.errors import UnknownVersionError
+from groups.wire.inspection.layouts import Layout, RecordKey, Unversioned, Versioned
+from groups.wire.user_data import COOPERATIVE_STICKY_USER_DATA, STICKY_USER_DATA
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kind:
+    """One kind of bytes: its name, what people call it, and how it is laid out."""
+
+    name: str
+    title: str
+    about: str
+    layout: Layout
+    prior: int = 0
+    """How much likelier than others, where bytes read as several: see ``guessing``."""
+    guessed: bool = True
+    """Whether bytes without a name are tried as this."""
+
+
+def kebab(name: str) -> str:
+    """``GroupMetadataValue`` as ``group-metadata-value``."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", name).lower()
+
+
+def _blobs() -> Iterator[Kind]:
+    yield Kind(
+        name="subscription",
+        title="Subscription",
+        about="what a classic member tells its leader (metadata of a JoinGroup protocol)",
+        layout=Versioned(message=SUBSCRIPTION, appends=True),
+        prior=3,
+    )
+    yield Kind(
+        name="assignment",
+        title="Assignment",
+        about="what the leader of a classic group gives a member (SyncGroup)",
+        layout=Versioned(message=ASSIGNMENT, appends=True),
+        prior=2,
+    )
+
+
+def _user_data() -> Iterator[Kind]:
+    yield Kind(
+        name="sticky-user-data",
+        title="User data of sticky",
+        about="what the sticky assignor puts into a subscription",
+        layout=Unversioned(message=STICKY_USER_DATA, appends=True),
+    )
+    yield Kind(
+        name="cooperative-sticky-user-data",
+        title="User data of cooperative-sticky",
+        about="what the cooperative-sticky assignor puts into a subscription",
+        layout=Unversioned(message=COOPERATIVE_STICKY_USER_DATA, appends=True),
+    )
+
+
+def _records() -> Iterator[Kind]:
+    yield Kind(
+        name="key",
+        title="Key of a record",
+        about="the key of any record of __consumer_offsets",
+        layout=RecordKey(),
+        prior=3,
+    )
+    for record_type in RECORD_TYPES.values():
+        yield Kind(
+            name=kebab(record_type.value.name),
+            title=f"{record_type.name} value",
+            about=f"the value of a record of type {record_type.number}",
+            layout=Versioned(message=record_type.value),
+            prior=1 if record_type.number else -2,
+        )
+
+
+@cache
+def kinds() -> dict[str, Kind]:
+    """Every kind by its name, in the order in which people read them."""
+    return {kind.name: kind for table in _TABLES for kind in table()}
+
+
+_TABLES: Final = (_blobs, _user_data, _records)
+
+
+def kind_named(name: str) -> Kind:
+    """The kind of that name; ``UnknownVersionError`` says how to see them all."""
+    found = kinds().get(name)
+    if found is None:
+        raise UnknownVersionError(f"{name!r:.60} is no kind of bytes that is known here")
+    return found

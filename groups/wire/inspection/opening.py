@@ -1,0 +1,165 @@
+"""Blobs that are opened in place: bytes fields whose content is known from what stands around them.
+
+The broker never looks into these bytes. What they are is said by the group's protocol type (``consumer`` means the
+consumer protocol of ``groups.wire.embedded``), and user data inside them belongs to the assignor whose name stands
+with the protocol. Where neither is told (old versions of a request leave it out), the bytes are tried, and what
+reads to the last byte is said to look like it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from groups.wire.errors import RecordError
+from groups.wire.inspection.kinds import kinds
+from groups.wire.inspection.layouts import Listing
+from groups.wire.inspection.nodes import REST, Node
+from groups.wire.inspection.walk import Stopped, Walk
+from groups.wire.primitives import from_base64
+
+CONSUMER: Final = "consumer"
+"""The protocol type of consumer groups; Connect and Schema Registry have their own, with blobs of their own."""
+
+DEEPEST: Final = 4
+"""Blobs within blobs: a record's subscription's user data is the third."""
+
+Ancestors = Sequence[Sequence[Node]]
+"""The fields around a node: those beside it first, the outermost last."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """What stands around a blob says of it: which kinds it can be, whether that is certain, whose user data it has."""
+
+    kinds: tuple[str, ...]
+    certain: bool
+    assignor: str | None = None
+
+
+def open_blobs(
+    fields: list[Node], message: str, walk: Walk, assignor: str | None = None, depth: int = 0
+) -> None:
+    """Opens every blob under ``fields``, which ``message`` declares; ``walk`` is that which listed them."""
+    if depth < DEEPEST:
+        _open_within([fields], "", message, walk, assignor, depth)
+
+
+def _open_within(
+    around: list[list[Node]], path: str, message: str, walk: Walk, assignor: str | None, depth: int
+) -> None:
+    for node in around[0]:
+        here = path if node.name.isdigit() else f"{path}.{node.name}" if path else node.name
+        if node.fields is not None:
+            _open_within([node.fields, *around], here, message, walk, assignor, depth)
+        elif node.type.startswith("bytes") and isinstance(node.value, str) and node.value:
+            say = SAYS.get((message, here))
+            said = say(around, assignor) if say else None
+            if said is not None:
+                _open(node, said, walk, depth)
+
+
+def _open(node: Node, said: Said, walk: Walk, depth: int) -> None:
+    data = from_base64(node.value)
+    base = node.offset + node.prefix
+    for name in said.kinds:
+        kind = kinds().get(name)
+        if kind is None or not data:
+            continue
+        inner = Walk(data, base, walk.budget)
+        listing = Listing()
+        problem = None
+        try:
+            kind.layout.into(listing, inner, None)
+        except (Stopped, RecordError) as stopped:
+            problem = stopped.problem if isinstance(stopped, Stopped) else None
+            if not said.certain or problem is None:
+                continue
+        whole = problem is None and listing.read == len(data)
+        if not said.certain and not whole:
+            continue
+        if problem is None and not whole:
+            rest = inner.node(listing.fields, REST, "bytes", listing.read)
+            rest.length = len(data) - listing.read
+        node.kind, node.fields, node.problem = kind.name, listing.fields, problem
+        node.guessed = not said.certain
+        open_blobs(listing.fields, listing.message, inner, said.assignor, depth + 1)
+        return
+
+
+def _text(nodes: Sequence[Node], name: str) -> str | None:
+    """A string field among ``nodes``; ``None`` if it is not there, null, or empty."""
+    found = next((node for node in nodes if node.name == name), None)
+    return found.value or None if found is not None and isinstance(found.value, str) else None
+
+
+def _embedded(kind: str, protocol_type: str | None, assignor: str | None) -> Said | None:
+    if protocol_type not in (None, CONSUMER):
+        return None
+    return Said(kinds=(kind,), certain=protocol_type == CONSUMER, assignor=assignor)
+
+
+def _in_record(kind: str) -> Callable[[Ancestors, str | None], Said | None]:
+    return lambda around, _: _embedded(kind, _text(around[-1], "protocolType"), _text(around[-1], "protocol"))
+
+
+def _in_member(around: Ancestors, _: str | None) -> Said | None:
+    # Only members of consumer groups can be of the classic protocol there, so the type need not be told.
+    return _embedded("subscription", CONSUMER, _text(around[0], "name"))
+
+
+def _in_join(around: Ancestors, _: str | None) -> Said | None:
+    return _embedded("subscription", _text(around[-1], "protocolType"), _text(around[0], "name"))
+
+
+def _in_joined(around: Ancestors, _: str | None) -> Said | None:
+    return _embedded("subscription", _text(around[-1], "protocolType"), _text(around[-1], "protocolName"))
+
+
+def _in_sync(around: Ancestors, _: str | None) -> Said | None:
+    return _embedded("assignment", _text(around[-1], "protocolType"), _text(around[-1], "protocolName"))
+
+
+def _in_described(kind: str) -> Callable[[Ancestors, str | None], Said | None]:
+    # Beside the bytes: the member, the list of members, the group.
+    def say(around: Ancestors, _: str | None) -> Said | None:
+        group = around[2]
+        return _embedded(kind, _text(group, "protocolType"), _text(group, "protocolData"))
+
+    return say
+
+
+USER_DATA: Final = {
+    "sticky": ("sticky-user-data", None),
+    "cooperative-sticky": ("cooperative-sticky-user-data", None),
+    "stream": ("streams-subscription-info", "streams-assignment-info"),
+}
+"""By the assignor's name: the kinds of the user data in a subscription, and in an assignment."""
+
+
+def _user_data(side: int) -> Callable[[Ancestors, str | None], Said | None]:
+    def say(around: Ancestors, assignor: str | None) -> Said | None:
+        if assignor is None:
+            candidates = tuple(kind for pair in reversed(USER_DATA.values()) if (kind := pair[side]))
+            return Said(kinds=candidates, certain=False)
+        kind = USER_DATA.get(assignor, (None, None))[side]
+        return Said(kinds=(kind,), certain=True) if kind else None
+
+    return say
+
+
+SAYS: Final[dict[tuple[str, str], Callable[[Ancestors, str | None], Said | None]]] = {
+    ("GroupMetadataValue", "members.subscription"): _in_record("subscription"),
+    ("GroupMetadataValue", "members.assignment"): _in_record("assignment"),
+    ("ConsumerGroupMemberMetadataValue", "classicMemberMetadata.supportedProtocols.metadata"): _in_member,
+    ("JoinGroupRequest", "protocols.metadata"): _in_join,
+    ("JoinGroupResponse", "members.metadata"): _in_joined,
+    ("SyncGroupRequest", "assignments.assignment"): _in_sync,
+    ("SyncGroupResponse", "assignment"): _in_sync,
+    ("DescribeGroupsResponse", "groups.members.memberMetadata"): _in_described("subscription"),
+    ("DescribeGroupsResponse", "groups.members.memberAssignment"): _in_described("assignment"),
+    ("ConsumerProtocolSubscription", "userData"): _user_data(0),
+    ("ConsumerProtocolAssignment", "userData"): _user_data(1),
+}
+"""By message and field (numbers of elements left out): what to ask for what the bytes are."""
