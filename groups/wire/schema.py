@@ -18,6 +18,9 @@ from typing import Any, Final
 NEVER: Final = 32768
 """One more than the highest version that an int16 can name: the ``since`` of what no version has."""
 
+HIGHEST_TAG: Final = 0x7FFF_FFFF
+"""Tags are int32 in Kafka's own classes."""
+
 UNKNOWN_TAGS: Final = "_unknownTaggedFields"
 """The field of the JSON form where tagged fields that the schema does not know are kept, so that encoding gives the
 same bytes again."""
@@ -44,6 +47,9 @@ class Primitive(Enum):
     """A string whose length is an int16 in flexible versions too: the client id of a request's header alone, so that
     brokers of any age can read it."""
     BYTES = ("bytes", None)
+    MODIFIED_UTF8 = ("modified utf8", None)
+    CHARS = ("chars", None)
+    """The two forms in which Java writes a string (``groups.wire.java_strings``); ``CHARS`` may be null in itself."""
 
     @property
     def struct_code(self) -> str | None:

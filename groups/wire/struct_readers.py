@@ -8,9 +8,11 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterable
 from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 from groups.wire.errors import MalformedError, RecordError, TruncatedError
+from groups.wire.java_strings import read_chars, read_modified_utf8
 from groups.wire.primitives import (
     LengthReader,
     Reader,
@@ -24,7 +26,7 @@ from groups.wire.primitives import (
     take,
     to_base64,
 )
-from groups.wire.schema import UNKNOWN_TAGS, Array, Field, FieldType, Form, Primitive, Struct
+from groups.wire.schema import HIGHEST_TAG, UNKNOWN_TAGS, Array, Field, FieldType, Form, Primitive, Struct
 
 
 def _read_count(form: Form) -> LengthReader:
@@ -50,6 +52,10 @@ def _reader(type_: FieldType, form: Form, *, nullable: bool) -> Reader:
             return bytes_reader(_read_count(form), nullable=nullable)
         case Primitive.UUID:
             return read_uuid
+        case Primitive.MODIFIED_UTF8:
+            return read_modified_utf8
+        case Primitive.CHARS:
+            return read_chars
         case _:
             return _integer_reader(type_)
 
@@ -191,8 +197,10 @@ def _tags_reader(body: Struct, form: Form) -> Any:
             raise TruncatedError(f"{count} tagged fields", needed=count * 2, left=len(data) - at, offset=at)
         unknown = []
         for _ in range(count):
-            tag, at = read_unsigned_varint(data, at)
-            size, at = read_unsigned_varint(data, at)
+            tag, after = read_unsigned_varint(data, at)
+            if tag > HIGHEST_TAG:
+                raise MalformedError(f"tag {tag}; the highest is {HIGHEST_TAG}", offset=at)
+            size, at = read_unsigned_varint(data, after)
             raw, end = take(data, at, size, f"tagged field {tag}")
             if tag not in known:
                 unknown.append({"tag": tag, "data": to_base64(raw)})
@@ -209,9 +217,13 @@ def _tags_reader(body: Struct, form: Form) -> Any:
                     raise MalformedError(f"{name} has {size} bytes and uses {length} of them", offset=at)
                 if value != default:
                     out[name] = value
+                else:
+                    # A tag that stands there twice: the last one counts, as in Kafka.
+                    out.pop(name, None)
             at = end
         if unknown:
-            out[UNKNOWN_TAGS] = unknown
+            # Kafka takes them in any order and writes them in rising order alone.
+            out[UNKNOWN_TAGS] = sorted(unknown, key=itemgetter("tag"))
         return at
 
     return read

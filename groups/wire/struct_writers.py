@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import Any
 
 from groups.wire.errors import RecordError, UnencodableError
+from groups.wire.java_strings import write_chars, write_modified_utf8
 from groups.wire.primitives import (
     LengthWriter,
     Writer,
@@ -20,9 +21,17 @@ from groups.wire.primitives import (
     write_unsigned_varint,
     write_uuid,
 )
-from groups.wire.schema import UNKNOWN_TAGS, Array, Field, FieldType, Form, Primitive, Required, Struct
-
-HIGHEST_TAG: Final = 0x7FFF_FFFF
+from groups.wire.schema import (
+    HIGHEST_TAG,
+    UNKNOWN_TAGS,
+    Array,
+    Field,
+    FieldType,
+    Form,
+    Primitive,
+    Required,
+    Struct,
+)
 
 
 def _write_count(form: Form) -> LengthWriter:
@@ -48,6 +57,10 @@ def _writer(type_: FieldType, form: Form, *, nullable: bool) -> Writer:
             return bytes_writer(_write_count(form), nullable=nullable)
         case Primitive.UUID:
             return write_uuid
+        case Primitive.MODIFIED_UTF8:
+            return write_modified_utf8
+        case Primitive.CHARS:
+            return write_chars
         case Primitive.BOOL:
             return write_bool
         case _:
