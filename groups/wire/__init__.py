@@ -19,6 +19,7 @@ module                       what it is for
 ``schema``                   what a schema is: fields, versions, tags; data only
 ``coordinator_schema``       the coordinator's keys and values, all versions
 ``codec``                    compiles a schema for one version (``struct_readers``, ``struct_writers``)
+``fused_readers``            the same readers once more as one function each, several times faster
 ``primitives``               varints, strings, bytes, ids
 ``errors``                   one class tree; each error one sentence with its byte offset
 ===========================  =================================================================================

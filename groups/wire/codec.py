@@ -1,7 +1,8 @@
 """Compiles a schema into a reader and a writer for one version.
 
 All decisions that a schema allows (which fields, which lengths, null or not) are taken once; what remains at run
-time is a row of closures (``groups.wire.struct_readers``, ``groups.wire.struct_writers``).
+time is a row of closures (``groups.wire.struct_readers``, ``groups.wire.struct_writers``). In front of the readers'
+closures stands one function for the whole message (``groups.wire.fused_readers``), which gives the same values.
 
 ``codec(message, version)`` gives a ``Codec``: ``read(data, at) -> (dict, end)`` and ``write(out, dict)``. Dicts are
 in Kafka's JSON form; a tagged field at its default is left out, tagged fields that the schema does not know are
@@ -14,6 +15,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from groups.wire.errors import UnknownVersionError
+from groups.wire.fused_readers import fused_reader
 from groups.wire.primitives import Reader, Writer
 from groups.wire.schema import Message
 from groups.wire.struct_readers import struct_reader
@@ -38,10 +40,11 @@ def codec(message: Message, version: int) -> Codec:
             f"{message.name} has no version {version} here; known are {message.oldest} to {message.newest}"
         )
     form = message.form(version)
+    careful = struct_reader(message.body, form)
     return Codec(
         name=message.name,
         version=version,
-        read=struct_reader(message.body, form),
+        read=fused_reader(message.body, form, careful, message.name),
         write=struct_writer(message.body, form),
     )
 

@@ -20,7 +20,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from groups.wire.codec import codec
-from groups.wire.coordinator_schema import RECORD_TYPES
+from groups.wire.coordinator_schema import RECORD_TYPES, RecordType
 from groups.wire.errors import (
     MalformedError,
     RecordError,
@@ -28,52 +28,77 @@ from groups.wire.errors import (
     UnencodableError,
     UnknownVersionError,
 )
-from groups.wire.primitives import from_base64, to_base64
+from groups.wire.primitives import Reader, from_base64, to_base64
 
 __all__ = ["RecordError", "decode_record", "encode_record", "is_opaque"]
 
 _INT16: Final = struct.Struct(">h")
 
-_KEY_READERS: Final = {number: codec(type_.key, 0).read for number, type_ in RECORD_TYPES.items()}
-_VALUE_READERS: Final = {
-    (number, version): codec(type_.value, version).read
-    for number, type_ in RECORD_TYPES.items()
-    for version in range(type_.value.newest + 1)
-}
+
+class _Values(dict[bytes, tuple[int, Reader]]):
+    """The version and the reader of a value, by the two bytes that it begins with."""
+
+    def __init__(self, type_: RecordType) -> None:
+        self.type = type_
+
+    def __missing__(self, leading: bytes) -> tuple[int, Reader]:
+        version = _leading_int16(leading)
+        message = self.type.value
+        if not message.knows(version):
+            raise UnknownVersionError(
+                f"type {self.type.number} has no value version {version} here; known are "
+                f"{message.oldest} to {message.newest}"
+            )
+        self[leading] = version, codec(message, version).read
+        return self[leading]
+
+
+class _Keys(dict[bytes, tuple[RecordType, Reader, _Values]]):
+    """What is known of a record, by the two bytes that its key begins with."""
+
+    def __missing__(self, leading: bytes) -> tuple[RecordType, Reader, _Values]:
+        number = _leading_int16(leading)
+        type_ = RECORD_TYPES.get(number)
+        if type_ is None:
+            raise UnknownVersionError(f"records of type {number} are not known here")
+        self[leading] = type_, codec(type_.key, 0).read, _Values(type_)
+        return self[leading]
+
+
+_KEYS: Final = _Keys()
 
 
 def decode_record(key: bytes | None, value: bytes | None) -> dict[str, Any]:
     """The payload of a record; never raises, see the module for what cannot be read."""
-    number: int | None = None
+    type_: RecordType | None = None
     fields: dict[str, Any] | None = None
     try:
-        number = _leading_int16(key, "key")
-        assert key is not None
-        read_key = _KEY_READERS.get(number)
-        if read_key is None:
-            raise UnknownVersionError(f"records of type {number} are not known here")
-        fields = _whole(read_key, key, "key")
+        if key is None:
+            raise MalformedError("the record has no key")
+        type_, read_key, values = _KEYS[key[:2]]
+        read, end = read_key(key, 2)
+        if end != len(key):
+            raise _too_many(key, end)
+        fields = read
         if value is None:
-            return {"type": number, "key": fields, "version": None, "value": None}
-        version = _leading_int16(value, "value")
-        read_value = _VALUE_READERS.get((number, version))
-        if read_value is None:
-            raise UnknownVersionError(
-                f"type {number} has no value version {version} here; known are 0 to "
-                f"{RECORD_TYPES[number].value.newest}"
-            )
-        decoded = _whole(read_value, value, "value")
+            return {"type": type_.number, "key": fields, "version": None, "value": None}
+        version, read_value = values[value[:2]]
+        decoded, end = read_value(value, 2)
+        if end != len(value):
+            raise _too_many(value, end)
     except RecordError as error:
+        if error.offset is not None:
+            error.inside("key" if fields is None else "value")
         opaque: dict[str, Any] = {
-            "type": number,
+            "type": _INT16.unpack_from(key)[0] if key is not None and len(key) >= _INT16.size else None,
             "key_bytes": None if key is None else to_base64(key),
             "value_bytes": None if value is None else to_base64(value),
             "reason": str(error),
         }
-        if fields is not None and number is not None:
-            opaque["group"] = fields[RECORD_TYPES[number].group_field]
+        if fields is not None and type_ is not None:
+            opaque["group"] = fields[type_.group_field]
         return opaque
-    return {"type": number, "key": fields, "version": version, "value": decoded}
+    return {"type": type_.number, "key": fields, "version": version, "value": decoded}
 
 
 def encode_record(payload: Mapping[str, Any]) -> tuple[bytes | None, bytes | None]:
@@ -104,30 +129,16 @@ def is_opaque(payload: Mapping[str, Any]) -> bool:
     return "key_bytes" in payload
 
 
-def _leading_int16(data: bytes | None, what: str) -> int:
-    if data is None:
-        raise MalformedError(f"the record has no {what}")
-    if len(data) < _INT16.size:
-        error = TruncatedError("an int16", needed=_INT16.size, left=len(data), offset=0)
-        error.inside(what)
-        raise error
-    number: int = _INT16.unpack_from(data)[0]
+def _leading_int16(leading: bytes) -> int:
+    if len(leading) < _INT16.size:
+        raise TruncatedError("an int16", needed=_INT16.size, left=len(leading), offset=0)
+    number: int = _INT16.unpack(leading)[0]
     return number
 
 
-def _whole(read: Any, data: bytes, what: str) -> dict[str, Any]:
-    """All of ``data`` behind its int16; a byte too many means that it is not what its version says."""
-    try:
-        fields, end = read(data, _INT16.size)
-        if end != len(data):
-            raise MalformedError(
-                f"the fields end here, the bytes go on for {len(data) - end} more", offset=end
-            )
-    except RecordError as error:
-        error.inside(what)
-        raise
-    result: dict[str, Any] = fields
-    return result
+def _too_many(data: bytes, end: int) -> MalformedError:
+    """A byte too many means that the bytes are not what their version says."""
+    return MalformedError(f"the fields end here, the bytes go on for {len(data) - end} more", offset=end)
 
 
 def _written(what: str, leading: int, write: Any, fields: Any) -> bytes:
