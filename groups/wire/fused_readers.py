@@ -26,6 +26,7 @@ from contextlib import contextmanager
 from functools import cache, lru_cache
 from typing import Any, Final
 
+from groups.wire.java_strings import read_chars, read_modified_utf8
 from groups.wire.primitives import LONGEST_STRING, Reader, read_unsigned_varint
 from groups.wire.schema import Array, Field, FieldType, Form, Primitive, Struct
 from groups.wire.uuids import uuid_to_base64
@@ -219,6 +220,13 @@ class _Function:
                 )
             case Primitive.UUID:
                 return f"id_text({self.wait_for('16s', self.fresh('v'))})"
+            case Primitive.MODIFIED_UTF8 | Primitive.CHARS:
+                # No record has them, so their readers are just called.
+                self.flush()
+                value = self.fresh("v")
+                read = self.keep("read", read_chars if type_ is Primitive.CHARS else read_modified_utf8)
+                self.say(f"{value}, at = {read}(data, at)")
+                return value
             case _:
                 assert type_.struct_code is not None
                 return self.wait_for(type_.struct_code, self.fresh("v"))
