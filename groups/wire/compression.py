@@ -33,6 +33,10 @@ compresses, so 64 times that leaves room for a tuned cluster, and a few bytes of
 _GZIP_WINDOW: Final = 31
 """zlib's way to say: a window of 32 KiB, in a gzip wrapper."""
 
+MOST_GZIP_MEMBERS: Final = 100
+"""A producer writes one. Each costs a copy of all that follows it, so that a megabyte of empty ones, 20 bytes each,
+would cost gigabytes of copying."""
+
 _XERIAL_MAGIC: Final = b"\x82SNAPPY\x00"
 _XERIAL_VERSIONS: Final = struct.pack(">ii", 1, 1)
 _XERIAL_BLOCK_BYTES: Final = 32 * 1024
@@ -100,7 +104,11 @@ def _damaged(name: str) -> CompressionError:
 def _decompress_gzip(data: bytes) -> bytes:
     out = bytearray()
     rest = data
+    members = 0
     while rest:
+        members += 1
+        if members > MOST_GZIP_MEMBERS:
+            raise CompressionError(f"the gzip data has more than {MOST_GZIP_MEMBERS} members")
         member = zlib.decompressobj(_GZIP_WINDOW)
         try:
             out += member.decompress(rest, MOST_DECOMPRESSED_BYTES - len(out) + 1)
@@ -173,6 +181,8 @@ def _decompress_into_growing(
                 raise _damaged(name) from None
             if size == MOST_DECOMPRESSED_BYTES:
                 raise _too_much(name) from None
+            # Let go of it before there is a larger one.
+            del buffer
             size *= _FIRST_GUESS
         else:
             return bytes(memoryview(buffer)[:length])
