@@ -26,8 +26,10 @@ def values(type_: FieldType, form: Form) -> st.SearchStrategy[Any]:
             return structs(type_, form)
         case Array():
             return st.lists(values(type_.of, form), max_size=3)
-        case Primitive.STRING | Primitive.PLAIN_STRING:
+        case Primitive.STRING | Primitive.PLAIN_STRING | Primitive.MODIFIED_UTF8:
             return TEXT
+        case Primitive.CHARS:
+            return st.none() | TEXT.filter(bool)
         case Primitive.BYTES:
             return BLOB.map(lambda data: base64.b64encode(data).decode())
         case Primitive.UUID:
