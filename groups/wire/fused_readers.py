@@ -29,6 +29,7 @@ from typing import Any, Final
 from groups.wire.java_strings import read_chars, read_modified_utf8
 from groups.wire.primitives import LONGEST_STRING, Reader, read_unsigned_varint
 from groups.wire.schema import Array, Field, FieldType, Form, Primitive, Struct
+from groups.wire.struct_readers import value_reader
 from groups.wire.uuids import uuid_to_base64
 
 REMEMBERED_COUNTS: Final = 1024
@@ -174,22 +175,19 @@ class _Function:
             self.tagged(declared, tags, out)
         return out
 
-    def tagged(self, declared: list[Field], tags: str, out: str) -> None:
-        tag, end = self.fresh("tag"), self.fresh("end")
-        self.say(f"if {tags} > 0x7F: raise Unusual")
-        with self.block(f"for _ in range({tags}):"):
-            self.say(f"{tag} = data[at]", f"{end} = data[at + 1]", "at += 2")
-            self.say(f"if {end} > 0x7F: {end}, at = long_length(data, at)", f"{end} += at")
-            word = "if"
-            for field in declared:
-                with self.block(f"{word} {tag} == {field.tag}:"):
-                    value = self.tagged_value(field)
-                    self.flush()
-                    default = self.keep("default", field.tagged_default)
-                    self.say(f"if at != {end}: raise Unusual", f"given = {value}")
-                    self.say(f"if given != {default}: {out}[{field.name!r}] = given")
-                word = "elif"
-            self.say("else: raise Unusual")
+    def tagged(self, declared: list[Field], left: str, out: str) -> None:
+        """Reads the declared tags in rising order, as Kafka writes them; any other is left over."""
+        end = self.fresh("end")
+        for field in sorted(declared, key=lambda field: field.tag or 0):
+            with self.block(f"if {left} and data[at] == {field.tag}:"):
+                self.say(f"{left} -= 1", f"{end} = data[at + 1]", "at += 2")
+                self.say(f"if {end} > 0x7F: {end}, at = long_length(data, at)", f"{end} += at")
+                value = self.tagged_value(field)
+                self.flush()
+                default = self.keep("default", field.tagged_default)
+                self.say(f"if at != {end}: raise Unusual", f"given = {value}")
+                self.say(f"if given != {default}: {out}[{field.name!r}] = given")
+        self.say(f"if {left}: raise Unusual")
 
     def tagged_value(self, field: Field) -> str:
         nullable = field.is_nullable_in(self.form.version)
@@ -227,9 +225,14 @@ class _Function:
                 read = self.keep("read", read_chars if type_ is Primitive.CHARS else read_modified_utf8)
                 self.say(f"{value}, at = {read}(data, at)")
                 return value
-            case _:
-                assert type_.struct_code is not None
+            case _ if type_.struct_code is not None:
                 return self.wait_for(type_.struct_code, self.fresh("v"))
+            case _:
+                self.flush()
+                value = self.fresh("v")
+                read = self.keep("read", value_reader(type_, self.form, nullable=nullable))
+                self.say(f"{value}, at = {read}(data, at)")
+                return value
 
     def nullable_struct(self, body: Struct) -> str:
         mark = self.wait_for("B", self.fresh("n"))

@@ -37,7 +37,8 @@ def _read_string_length(form: Form) -> LengthReader:
     return read_compact_length if form.flexible else read_int16_length
 
 
-def _reader(type_: FieldType, form: Form, *, nullable: bool) -> Reader:
+def value_reader(type_: FieldType, form: Form, *, nullable: bool) -> Reader:
+    """The reader of one value that does not stand in a tagged section."""
     match type_:
         case Struct():
             read = struct_reader(type_, form)
@@ -100,8 +101,8 @@ def _nullable_struct_reader(read: Reader) -> Reader:
 def _tagged_reader(field: Field, form: Form) -> Reader:
     """A struct that may be null has another mark in a tagged section: an unsigned varint, 0 for null."""
     if not isinstance(field.type, Struct) or not field.is_nullable_in(form.version):
-        return _reader(field.type, form, nullable=field.is_nullable_in(form.version))
-    read = _reader(field.type, form, nullable=False)
+        return value_reader(field.type, form, nullable=field.is_nullable_in(form.version))
+    read = value_reader(field.type, form, nullable=False)
 
     def read_nullable(data: bytes, at: int) -> tuple[Any, int]:
         mark, start = read_unsigned_varint(data, at)
@@ -114,7 +115,7 @@ def _array_reader(array: Array, form: Form, *, nullable: bool) -> Reader:
     read_count = _read_count(form)
     code = array.of.struct_code if isinstance(array.of, Primitive) else None
     width = struct.calcsize(f">{code}") if code else 1
-    read_element = None if code else _reader(array.of, form, nullable=False)
+    read_element = None if code else value_reader(array.of, form, nullable=False)
 
     def read(data: bytes, at: int) -> tuple[list[Any] | None, int]:
         count, end = read_count(data, at)
@@ -151,7 +152,7 @@ def struct_reader(body: Struct, form: Form, *, whole: bool = True) -> Reader:
             continue
         for field in fields:
             nullable = field.is_nullable_in(form.version)
-            steps.append((field.name, (field.name,), _reader(field.type, form, nullable=nullable)))
+            steps.append((field.name, (field.name,), value_reader(field.type, form, nullable=nullable)))
     row = tuple(steps)
     read_tags = _tags_reader(body, form) if form.flexible and whole else None
 
