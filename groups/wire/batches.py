@@ -11,6 +11,7 @@ any checksum; where it leads nowhere, the bytes are searched for the next header
 
 from __future__ import annotations
 
+import struct
 import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -58,6 +59,7 @@ if TYPE_CHECKING:
     Buffer = bytes | bytearray | memoryview | mmap
 
 _MAGIC_AT: Final = 16
+_HEAD: Final = struct.Struct(">qiiB")
 _LEAST_LENGTH: Final = HEADER_BYTES - LENGTH_END
 _OLD_MAGICS: Final = (0, 1)
 _LEAST_OLD_LENGTH: Final = 14
@@ -67,9 +69,10 @@ _SEARCH_BLOCK_BYTES: Final = 1024 * 1024
 """The search for a next header takes this much at a time, so that a mapped file is not read into memory at once."""
 
 MOST_SEARCH_BYTES: Final = 256 * 1024 * 1024
-"""What the search for next headers may spend in one segment: the bytes that it checks, and for each place that it
-looks at as much as ``_LOOK_COSTS_BYTES``. That is at most a few seconds. An honest file needs a batch's length for
-each fault; bytes made to look like headers everywhere would need the square of theirs."""
+"""What faults may cost in one segment: the bytes whose checksum proves wrong, those that the search for a next header
+checks, and for each place that it looks at as much as ``_LOOK_COSTS_BYTES``. That is at most a few seconds. An honest
+file needs a batch's length for each fault; bytes made to look like headers everywhere would need the square of
+theirs. When it is spent, all that follows the next fault is left out."""
 
 _LOOK_COSTS_BYTES: Final = 64
 """So that there are at most four million looks, as many as a gigabyte of random bytes asks for."""
@@ -137,6 +140,7 @@ class _Walk:
         self.view = view
         self.end = len(view)
         self.search_bytes_left = MOST_SEARCH_BYTES
+        self.zeros_begin: int | None = None
 
     def run(self) -> Iterator[RecordBatch | BatchProblem]:
         at = 0
@@ -164,15 +168,14 @@ class _Walk:
         try:
             return parse_batch(bytes(self.view[at:after])), after
         except BatchError as error:
+            self.search_bytes_left -= after - at
             following = after if self.may_begin(after) else self.search(at + 1)
             return self.left_out(at, following, str(error)), following
 
     def head(self, at: int) -> tuple[int, int, int, int]:
         """Base offset, length, leader epoch and magic: there are 17 bytes at ``at``."""
-        base_offset = int.from_bytes(self.view[at : at + 8], signed=True)
-        length = int.from_bytes(self.view[at + 8 : at + 12], signed=True)
-        leader_epoch = int.from_bytes(self.view[at + 12 : at + 16], signed=True)
-        return base_offset, length, leader_epoch, self.view[at + _MAGIC_AT]
+        base_offset, length, leader_epoch, magic = _HEAD.unpack_from(self.view, at)
+        return base_offset, length, leader_epoch, magic
 
     def may_begin(self, at: int) -> bool:
         """Whether a batch may begin at ``at``: the header looks like one, or the file ends there."""
@@ -264,17 +267,28 @@ class _Walk:
         if magic not in _OLD_MAGICS or length < _LEAST_OLD_LENGTH or after > self.end:
             return None
         crc = int.from_bytes(self.view[at + LENGTH_END : at + _MAGIC_AT])
-        return after if zlib.crc32(self.view[at + _MAGIC_AT : after]) == crc else None
+        if zlib.crc32(self.view[at + _MAGIC_AT : after]) == crc:
+            return after
+        self.search_bytes_left -= after - at
+        return None
 
     def is_zeros(self, at: int) -> bool:
-        for start in range(at, self.end, _SEARCH_BLOCK_BYTES):
-            block = bytes(self.view[start : start + _SEARCH_BLOCK_BYTES])
-            if block.count(0) != len(block):
-                return False
-        return True
+        """Whether there are only zeros from ``at`` on; looked up once, from the end."""
+        if self.zeros_begin is None:
+            self.zeros_begin = 0
+            for start in range(
+                (self.end - 1) // _SEARCH_BLOCK_BYTES * _SEARCH_BLOCK_BYTES, -1, -_SEARCH_BLOCK_BYTES
+            ):
+                block = bytes(self.view[start : start + _SEARCH_BLOCK_BYTES])
+                if used := len(block.rstrip(b"\0")):
+                    self.zeros_begin = start + used
+                    break
+        return at >= self.zeros_begin
 
     def search(self, at: int) -> int:
-        """Where the next whole batch begins, at ``at`` or later; the end if there is none."""
+        """Where the next whole batch begins, at ``at`` or later; the end if there is none, or nothing left to spend."""
+        if self.search_bytes_left <= 0:
+            return self.end
         sought = at + _MAGIC_AT
         while sought < self.end:
             block = bytes(self.view[sought : sought + _SEARCH_BLOCK_BYTES])

@@ -51,7 +51,11 @@ def read_unsigned_varint(data: bytes, at: int, longest: int = _VARINT_BYTES) -> 
 
 def read_varint(data: bytes, at: int) -> tuple[int, int]:
     """A zigzag int32."""
-    raw, end = read_unsigned_varint(data, at)
+    if at + 1 < len(data) and (low := data[at]) > 0x7F and (high := data[at + 1]) < 0x80:
+        # Lengths of records have two bytes, nearly always.
+        raw, end = low & 0x7F | high << 7, at + 2
+    else:
+        raw, end = read_unsigned_varint(data, at)
     return (raw >> 1) ^ -(raw & 1), end
 
 

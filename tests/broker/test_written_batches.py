@@ -42,7 +42,7 @@ def kinds_of_batches() -> list[RecordBatch]:
             plain,
             timestamp_type=TimestampType.LOG_APPEND_TIME,
             max_timestamp_ms=1_795_224_375_999,
-            records=tuple(replace(record, timestamp_ms=1_795_224_375_999) for record in plain.records),
+            records=tuple(record._replace(timestamp_ms=1_795_224_375_999) for record in plain.records),
         ),
     ]
 
