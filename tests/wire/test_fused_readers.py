@@ -30,6 +30,7 @@ EVERYTHING = Message(
         Field("told", NESTED, since=1, tag=1, nullable_since=1, default=None),
         Field("on", Primitive.BOOL, since=1, tag=2),
         Field("numbers", Array(Primitive.INT64), since=1, tag=3, nullable_since=1),
+        Field("javas", Array(Primitive.MODIFIED_UTF8)),
     ),
     newest=1,
     flexible_since=1,
