@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from groups.wire.inspection import Node, find, inspect, kinds
 from groups.wire.inspection import walk as walking
-from groups.wire.inspection.layouts import RecordKey, Unversioned, Versioned
+from groups.wire.inspection.layouts import RecordKey, SelfVersioned, Unversioned, Versioned
 from groups.wire.inspection.nodes import values_of
 from tests.wire.strategies import bodies
 
@@ -43,6 +43,12 @@ def written(draw: st.DrawFn) -> tuple[str, int | None, dict[str, Any], bytes]:
             number = draw(st.sampled_from(sorted(layout.numbers)))
             value = {"type": number, **draw(bodies(layout.message(number), 0))}
             return kind.name, None, value, layout.write(value, None)
+        case SelfVersioned() as layout:
+            version = draw(st.sampled_from(layout.versions))
+            message, used = layout.message(version)
+            drawn = {**draw(bodies(message, used)), "version": version}
+            newest = {"latestSupportedVersion": 11} if "latestSupportedVersion" in drawn else {}
+            return kind.name, None, {**drawn, **newest}, layout.write({**drawn, **newest}, None)
         case Unversioned() as layout:
             version = draw(st.sampled_from(layout.versions))
             value = draw(bodies(layout.message, version))

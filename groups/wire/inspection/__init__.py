@@ -6,6 +6,9 @@ module                what it is for
 ``inspecting``        ``inspect``: the listing of bytes of a named kind
 ``kinds``             ``kinds``: every kind by its name
 ``guessing``          ``guess``: which kind bytes are
+``editing``           ``edit``: the bytes with one field changed, through blobs inside blobs
+``differences``       ``differences``: two listings matched by name
+``text``              ``bytes_from_text``: hex, dumps, base64
 ``nodes``             the nodes of a listing, their JSON form, and their values
 ``walk``              the listing of a message, along the declaration that its codec is compiled from
 ``layouts``           where a kind's version stands, and which message follows
@@ -15,18 +18,25 @@ module                what it is for
 Pure, as all of ``groups.wire``. Bytes never make it raise: what cannot be read is a ``Problem`` on its field.
 """
 
+from groups.wire.inspection.differences import differences
+from groups.wire.inspection.editing import edit
 from groups.wire.inspection.guessing import Guess, guess
 from groups.wire.inspection.inspecting import Inspection, inspect
 from groups.wire.inspection.kinds import Kind, kind_named, kinds
 from groups.wire.inspection.nodes import Node, Problem, each_node, find
+from groups.wire.inspection.text import BadText, bytes_from_text
 
 __all__ = [
+    "BadText",
     "Guess",
     "Inspection",
     "Kind",
     "Node",
     "Problem",
+    "bytes_from_text",
+    "differences",
     "each_node",
+    "edit",
     "find",
     "guess",
     "inspect",

@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
+from groups.wire import streams_user_data
 from groups.wire.coordinator_schema import RECORD_TYPES
 from groups.wire.embedded import ASSIGNMENT, SUBSCRIPTION
 from groups.wire.errors import UnknownVersionError
-from groups.wire.inspection.layouts import Layout, RecordKey, Unversioned, Versioned
+from groups.wire.inspection.layouts import Layout, RecordKey, SelfVersioned, Unversioned, Versioned
 from groups.wire.user_data import COOPERATIVE_STICKY_USER_DATA, STICKY_USER_DATA
 
 
@@ -70,6 +71,31 @@ def _user_data() -> Iterator[Kind]:
     )
 
 
+def _streams_user_data() -> Iterator[Kind]:
+    yield Kind(
+        name="streams-subscription-info",
+        title="Subscription info of Kafka Streams",
+        about="what a Kafka Streams instance puts into its subscription",
+        layout=SelfVersioned(
+            message=streams_user_data.subscription_info_message,
+            known=range(1, streams_user_data.NEWEST_VERSION + 1),
+            decode=streams_user_data.read_subscription_info,
+            encode=streams_user_data.encode_subscription_info,
+        ),
+    )
+    yield Kind(
+        name="streams-assignment-info",
+        title="Assignment info of Kafka Streams",
+        about="what the leader of a Kafka Streams group puts into an assignment",
+        layout=SelfVersioned(
+            message=lambda version: (streams_user_data.ASSIGNMENT_INFO, version),
+            known=range(1, streams_user_data.NEWEST_VERSION + 1),
+            decode=streams_user_data.read_assignment_info,
+            encode=streams_user_data.encode_assignment_info,
+        ),
+    )
+
+
 def _records() -> Iterator[Kind]:
     yield Kind(
         name="key",
@@ -94,7 +120,7 @@ def kinds() -> dict[str, Kind]:
     return {kind.name: kind for table in _TABLES for kind in table()}
 
 
-_TABLES: Final = (_blobs, _user_data, _records)
+_TABLES: Final = (_blobs, _user_data, _streams_user_data, _records)
 
 
 def kind_named(name: str) -> Kind:

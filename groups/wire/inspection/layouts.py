@@ -7,7 +7,7 @@ the body in Kafka's JSON form, with the leading ``version`` or ``type`` as a fie
 from __future__ import annotations
 
 import struct
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
@@ -16,9 +16,10 @@ from groups.wire.coordinator_schema import RECORD_TYPES
 from groups.wire.errors import RecordError, TruncatedError, UnencodableError, UnknownVersionError
 from groups.wire.inspection.nodes import REST, Node
 from groups.wire.inspection.walk import Walk
-from groups.wire.schema import Message
+from groups.wire.schema import Form, Message, Struct
 
 INT16: Final = struct.Struct(">h")
+INT32: Final = struct.Struct(">i")
 
 
 @dataclass(slots=True)
@@ -44,8 +45,11 @@ class Layout(Protocol):
         """Whether bytes may follow what is known, because newer versions append."""
 
     @property
-    def messages(self) -> tuple[Message, ...]:
-        """The messages that may stand in it."""
+    def leading_name(self) -> str | None:
+        """The name of the int16 that decides how the rest is read, where there is one."""
+
+    def body_at(self, leading: int) -> tuple[Struct, Form]:
+        """What stands behind that int16; ``UnknownVersionError``."""
 
     def into(self, listing: Listing, walk: Walk, version: int | None) -> None:
         """Lists the fields; ``Stopped`` at a fault, ``RecordError`` where nothing can be said of any field."""
@@ -71,9 +75,8 @@ class Versioned:
     def versions(self) -> tuple[int, ...]:
         return tuple(self.message.versions)
 
-    @property
-    def messages(self) -> tuple[Message, ...]:
-        return (self.message,)
+    def body_at(self, leading: int) -> tuple[Struct, Form]:
+        return self.message.body, self.message.form(self.known(leading))
 
     @property
     def leading_name(self) -> str:
@@ -101,7 +104,10 @@ class Versioned:
 
     def read(self, data: bytes, version: int | None) -> tuple[int | None, dict[str, Any], int]:
         written = leading_int16(data, "a version")
-        used = self.known(written if version is None else min(written, version))
+        try:
+            used = self.known(written if version is None else min(written, version))
+        except UnknownVersionError as error:
+            raise at_zero(error) from None
         body, end = codec(self.message, used).read(data, INT16.size)
         return written, {self.leading_name: written, **body}, end
 
@@ -131,8 +137,11 @@ class Unversioned:
         return tuple(self.message.versions)
 
     @property
-    def messages(self) -> tuple[Message, ...]:
-        return (self.message,)
+    def leading_name(self) -> None:
+        return None
+
+    def body_at(self, leading: int) -> tuple[Struct, Form]:
+        raise UnknownVersionError(f"the bytes of {self.message.name} do not tell their version")
 
     def into(self, listing: Listing, walk: Walk, version: int | None) -> None:
         listing.message = self.message.name
@@ -172,8 +181,12 @@ class RecordKey:
         return ()
 
     @property
-    def messages(self) -> tuple[Message, ...]:
-        return tuple(record_type.key for record_type in RECORD_TYPES.values())
+    def leading_name(self) -> str:
+        return "type"
+
+    def body_at(self, leading: int) -> tuple[Struct, Form]:
+        message = self.message(leading)
+        return message.body, message.form(0)
 
     @property
     def numbers(self) -> tuple[int, ...]:
@@ -197,7 +210,11 @@ class RecordKey:
 
     def read(self, data: bytes, version: int | None) -> tuple[int | None, dict[str, Any], int]:
         number = leading_int16(data, "a type")
-        body, end = codec(self.message(number), 0).read(data, INT16.size)
+        try:
+            message = self.message(number)
+        except UnknownVersionError as error:
+            raise at_zero(error) from None
+        body, end = codec(message, 0).read(data, INT16.size)
         return None, {"type": number, **body}, end
 
     def write(self, value: Mapping[str, Any], version: int | None) -> bytes:
@@ -208,6 +225,54 @@ class RecordKey:
         out = bytearray(INT16.pack(number))
         codec(self.message(number), 0).write(out, body)
         return bytes(out)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SelfVersioned:
+    """A message whose first field is its version, an int32: what Kafka Streams puts into user data.
+
+    ``message`` says which declaration a version is read with, and as which version of it; ``decode`` and ``encode``
+    know what else has to be right.
+    """
+
+    message: Callable[[int], tuple[Message, int]]
+    known: range
+    decode: Callable[[bytes], tuple[dict[str, Any], int]]
+    encode: Callable[[Mapping[str, Any]], bytes]
+    appends: bool = True
+
+    @property
+    def versions(self) -> tuple[int, ...]:
+        return tuple(self.known)
+
+    @property
+    def leading_name(self) -> str:
+        return "version"
+
+    def body_at(self, leading: int) -> tuple[Struct, Form]:
+        message, used = self.message(leading)
+        codec(message, used)
+        return message.body, message.form(used)
+
+    def into(self, listing: Listing, walk: Walk, version: int | None) -> None:
+        try:
+            if len(walk.data) < INT32.size:
+                raise TruncatedError("a version", needed=INT32.size, left=len(walk.data), offset=0)
+            listing.version = INT32.unpack_from(walk.data)[0]
+            message, used = self.message(listing.version)
+            codec(message, used)
+        except RecordError as error:
+            raise walk.fail(walk.node(listing.fields, REST, "bytes", 0), at_zero(error)) from None
+        listing.message = message.name
+        listing.read = walk.message(message, used, 0, listing.fields)
+        self.decode(walk.data)
+
+    def read(self, data: bytes, version: int | None) -> tuple[int | None, dict[str, Any], int]:
+        value, end = self.decode(data)
+        return value["version"], value, end
+
+    def write(self, value: Mapping[str, Any], version: int | None) -> bytes:
+        return self.encode(value)
 
 
 def leading(listing: Listing, walk: Walk, name: str, message: str) -> int:

@@ -21,7 +21,7 @@ from groups.wire.primitives import (
     take,
     to_base64,
 )
-from groups.wire.schema import NEVER, Array, Field, FieldType, Form, Message, Primitive, Struct
+from groups.wire.schema import HIGHEST_TAG, NEVER, Array, Field, FieldType, Form, Message, Primitive, Struct
 from groups.wire.struct_readers import struct_reader
 
 MOST_NODES: Final = 50_000
@@ -189,6 +189,10 @@ class Walk:
         node = self.node(into, UNKNOWN_TAG, "bytes", at)
         try:
             tag, start = read_unsigned_varint(self.data, at)
+            if tag > HIGHEST_TAG:
+                raise MalformedError(f"tag {tag}; the highest is {HIGHEST_TAG}", offset=at)
+            if tag > HIGHEST_TAG:
+                raise MalformedError(f"tag {tag}; the highest is {HIGHEST_TAG}", offset=at)
             node.name, node.tag = f"{UNKNOWN_TAG}{tag}", tag
             size, start = read_unsigned_varint(self.data, start)
             raw, end = take(self.data, start, size, f"tagged field {tag}")
@@ -240,6 +244,10 @@ def type_name(type_: FieldType, *, nullable: bool = False) -> str:
             name = "array"
         case Array(of=of):
             name = f"array {type_name(of)}"
+        case Primitive.CHARS:
+            return "string?"
+        case Primitive.PLAIN_STRING | Primitive.MODIFIED_UTF8:
+            name = "string"
         case Primitive():
             name = type_.name.lower()
     return f"{name}?" if nullable else name
@@ -261,7 +269,11 @@ def _prefix(type_: Primitive | Array, value: Any, length: int) -> int:
     if isinstance(type_, Array):
         assert isinstance(type_.of, Primitive)
         return length - len(value or ()) * (type_.of.value[1] or 0)
-    if type_ is Primitive.STRING:
+    if type_ is Primitive.MODIFIED_UTF8:
+        return 2
+    if type_ is Primitive.CHARS:
+        return 4
+    if type_ in (Primitive.STRING, Primitive.PLAIN_STRING):
         return length - len((value or "").encode())
     if type_ is Primitive.BYTES:
         return length - len(from_base64(value or ""))
