@@ -13,6 +13,9 @@ module                       what it is for
 ``compression``              the five compressions, in Kafka's framings, bounded
 ``control``                  control records: ``COMMIT`` and ``ABORT`` markers
 ``embedded``                 the classic protocol's subscription and assignment blobs
+``older_clients``            what a client of old reads of such a blob, and what follows if it leads the group
+``user_data``                what the sticky assignors keep in user data, and what they believe of a member
+``streams_user_data``        what Kafka Streams keeps there: tasks, and which host has which partitions
 ``metadata_log``             topics and partitions out of ``__cluster_metadata``
 ``metadata_hash``            the hash that proves topic names and partition counts
 ``uuids``                    topic ids as Kafka writes them in text
@@ -21,6 +24,7 @@ module                       what it is for
 ``codec``                    compiles a schema for one version (``struct_readers``, ``struct_writers``)
 ``fused_readers``            the same readers once more as one function each, several times faster
 ``primitives``               varints, strings, bytes, ids
+``java_strings``             strings as Java writes and orders them
 ``errors``                   one class tree; each error one sentence with its byte offset
 ===========================  =================================================================================
 

@@ -6,7 +6,8 @@ record; ``metadata`` of a protocol). A blob is an int16 version and a body witho
     subscription  topics, user data; v1 + owned partitions (KIP-429); v2 + generation (KIP-792); v3 + rack (KIP-881)
     assignment    assigned partitions, user data: the same in all versions
 
-A version later than 3 may only append, so it is read as version 3 and what follows is left alone.
+A version later than 3 may only append, so it is read as version 3 and what follows is left alone; a client of old
+does the same with the last version that it knows (``groups.wire.older_clients``).
 Source: ``ConsumerProtocolSubscription.json``, ``ConsumerProtocolAssignment.json`` and ``ConsumerProtocol`` of
 Kafka's clients module.
 """
@@ -14,11 +15,12 @@ Kafka's clients module.
 from __future__ import annotations
 
 import struct
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from groups.wire.codec import codec
 from groups.wire.errors import RecordError, TruncatedError, UnencodableError, UnknownVersionError
+from groups.wire.java_strings import java_order
 from groups.wire.schema import Array, Field, Message, Primitive
 from groups.wire.schema import struct as fields
 
@@ -56,32 +58,65 @@ def decode_subscription(data: bytes) -> dict[str, Any]:
 
     ``version`` is the blob's own, fields are those of that version. User data is base64 or null, and opaque.
     """
-    return _decode(SUBSCRIPTION, data)
+    return read_blob(SUBSCRIPTION, data)[0]
 
 
 def decode_assignment(data: bytes) -> dict[str, Any]:
     """``{"version", "assignedPartitions": [{"topic", "partitions"}], "userData"}``; ``RecordError`` likewise."""
-    return _decode(ASSIGNMENT, data)
+    return read_blob(ASSIGNMENT, data)[0]
 
 
 def encode_subscription(value: Mapping[str, Any]) -> bytes:
-    """The inverse of ``decode_subscription``, in the order given (Kafka's client sorts topics and partitions)."""
+    """The inverse of ``decode_subscription``, in the order given (see ``as_the_client_writes``)."""
     return _encode(SUBSCRIPTION, value)
 
 
 def encode_assignment(value: Mapping[str, Any]) -> bytes:
-    """The inverse of ``decode_assignment``, in the order given."""
+    """The inverse of ``decode_assignment``, in the order given (see ``as_the_leader_writes``)."""
     return _encode(ASSIGNMENT, value)
 
 
-def _decode(message: Message, data: bytes) -> dict[str, Any]:
+def read_blob(
+    message: Message, data: bytes, newest_known: int = NEWEST_VERSION
+) -> tuple[dict[str, Any], int]:
+    """A blob as a client reads it that knows versions up to ``newest_known``, and where its reading ends.
+
+    What lies behind is ignored: the fields of later versions, or bytes that no version has.
+    """
     if len(data) < _INT16.size:
         raise TruncatedError("a version", needed=_INT16.size, left=len(data), offset=0)
     version = _INT16.unpack_from(data)[0]
     if version < 0:
         raise UnknownVersionError(f"{message.name} has no version {version}", offset=0)
-    body, _ = codec(message, min(version, NEWEST_VERSION)).read(data, _INT16.size)
-    return {"version": version, **body}
+    body, end = codec(message, min(version, newest_known)).read(data, _INT16.size)
+    return {"version": version, **body}, end
+
+
+def as_the_client_writes(subscription: Mapping[str, Any]) -> dict[str, Any]:
+    """The same subscription in the order of Kafka's client: topics by name, owned partitions by topic and number,
+    one entry for each topic."""
+    ordered = dict(subscription) | {"topics": sorted(subscription["topics"], key=java_order)}
+    if "ownedPartitions" in ordered:
+        grouped = _by_topic(ordered["ownedPartitions"])
+        ordered["ownedPartitions"] = [
+            {"topic": topic, "partitions": sorted(grouped[topic])}
+            for topic in sorted(grouped, key=java_order)
+        ]
+    return ordered
+
+
+def as_the_leader_writes(assignment: Mapping[str, Any]) -> dict[str, Any]:
+    """The same assignment in the order of Kafka's leader: one entry for each topic, in the order of assigning."""
+    grouped = _by_topic(assignment["assignedPartitions"])
+    entries = [{"topic": topic, "partitions": partitions} for topic, partitions in grouped.items()]
+    return dict(assignment) | {"assignedPartitions": entries}
+
+
+def _by_topic(entries: Iterable[Mapping[str, Any]]) -> dict[str, list[int]]:
+    grouped: dict[str, list[int]] = {}
+    for entry in entries:
+        grouped.setdefault(entry["topic"], []).extend(entry["partitions"])
+    return grouped
 
 
 def _encode(message: Message, value: Mapping[str, Any]) -> bytes:

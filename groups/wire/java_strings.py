@@ -1,4 +1,6 @@
-"""The two forms in which Java's ``DataOutputStream`` writes a string; in Kafka only Streams' assignments have them.
+"""Java's order of strings, and the two forms in which its ``DataOutputStream`` writes one.
+
+In Kafka only the assignments of Streams have those forms:
 
 ``writeUTF``: an unsigned int16 of bytes, then modified UTF-8: NUL in two bytes, each half of a surrogate pair in three.
 ``writeChars`` behind an int32 that counts them: UTF-16. Where Streams counts no chars, there is no name: null.
@@ -22,6 +24,11 @@ _UINT16: Final = struct.Struct(">H")
 _INT32: Final = struct.Struct(">i")
 _CONTINUATION_BYTES: Final = (0, 0, 0, 0, 0, 0, 0, 0, None, None, None, None, 1, 1, 2, None)
 """How many bytes follow the first one of a unit, by the four highest bits of that; ``None`` begins no unit."""
+
+
+def java_order(text: str) -> bytes:
+    """A sort key: Java compares strings by UTF-16 units, and big-endian bytes have the same order."""
+    return text.encode("utf-16-be", "surrogatepass")
 
 
 def read_modified_utf8(data: bytes, at: int) -> tuple[str, int]:

@@ -19,6 +19,7 @@ from typing import Final
 
 import xxhash
 
+from groups.wire.java_strings import java_order
 from groups.wire.uuids import base64_to_uuid
 
 MAGIC_BYTE: Final = b"\x00"
@@ -51,7 +52,7 @@ def group_hash(topic_hashes: Mapping[str, int]) -> int:
     """The hash of a group that subscribes to these topics: topic name to ``topic_hash``; a signed int64."""
     if not topic_hashes:
         return NO_TOPICS
-    rows = (topic_hashes[name] for name in sorted(topic_hashes, key=_java_order))
+    rows = (topic_hashes[name] for name in sorted(topic_hashes, key=java_order))
     return _signed(xxhash.xxh3_64_intdigest(b"".join(struct.pack("<q", row) for row in rows)))
 
 
@@ -62,11 +63,6 @@ def _text(text: str) -> bytes:
 def _length(text: str) -> int:
     """In UTF-16 units, which is what Java counts."""
     return len(text.encode("utf-16-le")) // 2
-
-
-def _java_order(text: str) -> bytes:
-    """Java compares strings by UTF-16 units; big-endian bytes have the same order."""
-    return text.encode("utf-16-be")
 
 
 def _signed(value: int) -> int:

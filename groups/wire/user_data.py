@@ -106,10 +106,15 @@ def member_data(assignor: str, subscription: Mapping[str, Any]) -> MemberData:
     if assignor == STICKY:
         return MemberData() if not data else _sticky_member_data(data)
     if assignor == COOPERATIVE_STICKY:
-        owned = _flat(subscription.get("ownedPartitions", ()))
+        owned = flat_partitions(subscription.get("ownedPartitions", ()))
         generation = subscription.get("generationId", NO_GENERATION)
         return MemberData(owned, generation if generation >= 0 else _generation_in(data))
     return MemberData()
+
+
+def flat_partitions(topics: Iterable[Mapping[str, Any]]) -> tuple[tuple[str, int], ...]:
+    """``[{"topic", "partitions"}]`` as ``(topic, partition)`` in the same order."""
+    return tuple((topic["topic"], partition) for topic in topics for partition in topic["partitions"])
 
 
 def _sticky_member_data(data: bytes) -> MemberData:
@@ -117,7 +122,7 @@ def _sticky_member_data(data: bytes) -> MemberData:
         value = decode_sticky(data)
     except RecordError:
         return MemberData((), NO_GENERATION)
-    return MemberData(_flat(value["previousAssignment"]), value.get("generation"))
+    return MemberData(flat_partitions(value["previousAssignment"]), value.get("generation"))
 
 
 def _generation_in(data: bytes | None) -> int | None:
@@ -128,10 +133,6 @@ def _generation_in(data: bytes | None) -> int | None:
     except RecordError:
         return NO_GENERATION
     return generation
-
-
-def _flat(topics: Iterable[Mapping[str, Any]]) -> tuple[tuple[str, int], ...]:
-    return tuple((topic["topic"], partition) for topic in topics for partition in topic["partitions"])
 
 
 def _encode(message: Message, value: Mapping[str, Any]) -> bytes:

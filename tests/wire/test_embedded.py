@@ -11,6 +11,8 @@ from groups.wire.control import ControlRecord, ControlType, decode_control
 from groups.wire.embedded import (
     ASSIGNMENT,
     SUBSCRIPTION,
+    as_the_client_writes,
+    as_the_leader_writes,
     decode_assignment,
     decode_subscription,
     encode_assignment,
@@ -75,6 +77,38 @@ def test_an_assignment_is_the_same_in_all_versions(version: int):
 def test_a_later_version_is_read_as_the_newest_known_and_what_follows_is_left_alone():
     data = from_hex(VERSION_1.replace("0001", "0064", 1) + "00000007 ffff" + "deadbeef")
     assert decode_subscription(data) == {"version": 100, **OWNED, "generationId": 7, "rackId": None}
+
+
+def test_a_version_that_carries_more_bytes_than_it_has_fields_is_read_without_them():
+    data = from_hex(VERSION_1.replace("0001", "0000", 1))
+    assert decode_subscription(data) == {"version": 0, "topics": ["foo"], "userData": None}
+
+
+def test_kafkas_client_sorts_what_it_subscribes_to_and_owns_by_javas_order_of_strings():
+    # U+FFFD comes before U+1F600, but not by the units of UTF-16.
+    subscription = {
+        "version": 1,
+        "topics": ["b", "\ufffd", "\U0001f600", "a"],
+        "ownedPartitions": [
+            {"topic": "b", "partitions": [2, 0]},
+            {"topic": "a", "partitions": [1]},
+            {"topic": "b", "partitions": [1]},
+        ],
+    }
+    assert as_the_client_writes(subscription) == {
+        "version": 1,
+        "topics": ["a", "b", "\U0001f600", "\ufffd"],
+        "ownedPartitions": [{"topic": "a", "partitions": [1]}, {"topic": "b", "partitions": [0, 1, 2]}],
+    }
+    assert as_the_client_writes({"version": 0, "topics": ["b", "a"]}) == {"version": 0, "topics": ["a", "b"]}
+
+
+def test_kafkas_leader_writes_each_topic_once_in_the_order_of_assigning():
+    assigned = [("b", 2), ("a", 1), ("b", 0)]
+    entries = [{"topic": topic, "partitions": [partition]} for topic, partition in assigned]
+    assert as_the_leader_writes({"assignedPartitions": entries}) == {
+        "assignedPartitions": [{"topic": "b", "partitions": [2, 0]}, {"topic": "a", "partitions": [1]}]
+    }
 
 
 def test_what_is_left_out_is_written_as_kafkas_default():
