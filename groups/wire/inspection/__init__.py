@@ -8,6 +8,9 @@ module                what it is for
 ``guessing``          ``guess``: which kind bytes are
 ``editing``           ``edit``: the bytes with one field changed, through blobs inside blobs
 ``differences``       ``differences``: two listings matched by name
+``clients``           ``seen_by``: what a reader of an older version makes of bytes
+``meanings``          what each field means, in a few words (``words`` has values in words)
+``sentences``         ``says``: the sentence on top, each clause with the field that it stands on
 ``text``              ``bytes_from_text``: hex, dumps, base64
 ``nodes``             the nodes of a listing, their JSON form, and their values
 ``walk``              the listing of a message, along the declaration that its codec is compiled from
@@ -18,12 +21,14 @@ module                what it is for
 Pure, as all of ``groups.wire``. Bytes never make it raise: what cannot be read is a ``Problem`` on its field.
 """
 
+from groups.wire.inspection.clients import clients, seen_by
 from groups.wire.inspection.differences import differences
 from groups.wire.inspection.editing import edit
 from groups.wire.inspection.guessing import Guess, guess
 from groups.wire.inspection.inspecting import Inspection, inspect
 from groups.wire.inspection.kinds import Kind, kind_named, kinds
 from groups.wire.inspection.nodes import Node, Problem, each_node, find
+from groups.wire.inspection.sentences import as_text, says
 from groups.wire.inspection.text import BadText, bytes_from_text
 
 __all__ = [
@@ -33,7 +38,9 @@ __all__ = [
     "Kind",
     "Node",
     "Problem",
+    "as_text",
     "bytes_from_text",
+    "clients",
     "differences",
     "each_node",
     "edit",
@@ -42,4 +49,6 @@ __all__ = [
     "inspect",
     "kind_named",
     "kinds",
+    "says",
+    "seen_by",
 ]

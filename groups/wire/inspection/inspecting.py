@@ -8,6 +8,7 @@ from typing import Any, Final
 from groups.wire.errors import RecordError
 from groups.wire.inspection.kinds import Kind, kind_named
 from groups.wire.inspection.layouts import Listing
+from groups.wire.inspection.meanings import add_meanings
 from groups.wire.inspection.nodes import REST, Node, Problem, each_node
 from groups.wire.inspection.opening import open_blobs
 from groups.wire.inspection.walk import Stopped, Walk
@@ -73,6 +74,7 @@ def inspect(name: str, data: bytes, *, version: int | None = None) -> Inspection
     if done.problem is None and done.read < len(data):
         done.problem = _rest(kind, walk, listing)
     open_blobs(done.fields, listing.message, walk)
+    add_meanings(done.fields)
     for path, node in each_node(done.fields):
         if node.problem is not None:
             # The innermost field that failed is the last that carries the same problem.

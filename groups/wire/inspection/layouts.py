@@ -265,7 +265,12 @@ class SelfVersioned:
             raise walk.fail(walk.node(listing.fields, REST, "bytes", 0), at_zero(error)) from None
         listing.message = message.name
         listing.read = walk.message(message, used, 0, listing.fields)
-        self.decode(walk.data)
+        try:
+            self.decode(walk.data)
+        except RecordError as error:
+            # The fields can be read, and yet Kafka refuses them together.
+            rest = walk.node(listing.fields, REST, "bytes", listing.read)
+            raise walk.fail(rest, error) from None
 
     def read(self, data: bytes, version: int | None) -> tuple[int | None, dict[str, Any], int]:
         value, end = self.decode(data)

@@ -1,0 +1,262 @@
+"""What each field means, in a few words: a note at the side of a listing.
+
+``BY_FIELD`` is asked first (message and field, numbers of elements left out), then ``BY_NAME``. A meaning is words,
+or a function of the node and of the fields beside and around it. Trivial ones are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from groups.wire.coordinator_schema import RECORD_TYPES
+from groups.wire.inspection.kinds import kinds
+from groups.wire.inspection.nodes import REST, TAG_COUNT, UNKNOWN_TAG, Node
+from groups.wire.inspection.words import (
+    counted,
+    duration_in_words,
+    member_id_in_words,
+    number,
+    text,
+    time_in_words,
+)
+
+Meaning = str | Callable[[Node, Sequence[Sequence[Node]]], str]
+
+
+def add_meanings(fields: list[Node]) -> None:
+    """Gives each node under ``fields`` its meaning, where there is something to say."""
+    _add([fields], "")
+
+
+def _add(around: list[list[Node]], path: str) -> None:
+    for node in around[0]:
+        here = path if node.name.isdigit() else f"{path}.{node.name}" if path else node.name
+        if not node.meaning:
+            node.meaning = _meaning(node, here, around)
+        if node.fields:
+            # The fields of a blob are told from its own first field on.
+            _add([node.fields, *around], "" if node.kind or node.space else here)
+
+
+def _meaning(node: Node, path: str, around: Sequence[Sequence[Node]]) -> str:
+    if node.problem is not None and not node.fields:
+        return "cannot be read"
+    if node.name[0].isdigit():
+        # An element means what its list means.
+        return ""
+    if node.kind is not None:
+        what = kinds()[node.kind].title
+        place = counted(node.length - node.prefix, "byte")
+        opened = (
+            f"looks like {_lower(what)}, {place}"
+            if node.guessed
+            else f"opened in place: {_lower(what)}, {place}"
+        )
+        return f"{opened}; cannot be read to the end" if node.problem is not None else opened
+    for meaning in (BY_FIELD.get((node.message, path)), BY_NAME.get(node.name)):
+        if meaning is not None:
+            return meaning if isinstance(meaning, str) else meaning(node, around)
+    if node.name.startswith(UNKNOWN_TAG):
+        return "a field of a newer version, not known here"
+    return _by_ending(node)
+
+
+def _by_ending(node: Node) -> str:
+    value = number(node)
+    if value is None:
+        return ""
+    if node.name.endswith(("Timestamp", "TimestampMs")):
+        return time_in_words(value)
+    if node.name.endswith("Ms"):
+        return duration_in_words(value) if value >= 0 else "not given"
+    return ""
+
+
+def _lower(title: str) -> str:
+    return title[0].lower() + title[1:]
+
+
+def _time(node: Node, _: Sequence[Sequence[Node]]) -> str:
+    value = number(node)
+    return "" if value is None else time_in_words(value)
+
+
+def _duration(what: str) -> Meaning:
+    def say(node: Node, _: Sequence[Sequence[Node]]) -> str:
+        value = number(node)
+        return "" if value is None else f"{duration_in_words(value)} {what}" if value >= 0 else "not given"
+
+    return say
+
+
+def _member_id(node: Node, _: Sequence[Sequence[Node]]) -> str:
+    return member_id_in_words(text(node))
+
+
+def _leader(node: Node, around: Sequence[Sequence[Node]]) -> str:
+    members = next((each for each in around[0] if each.name == "members"), None)
+    for index, member in enumerate((members.fields if members else None) or ()):
+        if text(member.child("memberId"), "-") == node.value:
+            return f"computed the assignment: member {index} below"
+    return "none" if node.value in (None, "") else "the member that computes the assignment"
+
+
+def _instance_id(node: Node, _: Sequence[Sequence[Node]]) -> str:
+    return "dynamic: no instance id" if node.value is None else "static member (group.instance.id)"
+
+
+def _rack(node: Node, _: Sequence[Sequence[Node]]) -> str:
+    return "where the client runs (client.rack)" if node.value else "no rack"
+
+
+def _generation_id(node: Node, _: Sequence[Sequence[Node]]) -> str:
+    return "absent" if (number(node) or 0) < 0 else "the rebalance that it was in"
+
+
+def _owning_generation(node: Node, _: Sequence[Sequence[Node]]) -> str:
+    return "absent" if (number(node) or 0) < 0 else "in which it owned them"
+
+
+def _words(names: dict[int, str], other: str) -> Meaning:
+    def say(node: Node, _: Sequence[Sequence[Node]]) -> str:
+        value = number(node)
+        return "" if value is None else names.get(value, other)
+
+    return say
+
+
+def _member_epoch(node: Node, _: Sequence[Sequence[Node]]) -> str:
+    return {0: "joins", -1: "leaves", -2: "static: leaves to come back"}.get(
+        number(node) or 0, "the epoch that the member has reached"
+    )
+
+
+def _hash(node: Node, _: Sequence[Sequence[Node]]) -> str:
+    return "no topics" if node.value == 0 else "hash of the subscribed topics, their partitions and racks"
+
+
+def _throttle(node: Node, _: Sequence[Sequence[Node]]) -> str:
+    value = number(node)
+    return "" if value is None else "not throttled" if value == 0 else f"wait {duration_in_words(value)}"
+
+
+def _tags(node: Node, _: Sequence[Sequence[Node]]) -> str:
+    value = number(node)
+    return (
+        ""
+        if value is None
+        else "no tagged fields"
+        if value == 0
+        else f"{counted(value, 'tagged field')} here"
+    )
+
+
+def _user_data(node: Node, _: Sequence[Sequence[Node]]) -> str:
+    if node.value is None:
+        return "none"
+    return "empty" if node.value == "" else "belongs to the assignor"
+
+
+def _record_type(node: Node, _: Sequence[Sequence[Node]]) -> str:
+    known = RECORD_TYPES.get(number(node) or 0)
+    return known.name if known else "a type that is not known here"
+
+
+def _leader_epoch(node: Node, _: Sequence[Sequence[Node]]) -> str:
+    return "not told" if (number(node) or 0) < 0 else "of the record before the offset"
+
+
+def _expire(node: Node, _: Sequence[Sequence[Node]]) -> str:
+    value = number(node)
+    return "" if value is None else "by the broker's retention" if value < 0 else time_in_words(value)
+
+
+def _regex(node: Node, _: Sequence[Sequence[Node]]) -> str:
+    return "none: topics by name" if not node.value else "topics by pattern (RE2J)"
+
+
+def _assignor(node: Node, _: Sequence[Sequence[Node]]) -> str:
+    return "the broker's default" if node.value is None else "asked for by the member"
+
+
+CONSUMER_STATES: Final = {
+    0: "STABLE: it owns what its epoch gives it",
+    1: "UNREVOKED_PARTITIONS: it must give some up first",
+    2: "UNRELEASED_PARTITIONS: it waits for some of others",
+}
+STREAMS_STATES: Final = {
+    0: "STABLE: it has the tasks that its epoch gives it",
+    1: "UNREVOKED_TASKS: it must give some up first",
+    2: "UNRELEASED_TASKS: it waits for some of others",
+}
+
+BY_FIELD: Final[dict[tuple[str, str], Meaning]] = {
+    ("ConsumerProtocolSubscription", "version"): "the newest layout that its writer knows",
+    ("ConsumerProtocolSubscription", "topics"): "subscribed to; clients write them in order of name",
+    ("ConsumerProtocolSubscription", "ownedPartitions"): "owned when it asked to join",
+    ("ConsumerProtocolSubscription", "generationId"): _owning_generation,
+    ("ConsumerProtocolAssignment", "version"): "the same layout in versions 0 to 3",
+    ("ConsumerProtocolAssignment", "assignedPartitions"): "what the leader gives it",
+    ("StickyUserData", "previousAssignment"): "what it was given last",
+    ("StickyUserData", "generation"): "in which it was given them",
+    ("CooperativeStickyUserData", "generation"): "of the last assignment; used below version 2",
+    ("GroupMetadataValue", "generation"): "number of the last rebalance",
+    ("GroupMetadataValue", "protocol"): "the assignor that all members share",
+    ("GroupMetadataValue", "protocolType"): "“consumer” for consumers",
+    ("GroupMetadataValue", "leader"): _leader,
+    ("GroupMetadataValue", "members.rebalanceTimeout"): _duration("to let go and join again"),
+    ("GroupMetadataValue", "members.sessionTimeout"): _duration("without a heartbeat"),
+    ("JoinGroupResponse", "leader"): _leader,
+    ("OffsetCommitValue", "offset"): "the next record to read",
+    ("OffsetCommitValue", "leaderEpoch"): _leader_epoch,
+    ("OffsetCommitValue", "metadata"): "free text of the client",
+    ("OffsetCommitValue", "expireTimestamp"): _expire,
+    ("LegacyOffsetCommitValue", "offset"): "the next record to read",
+    ("ConsumerGroupMetadataValue", "epoch"): "raised with each change of members or topics",
+    ("ShareGroupMetadataValue", "epoch"): "raised with each change of members or topics",
+    ("StreamsGroupMetadataValue", "epoch"): "raised with each change of members, topics or topology",
+    ("ConsumerGroupMemberMetadataValue", "serverAssignor"): _assignor,
+    ("ConsumerGroupMemberMetadataValue", "classicMemberMetadata"): "a member of the classic protocol, being migrated",
+    ("ConsumerGroupCurrentMemberAssignmentValue", "state"): _words(CONSUMER_STATES, "a state that is not known here"),
+    ("ConsumerGroupCurrentMemberAssignmentValue", "assignedPartitions"): "what it may own now",
+    ("ConsumerGroupCurrentMemberAssignmentValue", "partitionsPendingRevocation"): "what it still has to give up",
+    ("ShareGroupCurrentMemberAssignmentValue", "state"): _words({0: "STABLE"}, "a state that is not known here"),
+    ("StreamsGroupCurrentMemberAssignmentValue", "state"): _words(STREAMS_STATES, "a state that is not known here"),
+    ("ConsumerGroupTargetAssignmentMemberValue", "topicPartitions"): "what it should own at the assignment's epoch",
+    ("ConsumerGroupRegularExpressionValue", "topics"): "the topics that match",
+    ("ConsumerGroupRegularExpressionValue", "version"): "of the topics' metadata that was searched",
+    ("ConsumerGroupRegularExpressionValue", "timestamp"): _time,
+    ("RequestHeader", "correlationId"): "the response carries the same number",
+    ("ResponseHeader", "correlationId"): "that of the request",
+    ("SubscriptionInfoData", "taskOffsetSums.offsetSum"): _words({-2: "it runs the task", -3: "not known"}, "records that its state has taken in"),
+}  # fmt: skip
+
+BY_NAME: Final[dict[str, Meaning]] = {
+    TAG_COUNT: _tags,
+    REST: "not read: behind the last field that is known",
+    "type": _record_type,
+    "version": "of this value",
+    "valueVersion": "of this value",
+    "memberId": _member_id,
+    "groupInstanceId": _instance_id,
+    "instanceId": _instance_id,
+    "rackId": _rack,
+    "clientHost": "as the broker saw it",
+    "clientId": "set by the client (client.id)",
+    "userData": _user_data,
+    "generationId": _generation_id,
+    "rebalanceTimeoutMs": _duration("to give up what it must"),
+    "sessionTimeoutMs": _duration("without a heartbeat"),
+    "heartbeatIntervalMs": _duration("between heartbeats"),
+    "throttleTimeMs": _throttle,
+    "memberEpoch": _member_epoch,
+    "previousMemberEpoch": "the epoch before, which a lost answer may leave it at",
+    "metadataHash": _hash,
+    "assignmentEpoch": "the group epoch that the target was computed for",
+    "assignmentEpochs": "since which epoch it has each partition; runs parallel to them",
+    "topicId": "its name stands in __cluster_metadata",
+    "subscribedTopicRegex": _regex,
+    "topologyEpoch": "which topology the instance runs",
+    "processId": "of the instance; its threads share it",
+}

@@ -1,0 +1,273 @@
+"""What a listing says in words: meanings beside the fields, a sentence on top, what an old client makes of it."""
+
+import base64
+from typing import Any
+
+import pytest
+
+from groups.wire.inspection import (
+    as_text,
+    clients,
+    each_node,
+    edit,
+    find,
+    guess,
+    inspect,
+    kinds,
+    says,
+    seen_by,
+)
+from groups.wire.inspection.text import BadText, bytes_from_text
+from tests.wire.test_inspection import ASSIGNMENT, STICKY, SUBSCRIPTION, with_user_data
+
+
+def written(kind: str, **value: Any) -> bytes:
+    return kinds()[kind].layout.write(value, None)
+
+
+def subscription(**value: Any) -> bytes:
+    blank = {"topics": ["orders"], "userData": base64.b64encode(bytes([0, 0, 0, 6])).decode()}
+    return written("subscription", **{**blank, **value})
+
+
+def orders(*partitions: int) -> list[dict[str, Any]]:
+    return [{"topic": "orders", "partitions": list(partitions)}]
+
+
+def member(name: str, subscribed: bytes, *given: int, **value: Any) -> dict[str, Any]:
+    assignment = written("assignment", version=3, assignedPartitions=orders(*given), userData=None)
+    return {
+        "memberId": f"{name}-7d1f0c52-3b0e-4f6a-9a31-5c8e2b64d0f7",
+        "clientId": name,
+        "clientHost": "/10.1.2.7",
+        "rebalanceTimeout": 300_000,
+        "sessionTimeout": 45_000,
+        "subscription": base64.b64encode(subscribed).decode(),
+        "assignment": base64.b64encode(assignment).decode(),
+        **value,
+    }
+
+
+NEWER = subscription(version=3, ownedPartitions=orders(0, 1, 2), generationId=6, rackId="a")
+OLDER = subscription(version=1, ownedPartitions=orders(3, 4, 5))
+RECORD = written(
+    "group-metadata-value",
+    version=3,
+    protocolType="consumer",
+    generation=7,
+    protocol="cooperative-sticky",
+    leader="c-117-7d1f0c52-3b0e-4f6a-9a31-5c8e2b64d0f7",
+    currentStateTimestamp=1_795_224_375_134,
+    members=[member("c-117", NEWER, 0, 1), member("c-042", OLDER, 3, 4, groupInstanceId="bay-2")],
+)
+
+
+def test_the_fields_of_a_classic_group_say_what_they_mean():
+    done = inspect("group-metadata-value", RECORD)
+    meant = {path: node.meaning for path, node in each_node(done.fields) if not path.startswith("members.1")}
+    assert meant == {
+        "version": "of this value",
+        "protocolType": "“consumer” for consumers",
+        "generation": "number of the last rebalance",
+        "protocol": "the assignor that all members share",
+        "leader": "computed the assignment: member 0 below",
+        "currentStateTimestamp": "2026-11-21 01:26:15.134 UTC",
+        "members": "",
+        "members.0": "",
+        "members.0.memberId": "drawn by the coordinator: client or instance id, and a UUID",
+        "members.0.groupInstanceId": "dynamic: no instance id",
+        "members.0.clientId": "set by the client (client.id)",
+        "members.0.clientHost": "as the broker saw it",
+        "members.0.rebalanceTimeout": "5 min to let go and join again",
+        "members.0.sessionTimeout": "45 s without a heartbeat",
+        "members.0.subscription": "opened in place: subscription, 57 bytes",
+        "members.0.subscription.version": "the newest layout that its writer knows",
+        "members.0.subscription.topics": "subscribed to; clients write them in order of name",
+        "members.0.subscription.topics.0": "",
+        "members.0.subscription.userData": "opened in place: user data of cooperative-sticky, 4 bytes",
+        "members.0.subscription.userData.generation": "of the last assignment; used below version 2",
+        "members.0.subscription.ownedPartitions": "owned when it asked to join",
+        "members.0.subscription.ownedPartitions.0": "",
+        "members.0.subscription.ownedPartitions.0.topic": "",
+        "members.0.subscription.ownedPartitions.0.partitions": "",
+        "members.0.subscription.generationId": "in which it owned them",
+        "members.0.subscription.rackId": "where the client runs (client.rack)",
+        "members.0.assignment": "opened in place: assignment, 30 bytes",
+        "members.0.assignment.version": "the same layout in versions 0 to 3",
+        "members.0.assignment.assignedPartitions": "what the leader gives it",
+        "members.0.assignment.assignedPartitions.0": "",
+        "members.0.assignment.assignedPartitions.0.topic": "",
+        "members.0.assignment.assignedPartitions.0.partitions": "",
+        "members.0.assignment.userData": "none",
+    }
+    instance = find(done.fields, "members.1.groupInstanceId")
+    assert instance is not None
+    assert instance.meaning == "static member (group.instance.id)"
+
+
+def test_the_sentence_on_top_stands_on_its_fields():
+    parts = says(inspect("group-metadata-value", RECORD))
+    assert as_text(parts) == (
+        "A classic group at generation 7, with 2 members and cooperative-sticky. "
+        "c-117 came with orders-0, 1, 2 and is given orders-0, 1."
+    )
+    assert [(part["text"], part["path"]) for part in parts if "path" in part] == [
+        ("generation 7", "generation"),
+        ("2 members", "members"),
+        ("cooperative-sticky", "protocol"),
+        ("c-117", "members.0"),
+        ("orders-0, 1, 2", "members.0.subscription.ownedPartitions"),
+        ("orders-0, 1", "members.0.assignment.assignedPartitions"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("kind", "data", "sentence"),
+    [
+        ("subscription", NEWER, "A subscription, version 3, to orders; it owned orders-0, 1, 2 in generation 6."),
+        ("subscription", subscription(version=0), "A subscription, version 0, to orders."),
+        ("assignment", ASSIGNMENT, "An assignment, version 0, of foo-0."),
+        ("sticky-user-data", STICKY, "Sticky was given foo-0 in generation 6."),
+        ("sticky-user-data", STICKY[:-4], "Sticky was given foo-0; version 0 tells no generation."),
+        ("cooperative-sticky-user-data", b"\xff" * 4, "Cooperative-sticky had no assignment yet."),
+        (
+            "key",
+            bytes.fromhex("0008 0006") + b"orders" + bytes.fromhex("000141"),
+            "The key of CONSUMER_GROUP_CURRENT_MEMBER_ASSIGNMENT: group orders, member A.",
+        ),
+        ("key", bytes.fromhex("0063"), "The key of a record of type 99, which is not known here. "
+         "Reading stops: records of type 99 are not known here."),
+        (
+            "consumer-group-current-member-assignment-value",
+            written(
+                "consumer-group-current-member-assignment-value",
+                version=0,
+                memberEpoch=3,
+                previousMemberEpoch=2,
+                state=1,
+                assignedPartitions=[{"topicId": "cLledStpRu6ixDUvA4jVgA", "partitions": [0]}],
+                partitionsPendingRevocation=[{"topicId": "cLledStpRu6ixDUvA4jVgA", "partitions": [1]}],
+            ),
+            "The member is at epoch 3 and has cLledS…-0; it still has to give up cLledS…-1.",
+        ),
+        (
+            "group-metadata-value",
+            RECORD[:60],
+            "A classic group at generation 7, with no members. "
+            "Reading stops: a string needs 42 bytes, 22 are left.",
+        ),
+    ],
+)  # fmt: skip
+def test_every_kind_has_its_sentence(kind: str, data: bytes, sentence: str):
+    assert as_text(says(inspect(kind, data))) == sentence
+
+
+def test_an_old_client_reads_the_front_and_ignores_the_rest():
+    assert seen_by("subscription", NEWER, 0) == {
+        "version": 0,
+        "read": 22,
+        "ignored": 35,
+        "fields": [
+            {"name": "version", "read": True},
+            {"name": "topics", "read": True},
+            {"name": "userData", "read": True},
+            {"name": "ownedPartitions", "read": False},
+            {"name": "generationId", "read": False},
+            {"name": "rackId", "read": False},
+        ],
+        "consequences": [
+            "As a leader it takes this member for one that owns nothing, and may give its partitions to others at once.",
+            "It takes the member for one without a rack, which fits every rack.",
+        ],
+    }
+    seen = {each["version"]: (each["read"], each["consequences"]) for each in clients("subscription", NEWER)}
+    assert seen[1] == (
+        50,
+        [
+            "It takes the generation from the user data.",
+            "It takes the member for one without a rack, which fits every rack.",
+        ],
+    )
+    assert seen[3] == (57, ["Nothing is lost."])
+    assert clients("key", bytes.fromhex("000200016f")) == []
+
+
+def test_an_old_broker_refuses_a_version_that_it_does_not_know():
+    seen = seen_by("group-metadata-value", RECORD, 2)
+    assert (seen["read"], seen["consequences"]) == (0, ["It does not know version 3, and refuses the bytes."])
+
+
+@pytest.mark.parametrize(
+    ("kind", "data"),
+    [
+        ("subscription", SUBSCRIPTION),
+        ("subscription", NEWER),
+        ("assignment", ASSIGNMENT),
+        ("sticky-user-data", STICKY),
+        ("group-metadata-value", RECORD),
+        ("key", bytes.fromhex("0002 0006") + b"orders"),
+    ],
+)
+def test_the_kind_is_guessed(kind: str, data: bytes):
+    first, *others = guess(data)
+    assert (first.kind, first.whole, first.problem) == (kind, True, None)
+    assert all(not other.whole or other.score <= first.score for other in others)
+
+
+def test_the_kinds_that_cannot_be_stand_last_with_their_reason():
+    last = {each.kind: str(each.problem) for each in guess(SUBSCRIPTION) if not each.whole}
+    assert last["consumer-group-metadata-value"] == (
+        "byte 0: ConsumerGroupMetadataValue has no version 1 here; known are 0 to 0"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "form"),
+    [
+        ("0001 0203 ff", "hex"),
+        ("0x00, 0x01, 0x02, 0x03, 0xFF", "hex"),
+        (r"\x00\x01\x02\x03\xff", "hex"),
+        ("[00:01:02:03:ff]", "hex"),
+        ("00000000: 0001 0203 ff                             .....", "hex"),
+        ("00000000  00 01 02 03 ff                                    |.....|\n00000005", "hex"),
+        ("AAECA/8=", "base64"),
+        ("AAECA_8", "base64"),
+        ("AAEC\nA/8=\n", "base64"),
+    ],
+)
+def test_bytes_are_read_from_whatever_people_paste(text: str, form: str):
+    assert bytes_from_text(text) == (bytes([0, 1, 2, 3, 255]), form)
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("00 01 0", "line 1, column 8: an odd number of hex digits, 5; a byte has two"),
+        ("00 01\n0g 3%", "line 2, column 5: '%' belongs to neither hex nor base64"),
+        ("AAEC_", "line 1, column 6: base64 is cut off: 5 letters, one too many or three too few"),
+        (
+            "00000000  00 01 02 03 04 05 06 07  08 09 0a 0b 0c 0d 0e 0f  |................|\n*\n00000020  00",
+            "line 3, column 1: the offset is 00000020, 00000010 would be next; repeated lines are left out (*): "
+            "use `hexdump -v`",
+        ),
+    ],
+)
+def test_text_that_is_neither_is_refused_with_its_place(text: str, line: str):
+    with pytest.raises(BadText) as caught:
+        bytes_from_text(text)
+    assert str(caught.value) == line
+
+
+def test_a_large_integer_has_its_digits_as_text_too():
+    data = edit(
+        "consumer-group-metadata-value", None, bytes.fromhex("00000000000200"), "metadataHash", 2**60 + 1
+    )
+    node = find(inspect("consumer-group-metadata-value", data).fields, "metadataHash")
+    assert node is not None
+    assert node.to_json()["text"] == "1152921504606846977"
+
+
+def test_user_data_that_only_looks_like_it_is_said_to():
+    node = find(inspect("subscription", with_user_data(STICKY)).fields, "userData")
+    assert node is not None
+    assert node.meaning == "looks like user data of sticky, 21 bytes"
