@@ -225,10 +225,10 @@ def active_tasks(
     tasks = [task_text(task) for task in info["activeTasks"]]
     if len(tasks) != len(partitions):
         raise MalformedError(f"{len(tasks)} active tasks for {len(partitions)} assigned partitions")
-    found: dict[str, tuple[TopicPartition, ...]] = {}
+    found: dict[str, list[TopicPartition]] = {}
     for task, partition in zip(tasks, partitions, strict=True):
-        found[task] = (*found.get(task, ()), partition)
-    return found
+        found.setdefault(task, []).append(partition)
+    return {task: tuple(its_partitions) for task, its_partitions in found.items()}
 
 
 def standby_tasks(info: Mapping[str, Any]) -> dict[str, tuple[TopicPartition, ...]]:
