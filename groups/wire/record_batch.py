@@ -63,6 +63,11 @@ class TimestampType(IntEnum):
     LOG_APPEND_TIME = 1
 
 
+# Looking a member up takes longer than what is done with it.
+_CREATE_TIME: Final = TimestampType.CREATE_TIME
+_LOG_APPEND_TIME: Final = TimestampType.LOG_APPEND_TIME
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Header:
     """A header of one record; the value may be null."""
@@ -74,7 +79,8 @@ class Header:
 class Record(NamedTuple):
     """One record of a batch, at its offset in the partition; a value of ``None`` is a tombstone.
 
-    A tuple, because a log has millions of them, and a frozen dataclass takes five times as long to make.
+    A tuple, as the batch is, because a log has millions of them, and a frozen dataclass takes five times as long to
+    make.
     """
 
     offset: int
@@ -84,8 +90,7 @@ class Record(NamedTuple):
     headers: tuple[Header, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecordBatch:
+class RecordBatch(NamedTuple):
     """One batch.
 
     ``base_timestamp_ms`` is what the records' timestamps are told from; where ``has_delete_horizon`` is set (by the
@@ -95,15 +100,15 @@ class RecordBatch:
 
     base_offset: int
     records: tuple[Record, ...]
+    last_offset_delta: int
+    base_timestamp_ms: int
+    max_timestamp_ms: int
     partition_leader_epoch: int = 0
     compression: Compression = Compression.NONE
     timestamp_type: TimestampType = TimestampType.CREATE_TIME
     is_transactional: bool = False
     is_control: bool = False
     has_delete_horizon: bool = False
-    last_offset_delta: int
-    base_timestamp_ms: int
-    max_timestamp_ms: int
     producer_id: int = NO_PRODUCER_ID
     producer_epoch: int = NO_PRODUCER_EPOCH
     base_sequence: int = NO_SEQUENCE
@@ -166,43 +171,37 @@ def parse_batch(data: bytes) -> RecordBatch:
     compression = _COMPRESSIONS.get(number)
     if compression is None:
         raise BatchError(f"compression {number} is not known here; Kafka has 0 to 4", offset=CRC_END)
-    timestamp_type = (
-        TimestampType.LOG_APPEND_TIME if attributes & _LOG_APPEND_TIME_BIT else TimestampType.CREATE_TIME
-    )
+    append_time = max_timestamp if attributes & _LOG_APPEND_TIME_BIT else None
     try:
-        body = decompress(compression, data[HEADER_BYTES:])
-        records = _parse_records(
-            body,
-            count,
-            base_offset=base_offset,
-            base_timestamp=base_timestamp,
-            append_time=max_timestamp if timestamp_type is TimestampType.LOG_APPEND_TIME else None,
-        )
+        body = data[HEADER_BYTES:]
+        if attributes & _COMPRESSION_BITS:
+            body = decompress(compression, body)
+        records = _parse_records(body, count, base_offset, base_timestamp, append_time)
     except CompressionError as error:
         error.offset = HEADER_BYTES
         raise
     except RecordError as error:
         raise BatchError(f"its records are damaged ({error})", offset=HEADER_BYTES) from None
     return RecordBatch(
-        base_offset=base_offset,
-        records=records,
-        partition_leader_epoch=leader_epoch,
-        compression=compression,
-        timestamp_type=timestamp_type,
-        is_transactional=bool(attributes & _TRANSACTIONAL_BIT),
-        is_control=bool(attributes & _CONTROL_BIT),
-        has_delete_horizon=bool(attributes & _DELETE_HORIZON_BIT),
-        last_offset_delta=last_offset_delta,
-        base_timestamp_ms=base_timestamp,
-        max_timestamp_ms=max_timestamp,
-        producer_id=producer_id,
-        producer_epoch=producer_epoch,
-        base_sequence=base_sequence,
+        base_offset,
+        records,
+        last_offset_delta,
+        base_timestamp,
+        max_timestamp,
+        leader_epoch,
+        compression,
+        _CREATE_TIME if append_time is None else _LOG_APPEND_TIME,
+        attributes & _TRANSACTIONAL_BIT != 0,
+        attributes & _CONTROL_BIT != 0,
+        attributes & _DELETE_HORIZON_BIT != 0,
+        producer_id,
+        producer_epoch,
+        base_sequence,
     )
 
 
 def _parse_records(
-    body: bytes, count: int, *, base_offset: int, base_timestamp: int, append_time: int | None
+    body: bytes, count: int, base_offset: int, base_timestamp: int, append_time: int | None
 ) -> tuple[Record, ...]:
     if not 0 <= count <= len(body) // LEAST_RECORD_BYTES:
         raise BatchError(f"it says that it has {count} records, in {len(body)} bytes", offset=57)

@@ -2,7 +2,6 @@
 
 import json
 import subprocess
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -35,11 +34,10 @@ def kinds_of_batches() -> list[RecordBatch]:
         headers=(Header(key="größe", value=b"1"), Header(key="none", value=None)),
     )
     return [
-        *(replace(plain, compression=compression) for compression in Compression),
-        replace(plain, records=(with_headers, *plain.records[1:])),
-        replace(plain, is_transactional=True, producer_id=4007, producer_epoch=3, base_sequence=12),
-        replace(
-            plain,
+        *(plain._replace(compression=compression) for compression in Compression),
+        plain._replace(records=(with_headers, *plain.records[1:])),
+        plain._replace(is_transactional=True, producer_id=4007, producer_epoch=3, base_sequence=12),
+        plain._replace(
             timestamp_type=TimestampType.LOG_APPEND_TIME,
             max_timestamp_ms=1_795_224_375_999,
             records=tuple(record._replace(timestamp_ms=1_795_224_375_999) for record in plain.records),

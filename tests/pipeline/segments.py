@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from groups.wire.batches import Compression, RecordBatch, TimestampType, coordinator_batch, write_segment
+from groups.wire.batches import Compression, RecordBatch, coordinator_batch, write_segment
 from groups.wire.control import ControlRecord, ControlType, encode_control
 from groups.wire.metadata_hash import group_hash, topic_hash
 from groups.wire.records import encode_record
@@ -137,7 +136,7 @@ class Segment:
     def add(self, *requests: list[Payload], compression: Compression = Compression.NONE) -> Segment:
         """One batch that holds these requests."""
         self.raw(*(encode_record(payload) for request in requests for payload in request))
-        self.batches[-1] = dataclasses.replace(self.batches[-1], compression=compression)
+        self.batches[-1] = self.batches[-1]._replace(compression=compression)
         return self
 
     def raw(self, *pairs: tuple[bytes | None, bytes | None]) -> Segment:
@@ -150,16 +149,16 @@ class Segment:
     def transaction(self, producer: int, *requests: list[Payload]) -> Segment:
         """One batch of a transaction that is still open."""
         self.add(*requests)
-        self.batches[-1] = dataclasses.replace(
-            self.batches[-1], is_transactional=True, producer_id=producer, producer_epoch=0
+        self.batches[-1] = self.batches[-1]._replace(
+            is_transactional=True, producer_id=producer, producer_epoch=0
         )
         return self
 
     def marker(self, producer: int, kind: ControlType) -> Segment:
         """The end of a transaction."""
         self.raw(encode_control(ControlRecord(type=kind, coordinator_epoch=0)))
-        self.batches[-1] = dataclasses.replace(
-            self.batches[-1], is_transactional=True, is_control=True, producer_id=producer, producer_epoch=0
+        self.batches[-1] = self.batches[-1]._replace(
+            is_transactional=True, is_control=True, producer_id=producer, producer_epoch=0
         )
         return self
 
@@ -185,10 +184,7 @@ def metadata_segment(folder: Path, records: Iterable[tuple[int, bytes]]) -> Path
     under = folder / "__cluster_metadata-0"
     under.mkdir(parents=True, exist_ok=True)
     batches = [
-        dataclasses.replace(
-            coordinator_batch(base_offset=offset, timestamp_ms=at_ms, records=[(None, value)]),
-            timestamp_type=TimestampType.CREATE_TIME,
-        )
+        coordinator_batch(base_offset=offset, timestamp_ms=at_ms, records=[(None, value)])
         for offset, (at_ms, value) in enumerate(records)
     ]
     path = under / "00000000000000000000.log"

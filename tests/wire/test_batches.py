@@ -3,7 +3,6 @@
 import mmap
 import struct
 import zlib
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -75,8 +74,7 @@ def test_the_coordinators_batch_has_the_header_that_a_broker_writes():
 
 
 def test_records_of_a_batch_with_append_time_all_have_that_time():
-    row = replace(
-        batch(0),
+    row = batch(0)._replace(
         timestamp_type=TimestampType.LOG_APPEND_TIME,
         max_timestamp_ms=AT_MS + 99,
         base_timestamp_ms=AT_MS,
@@ -336,12 +334,12 @@ def test_a_record_outside_its_batch_is_not_written():
     with pytest.raises(
         UnwritableBatchError, match="the record at offset 9 lies outside its batch, which is 0 to 1"
     ):
-        write_batch(replace(batch(0), records=(stray,)))
+        write_batch(batch(0)._replace(records=(stray,)))
 
 
 def test_a_header_field_that_does_not_fit_is_refused():
     with pytest.raises(UnwritableBatchError, match="the header of the batch at offset 0"):
-        write_batch(replace(batch(0), producer_epoch=1 << 20))
+        write_batch(batch(0)._replace(producer_epoch=1 << 20))
 
 
 @pytest.mark.parametrize("cut", [0, 20, 60])
