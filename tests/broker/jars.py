@@ -39,8 +39,8 @@ def missing() -> str | None:
     return None
 
 
-def class_path() -> str:
-    """The class path of the released jars and of our own small clients, fetched and compiled where needed."""
+def class_path(sources: Path = HERE / "clients", classes: Path = CLASSES) -> str:
+    """The class path of the released jars and of our own small programs, fetched and compiled where needed."""
     reason = missing()
     if reason is not None:
         raise BrokerUnavailableError(reason)
@@ -50,12 +50,14 @@ def class_path() -> str:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not _complete():
             _fetch()
-        _compile()
-    return f"{JARS}/*:{CLASSES}"
+        _compile(sources, classes)
+    return f"{JARS}/*:{classes}"
 
 
 def _complete() -> bool:
-    return (JARS / f"kafka_2.13-{RELEASE}.jar").exists() and (JARS / f"kafka-tools-{RELEASE}.jar").exists()
+    return all(
+        (JARS / f"{name}-{RELEASE}.jar").exists() for name in ("kafka_2.13", "kafka-tools", "kafka-streams")
+    )
 
 
 def _java_version() -> int:
@@ -80,22 +82,24 @@ def _fetch() -> None:
     arriving.rename(JARS)
 
 
-def _compile() -> None:
-    """Compiles the clients once: launching a source file compiles it again in every process."""
-    sources = sorted((HERE / "clients").glob("*.java"))
-    compiled = [CLASSES / f"{source.stem}.class" for source in sources]
+def _compile(folder: Path, classes: Path) -> None:
+    """Compiles the programs once: launching a source file compiles it again in every process."""
+    sources = sorted(folder.glob("*.java"))
+    compiled = [classes / f"{source.stem}.class" for source in sources]
     if all(
         out.exists() and out.stat().st_mtime >= source.stat().st_mtime
         for source, out in zip(sources, compiled, strict=True)
     ):
         return
-    CLASSES.mkdir(exist_ok=True)
+    classes.mkdir(exist_ok=True)
     # Debian's headless runtime holds the compiler's module without its command, so the module is called.
-    command = ["java", "-m", "jdk.compiler/com.sun.tools.javac.Main", "-d", str(CLASSES)]
+    command = ["java", "-m", "jdk.compiler/com.sun.tools.javac.Main", "-d", str(classes)]
     command += ["-cp", ":".join(map(str, sorted(JARS.glob("*.jar")))), *map(str, sources)]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode != 0:
-        raise BrokerUnavailableError(f"the clients do not compile: {_first_line(done.stderr + done.stdout)}")
+        raise BrokerUnavailableError(
+            f"{folder.name} does not compile: {_first_line(done.stderr + done.stdout)}"
+        )
 
 
 def _first_line(text: str) -> str:

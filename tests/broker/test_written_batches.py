@@ -2,7 +2,6 @@
 
 import json
 import subprocess
-from pathlib import Path
 
 import pytest
 
@@ -15,9 +14,8 @@ from groups.wire.batches import (
     coordinator_batch,
     write_batch,
 )
+from tests.wire import kafka_program
 from tests.wire.test_kafka_made import shown
-
-PROGRAM = Path(__file__).parents[1] / "wire" / "java" / "KafkaFixtures.java"
 
 
 def kinds_of_batches() -> list[RecordBatch]:
@@ -46,10 +44,11 @@ def kinds_of_batches() -> list[RecordBatch]:
 
 
 @pytest.mark.broker
-def test_kafka_reads_every_batch_that_is_written_here(released_jars: str) -> None:
+@pytest.mark.usefixtures("released_jars")
+def test_kafka_reads_every_batch_that_is_written_here() -> None:
     batches = kinds_of_batches()
     answer = subprocess.run(
-        ["java", "-cp", released_jars, str(PROGRAM), "read"],
+        ["java", "-cp", kafka_program.class_path(), "KafkaFixtures", "read"],
         input="\n".join(write_batch(batch).hex() for batch in batches) + "\n",
         capture_output=True,
         text=True,

@@ -56,7 +56,7 @@ def structs(body: Struct, form: Form) -> st.SearchStrategy[dict[str, Any]]:
     }
     if form.flexible:
         # Beyond every tag that is declared, and in rising order, as Kafka writes them.
-        unknown = st.dictionaries(st.integers(50, 2**31 - 1), BLOB, min_size=1, max_size=2)
+        unknown = st.dictionaries(st.integers(50, 2**31 - 2), BLOB, min_size=1, max_size=2)
         tagged[UNKNOWN_TAGS] = unknown.map(
             lambda tags: [{"tag": tag, "data": base64.b64encode(tags[tag]).decode()} for tag in sorted(tags)]
         )
