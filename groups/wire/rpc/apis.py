@@ -1,0 +1,75 @@
+"""The APIs whose requests and responses are read and written: all that concerns groups and their offsets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache
+from typing import Final
+
+from groups.wire.errors import UnknownVersionError
+from groups.wire.rpc.declarations import declared_message
+from groups.wire.schema import Message
+
+API_VERSIONS: Final = 18
+
+
+class Direction(StrEnum):
+    """Which way a message goes: to the broker, or back."""
+
+    REQUEST = "request"
+    RESPONSE = "response"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Api:
+    """One API: the number that a request's header begins with, and Kafka's name."""
+
+    key: int
+    name: str
+
+    @property
+    def request(self) -> Message:
+        return api_message(self.key, Direction.REQUEST)
+
+    @property
+    def response(self) -> Message:
+        return api_message(self.key, Direction.RESPONSE)
+
+
+APIS: Final[dict[int, Api]] = {
+    key: Api(key=key, name=name)
+    for key, name in (
+        (8, "OffsetCommit"),
+        (9, "OffsetFetch"),
+        (10, "FindCoordinator"),
+        (11, "JoinGroup"),
+        (12, "Heartbeat"),
+        (13, "LeaveGroup"),
+        (14, "SyncGroup"),
+        (15, "DescribeGroups"),
+        (16, "ListGroups"),
+        (API_VERSIONS, "ApiVersions"),
+        (28, "TxnOffsetCommit"),
+        (42, "DeleteGroups"),
+        (47, "OffsetDelete"),
+        (68, "ConsumerGroupHeartbeat"),
+        (69, "ConsumerGroupDescribe"),
+        (76, "ShareGroupHeartbeat"),
+        (77, "ShareGroupDescribe"),
+        (88, "StreamsGroupHeartbeat"),
+        (89, "StreamsGroupDescribe"),
+    )
+}
+"""By API key."""
+
+
+@cache
+def api_message(key: int, direction: Direction) -> Message:
+    """The declaration for every version that ever was; ``UnknownVersionError`` for an API that is not in ``APIS``.
+
+    ``codec(message, version)`` then reads and writes it in Kafka's JSON form, without its header.
+    """
+    if key not in APIS:
+        raise UnknownVersionError(f"requests of API key {key} are not known here")
+    return declared_message(key, APIS[key].name, direction)
