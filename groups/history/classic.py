@@ -9,10 +9,9 @@ from dataclasses import replace
 from typing import Any
 
 from groups.history.classic_state import ClassicGroup, ClassicMember
-from groups.history.consumer import seen_names
-from groups.history.consumer_state import fresh_consumer_group
 from groups.history.fields import integer, text
-from groups.history.state import UNREADABLE, Protocol, Semantics, State
+from groups.history.modern import fresh
+from groups.history.state import UNREADABLE, Protocol, State, seen_names
 from groups.wire.embedded import decode_assignment, decode_subscription
 
 Fields = Mapping[str, Any]
@@ -26,7 +25,7 @@ def replay_record(state: State, key: Fields, value: Fields | None) -> State:
         if state.protocol is not Protocol.CLASSIC or state.deleted:
             return state
         return replace(state, deleted=True, classic=ClassicGroup())
-    if state.protocol is Protocol.CONSUMER and not state.deleted:
+    if state.protocol not in (None, Protocol.CLASSIC) and not state.deleted:
         state = state.note(
             "protocol", "A record of the classic protocol came while the group was not classic."
         )
@@ -41,10 +40,9 @@ def replay_record(state: State, key: Fields, value: Fields | None) -> State:
         state, member = _member(state, old, fields, embedded=embedded)
         members[member.member_id] = member
     return replace(
-        state,
+        fresh(state),
         protocol=Protocol.CLASSIC,
         deleted=False,
-        consumer=fresh_consumer_group(kip=state.semantics is Semantics.KIP),
         classic=ClassicGroup(
             recorded=True,
             protocol_type=text(value.get("protocolType")) or "",

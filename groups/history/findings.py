@@ -12,9 +12,9 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from groups.history.classic_state import ClassicMember
-from groups.history.consumer_state import ConsumerMember
 from groups.history.entries import Kind
 from groups.history.epochs import Epochs
+from groups.history.modern_state import ModernMember
 from groups.history.moments import Cause, begins_midway
 from groups.history.names import Cast
 from groups.history.ownership import Ownership, is_hole
@@ -23,7 +23,7 @@ from groups.history.state import TWO_OWNERS, Protocol, State
 from groups.history.steps import Step
 from groups.history.verdict import REASONS
 from groups.history.volatile_moments import gap_words, overlap_words, still_had
-from groups.history.words import counted, listed
+from groups.history.words import PARTITIONS, TASKS, counted, listed
 
 COMINGS_KEPT_MAX: Final = 200
 """Joins, and removals, that are told one by one; all are counted."""
@@ -150,11 +150,12 @@ class Finder:
         """All findings so far; ``frame`` is the last one and gives topic ids their names."""
         names = {topic["id"]: name for name, topic in frame["topics"].items() if topic.get("id") is not None}
         own, members = self.ownership, frame["members"]
+        wording = TASKS if frame["protocol"] == Protocol.STREAMS else PARTITIONS
         return [
             *self._found_members(),
-            *found_moves(own, self.cast, names, contradicted=TWO_OWNERS in self._anomalies),
-            *found_no_owner(own, names, last_ms=self._last_ms, empty=not members),
-            *found_waits(own, self.cast, names, last_ms=self._last_ms, members=members),
+            *found_moves(own, self.cast, names, contradicted=TWO_OWNERS in self._anomalies, wording=wording),
+            *found_no_owner(own, names, last_ms=self._last_ms, empty=not members, wording=wording),
+            *found_waits(own, self.cast, names, last_ms=self._last_ms, members=members, wording=wording),
             *self._found_log(frame),
         ]
 
@@ -316,9 +317,9 @@ def _reason(cause: Cause | None) -> tuple[str | None, list[str]]:
     return None, ["records"]
 
 
-def _members(state: State) -> Mapping[str, ConsumerMember | ClassicMember]:
-    return state.classic.members if state.protocol is Protocol.CLASSIC else state.consumer.members
+def _members(state: State) -> Mapping[str, ModernMember | ClassicMember]:
+    return state.classic.members if state.protocol is Protocol.CLASSIC else state.modern.members
 
 
-def _member(state: State, member_id: str) -> ConsumerMember | ClassicMember | None:
+def _member(state: State, member_id: str) -> ModernMember | ClassicMember | None:
     return _members(state).get(member_id)

@@ -1,7 +1,7 @@
 """The fold: one deterministic function that takes a state and an entry and gives the next state.
 
 Every source goes through it: case studies, simulations, imported logs. Each protocol has handlers of its own
-(``consumer``, ``classic``, ``offsets``, ``volatile``); ``replay`` only dispatches. It takes any log that the world
+(``consumer``, ``classic``, ``share``, ``streams``, ``offsets``, ``volatile``); ``replay`` only dispatches. It takes any log that the world
 may hold: records from before the log's start, gaps, tombstones of what is not there, types and codes of releases to
 come. What breaks a rule becomes an anomaly of the state, never an exception.
 """
@@ -11,16 +11,20 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from groups.history import classic, consumer, offsets, volatile
+from groups.history import classic, consumer, offsets, share, streams, volatile
 from groups.history.entries import Entry, Kind
+from groups.history.record_types import (
+    CLASSIC_GROUP,
+    CONSUMER_TYPES,
+    CURRENT_ASSIGNMENT,
+    OFFSET_TYPES,
+    SHARE_TYPES,
+    STREAMS_TYPES,
+)
 from groups.history.state import UNREADABLE, State
 
-FOLD_VERSION: Final = 5
+FOLD_VERSION: Final = 6
 """Raised whenever the same entries would give other changes, moments or findings: caches are then rebuilt."""
-
-OFFSET_TYPES: Final = frozenset({0, 1})
-CLASSIC_TYPE: Final = 2
-CURRENT_ASSIGNMENT_TYPE: Final = 8
 
 _MALFORMED = (LookupError, TypeError, ValueError, AttributeError, OverflowError)
 """What reading a payload of another shape raises; nothing else is caught."""
@@ -42,17 +46,23 @@ def replay(state: State, entry: Entry) -> State:
 def _replay_record(state: State, entry: Entry) -> State:
     record_type, key = entry.payload["type"], entry.payload.get("key")
     value = entry.payload.get("value")
-    known = record_type in consumer.CONSUMER_RECORD_TYPES or record_type in (*OFFSET_TYPES, CLASSIC_TYPE)
-    if not known or key is None:
+    if record_type not in _KNOWN_TYPES or key is None:
         return state.note("unknown_type", f"A record of type {record_type} was kept as bytes.")
-    group = key["group"] if record_type in (*OFFSET_TYPES, CLASSIC_TYPE) else key["groupId"]
+    group = key["group"] if record_type in (*OFFSET_TYPES, CLASSIC_GROUP) else key["groupId"]
     if group != state.group:
         return state.note("other_group", f"A record of group {group} was left out.")
     if record_type in OFFSET_TYPES:
         return offsets.replay_record(state, key, value)
-    if record_type == CLASSIC_TYPE:
+    if record_type == CLASSIC_GROUP:
         return classic.replay_record(state, key, value)
+    if record_type in SHARE_TYPES:
+        return share.replay_record(state, record_type, key, value)
+    if record_type in STREAMS_TYPES:
+        return streams.replay_record(state, record_type, key, value)
     after = consumer.replay_record(state, record_type, key, value)
-    if record_type == CURRENT_ASSIGNMENT_TYPE:
+    if record_type == CURRENT_ASSIGNMENT:
         after = volatile.after_current_assignment(after, str(key["memberId"]))
     return after
+
+
+_KNOWN_TYPES: Final = OFFSET_TYPES | {CLASSIC_GROUP} | CONSUMER_TYPES | SHARE_TYPES | STREAMS_TYPES

@@ -1,7 +1,8 @@
 """Frames: the state after an entry, as the board shows it; JSON-ready, and documented for other programs.
 
 Partitions stand under topic names, ascending. A topic whose name the source does not tell stands under its id in
-Kafka's base64 form, as does the older of two ids of one name. What is unknown is ``null``.
+Kafka's base64 form, as does the older of two ids of one name. Tasks of a streams group stand under the id of their
+subtopology. What is unknown is ``null``.
 """
 
 from __future__ import annotations
@@ -10,19 +11,12 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from groups.history.classic_state import ClassicMember
-from groups.history.consumer_state import (
-    STABLE,
-    STATE_NAMES,
-    UNKNOWN_STATE_NAME,
-    UNRELEASED_PARTITIONS,
-    ConsumerMember,
-    Target,
-)
+from groups.history.consumer_state import STABLE, STATE_NAMES
 from groups.history.identity import changed_keys
+from groups.history.member_frames import MEMBER_FRAMES, Frame, Partitions, by_name
+from groups.history.modern_state import ModernMember, Target
 from groups.history.state import Client, Protocol, Semantics, State, Timers
-
-Frame = dict[str, Any]
-Partitions = dict[str, list[int]]
+from groups.history.streams_state import Topology
 
 
 def frame(state: State) -> Frame:
@@ -45,7 +39,7 @@ class FrameMaker:
         if old is not None and (
             old.semantics is not state.semantics
             or old.names is not state.names
-            or (old.protocol is Protocol.CLASSIC) is not (state.protocol is Protocol.CLASSIC)
+            or (old.protocol or Protocol.CONSUMER) is not (state.protocol or Protocol.CONSUMER)
         ):
             old = None
         new: Frame = {
@@ -57,7 +51,7 @@ class FrameMaker:
         if state.protocol is Protocol.CLASSIC:
             self._classic(new, state, old, last)
         else:
-            self._consumer(new, state, old, last)
+            self._modern(new, state, old, last)
         new["clients"] = _known(
             old.clients if old is not None else None, state.clients, last.get("clients"), _client
         )
@@ -67,25 +61,49 @@ class FrameMaker:
         self._state, self._frame = state, new
         return new
 
-    def _consumer(self, new: Frame, state: State, old: State | None, last: Frame) -> None:
-        group = state.consumer
-        unchanged = old is not None and old.consumer is group and _same_topics(old, state)
+    def _modern(self, new: Frame, state: State, old: State | None, last: Frame) -> None:
+        group = state.modern
+        unchanged = old is not None and old.modern is group and _same_topics(old, state)
         members = last["members"] if unchanged else self._members(state, old, last)
         new["state"] = group_state(state, members)
         new["group_epoch"], new["assignment_epoch"] = group.group_epoch, group.assignment_epoch
         if unchanged:
             new["target"], new["topics"] = last["target"], last["topics"]
         else:
-            targets = old.consumer.target if old is not None else None
+            targets = old.modern.target if old is not None else None
             new["target"] = _updated(targets, group.target, last.get("target"), _Targets(state))
             new["topics"] = last["topics"] if old and _same_topics(old, state) else _topics(state)
+        if state.protocol is Protocol.SHARE:
+            self._share(new, state, last if unchanged else {})
+        elif state.protocol is Protocol.STREAMS:
+            self._streams(new, state, old, last)
         new["members"] = members
 
+    def _share(self, new: Frame, state: State, last: Frame) -> None:
+        group = state.share
+        for name, told in (("initializing", group.initializing), ("initialized", group.initialized)):
+            new[name] = last[name] if last else by_name(state, told)
+        new["deleting"] = (
+            last["deleting"] if last else [state.topic_name(topic_id) for topic_id in group.deleting]
+        )
+
+    def _streams(self, new: Frame, state: State, old: State | None, last: Frame) -> None:
+        group, before = state.streams, old.streams if old is not None else None
+        make = _Targets(state)
+        for name in ("target_standby", "target_warmup"):
+            targets = getattr(before, name) if before is not None else None
+            new[name] = _updated(targets, getattr(group, name), last.get(name), make)
+        if before is not None and before.topology is group.topology and "topology" in last:
+            new["topology"] = last["topology"]
+        else:
+            new["topology"] = _topology(group.topology)
+        new["validated_topology_epoch"] = group.validated_topology_epoch
+
     def _members(self, state: State, old: State | None, last: Frame) -> Frame:
-        group, make = state.consumer, _Members(state)
+        group, make = state.modern, _Members(state)
         if old is None:
             return {member_id: make(member_id, member) for member_id, member in group.members.items()}
-        before = old.consumer
+        before = old.modern
         members: Frame = _updated(before.members, group.members, last["members"], make)
         stale: set[str] = set()
         if before.assignment_epoch != group.assignment_epoch:
@@ -93,7 +111,7 @@ class FrameMaker:
             stale.update(key for key, member in group.members.items() if member.epoch in epochs)
         if before.target is not group.target:
             stale.update(changed_keys(before.target, group.target))
-        if before.regexes is not group.regexes:
+        if old.consumer.regexes is not state.consumer.regexes:
             stale.update(group.members)
         stale.intersection_update(group.members)
         if stale:
@@ -126,47 +144,34 @@ class _Targets:
 
 
 class _Members:
-    """Makes the frame of one member of a consumer group."""
+    """Makes the frame of one member."""
 
     def __init__(self, state: State) -> None:
         self.state = state
+        self.make = MEMBER_FRAMES[state.protocol or Protocol.CONSUMER]
 
-    def __call__(self, member_id: str, member: ConsumerMember) -> Frame:
-        state = self.state
-        pending = by_name(state, pending_assignment(state, member))
-        new: Frame = {
-            "protocol": "classic" if member.uses_classic else "consumer",
-            "epoch": member.epoch,
-            "previous_epoch": member.previous_epoch,
-            "state": _member_state(member, waits=bool(pending)),
-            "client_id": member.client_id,
-            "host": member.client_host,
-            "instance_id": member.instance_id,
-            "rack_id": member.rack_id,
-            "subscribed": list(state.consumer.subscribed_topics(member)),
-            "assigned": by_name(state, member.assigned),
-            "pending_revocation": by_name(state, member.pending_revocation),
-            "pending_assignment": pending,
-        }
-        if member.subscribed_topic_regex:
-            new["subscribed_regex"] = member.subscribed_topic_regex
-        return new
+    def __call__(self, _member_id: str, member: ModernMember) -> Frame:
+        return self.make(self.state, member)
 
 
 def group_state(state: State, members: Mapping[str, Frame] | None = None) -> str:
-    """Kafka's name of the group's state: derived, never stored (released rules 0.5; KIP-848 for ``kip``)."""
+    """Kafka's name of the group's state: derived, never stored (Kafka's ``maybeUpdateGroupState`` of each protocol; KIP-848 for ``kip``)."""
     if state.deleted:
         return "Dead"
     if state.protocol is Protocol.CLASSIC:
         return state.classic.state
-    group = state.consumer
+    group = state.modern
     if not group.members:
         return "Empty"
+    if state.protocol is Protocol.SHARE:
+        # A share group is never said to assign or to reconcile.
+        return "Stable"
+    if state.protocol is Protocol.STREAMS and not state.streams.is_ready:
+        return "NotReady"
     if group.group_epoch > group.assignment_epoch:
         return "Assigning"
-    if state.semantics is Semantics.KAFKA:
-        stable = group.stable_at.get(group.assignment_epoch, 0)
-        return "Stable" if stable == len(group.members) else "Reconciling"
+    if state.semantics is Semantics.KAFKA or state.protocol is Protocol.STREAMS:
+        return "Stable" if group.converged else "Reconciling"
     # The proposal's members wait for partitions whether or not a record says so.
     parts = members if members is not None else frame(state)["members"]
     converged = all(
@@ -177,32 +182,6 @@ def group_state(state: State, members: Mapping[str, Frame] | None = None) -> str
         for part in parts.values()
     )
     return "Stable" if converged else "Reconciling"
-
-
-def pending_assignment(state: State, member: ConsumerMember) -> dict[str, list[int]]:
-    """Topic id → partitions of the target that the member, once it is at the target's epoch, still waits for."""
-    group = state.consumer
-    if member.epoch != group.assignment_epoch:
-        return {}
-    pending: dict[str, list[int]] = {}
-    for topic_id, partitions in group.target.get(member.member_id, {}).items():
-        assigned = member.assigned.get(topic_id, {})
-        missing = [partition for partition in partitions if partition not in assigned]
-        if missing:
-            pending[topic_id] = missing
-    return pending
-
-
-def by_name(state: State, partitions: Mapping[str, Iterable[int]]) -> Partitions:
-    """Topic id → partitions as topic name → sorted list; topics without a partition fall out."""
-    named = {state.topic_name(topic_id): sorted(numbers) for topic_id, numbers in partitions.items()}
-    return {name: numbers for name, numbers in named.items() if numbers}
-
-
-def _member_state(member: ConsumerMember, *, waits: bool) -> str:
-    if member.state is None:
-        return STATE_NAMES[UNRELEASED_PARTITIONS if waits else STABLE]
-    return STATE_NAMES.get(member.state, UNKNOWN_STATE_NAME)
 
 
 def _classic_member(_member_id: str, member: ClassicMember) -> Frame:
@@ -240,6 +219,33 @@ def _topics(state: State) -> Frame:
         if topic_id not in state.names:
             topics[topic_id] = {"id": topic_id, "partitions": state.partitions_by_id.get(topic_id)}
     return dict(sorted(topics.items()))
+
+
+def _topology(topology: Topology | None) -> Frame | None:
+    """What a streams application does: each subtopology with the topics that it reads, writes and keeps."""
+    if topology is None:
+        return None
+    return {
+        "epoch": topology.epoch,
+        "subtopologies": {
+            subtopology: {
+                "source_topics": _strings(told.get("sourceTopics")),
+                "source_topic_regex": _strings(told.get("sourceTopicRegex")),
+                "repartition_source_topics": _internal(told.get("repartitionSourceTopics")),
+                "repartition_sink_topics": _strings(told.get("repartitionSinkTopics")),
+                "state_changelog_topics": _internal(told.get("stateChangelogTopics")),
+            }
+            for subtopology, told in topology.subtopologies.items()
+        },
+    }
+
+
+def _strings(names: Iterable[Any] | None) -> list[str]:
+    return [str(name) for name in names or ()]
+
+
+def _internal(topics: Iterable[Mapping[str, Any]] | None) -> list[str]:
+    return [str(topic["name"]) for topic in topics or ()]
 
 
 def _client(_member_id: str, client: Client) -> Frame:

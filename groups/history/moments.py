@@ -11,13 +11,17 @@ from dataclasses import dataclass
 from typing import Final
 
 from groups.history.classic_moments import tell_classic
-from groups.history.consumer_state import LEAVE_GROUP_STATIC_MEMBER_EPOCH
+from groups.history.consumer_state import ConsumerMember
 from groups.history.entries import Entry, Kind, Provenance
 from groups.history.fields import mapping, text
+from groups.history.modern_state import LEAVE_GROUP_STATIC_MEMBER_EPOCH
 from groups.history.names import Cast
-from groups.history.sentences import COORDINATOR, LOWERED, Sentence, joined, named, target_clause
+from groups.history.record_types import MEMBER_METADATA, meaning
+from groups.history.sentences import COORDINATOR, LOWERED, Sentence, in_words, joined, named, target_clause
+from groups.history.share_moments import tell_share_member, tell_share_state
 from groups.history.state import TWO_OWNERS, UNKNOWN_MEMBER, UNREADABLE, Protocol, State
 from groups.history.steps import Key, MemberStep, Step, keys, waiting_for
+from groups.history.streams_moments import tell_copies, tell_topology
 from groups.history.volatile_moments import TELLERS
 from groups.history.words import PARTITIONS_NAMED_MAX, counted, is_or_are, partitions
 
@@ -95,8 +99,8 @@ def _tell_group_records(step: Step, cast: Cast, cause: Cause | None) -> Sentence
     before, after = step.before, step.after
     if after.deleted and not before.deleted:
         return Sentence("state", COORDINATOR, "The group is deleted")
-    if step.migrates and (before.classic.members or before.consumer.members):
-        way = "moves to" if after.protocol is Protocol.CONSUMER else "goes back to"
+    if step.migrates and (before.classic.members or before.modern.members):
+        way = "goes back to" if after.protocol is Protocol.CLASSIC else "moves to"
         says = f"The group {way} the {after.protocol} protocol"
         if step.removed:
             says += f"; {_why_removed(step, cast, cause)[1]}"
@@ -105,7 +109,7 @@ def _tell_group_records(step: Step, cast: Cast, cause: Cause | None) -> Sentence
         return Sentence("state", COORDINATOR, says)
     if after.protocol is Protocol.CLASSIC and before.classic is not after.classic:
         return tell_classic(step, cast, leaves=cause is not None and cause.leaves)
-    return (
+    told = (
         _tell_removed(step, cast, cause)
         or _tell_found(step, cast)
         or _tell_joined(step, cast)
@@ -115,6 +119,11 @@ def _tell_group_records(step: Step, cast: Cast, cause: Cause | None) -> Sentence
         or _tell_group(step)
         or _tell_offsets(step, cause)
     )
+    also = (tell_share_state(step), tell_topology(step), tell_copies(step, cast))
+    sentences = [sentence for sentence in (told, *also) if sentence is not None]
+    if not sentences:
+        return None
+    return Sentence(sentences[0].shape, sentences[0].actor, joined([sentence.says for sentence in sentences]))
 
 
 def begins_midway(step: Step) -> bool:
@@ -122,14 +131,14 @@ def begins_midway(step: Step) -> bool:
     before, after = step.before, step.after
     if step.entries[0].provenance is not Provenance.RECORDED:
         return False
-    if step.found or any(old not in before.consumer.members for old in step.replaced):
+    if step.found or any(old not in before.modern.members for old in step.replaced):
         return True
     if not _is_beginning(before):
         return False
     if after.protocol is Protocol.CLASSIC:
         return after.classic.recorded and after.classic.generation > 1
     first = before.consumer.group_epoch + 1
-    return after.consumer.epoch_recorded and after.consumer.group_epoch > first
+    return after.modern.epoch_recorded and after.modern.group_epoch > first
 
 
 def _is_beginning(before: State) -> bool:
@@ -147,11 +156,11 @@ def _tell_found(step: Step, cast: Cast) -> Sentence | None:
     if step.entries[0].provenance is not Provenance.RECORDED:
         return Sentence("state", COORDINATOR, f"The group begins with {who}")
     says = f"{who} {is_or_are(step.found)} there"
-    member = step.after.consumer.members.get(step.found[0])
+    member = step.after.modern.members.get(step.found[0])
     if not several and member is not None:
         held, pending = keys(member.assigned), keys(member.pending_revocation)
-        says += f", with {_named(step.after, held)}" if held else ""
-        says += f", giving up {_named(step.after, pending)}" if pending else ""
+        says += f", with {in_words(step.after, held)}" if held else ""
+        says += f", giving up {in_words(step.after, pending)}" if pending else ""
     also = _tell_joined(step, cast)
     return Sentence("state", step.found[0], joined([says, also.says]) if also else says)
 
@@ -163,7 +172,7 @@ def _tell_removed(step: Step, cast: Cast, cause: Cause | None) -> Sentence | Non
     free = _free(step.after, released)
     shape, says = _why_removed(step, cast, cause)
     if free:
-        says += f"; {_named(step.before, free)} {is_or_are(free)} free"
+        says += f"; {in_words(step.before, free)} {is_or_are(free)} free"
     return Sentence(shape, step.removed[0], says)
 
 
@@ -191,7 +200,7 @@ def _tell_joined(step: Step, cast: Cast) -> Sentence | None:
     if gained and len(step.joined) == 1:
         moved = [r for r in step.retargets if r.after != first]
         also = f"; {target_clause(step.after, moved, cast)}" if moved else ""
-        return Sentence("join", first, f"{who} joins and gets {_named(step.after, gained)}{also}")
+        return Sentence("join", first, f"{who} joins and gets {in_words(step.after, gained)}{also}")
     if step.target_computed and step.retargets:
         goes = target_clause(step.after, step.retargets, cast)
         return Sentence("join", first, f"{who} {joins}; {goes}")
@@ -220,33 +229,37 @@ def _tell_members(step: Step, cast: Cast) -> Sentence | None:
 
 def _tell_member(step: Step, change: MemberStep, cast: Cast) -> Sentence | None:
     """What one member, there before and after, did or was told."""
-    member = step.after.consumer.members.get(change.member_id)
+    member = step.after.modern.members.get(change.member_id)
     if member is None or change.epoch_before is None or member.member_id in step.replaced.values():
         return None
     who, after = cast.name(member.member_id), step.after
     free = _free(after, change.released)
-    is_free = f"; {_named(after, free)} {is_or_are(free)} free" if free else ""
+    is_free = f"; {in_words(after, free)} {is_or_are(free)} free" if free else ""
     if member.epoch == LEAVE_GROUP_STATIC_MEMBER_EPOCH:
         held = keys(member.assigned)
-        keeps = f"; {_named(after, held)} {'stays' if len(held) == 1 else 'stay'} its own" if held else ""
+        keeps = f"; {in_words(after, held)} {'stays' if len(held) == 1 else 'stay'} its own" if held else ""
         return Sentence("leave", member.member_id, f"{who} leaves for now{keeps}{is_free}")
     if change.epoch_before == LEAVE_GROUP_STATIC_MEMBER_EPOCH:
-        gets = f" and gets {_named(after, change.gained)}" if change.gained else ""
+        gets = f" and gets {in_words(after, change.gained)}" if change.gained else ""
         return Sentence("join", member.member_id, f"{who} comes back{gets}{is_free}")
     if change.epoch_before == FRESH_EPOCH and member.previous_epoch > FRESH_EPOCH:
         # Its first assignment in the log is a later one: what it had before is not known.
         held = keys(member.assigned)
-        has = f", with {_named(after, held)}" if held else ""
+        has = f", with {in_words(after, held)}" if held else ""
         return Sentence("state", member.member_id, f"{who} is at epoch {member.epoch}{has}")
+    if after.protocol is Protocol.SHARE:
+        return tell_share_member(step, change, cast)
     waits = waiting_count(step.after, change.member_id)
     if change.told:
-        return Sentence("revoke", member.member_id, f"{who} is told to give up {_named(after, change.told)}")
+        return Sentence(
+            "revoke", member.member_id, f"{who} is told to give up {in_words(after, change.told)}"
+        )
     if change.released:
-        gets = f", gets {_named(after, change.gained)}" if change.gained else ""
+        gets = f", gets {in_words(after, change.gained)}" if change.gained else ""
         return Sentence("acknowledge", member.member_id, f"{who} acknowledges{gets}{is_free}")
     if change.gained:
         rest = f", waits for {_waited(after, change.member_id, waits)}" if waits else ""
-        return Sentence("gain", member.member_id, f"{who} gets {_named(after, change.gained)}{rest}")
+        return Sentence("gain", member.member_id, f"{who} gets {in_words(after, change.gained)}{rest}")
     if change.epoch_before == change.epoch:
         return None
     why = _blocked(after, change.member_id, waits, cast) if waits else "it has nothing to give up"
@@ -255,13 +268,12 @@ def _tell_member(step: Step, change: MemberStep, cast: Cast) -> Sentence | None:
 
 def _free(state: State, released: Iterable[Key]) -> frozenset[Key]:
     """Those that nobody holds: in a log with holes somebody else may be seen with them first."""
-    held = state.consumer.partition_epochs
-    return frozenset(key for key in released if key[1] not in held.get(key[0], ()))
+    return frozenset(key for key in released if not state.modern.is_held(*key))
 
 
 def waiting_count(state: State, member_id: str) -> int:
     """How many partitions of its target a member does not have."""
-    group = state.consumer
+    group = state.modern
     assigned = group.members[member_id].assigned
     target = group.target.get(member_id, {})
     return sum(p not in assigned.get(topic_id, ()) for topic_id, ps in target.items() for p in ps)
@@ -269,8 +281,8 @@ def waiting_count(state: State, member_id: str) -> int:
 
 def _waited(state: State, member_id: str, waits: int) -> str:
     if waits > PARTITIONS_NAMED_MAX:
-        return counted(waits, "partition")
-    return _named(state, waiting_for(state, state.consumer.members[member_id]))
+        return counted(waits, state.wording.noun)
+    return in_words(state, waiting_for(state, state.modern.members[member_id]))
 
 
 def _blocked(state: State, member_id: str, waits: int, cast: Cast) -> str:
@@ -278,10 +290,10 @@ def _blocked(state: State, member_id: str, waits: int, cast: Cast) -> str:
     if waits > PARTITIONS_NAMED_MAX:
         return f"it waits for {counted(waits, 'partition')}"
     by_holder: dict[str | None, set[Key]] = {}
-    for key, holder in waiting_for(state, state.consumer.members[member_id]).items():
+    for key, holder in waiting_for(state, state.modern.members[member_id]).items():
         by_holder.setdefault(holder, set()).add(key)
     return "; ".join(
-        f"{_named(state, held)} {is_or_are(held)} {f'still held by {cast.name(holder)}' if holder else 'free'}"
+        f"{in_words(state, held)} {is_or_are(held)} {f'still held by {cast.name(holder)}' if holder else 'free'}"
         for holder, held in by_holder.items()
     )
 
@@ -296,19 +308,21 @@ def _tell_subscribed(step: Step, cast: Cast) -> Sentence | None:
 
 
 def _tell_subscription(step: Step, cast: Cast) -> Sentence | None:
-    """A type 5 record of a member that was there: a changed subscription."""
+    """The metadata of a member that was there: a changed subscription."""
     for entry in step.entries:
-        if entry.payload.get("type") != 5 or not entry.payload.get("value"):
+        if not _is_of(entry, MEMBER_METADATA) or not entry.payload.get("value"):
             continue
         member_id = str(mapping(entry.payload.get("key")).get("memberId"))
-        old = step.before.consumer.members.get(member_id)
-        new = step.after.consumer.members.get(member_id)
+        old = step.before.modern.members.get(member_id)
+        new = step.after.modern.members.get(member_id)
         if old is None or new is None:
             continue
         who = cast.name(member_id)
         if set(old.subscribed_topic_names) != set(new.subscribed_topic_names):
             names = ", ".join(new.subscribed_topic_names) or "no topic"
             return Sentence("metadata", member_id, f"{who} subscribes to {names}")
+        if not isinstance(old, ConsumerMember) or not isinstance(new, ConsumerMember):
+            continue
         if (old.subscribed_topic_regex or "") != (new.subscribed_topic_regex or ""):
             regex = new.subscribed_topic_regex
             return Sentence(
@@ -318,10 +332,11 @@ def _tell_subscription(step: Step, cast: Cast) -> Sentence | None:
 
 
 def _tell_group(step: Step) -> Sentence | None:
-    before, after = step.before.consumer, step.after.consumer
-    if before.regexes is not after.regexes:
-        for regex, resolved in after.regexes.items():
-            if before.regexes.get(regex) != resolved:
+    before, after = step.before.modern, step.after.modern
+    old, new = step.before.consumer.regexes, step.after.consumer.regexes
+    if old is not new:
+        for regex, resolved in new.items():
+            if old.get(regex) != resolved:
                 matched = ", ".join(resolved.topics[:PARTITIONS_NAMED_MAX]) or "no topic"
                 return Sentence("regex", COORDINATOR, f"{regex} matches {matched}")
     if before.group_epoch == after.group_epoch:
@@ -333,8 +348,8 @@ def _tell_group(step: Step) -> Sentence | None:
 
 def _topics_changed(step: Step) -> bool:
     """Whether the hash over subscribed topics changed in a request that changed no subscription."""
-    before, after = step.before.consumer, step.after.consumer
-    subscribes = any(entry.payload.get("type") in (5, 16) for entry in step.entries)
+    before, after = step.before.modern, step.after.modern
+    subscribes = any(_is_of(entry, MEMBER_METADATA, 16) for entry in step.entries)
     return before.epoch_recorded and before.metadata_hash != after.metadata_hash and not subscribes
 
 
@@ -354,5 +369,6 @@ def _tell_offsets(step: Step, cause: Cause | None) -> Sentence | None:
     return None
 
 
-def _named(state: State, keys: Iterable[Key]) -> str:
-    return partitions((state.topic_name(topic), number) for topic, number in keys)
+def _is_of(entry: Entry, *meanings: int) -> bool:
+    record_type = entry.payload.get("type")
+    return isinstance(record_type, int) and meaning(record_type) in meanings

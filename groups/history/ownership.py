@@ -7,7 +7,7 @@ the group is empty, nobody was meant to own it, so that time is not counted.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -80,7 +80,15 @@ class Ownership:
         it; not given up: the holder was removed."""
 
     def add(self, step: Step, *, leaves: bool = False) -> None:
-        """Fold one step. ``leaves``: who is removed in it asked for that."""
+        """Fold one step. ``leaves``: who is removed in it asked for that.
+
+        Of a share group there is nothing to tell: its partitions have readers, and no owner.
+        """
+        if step.after.protocol is Protocol.SHARE:
+            self.owner.clear()
+            self.free.clear()
+            self.waits.clear()
+            return
         if is_hole(step):
             # Who had what in between is not known, so no time is measured over it.
             self.free.clear()
@@ -101,7 +109,7 @@ class Ownership:
         for retarget in step.retargets:
             self._retarget(step, retarget.partition, retarget.after)
         if step.target_computed and self.free:
-            meant = step.after.consumer.inverted_target
+            meant = step.after.modern.inverted_target
             for topic, partition in [key for key in self.free if key[1] not in meant.get(key[0], ())]:
                 del self.free[(topic, partition)]
         if _is_empty(step) and step.removed:
@@ -231,7 +239,4 @@ def is_hole(step: Step) -> bool:
 
 def _is_empty(step: Step) -> bool:
     after = step.after
-    members: Iterable[str] = (
-        after.classic.members if after.protocol is Protocol.CLASSIC else after.consumer.members
-    )
-    return not any(True for _ in members)
+    return not (after.classic.members if after.protocol is Protocol.CLASSIC else after.modern.members)

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from groups.history.names import Cast
 from groups.history.ownership import Ownership
-from groups.history.words import counted, duration, partition_name
+from groups.history.words import PARTITIONS, Wording, counted, duration, partition_name
 
 Finding = dict[str, Any]
 
@@ -31,29 +31,33 @@ def finding(
     }
 
 
-def found_moves(own: Ownership, cast: Cast, names: Names, *, contradicted: bool) -> list[Finding]:
+def found_moves(
+    own: Ownership, cast: Cast, names: Names, *, contradicted: bool, wording: Wording = PARTITIONS
+) -> list[Finding]:
     """How many partitions moved, and each move; ``contradicted``: the log has two owners of one partition."""
     if not own.moves_count:
         return []
     clean = not own.overlapped and not contradicted
-    says = f"{counted(own.moves_count, 'partition')} moved"
+    says = f"{counted(own.moves_count, wording.noun)} moved"
     total = finding(
         "moves", says, [own.moves_last_sequence], count=own.moves_count, released_before_taken=clean
     )
     found = [total]
     for topic, partition, before, after, released, taken in own.moves:
-        name = partition_name((names.get(topic, topic), partition))
+        name = partition_name((names.get(topic, topic), partition), wording)
         says = f"{name} moved from {cast.name(before)} to {cast.name(after)}"
         sequences = [released, taken] if released != taken else [taken]
         found.append(finding("moved", says, sequences, partition=name, **{"from": before, "to": after}))
     return found
 
 
-def found_no_owner(own: Ownership, names: Names, *, last_ms: int, empty: bool) -> list[Finding]:
+def found_no_owner(
+    own: Ownership, names: Names, *, last_ms: int, empty: bool, wording: Wording = PARTITIONS
+) -> list[Finding]:
     """How long partitions had no owner, then those that have none still; an empty group needs none."""
     found = []
     for one in own.longest_first()[:NO_OWNER_TOLD_MAX]:
-        name = partition_name((names.get(one.topic, one.topic), one.partition))
+        name = partition_name((names.get(one.topic, one.topic), one.partition), wording)
         found.append(
             finding(
                 "no_owner",
@@ -66,11 +70,12 @@ def found_no_owner(own: Ownership, names: Names, *, last_ms: int, empty: bool) -
                 after=one.after,
                 open=False,
                 count=own.ownerless_count,
+                noun=wording.noun,
             )
         )
     still = [] if empty else sorted(own.free.items(), key=lambda item: item[1].since_ms)
     for (topic, partition), free in still[:NO_OWNER_TOLD_MAX]:
-        name = partition_name((names.get(topic, topic), partition))
+        name = partition_name((names.get(topic, topic), partition), wording)
         length = max(last_ms - free.since_ms, 0)
         found.append(
             finding(
@@ -84,13 +89,20 @@ def found_no_owner(own: Ownership, names: Names, *, last_ms: int, empty: bool) -
                 after=None,
                 open=True,
                 count=len(own.free),
+                noun=wording.noun,
             )
         )
     return found
 
 
 def found_waits(
-    own: Ownership, cast: Cast, names: Names, *, last_ms: int, members: Container[str]
+    own: Ownership,
+    cast: Cast,
+    names: Names,
+    *,
+    last_ms: int,
+    members: Container[str],
+    wording: Wording = PARTITIONS,
 ) -> list[Finding]:
     """Who waited for whom, the waits that are not over first; ``members`` are there at the end."""
     found = []
@@ -99,7 +111,7 @@ def found_waits(
         length = max(last_ms - wait.since_ms, 0)
         if wait.waiter not in members or not length:
             continue
-        name = partition_name((names.get(key[0], key[0]), key[1]))
+        name = partition_name((names.get(key[0], key[0]), key[1]), wording)
         who, whom = cast.name(wait.waiter), cast.name(holder)
         found.append(
             finding(
@@ -117,7 +129,7 @@ def found_waits(
     found.sort(key=lambda one: -one["length_ms"])
     longest = sorted(own.waited.items(), key=lambda item: (-item[1][0], item[0]))
     for holder, (length, topic, partition, waiter, start, end, given_up) in longest[:NO_OWNER_TOLD_MAX]:
-        name = partition_name((names.get(topic, topic), partition))
+        name = partition_name((names.get(topic, topic), partition), wording)
         who, whom = cast.name(waiter), cast.name(holder)
         says = f"{who} waited {duration(length)} for {whom} to release {name}"
         if not given_up:

@@ -1,4 +1,4 @@
-"""What sentences about groups of both protocols share."""
+"""What sentences about groups of all protocols share."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from groups.history.names import Cast
-from groups.history.state import State
+from groups.history.state import Protocol, State
 from groups.history.steps import Key, Retarget
 from groups.history.words import listed, partitions
 
@@ -40,25 +40,33 @@ def named(cast: Cast, member_ids: Sequence[str]) -> str:
 
 
 def target_clause(state: State, retargets: Iterable[Retarget], cast: Cast) -> str:
-    """``foo-1 goes to C``; what goes to nobody is not spoken of, unless nothing else does."""
+    """``foo-1 goes to C``; what goes to nobody is not spoken of, unless nothing else does.
+
+    In a share group nothing goes from one to the other: ``C is to read foo-1``.
+    """
     receivers: dict[str, set[Key]] = {}
-    left: set[Key] = set()
+    left: dict[str, set[Key]] = {}
     for retarget in retargets:
-        if retarget.after is None:
-            left.add(retarget.partition)
-        else:
+        if retarget.after is not None:
             receivers.setdefault(retarget.after, set()).add(retarget.partition)
+        elif retarget.before is not None:
+            left.setdefault(retarget.before, set()).add(retarget.partition)
     if len(receivers) > TARGETS_NAMED_MAX:
         total = sum(len(keys) for keys in receivers.values())
-        return f"{total} partitions go to {len(receivers)} members"
+        return f"{total} {state.wording.noun}s go to {len(receivers)} members"
+    if state.protocol is Protocol.SHARE:
+        verb, some = ("is to read", receivers) if receivers else ("is to leave", left)
+        return "; ".join(f"{cast.name(who)} {verb} {in_words(state, keys)}" for who, keys in some.items())
     clauses = [
-        f"{_names(state, keys)} {'goes' if len(keys) == 1 else 'go'} to {cast.name(member_id)}"
+        f"{in_words(state, keys)} {'goes' if len(keys) == 1 else 'go'} to {cast.name(member_id)}"
         for member_id, keys in receivers.items()
     ]
     if not clauses and left:
-        clauses = [f"{_names(state, left)} {'goes' if len(left) == 1 else 'go'} to nobody"]
+        gone = {key for keys in left.values() for key in keys}
+        clauses = [f"{in_words(state, gone)} {'goes' if len(gone) == 1 else 'go'} to nobody"]
     return "; ".join(clauses)
 
 
-def _names(state: State, keys: Iterable[Key]) -> str:
-    return partitions((state.topic_name(topic), number) for topic, number in keys)
+def in_words(state: State, keys: Iterable[Key]) -> str:
+    """Partitions or tasks as sentences name them."""
+    return partitions(((state.topic_name(topic), number) for topic, number in keys), state.wording)

@@ -1,6 +1,6 @@
 """State: what is known of a group after an entry. Immutable; unchanged parts stay the same objects.
 
-Durable parts (``consumer``, ``classic``, ``offsets``) change by record entries alone. Volatile parts (``clients``,
+Durable parts (``consumer``, ``classic``, ``share``, ``streams``, ``offsets``) change by record entries alone. Volatile parts (``clients``,
 ``timers``, a classic group's ``phase``) change by request, response, callback, timer and fault entries, and are
 ``None`` where no such entry was seen: unknown, which is not the same as empty. A simulated coordinator keeps this
 very object as its memory.
@@ -11,13 +11,17 @@ things were inserted.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Final
 
 from groups.history.classic_state import ClassicGroup
 from groups.history.consumer_state import ConsumerGroup, fresh_consumer_group
+from groups.history.modern_state import ModernGroup
+from groups.history.share_state import ShareGroup
+from groups.history.streams_state import StreamsGroup
+from groups.history.words import PARTITIONS, TASKS, Wording
 
 ANOMALIES_AN_ENTRY_MAX: Final = 8
 """One broken record can contradict thousands of partitions at once; the first few say all there is to say."""
@@ -46,6 +50,8 @@ class Semantics(StrEnum):
 class Protocol(StrEnum):
     CONSUMER = "consumer"
     CLASSIC = "classic"
+    SHARE = "share"
+    STREAMS = "streams"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,6 +122,8 @@ class State:
     deleted: bool = False
     consumer: ConsumerGroup
     classic: ClassicGroup = field(default_factory=ClassicGroup)
+    share: ShareGroup = field(default_factory=ShareGroup)
+    streams: StreamsGroup = field(default_factory=StreamsGroup)
     topics: Mapping[str, Topic] = field(default_factory=dict)
     names: Mapping[str, str] = field(default_factory=dict)
     partitions_by_id: Mapping[str, int] = field(default_factory=dict)
@@ -125,6 +133,17 @@ class State:
     clients: Mapping[str, Client] | None = None
     timers: Mapping[str, Timers] | None = None
     anomalies: tuple[Anomaly, ...] = ()
+
+    @property
+    def modern(self) -> ModernGroup:
+        """The group of the protocol that it follows; a consumer group where that is not known yet, or classic."""
+        if self.protocol is Protocol.SHARE:
+            return self.share
+        return self.streams if self.protocol is Protocol.STREAMS else self.consumer
+
+    @property
+    def wording(self) -> Wording:
+        return TASKS if self.protocol is Protocol.STREAMS else PARTITIONS
 
     def topic_name(self, topic_id: str) -> str:
         """The name of a topic id, or the id itself where the source does not tell."""
@@ -141,6 +160,16 @@ class State:
         return replace(self, anomalies=(*self.anomalies, Anomaly(kind=kind, says=says, member=member)))
 
 
+def with_modern(state: State, group: ModernGroup) -> State:
+    """The state with another group in place of ``state.modern``."""
+    if isinstance(group, ShareGroup):
+        return replace(state, share=group)
+    if isinstance(group, StreamsGroup):
+        return replace(state, streams=group)
+    assert isinstance(group, ConsumerGroup)
+    return replace(state, consumer=group)
+
+
 def initial_state(
     group: str, semantics: Semantics | str = Semantics.KAFKA, protocol: Protocol | str | None = None
 ) -> State:
@@ -152,6 +181,18 @@ def initial_state(
         protocol=Protocol(protocol) if protocol is not None else None,
         consumer=fresh_consumer_group(kip=semantics is Semantics.KIP),
     )
+
+
+def seen_ids(state: State, topic_ids: Iterable[str]) -> State:
+    """The state that remembers which topic ids records spoke of, for the frame's topics."""
+    new = [topic_id for topic_id in topic_ids if topic_id not in state.seen_topic_ids]
+    return replace(state, seen_topic_ids={**state.seen_topic_ids, **dict.fromkeys(new)}) if new else state
+
+
+def seen_names(state: State, names: Iterable[str]) -> State:
+    """The same for topic names."""
+    new = [name for name in names if name not in state.seen_topic_names]
+    return replace(state, seen_topic_names={**state.seen_topic_names, **dict.fromkeys(new)}) if new else state
 
 
 def with_topic(

@@ -8,23 +8,28 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any
 
-from groups.history.consumer_state import ConsumerGroup, ConsumerMember
 from groups.history.entries import Entry, Kind
 from groups.history.identity import changed_keys
+from groups.history.modern_state import ModernGroup, ModernMember
+from groups.history.record_types import CURRENT_ASSIGNMENT, MEMBER_METADATA, meaning
 from groups.history.state import Anomaly, Protocol, Semantics, State
-
-MEMBER_METADATA_TYPE: Final = 5
-CURRENT_ASSIGNMENT_TYPE: Final = 8
+from groups.history.streams_state import StreamsMember
 
 Key = tuple[str, int]
-"""A partition by topic id (consumer protocol) or topic name (classic protocol)."""
+"""A partition by topic id (consumer and share protocol) or topic name (classic protocol), or a task by subtopology."""
+
+Copy = tuple[str, str, int]
+"""A copy of a task, which no member owns alone: ``("standby", "0", 2)``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemberStep:
-    """What happened to one member. ``released`` left its hands, ``gained`` came into them, ``told`` is newly to go."""
+    """What happened to one member. ``released`` left its hands, ``gained`` came into them, ``told`` is newly to go.
+
+    ``copies_gained`` and ``copies_released`` are standby and warm-up tasks, of a streams group's member.
+    """
 
     member_id: str
     epoch_before: int | None
@@ -33,6 +38,8 @@ class MemberStep:
     released: frozenset[Key] = frozenset()
     told: frozenset[Key] = frozenset()
     acknowledged: bool = False
+    copies_gained: frozenset[Copy] = frozenset()
+    copies_released: frozenset[Copy] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +86,7 @@ class Step:
 
 def epoch_of(state: State) -> int:
     """The group epoch, or the generation of a classic group."""
-    return state.classic.generation if state.protocol is Protocol.CLASSIC else state.consumer.group_epoch
+    return state.classic.generation if state.protocol is Protocol.CLASSIC else state.modern.group_epoch
 
 
 def _epoch_before(before: State, after: State) -> int:
@@ -95,7 +102,7 @@ def step_between(
     before: State, after: State, entries: tuple[Entry, ...], anomalies: tuple[Anomaly, ...]
 ) -> Step:
     """The step between two settled states."""
-    if before.consumer is after.consumer and before.classic is after.classic:
+    if _same_group(before, after):
         return Step(entries=entries, before=before, after=after, anomalies=anomalies)
     held_before, held_after = _members(before), _members(after)
     keys = changed_keys(held_before, held_after)
@@ -109,7 +116,7 @@ def step_between(
         _member_step(key, _held(before, key), _held(after, key), _epoch(before, key), _epoch(after, key))
         for key in keys
     )
-    target_computed = before.consumer.assignment_epoch != after.consumer.assignment_epoch
+    target_computed = before.modern.assignment_epoch != after.modern.assignment_epoch
     return Step(
         entries=entries,
         before=before,
@@ -119,19 +126,29 @@ def step_between(
         removed=tuple(key for key in gone if key not in replaced),
         replaced=replaced,
         members=tuple(step for step in members if step is not None),
-        retargets=_retargets(before.consumer, after.consumer, replaced),
-        target_computed=target_computed and after.protocol is Protocol.CONSUMER,
+        retargets=_retargets(before, after, replaced),
+        target_computed=target_computed and after.protocol is not Protocol.CLASSIC,
         epoch_changed=_epoch_before(before, after) != epoch_of(after),
         anomalies=anomalies,
     )
 
 
+def _same_group(before: State, after: State) -> bool:
+    return (
+        before.consumer is after.consumer
+        and before.classic is after.classic
+        and before.share is after.share
+        and before.streams is after.streams
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class Hands:
-    """What a member holds: assigned, and to be given up."""
+    """What a member holds: assigned, and to be given up; and copies of tasks."""
 
     assigned: frozenset[Key]
     pending: frozenset[Key]
+    copies: frozenset[Copy] = frozenset()
 
 
 _EMPTY = Hands(frozenset(), frozenset())
@@ -149,7 +166,7 @@ def holdings(state: State) -> dict[Key, str]:
 def _members(state: State) -> Mapping[str, object]:
     if state.protocol is Protocol.CLASSIC:
         return state.classic.members
-    return state.consumer.members
+    return state.modern.members
 
 
 def _held(state: State, member_id: str) -> Hands | None:
@@ -158,8 +175,22 @@ def _held(state: State, member_id: str) -> Hands | None:
         if classic is None:
             return None
         return Hands(frozenset((topic, p) for topic, ps in classic.assigned.items() for p in ps), frozenset())
-    member = state.consumer.members.get(member_id)
-    return None if member is None else Hands(keys(member.assigned), keys(member.pending_revocation))
+    member = state.modern.members.get(member_id)
+    if member is None:
+        return None
+    return Hands(keys(member.assigned), keys(member.pending_revocation), _copies(member))
+
+
+def _copies(member: ModernMember) -> frozenset[Copy]:
+    if not isinstance(member, StreamsMember):
+        return frozenset()
+    parts = (
+        ("standby", member.standby),
+        ("standby", member.standby_pending_revocation),
+        ("warm-up", member.warmup),
+        ("warm-up", member.warmup_pending_revocation),
+    )
+    return frozenset((kind, *key) for kind, tasks in parts for key in keys(tasks))
 
 
 def keys(partitions: Mapping[str, Iterable[int]]) -> frozenset[Key]:
@@ -170,7 +201,7 @@ def keys(partitions: Mapping[str, Iterable[int]]) -> frozenset[Key]:
 def _epoch(state: State, member_id: str) -> int | None:
     if state.protocol is Protocol.CLASSIC:
         return state.classic.generation if member_id in state.classic.members else None
-    member = state.consumer.members.get(member_id)
+    member = state.modern.members.get(member_id)
     return None if member is None else member.epoch
 
 
@@ -187,10 +218,12 @@ def _member_step(
         released=had - has,
         told=new.pending - old.pending,
         acknowledged=after is not None and before is not None and bool(had - has),
+        copies_gained=new.copies - old.copies,
+        copies_released=old.copies - new.copies,
     )
-    if before is not None and after is not None and epoch_before == epoch and had == has and not step.told:
-        return None
-    return step
+    if before is None or after is None or epoch_before != epoch or had != has:
+        return step
+    return step if step.told or new.copies != old.copies else None
 
 
 def _replaced(before: State, after: State, joined: Iterable[str], gone: Iterable[str]) -> Mapping[str, str]:
@@ -211,7 +244,7 @@ def _replaced_unknown(entries: Iterable[Entry], came: Iterable[str]) -> Mapping[
     removed: str | None = None
     for entry in entries:
         record_type, member_id, value = _of_member(entry)
-        if record_type != MEMBER_METADATA_TYPE:
+        if record_type != MEMBER_METADATA:
             continue
         if value is None:
             removed = member_id
@@ -236,9 +269,9 @@ def _joiners(before: State, after: State, entries: Iterable[Entry]) -> frozenset
         record_type, member_id, value = _of_member(entry)
         if value is None:
             continue
-        if record_type == MEMBER_METADATA_TYPE:
+        if record_type == MEMBER_METADATA:
             told.add(member_id)
-        elif record_type == CURRENT_ASSIGNMENT_TYPE:
+        elif record_type == CURRENT_ASSIGNMENT:
             first.setdefault(member_id, value.get("previousMemberEpoch", 0))
     if after.semantics is Semantics.KIP:
         return frozenset(told - first.keys())
@@ -246,12 +279,14 @@ def _joiners(before: State, after: State, entries: Iterable[Entry]) -> frozenset
 
 
 def _of_member(entry: Entry) -> tuple[int | None, str, Mapping[str, Any] | None]:
-    """Type, member and value of a member's record; what cannot be read speaks of nobody."""
+    """Type (by meaning), member and value of a member's record; what cannot be read speaks of nobody."""
     if entry.kind is not Kind.RECORD:
         return None, "", None
     key, value = entry.payload.get("key"), entry.payload.get("value")
     member_id = str(key.get("memberId")) if isinstance(key, Mapping) else ""
-    return entry.payload.get("type"), member_id, value if isinstance(value, Mapping) else None
+    record_type = entry.payload.get("type")
+    known = meaning(record_type) if isinstance(record_type, int) else None
+    return known, member_id, value if isinstance(value, Mapping) else None
 
 
 def _instance(state: State, member_id: str) -> str | None:
@@ -259,31 +294,42 @@ def _instance(state: State, member_id: str) -> str | None:
     return getattr(member, "instance_id", None)
 
 
-def _retargets(
-    before: ConsumerGroup, after: ConsumerGroup, replaced: Mapping[str, str]
-) -> tuple[Retarget, ...]:
-    if before.target is after.target:
+def _retargets(before: State, after: State, replaced: Mapping[str, str]) -> tuple[Retarget, ...]:
+    old_group, new_group = before.modern, after.modern
+    if old_group.target is new_group.target:
         return ()
-    lost: dict[Key, str] = {}
-    found: dict[Key, str] = {}
-    for member_id in changed_keys(before.target, after.target):
-        old, new = keys(before.target.get(member_id, {})), keys(after.target.get(member_id, {}))
-        lost.update(dict.fromkeys(old - new, replaced.get(member_id, member_id)))
-        found.update(dict.fromkeys(new - old, member_id))
+    lost: list[tuple[Key, str]] = []
+    found: list[tuple[Key, str]] = []
+    for member_id in changed_keys(old_group.target, new_group.target):
+        old = keys(old_group.target.get(member_id, {}))
+        new = keys(new_group.target.get(member_id, {}))
+        lost += [(key, replaced.get(member_id, member_id)) for key in old - new]
+        found += [(key, member_id) for key in new - old]
+    if after.protocol is Protocol.SHARE:
+        # One reader more or less is no move from the others.
+        given = [Retarget(partition=key, before=None, after=member_id) for key, member_id in found]
+        taken = [Retarget(partition=key, before=member_id, after=None) for key, member_id in lost]
+        return tuple(sorted((*given, *taken), key=_by_partition))
+    had, has = dict(lost), dict(found)
     return tuple(
-        Retarget(partition=key, before=lost.get(key), after=found.get(key))
-        for key in sorted({*lost, *found})
-        if lost.get(key) != found.get(key)
+        Retarget(partition=key, before=had.get(key), after=has.get(key))
+        for key in sorted({*had, *has})
+        if had.get(key) != has.get(key)
     )
 
 
-def waiting_for(state: State, member: ConsumerMember) -> dict[Key, str | None]:
+def _by_partition(retarget: Retarget) -> tuple[Key, str, str]:
+    return retarget.partition, retarget.after or "", retarget.before or ""
+
+
+def waiting_for(state: State, member: ModernMember) -> dict[Key, str | None]:
     """Partitions of the member's target that it does not have, each with who holds it (``None``: it is free)."""
-    group = state.consumer
+    group: ModernGroup = state.modern
     missing = keys(group.target.get(member.member_id, {})) - keys(member.assigned)
     waits: dict[Key, str | None] = {}
     for topic_id, partition in sorted(missing):
-        held = group.partition_epochs.get(topic_id, {}).get(partition) is not None
-        holder = next(group.holders(topic_id, partition), None) if held else None
+        holder = (
+            next(group.holders(topic_id, partition), None) if group.is_held(topic_id, partition) else None
+        )
         waits[(topic_id, partition)] = None if holder == member.member_id else holder
     return waits

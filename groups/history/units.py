@@ -19,17 +19,20 @@ from dataclasses import dataclass
 from typing import Any, Final, Protocol, TypeVar
 
 from groups.history.entries import FIRST_SEQUENCE, Entry, Kind, Provenance
+from groups.history.record_types import meaning
 
 Payload = Mapping[str, Any]
 
 COORDINATOR: Final = "coordinator"
 
-# Where each record stands in a heartbeat's order; a tombstone is written as the negative of its type.
-_HEARTBEAT_RANK: Final[Mapping[int, int]] = {5: 1, -16: 2, 4: 3, 3: 4, -4: 5, 7: 6, 6: 7, 8: 8}
+# Where each record stands in a heartbeat's order; a tombstone is written as the negative of its type. Records of the
+# share and the streams protocol have the numbers of the consumer protocol's that mean the same; a streams group's
+# topology (23) stands where type 4 stood, a share group's state (15) behind all.
+_HEARTBEAT_RANK: Final[Mapping[int, int]] = {5: 1, -16: 2, 4: 3, 23: 3, 3: 4, -4: 5, 7: 6, 6: 7, 8: 8, 15: 9}
 _REPEATABLE: Final = frozenset({7, -16})
 
 # What may follow what when a group ends: its offsets, then itself; an empty one may become classic at once.
-_END_RANK: Final[Mapping[int, int]] = {-1: 1, -6: 2, -16: 3, -4: 4, -3: 5, -2: 5, 2: 6}
+_END_RANK: Final[Mapping[int, int]] = {-1: 1, -6: 2, -16: 3, -4: 4, -15: 4, -3: 5, -2: 5, 2: 6, -23: 6}
 
 # The last consumer member leaves and classic ones stay: everything is deleted kind by kind, then type 2.
 _DOWNGRADE_RANK: Final[Mapping[int, int]] = {-8: 1, -7: 2, -6: 3, -5: 4, -16: 5, -4: 6, -3: 7, 2: 8}
@@ -279,11 +282,11 @@ def _goes_on(rank: Mapping[int, int], last: int | None, kind: int, *, repeatable
 
 
 def _kind(payload: Payload) -> int | None:
-    """The record's type, negative for a tombstone; ``None`` for what was kept as bytes."""
+    """The record's type by meaning, negative for a tombstone; ``None`` for what was kept as bytes."""
     record_type = payload.get("type")
     if not isinstance(record_type, int) or payload.get("key") is None:
         return None
-    return record_type if payload.get("value") is not None else -record_type
+    return meaning(record_type) if payload.get("value") is not None else -meaning(record_type)
 
 
 def _member(record: Written) -> str:

@@ -175,13 +175,17 @@ def _no_owner(by_kind: Mapping[str, list[Finding]]) -> Iterable[Part]:
         longest = closed[0]
         # Partitions that were free over the very same steps are one fact.
         same = [finding["partition"] for finding in closed if finding["sequences"] == longest["sequences"]]
-        says = f"{listed(same) if len(same) <= NAMED_MAX else counted(len(same), 'partition')} had no owner for {duration(longest['length_ms'])}"
+        says = f"{listed(same) if len(same) <= NAMED_MAX else counted(len(same), longest['noun'])} had no owner for {duration(longest['length_ms'])}"
         part: list[tuple[str, int | None]] = [(says, longest["sequences"][0])]
         if longest["count"] > len(same):
             part.append((", the longest after the start", None))
         yield tuple(part)
     if still:
-        says = still[0]["says"] if still[0]["count"] == 1 else f"{still[0]['count']} partitions have no owner"
+        says = (
+            still[0]["says"]
+            if still[0]["count"] == 1
+            else f"{still[0]['count']} {still[0]['noun']}s have no owner"
+        )
         yield ((says, still[0]["sequences"][0]),)
 
 

@@ -11,9 +11,9 @@ from dataclasses import replace
 from typing import Any, Final, TypeVar
 
 from groups.history.classic_state import COMPLETING_REBALANCE, PREPARING_REBALANCE
-from groups.history.consumer_state import LEAVE_GROUP_MEMBER_EPOCH, LEAVE_GROUP_STATIC_MEMBER_EPOCH
 from groups.history.entries import Entry, Kind
 from groups.history.fields import integer, mapping, text
+from groups.history.modern_state import LEAVE_GROUP_MEMBER_EPOCH, LEAVE_GROUP_STATIC_MEMBER_EPOCH
 from groups.history.state import Client, Protocol, State, Timers, with_topic, without_topic
 
 Fields = Mapping[str, Any]

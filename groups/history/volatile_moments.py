@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
-from groups.history.entries import Entry, Kind
+from groups.history.entries import Entry, Kind, Provenance
 from groups.history.fields import mapping, text
 from groups.history.names import Cast
 from groups.history.sentences import COORDINATOR, Sentence
@@ -21,6 +21,9 @@ FAULT_WORDS: Final[Mapping[str, str]] = {
     "cut": "is cut off",
     "heal": "can be reached again",
 }
+
+METADATA_LOG: Final = "metadata log"
+"""The source of a ``topics`` note that tells when topics came and went."""
 
 ERROR_NAMES: Final[Mapping[int, str]] = {
     14: "COORDINATOR_LOAD_IN_PROGRESS",
@@ -147,9 +150,15 @@ def _tell_note(step: Step, entry: Entry, _cast: Cast) -> Sentence | None:
             says.append(f"{name} is made anew")
         elif old is not None and new is not None and old.partitions != new.partitions and old.partitions:
             says.append(f"{name} has {counted(new.partitions or 0, 'partition')} now")
-        elif old is None and new is not None and step.before.protocol is not None and step.before.topics:
+        elif old is None and new is not None and step.before.topics and _tells_when(entry, step):
             says.append(f"{name} is made")
     return Sentence("metadata", COORDINATOR, "; ".join(says)) if says else None
+
+
+def _tells_when(entry: Entry, step: Step) -> bool:
+    """A name that was found out says nothing of when its topic was made; a cluster, or its metadata log, does."""
+    found_out = entry.provenance is Provenance.INFERRED and entry.payload.get("source") != METADATA_LOG
+    return step.before.protocol is not None and not found_out
 
 
 def gap_words(payload: Mapping[str, Any]) -> str:

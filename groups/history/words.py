@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 THIN_SPACE: Final = "\u202f"
@@ -12,22 +13,37 @@ PARTITIONS_NAMED_MAX: Final = 6
 """More partitions than this are counted, not named: a sentence stays a sentence."""
 
 Partition = tuple[str, int]
-"""A topic's name (or id, where the name is unknown) and a partition's number."""
+"""A topic's name (or id, where the name is unknown) and a partition's number; or a subtopology's id, and that."""
 
 
-def partition_name(partition: Partition) -> str:
-    """``foo-2``."""
-    return f"{partition[0]}-{partition[1]}"
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wording:
+    """What members hold, in words; ``of`` is what stands before a topic's or a subtopology's own name."""
+
+    noun: str
+    mark: str
+    of: str
+    wholes: str
 
 
-def partitions(given: Iterable[Partition]) -> str:
+PARTITIONS: Final = Wording(noun="partition", mark="-", of="", wholes="topics")
+TASKS: Final = Wording(noun="task", mark="_", of="subtopology ", wholes="subtopologies")
+"""Tasks of a streams group, written as Kafka Streams does: ``0_2`` is partition 2 of subtopology 0."""
+
+
+def partition_name(partition: Partition, wording: Wording = PARTITIONS) -> str:
+    """``foo-2``, or ``0_2``."""
+    return f"{partition[0]}{wording.mark}{partition[1]}"
+
+
+def partitions(given: Iterable[Partition], wording: Wording = PARTITIONS) -> str:
     """``foo-1, foo-2``, or ``12 partitions of foo`` where there are too many to read."""
     ordered = sorted(given)
     if len(ordered) <= PARTITIONS_NAMED_MAX:
-        return ", ".join(map(partition_name, ordered))
+        return ", ".join(partition_name(each, wording) for each in ordered)
     topics = sorted({topic for topic, _ in ordered})
-    where = topics[0] if len(topics) == 1 else f"{len(topics)} topics"
-    return f"{len(ordered)} partitions of {where}"
+    where = f"{wording.of}{topics[0]}" if len(topics) == 1 else f"{len(topics)} {wording.wholes}"
+    return f"{len(ordered)} {wording.noun}s of {where}"
 
 
 def is_or_are(given: Collection[object]) -> str:

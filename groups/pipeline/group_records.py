@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
-CLASSIC, EPOCH = 2, 3
-"""Key types whose tombstones end a group's life: of a classic group, of a consumer group."""
+from groups.history.record_types import CLASSIC_GROUP, GROUP_EPOCH
+
+LIFE_TYPES: Final = frozenset({CLASSIC_GROUP, GROUP_EPOCH})
+"""Records (by meaning) whose tombstones end a group's life: of a classic group, of one that has epochs."""
 
 
 @dataclass(frozen=True, slots=True)

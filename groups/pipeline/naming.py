@@ -16,15 +16,17 @@ from dataclasses import dataclass, field
 from itertools import combinations, permutations, product
 from typing import Any
 
+from groups.history.record_types import STREAMS_TYPES, TOPOLOGY, meaning
+from groups.history.volatile_moments import METADATA_LOG
 from groups.wire.embedded import decode_subscription
 from groups.wire.errors import RecordError, WireError
 from groups.wire.metadata_hash import group_hash, topic_hash
 from groups.wire.uuids import base64_to_uuid
 
-METADATA_LOG = "metadata log"
 TOPICS_FILE = "topics file"
 COMMIT = "commit"
 PARTITION_METADATA = "record"
+SHARE_STATE = "share state"
 METADATA_HASH = "metadata hash"
 
 SAYS = {
@@ -32,6 +34,7 @@ SAYS = {
     TOPICS_FILE: "named by the file that was given",
     COMMIT: "named by commits",
     PARTITION_METADATA: "named by records of an older release",
+    SHARE_STATE: "named by records of share groups",
     METADATA_HASH: "proven by the group's metadata hash",
 }
 """A name's source, in the words of the page."""
@@ -103,6 +106,10 @@ class Hash:
     offset: int
 
 
+FACT_TYPES = (2, 3, 5, 7, 8, 10, 11, 13, 14, 15, 16, TOPOLOGY)
+"""Record types that tell about topics."""
+
+
 @dataclass(slots=True)
 class GroupFacts:
     """What a group's records say about its topics; ``add`` takes them in order."""
@@ -120,11 +127,16 @@ class GroupFacts:
     """Every topic name that the group ever subscribed to."""
 
     def add(self, offset: int, payload: Mapping[str, Any]) -> None:
-        """Takes in a record of type 2, 3, 5, 7, 8 or 16; others say nothing here."""
+        """Takes in a record of ``FACT_TYPES``; others say nothing here."""
         key, value = payload.get("key"), payload.get("value")
         if not key:
             return
-        match payload["type"]:
+        if payload["type"] in STREAMS_TYPES:
+            # Its tasks speak of subtopologies; which topics those read stands in the topology alone.
+            if value and payload["type"] == TOPOLOGY:
+                self._topology(value)
+            return
+        match meaning(payload["type"]):
             case 2 if value:
                 self._classic(value)
             case 3 if value:
@@ -136,6 +148,9 @@ class GroupFacts:
             case 8 if value:
                 self._mention(offset, value.get("assignedPartitions"))
                 self._mention(offset, value.get("partitionsPendingRevocation"))
+            case 15 if value:
+                self._mention(offset, value.get("initializingTopics"))
+                self._mention(offset, value.get("initializedTopics"))
             case 16:
                 topics = frozenset(value["topics"]) if value else frozenset()
                 self._regexes[str(key["regularExpression"])] = topics
@@ -160,6 +175,11 @@ class GroupFacts:
                 # A group of another protocol type (Connect) keeps other bytes there.
                 continue
             self._subscribe(topics)
+
+    def _topology(self, value: Mapping[str, Any]) -> None:
+        for subtopology in value.get("subtopologies") or ():
+            self._subscribe(subtopology.get("sourceTopics") or ())
+            self._subscribe(topic["name"] for topic in subtopology.get("repartitionSourceTopics") or ())
 
     def _subscribe(self, names: Iterable[str]) -> None:
         for name in sorted(names):

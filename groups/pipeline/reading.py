@@ -24,6 +24,8 @@ from typing import Any, NamedTuple
 
 import orjson
 
+from groups.history.record_types import SHARE_STATE
+from groups.history.share import UNKNOWN_TOPIC_NAME
 from groups.pipeline.recognising import Kind
 from groups.pipeline.sources import Split
 from groups.wire.batches import BatchProblem, Record, RecordBatch, read_batches
@@ -41,7 +43,7 @@ ROW = (
 PROBLEMS_A_SPLIT_MOST = 100
 """Damage is told place by place up to here; a file that is damaged everywhere is told as one number beyond it."""
 
-OFFSET_COMMIT, PARTITION_METADATA, CLASSIC_METADATA = 1, 4, 2
+OFFSET_COMMIT, PARTITION_METADATA = 1, 4
 
 
 class Row(NamedTuple):
@@ -263,6 +265,10 @@ def count_record(record: Record, payload: dict[str, Any], tally: Tally) -> str |
     elif number == PARTITION_METADATA and value:
         for topic in value.get("topics") or ():
             tally.names.setdefault((topic["topicId"], topic["topicName"]), "record")
+    elif number == SHARE_STATE and value:
+        for topic in (*(value.get("initializingTopics") or ()), *(value.get("initializedTopics") or ())):
+            if topic["topicName"] != UNKNOWN_TOPIC_NAME:
+                tally.names.setdefault((topic["topicId"], topic["topicName"]), "share state")
     known = tally.groups.get(group)
     if known is None:
         known = tally.groups[group] = {"records": 0, "first_ms": record.timestamp_ms, "types": set()}

@@ -8,6 +8,7 @@ from typing import Any
 
 import orjson
 
+from groups.history.record_types import CLASSIC_GROUP, CONSUMER_TYPES, SHARE_TYPES, STREAMS_TYPES
 from groups.pipeline.naming import (
     COMMIT,
     TOPICS_FILE,
@@ -24,8 +25,13 @@ PROBLEMS_MOST = 500
 GROUPS_LISTED_MOST = 2000
 """Groups that progress messages list before they are folded; the page shows no more at once."""
 
-CLASSIC_TYPES = {2}
-CONSUMER_TYPES = {3, 4, 5, 6, 7, 8, 16}
+PROTOCOLS: tuple[tuple[str, frozenset[int]], ...] = (
+    ("consumer", CONSUMER_TYPES),
+    ("share", SHARE_TYPES),
+    ("streams", STREAMS_TYPES),
+    ("classic", frozenset({CLASSIC_GROUP})),
+)
+"""What a group is called while it waits to be folded: the first protocol of which it has a record."""
 
 
 @dataclass(slots=True)
@@ -40,9 +46,7 @@ class GroupSeen:
 
     @property
     def protocol(self) -> str:
-        if self.types & CONSUMER_TYPES:
-            return "consumer"
-        return "classic" if self.types & CLASSIC_TYPES else "simple"
+        return next((name for name, types in PROTOCOLS if self.types & types), "simple")
 
 
 @dataclass(slots=True)

@@ -16,9 +16,10 @@ from typing import Any, NamedTuple
 import orjson
 
 from groups.history.entries import FIRST_SEQUENCE, Entry, Kind, Provenance
+from groups.history.record_types import meaning
 from groups.history.recorder import Batch, Recorder
 from groups.history.units import units
-from groups.pipeline.group_records import CLASSIC, EPOCH, GroupRecord
+from groups.pipeline.group_records import LIFE_TYPES, GroupRecord
 from groups.pipeline.naming import GroupFacts, Known, Note, Plan, plan
 
 FLUSH_ENTRIES = 500
@@ -302,7 +303,7 @@ class TimelineFolding:
             for part in ("topicPartitions", "assignedPartitions", "partitionsPendingRevocation"):
                 for topic in (value or {}).get(part) or ():
                     self.mentioned.add(topic["topicId"])
-            if record.type not in (CLASSIC, EPOCH) or "key" not in record.payload:
+            if "key" not in record.payload or record.type is None or meaning(record.type) not in LIFE_TYPES:
                 continue
             if record.tombstone:
                 self.alive.discard(record.type)

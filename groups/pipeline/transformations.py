@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from groups.pipeline.naming import FACT_TYPES
 from groups.pipeline.reading import ROW, columns, read_split
 from groups.pipeline.sources import SPLIT_BYTES, Split
 from groups.pipeline.timelines import FACTS, RECORDS, Context, Ordered, fold_rows
@@ -30,9 +31,6 @@ RECORD_COLUMNS = [
 ORDERED = "group string, turn int, partition int, offset long, batch long, at_ms long, type int, source int, payload binary"
 
 LINE = "timeline string, line binary"
-
-FACT_TYPES = (2, 3, 5, 7, 8, 16)
-"""Record types that tell about topics (``groups.pipeline.naming.GroupFacts.add``)."""
 
 COMMIT, ABORT, OPEN = 1, 0, -1
 """What became of a transaction: its marker's type, or no marker in the files."""

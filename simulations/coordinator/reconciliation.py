@@ -18,14 +18,13 @@ from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, replace
 
 from groups.history.consumer_state import (
-    NO_PARTITION_EPOCH,
     STABLE,
     UNRELEASED_PARTITIONS,
     UNREVOKED_PARTITIONS,
-    Assignment,
     ConsumerGroup,
     ConsumerMember,
 )
+from groups.history.modern_state import NO_PARTITION_EPOCH, Assignment
 from simulations.assignors.java_orders import HashOrder, int_hash, uuid_hash
 from simulations.coordinator.errors import ErrorCode, RequestRefused
 from simulations.coordinator.messages import Partitions

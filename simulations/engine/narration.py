@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from groups.history.consumer_state import Assignment, ConsumerGroup, ConsumerMember
+from groups.history.consumer_state import ConsumerGroup, ConsumerMember
 from groups.history.entries import Kind
+from groups.history.modern_state import Assignment
 from simulations.engine.log import COORDINATOR, Log
 from simulations.scenario import Event, Step
 

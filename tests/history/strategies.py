@@ -36,8 +36,14 @@ def _value(**fields: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]
     return st.none() | st.fixed_dictionaries(fields)
 
 
+TASKS = st.dictionaries(
+    st.sampled_from(["0", "1"]), st.lists(st.integers(0, 3), max_size=3, unique=True), max_size=2
+).map(lambda tasks: [{"subtopologyId": name, "partitions": numbers} for name, numbers in tasks.items()])
+
 _MEMBER_KEY = _group(memberId=MEMBERS)
 _NAMES = st.lists(st.sampled_from(["foo", "bar"]), max_size=2, unique=True)
+
+_STATES = TOPICS.map(lambda topics: [{**topic, "topicName": "foo"} for topic in topics])
 
 RECORDS = st.one_of(
     st.builds(record, st.just(3), _group(), _value(epoch=EPOCHS, metadataHash=st.integers(0, 3))),
@@ -71,6 +77,33 @@ RECORDS = st.one_of(
             "assignment": st.sampled_from(["", "AAAAAAABAANmb28AAAACAAAAAAAAAAH/////", "AAA="]),
         }), max_size=3),
     )),
+    st.builds(record, st.sampled_from([11, 17]), _group(), _value(
+        epoch=EPOCHS, metadataHash=st.integers(0, 3), validatedTopologyEpoch=st.integers(-1, 1),
+    )),
+    st.builds(record, st.sampled_from([10, 19]), _MEMBER_KEY, _value(
+        rackId=st.none(), clientId=st.text(max_size=3), clientHost=st.just("/h"), subscribedTopicNames=_NAMES,
+        topologyEpoch=st.integers(-1, 1), processId=st.sampled_from(["p", "q"]),
+        userEndpoint=st.none() | st.just({"host": "h", "port": 1}), clientTags=st.just([]),
+    )),
+    st.builds(record, st.sampled_from([12, 20]), _group(), _value(
+        assignmentEpoch=EPOCHS, assignmentTimestamp=st.integers(0, 9),
+    )),
+    st.builds(record, st.just(13), _MEMBER_KEY, _value(topicPartitions=TOPICS)),
+    st.builds(record, st.just(14), _MEMBER_KEY, _value(
+        memberEpoch=EPOCHS, previousMemberEpoch=EPOCHS, state=st.sampled_from([0, 0, 7]), assignedPartitions=TOPICS,
+    )),
+    st.builds(record, st.just(15), _group(), _value(
+        initializingTopics=_STATES, initializedTopics=_STATES, deletingTopics=_STATES,
+    )),
+    st.builds(record, st.just(21), _MEMBER_KEY, _value(activeTasks=TASKS, standbyTasks=TASKS, warmupTasks=TASKS)),
+    st.builds(record, st.just(22), _MEMBER_KEY, _value(
+        memberEpoch=EPOCHS, previousMemberEpoch=EPOCHS, state=st.sampled_from([1, 2, 3, 7]), activeTasks=TASKS,
+        standbyTasks=TASKS, warmupTasks=TASKS, activeTasksPendingRevocation=TASKS,
+        standbyTasksPendingRevocation=TASKS, warmupTasksPendingRevocation=TASKS,
+    )),
+    st.builds(record, st.just(23), _group(), _value(epoch=st.integers(-1, 1), subtopologies=st.sampled_from([
+        [], [{"subtopologyId": "0", "sourceTopics": ["foo"]}, {"subtopologyId": "1"}],
+    ]))),
     st.fixed_dictionaries({"type": st.integers(-1, 40), "key": JUNK, "value": JUNK}),
     st.fixed_dictionaries({"type": st.just(31), "key_bytes": st.just("AB8="), "value_bytes": st.none()}),
 )  # fmt: skip

@@ -92,7 +92,7 @@ def test_a_tombstone_of_the_current_assignment_frees_what_the_member_held() -> N
         ((R.epoch(400),), "starts_midway"),
         ((R.epoch(2), R.target_epoch(3)), "target_ahead"),
         ((R.current("A", 2, 0, 9),), "state_code"),
-        ((record(11, {"groupId": "orders"}, {}),), "unknown_type"),
+        ((record(9, {"groupId": "orders"}, {}),), "unknown_type"),
         ((R.epoch(2), Records("others").epoch(3)), "other_group"),
         ((record(3, {"groupId": "orders"}, {"epoch": "two"}),), "unreadable"),
         ((record(8, {"groupId": "orders", "memberId": "A"}, {}),), "unreadable"),

@@ -1,0 +1,43 @@
+"""State of a share group (KIP-932), as replaying its records gives it. Its partitions may have several readers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from groups.history.consumer_state import STABLE, STATE_NAMES
+from groups.history.modern_state import ModernGroup, ModernMember, Target
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShareMember(ModernMember):
+    """A member as its type 10 and type 14 records tell. It gives nothing up: what it reads changes at once."""
+
+    STATE_NAMES: ClassVar[Mapping[int, str]] = STATE_NAMES
+
+    state: int | None = STABLE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShareGroup(ModernGroup):
+    """The group, and which partitions have a share state (type 15): only those are given to members.
+
+    ``initializing`` and ``initialized`` are topic id → partitions, ``deleting`` the ids of topics whose state goes.
+    """
+
+    members: Mapping[str, ShareMember] = field(default_factory=dict)
+    initializing: Target = field(default_factory=dict)
+    initialized: Target = field(default_factory=dict)
+    deleting: tuple[str, ...] = ()
+
+    def is_held(self, topic_id: str, partition: int) -> bool:
+        held: set[tuple[str, int]] | None = self._cache.get("held")
+        if held is None:
+            held = self._cache["held"] = {
+                (topic, number)
+                for member in self.members.values()
+                for topic, numbers in member.assigned.items()
+                for number in numbers
+            }
+        return (topic_id, partition) in held
