@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.broker import jars
+from tests.wire import written_here
 from tests.wire.kafka_made import FOLDER
 
 SOURCES = Path(__file__).parent / "java"
@@ -84,8 +85,6 @@ def main(command: str, *arguments: str) -> int:
     if command == "write":
         write(Path(*arguments) if arguments else FOLDER)
         return 0
-    from tests.wire import written_here
-
     *wrong, counts = check(written_here.lines(each=int(*arguments) if arguments else DRAWN_EACH))
     for line in [*wrong, counts]:
         sys.stdout.write(json.dumps(line) + "\n")
