@@ -29,6 +29,7 @@ INSTALLED_APPS = [
     "explorer.home",
     "explorer.board",
     "explorer.imports",
+    "explorer.inspector",
     "explorer.runs",
     "explorer.api",
 ]

@@ -9,5 +9,6 @@ urlpatterns = [
     path("", include("explorer.board.urls")),
     path("", include("explorer.imports.urls")),
     path("", include("explorer.runs.urls")),
+    path("", include("explorer.inspector.urls")),
     path("api/", include("explorer.api.urls")),
 ]

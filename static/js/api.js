@@ -51,6 +51,8 @@ export function addresses(meta) {
     after: (after) => ask(`${base}/changes?after=${after}`),
     /** @param {number} from @param {number} to @returns {Promise<Entry[]>} */
     entries: async (from, to) => (await ask(`${base}/entries?from=${from}&to=${to}`)).entries,
+    /** @param {number} sequence of a record @returns {Promise<import('./bytes/types').RecordBytes>} */
+    bytes: (sequence) => ask(`${base}/entries/${sequence}/bytes`),
     /** @returns {Promise<any>} */
     epochs: () => ask(`${base}/figures/epochs`),
     cancel: () => tell(`${base}/cancel`, 'POST', {}),

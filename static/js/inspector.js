@@ -8,6 +8,7 @@
  * @typedef {import('./cast.js').Cast} Cast
  */
 
+import { bytesInPlace } from './bytes/in-place.js';
 import { h } from './dom.js';
 import { fieldsOf, recordName } from './fields.js';
 import { duration } from './words.js';
@@ -25,19 +26,25 @@ export class Inspector {
   #timer = /** @type {any} */ (null);
   /** @type {Rest | null} */
   #rest = null;
+  /** What is drawn: the same is not drawn anew, so that a record that was opened stays open. */
+  #drawn = '';
 
   /**
    * @param {object} parts
    * @param {HTMLElement} parts.root
    * @param {HTMLElement} parts.range says which entries are shown
    * @param {Cast} parts.cast
+   * @param {string} parts.timeline its id
    * @param {(from: number, to: number) => Promise<Entry[]>} parts.fetchEntries
+   * @param {(sequence: number) => Promise<import('./bytes/types').RecordBytes>} parts.fetchBytes of a record
    * @param {(sequence: number) => Moment | null} parts.momentAt
    * @param {(moment: Moment) => number | null} parts.causeOf
    * @param {(moment: Moment) => number} parts.numberOf of a step
    */
-  constructor({ root, range, cast, fetchEntries, momentAt, causeOf, numberOf }) {
+  constructor({ root, range, cast, timeline, fetchEntries, fetchBytes, momentAt, causeOf, numberOf }) {
     this.causeOf = causeOf;
+    this.timeline = timeline;
+    this.fetchBytes = fetchBytes;
     this.root = root;
     this.range = range;
     this.cast = cast;
@@ -61,6 +68,7 @@ export class Inspector {
     const { moment } = rest;
     if (!moment) {
       this.range.textContent = '';
+      this.#drawn = '';
       this.root.replaceChildren(h('p', { class: 'why' }, 'Nothing has happened yet. Press ', h('kbd', {}, '→'), ' for the first event.'));
       return;
     }
@@ -82,6 +90,7 @@ export class Inspector {
       if (this.#rest === rest) this.#draw(rest, moment, entries);
     } catch (error) {
       if (this.#rest !== rest) return;
+      this.#drawn = '';
       this.root.replaceChildren(
         h('p', { class: 'why' }, `These entries could not be fetched. ${error instanceof Error ? error.message : ''} `,
           h('button', { type: 'button', onclick: () => this.#fetch(rest, moment) }, 'Try again')),
@@ -93,6 +102,9 @@ export class Inspector {
   #draw(rest, moment, entries) {
     const nodes = [];
     const sequence = this.causeOf(moment);
+    const drawn = `${moment.sequence} ${this.view} ${sequence} ${entries.length}`;
+    if (drawn === this.#drawn) return;
+    this.#drawn = drawn;
     const cause = sequence === null ? null : this.momentAt(sequence);
     if (cause && cause.sequence < moment.first) {
       nodes.push(h('p', { class: 'why' }, `Because of step ${this.numberOf(cause)}: `,
@@ -127,9 +139,13 @@ export class Inspector {
       const where = [`type ${payload.type}`, entry.partition != null && entry.offset != null ? `offset ${entry.offset}` : null]
         .filter(Boolean).join(', ');
       const inferred = entry.provenance === 'inferred' ? ' (inferred)' : '';
+      const fields = table(fieldsOf({ ...keyOf(payload), ...(payload.value ?? {}) }, frame, 'record'));
       return [
         heading(`${recordName(payload.type)}${tombstone ? ', tombstone' : ''}${inferred}`, where),
-        table(fieldsOf({ ...keyOf(payload), ...(payload.value ?? {}) }, frame, 'record')),
+        bytesInPlace({
+          timeline: this.timeline, sequence: entry.sequence, instead: fields, fetchBytes: () => this.fetchBytes(entry.sequence),
+        }),
+        fields,
       ];
     }
     return [h('p', { class: 'aside' }, ...sentence(entry, who))];

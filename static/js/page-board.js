@@ -69,7 +69,7 @@ const events = new Events({
   causeOf: (moment) => causes.of(moment), onSeek: (sequence) => go(sequence),
 });
 const inspector = new Inspector({
-  root: part('details'), range: part('range'), cast, fetchEntries: api.entries,
+  root: part('details'), range: part('range'), cast, timeline: meta.id, fetchEntries: api.entries, fetchBytes: api.bytes,
   momentAt: (sequence) => timeline.momentAt(sequence), causeOf: (moment) => causes.of(moment),
   numberOf: (moment) => timeline.steps.findIndex((step) => step.sequence >= moment.sequence) + 1,
 });

@@ -1,0 +1,1 @@
+"""The inspector: bytes pasted, linked, or of a record of a timeline, field by field."""

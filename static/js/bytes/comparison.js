@@ -1,0 +1,175 @@
+/**
+ * Two blobs or records, field by field: matched by name, so that one byte more does not make all the rest differ.
+ *
+ * @typedef {import('./types').Compared} Compared
+ * @typedef {import('./types').Difference} Difference
+ * @typedef {import('./types').Inspected} Inspected
+ */
+
+import { h } from '../dom.js';
+import { fromBase64 } from './edits.js';
+import { HexView } from './hex-view.js';
+import { marking } from './marks.js';
+import { FieldTree } from './tree.js';
+import { counted, placeText } from './words.js';
+
+/** Rows that are made; beyond, those that differ stand first and the rest is counted. */
+const ROWS_MOST = 400;
+
+/** @typedef {{tree: FieldTree, hex: HexView, changed: Set<number>}} Side */
+
+export class Comparison {
+  /** @type {Difference[]} */
+  #rows = [];
+  /** @type {Side[]} */
+  #sides = [];
+  #at = -1;
+
+  /**
+   * @param {object} parts
+   * @param {HTMLElement} parts.root of the rows
+   * @param {HTMLElement} parts.hexes
+   * @param {HTMLElement} parts.foot
+   * @param {() => number} parts.columns
+   */
+  constructor({ root, hexes, foot, columns }) {
+    this.root = root;
+    this.hexes = hexes;
+    this.foot = foot;
+    this.columns = columns;
+    this.list = h('div', { class: 'pairs', role: 'grid', tabindex: 0, 'aria-label': 'Fields of both; arrow keys move' });
+    this.list.addEventListener('pointerover', (event) => this.#pointed(event));
+    this.list.addEventListener('click', (event) => this.#pointed(event));
+    this.list.addEventListener('keydown', (event) => this.#keyed(event));
+  }
+
+  /** @param {Compared} compared @param {[string, string]} names */
+  show(compared, names) {
+    const differ = compared.rows.filter(({ same }) => !same);
+    this.#rows = compared.rows.length > ROWS_MOST ? [...differ, ...compared.rows.filter(({ same }) => same)].slice(0, ROWS_MOST) : compared.rows;
+    const left = compared.rows.length - this.#rows.length;
+    const title = (/** @type {Inspected} */ side, /** @type {number} */ at) => (side.version === null ? names[at] : `${names[at]}, v${side.version}`);
+    const head = h('div', { class: 'thd pairs-head', 'aria-hidden': 'true' },
+      h('span', { class: 'nm' }, 'Field'), h('span', {}, title(compared.first, 0)), h('span'),
+      h('span', {}, title(compared.second, 1)), h('span', { class: 'mn' }, 'What it means'));
+    this.list.replaceChildren(...this.#rows.map((row, index) => this.#row(row, index, compared)));
+    this.root.replaceChildren(head, this.list,
+      left ? h('p', { class: 'note' }, `and ${counted(left, 'field')} more`) : '',
+      compared.leads.length ? h('div', { class: 'cons' }, ...compared.leads.flatMap(({ title: heading, says }) => [h('h3', {}, heading), h('p', {}, says)])) : '');
+    this.hexes.replaceChildren();
+    this.#sides = [compared.first, compared.second].map((side, at) => {
+      const tree = new FieldTree(side.fields);
+      const root = h('div', { 'aria-label': `Bytes of ${names[at]}` });
+      this.hexes.append(h('h3', {}, names[at]), root);
+      const hex = new HexView({ root, columns: this.columns, onPoint: (byte) => this.#byByte(at, byte) });
+      hex.load(fromBase64(side.bytes));
+      return { tree, hex, changed: bytesOf(tree, differ, at) };
+    });
+    this.select(Math.max(0, this.#rows.findIndex(({ same }) => !same)));
+  }
+
+  /** @param {string} path */
+  choose(path) {
+    const index = this.#rows.findIndex((row) => row.path === path);
+    if (index >= 0) this.select(index);
+  }
+
+  /** @param {number} index */
+  select(index) {
+    this.#at = index;
+    const row = this.#rows[index];
+    [...this.list.children].forEach((node, at) => {
+      node.classList.toggle('hot', at === index);
+      node.setAttribute('aria-selected', String(at === index));
+    });
+    const node = this.list.children[index];
+    if (!row || !node) return;
+    this.list.setAttribute('aria-activedescendant', node.id);
+    const places = this.#sides.map(({ tree }, at) => tree.byPath.get(at ? pathB(row) : row.path) ?? null);
+    this.#sides.forEach(({ hex, changed }, at) => {
+      hex.light(marking({ selected: places[at], item: null, blobs: [], unread: null, changed }));
+      const place = places[at];
+      if (place?.lies) hex.reveal(place.node.offset, place.end);
+    });
+    const said = places.map((place) => (place ? placeText(place.node) : 'not there'));
+    this.foot.replaceChildren(h('span', {}, h('b', {}, pathText(row.path)), ` ${said.join('; ')}`), h('span', { class: 'grow' }),
+      h('span', {}, 'Outlined: fields that differ'));
+  }
+
+  /** @param {Difference} row @param {number} index @param {Compared} compared */
+  #row(row, index, compared) {
+    const absent = (/** @type {Inspected} */ side) => h('span', { class: 'said' }, side.version === null ? 'not there' : `not in v${side.version}`);
+    const cell = (/** @type {'a' | 'b'} */ name, /** @type {Inspected} */ side) => {
+      const text = written(row[name]);
+      return h('span', { class: 'vl', role: 'gridcell', title: text.length > 24 ? text : null }, name in row ? text : absent(side));
+    };
+    return h('div', { class: 'fr', role: 'row', id: `pair-${index}`, 'data-index': index },
+      h('span', { class: 'nm', role: 'gridcell', title: row.path }, h('span', { class: 'nmt' }, pathText(row.path))),
+      cell('a', compared.first),
+      row.same ? h('span', { role: 'gridcell' }) : h('span', { class: 'ne', role: 'gridcell', 'aria-label': 'differs' }, '≠'),
+      cell('b', compared.second),
+      h('span', { class: 'mn', role: 'gridcell', title: row.meaning || null }, row.meaning ?? ''));
+  }
+
+  /** @param {number} side @param {number} byte */
+  #byByte(side, byte) {
+    const { tree } = this.#sides[side];
+    let place = tree.at(byte, new Set(tree.byPath.keys()));
+    while (place) {
+      const path = place.path;
+      const index = this.#rows.findIndex((row) => (side ? pathB(row) : row.path) === path);
+      if (index >= 0) {
+        if (index !== this.#at) {
+          this.select(index);
+          this.list.children[index].scrollIntoView({ block: 'nearest' });
+        }
+        return;
+      }
+      place = place.parent;
+    }
+  }
+
+  /** @param {Event} event */
+  #pointed(event) {
+    const row = /** @type {HTMLElement | null} */ (/** @type {Element} */ (event.target).closest('.fr'));
+    const index = Number(row?.dataset.index ?? -1);
+    if (index >= 0 && index !== this.#at) this.select(index);
+  }
+
+  /** @param {KeyboardEvent} event */
+  #keyed(event) {
+    const steps = /** @type {{[key: string]: number}} */ ({ ArrowDown: 1, ArrowUp: -1, Home: -Infinity, End: Infinity });
+    if (!(event.key in steps) || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    event.stopPropagation();
+    this.select(Math.max(0, Math.min(this.#rows.length - 1, this.#at + steps[event.key])));
+    this.list.children[this.#at]?.scrollIntoView({ block: 'nearest' });
+  }
+}
+
+/** Where the field stands in the second. @param {Difference} row */
+const pathB = (row) => row.path_b ?? row.path;
+
+/** The bytes of the fields that differ. @param {FieldTree} tree @param {Difference[]} rows @param {number} side */
+function bytesOf(tree, rows, side) {
+  /** @type {Set<number>} */
+  const bytes = new Set();
+  for (const row of rows) {
+    const place = (side === 0 ? 'a' : 'b') in row ? tree.byPath.get(side ? pathB(row) : row.path) : undefined;
+    if (!place?.lies) continue;
+    for (let at = place.node.offset; at < place.end; at += 1) bytes.add(at);
+  }
+  return bytes;
+}
+
+/** `members[0].topics` for `members.0.topics`. @param {string} path */
+export const pathText = (path) => path.replace(/\.(\d+)(?=\.|$)/g, '[$1]');
+
+/** A value of either side in a narrow column. @param {import('../types').Json | undefined} value @returns {string} */
+export function written(value) {
+  if (value === undefined) return '';
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return value.length ? value.map(written).join(value.some((item) => typeof item === 'object') ? ', ' : ' ') : 'none';
+  if (typeof value === 'object') return Object.values(value).map(written).join(' ');
+  return value === '' ? 'empty' : String(value);
+}

@@ -1,0 +1,362 @@
+/**
+ * The fields as a treegrid of which only the rows in sight exist. One row is selected; the keys walk, open, close and
+ * edit; what is selected is said to whoever wires it to the bytes.
+ *
+ * @typedef {import('./tree.js').Place} Place
+ * @typedef {import('./tree.js').FieldTree} FieldTree
+ */
+
+import { h, s } from '../dom.js';
+import { isEditable, isNullable, textOf } from './edits.js';
+import { isArray, isBlob, itemSize } from './tree.js';
+import { ITEMS_MOST, sinceText, titleOf, valueText } from './words.js';
+
+/** Rows above and below those in sight. */
+const BEYOND = 8;
+const HEIGHT_UNKNOWN = 600;
+const INDENT = 12;
+
+let made = 0;
+
+/**
+ * @typedef {object} Listener
+ * @property {(place: Place, item: number | null, how: 'pointer' | 'click' | 'key') => void} onSelect
+ * @property {(place: Place, text: string | null) => Promise<string | null>} [onEdit] null is the value null; gives what is wrong
+ * @property {() => void} [onLeave] Escape, where nothing was being edited
+ */
+
+export class FieldGrid {
+  /** @type {Place[]} */
+  #rows = [];
+  /** @type {Set<string>} */
+  open = new Set();
+  /** @type {Place | null} */
+  selected = null;
+  /** @type {number | null} */
+  item = null;
+  /** @type {Set<string>} */
+  #edited = new Set();
+  #editing = '';
+  /** @type {Map<string, HTMLElement>} */
+  #nodes = new Map();
+
+  /** @param {{root: HTMLElement, tree: FieldTree} & Listener} parts */
+  constructor({ root, tree, onSelect, onEdit, onLeave }) {
+    made += 1;
+    this.id = `fields-${made}`;
+    this.root = root;
+    this.tree = tree;
+    this.onSelect = onSelect;
+    this.onEdit = onEdit;
+    this.onLeave = onLeave;
+    this.inner = h('div', { class: 'fri', role: 'presentation' });
+    root.setAttribute('role', 'treegrid');
+    root.tabIndex = 0;
+    root.replaceChildren(this.inner);
+    root.addEventListener('scroll', () => this.#draw(), { passive: true });
+    new ResizeObserver(() => this.#draw()).observe(root);
+    root.addEventListener('pointermove', (event) => this.#pointed(event));
+    root.addEventListener('click', (event) => this.#clicked(event));
+    root.addEventListener('dblclick', (event) => {
+      const place = this.#placeAt(event);
+      if (place) this.edit(place);
+    });
+    root.addEventListener('keydown', (event) => this.#keyed(event));
+  }
+
+  /**
+   * @param {FieldTree} tree
+   * @param {{open: Set<string>, selected: string | null, edited?: Set<string>}} how
+   */
+  load(tree, { open, selected, edited = new Set() }) {
+    this.tree = tree;
+    this.open = open;
+    this.#edited = edited;
+    this.#editing = '';
+    this.item = null;
+    this.selected = (selected !== null && tree.byPath.get(selected)) || tree.roots[0] || null;
+    this.#sift();
+  }
+
+  /** @param {Place} place @param {number | null} [item] */
+  select(place, item = null) {
+    for (let above = place.parent; above; above = above.parent) {
+      if (this.open.has(above.path)) continue;
+      this.open.add(above.path);
+      this.#rows = [];
+    }
+    this.selected = place;
+    this.item = item;
+    if (this.#rows.length) this.#light();
+    else this.#sift();
+    this.reveal();
+  }
+
+  /** Scrolls as little as shows the row that is selected. */
+  reveal() {
+    const index = this.selected ? this.#rows.indexOf(this.selected) : -1;
+    if (index < 0) return;
+    const row = this.#height();
+    const height = this.root.clientHeight || HEIGHT_UNKNOWN;
+    const top = index * row;
+    if (top < this.root.scrollTop) this.root.scrollTop = top;
+    else if (top + row > this.root.scrollTop + height) this.root.scrollTop = top + row - height;
+    this.#draw();
+  }
+
+  /** @param {Place} place */
+  edit(place) {
+    if (!this.onEdit || !isEditable(place.node)) return;
+    this.selected = place;
+    this.#editing = place.path;
+    this.reveal();
+    this.#redraw();
+    const input = /** @type {HTMLInputElement | null} */ (this.inner.querySelector('.vl input, .vl select'));
+    input?.focus();
+    if (input instanceof HTMLInputElement) input.select();
+  }
+
+  get editing() {
+    return this.#editing !== '';
+  }
+
+  #height() {
+    return parseFloat(getComputedStyle(this.root).getPropertyValue('--row')) || 20;
+  }
+
+  #sift() {
+    this.#rows = this.tree.rows(this.open);
+    this.root.setAttribute('aria-rowcount', String(this.#rows.length));
+    this.inner.style.height = `${this.#rows.length * this.#height()}px`;
+    this.#redraw();
+  }
+
+  #redraw() {
+    this.inner.replaceChildren();
+    this.#nodes.clear();
+    this.#draw();
+  }
+
+  #draw() {
+    const row = this.#height();
+    const height = this.root.clientHeight || HEIGHT_UNKNOWN;
+    const from = Math.max(0, Math.floor(this.root.scrollTop / row) - BEYOND);
+    const to = Math.min(this.#rows.length, Math.ceil((this.root.scrollTop + height) / row) + BEYOND);
+    /** @type {Map<string, HTMLElement>} */
+    const kept = new Map();
+    const nodes = [];
+    for (let index = from; index < to; index += 1) {
+      const place = this.#rows[index];
+      const node = this.#nodes.get(place.path) ?? this.#row(place, index);
+      node.style.top = `${index * row}px`;
+      kept.set(place.path, node);
+      nodes.push(node);
+    }
+    for (const [path, node] of this.#nodes) {
+      // A field that is being edited stays, wherever the rows are scrolled to.
+      if (!kept.has(path) && path !== this.#editing) node.remove();
+      else if (!kept.has(path)) kept.set(path, node);
+    }
+    this.#nodes = kept;
+    let before = /** @type {Element | null} */ (this.inner.firstElementChild);
+    for (const node of nodes) {
+      if (node === before) before = before.nextElementSibling;
+      else this.inner.insertBefore(node, before);
+    }
+    this.#light();
+  }
+
+  #light() {
+    for (const [path, node] of this.#nodes) {
+      const hot = path === this.selected?.path;
+      node.classList.toggle('hot', hot);
+      node.classList.toggle('par', !hot && (this.selected?.path.startsWith(`${path}.`) ?? false));
+      node.setAttribute('aria-selected', String(hot));
+      for (const part of node.querySelectorAll('.pt')) {
+        part.classList.toggle('hot2', hot && Number(/** @type {HTMLElement} */ (part).dataset.item) === this.item);
+      }
+    }
+    if (this.selected) this.root.setAttribute('aria-activedescendant', this.#idOf(this.selected));
+    else this.root.removeAttribute('aria-activedescendant');
+  }
+
+  /** @param {Place} place */
+  #idOf(place) {
+    return `${this.id}-${place.path}`;
+  }
+
+  /** @param {Place} place @param {number} index */
+  #row(place, index) {
+    const { node } = place;
+    const open = this.open.has(place.path);
+    const parent = place.parent ? isArray(place.parent.node) : false;
+    const name = h('span', { class: 'nm', role: 'gridcell' },
+      place.places.length ? twist(open) : h('span', { class: 'tw' }),
+      h('span', { class: 'nmt' }, parent ? `[${node.name}]` : node.name),
+      this.#edited.has(place.path) ? h('i', { class: 'chg', title: 'edited', role: 'img', 'aria-label': 'edited' }) : null);
+    name.style.paddingLeft = `${place.depth * INDENT}px`;
+    const meaning = node.problem ? node.problem.sentence : node.meaning ?? (isBlob(node) ? `opened in place: ${node.kind}` : '');
+    return h('div', {
+      class: ['fr', isBlob(node) && 'blob', place.within && 'in', node.problem && 'bad'].filter(Boolean).join(' '),
+      role: 'row', id: this.#idOf(place), 'data-path': place.path,
+      'aria-level': place.depth + 1, 'aria-rowindex': index + 1, 'aria-posinset': place.index + 1,
+      'aria-expanded': place.places.length ? String(open) : null,
+    },
+    name,
+    h('span', { class: 'ty', role: 'gridcell' }, parent && node.type === 'struct' ? '' : node.type),
+    this.#editing === place.path ? this.#editor(place) : this.#value(place, parent),
+    h('span', { class: 'mn', role: 'gridcell', title: meaning || null }, meaning),
+    h('span', { class: 'vs', role: 'gridcell' }, sinceText(node)));
+  }
+
+  /** @param {Place} place @param {boolean} element */
+  #value(place, element) {
+    const { node } = place;
+    const { text, said } = valueText(node, element);
+    const cell = h('span', { class: said ? 'vl said' : 'vl', role: 'gridcell', title: text.length > 24 ? text : null });
+    if (itemSize(node) && Array.isArray(node.value) && node.value.length) {
+      cell.append(...node.value.slice(0, ITEMS_MOST).map((value, item) => h('span', { class: 'pt', 'data-item': item }, String(value))));
+      if (node.value.length > ITEMS_MOST) cell.append(h('span', { class: 'said' }, `… ${node.value.length.toLocaleString('en')} in all`));
+    } else cell.append(this.onEdit && isEditable(node) ? h('span', { class: 'ed' }, text) : text);
+    return cell;
+  }
+
+  /** @param {Place} place */
+  #editor(place) {
+    const { node } = place;
+    const label = `${titleOf(place)}, ${node.type}`;
+    const said = h('span', { class: 'wrong', role: 'alert' });
+    const input = node.type.startsWith('bool')
+      ? h('select', { 'aria-label': label }, ...['true', 'false'].map((text) => h('option', { selected: String(node.value) === text }, text)))
+      : h('input', { 'aria-label': label, value: textOf(node), spellcheck: false, autocomplete: 'off', placeholder: node.value === null ? 'null' : null });
+    const field = /** @type {HTMLInputElement | HTMLSelectElement} */ (input);
+    const commit = async (/** @type {string | null} */ text) => {
+      field.setAttribute('aria-busy', 'true');
+      const wrong = await this.onEdit?.(place, text);
+      if (wrong) {
+        field.removeAttribute('aria-busy');
+        field.setAttribute('aria-invalid', 'true');
+        field.title = wrong;
+        said.textContent = wrong;
+        field.focus();
+      }
+    };
+    field.addEventListener('keydown', (/** @type {any} */ event) => {
+      event.stopPropagation();
+      if (event.key === 'Enter') {
+        event.preventDefault();
+        // Nothing typed into a field that is null is no edit; "null" is chosen by its button.
+        if (node.value === null && field.value === '') this.#stop();
+        else commit(field.value);
+      }
+      if (event.key === 'Escape') this.#stop();
+    });
+    return h('span', { class: 'vl editor', role: 'gridcell' }, field,
+      isNullable(node) ? h('button', { type: 'button', class: 'null', title: 'Set to null', onclick: () => commit(null), onkeydown: (/** @type {any} */ event) => {
+        event.stopPropagation();
+        if (event.key === 'Escape') this.#stop();
+      } }, 'null') : null,
+      said);
+  }
+
+  #stop() {
+    this.#editing = '';
+    this.#redraw();
+    this.root.focus({ preventScroll: true });
+  }
+
+  /** @param {Event} event @returns {Place | null} */
+  #placeAt(event) {
+    const row = /** @type {HTMLElement | null} */ (/** @type {Element} */ (event.target).closest('.fr'));
+    return row ? this.tree.byPath.get(row.dataset.path ?? '') ?? null : null;
+  }
+
+  /** @param {Event} event @returns {number | null} */
+  #itemAt(event) {
+    const part = /** @type {HTMLElement | null} */ (/** @type {Element} */ (event.target).closest('.pt'));
+    return part ? Number(part.dataset.item) : null;
+  }
+
+  /** @param {PointerEvent} event */
+  #pointed(event) {
+    if (this.editing || event.pointerType === 'touch') return;
+    const place = this.#placeAt(event);
+    const item = this.#itemAt(event);
+    if (!place || (place === this.selected && item === this.item)) return;
+    this.selected = place;
+    this.item = item;
+    this.#light();
+    this.onSelect(place, item, 'pointer');
+  }
+
+  /** @param {MouseEvent} event */
+  #clicked(event) {
+    const place = this.#placeAt(event);
+    if (!place || /** @type {Element} */ (event.target).closest('.editor')) return;
+    if (this.editing) this.#stop();
+    if (/** @type {Element} */ (event.target).closest('.tw')) this.toggle(place);
+    this.#go(place, this.#itemAt(event), 'click');
+  }
+
+  /** @param {Place} place */
+  toggle(place) {
+    if (!place.places.length) return;
+    if (this.open.has(place.path)) this.open.delete(place.path);
+    else this.open.add(place.path);
+    this.#sift();
+  }
+
+  /** @param {Place | null | undefined} place @param {number | null} [item] @param {'key' | 'click'} [how] */
+  #go(place, item = null, how = 'key') {
+    if (!place) return;
+    this.selected = place;
+    this.item = item;
+    this.#light();
+    this.reveal();
+    this.onSelect(place, item, how);
+  }
+
+  /** @param {KeyboardEvent} event */
+  #keyed(event) {
+    const place = this.selected;
+    if (!place || event.ctrlKey || event.metaKey || event.altKey || event.target !== this.root) return;
+    const index = this.#rows.indexOf(place);
+    const page = Math.max(1, Math.floor(this.root.clientHeight / this.#height()) - 1);
+    const to = (/** @type {number} */ row) => this.#go(this.#rows[Math.max(0, Math.min(this.#rows.length - 1, row))]);
+    const items = itemSize(place.node) && Array.isArray(place.node.value) ? place.node.value.length : 0;
+    const open = this.open.has(place.path);
+    switch (event.key) {
+      case 'ArrowDown': to(index + 1); break;
+      case 'ArrowUp': to(index - 1); break;
+      case 'PageDown': to(index + page); break;
+      case 'PageUp': to(index - page); break;
+      case 'Home': to(0); break;
+      case 'End': to(this.#rows.length - 1); break;
+      case 'ArrowRight':
+        if (place.places.length && !open) this.toggle(place);
+        else if (items) this.#go(place, Math.min((this.item ?? -1) + 1, items - 1));
+        else if (place.places.length) to(index + 1);
+        break;
+      case 'ArrowLeft':
+        if (this.item !== null) this.#go(place, this.item > 0 ? this.item - 1 : null);
+        else if (place.places.length && open) this.toggle(place);
+        else this.#go(place.parent);
+        break;
+      case 'Enter':
+      case 'F2':
+        if (isEditable(place.node)) this.edit(place);
+        else this.toggle(place);
+        break;
+      case 'Escape': this.onLeave?.(); break;
+      default: return;
+    }
+    event.preventDefault();
+    event.stopPropagation();
+  }
+}
+
+/** @param {boolean} open */
+function twist(open) {
+  return h('span', { class: open ? 'tw open' : 'tw', 'aria-hidden': 'true' },
+    s('svg', { width: 8, height: 10, viewBox: '0 0 8 10' }, s('path', { d: 'M1 1l6 4-6 4z', fill: 'currentColor' })));
+}

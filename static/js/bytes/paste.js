@@ -1,0 +1,64 @@
+/**
+ * What the page says of bytes as a whole: the sentence on top, whose clauses lead to fields, and what kind they are.
+ *
+ * @typedef {import('./types').Inspected} Inspected
+ * @typedef {import('./types').Guess} Guess
+ * @typedef {import('./types').Said} Said
+ */
+
+import { h } from '../dom.js';
+import { counted } from './words.js';
+
+/** @param {Said[]} says @returns {(Node | string)[]} */
+export function sentence(says) {
+  return says.map(({ text, path }) => (path ? h('a', { class: 'clause', href: '#', 'data-path': path }, text) : text));
+}
+
+/** Why a kind cannot be what the bytes are. @param {Guess} guess */
+const reasonOf = ({ problem }) => (problem ? `${problem.path ? `${problem.path}: ` : ''}${problem.sentence}` : '');
+
+/** How many other kinds read every byte. @param {Guess[]} guesses @param {string} kind */
+export function othersText(guesses, kind) {
+  const others = guesses.filter((guess) => guess.whole && guess.kind !== kind).length;
+  if (!others) return 'no other kind does';
+  return others === 1 ? 'one other kind does' : `${others} other kinds do`;
+}
+
+/** @param {string} first @param {string} second titles of kinds */
+export function titleOfTwo(first, second) {
+  if (first !== second) return `${first} and ${second}`;
+  return /^[A-Z][a-z]+$/.test(first) ? `Two ${first.toLowerCase()}s` : `${first}, two of them`;
+}
+
+/**
+ * The kinds that were tried, in a list to choose from: those that fail cannot be chosen and say why.
+ *
+ * @param {Inspected} inspected
+ * @param {string} source where the bytes are from; empty where they were pasted
+ * @param {(guess: Guess) => void} onChoose
+ * @returns {(Node | string)[]}
+ */
+export function guessing(inspected, source, onChoose) {
+  const { guesses, kind, length, problem, read } = inspected;
+  const how = source || inspected.how || '';
+  const size = `${how ? `${how}, ` : ''}${counted(length, 'byte')}.`;
+  if (!guesses.length) return [`${size} Read as ${inspected.title}.`];
+  const option = (/** @type {Guess} */ guess) => h('option', {
+    value: guess.kind, selected: guess.kind === kind, disabled: Boolean(guess.problem) && guess.kind !== kind, title: reasonOf(guess) || null,
+  }, `${guess.title}${guess.version === null ? '' : ` v${guess.version}`}`);
+  const groups = [
+    { label: 'Read to the last byte', of: guesses.filter(({ whole }) => whole) },
+    { label: 'Leave bytes over', of: guesses.filter((guess) => !guess.whole && !guess.problem) },
+    { label: 'Cannot be', of: guesses.filter((guess) => guess.problem) },
+  ].filter((group) => group.of.length);
+  const select = /** @type {HTMLSelectElement} */ (h('select', { 'aria-label': 'Kind' }, ...groups.map(({ label, of }) => h('optgroup', { label }, ...of.map(option)))));
+  select.title = reasonOf(guesses.find((guess) => guess.kind === kind) ?? guesses[0]);
+  select.addEventListener('change', () => {
+    const chosen = guesses.find((guess) => guess.kind === select.value);
+    if (chosen) onChoose(chosen);
+  });
+  const others = othersText(guesses, kind);
+  const told = problem ? `not read to the last byte: cut off, or another kind; ${others}`
+    : read < length ? `${counted(length - read, 'byte')} left over` : `read to the last byte; ${others}`;
+  return [h('span', {}, `${size} ${problem ? 'Read as' : 'Looks like'}`), select, h('span', {}, told)];
+}

@@ -1,0 +1,219 @@
+"""Bytes over HTTP: inspected, edited, compared, and those of a timeline's records."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from explorer.inspector import answering
+from groups.models import Timeline
+from groups.wire.embedded import encode_assignment, encode_subscription
+from groups.wire.primitives import to_base64
+from tests.api.conftest import Api
+from tests.stories import Story, a_day_of_three, record
+
+Stored = Callable[..., Timeline]
+
+WORKED = "00 01 00 00 00 01 00 03 66 6f 6f ff ff ff ff 00 00 00 01 00 03 66 6f 6f 00 00 00 02 00 00 00 00 00 00 00 01"
+"""A subscription of version 1 to foo, which owns foo-0 and foo-1."""
+
+
+def field(answer: Any, path: str) -> Any:
+    found: Any = {"fields": answer["fields"]}
+    for name in path.split("."):
+        found = next(node for node in found["fields"] if node["name"] == name)
+    return found
+
+
+def bytes_of(answer: Any) -> bytes:
+    return base64.b64decode(answer["bytes"])
+
+
+def test_text_is_guessed_and_listed_field_by_field(api: Api) -> None:
+    status, answer = api.post("inspect", {"text": WORKED})
+    assert status == 200
+    assert (answer["kind"], answer["version"], answer["how"], answer["read"]) == (
+        "subscription",
+        1,
+        "hex",
+        36,
+    )
+    assert bytes_of(answer) == bytes.fromhex(WORKED)
+    owned = field(answer, "ownedPartitions")
+    assert (owned["offset"], owned["length"], owned["prefix"], owned["since"]) == (15, 21, 4, 1)
+    assert field(answer, "ownedPartitions.0.partitions")["value"] == [0, 1]
+    assert "".join(part["text"] for part in answer["says"]).startswith("A subscription, version 1, to foo")
+    assert answer["guesses"][0] == {
+        "kind": "subscription",
+        "title": "Subscription",
+        "version": 1,
+        "read": 36,
+        "whole": True,
+    }
+    assert any("problem" in guess for guess in answer["guesses"])
+    assert [(seen["version"], seen["read"]) for seen in answer["clients"]] == [
+        (0, 15),
+        (1, 36),
+        (2, 36),
+        (3, 36),
+    ]
+
+
+def test_an_edit_makes_the_lengths_around_it_anew(api: Api) -> None:
+    path = "ownedPartitions.0.partitions"
+    status, answer = api.post(
+        "inspect", {"text": WORKED, "kind": "subscription", "edits": [{"path": path, "value": [0, 1, 5]}]}
+    )
+    assert status == 200
+    assert answer["length"] == 40
+    assert field(answer, path)["value"] == [0, 1, 5]
+    _, older = api.post(
+        "inspect",
+        {"bytes": answer["bytes"], "kind": "subscription", "edits": [{"path": "version", "value": 0}]},
+    )
+    assert [node["name"] for node in older["fields"]] == ["version", "topics", "userData"]
+
+
+def test_two_are_matched_by_name(api: Api) -> None:
+    newer = encode_subscription(
+        {
+            "version": 3,
+            "topics": ["foo"],
+            "userData": None,
+            "ownedPartitions": [],
+            "generationId": 4,
+            "rackId": "a",
+        }
+    )
+    status, answer = api.post(
+        "inspect/compare",
+        {"first": {"bytes": to_base64(newer), "name": "c-1"}, "second": {"text": WORKED, "name": "c-2"}},
+    )
+    assert status == 200
+    rows = {row["path"]: row for row in answer["rows"]}
+    assert rows["generationId"]["same"] is False
+    assert "b" not in rows["generationId"]
+    assert rows["topics.0"]["same"] is True
+    assert [lead["title"] for lead in answer["leads"]] == ["If c-2 leads", "If c-1 leads"]
+    assert "ignores" in answer["leads"][0]["says"]
+    assert "".join(part["text"] for part in answer["says"]).startswith(
+        "c-1 is of version 3, c-2 of version 1."
+    )
+
+
+def test_a_record_of_a_timeline_gives_its_key_and_value(stored: Stored, api: Api) -> None:
+    timeline = stored(a_day_of_three())
+    status, answer = api.get(f"timelines/{timeline.id}/entries/1/bytes")
+    assert status == 200
+    assert (answer["key"]["kind"], answer["value"]["kind"]) == ("key", "consumer-group-member-metadata-value")
+    assert field(answer["key"], "memberId")["value"] == "A"
+    assert field(answer["value"], "clientId")["value"] == "a"
+    assert answer["place"] == "__consumer_offsets-0, offset 0"
+    _, tombstone = api.get(f"timelines/{timeline.id}/entries/16/bytes")
+    assert tombstone["value"] is None
+
+
+def test_a_classic_groups_blobs_are_opened_in_place(stored: Stored, api: Api) -> None:
+    timeline = stored(Story().unit(classic_group()))
+    _, answer = api.get(f"timelines/{timeline.id}/entries/1/bytes")
+    value = answer["value"]
+    assert field(value, "members.0.subscription")["kind"] == "subscription"
+    given = field(value, "members.0.assignment.assignedPartitions.0.partitions")
+    assert given["value"] == [0, 1]
+    at = given["offset"] + given["prefix"]
+    assert bytes_of(value)[at : at + 8] == bytes([0, 0, 0, 0, 0, 0, 0, 1])
+
+
+def classic_group() -> dict[str, Any]:
+    member = {
+        "memberId": "c-1",
+        "groupInstanceId": None,
+        "clientId": "c",
+        "clientHost": "/10.0.0.1",
+        "rebalanceTimeout": 300000,
+        "sessionTimeout": 45000,
+        "subscription": to_base64(bytes.fromhex(WORKED)),
+        "assignment": to_base64(
+            encode_assignment(
+                {
+                    "version": 1,
+                    "assignedPartitions": [{"topic": "foo", "partitions": [0, 1]}],
+                    "userData": None,
+                }
+            )
+        ),
+    }
+    value = {
+        "protocolType": "consumer",
+        "generation": 1,
+        "protocol": "range",
+        "leader": "c-1",
+        "currentStateTimestamp": 1000,
+        "members": [member],
+    }
+    return record(2, {}, value) | {"version": 3, "key": {"group": "orders"}}
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ({}, "The request needs text (hex or base64) or bytes (base64), one of the two."),
+        ({"text": "00", "bytes": "AA=="}, "one of the two"),
+        ({"text": "  "}, "There are no bytes in it."),
+        ({"text": "00 01\n00 zz!"}, "Line 2, column 6: '!' belongs to neither hex nor base64."),
+        ({"text": 7}, "text must be hex or base64."),
+        ({"bytes": "é"}, "bytes must be base64"),
+        ({"text": "00", "kind": "nonsense"}, "'nonsense' is no kind of bytes"),
+        ({"text": "00", "kind": 7}, "kind must be text"),
+        ({"text": "00", "version": -1}, "version=-1 must be a whole number from 0 to 32767."),
+        ({"text": "00", "edits": [{"path": "a", "value": 1}]}, "Edits need the kind of the bytes."),
+        ({"text": "00", "kind": "key", "edits": [{"path": 7}]}, "An edit is"),
+        (
+            {"text": WORKED, "kind": "subscription", "edits": [{"path": "topics.9", "value": "x"}]},
+            "there is no such element",
+        ),
+        (
+            {"text": WORKED, "kind": "subscription", "edits": [{"path": "version", "value": "new"}]},
+            "is not an int16",
+        ),
+    ],
+)
+def test_what_cannot_be_done_gets_one_line(api: Api, body: Any, message: str) -> None:
+    status, answer = api.post("inspect", body)
+    assert status == 400
+    assert message in answer["error"]["message"]
+    assert "\n" not in answer["error"]["message"]
+
+
+def test_more_bytes_than_the_bound_are_refused_by_its_name(api: Api) -> None:
+    most = answering.BYTES_MOST
+    assert api.post("inspect", {"bytes": to_base64(bytes(most)), "kind": "key"})[0] == 200
+    for size in (most + 1, 1024 * 1024):
+        status, answer = api.post("inspect", {"bytes": to_base64(bytes(size))})
+        assert status == 413
+        assert f"{most:,} bytes" in answer["error"]["message"]
+
+
+def test_a_comparison_says_which_side_is_wrong(api: Api) -> None:
+    status, answer = api.post("inspect/compare", {"first": {"text": WORKED}, "second": {"text": "0"}})
+    assert (status, answer["error"]["side"], answer["error"]["line"]) == (400, "second", 1)
+    assert api.post("inspect/compare", {"first": {"text": WORKED}})[0] == 400
+
+
+def test_damaged_bytes_are_an_answer_and_no_error(api: Api) -> None:
+    status, answer = api.post("inspect", {"text": WORKED[:80], "kind": "subscription"})
+    assert status == 200
+    assert answer["problem"]["path"].startswith("ownedPartitions")
+    assert field(answer, "topics.0")["value"] == "foo"
+
+
+def test_only_records_have_bytes(stored: Stored, api: Api) -> None:
+    timeline = stored(a_day_of_three())
+    status, answer = api.get(f"timelines/{timeline.id}/entries/99/bytes")
+    assert (status, answer["error"]["message"]) == (
+        404,
+        f"Timeline {timeline.id} has entries 1 to 20; there is no 99.",
+    )
