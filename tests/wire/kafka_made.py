@@ -23,3 +23,8 @@ def as_kafka_prints(value: Any) -> Any:
     if isinstance(value, dict):
         return {name: as_kafka_prints(each) for name, each in value.items() if name != UNKNOWN_TAGS}
     return [as_kafka_prints(each) for each in value] if isinstance(value, list) else value
+
+
+def as_text(value: Any) -> str:
+    """JSON in one order of fields. To Python ``True`` equals 1; in text a bool and a number differ."""
+    return json.dumps(value, sort_keys=True)
