@@ -49,6 +49,7 @@ __all__ = [
     "coordinator_batch",
     "parse_batch",
     "read_batches",
+    "read_placed_batches",
     "write_batch",
     "write_segment",
 ]
@@ -129,6 +130,12 @@ def read_batches(data: Buffer) -> Iterator[RecordBatch | BatchProblem]:
     ``data`` may be a mapped file: a batch is copied when it is read, nothing is kept. The map can be closed when the
     iterator has ended or was closed itself.
     """
+    for _, _, outcome in read_placed_batches(data):
+        yield outcome
+
+
+def read_placed_batches(data: Buffer) -> Iterator[tuple[int, int, RecordBatch | BatchProblem]]:
+    """``read_batches``, each with the position of its first byte and its length."""
     with memoryview(data) as view, view.cast("B") as raw:
         yield from _Walk(raw).run()
 
@@ -142,11 +149,12 @@ class _Walk:
         self.search_bytes_left = MOST_SEARCH_BYTES
         self.zeros_begin: int | None = None
 
-    def run(self) -> Iterator[RecordBatch | BatchProblem]:
+    def run(self) -> Iterator[tuple[int, int, RecordBatch | BatchProblem]]:
         at = 0
         while at < self.end:
-            outcome, at = self.step(at)
-            yield outcome
+            outcome, after = self.step(at)
+            yield at, after - at, outcome
+            at = after
 
     def step(self, at: int) -> tuple[RecordBatch | BatchProblem, int]:
         """What stands at ``at``, and where to go on."""

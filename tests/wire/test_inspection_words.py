@@ -176,16 +176,17 @@ def test_an_old_client_reads_the_front_and_ignores_the_rest():
             {"name": "rackId", "read": False},
         ],
         "consequences": [
-            "As a leader it takes this member for one that owns nothing, and may give its partitions to others at once.",
-            "It takes the member for one without a rack, which fits every rack.",
+            "It takes the member to hold nothing: it may give orders-0, orders-1 and orders-2 to others at once, "
+            "while the member still holds them.",
+            "It does not learn that the member is in rack a, and assigns as if it were in none.",
         ],
     }
     seen = {each["version"]: (each["read"], each["consequences"]) for each in clients("subscription", NEWER)}
     assert seen[1] == (
         50,
         [
-            "It takes the generation from the user data.",
-            "It takes the member for one without a rack, which fits every rack.",
+            "It knows generation 6 from the user data alone.",
+            "It does not learn that the member is in rack a, and assigns as if it were in none.",
         ],
     )
     assert seen[3] == (57, ["Nothing is lost."])

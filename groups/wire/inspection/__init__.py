@@ -15,6 +15,8 @@ module                what it is for
 ``nodes``             the nodes of a listing, their JSON form, and their values
 ``walk``              the listing of a message, along the declaration that its codec is compiled from
 ``layouts``           where a kind's version stands, and which message follows
+``framing``           records, batches and segments as they stand in a log
+``requests``          requests and responses with their headers
 ``opening``           blobs that are opened in place, and what says what they are
 ====================  ========================================================================================
 

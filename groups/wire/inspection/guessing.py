@@ -17,7 +17,7 @@ from groups.wire.inspection.nodes import Problem
 from groups.wire.schema import UNKNOWN_TAGS
 
 MOST_GUESSED_BYTES: Final = 1024 * 1024
-"""Longer bytes are not tried as every kind: no record of a coordinator is longer by default."""
+"""Longer bytes are tried as a batch and as a segment alone: no record of a coordinator is longer by default."""
 
 MOST_VALUES: Final = 2_000
 """Values that are looked at to tell how plausible a reading is."""
@@ -54,9 +54,12 @@ class Guess:
 
 def guess(data: bytes) -> list[Guess]:
     """Every kind, the likeliest first; those that cannot read the bytes to the end stand last, with the reason."""
+    likely = list(kinds().values())
     if len(data) > MOST_GUESSED_BYTES:
-        return []
-    tried = [_tried(kind, data) for kind in kinds().values() if kind.guessed]
+        likely = [kinds()[name] for name in ("batch", "segment")]
+    tried = [_tried(kind, data) for kind in likely if not kind.last_resort]
+    if not any(each.whole for each in tried):
+        tried += [_tried(kind, data) for kind in likely if kind.last_resort]
     return sorted(tried, key=lambda each: (not each.whole, each.problem is not None, -each.score))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any
 
 from groups.wire.errors import RecordError
 from groups.wire.inspection.kinds import Kind, kind_named
@@ -11,12 +11,8 @@ from groups.wire.inspection.layouts import Listing
 from groups.wire.inspection.meanings import add_meanings
 from groups.wire.inspection.nodes import REST, Node, Problem, each_node
 from groups.wire.inspection.opening import open_blobs
-from groups.wire.inspection.walk import Stopped, Walk
+from groups.wire.inspection.walk import MOST_BYTES, Stopped, Walk
 from groups.wire.primitives import to_base64
-
-MOST_BYTES: Final = 8 * 1024 * 1024
-"""Bytes that are listed field by field at once. Brokers take records of 1 MB unless told otherwise; a longer segment
-is read batch by batch."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -69,8 +65,10 @@ def inspect(name: str, data: bytes, *, version: int | None = None) -> Inspection
         done.problem = stopped.problem
     except RecordError as error:
         done.problem = Problem(sentence=error.sentence, offset=error.offset)
+    done.problem = done.problem or listing.fault
     done.version = listing.version
-    done.read = listing.read if done.problem is None else (done.problem.offset or 0)
+    stopped_early = done.problem is not None and done.problem is not listing.fault
+    done.read = (done.problem.offset or 0) if done.problem is not None and stopped_early else listing.read
     if done.problem is None and done.read < len(data):
         done.problem = _rest(kind, walk, listing)
     open_blobs(done.fields, listing.message, walk)

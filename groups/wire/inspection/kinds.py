@@ -9,14 +9,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Final
 
 from groups.wire import streams_user_data
 from groups.wire.coordinator_schema import RECORD_TYPES
 from groups.wire.embedded import ASSIGNMENT, SUBSCRIPTION
 from groups.wire.errors import UnknownVersionError
+from groups.wire.inspection.framing import Batch, FramedRecord, Segment
 from groups.wire.inspection.layouts import Layout, RecordKey, SelfVersioned, Unversioned, Versioned
+from groups.wire.inspection.requests import Request, Response
+from groups.wire.rpc import APIS, Direction, api_message
 from groups.wire.user_data import COOPERATIVE_STICKY_USER_DATA, STICKY_USER_DATA
 
 
@@ -30,8 +33,9 @@ class Kind:
     layout: Layout
     prior: int = 0
     """How much likelier than others, where bytes read as several: see ``guessing``."""
-    guessed: bool = True
-    """Whether bytes without a name are tried as this."""
+    last_resort: bool = False
+    """Whether bytes are tried as this only where they are nothing else: requests and answers without their headers,
+    which are many, and whose version nothing tells."""
 
 
 def kebab(name: str) -> str:
@@ -61,13 +65,13 @@ def _user_data() -> Iterator[Kind]:
         name="sticky-user-data",
         title="User data of sticky",
         about="what the sticky assignor puts into a subscription",
-        layout=Unversioned(message=STICKY_USER_DATA, appends=True),
+        layout=Unversioned(declared=lambda: STICKY_USER_DATA, appends=True),
     )
     yield Kind(
         name="cooperative-sticky-user-data",
         title="User data of cooperative-sticky",
         about="what the cooperative-sticky assignor puts into a subscription",
-        layout=Unversioned(message=COOPERATIVE_STICKY_USER_DATA, appends=True),
+        layout=Unversioned(declared=lambda: COOPERATIVE_STICKY_USER_DATA, appends=True),
     )
 
 
@@ -114,13 +118,63 @@ def _records() -> Iterator[Kind]:
         )
 
 
+def _framed() -> Iterator[Kind]:
+    yield Kind(
+        name="record",
+        title="Record",
+        about="one record of a batch, from its length on; or --key and a value",
+        layout=FramedRecord(),
+        prior=-2,
+    )
+    yield Kind(
+        name="batch",
+        title="Record batch",
+        about="one batch of a log, of magic 2",
+        layout=Batch(),
+        # Its checksum is right: nothing else can be.
+        prior=40,
+    )
+    yield Kind(
+        name="segment",
+        title="Log segment",
+        about="a segment or checkpoint file: batches one after the other",
+        layout=Segment(),
+        prior=30,
+    )
+
+
+def _requests() -> Iterator[Kind]:
+    yield Kind(
+        name="request",
+        title="Request",
+        about="a request with its header, which tells the API and the version",
+        layout=Request(),
+        prior=4,
+    )
+    for api in APIS.values():
+        yield Kind(
+            name=f"{kebab(api.name)}-request",
+            title=f"{api.name} request",
+            about=f"the fields of a request of API key {api.key}, without its header",
+            layout=Unversioned(declared=partial(api_message, api.key, Direction.REQUEST)),
+            last_resort=True,
+        )
+        yield Kind(
+            name=f"{kebab(api.name)}-response",
+            title=f"{api.name} response",
+            about=f"the answer to a request of API key {api.key}, with or without its header",
+            layout=Response(api=api),
+            last_resort=True,
+        )
+
+
 @cache
 def kinds() -> dict[str, Kind]:
     """Every kind by its name, in the order in which people read them."""
     return {kind.name: kind for table in _TABLES for kind in table()}
 
 
-_TABLES: Final = (_blobs, _user_data, _streams_user_data, _records)
+_TABLES: Final = (_blobs, _user_data, _streams_user_data, _records, _framed, _requests)
 
 
 def kind_named(name: str) -> Kind:

@@ -14,7 +14,7 @@ from typing import Any, Final, Protocol
 from groups.wire.codec import codec
 from groups.wire.coordinator_schema import RECORD_TYPES
 from groups.wire.errors import RecordError, TruncatedError, UnencodableError, UnknownVersionError
-from groups.wire.inspection.nodes import REST, Node
+from groups.wire.inspection.nodes import REST, Node, Problem
 from groups.wire.inspection.walk import Walk
 from groups.wire.schema import Form, Message, Struct
 
@@ -31,6 +31,8 @@ class Listing:
     read: int = 0
     message: str = ""
     """The message that declares the fields, where that is known."""
+    fault: Problem | None = None
+    """A fault that did not stop the walk: a checksum that is wrong."""
 
 
 class Layout(Protocol):
@@ -43,6 +45,10 @@ class Layout(Protocol):
     @property
     def appends(self) -> bool:
         """Whether bytes may follow what is known, because newer versions append."""
+
+    @property
+    def older_read_it(self) -> bool:
+        """Whether somebody who knows only older versions may come to read it."""
 
     @property
     def leading_name(self) -> str | None:
@@ -74,6 +80,10 @@ class Versioned:
     @property
     def versions(self) -> tuple[int, ...]:
         return tuple(self.message.versions)
+
+    @property
+    def older_read_it(self) -> bool:
+        return True
 
     def body_at(self, leading: int) -> tuple[Struct, Form]:
         return self.message.body, self.message.form(self.known(leading))
@@ -129,12 +139,22 @@ class Unversioned:
     bytes ``appends``, the first that can be read at all, as Kafka's assignors do.
     """
 
-    message: Message
+    declared: Callable[[], Message]
+    """Gives the message; asked when it is first needed, since making those of requests takes a while."""
     appends: bool = False
+
+    @property
+    def message(self) -> Message:
+        return self.declared()
 
     @property
     def versions(self) -> tuple[int, ...]:
         return tuple(self.message.versions)
+
+    @property
+    def older_read_it(self) -> bool:
+        # Requests and answers are only ever sent in a version that both sides know.
+        return self.appends
 
     @property
     def leading_name(self) -> None:
@@ -179,6 +199,10 @@ class RecordKey:
     @property
     def versions(self) -> tuple[int, ...]:
         return ()
+
+    @property
+    def older_read_it(self) -> bool:
+        return False
 
     @property
     def leading_name(self) -> str:
@@ -244,6 +268,11 @@ class SelfVersioned:
     @property
     def versions(self) -> tuple[int, ...]:
         return tuple(self.known)
+
+    @property
+    def older_read_it(self) -> bool:
+        # Members of Kafka Streams write the version that all of them know.
+        return False
 
     @property
     def leading_name(self) -> str:

@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
+from groups.wire.compression import Compression
 from groups.wire.coordinator_schema import RECORD_TYPES
+from groups.wire.inspection.framing import COMPRESSION_BITS, CONTROL_BIT, RECORDS
 from groups.wire.inspection.kinds import kinds
 from groups.wire.inspection.nodes import REST, TAG_COUNT, UNKNOWN_TAG, Node
 from groups.wire.inspection.words import (
@@ -20,6 +22,7 @@ from groups.wire.inspection.words import (
     text,
     time_in_words,
 )
+from groups.wire.rpc import APIS, error_name
 
 Meaning = str | Callable[[Node, Sequence[Sequence[Node]]], str]
 
@@ -35,8 +38,7 @@ def _add(around: list[list[Node]], path: str) -> None:
         if not node.meaning:
             node.meaning = _meaning(node, here, around)
         if node.fields:
-            # The fields of a blob are told from its own first field on.
-            _add([node.fields, *around], "" if node.kind or node.space else here)
+            _add([node.fields, *around], "" if node.begins_paths else here)
 
 
 def _meaning(node: Node, path: str, around: Sequence[Sequence[Node]]) -> str:
@@ -74,7 +76,7 @@ def _by_ending(node: Node) -> str:
 
 
 def _lower(title: str) -> str:
-    return title[0].lower() + title[1:]
+    return title if title[1].isupper() else title[0].lower() + title[1:]
 
 
 def _time(node: Node, _: Sequence[Sequence[Node]]) -> str:
@@ -136,6 +138,13 @@ def _hash(node: Node, _: Sequence[Sequence[Node]]) -> str:
     return "no topics" if node.value == 0 else "hash of the subscribed topics, their partitions and racks"
 
 
+def _error(node: Node, _: Sequence[Sequence[Node]]) -> str:
+    value = number(node)
+    if value is None:
+        return ""
+    return "no error" if value == 0 else error_name(value) or "an error of a later release"
+
+
 def _throttle(node: Node, _: Sequence[Sequence[Node]]) -> str:
     value = number(node)
     return "" if value is None else "not throttled" if value == 0 else f"wait {duration_in_words(value)}"
@@ -161,6 +170,29 @@ def _user_data(node: Node, _: Sequence[Sequence[Node]]) -> str:
 def _record_type(node: Node, _: Sequence[Sequence[Node]]) -> str:
     known = RECORD_TYPES.get(number(node) or 0)
     return known.name if known else "a type that is not known here"
+
+
+def _api_key(node: Node, _: Sequence[Sequence[Node]]) -> str:
+    known = APIS.get(-1 if (value := number(node)) is None else value)
+    return known.name if known else ""
+
+
+def _attributes(node: Node, _: Sequence[Sequence[Node]]) -> str:
+    bits = number(node) or 0
+    compression = bits & COMPRESSION_BITS
+    said = [
+        Compression(compression).name.lower() if compression in set(Compression) else "unknown compression"
+    ]
+    said[0] = "not compressed" if compression == 0 else said[0]
+    return ", ".join(said + [words for bit, words in ATTRIBUTES.items() if bits & bit])
+
+
+ATTRIBUTES: Final = {
+    0x08: "times of the broker (log append time)",
+    0x10: "transactional",
+    CONTROL_BIT: "control records",
+    0x40: "with a delete horizon",
+}
 
 
 def _leader_epoch(node: Node, _: Sequence[Sequence[Node]]) -> str:
@@ -189,6 +221,13 @@ STREAMS_STATES: Final = {
     0: "STABLE: it has the tasks that its epoch gives it",
     1: "UNREVOKED_TASKS: it must give some up first",
     2: "UNRELEASED_TASKS: it waits for some of others",
+}
+
+RECORD_MEANINGS: Final[dict[str, Meaning]] = {
+    "length": "of the record, without this",
+    "timestampDelta": "ms after the batch's base timestamp",
+    "offsetDelta": "behind the batch's base offset",
+    "value": lambda node, _: "a tombstone: what the key names is gone" if node.value is None else "",
 }
 
 BY_FIELD: Final[dict[tuple[str, str], Meaning]] = {
@@ -227,12 +266,25 @@ BY_FIELD: Final[dict[tuple[str, str], Meaning]] = {
     ("ConsumerGroupRegularExpressionValue", "topics"): "the topics that match",
     ("ConsumerGroupRegularExpressionValue", "version"): "of the topics' metadata that was searched",
     ("ConsumerGroupRegularExpressionValue", "timestamp"): _time,
+    ("RecordBatch", "attributes"): _attributes,
+    ("ControlRecordBatch", "attributes"): _attributes,
+    ("RequestHeader", "requestApiKey"): _api_key,
+    ("RequestHeader", "requestApiVersion"): "of the request, and of its answer",
+    ("ApiVersionsResponse", "apiKeys.apiKey"): _api_key,
+    ("Request", "length"): "bytes that follow",
     ("RequestHeader", "correlationId"): "the response carries the same number",
     ("ResponseHeader", "correlationId"): "that of the request",
+    **{(message, path + name): meaning for message, path in RECORDS for name, meaning in RECORD_MEANINGS.items()},
     ("SubscriptionInfoData", "taskOffsetSums.offsetSum"): _words({-2: "it runs the task", -3: "not known"}, "records that its state has taken in"),
 }  # fmt: skip
 
 BY_NAME: Final[dict[str, Meaning]] = {
+    "batchLength": "bytes that follow",
+    "crc": "CRC-32C of all from the attributes on",
+    "producerId": _words({-1: "none"}, "of an idempotent producer"),
+    "producerEpoch": _words({-1: "none"}, ""),
+    "baseSequence": _words({-1: "none"}, ""),
+    "magic": "the format; Kafka writes 2 since 0.11",
     TAG_COUNT: _tags,
     REST: "not read: behind the last field that is known",
     "type": _record_type,
@@ -250,6 +302,7 @@ BY_NAME: Final[dict[str, Meaning]] = {
     "sessionTimeoutMs": _duration("without a heartbeat"),
     "heartbeatIntervalMs": _duration("between heartbeats"),
     "throttleTimeMs": _throttle,
+    "errorCode": _error,
     "memberEpoch": _member_epoch,
     "previousMemberEpoch": "the epoch before, which a lost answer may leave it at",
     "metadataHash": _hash,

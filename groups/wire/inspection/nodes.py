@@ -77,6 +77,8 @@ class Node:
     """Whether ``kind`` is what the bytes look like, where nothing around them says what they are."""
     space: str | None = None
     """What the offsets of ``fields`` count in, where that is not what the node itself stands in."""
+    is_message: bool = False
+    """Whether ``fields`` are a message of their own, though the node is no blob: the body of a request."""
     meaning: str = ""
     problem: Problem | None = None
     message: str = field(default="", repr=False)
@@ -85,6 +87,11 @@ class Node:
     @property
     def end(self) -> int:
         return self.offset + self.length
+
+    @property
+    def begins_paths(self) -> bool:
+        """Whether what is inside is told apart by its path from here on."""
+        return self.kind is not None or self.is_message
 
     @property
     def is_null(self) -> bool:

@@ -12,8 +12,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from groups.wire.coordinator_schema import RECORD_TYPES
 from groups.wire.errors import RecordError
-from groups.wire.inspection.kinds import kinds
+from groups.wire.inspection.framing import RECORDS
+from groups.wire.inspection.kinds import kebab, kinds
 from groups.wire.inspection.layouts import Listing
 from groups.wire.inspection.nodes import REST, Node
 from groups.wire.inspection.walk import Stopped, Walk
@@ -35,6 +37,8 @@ class Said:
 
     kinds: tuple[str, ...]
     certain: bool
+    """Opened even where it cannot be read to the end."""
+    guessed: bool = False
     assignor: str | None = None
 
 
@@ -51,10 +55,12 @@ def _open_within(
 ) -> None:
     for node in around[0]:
         here = path if node.name.isdigit() else f"{path}.{node.name}" if path else node.name
-        if node.fields is not None:
+        if node.is_message:
+            _open_within([node.fields or []], "", message, walk, assignor, depth)
+        elif node.fields is not None:
             _open_within([node.fields, *around], here, message, walk, assignor, depth)
         elif node.type.startswith("bytes") and isinstance(node.value, str) and node.value:
-            say = SAYS.get((message, here))
+            say = SAYS.get((node.message or message, here))
             said = say(around, assignor) if say else None
             if said is not None:
                 _open(node, said, walk, depth)
@@ -83,7 +89,7 @@ def _open(node: Node, said: Said, walk: Walk, depth: int) -> None:
             rest = inner.node(listing.fields, REST, "bytes", listing.read)
             rest.length = len(data) - listing.read
         node.kind, node.fields, node.problem = kind.name, listing.fields, problem
-        node.guessed = not said.certain
+        node.guessed = said.guessed
         open_blobs(listing.fields, listing.message, inner, said.assignor, depth + 1)
         return
 
@@ -97,7 +103,9 @@ def _text(nodes: Sequence[Node], name: str) -> str | None:
 def _embedded(kind: str, protocol_type: str | None, assignor: str | None) -> Said | None:
     if protocol_type not in (None, CONSUMER):
         return None
-    return Said(kinds=(kind,), certain=protocol_type == CONSUMER, assignor=assignor)
+    return Said(
+        kinds=(kind,), certain=protocol_type == CONSUMER, guessed=protocol_type is None, assignor=assignor
+    )
 
 
 def _in_record(kind: str) -> Callable[[Ancestors, str | None], Said | None]:
@@ -130,6 +138,18 @@ def _in_described(kind: str) -> Callable[[Ancestors, str | None], Said | None]:
     return say
 
 
+def _key(around: Ancestors, _: str | None) -> Said:
+    # A batch does not say which topic it is of, so that a key is opened only where it can be read.
+    return Said(kinds=("key",), certain=False)
+
+
+def _value(around: Ancestors, _: str | None) -> Said | None:
+    key = next((node for node in around[0] if node.name == "key"), None)
+    type_ = key.child("type") if key is not None and key.kind == "key" else None
+    known = RECORD_TYPES.get(type_.value) if type_ is not None and isinstance(type_.value, int) else None
+    return None if known is None else Said(kinds=(kebab(known.value.name),), certain=True)
+
+
 USER_DATA: Final = {
     "sticky": ("sticky-user-data", None),
     "cooperative-sticky": ("cooperative-sticky-user-data", None),
@@ -142,7 +162,7 @@ def _user_data(side: int) -> Callable[[Ancestors, str | None], Said | None]:
     def say(around: Ancestors, assignor: str | None) -> Said | None:
         if assignor is None:
             candidates = tuple(kind for pair in reversed(USER_DATA.values()) if (kind := pair[side]))
-            return Said(kinds=candidates, certain=False)
+            return Said(kinds=candidates, certain=False, guessed=True)
         kind = USER_DATA.get(assignor, (None, None))[side]
         return Said(kinds=(kind,), certain=True) if kind else None
 
@@ -159,6 +179,8 @@ SAYS: Final[dict[tuple[str, str], Callable[[Ancestors, str | None], Said | None]
     ("SyncGroupResponse", "assignment"): _in_sync,
     ("DescribeGroupsResponse", "groups.members.memberMetadata"): _in_described("subscription"),
     ("DescribeGroupsResponse", "groups.members.memberAssignment"): _in_described("assignment"),
+    **{(message, f"{path}key"): _key for message, path in RECORDS},
+    **{(message, f"{path}value"): _value for message, path in RECORDS},
     ("ConsumerProtocolSubscription", "userData"): _user_data(0),
     ("ConsumerProtocolAssignment", "userData"): _user_data(1),
 }

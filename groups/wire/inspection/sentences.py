@@ -22,6 +22,9 @@ Told = Iterator[str | tuple[str, str]]
 def says(inspection: Inspection) -> list[Part]:
     """The sentence's parts in their order; joined they read as text."""
     teller = TELLERS.get(inspection.kind, _plainly)
+    if inspection.kind.endswith(("-request", "-response")):
+        versioned = f", version {inspection.version}" if inspection.version is not None else ""
+        teller = _api(f"{inspection.title}{versioned}")
     parts: list[Part] = []
     for told in teller(inspection.fields) if inspection.fields else _plainly(inspection.fields):
         words, path = told if isinstance(told, tuple) else (told, "")
@@ -216,6 +219,101 @@ def _current(assigned: str, pending: str) -> Callable[[list[Node]], Told]:
     return tell
 
 
+def _record(fields: list[Node]) -> Told:
+    key = find(fields, "key")
+    if key is not None and key.kind == "key":
+        yield from _within("key", _key(key.fields or []))
+    else:
+        yield "A record"
+        yield "" if key is None or key.value is not None else " without a key"
+        yield "."
+    value = find(fields, "value")
+    if value is not None and value.is_null:
+        yield " It is a "
+        yield "tombstone", "value"
+        yield "."
+    elif value is not None and value.kind in TELLERS:
+        yield " "
+        yield from _within("value", TELLERS[value.kind](value.fields or []))
+
+
+def _within(path: str, told: Told) -> Told:
+    """What is told of a blob, with the paths of what is around it."""
+    for each in told:
+        yield (each[0], f"{path}.{each[1]}") if isinstance(each, tuple) else each
+
+
+def _batch(fields: list[Node]) -> Told:
+    count, base = number(find(fields, "recordsCount")), number(find(fields, "baseOffset"))
+    delta = number(find(fields, "lastOffsetDelta"))
+    if count is None or base is None or delta is None:
+        return
+    yield "A batch of "
+    yield counted(count, "record"), "recordsCount"
+    yield " at " if delta == 0 else " from "
+    yield f"offset {base}", "baseOffset"
+    if delta:
+        yield " to "
+        yield str(base + delta), "lastOffsetDelta"
+    yield ", written "
+    written = find(fields, "maxTimestamp")
+    yield written.meaning if written is not None else "", "maxTimestamp"
+    attributes = find(fields, "attributes")
+    if attributes is not None and attributes.meaning:
+        yield "; "
+        yield attributes.meaning, "attributes"
+    yield "."
+
+
+def _segment(fields: list[Node]) -> Told:
+    batches = [node for node in fields if node.kind == "batch"]
+    yield f"A segment of {counted(len(batches), 'batch') if len(batches) == 1 else f'{len(batches)} batches'}"
+    if batches:
+        first, last = batches[0], batches[-1]
+        yield ", from "
+        yield f"offset {_shown(first.fields or [], 'baseOffset')}", f"{first.name}.baseOffset"
+        yield " on; the last begins at "
+        yield f"{_shown(last.fields or [], 'baseOffset')}", f"{last.name}.baseOffset"
+    yield "."
+
+
+def _request(fields: list[Node]) -> Told:
+    key = find(fields, "header.requestApiKey")
+    if key is None:
+        return
+    yield "A request of "
+    yield key.meaning, "header.requestApiKey"
+    yield ", "
+    yield f"version {_shown(fields, 'header.requestApiVersion')}", "header.requestApiVersion"
+    if client := text(find(fields, "header.clientId")):
+        yield ", of "
+        yield client, "header.clientId"
+    yield from _about(fields, "body.")
+    yield "."
+
+
+def _about(fields: list[Node], path: str = "") -> Told:
+    """What most requests and answers have: an error, a group, a member."""
+    for name, words in (("groupId", "group"), ("memberId", "member"), ("memberEpoch", "epoch")):
+        node = find(fields, f"{path}{name}")
+        if node is not None and node.value not in (None, ""):
+            yield ", "
+            yield f"{words} {node.value}", f"{path}{name}"
+    error = find(fields, f"{path}errorCode")
+    if error is not None and error.meaning:
+        yield ": "
+        yield error.meaning, f"{path}errorCode"
+
+
+def _api(title: str) -> Callable[[list[Node]], Told]:
+    def tell(fields: list[Node]) -> Told:
+        yield title
+        yield from _about(fields, "body." if find(fields, "body") is not None else "")
+        yield "."
+
+    return tell
+
+
 def _regular_expression(fields: list[Node]) -> Told:
     yield "The pattern matches "
     yield listed(strings(find(fields, "topics"))), "topics"
@@ -262,6 +360,10 @@ TELLERS: Final[dict[str, Callable[[list[Node]], Told]]] = {
     ),
     "share-group-current-member-assignment-value": _current("assignedPartitions", ""),
     "streams-group-current-member-assignment-value": _current("activeTasks", "activeTasksPendingRevocation"),
+    "record": _record,
+    "batch": _batch,
+    "segment": _segment,
+    "request": _request,
     "consumer-group-regular-expression-value": _regular_expression,
 }
 """By kind: who tells it."""

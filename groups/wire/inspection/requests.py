@@ -1,0 +1,113 @@
+"""Requests and responses with what stands before their fields: a length, a header."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from groups.wire.codec import codec
+from groups.wire.errors import RecordError, UnencodableError, UnknownVersionError
+from groups.wire.inspection.framing import Framed
+from groups.wire.inspection.layouts import INT32, Listing
+from groups.wire.inspection.nodes import Node
+from groups.wire.inspection.walk import Stopped, Walk
+from groups.wire.rpc import (
+    REQUEST_HEADER,
+    RESPONSE_HEADER,
+    Api,
+    encode_request,
+    encode_response,
+    request_frame,
+    response_header_version,
+)
+from groups.wire.schema import Message
+
+
+@dataclass(frozen=True)
+class Request(Framed):
+    """A request as it stands on a connection, with or without the length in front."""
+
+    def into(self, listing: Listing, walk: Walk, version: int | None) -> None:
+        listing.message = "Request"
+        frame = request_frame(walk.data)
+        if frame.at:
+            length = walk.node(listing.fields, "length", "int32", 0, message=listing.message)
+            length.value, length.length = len(walk.data) - frame.at, frame.at
+        listing.version = frame.version
+        at = _part(walk, listing.fields, "header", (REQUEST_HEADER, frame.header_version), frame.at)
+        listing.read = _part(walk, listing.fields, "body", (frame.api.request, frame.version), at)
+
+    def write(self, value: Mapping[str, Any], version: int | None) -> bytes:
+        written = encode_request({name: part for name, part in value.items() if name != "length"})
+        return (INT32.pack(len(written)) if "length" in value else b"") + written
+
+
+@dataclass(frozen=True)
+class Response(Framed):
+    """The answer of one API; whether its header is there is told by which way can be read to the last byte."""
+
+    api: Api
+
+    @cached_property
+    def versions(self) -> tuple[int, ...]:  # type: ignore[override]
+        return tuple(self.api.response.versions)
+
+    def into(self, listing: Listing, walk: Walk, version: int | None) -> None:
+        listing.message = self.api.response.name
+        listing.version, has_header = self.fitting(walk.data, version)
+        codec(self.api.response, listing.version)
+        if not has_header:
+            listing.read = walk.message(self.api.response, listing.version, 0, listing.fields)
+            return
+        at = _part(walk, listing.fields, "header", (RESPONSE_HEADER, self.header(listing.version)), 0)
+        listing.read = _part(walk, listing.fields, "body", (self.api.response, listing.version), at)
+
+    def fitting(self, data: bytes, version: int | None) -> tuple[int, bool]:
+        """The version, the newest if several fit, and whether there is a header; the newest without one if none fits."""
+        for tried in reversed(self.versions) if version is None else (version,):
+            for has_header in (False, True):
+                try:
+                    at = codec(RESPONSE_HEADER, self.header(tried)).read(data, 0)[1] if has_header else 0
+                    if codec(self.api.response, tried).read(data, at)[1] == len(data):
+                        return tried, has_header
+                except RecordError:
+                    continue
+        return (self.versions[-1] if version is None else version), False
+
+    def header(self, version: int) -> int:
+        return response_header_version(self.api, version)
+
+    def read(self, data: bytes, version: int | None) -> tuple[int | None, dict[str, Any], int]:
+        used, has_header = self.fitting(data, version)
+        if not has_header:
+            body, end = codec(self.api.response, used).read(data, 0)
+            return used, body, end
+        header, at = codec(RESPONSE_HEADER, self.header(used)).read(data, 0)
+        body, end = codec(self.api.response, used).read(data, at)
+        return used, {"header": header, "body": body}, end
+
+    def write(self, value: Mapping[str, Any], version: int | None) -> bytes:
+        used = self.versions[-1] if version is None else version
+        if used not in self.versions:
+            raise UnencodableError(f"{self.api.name} has no version {used!r:.60} here")
+        if value.keys() == {"header", "body"}:
+            return encode_response(value, self.api, used)
+        out = bytearray()
+        codec(self.api.response, used).write(out, dict(value))
+        return bytes(out)
+
+
+def _part(walk: Walk, into: list[Node], name: str, part: tuple[Message, int], at: int) -> int:
+    node = walk.node(into, name, "struct", at, fields=[], is_message=True)
+    assert node.fields is not None
+    try:
+        end = walk.message(*part, at, node.fields)
+    except Stopped:
+        node.length = len(walk.data) - at
+        raise
+    except UnknownVersionError as error:
+        raise walk.fail(node, error) from None
+    node.length = end - at
+    return end
