@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable
 
-from tests.benchmarks import history, pages, pipeline, sockets, starting
+from tests.benchmarks import history, pages, pipeline, sockets, starting, wire
 from tests.benchmarks.figures import Figure
 
 BENCHMARKS: dict[str, Callable[[], Iterable[Figure]]] = {
@@ -14,6 +14,7 @@ BENCHMARKS: dict[str, Callable[[], Iterable[Figure]]] = {
     "sockets": sockets.run,
     "import": pipeline.run,
     "fold": history.run,
+    "decode": wire.run,
 }
 
 
