@@ -21,6 +21,8 @@ module                       what it is for
 ``uuids``                    topic ids as Kafka writes them in text
 ``schema``                   what a schema is: fields, versions, tags; data only
 ``coordinator_schema``       the coordinator's keys and values, all versions
+``rpc``                      requests and responses of the coordinator's APIs in all versions, and their headers
+``kip``                      what KIP-848 has otherwise than the released Kafka: records, requests, responses
 ``codec``                    compiles a schema for one version (``struct_readers``, ``struct_writers``)
 ``fused_readers``            the same readers once more as one function each, several times faster
 ``primitives``               varints, strings, bytes, ids

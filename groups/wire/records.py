@@ -30,7 +30,7 @@ from groups.wire.errors import (
 )
 from groups.wire.primitives import Reader, from_base64, to_base64
 
-__all__ = ["RecordError", "decode_record", "encode_record", "is_opaque"]
+__all__ = ["RELEASED", "KnownRecords", "RecordError", "decode_record", "encode_record", "is_opaque"]
 
 _INT16: Final = struct.Struct(">h")
 
@@ -53,29 +53,33 @@ class _Values(dict[bytes, tuple[int, Reader]]):
         return self[leading]
 
 
-class _Keys(dict[bytes, tuple[RecordType, Reader, _Values]]):
-    """What is known of a record, by the two bytes that its key begins with."""
+class KnownRecords(dict[bytes, tuple[RecordType, Reader, _Values]]):
+    """Record types by number, and what is known of a record by the two bytes that its key begins with."""
+
+    def __init__(self, types: Mapping[int, RecordType]) -> None:
+        self.types = types
 
     def __missing__(self, leading: bytes) -> tuple[RecordType, Reader, _Values]:
         number = _leading_int16(leading)
-        type_ = RECORD_TYPES.get(number)
+        type_ = self.types.get(number)
         if type_ is None:
             raise UnknownVersionError(f"records of type {number} are not known here")
         self[leading] = type_, codec(type_.key, 0).read, _Values(type_)
         return self[leading]
 
 
-_KEYS: Final = _Keys()
+RELEASED: Final = KnownRecords(RECORD_TYPES)
+"""What released Kafka writes; the proposal has records of its own (``groups.wire.kip``)."""
 
 
-def decode_record(key: bytes | None, value: bytes | None) -> dict[str, Any]:
+def decode_record(key: bytes | None, value: bytes | None, known: KnownRecords = RELEASED) -> dict[str, Any]:
     """The payload of a record; never raises, see the module for what cannot be read."""
     type_: RecordType | None = None
     fields: dict[str, Any] | None = None
     try:
         if key is None:
             raise MalformedError("the record has no key")
-        type_, read_key, values = _KEYS[key[:2]]
+        type_, read_key, values = known[key[:2]]
         read, end = read_key(key, 2)
         if end != len(key):
             raise _too_many(key, end)
@@ -101,7 +105,9 @@ def decode_record(key: bytes | None, value: bytes | None) -> dict[str, Any]:
     return {"type": type_.number, "key": fields, "version": version, "value": decoded}
 
 
-def encode_record(payload: Mapping[str, Any]) -> tuple[bytes | None, bytes | None]:
+def encode_record(
+    payload: Mapping[str, Any], known: KnownRecords = RELEASED
+) -> tuple[bytes | None, bytes | None]:
     """Key and value bytes of a payload, as Kafka would write them; ``UnencodableError`` names the field.
 
     A record that was kept as bytes gives the same bytes again, which is the only way to a key of ``None``.
@@ -109,7 +115,7 @@ def encode_record(payload: Mapping[str, Any]) -> tuple[bytes | None, bytes | Non
     if is_opaque(payload):
         return _optional_bytes(payload, "key_bytes"), _optional_bytes(payload, "value_bytes")
     number = payload.get("type")
-    record_type = RECORD_TYPES.get(number) if isinstance(number, int) else None
+    record_type = known.types.get(number) if isinstance(number, int) else None
     if record_type is None or number is None:
         raise UnencodableError(f"records of type {number!r:.60} are not known here")
     key = _written("key", number, codec(record_type.key, 0).write, payload.get("key"))

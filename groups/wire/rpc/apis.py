@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
-from typing import Final
+from typing import Final, Protocol
 
 from groups.wire.errors import UnknownVersionError
 from groups.wire.rpc.declarations import declared_message
@@ -21,9 +21,25 @@ class Direction(StrEnum):
     RESPONSE = "response"
 
 
+class Api(Protocol):
+    """One API: the number that a request's header begins with, Kafka's name, and the two messages."""
+
+    @property
+    def key(self) -> int: ...
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def request(self) -> Message: ...
+
+    @property
+    def response(self) -> Message: ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Api:
-    """One API: the number that a request's header begins with, and Kafka's name."""
+class ReleasedApi:
+    """An API of released Kafka; its messages are made when they are first asked for."""
 
     key: int
     name: str
@@ -37,8 +53,8 @@ class Api:
         return api_message(self.key, Direction.RESPONSE)
 
 
-APIS: Final[dict[int, Api]] = {
-    key: Api(key=key, name=name)
+APIS: Final[dict[int, ReleasedApi]] = {
+    key: ReleasedApi(key=key, name=name)
     for key, name in (
         (8, "OffsetCommit"),
         (9, "OffsetFetch"),

@@ -75,8 +75,8 @@ def response_header_version(api: Api, version: int) -> int:
     return 1 if api.response.form(version).flexible and api.key != API_VERSIONS else 0
 
 
-def request_frame(data: bytes) -> RequestFrame:
-    """What kind of request this is; ``RecordError`` for one that is not known here."""
+def request_frame(data: bytes, apis: Mapping[int, Api] = APIS) -> RequestFrame:
+    """What kind of request this is; ``RecordError`` for one that is none of ``apis``."""
     # A key and a version would never read as that length by chance: they are a request to produce, or to be followed
     # by half a megabyte.
     has_length = len(data) >= _LENGTH.size and _LENGTH.unpack_from(data)[0] == len(data) - _LENGTH.size
@@ -86,7 +86,7 @@ def request_frame(data: bytes) -> RequestFrame:
             "an API key and a version", needed=_KEY_AND_VERSION.size, left=len(data) - at, offset=at
         )
     key, version = _KEY_AND_VERSION.unpack_from(data, at)
-    api = APIS.get(key)
+    api = apis.get(key)
     if api is None:
         raise UnknownVersionError(f"requests of API key {key} are not known here", offset=at)
     if not api.request.knows(version):
@@ -97,13 +97,13 @@ def request_frame(data: bytes) -> RequestFrame:
     return RequestFrame(at=at, api=api, version=version, header_version=request_header_version(api, version))
 
 
-def decode_request(data: bytes) -> dict[str, Any]:
+def decode_request(data: bytes, apis: Mapping[int, Api] = APIS) -> dict[str, Any]:
     """``{"header": {"requestApiKey", …}, "body": {…}}``, both in Kafka's JSON form; ``RecordError`` if damaged."""
-    frame = request_frame(data)
+    frame = request_frame(data, apis)
     return _decode(data, frame.at, (REQUEST_HEADER, frame.header_version), (frame.api.request, frame.version))
 
 
-def encode_request(value: Mapping[str, Any]) -> bytes:
+def encode_request(value: Mapping[str, Any], apis: Mapping[int, Api] = APIS) -> bytes:
     """The inverse of ``decode_request``, without the length; the header says which API and version it is."""
     header = value.get("header")
     key, version = (
@@ -111,7 +111,7 @@ def encode_request(value: Mapping[str, Any]) -> bytes:
         if isinstance(header, dict)
         else (None, None)
     )
-    api = APIS.get(key) if isinstance(key, int) else None
+    api = apis.get(key) if isinstance(key, int) else None
     if api is None or not isinstance(version, int) or not api.request.knows(version):
         raise UnencodableError(f"API key {key!r:.60}, version {version!r:.60} is no request known here")
     return _encode(value, (REQUEST_HEADER, request_header_version(api, version)), (api.request, version))

@@ -1,0 +1,131 @@
+"""The proposal's records: the numbers and keys of the released ones, and other values.
+
+Source: KIP-848, "Records"; a client-side assignor's metadata is kept beside what it assigned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from groups.wire.coordinator_schema import (
+    CONSUMER_GROUP_CURRENT_MEMBER_ASSIGNMENT,
+    CONSUMER_GROUP_MEMBER_METADATA,
+    CONSUMER_GROUP_METADATA,
+    CONSUMER_GROUP_PARTITION_METADATA,
+    CONSUMER_GROUP_TARGET_ASSIGNMENT_MEMBER,
+    CONSUMER_GROUP_TARGET_ASSIGNMENT_METADATA,
+    GROUP_METADATA,
+    LEGACY_OFFSET_COMMIT,
+    OFFSET_COMMIT,
+    RECORD_TYPES,
+    RecordType,
+)
+from groups.wire.records import KnownRecords, decode_record, encode_record
+from groups.wire.schema import Array, Field, Message, Primitive, Struct, struct
+
+INT8, INT16, INT32, INT64 = Primitive.INT8, Primitive.INT16, Primitive.INT32, Primitive.INT64
+STRING, BYTES, UUID = Primitive.STRING, Primitive.BYTES, Primitive.UUID
+
+TOPIC_PARTITIONS: Final = Array(struct(Field("topicId", UUID), Field("partitions", Array(INT32))))
+"""How the proposal writes a row of partitions, in records and in requests."""
+
+METADATA: Final = (Field("metadataVersion", INT16), Field("metadataBytes", BYTES))
+"""What a client-side assignor keeps for a member: nobody but the assignor can read it."""
+
+
+def _value(number: int, body: Struct) -> RecordType:
+    released = RECORD_TYPES[number]
+    return RecordType(
+        number=number,
+        name=released.name,
+        key=released.key,
+        value=Message(released.value.name, body, flexible_since=0),
+        group_field=released.group_field,
+    )
+
+
+# Version 4 brings the topic's id, which the released Kafka has as a tagged field.
+_OFFSET_COMMIT = RecordType(
+    number=OFFSET_COMMIT,
+    name=RECORD_TYPES[OFFSET_COMMIT].name,
+    key=RECORD_TYPES[OFFSET_COMMIT].key,
+    value=Message(
+        "OffsetCommitValue",
+        struct(
+            *(field for field in RECORD_TYPES[OFFSET_COMMIT].value.body.fields if field.name != "topicId"),
+            Field("topicId", UUID, since=4),
+        ),
+        newest=4,
+        flexible_since=4,
+    ),
+    group_field=RECORD_TYPES[OFFSET_COMMIT].group_field,
+)
+
+_PARTITION_METADATA = struct(
+    Field("epoch", INT32),
+    Field("topics", Array(struct(Field("topicId", UUID), Field("numPartitions", INT32)))),
+)
+
+_MEMBER_METADATA = struct(
+    Field("groupEpoch", INT32),
+    Field("instanceId", STRING, nullable_since=0),
+    Field("rackId", STRING, nullable_since=0),
+    Field("clientId", STRING),
+    Field("clientHost", STRING),
+    Field("subscribedTopicNames", Array(STRING)),
+    Field("subscribedTopicRegex", STRING),
+    Field(
+        "assignors",
+        Array(
+            struct(
+                Field("name", STRING),
+                Field("minimumVersion", INT16),
+                Field("maximumVersion", INT16),
+                Field("reason", INT8),
+                Field("version", INT16),
+                Field("metadata", BYTES),
+            )
+        ),
+    ),
+)
+
+_TARGET_ASSIGNMENT_MEMBER = struct(
+    Field("error", INT8), Field("topicPartitions", TOPIC_PARTITIONS), *METADATA
+)
+
+_CURRENT_MEMBER_ASSIGNMENT = struct(
+    Field("memberEpoch", INT32),
+    Field("error", INT8),
+    Field("topicPartitions", TOPIC_PARTITIONS),
+    *METADATA,
+)
+
+KIP_RECORD_TYPES: Final[dict[int, RecordType]] = {
+    record_type.number: record_type
+    for record_type in (
+        # The proposal leaves these two as they are.
+        RECORD_TYPES[LEGACY_OFFSET_COMMIT],
+        _OFFSET_COMMIT,
+        RECORD_TYPES[GROUP_METADATA],
+        _value(CONSUMER_GROUP_METADATA, struct(Field("epoch", INT32))),
+        _value(CONSUMER_GROUP_PARTITION_METADATA, _PARTITION_METADATA),
+        _value(CONSUMER_GROUP_MEMBER_METADATA, _MEMBER_METADATA),
+        _value(CONSUMER_GROUP_TARGET_ASSIGNMENT_METADATA, struct(Field("assignmentEpoch", INT32))),
+        _value(CONSUMER_GROUP_TARGET_ASSIGNMENT_MEMBER, _TARGET_ASSIGNMENT_MEMBER),
+        _value(CONSUMER_GROUP_CURRENT_MEMBER_ASSIGNMENT, _CURRENT_MEMBER_ASSIGNMENT),
+    )
+}
+"""By the number that the key begins with."""
+
+_KNOWN: Final = KnownRecords(KIP_RECORD_TYPES)
+
+
+def decode_kip_record(key: bytes | None, value: bytes | None) -> dict[str, Any]:
+    """As ``decode_record``, of a log that keeps to the proposal; never raises."""
+    return decode_record(key, value, _KNOWN)
+
+
+def encode_kip_record(payload: Mapping[str, Any]) -> tuple[bytes | None, bytes | None]:
+    """As ``encode_record``, for a log that keeps to the proposal; ``UnencodableError`` names the field."""
+    return encode_record(payload, _KNOWN)
