@@ -10,6 +10,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +21,55 @@ from tests.wire.kafka_made import FOLDER
 SOURCES = Path(__file__).parent / "java"
 CLASSES = jars.HOME / "wire-classes"
 
-OLDER_RELEASE = "3.9.1"
-"""The last line of releases before 4.0 took the oldest versions of requests away (KIP-896)."""
 
-OLDER_CLIENTS = jars.HOME.parent / OLDER_RELEASE / "jars" / f"kafka-clients-{OLDER_RELEASE}.jar"
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OtherRelease:
+    """A release of whose classes a few are asked: ``(message, lowest version, highest, how many values of each)``."""
+
+    release: str
+    jars: tuple[str, ...]
+    file: str
+    messages: tuple[tuple[str, int, int, int], ...]
+
+    @property
+    def paths(self) -> list[Path]:
+        return [self._folder / f"{name}-{self.release}.jar" for name in self.jars]
+
+    def fetch(self) -> None:
+        for name, path in zip(self.jars, self.paths, strict=True):
+            if not path.exists():
+                artifact = f"org.apache.kafka:{name}:{self.release}"
+                command = ["mvn", "-q", "-B", "dependency:copy", f"-Dartifact={artifact}"]
+                command.append(f"-DoutputDirectory={self._folder}")
+                subprocess.run(command, timeout=jars.MAVEN_LIMIT_S, check=True)
+
+    @property
+    def _folder(self) -> Path:
+        return jars.HOME.parent / self.release / "jars"
+
+
+OTHER_RELEASES = (
+    # The last before 4.0, which took the oldest versions of requests away (KIP-896).
+    OtherRelease(
+        release="3.9.1",
+        jars=("kafka-clients",),
+        file="rpcs-oldest",
+        messages=(
+            ("RequestHeader", 0, 0, 40),
+            ("OffsetCommitRequest", 0, 1, 40),
+            ("OffsetCommitResponse", 0, 1, 40),
+            ("OffsetFetchRequest", 0, 0, 40),
+            ("OffsetFetchResponse", 0, 0, 40),
+        ),
+    ),
+    # The first with two more fields in the tagged section of a version that was there.
+    OtherRelease(
+        release="4.4.0",
+        jars=("kafka-clients", "kafka-group-coordinator"),
+        file="records-later",
+        messages=(("StreamsGroupMetadataValue", 0, 0, 100),),
+    ),
+)
 
 DRAWN_EACH = 60
 """Gives some fourteen thousand values, in half a minute."""
@@ -38,10 +84,14 @@ def class_path() -> str:
 
 
 def write(folder: Path) -> None:
-    """Makes the fixtures anew, of the release and of the one before 4.0; the same jars give the same files."""
+    """Makes all fixtures anew; the same jars give the same files."""
     write_release(folder)
-    # The older classes stand in front; what prints JSON comes from the newer release's folder.
-    _java(f"{_older_clients()}:{class_path()}", "OldestVersions", str(folder))
+    for other in OTHER_RELEASES:
+        other.fetch()
+        # The other's classes stand in front; what prints JSON comes from the release's folder.
+        path = ":".join([*map(str, other.paths), class_path()])
+        arguments = [str(argument) for message in other.messages for argument in message]
+        _java(path, "OtherRelease", str(folder), other.file, *arguments)
 
 
 def write_release(folder: Path) -> None:
@@ -68,17 +118,6 @@ def _java(class_path: str, *arguments: str, text: str | None = None) -> str:
         check=True,
     )
     return done.stdout
-
-
-def _older_clients() -> Path:
-    if not OLDER_CLIENTS.exists():
-        command = ["mvn", "-q", "-B", "dependency:copy", f"-DoutputDirectory={OLDER_CLIENTS.parent}"]
-        subprocess.run(
-            [*command, f"-Dartifact=org.apache.kafka:kafka-clients:{OLDER_RELEASE}"],
-            timeout=jars.MAVEN_LIMIT_S,
-            check=True,
-        )
-    return OLDER_CLIENTS
 
 
 def main(command: str, *arguments: str) -> int:

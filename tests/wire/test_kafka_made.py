@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from groups.wire.batches import RecordBatch, TimestampType, read_batches, write_batch
+from groups.wire.codec import codec
 from groups.wire.compression import Compression
 from groups.wire.control import ControlType, decode_control, encode_control
 from groups.wire.coordinator_schema import RECORD_TYPES
@@ -52,6 +53,19 @@ def test_every_version_of_every_record_type_was_made_by_kafka():
     wanted = {number: range(type_.value.newest + 1) for number, type_ in RECORD_TYPES.items()}
     assert set(made) == {(number, version) for number in wanted for version in [*wanted[number], None]}
     assert min(count for (_, version), count in made.items() if version is not None) == 100
+
+
+def test_fields_that_a_later_release_added_to_a_version_are_read_and_written_as_there():
+    values = {type_.value.name: type_.value for type_ in RECORD_TYPES.values()}
+    for line in lines("records-later"):
+        data, form = bytes.fromhex(line["hex"]), codec(values[line["message"]], line["version"])
+        value, end = form.read(data, 0)
+        out = bytearray()
+        form.write(out, value)
+
+        assert (as_kafka_prints(value), end) == (line["value"], len(data))
+        assert out == data
+    assert any("failedDescriptionTopologyEpoch" in line["value"] for line in lines("records-later"))
 
 
 def test_tagged_fields_that_nobody_declared_are_kept_in_whichever_struct_they_stood():

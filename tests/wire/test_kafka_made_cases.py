@@ -9,15 +9,13 @@ from groups.wire.rpc import APIS, REQUEST_HEADER, RESPONSE_HEADER
 from groups.wire.schema import Array, Message, Struct
 from tests.wire.kafka_made import lines
 
-LATER_THAN_THE_RELEASE = {"storedDescriptionTopologyEpoch", "failedDescriptionTopologyEpoch"}
-
 Path = tuple[str | int, ...]
 
 
 def forms_to_reach(body: Struct, version: int, path: Path) -> Iterator[tuple[Path, set[str]]]:
     """For each field: that it is given, null where it may be, and absent where it is tagged."""
     for field in body.fields:
-        if field.is_in(version) and field.name not in LATER_THAN_THE_RELEASE:
+        if field.is_in(version):
             here = (*path, field.name)
             null = {"null"} if field.is_nullable_in(version) else set()
             yield here, {"given"} | null | ({"absent"} if field.tag is not None else set())
@@ -42,8 +40,9 @@ def reach(
 
 def made() -> Iterator[tuple[Message, int, dict[str, Any]]]:
     sides = [message for api in APIS.values() for message in (api.request, api.response)]
-    messages = {message.name: message for message in [REQUEST_HEADER, RESPONSE_HEADER, *sides]}
-    for name in ("rpcs", "rpcs-oldest"):
+    values = [type_.value for type_ in RECORD_TYPES.values()]
+    messages = {message.name: message for message in [REQUEST_HEADER, RESPONSE_HEADER, *sides, *values]}
+    for name in ("rpcs", "rpcs-oldest", "records-later"):
         yield from ((messages[line["message"]], line["version"], line["value"]) for line in lines(name))
     for line in lines("records"):
         if line["value"] is not None:
