@@ -245,7 +245,13 @@ def list_record(walk: Walk, into: list[Node], at: int, message: str) -> int:
             raise walk.fail(walk.node(into, REST, "bytes", start), short)
         end = start + length
         inner = Walk(walk.data[:end], walk.base, walk.budget)
-        attributes = inner.node(into, "attributes", "int8", start, value=inner.data[start])
+        attributes = inner.node(
+            into,
+            "attributes",
+            "int8",
+            start,
+            value=int.from_bytes(inner.data[start : start + 1], signed=True),
+        )
         attributes.length = 1
         _, at = _number(inner, into, "timestampDelta", start + 1, read_varlong, "varlong")
         _, at = _number(inner, into, "offsetDelta", at, read_varint, "varint")
