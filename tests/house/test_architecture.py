@@ -24,6 +24,8 @@ PURE = [
     *("groups/history", "groups/wire", "explorer/figures"),
     *("simulations/assignors", "simulations/coordinator", "simulations/clients", "simulations/engine"),
 ]
+MAKER_OF_FUNCTIONS = "groups/wire/fused_readers.py"
+"""The one place that may compile text: functions made of schemas, which are constants of the code."""
 
 
 def test_the_import_contracts_hold() -> None:
@@ -51,7 +53,9 @@ def test_a_pure_package_neither_opens_files_nor_draws_from_global_randomness(pac
         }
         for node in ast.walk(tree):
             if isinstance(node, ast.Call) and _is_impure(node.func, imported):
-                offences.append(f"{path.relative_to(ROOT)}:{node.lineno}: {ast.unparse(node.func)}")
+                place, call = path.relative_to(ROOT), ast.unparse(node.func)
+                if (str(place), call) != (MAKER_OF_FUNCTIONS, "exec"):
+                    offences.append(f"{place}:{node.lineno}: {call}")
     assert offences == []
 
 
