@@ -3,11 +3,13 @@
 import base64
 import datetime
 import io
+import re
 import subprocess
 import sys
 import uuid
 from contextlib import suppress
 from dataclasses import fields, is_dataclass
+from pathlib import Path
 from types import NoneType
 from typing import Any, get_args, get_origin
 
@@ -37,7 +39,7 @@ from groups.wire.rpc import (
     response_header_version,
 )
 from groups.wire.rpc.merging import in_one_version, merged
-from groups.wire.schema import UNKNOWN_TAGS, Array, Field, Message, Primitive, struct
+from groups.wire.schema import NEVER, UNKNOWN_TAGS, Array, Field, Message, Primitive, struct
 from groups.wire.uuids import base64_to_uuid
 from tests.wire.strategies import bodies
 
@@ -163,6 +165,19 @@ def test_every_version_that_ever_was_is_there():
     }
     for api in APIS.values():
         assert api.request.versions == api.response.versions
+
+
+def test_the_reference_lists_the_apis_with_their_versions():
+    page = (Path(__file__).parents[2] / "docs/reference/records.md").read_text()
+    rows = re.findall(r"^\| `(\w+)` \| (\d+) \| (\d+)(?: to (\d+))? \| (\d+|never) \|$", page, re.MULTILINE)
+    told = {
+        int(key): (name, int(oldest), int(newest or oldest), NEVER if flexible == "never" else int(flexible))
+        for name, key, oldest, newest, flexible in rows
+    }
+    assert told == {
+        key: (api.name, api.request.oldest, api.request.newest, api.request.flexible_since)
+        for key, api in APIS.items()
+    }
 
 
 def test_a_message_says_since_when_and_until_when_it_has_a_field():
