@@ -9,11 +9,19 @@
 const RECORDS = {
   0: 'OffsetCommit', 1: 'OffsetCommit', 2: 'GroupMetadata', 3: 'ConsumerGroupMetadata',
   4: 'ConsumerGroupPartitionMetadata', 5: 'ConsumerGroupMemberMetadata', 6: 'ConsumerGroupTargetAssignmentMetadata',
-  7: 'ConsumerGroupTargetAssignmentMember', 8: 'ConsumerGroupCurrentMemberAssignment', 16: 'ConsumerGroupRegularExpression',
+  7: 'ConsumerGroupTargetAssignmentMember', 8: 'ConsumerGroupCurrentMemberAssignment',
+  10: 'ShareGroupMemberMetadata', 11: 'ShareGroupMetadata', 12: 'ShareGroupTargetAssignmentMetadata',
+  13: 'ShareGroupTargetAssignmentMember', 14: 'ShareGroupCurrentMemberAssignment', 15: 'ShareGroupStatePartitionMetadata',
+  17: 'StreamsGroupMetadata', 19: 'StreamsGroupMemberMetadata', 20: 'StreamsGroupTargetAssignmentMetadata',
+  21: 'StreamsGroupTargetAssignmentMember', 22: 'StreamsGroupCurrentMemberAssignment', 23: 'StreamsGroupTopology',
+  16: 'ConsumerGroupRegularExpression',
 };
 
-/** The states of a type 8 record. */
+/** The states of a type 8 or 14 record. */
 const MEMBER_STATES = ['STABLE', 'UNREVOKED_PARTITIONS', 'UNRELEASED_PARTITIONS'];
+
+/** The states of a type 22 record, which count from 1. */
+const TASK_STATES = ['', 'STABLE', 'UNREVOKED_TASKS', 'UNRELEASED_TASKS'];
 
 /** Longer values are cut; the whole one is in the tooltip. */
 const VALUE_MOST = 120;
@@ -44,7 +52,7 @@ export function fieldsOf(body, frame, kind, depth = 0) {
         ...more,
       ];
     }
-    const whole = written(name, value, names, kind);
+    const whole = written(name, value, names, kind, frame.protocol === 'streams' ? TASK_STATES : MEMBER_STATES);
     return [{
       name,
       value: whole.length > VALUE_MOST ? `${whole.slice(0, VALUE_MOST)}…` : whole,
@@ -68,12 +76,12 @@ function topicNames(frame) {
   return names;
 }
 
-/** @param {string} name @param {any} value @param {Map<string, string>} names @param {string} kind */
-function written(name, value, names, kind) {
+/** @param {string} name @param {any} value @param {Map<string, string>} names @param {string} kind @param {string[]} states */
+function written(name, value, names, kind, states) {
   const plain = lower(name);
   if (value === null) return kind === 'record' ? 'null' : /^(topicPartitions|assignment)$/.test(plain) ? 'null (unchanged)' : 'null';
   if (plain === 'errorCode' && value === 0) return '0 NONE';
-  if (plain === 'state' && kind === 'record' && MEMBER_STATES[value]) return `${value} ${MEMBER_STATES[value]}`;
+  if (plain === 'state' && kind === 'record' && states[value]) return `${value} ${states[value]}`;
   return text(value, names);
 }
 
@@ -101,7 +109,7 @@ function partitionSet(item, names) {
   if (item === null || typeof item !== 'object') return null;
   const fields = new Map(Object.entries(item).map(([name, value]) => [lower(name), value]));
   const partitions = fields.get('partitions');
-  const topic = fields.get('topicId') ?? fields.get('topicName') ?? fields.get('topic') ?? fields.get('name');
+  const topic = fields.get('subtopologyId') ?? fields.get('topicId') ?? fields.get('topicName') ?? fields.get('topic') ?? fields.get('name');
   if (!Array.isArray(partitions) || typeof topic !== 'string' || partitions.some((number) => typeof number !== 'number')) return null;
   return `${names.get(topic) ?? topic} [${partitions.join(', ')}]`;
 }

@@ -76,6 +76,7 @@ function consumer(frame) {
   if (epochs.length) {
     parts.push(h('span', { class: low < group ? 'behind' : null }, 'members ', h('b', {}, low === high ? low : `${low}–${high}`)));
   }
+  if (frame.topology) parts.push(h('span', {}, 'topology ', h('b', {}, frame.topology.epoch)));
   return parts;
 }
 

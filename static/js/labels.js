@@ -12,6 +12,25 @@ export class Labels {
   /** @type {Map<string, string>} */
   #shapes = new Map();
 
+  /** Whether partitions are tasks of subtopologies, as in a streams group. */
+  #tasks = false;
+
+  /** Whether partitions have readers, as in a share group, and no owner. */
+  #shared = false;
+
+  /** @param {string | null | undefined} protocol of the group; nothing changes while it is not known */
+  follow(protocol) {
+    if (!protocol) return;
+    this.#tasks = protocol === 'streams';
+    this.#shared = protocol === 'share';
+  }
+
+  /** What those are called that have a partition, and what they do with it. */
+  get having() {
+    if (this.#tasks) return { who: 'owner', says: 'owns it', does: 'runs' };
+    return this.#shared ? { who: 'reader', says: 'reads it', does: 'reads' } : { who: 'owner', says: 'owns it', does: 'reads' };
+  }
+
   /** Gives each topic its shape, once there are several. @param {Iterable<string>} topics */
   meet(topics) {
     const sorted = [...topics].sort();
@@ -30,15 +49,26 @@ export class Labels {
     return this.#shapes.get(topic) ?? '';
   }
 
-  /** The name with its shape: `● foo`. @param {string} topic */
+  /** The name with its shape: `● foo`; a subtopology's is but a number. @param {string} topic */
   marked(topic) {
     const shape = this.shape(topic);
-    return shape ? `${shape} ${this.topic(topic)}` : this.topic(topic);
+    const name = this.#tasks ? `subtopology ${topic}` : this.topic(topic);
+    return shape ? `${shape} ${name}` : name;
   }
 
-  /** A partition in a sentence: `foo-2`. @param {string} key */
+  /** What stands before a partition's number: `foo-`, and `0_` before a task's. @param {string} topic */
+  prefix(topic) {
+    return `${this.topic(topic)}${this.#tasks ? '_' : '-'}`;
+  }
+
+  /** A partition in a sentence: `foo-2`; a task as Kafka Streams writes it: `0_2`. @param {string} key */
   partition(key) {
     const cut = key.lastIndexOf('-');
-    return `${this.topic(key.slice(0, cut))}${key.slice(cut)}`;
+    return `${this.prefix(key.slice(0, cut))}${key.slice(cut + 1)}`;
+  }
+
+  /** How many, of what is counted: `3 tasks`. @param {number} count */
+  counted(count) {
+    return `${count} ${this.#tasks ? 'task' : 'partition'}${count === 1 ? '' : 's'}`;
   }
 }

@@ -253,6 +253,7 @@ function hearStatus(message) {
   if (message.summary) {
     meta.summary = message.summary;
     cast.meet(meta.summary.cast ?? []);
+    labels.follow(meta.summary.protocol);
     if (meta.summary.protocol) part('protocol').textContent = meta.summary.protocol;
     showVerdict(part('verdict'), meta.summary);
     showTopicNames(part('topic-names'), meta, saveNames);

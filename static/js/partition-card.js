@@ -17,10 +17,11 @@ const LINES_MOST = 60;
  *
  * @param {Spans} spans
  * @param {string} key
+ * @param {string} [own] what is said of who has it
  */
-export function historyOf(spans, key) {
+export function historyOf(spans, key, own = 'owns it') {
   const owned = spans.spans.filter((span) => span.key === key && span.mode !== 'want')
-    .map((span) => ({ ...span, says: span.mode === 'revoking' ? 'giving it up' : 'owns it', bare: false }));
+    .map((span) => ({ ...span, says: span.mode === 'revoking' ? 'giving it up' : own, bare: false }));
   const bare = spans.bare.filter((stretch) => stretch.key === key)
     .map((stretch) => ({ ...stretch, lane: '', says: 'nobody', bare: true }));
   return [...owned, ...bare].sort((a, b) => a.from - b.from);
@@ -41,9 +42,9 @@ export function showPartition(root, { spans, key, cast, labels, onClose }) {
     root.replaceChildren();
     return;
   }
-  const lines = historyOf(spans, key).slice(-LINES_MOST);
+  const lines = historyOf(spans, key, labels.having.says).slice(-LINES_MOST);
   root.replaceChildren(
-    h('div', { class: 'xh' }, `Owners of ${labels.partition(key)}`,
+    h('div', { class: 'xh' }, `${labels.having.who === 'owner' ? 'Owners' : 'Readers'} of ${labels.partition(key)}`,
       h('button', { type: 'button', class: 'btn sm bare num', onclick: onClose, 'aria-label': 'Close' }, 'Esc')),
     h('ul', { class: 'owners' }, lines.map((line) => {
       const lane = line.bare ? null : cast.lanes.find((candidate) => candidate.key === line.lane);
@@ -51,7 +52,7 @@ export function showPartition(root, { spans, key, cast, labels, onClose }) {
       return h('li', {}, h(
         'a', { href: `?at=${line.from}`, 'data-at': line.from, class: line.bare ? 'bare' : null },
         lane ? h('span', { class: 'who', 'data-hue': lane.hue }, lane.badge) : null,
-        ` ${lane ? `${lane.name} ${line.says}` : 'No owner'}, ${length}`,
+        ` ${lane ? `${lane.name} ${line.says}` : `No ${labels.having.who}`}, ${length}`,
       ));
     })),
   );

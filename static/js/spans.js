@@ -9,7 +9,7 @@
  * @typedef {{from: number, to: number | null, from_ms: number, to_ms: number | null}} Stretch
  */
 
-import { columnsOf, epochOf, partitionsOf, targetIsKnown, unowned, widen } from './view.js';
+import { columnsOf, epochOf, isShare, partitionsOf, targetIsKnown, unowned, widen } from './view.js';
 
 export class Spans {
   /** @type {Map<string, Span>} */
@@ -94,8 +94,9 @@ export class Spans {
         const mode = view.mode === 'revoking' ? 'revoking' : 'own';
         now.set(`${lane}\n${view.key}`, { lane, key: view.key, mode });
       }
-      if (known && view.wants && !view.holders.includes(view.wants)) {
-        const lane = this.cast.lane(view.wants).key;
+      for (const member of known ? view.wanted : []) {
+        if (view.holders.includes(member) || (member !== view.wants && !isShare(frame))) continue;
+        const lane = this.cast.lane(member).key;
         if (!now.has(`${lane}\n${view.key}`)) now.set(`${lane}\n${view.key}`, { lane, key: view.key, mode: 'want' });
       }
     }

@@ -50,6 +50,14 @@ export interface MemberFrame {
   pending_assignment?: Partitions;
   session_timeout_ms?: number | null;
   rebalance_timeout_ms?: number | null;
+  /** Of a streams group's member: `assigned` holds its active tasks by subtopology, these the copies. */
+  standby?: Partitions;
+  standby_pending_revocation?: Partitions;
+  warmup?: Partitions;
+  warmup_pending_revocation?: Partitions;
+  process_id?: string;
+  endpoint?: string | null;
+  topology_epoch?: number;
 }
 
 export interface ClientFrame {
@@ -71,6 +79,12 @@ export interface Frame {
   leader?: string | null;
   protocol_name?: string | null;
   target?: { [member: string]: Partitions } | null;
+  /** Of a streams group. */
+  target_standby?: { [member: string]: Partitions };
+  target_warmup?: { [member: string]: Partitions };
+  topology?: { epoch: number; subtopologies: { [id: string]: { source_topics: string[] } } } | null;
+  /** Of a share group: partitions whose share state is being made. */
+  initializing?: Partitions;
   topics: { [topic: string]: { id?: string | null; partitions: number | null } };
   members: { [member: string]: MemberFrame };
   clients: { [member: string]: ClientFrame } | null;
@@ -154,6 +168,8 @@ export interface PartitionView {
   holders: string[];
   holder: string | null;
   wants: string | null;
+  /** Everybody whose target holds it: several in a share group. */
+  wanted: string[];
   mode: 'own' | 'leaving' | 'revoking' | 'free' | 'twice';
 }
 

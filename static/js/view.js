@@ -32,6 +32,12 @@ export function keysOf(partitions) {
 /** @param {Frame} frame */
 export const isClassic = (frame) => frame.generation !== undefined && frame.group_epoch === undefined;
 
+/** A share group's partitions have readers, not owners: any number of them. @param {Frame} frame */
+export const isShare = (frame) => frame.protocol === 'share';
+
+/** A streams group's members hold tasks, which stand under subtopologies in place of topics. @param {Frame} frame */
+export const isStreams = (frame) => frame.protocol === 'streams';
+
 /** The group epoch, or the generation of a classic group. @param {Frame} frame */
 export const epochOf = (frame) => (isClassic(frame) ? frame.generation : frame.group_epoch) ?? null;
 
@@ -65,7 +71,7 @@ export function partitionsOf(frame) {
   const at = (/** @type {string} */ key, /** @type {string} */ topic, /** @type {number} */ partition) => {
     let view = views.get(key);
     if (!view) {
-      view = { key, topic, partition, holders: [], holder: null, wants: null, mode: 'free' };
+      view = { key, topic, partition, holders: [], holder: null, wants: null, wanted: [], mode: 'free' };
       views.set(key, view);
     }
     return view;
@@ -92,9 +98,12 @@ export function partitionsOf(frame) {
   }
   for (const [member, target] of Object.entries(frame.target ?? {})) {
     each(target, (key, topic, partition) => {
-      at(key, topic, partition).wants = member;
+      const view = at(key, topic, partition);
+      view.wants = member;
+      view.wanted.push(member);
     });
   }
+  if (isShare(frame)) return views;
   const known = targetIsKnown(frame);
   for (const view of views.values()) {
     if (view.holders.length > 1) view.mode = 'twice';
@@ -122,11 +131,12 @@ export function widen(frame, into = new Map()) {
   const raise = (/** @type {string} */ topic, /** @type {number} */ count) => {
     if (count > (into.get(topic) ?? 0)) into.set(topic, count);
   };
-  for (const [topic, { partitions }] of Object.entries(frame.topics ?? {})) {
+  const topics = isStreams(frame) ? {} : frame.topics ?? {};
+  for (const [topic, { partitions }] of Object.entries(topics)) {
     if (partitions && (subscribed.has(topic) || into.has(topic))) raise(topic, partitions);
   }
   const mention = (/** @type {Partitions | null | undefined} */ partitions) =>
-    each(partitions, (_key, topic, partition) => raise(topic, Math.max(partition + 1, frame.topics?.[topic]?.partitions ?? 0)));
+    each(partitions, (_key, topic, partition) => raise(topic, Math.max(partition + 1, topics[topic]?.partitions ?? 0)));
   for (const member of Object.values(frame.members)) {
     mention(member.assigned);
     mention(member.pending_revocation);
@@ -165,12 +175,13 @@ export function unowned(frame, columns, views) {
 
 /** @param {Frame} frame @param {string} topic @param {number} partition */
 export function exists(frame, topic, partition) {
+  if (isStreams(frame)) return false;
   const count = frame.topics?.[topic]?.partitions;
   return typeof count === 'number' && partition < count;
 }
 
 /**
- * Who waits for whom, from both ends.
+ * Who waits for whom, from both ends. In a share group nobody does.
  *
  * @param {Frame} frame
  * @param {Map<string, PartitionView>} views
@@ -190,6 +201,7 @@ export function waitsOf(frame, views, member) {
     else map.set(who, [key]);
   };
   for (const view of views.values()) {
+    if (isShare(frame)) continue;
     if (known && view.holder === member && view.wants && view.wants !== member && frame.members[view.wants]) {
       push(blocks, view.wants, view.key);
     }
@@ -202,6 +214,36 @@ export function waitsOf(frame, views, member) {
 }
 
 /**
+ * What a member of a share group begins to read, and leaves, at its next heartbeat.
+ *
+ * @param {Frame} frame
+ * @param {string} member
+ */
+export function readingChanges(frame, member) {
+  if (!targetIsKnown(frame)) return { begins: [], leaves: [] };
+  return apart(frame.members[member].assigned, frame.target?.[member]);
+}
+
+/** @param {Partitions | undefined} has @param {Partitions | undefined} should */
+function apart(has, should) {
+  const [now, then] = [keysOf(has), keysOf(should)];
+  return { begins: then.filter((key) => !now.includes(key)), leaves: now.filter((key) => !then.includes(key)) };
+}
+
+/**
+ * Whether each thing that a member has or should have is right: several members may read one partition, or keep a
+ * copy of one task.
+ *
+ * @param {Partitions | undefined} has
+ * @param {Partitions | undefined} should
+ */
+function reached(has, should) {
+  const { begins, leaves } = apart(has, should);
+  const right = keysOf(should).length - begins.length;
+  return [...Array.from({ length: right }, () => true), ...Array.from({ length: begins.length + leaves.length }, () => false)];
+}
+
+/**
  * Which partitions have reached their target, in the order of their names: null while there is no target for this
  * epoch.
  *
@@ -210,8 +252,14 @@ export function waitsOf(frame, views, member) {
  */
 export function distance(frame, views) {
   if (!targetIsKnown(frame)) return null;
-  return [...views.values()]
+  const members = Object.entries(frame.members);
+  if (isShare(frame)) return members.flatMap(([member, state]) => reached(state.assigned, frame.target?.[member]));
+  const copies = isStreams(frame) ? members.flatMap(([member, state]) => [
+    ...reached(state.standby, frame.target_standby?.[member]), ...reached(state.warmup, frame.target_warmup?.[member]),
+  ]) : [];
+  const owned = [...views.values()]
     .filter((view) => view.wants || view.holder)
     .sort((a, b) => a.topic.localeCompare(b.topic) || a.partition - b.partition)
     .map((view) => view.wants === view.holder && view.mode !== 'revoking' && view.mode !== 'twice');
+  return [...owned, ...copies];
 }

@@ -9,7 +9,7 @@
  * @typedef {import('./cast.js').Cast} Cast
  */
 
-import { epochOf, givingUp, isClassic, keysOf, targetIsKnown, waitsOf } from './view.js';
+import { distance, epochOf, givingUp, isClassic, isShare, keysOf, targetIsKnown, waitsOf } from './view.js';
 
 const THIN = '\u202f';
 
@@ -65,14 +65,19 @@ export const STATES = {
   Stable: 'Every member owns exactly what the target gives it.',
   PreparingRebalance: 'The group changed; all members are asked to join again.',
   CompletingRebalance: 'All have joined; the leader works out who gets what.',
+  NotReady: 'Topics of the topology are missing; no task is assigned until they are there.',
   Dead: 'The group was deleted.',
 };
 
 /** What a group's state means under the classic protocol, where there is no target to compare with. */
 const CLASSIC_STABLE = 'Every member has what the leader gave it.';
 
+/** A share group is stable as long as it has members; it is never said to assign or to reconcile. */
+const SHARE_STABLE = 'It has members; a share group has no other state while it does.';
+
 /** @param {Frame} frame */
 export function stateMeans(frame) {
+  if (isShare(frame) && frame.state === 'Stable') return SHARE_STABLE;
   if (isClassic(frame) && frame.state === 'Stable') return CLASSIC_STABLE;
   return STATES[frame.state ?? ''] ?? '';
 }
@@ -164,7 +169,12 @@ function consequence(frame, moment, views, cast, label) {
   const state = actor ? frame.members[actor] : undefined;
   const name = actor ? cast.name(actor) : '';
   if (moment.shape === 'commit') return '';
-  if (frame.state === 'Stable' && frame.assignment_epoch === epoch) {
+  if (frame.state === 'NotReady') return STATES.NotReady;
+  if (isShare(frame) && targetIsKnown(frame)) {
+    const far = distance(frame, views) ?? [];
+    return far.length && far.every(Boolean) ? `Every member reads what the target of epoch ${epoch} gives it.` : '';
+  }
+  if (!isShare(frame) && frame.state === 'Stable' && frame.assignment_epoch === epoch) {
     return `Every member owns its target: the group is stable at epoch ${epoch}.`;
   }
   if (!targetIsKnown(frame)) {

@@ -13,7 +13,7 @@
 
 import { h, s } from '../dom.js';
 import { epochOf, keysOf } from '../view.js';
-import { memberSays, plural } from '../words.js';
+import { memberSays } from '../words.js';
 import { chipSays } from './chips.js';
 
 const ROW = 17;
@@ -92,8 +92,8 @@ export class Blocks {
     const poolHeight = Math.max(30, pool.height + 8);
     nodes.push(
       s('rect', { x: 0, y: 0, width, height: y + poolHeight, fill: 'var(--sunk)' }),
-      s('text', { x: 14, y: y + 13, class: 'nm' }, 'No owner'),
-      s('text', { x: 14, y: y + 26, class: 'dim' }, free.size ? plural(free.size, 'partition') : 'none'),
+      s('text', { x: 14, y: y + 13, class: 'nm' }, `No ${this.labels.having.who}`),
+      s('text', { x: 14, y: y + 26, class: 'dim' }, free.size ? this.labels.counted(free.size) : 'none'),
       ...pool.nodes,
     );
     y += poolHeight + 8;
@@ -146,8 +146,8 @@ export class Blocks {
       for (const holder of view.holders) {
         held.get(holder)?.push(this.#block(view.key, view.mode, view, this.cast.lane(holder).hue));
       }
-      if (view.wants && !view.holders.includes(view.wants)) {
-        held.get(view.wants)?.push(this.#block(view.key, 'want', view, this.cast.lane(view.wants).hue));
+      for (const member of frame.protocol === 'share' ? view.wanted : view.wants ? [view.wants] : []) {
+        if (!view.holders.includes(member)) held.get(member)?.push(this.#block(view.key, 'want', view, this.cast.lane(member).hue));
       }
     }
     for (const blocks of held.values()) blocks.sort((a, b) => a.key.localeCompare(b.key, 'en', { numeric: true }));
@@ -181,7 +181,7 @@ export class Blocks {
    */
   #block(key, mode, view, hue) {
     const label = this.labels.partition(key);
-    const says = chipSays(view, label, (member) => this.cast.name(member));
+    const says = chipSays(view, label, (member) => this.cast.name(member), this.labels.having.who);
     const named = mode !== 'own' && mode !== 'free';
     return { key, mode, x: 0, y: 0, width: named ? label.length * 5.8 + 10 : SIDE, hue, says };
   }

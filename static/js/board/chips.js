@@ -17,20 +17,20 @@ const APART_CHIPS = 8;
 
 /**
  * @param {Column} column
- * @param {string} topic as it is written
+ * @param {string} prefix what is written before its number
  * @param {string} shape of the topic, where there are several
  */
-export function chip(column, topic, shape) {
+export function chip(column, prefix, shape) {
   return /** @type {HTMLButtonElement} */ (h(
-    'button', { class: 'chip', type: 'button', 'data-key': column.key }, ...face(column, topic, shape),
+    'button', { class: 'chip', type: 'button', 'data-key': column.key }, ...face(column, prefix, shape),
   ));
 }
 
 /** What a chip or an outline has written on it; the topic is left out where a column is narrow. */
-export function face(/** @type {Column} */ column, /** @type {string} */ topic, /** @type {string} */ shape) {
+export function face(/** @type {Column} */ column, /** @type {string} */ prefix, /** @type {string} */ shape) {
   return [
     shape ? h('span', { class: 'shape', 'aria-hidden': 'true' }, shape) : null,
-    h('span', {}, h('span', { class: 'topic' }, `${topic}-`), column.partition),
+    h('span', {}, h('span', { class: 'topic' }, prefix), column.partition),
   ];
 }
 
@@ -40,15 +40,17 @@ export function face(/** @type {Column} */ column, /** @type {string} */ topic, 
  * @param {PartitionView | undefined} view
  * @param {string} label
  * @param {(member: string) => string} name
+ * @param {string} [who] has a partition
  */
-export function chipSays(view, label, name) {
-  if (!view || view.mode === 'free') return view?.wants ? `${label}: no owner, free for ${name(view.wants)}` : `${label}: no owner`;
+export function chipSays(view, label, name, who = 'owner') {
+  if (!view || view.mode === 'free') return view?.wants ? `${label}: no ${who}, free for ${name(view.wants)}` : `${label}: no ${who}`;
   const holder = name(/** @type {string} */ (view.holder));
   const whom = view.wants ? name(view.wants) : 'nobody';
+  if (view.mode === 'own' && view.holders.length > 1) return `${label}: shared by ${view.holders.map(name).join(' and ')}`;
   if (view.mode === 'twice') return `${label}: owned twice, by ${view.holders.map(name).join(' and ')}`;
   if (view.mode === 'revoking') return `${label}: ${holder} is giving it up for ${whom}`;
   if (view.mode === 'leaving') return `${label}: owned by ${holder}, goes to ${whom}`;
-  return `${label}: owned by ${holder}`;
+  return `${label}: ${who === 'owner' ? 'owned' : 'read'} by ${holder}`;
 }
 
 /** @param {Iterable<Element>} chips */

@@ -13,7 +13,7 @@
  */
 
 import { h, s } from '../dom.js';
-import { isClassic, keysOf } from '../view.js';
+import { isShare, keysOf, readingChanges } from '../view.js';
 import { duration } from '../words.js';
 import { chip, chipSays, face, measure, travel } from './chips.js';
 import { leadOf, named, noteOf, poolNote } from './notes.js';
@@ -52,6 +52,7 @@ export class Lanes {
     this.labels = labels;
     this.compact = compact;
     this.always = always;
+    this.onPick = onPick;
     root.replaceChildren();
     root.className = `board${compact ? ' compact' : ''}`;
     root.style.setProperty('--cols', String(Math.max(1, columns.length)));
@@ -61,9 +62,7 @@ export class Lanes {
     root.append(this.svg, this.#topicHeads(), this.#columnHeads());
     this.#rows.set(POOL, this.#row(POOL));
     for (const column of columns) {
-      const node = chip(column, labels.topic(column.topic), labels.shape(column.topic));
-      node.addEventListener('click', () => onPick(column.key));
-      this.#chips.set(column.key, node);
+      this.#chips.set(column.key, this.#chip(column));
     }
     this.#watch = new ResizeObserver(() => this.#fit());
     this.#watch.observe(root);
@@ -87,7 +86,7 @@ export class Lanes {
     const { frame, moment, views } = scene;
     const from = animate ? measure(this.#chips.values()) : null;
     const members = this.#seat(frame, animate);
-    for (const node of this.root.querySelectorAll('.slot, .foot, .cap')) node.remove();
+    for (const node of this.root.querySelectorAll('.slot, .foot, .cap, .reader')) node.remove();
     this.#pool(scene);
     for (const [lane, member] of members) {
       const row = /** @type {HTMLElement} */ (this.#rows.get(lane));
@@ -154,16 +153,17 @@ export class Lanes {
   #pool({ frame, free, views }) {
     const row = /** @type {HTMLElement} */ (this.#rows.get(POOL));
     const count = free.size;
+    const one = this.labels.counted(1).slice(2);
     const says = this.compact
-      ? (count ? `${count} partition${count > 1 ? 's' : ''}` : 'none')
-      : (count ? `${count} partition${count > 1 ? 's' : ''} nobody reads` : views.size ? 'every partition has one' : 'no partition is known yet');
+      ? (count ? this.labels.counted(count) : 'none')
+      : (count ? `${this.labels.counted(count)} nobody ${this.labels.having.does}` : views.size ? `every ${one} has one` : `no ${one} is known yet`);
     child(row, '.lead').replaceChildren(h(
       'div', { class: 'txt' },
-      h('div', { class: 'nm', title: 'By what the coordinator knows: what a client still reads is not in its records.' }, 'No owner'),
+      h('div', { class: 'nm', title: 'By what the coordinator knows: what a client still reads is not in its records.' }, `No ${this.labels.having.who}`),
       h('div', { class: 'st' }, says),
     ));
     const mentioned = [...free].flatMap((key) => views.get(key) ?? []);
-    child(row, '.note').replaceChildren(...poolNote(count, mentioned, this.cast, isClassic(frame)));
+    child(row, '.note').replaceChildren(...poolNote(frame, count, mentioned, this.cast));
   }
 
   /** Dashed outlines where partitions should be and are not. @param {Frame} frame @param {Map<string, PartitionView>} views */
@@ -181,11 +181,12 @@ export class Lanes {
         if (!cell || !column || !node) continue;
         const slot = h(
           'div', { class: 'slot', 'data-hue': lane.hue },
-          ...face(column, this.labels.topic(column.topic), this.labels.shape(column.topic)),
+          ...face(column, this.labels.prefix(column.topic), this.labels.shape(column.topic)),
         );
-        const says = view.holder ? ['held by ', named(this.cast, view.holder)] : ['free to take'];
+        const says = isShare(frame) ? ['to read'] : view.holder ? ['held by ', named(this.cast, view.holder)] : ['free to take'];
         cell.append(slot, h('div', { class: 'cap' }, ...says));
-        this.#pairs.push({ chip: node, slot, hue: lane.hue });
+        // A reader more is no move from the others.
+        if (!isShare(frame)) this.#pairs.push({ chip: node, slot, hue: lane.hue });
       }
     }
   }
@@ -202,9 +203,15 @@ export class Lanes {
     const moved = [];
     /** @type {Map<string, string | null>} */
     const now = new Map();
-    for (const { key } of this.columns) {
+    for (const column of this.columns) {
+      const { key } = column;
       const node = /** @type {HTMLButtonElement} */ (this.#chips.get(key));
       const view = views.get(key);
+      if (isShare(frame) && view?.holder) {
+        node.remove();
+        this.#share(column, view, frame);
+        continue;
+      }
       if (!free.has(key) && !view?.holder) {
         node.remove();
         continue;
@@ -218,7 +225,7 @@ export class Lanes {
       if (lane) node.dataset.hue = lane.hue;
       else delete node.dataset.hue;
       const name = (/** @type {string} */ member) => this.cast.name(member);
-      node.setAttribute('aria-label', chipSays(view, this.labels.partition(key), name));
+      node.setAttribute('aria-label', chipSays(view, this.labels.partition(key), name, this.labels.having.who));
       if (node.parentNode !== cell) cell.prepend(node);
       const caption = this.#caption(view, since(key), frame);
       if (caption.length) node.after(h('div', { class: mode === 'own' ? 'cap' : 'cap w' }, ...caption));
@@ -236,6 +243,29 @@ export class Lanes {
     return animate ? moved : [];
   }
 
+  /** A chip in the lane of every reader; none of them moves when another comes. @param {Column} column @param {PartitionView} view @param {Frame} frame */
+  #share(column, view, frame) {
+    for (const holder of view.holders) {
+      const lane = this.cast.lane(holder);
+      const node = this.#chip(column);
+      node.classList.add('own', 'reader');
+      node.dataset.mode = 'own';
+      node.dataset.hue = lane.hue;
+      node.setAttribute('aria-label', chipSays(view, this.labels.partition(column.key), (member) => this.cast.name(member), this.labels.having.who));
+      const says = readingChanges(frame, holder).leaves.includes(column.key) ? 'to leave'
+        : view.holders.length > 1 ? `shared by ${view.holders.length}` : '';
+      const cell = /** @type {HTMLElement} */ (this.#cells.get(`${lane.key}\n${column.key}`));
+      cell.prepend(node, ...(says ? [h('div', { class: 'cap reader' }, says)] : []));
+    }
+  }
+
+  /** @param {Column} column */
+  #chip(column) {
+    const node = chip(column, this.labels.prefix(column.topic), this.labels.shape(column.topic));
+    node.addEventListener('click', () => this.onPick(column.key));
+    return node;
+  }
+
   /** @param {PartitionView | undefined} view @param {number | null} since_ms @param {Frame} frame @returns {(string | Node)[]} */
   #caption(view, since_ms, frame) {
     const mode = view?.mode ?? 'free';
@@ -243,7 +273,7 @@ export class Lanes {
     if (mode === 'revoking') return ['being given up'];
     if (mode === 'twice') return ['owned by ', ...(view?.holders ?? []).flatMap((member, index) => [index ? ' and ' : '', named(this.cast, member)])];
     if (mode === 'free') {
-      if (since_ms === null) return ['no owner yet'];
+      if (since_ms === null) return [`no ${this.labels.having.who} yet`];
       const free = frame.at_ms - since_ms;
       return [free > 0 ? `free for ${duration(free)}` : 'just released'];
     }
@@ -289,8 +319,8 @@ export class Lanes {
       'div', { class: 'row colheads', role: 'row' },
       h('span', { role: 'columnheader' }, h('span', { class: 'sr' }, 'Member')),
       this.columns.map((column) => h(
-        'span', { class: 'ch', role: 'columnheader', 'data-col': column.key, title: `${column.topic}-${column.partition}` },
-        ...face(column, this.labels.topic(column.topic), this.labels.shape(column.topic)),
+        'span', { class: 'ch', role: 'columnheader', 'data-col': column.key, title: this.labels.partition(column.key) },
+        ...face(column, this.labels.prefix(column.topic), this.labels.shape(column.topic)),
       )),
       h('span', { role: 'columnheader' }, h('span', { class: 'sr' }, 'Note')),
     );

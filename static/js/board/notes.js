@@ -8,7 +8,7 @@
  */
 
 import { h, s } from '../dom.js';
-import { epochOf, givingUp, isClassic, keysOf, waitsOf } from '../view.js';
+import { epochOf, givingUp, isClassic, isShare, keysOf, readingChanges, waitsOf } from '../view.js';
 import { duration, list, memberSays, plural } from '../words.js';
 import { deadlines, ring } from './ring.js';
 
@@ -66,8 +66,11 @@ export function leadOf(frame, member, cast, labels, compact) {
   const third = typeof beat === 'number'
     ? `heartbeat ${duration(frame.at_ms - beat)} ago`
     : [state.client_id, state.host].filter(Boolean).join(' ');
-  const title = [member, state.instance_id && `instance ${state.instance_id}`, state.rack_id && `rack ${state.rack_id}`]
-    .filter(Boolean).join(', ');
+  const title = [
+    member, state.instance_id && `instance ${state.instance_id}`, state.rack_id && `rack ${state.rack_id}`,
+    state.process_id && `process ${state.process_id}`, state.endpoint && `endpoint ${state.endpoint}`,
+    typeof state.topology_epoch === 'number' && `topology epoch ${state.topology_epoch}`,
+  ].filter(Boolean).join(', ');
   return [
     ring(lane, left, compact ? 38 : 48),
     h(
@@ -105,7 +108,13 @@ export function noteOf(frame, member, views, cast, labels) {
   if (free.length) {
     lines.push(h('span', {}, h('b', {}, list(free.map(label))), ` ${free.length > 1 ? 'are' : 'is'} free: next heartbeat`));
   }
+  if (isShare(frame)) {
+    const { begins, leaves } = readingChanges(frame, member);
+    if (begins.length) lines.push(h('span', {}, 'Reads ', h('b', {}, list(begins.map(label))), ' at its next heartbeat'));
+    if (leaves.length) lines.push(h('span', {}, 'Leaves ', h('b', {}, list(leaves.map(label))), ' at its next heartbeat'));
+  }
   if (!lines.length) lines.push(h('span', { class: 'quiet' }, quiet(frame, member, state)));
+  for (const says of copies(state, label)) lines.push(h('span', { class: 'quiet' }, says));
   return lines;
 }
 
@@ -115,21 +124,39 @@ function quiet(frame, member, state) {
   if (isClassic(frame)) return owned ? `Reads ${plural(owned, 'partition')}` : 'Reads nothing';
   if ((state.epoch ?? 0) < (frame.group_epoch ?? 0)) return owned || frame.target?.[member] ? 'Learns it at its next heartbeat' : 'Waits for a target';
   const target = keysOf(frame.target?.[member]).length;
-  return `Owns its target: ${owned} of ${target}`;
+  return `${isShare(frame) ? 'Reads' : 'Owns'} its target: ${owned} of ${target}`;
 }
 
 /**
+ * Standby and warm-up tasks have no chips: a column shows who owns the task, and copies are not owned.
+ *
+ * @param {import('../types').MemberFrame} state
+ * @param {(key: string) => string} label
+ */
+function copies(state, label) {
+  const said = (/** @type {string} */ word, /** @type {import('../types').Partitions | undefined} */ tasks) => {
+    const keys = keysOf(tasks);
+    return keys.length ? [`${word} ${list(keys.map(label))}`] : [];
+  };
+  return [
+    ...said('Standby of', state.standby), ...said('Warms up', state.warmup),
+    ...said('Drops its copy of', state.standby_pending_revocation), ...said('Drops its copy of', state.warmup_pending_revocation),
+  ];
+}
+
+/**
+ * @param {Frame} frame
  * @param {number} count partitions without an owner
  * @param {PartitionView[]} views those of them that the frame mentions
  * @param {Cast} cast
- * @param {boolean} classic
  */
-export function poolNote(count, views, cast, classic) {
+export function poolNote(frame, count, views, cast) {
   if (!count) return [];
-  if (classic) return [h('span', {}, 'Free until the next generation')];
+  if (isShare(frame) && keysOf(frame.initializing).length) return [h('span', {}, 'Share state is being made')];
+  if (isClassic(frame)) return [h('span', {}, 'Free until the next generation')];
   const wanted = views.filter((view) => view.wants);
   if (count === 1 && wanted.length === 1) {
     return [h('span', {}, 'Free for ', disc(cast, /** @type {string} */ (wanted[0].wants)), ' at its next heartbeat')];
   }
-  return [h('span', {}, wanted.length ? 'Free at the next heartbeat of the new owner' : 'Waiting for a target')];
+  return [h('span', {}, wanted.length ? `Free at the next heartbeat of the new ${isShare(frame) ? 'reader' : 'owner'}` : 'Waiting for a target')];
 }

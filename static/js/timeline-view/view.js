@@ -134,7 +134,7 @@ export class TimelineView {
       ...this.#events(at, yEvents),
       ...tracks.nodes,
     );
-    if (!small) nodes.push(text(14, yPool + 10, 'No owner', 'dim'));
+    if (!small) nodes.push(text(14, yPool + 10, `No ${this.labels.having.who}`, 'dim'));
     this.#mobile = s('g', { class: 'moving' });
     this.svg.setAttribute('viewBox', `0 0 ${width} ${this.#height}`);
     this.svg.setAttribute('height', String(this.#height));
@@ -323,7 +323,7 @@ export class TimelineView {
 
   /** `foo-0, 1, 2`, or a count. @param {string[]} keys */
   #keys(keys) {
-    if (keys.length > 4) return `${keys.length} partitions`;
+    if (keys.length > 4) return this.labels.counted(keys.length);
     let topic = '';
     return keys.map((key) => {
       const cut = key.lastIndexOf('-');
