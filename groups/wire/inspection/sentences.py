@@ -47,7 +47,11 @@ def says(inspection: Inspection) -> list[Part]:
 
 
 def as_text(parts: list[Part]) -> str:
-    return "".join(part["text"] for part in parts)
+    """One line: in names, too, line breaks and what a terminal would take for commands are escaped."""
+    words = "".join(part["text"] for part in parts)
+    return "".join(
+        each if each.isprintable() else each.encode("unicode_escape").decode("ascii") for each in words
+    )
 
 
 def _plainly(_: list[Node]) -> Told:
