@@ -55,6 +55,9 @@ def _set(tree: Any, nodes: list[Node], path: list[str], value: Any) -> None:
             _set_unknown_tag(tree, node, value)
             return
         place = _place(tree, name, node)
+        if deeper and isinstance(tree, dict) and place not in tree:
+            # A batch of a segment, and a tagged field at its default.
+            raise UnencodableError("what is in it is not edited from here")
         if not deeper:
             tree[place] = value if node is None else _typed(node.type, value)
         elif node is not None and node.kind is not None:
