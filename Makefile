@@ -92,6 +92,11 @@ format: .venv/all  ## put the code into its one form
 bench: .venv/all  ## run the benchmarks and print their tables
 	$(VENV)/python -m tests.benchmarks
 
+MINUTES ?= 10
+.PHONY: fuzz
+fuzz: .venv/fuzz  ## hostile bytes for every decoder, for MINUTES=10 on every core
+	$(VENV)/python -m tests.fuzz --minutes $(MINUTES)
+
 .PHONY: pictures
 pictures: .venv/all  ## take the docs' screenshots anew
 	$(VENV)/python docs/pictures/make.py
@@ -109,6 +114,10 @@ clean:  ## remove what make made; the database in var/ stays
 .venv/all: uv.lock pyproject.toml
 	@UV_COMPILE_BYTECODE=1 $(SYNC)
 	@touch .venv/core $@
+
+.venv/fuzz: .venv/all
+	@$(SYNC) --inexact --group fuzz
+	@touch $@
 
 node_modules/.installed: package.json package-lock.json
 	npm ci --no-audit --no-fund
