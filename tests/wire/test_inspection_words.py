@@ -135,7 +135,7 @@ def test_the_sentence_on_top_stands_on_its_fields():
             bytes.fromhex("0008 0006") + b"orders" + bytes.fromhex("000141"),
             "The key of CONSUMER_GROUP_CURRENT_MEMBER_ASSIGNMENT: group orders, member A.",
         ),
-        ("key", bytes.fromhex("0063"), "The key of a record of type 99, which is not known here. "
+        ("key", bytes.fromhex("0063"), "Key of a record, 2 bytes. "
          "Reading stops: records of type 99 are not known here."),
         (
             "consumer-group-current-member-assignment-value",
@@ -153,7 +153,7 @@ def test_the_sentence_on_top_stands_on_its_fields():
         (
             "group-metadata-value",
             RECORD[:60],
-            "A classic group at generation 7, with no members. "
+            "GROUP_METADATA value, version 3, 60 bytes. "
             "Reading stops: a string needs 42 bytes, 22 are left.",
         ),
     ],

@@ -15,7 +15,7 @@ module                what it is for
 ``nodes``             the nodes of a listing, their JSON form, and their values
 ``walk``              the listing of a message, along the declaration that its codec is compiled from
 ``layouts``           where a kind's version stands, and which message follows
-``framing``           records, batches and segments as they stand in a log
+``framing``           batches and segments as they stand in a log; a record of one in ``framed_records``
 ``requests``          requests and responses with their headers
 ``opening``           blobs that are opened in place, and what says what they are
 ====================  ========================================================================================
@@ -27,13 +27,15 @@ from groups.wire.inspection.clients import clients, seen_by
 from groups.wire.inspection.differences import differences
 from groups.wire.inspection.editing import edit
 from groups.wire.inspection.guessing import Guess, guess
-from groups.wire.inspection.inspecting import Inspection, inspect
+from groups.wire.inspection.inspecting import Inspection, inspect, inspect_record
 from groups.wire.inspection.kinds import Kind, kind_named, kinds
 from groups.wire.inspection.nodes import Node, Problem, each_node, find
 from groups.wire.inspection.sentences import as_text, says
-from groups.wire.inspection.text import BadText, bytes_from_text
+from groups.wire.inspection.text import BadText, bytes_from_base64, bytes_from_text
+from groups.wire.inspection.walk import MOST_BYTES
 
 __all__ = [
+    "MOST_BYTES",
     "BadText",
     "Guess",
     "Inspection",
@@ -41,6 +43,7 @@ __all__ = [
     "Node",
     "Problem",
     "as_text",
+    "bytes_from_base64",
     "bytes_from_text",
     "clients",
     "differences",
@@ -49,6 +52,7 @@ __all__ = [
     "find",
     "guess",
     "inspect",
+    "inspect_record",
     "kind_named",
     "kinds",
     "says",

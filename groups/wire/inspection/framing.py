@@ -8,7 +8,8 @@ Layout: ``groups.wire.record_batch``.
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -20,14 +21,14 @@ from groups.wire.errors import (
     CompressionError,
     MalformedError,
     RecordError,
-    TruncatedError,
     UnencodableError,
     UnknownVersionError,
 )
+from groups.wire.inspection.framed_records import list_of, list_record, pack, write_record
 from groups.wire.inspection.layouts import Listing
 from groups.wire.inspection.nodes import REST, Node, Problem, values_of
 from groups.wire.inspection.walk import MOST_BYTES, Stopped, Walk
-from groups.wire.primitives import from_base64, read_varint, read_varlong, take, to_base64, write_varlong
+from groups.wire.primitives import take
 from groups.wire.record_batch import CRC_END, HEADER_BYTES, LEAST_RECORD_BYTES, LENGTH_END, MAGIC
 from groups.wire.schema import Form, Struct
 
@@ -61,7 +62,7 @@ RECORDS: Final = ((RECORD, ""), (BATCH, "records."))
 """Where records of a topic stand: in which message, under which path."""
 
 
-class Framed:
+class Framed(ABC):
     """What the three have in common: no versions, nothing that leads, and values that are those of the listing."""
 
     versions: tuple[int, ...] = ()
@@ -72,8 +73,8 @@ class Framed:
     def body_at(self, leading: int) -> tuple[Struct, Form]:
         raise UnknownVersionError("there are no versions of it")
 
-    def into(self, listing: Listing, walk: Walk, version: int | None) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def into(self, listing: Listing, walk: Walk, version: int | None) -> None: ...
 
     def read(self, data: bytes, version: int | None) -> tuple[int | None, dict[str, Any], int]:
         listing = Listing()
@@ -96,7 +97,7 @@ class FramedRecord(Framed):
 
     def write(self, value: Mapping[str, Any], version: int | None) -> bytes:
         out = bytearray()
-        _write_record(out, value)
+        write_record(out, value)
         return bytes(out)
 
 
@@ -173,22 +174,22 @@ class Batch(Framed):
 
     def write(self, value: Mapping[str, Any], version: int | None) -> bytes:
         records = bytearray()
-        for index, record in enumerate(_list(value, "records")):
+        for index, record in enumerate(list_of(value, "records")):
             try:
-                _write_record(records, record)
+                write_record(records, record)
             except RecordError as error:
                 error.inside(str(index))
                 error.inside("records")
                 raise
-        numbers = {**value, "recordsCount": len(_list(value, "records")), "magic": MAGIC}
+        numbers = {**value, "recordsCount": len(list_of(value, "records")), "magic": MAGIC}
         try:
             packed = compress(Compression(numbers["attributes"] & COMPRESSION_BITS), bytes(records))
         except (KeyError, TypeError, ValueError):
             raise UnencodableError("attributes: their lowest three bits are no compression") from None
-        checked = b"".join(_pack(numbers, name, letter) for name, _, letter in HEADER_FIELDS[5:]) + packed
+        checked = b"".join(pack(numbers, name, letter) for name, _, letter in HEADER_FIELDS[5:]) + packed
         numbers["batchLength"] = CRC_END - LENGTH_END + len(checked)
         numbers["crc"] = google_crc32c.value(checked)
-        return b"".join(_pack(numbers, name, letter) for name, _, letter in HEADER_FIELDS[:5]) + checked
+        return b"".join(pack(numbers, name, letter) for name, _, letter in HEADER_FIELDS[:5]) + checked
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,38 +236,6 @@ class Segment(Framed):
         raise UnencodableError("a segment is not edited; a batch of it can be")
 
 
-def list_record(walk: Walk, into: list[Node], at: int, message: str) -> int:
-    """A record's fields, from its length on; returns where it ends."""
-    first = len(into)
-    try:
-        length, start = _number(walk, into, "length", at, read_varint, "varint")
-        if not 0 < length <= len(walk.data) - start:
-            short = TruncatedError("a record", needed=length, left=len(walk.data) - start, offset=start)
-            raise walk.fail(walk.node(into, REST, "bytes", start), short)
-        end = start + length
-        inner = Walk(walk.data[:end], walk.base, walk.budget)
-        attributes = inner.node(
-            into,
-            "attributes",
-            "int8",
-            start,
-            value=int.from_bytes(inner.data[start : start + 1], signed=True),
-        )
-        attributes.length = 1
-        _, at = _number(inner, into, "timestampDelta", start + 1, read_varlong, "varlong")
-        _, at = _number(inner, into, "offsetDelta", at, read_varint, "varint")
-        at = _bytes(inner, into, "key", at)
-        at = _bytes(inner, into, "value", at)
-        at = _headers(inner, into, at)
-        if at != end:
-            more = MalformedError(f"the record does not fill its {length} bytes", offset=at)
-            raise inner.fail(inner.node(into, REST, "bytes", at), more)
-        return end
-    finally:
-        for node in into[first:]:
-            node.message = message
-
-
 def _contained(walk: Walk, record: Node, at: int, message: str) -> int:
     assert record.fields is not None
     try:
@@ -296,132 +265,11 @@ def _list_header(walk: Walk, into: list[Node]) -> dict[str, Node]:
     return nodes
 
 
-def _number(
-    walk: Walk,
-    into: list[Node],
-    name: str,
-    at: int,
-    read: Callable[[bytes, int], tuple[int, int]],
-    type_: str,
-) -> tuple[int, int]:
-    node = walk.node(into, name, type_, at)
-    try:
-        node.value, end = read(walk.data, at)
-    except RecordError as error:
-        raise walk.fail(node, error) from None
-    node.length = end - at
-    return node.value, end
-
-
-def _bytes(walk: Walk, into: list[Node], name: str, at: int, type_: str = "bytes?") -> int:
-    """Bytes behind a zigzag length; negative for null."""
-    node = walk.node(into, name, type_, at)
-    try:
-        length, start = read_varint(walk.data, at)
-        node.prefix = start - at
-        if length < 0:
-            if type_ == "string":
-                raise MalformedError("a header without a key", offset=at)
-            node.value, node.length = None, start - at
-            return start
-        raw, end = take(walk.data, start, length, f"the {name}")
-    except RecordError as error:
-        raise walk.fail(node, error) from None
-    node.value = raw.decode(errors="replace") if type_ == "string" else to_base64(raw)
-    node.length = end - at
-    return end
-
-
-def _headers(walk: Walk, into: list[Node], at: int) -> int:
-    node = walk.node(into, "headers", "array", at, fields=[])
-    assert node.fields is not None
-    try:
-        count, end = read_varint(walk.data, at)
-        node.prefix = end - at
-        left = len(walk.data) - end
-        # A header has two lengths of at least a byte each.
-        if not 0 <= count <= left // 2:
-            raise MalformedError(f"a record says that it has {count} headers, in {left} bytes", offset=at)
-    except RecordError as error:
-        raise walk.fail(node, error) from None
-    try:
-        for index in range(count):
-            if walk.budget[0] <= 0:
-                raise walk.fail(
-                    walk.node(node.fields, REST, "bytes", end),
-                    MalformedError(f"{count} headers; not all of them are listed", offset=end),
-                )
-            header = walk.node(node.fields, str(index), "struct", end, fields=[])
-            assert header.fields is not None
-            begin = end
-            header.length = len(walk.data) - begin
-            end = _bytes(walk, header.fields, "key", end, "string")
-            end = _bytes(walk, header.fields, "value", end)
-            header.length = end - begin
-    except Stopped:
-        node.length = len(walk.data) - at
-        raise
-    node.length = end - at
-    return end
-
-
 def _fold_records(walk: Walk, into: list[Node], at: int, index: int, count: int) -> None:
     node = Node(name=f"{index}…{count - 1}", type="bytes", offset=walk.base + at)
     node.length = len(walk.data) - at
     node.meaning = f"{count - index} records, not listed field by field"
     into.append(node)
-
-
-def _write_record(out: bytearray, value: Any) -> None:
-    if not isinstance(value, dict):
-        raise UnencodableError(f"{value!r:.60} is not an object with fields")
-    inner = bytearray(_pack(value, "attributes", "b"))
-    for name in ("timestampDelta", "offsetDelta"):
-        write_varlong(inner, _whole(value, name))
-    for name in ("key", "value"):
-        _write_bytes(inner, value.get(name))
-    headers = _list(value, "headers")
-    write_varlong(inner, len(headers))
-    for header in headers:
-        raw = str(header["key"]).encode(errors="replace")
-        write_varlong(inner, len(raw))
-        inner += raw
-        _write_bytes(inner, header["value"])
-    write_varlong(out, len(inner))
-    out += inner
-
-
-def _write_bytes(out: bytearray, value: Any) -> None:
-    if value is None:
-        write_varlong(out, -1)
-        return
-    raw = from_base64(value)
-    write_varlong(out, len(raw))
-    out += raw
-
-
-def _whole(value: Mapping[str, Any], name: str) -> int:
-    number = value.get(name)
-    if not isinstance(number, int) or not -(1 << 63) <= number < 1 << 63:
-        raise UnencodableError(f"{name}: {number!r:.60} is not an int64")
-    return number
-
-
-def _list(value: Mapping[str, Any], name: str) -> list[Any]:
-    found = value.get(name)
-    if not isinstance(found, list):
-        raise UnencodableError(f"{name}: {found!r:.60} is not a list")
-    return found
-
-
-def _pack(value: Mapping[str, Any], name: str, letter: str) -> bytes:
-    try:
-        return struct.pack(f">{letter}", value.get(name))
-    except struct.error:
-        types = {name: type_ for name, type_, _ in HEADER_FIELDS}
-        raise UnencodableError(
-            f"{name}: {value.get(name)!r:.60} is not an {types.get(name, 'int8')}"
-        ) from None
 
 
 assert struct.calcsize(">" + "".join(letter for _, _, letter in HEADER_FIELDS)) == HEADER_BYTES

@@ -54,7 +54,7 @@ class Guess:
 
 def guess(data: bytes) -> list[Guess]:
     """Every kind, the likeliest first; those that cannot read the bytes to the end stand last, with the reason."""
-    likely = list(kinds().values())
+    likely = [kind for kind in kinds().values() if not kind.by_name_only]
     if len(data) > MOST_GUESSED_BYTES:
         likely = [kinds()[name] for name in ("batch", "segment")]
     tried = [_tried(kind, data) for kind in likely if not kind.last_resort]

@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from groups.wire.coordinator_schema import RECORD_TYPES
 from groups.wire.errors import RecordError
-from groups.wire.inspection.kinds import Kind, kind_named
+from groups.wire.inspection.framing import RECORD
+from groups.wire.inspection.kinds import Kind, kebab, kind_named
 from groups.wire.inspection.layouts import Listing
 from groups.wire.inspection.meanings import add_meanings
 from groups.wire.inspection.nodes import REST, Node, Problem, each_node
@@ -78,6 +80,37 @@ def inspect(name: str, data: bytes, *, version: int | None = None) -> Inspection
             # The innermost field that failed is the last that carries the same problem.
             node.problem.path = path
     return done
+
+
+def inspect_record(key: bytes | None, value: bytes | None) -> Inspection:
+    """The listing of a record that is given as its key and its value; each has offsets of its own (``"in"``)."""
+    done = Inspection(kind="record", title="Record", length=len(key or b"") + len(value or b""))
+    parts = {"key": (key, "key"), "value": (value, _kind_of_value(key))}
+    for name, (data, kind) in parts.items():
+        node = Node(name=name, type="bytes?", offset=0, message=RECORD, space=name)
+        done.fields.append(node)
+        if data is None:
+            node.value = None
+            continue
+        node.length, node.value = len(data), to_base64(data)
+        if kind is None:
+            continue
+        inner = inspect(kind, data)
+        node.fields, node.kind, node.problem = inner.fields, kind, inner.problem
+        done.read += inner.read
+        done.version = inner.version if name == "value" else None
+        if inner.problem is not None and done.problem is None:
+            path = ".".join(part for part in (name, inner.problem.path) if part)
+            done.problem = Problem(sentence=inner.problem.sentence, offset=inner.problem.offset, path=path)
+    add_meanings(done.fields)
+    if value is not None and parts["value"][1] is None and done.problem is None:
+        done.problem = Problem(sentence="the key does not tell what the value is", offset=0, path="value")
+    return done
+
+
+def _kind_of_value(key: bytes | None) -> str | None:
+    known = RECORD_TYPES.get(int.from_bytes(key[:2])) if key is not None and len(key) >= 2 else None
+    return kebab(known.value.name) if known is not None else None
 
 
 def _rest(kind: Kind, walk: Walk, listing: Listing) -> Problem | None:

@@ -19,7 +19,9 @@ from groups.wire.errors import UnknownVersionError
 from groups.wire.inspection.framing import Batch, FramedRecord, Segment
 from groups.wire.inspection.layouts import Layout, RecordKey, SelfVersioned, Unversioned, Versioned
 from groups.wire.inspection.requests import Request, Response
+from groups.wire.kip import KIP_APIS, KIP_RECORD_TYPES
 from groups.wire.rpc import APIS, Direction, api_message
+from groups.wire.schema import Message
 from groups.wire.user_data import COOPERATIVE_STICKY_USER_DATA, STICKY_USER_DATA
 
 
@@ -36,6 +38,8 @@ class Kind:
     last_resort: bool = False
     """Whether bytes are tried as this only where they are nothing else: requests and answers without their headers,
     which are many, and whose version nothing tells."""
+    by_name_only: bool = False
+    """Never guessed: nothing in the bytes tells the proposal's own layouts from the released ones."""
 
 
 def kebab(name: str) -> str:
@@ -168,13 +172,38 @@ def _requests() -> Iterator[Kind]:
         )
 
 
+def _kip() -> Iterator[Kind]:
+    for record_type in KIP_RECORD_TYPES.values():
+        if record_type is not RECORD_TYPES[record_type.number]:
+            yield Kind(
+                name=f"kip-{kebab(record_type.value.name)}",
+                title=f"{record_type.name} value of KIP-848",
+                about=f"the value of type {record_type.number} as the proposal had it",
+                layout=Versioned(message=record_type.value),
+                by_name_only=True,
+            )
+    for api in KIP_APIS.values():
+        for message, what in ((api.request, "request"), (api.response, "response")):
+            yield Kind(
+                name=f"kip-{kebab(message.name)}",
+                title=f"{api.name} {what} of KIP-848",
+                about=f"the proposal's own {what}, without its header",
+                layout=Unversioned(declared=partial(_itself, message)),
+                by_name_only=True,
+            )
+
+
+def _itself(message: Message) -> Message:
+    return message
+
+
 @cache
 def kinds() -> dict[str, Kind]:
     """Every kind by its name, in the order in which people read them."""
     return {kind.name: kind for table in _TABLES for kind in table()}
 
 
-_TABLES: Final = (_blobs, _user_data, _streams_user_data, _records, _framed, _requests)
+_TABLES: Final = (_blobs, _user_data, _streams_user_data, _records, _framed, _requests, _kip)
 
 
 def kind_named(name: str) -> Kind:

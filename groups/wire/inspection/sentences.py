@@ -23,8 +23,10 @@ def says(inspection: Inspection) -> list[Part]:
     """The sentence's parts in their order; joined they read as text."""
     teller = TELLERS.get(inspection.kind, _plainly)
     if inspection.kind.endswith(("-request", "-response")):
-        versioned = f", version {inspection.version}" if inspection.version is not None else ""
-        teller = _api(f"{inspection.title}{versioned}")
+        teller = _api(_titled(inspection))
+    if inspection.problem is not None and inspection.problem.path != "crc":
+        # What could be read is half of a story; the fields have it.
+        teller = _plainly
     parts: list[Part] = []
     for told in teller(inspection.fields) if inspection.fields else _plainly(inspection.fields):
         words, path = told if isinstance(told, tuple) else (told, "")
@@ -35,7 +37,7 @@ def says(inspection: Inspection) -> list[Part]:
         else:
             parts.append({"text": words})
     if not parts:
-        parts.append({"text": f"{inspection.title}, {counted(inspection.length, 'byte')}."})
+        parts.append({"text": f"{_titled(inspection)}, {counted(inspection.length, 'byte')}."})
     if inspection.problem is not None:
         where = {"path": inspection.problem.path} if inspection.problem.path else {}
         parts += [
@@ -44,6 +46,14 @@ def says(inspection: Inspection) -> list[Part]:
             {"text": "."},
         ]
     return parts
+
+
+def _titled(inspection: Inspection) -> str:
+    return (
+        inspection.title
+        if inspection.version is None
+        else f"{inspection.title}, version {inspection.version}"
+    )
 
 
 def as_text(parts: list[Part]) -> str:
@@ -300,7 +310,7 @@ def _about(fields: list[Node], path: str = "") -> Told:
     """What most requests and answers have: an error, a group, a member."""
     for name, words in (("groupId", "group"), ("memberId", "member"), ("memberEpoch", "epoch")):
         node = find(fields, f"{path}{name}")
-        if node is not None and node.value not in (None, ""):
+        if node is not None and isinstance(node.value, int | str) and node.value != "":
             yield ", "
             yield f"{words} {node.value}", f"{path}{name}"
     error = find(fields, f"{path}errorCode")

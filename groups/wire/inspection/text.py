@@ -29,7 +29,10 @@ class BadText(RecordError):
 
 
 def bytes_from_text(text: str) -> tuple[bytes, Literal["hex", "base64"]]:
-    """The bytes, and which form the text had; ``BadText`` says where it is neither."""
+    """The bytes, and which form the text had; ``BadText`` says where it is neither.
+
+    What could be either is hex: base64 without a letter behind F is rare.
+    """
     if (dumped := _from_dump(text)) is not None:
         return dumped, HEX
     digits = _BETWEEN_HEX.sub("", text)
@@ -40,6 +43,11 @@ def bytes_from_text(text: str) -> tuple[bytes, Literal["hex", "base64"]]:
                 **_place(text, len(text.rstrip())),
             )
         return bytes.fromhex(digits), HEX
+    return bytes_from_base64(text), BASE64
+
+
+def bytes_from_base64(text: str) -> bytes:
+    """Base64 or base64url, padded or not, with any spaces; ``BadText`` says where it is not."""
     letters = "".join(text.split())
     if not _BASE64_LETTERS.fullmatch(letters):
         at = _first_strange(text)
@@ -50,7 +58,7 @@ def bytes_from_text(text: str) -> tuple[bytes, Literal["hex", "base64"]]:
             f"base64 is cut off: {len(bare)} letters, one too many or three too few",
             **_place(text, len(text.rstrip())),
         )
-    return binascii.a2b_base64(bare.translate(_URL_SAFE) + "=" * (-len(bare) % 4)), BASE64
+    return binascii.a2b_base64(bare.translate(_URL_SAFE) + "=" * (-len(bare) % 4))
 
 
 def _from_dump(text: str) -> bytes | None:
