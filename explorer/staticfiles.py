@@ -44,9 +44,10 @@ class HashedStorage(CompressedManifestStaticFilesStorage):  # type: ignore[misc]
 
 
 def stands_in_comment(match: re.Match[str]) -> bool:
-    """Whether the line is one of a comment: JSDoc writes a type of another module as ``import("…")``, too."""
+    """Whether it is within a comment, of lines or in a line: JSDoc writes a type of another module as
+    ``import("…")``, too."""
     line = match.string[match.string.rfind("\n", 0, match.start()) + 1 : match.start()]
-    return line.lstrip().startswith(("*", "/*", "//"))
+    return line.lstrip().startswith(("*", "//")) or line.rfind("/*") > line.rfind("*/")
 
 
 class StaticFilesMiddleware(WhiteNoiseMiddleware):  # type: ignore[misc]

@@ -7,6 +7,8 @@ from typing import Any
 
 from groups.history.entries import Entry, Kind, Provenance
 from groups.history.recorder import Batch, Recorder
+from groups.wire.embedded import encode_assignment, encode_subscription
+from groups.wire.primitives import to_base64
 
 GROUP = "orders"
 TOPIC_ID = "cLledStpRu6ixDUvA4jVgA"
@@ -109,3 +111,30 @@ def member_metadata(member: str) -> dict[str, Any]:
         "rebalanceTimeoutMs": 300000,
         "serverAssignor": None,
     }
+
+
+def classic_group() -> dict[str, Any]:
+    """The record of a classic group of one member, which came with foo-0 and foo-1 and keeps them."""
+    owned = [{"topic": "foo", "partitions": [0, 1]}]
+    subscription = {"version": 1, "topics": ["foo"], "userData": None, "ownedPartitions": owned}
+    assignment = {"version": 1, "assignedPartitions": owned, "userData": None}
+    value = {
+        "protocolType": "consumer",
+        "generation": 1,
+        "protocol": "range",
+        "leader": "c-1",
+        "currentStateTimestamp": 1000,
+        "members": [
+            {
+                "memberId": "c-1",
+                "groupInstanceId": None,
+                "clientId": "c",
+                "clientHost": "/10.0.0.1",
+                "rebalanceTimeout": 300000,
+                "sessionTimeout": 45000,
+                "subscription": to_base64(encode_subscription(subscription)),
+                "assignment": to_base64(encode_assignment(assignment)),
+            }
+        ],
+    }
+    return {"type": 2, "key": {"group": GROUP}, "version": 3, "value": value}

@@ -9,13 +9,15 @@
  */
 
 import { ask, tell } from './api.js';
+import { Asking } from './bytes/asking.js';
 import { Clients } from './bytes/clients.js';
 import { Comparison } from './bytes/comparison.js';
-import { edited, fromBase64, History, toBase64, toHex } from './bytes/edits.js';
+import { edited, fromBase64, toBase64, toHex } from './bytes/edits.js';
 import { fragmentOf, LINK_BYTES_MOST, linkedIn } from './bytes/link.js';
 import { BytesPane } from './bytes/pane.js';
 import { guessing, sentence, titleOfTwo } from './bytes/paste.js';
-import { FieldTree, isBlob, jsonOf } from './bytes/tree.js';
+import { asVersion, contentOf, pairOf, Sheet, subscriptionAround } from './bytes/sheet.js';
+import { jsonOf } from './bytes/tree.js';
 import { counted, nameOf } from './bytes/words.js';
 import { choose, part } from './dom.js';
 import { listen } from './keys.js';
@@ -24,22 +26,12 @@ import { copy } from './url.js';
 
 /** While somebody types, nothing is asked for. */
 const PAUSE_MS = 150;
-/** An answer that takes longer is waited for in words. */
-const SLOW_MS = 400;
-/** Letters that one byte takes in the longest form that is read: a hex dump with offsets and letters beside it. */
-const LETTERS_A_BYTE = 5;
 /** Hex of more bytes is not put back into the field they were pasted into. */
 const PASTED_MOST = 4096;
 
-/**
- * Bytes that are open: as they came, as they are now, and the way back.
- *
- * @typedef {{original: Inspected, current: Inspected, history: History<{current: Inspected, paths: Set<string>}>, paths: Set<string>, source: string}} Sheet
- */
-
 const text = /** @type {HTMLTextAreaElement} */ (part('text'));
 const second = /** @type {HTMLTextAreaElement} */ (part('second'));
-const bytesMost = Number(part('ins').dataset.bytesMost);
+const asking = new Asking({ line: part('guess'), fields: [text, second], bytesMost: Number(part('ins').dataset.bytesMost) });
 const narrow = matchMedia('(max-width: 720px)');
 const columns = () => (narrow.matches ? 8 : 16);
 
@@ -51,10 +43,10 @@ let record = null;
 const parts = { key: null, value: null };
 /** @type {'one' | 'compare'} */
 let mode = 'one';
-/** What is compared: `text` as it was typed, or bytes with their name. @type {{name: string, body: {[name: string]: any}}[]} */
+/** What is compared. @type {import('./bytes/sheet.js').Side[]} */
 let pair = [];
-/** Answers that were asked for before this one are too late. */
-let asked = 0;
+/** What is being opened: whoever goes on to compare means that. @type {Promise<void>} */
+let opening = Promise.resolve();
 
 const pane = new BytesPane({
   fields: part('fields'), hex: part('hex'), foot: part('lies'), columns,
@@ -66,7 +58,7 @@ const clients = new Clients({
   root: part('clients'),
   onChoose: (seen) => {
     const blob = blobLookedAt();
-    pane.strike(seen && blob ? [blob.from + seen.read, blob.to] : null);
+    pane.strike(seen && blob ? [blob.extent[0] + seen.read, blob.extent[1]] : null);
   },
 });
 const comparison = new Comparison({ root: part('two'), hexes: part('pair'), foot: part('lies'), columns });
@@ -76,61 +68,22 @@ const blobs = new Map();
 
 // -- asking
 
-/**
- * @param {string} url
- * @param {{[name: string]: any}} body
- * @returns {Promise<any>} null where a later question has been asked meanwhile, or none could be answered
- */
-async function question(url, body) {
-  asked += 1;
-  const mine = asked;
-  const slow = setTimeout(() => sayHow(['Reading…']), SLOW_MS);
-  try {
-    const answer = await tell(url, 'POST', body);
-    return mine === asked ? answer : null;
-  } catch (error) {
-    if (mine === asked) refuse(error instanceof Error ? error.message : 'This could not be read.');
-    return null;
-  } finally {
-    clearTimeout(slow);
-  }
-}
-
-/** @param {(Node | string)[]} says */
-function sayHow(says) {
-  part('guess').classList.remove('no');
-  part('guess').replaceChildren(...says);
-  for (const field of [text, second]) field.removeAttribute('aria-invalid');
-}
-
-/** One line that says what is wrong; what was open stays. @param {string} says */
-function refuse(says) {
-  part('guess').classList.add('no');
-  part('guess').textContent = says;
-  (document.activeElement === second ? second : text).setAttribute('aria-invalid', 'true');
-}
-
-/** @param {string} typed @returns {boolean} */
-function isTooLong(typed) {
-  if (typed.length <= bytesMost * LETTERS_A_BYTE) return false;
-  asked += 1;
-  refuse(`These are more than ${bytesMost.toLocaleString('en')} bytes, which is as much as the inspector takes at once. The command manage.py decode takes more.`);
-  return true;
+/** @param {{[name: string]: any}} body @param {string} source */
+function open(body, source) {
+  opening = openAnswer(body, source);
+  return opening;
 }
 
 /** @param {{[name: string]: any}} body @param {string} source */
-async function open(body, source) {
+async function openAnswer(body, source) {
   /** @type {Inspected | null} */
-  const answer = await question('/api/inspect', body);
+  const answer = await asking.ask('/api/inspect', body);
   if (!answer) return;
   leaveRecord();
-  sheet = sheetOf(answer, source);
+  sheet = new Sheet(answer, source);
   show();
   follow();
 }
-
-/** @param {Inspected} answer @param {string} source @returns {Sheet} */
-const sheetOf = (answer, source) => ({ original: answer, current: answer, history: new History(), paths: new Set(), source });
 
 /** Typed or pasted. */
 function typed() {
@@ -138,28 +91,25 @@ function typed() {
   second.classList.toggle('tall', second.value.length > 200 || second.value.includes('\n'));
   if (mode === 'compare') return compareTyped();
   if (!text.value.trim()) {
-    asked += 1;
-    sayHow([]);
+    asking.forget();
+    asking.say([]);
     return undefined;
   }
-  if (isTooLong(text.value)) return undefined;
+  if (asking.isTooLong(text.value)) return undefined;
   return open({ text: text.value }, 'Pasted');
 }
 
 /** @param {Guess} guess */
 async function chooseKind(guess) {
   if (!sheet) return;
-  const answer = await question('/api/inspect', { bytes: sheet.current.bytes, kind: guess.kind, version: asVersion(guess) });
+  const answer = await asking.ask('/api/inspect', { bytes: sheet.current.bytes, kind: guess.kind, version: asVersion(guess) });
   if (!answer || !sheet) return;
   const kept = { ...answer, guesses: sheet.current.guesses, how: sheet.current.how };
-  sheet = sheetOf(kept, sheet.source);
+  sheet = new Sheet(kept, sheet.source);
   if (record) parts[partShown()] = sheet;
   show();
   follow();
 }
-
-/** Kinds that tell their own version are read as they say. @param {{kind: string, version: number | null}} of */
-const asVersion = ({ kind, version }) => (/-(request|response)$/.test(kind) && version !== null ? version : undefined);
 
 /** @param {Place} place @param {string | null} typed @returns {Promise<string | null>} what is wrong */
 async function onEdit(place, typed) {
@@ -176,11 +126,7 @@ async function onEdit(place, typed) {
   } catch (error) {
     return error instanceof Error ? error.message : 'This cannot be written.';
   }
-  if (answer.bytes !== current.bytes) {
-    sheet.history.push({ current, paths: sheet.paths });
-    sheet.paths = new Set([...sheet.paths, place.path]);
-    sheet.current = { ...answer, guesses: current.guesses, how: current.how };
-  }
+  sheet.take(answer, place.path);
   show({ select: place.path, open: pane.grid.open });
   part('fields').focus({ preventScroll: true });
   follow();
@@ -188,10 +134,7 @@ async function onEdit(place, typed) {
 }
 
 function undo() {
-  const past = sheet?.history.pop();
-  if (!sheet || !past) return;
-  sheet.current = past.current;
-  sheet.paths = past.paths;
+  if (!sheet?.undo()) return;
   show({ select: pane.selected?.path ?? null, open: pane.grid.open });
   if (part('undo').hidden) part('fields').focus({ preventScroll: true });
   follow();
@@ -202,18 +145,18 @@ function undo() {
 /** @param {{select?: string | null, open?: Set<string>}} [how] */
 function show({ select = null, open: opened } = {}) {
   if (!sheet) return;
-  const { current, original, paths, history } = sheet;
+  const { current, original, paths, steps } = sheet;
   arrange();
-  pane.show(current, { before: current === original ? null : original, select: select ?? current.problem?.path ?? null, open: opened, edited: paths });
+  pane.show(current, { before: sheet.isEdited ? original : null, select: select ?? current.problem?.path ?? null, open: opened, edited: paths });
   part('title').textContent = current.title;
   part('subtitle').textContent = current.version === null ? '' : `version ${current.version}`;
   part('size').textContent = counted(current.length, 'byte');
-  part('undo').hidden = history.length === 0;
-  part('undo').textContent = history.length > 1 ? `Undo edit (${history.length})` : 'Undo edit';
+  part('undo').hidden = steps === 0;
+  part('undo').textContent = steps > 1 ? `Undo edit (${steps})` : 'Undo edit';
   part('says').replaceChildren(...sentence(current.says));
   part('basis').textContent = basisOf(current);
   part('basis').classList.toggle('problem', current.problem !== null);
-  sayHow(guessing(current, sheet.source === 'Pasted' ? '' : sheet.source, chooseKind));
+  asking.say(guessing(current, sheet.source === 'Pasted' ? '' : sheet.source, chooseKind));
   showWhere();
   showClients();
 }
@@ -252,22 +195,16 @@ function arrange() {
   for (const button of part('mode').querySelectorAll('button')) button.setAttribute('aria-pressed', String(button.dataset.value === mode));
 }
 
-/** The subscription around what is selected, or the first there is; the whole where it is one itself. */
+/** What the panel about older clients is about: the whole where it has versions of that sort, else a subscription within. */
 function blobLookedAt() {
-  if (!sheet) return null;
-  const { current } = sheet;
-  if (current.clients.length) return { from: 0, to: current.length, place: null };
-  let place = pane.selected;
-  while (place && !isSubscription(place)) place = place.parent;
-  if (!place) for (const found of pane.tree.all()) if (isSubscription(found)) { place = found; break; }
-  return place?.lies ? { from: place.node.offset + (place.node.prefix ?? 0), to: place.end, place } : null;
+  if (!sheet || mode !== 'one') return null;
+  if (sheet.current.clients.length) return { extent: [0, sheet.current.length], place: null };
+  const place = subscriptionAround(pane);
+  return place && { extent: contentOf(place), place };
 }
 
-/** @param {Place} place */
-const isSubscription = (place) => isBlob(place.node) && place.node.kind === 'subscription';
-
 async function showClients() {
-  const blob = mode === 'one' ? blobLookedAt() : null;
+  const blob = blobLookedAt();
   if (!blob || !sheet) {
     clients.show(null);
     return;
@@ -276,14 +213,13 @@ async function showClients() {
     clients.show(sheet.current);
     return;
   }
-  const bytes = toBase64(pane.bytes.subarray(blob.from, blob.to));
+  const bytes = toBase64(pane.bytes.subarray(...blob.extent));
   const of = blob.place.parent ? nameOf(blob.place.parent.node) : '';
   const known = blobs.get(bytes) ?? tell('/api/inspect', 'POST', { bytes, kind: 'subscription', guess: false });
   blobs.set(bytes, known);
   try {
     const answer = await known;
-    const now = blobLookedAt();
-    if (now?.from === blob.from && now.to === blob.to && mode === 'one') clients.show(answer, of);
+    if (blobLookedAt()?.place === blob.place) clients.show(answer, of);
   } catch {
     blobs.delete(bytes);
     clients.show(null);
@@ -294,52 +230,35 @@ async function showClients() {
 
 /** @param {'one' | 'compare'} wanted */
 async function setMode(wanted) {
+  await opening;
   mode = wanted;
   if (mode === 'one') {
     text.value = '';
     text.classList.remove('tall');
     part('two').replaceChildren();
     if (sheet) show({ select: pane.selected?.path ?? null, open: pane.grid.open });
-    else sayHow([]);
+    else asking.say([]);
     arrange();
     showWhere();
     return;
   }
-  pair = pairOf();
+  pair = pairOf(sheet, pane);
   [text, second].forEach((field, at) => {
     field.value = pair[at]?.body.bytes ? toHex(fromBase64(pair[at].body.bytes).subarray(0, PASTED_MOST)) : '';
     field.classList.remove('tall');
   });
   part('says').textContent = 'Two subscriptions, two values of a record, before and after an edit: fields are matched by name.';
   part('basis').textContent = '';
-  sayHow([pair.length < 2 ? 'Paste what to compare.' : '']);
+  asking.say([pair.length < 2 ? 'Paste what to compare.' : '']);
   arrange();
   showWhere();
   if (pair.length === 2) await compare();
   else (pair.length ? second : text).focus();
 }
 
-/** What one would compare: before and after the edits, or two members' blobs of a kind, or what is open with what comes. */
-function pairOf() {
-  if (!sheet) return [];
-  const { current, original } = sheet;
-  const whole = (/** @type {Inspected} */ of, /** @type {string} */ name) => ({ name, body: { bytes: of.bytes, kind: of.kind, version: asVersion(of) } });
-  if (current !== original) return [whole(original, 'before'), whole(current, 'after')];
-  let place = pane.selected;
-  while (place && !isBlob(place.node)) place = place.parent;
-  const alike = [...pane.tree.all()].filter((found) => isBlob(found.node) && found.node.kind === (place?.node.kind ?? 'subscription') && found.lies);
-  if (alike.length < 2) return [whole(current, 'first')];
-  const at = Math.max(0, place ? alike.indexOf(place) : 0);
-  const chosen = [alike[at], alike[(at + 1) % alike.length]];
-  return chosen.map((found, number) => ({
-    name: (found.parent ? nameOf(found.parent.node) : '') || ['first', 'second'][number],
-    body: { bytes: toBase64(pane.bytes.subarray(found.node.offset + (found.node.prefix ?? 0), found.end)), kind: /** @type {string} */ (found.node.kind) },
-  }));
-}
-
 async function compareTyped() {
-  if (!text.value.trim() || !second.value.trim()) return sayHow(['Paste what to compare.']);
-  if (isTooLong(text.value) || isTooLong(second.value)) return undefined;
+  if (!text.value.trim() || !second.value.trim()) return asking.say(['Paste what to compare.']);
+  if (asking.isTooLong(text.value) || asking.isTooLong(second.value)) return undefined;
   pair = [text, second].map((field, at) => ({ name: ['first', 'second'][at], body: { text: field.value } }));
   return compare();
 }
@@ -347,7 +266,7 @@ async function compareTyped() {
 async function compare() {
   const [first, other] = pair.map(({ name, body }) => ({ ...body, name }));
   /** @type {import('./bytes/types').Compared | null} */
-  const answer = await question('/api/inspect/compare', { first, second: other });
+  const answer = await asking.ask('/api/inspect/compare', { first, second: other });
   if (!answer) return;
   comparison.show(answer, [pair[0].name, pair[1].name]);
   arrange();
@@ -357,7 +276,7 @@ async function compare() {
   part('undo').hidden = true;
   part('size').textContent = `${answer.first.length.toLocaleString('en')} and ${counted(answer.second.length, 'byte')}`;
   part('says').replaceChildren(...sentence(answer.says));
-  sayHow([]);
+  asking.say([]);
   pair.forEach((side, at) => {
     const of = at ? answer.second : answer.first;
     side.body = { bytes: of.bytes, kind: of.kind, version: asVersion(of) };
@@ -384,8 +303,7 @@ function follow() {
 
 async function copyLink() {
   if (!sheet && mode === 'one') return;
-  const edits = sheet !== null && sheet.current !== sheet.original;
-  const carried = record && mode === 'one' && !edits ? location.search : fragment();
+  const carried = record && mode === 'one' && !sheet?.isEdited ? location.search : fragment();
   if (carried === null) {
     toast(`Too large for a link, which carries ${LINK_BYTES_MOST.toLocaleString('en')} bytes at most. Copy as hex in its place.`);
     return;
@@ -431,16 +349,16 @@ function leaveRecord() {
 
 /** @param {string} timeline @param {string} entry */
 async function openRecord(timeline, entry) {
-  sayHow(['Reading the record…']);
+  asking.say(['Reading the record…']);
   try {
     /** @type {RecordBytes} */
     const found = await ask(`/api/timelines/${encodeURIComponent(timeline)}/entries/${encodeURIComponent(entry)}/bytes`);
     record = found;
-    parts.key = found.key && sheetOf(found.key, 'From the record');
-    parts.value = found.value && sheetOf(found.value, 'From the record');
+    parts.key = found.key && new Sheet(found.key, 'From the record');
+    parts.value = found.value && new Sheet(found.value, 'From the record');
     showPart(found.value ? 'value' : 'key');
   } catch (error) {
-    refuse(error instanceof Error ? error.message : 'This record could not be read.');
+    asking.refuse(error instanceof Error ? error.message : 'This record could not be read.');
     part('start').hidden = false;
   }
 }

@@ -10,10 +10,10 @@ import pytest
 
 from explorer.inspector import answering
 from groups.models import Timeline
-from groups.wire.embedded import encode_assignment, encode_subscription
+from groups.wire.embedded import encode_subscription
 from groups.wire.primitives import to_base64
 from tests.api.conftest import Api
-from tests.stories import Story, a_day_of_three, record
+from tests.stories import Story, a_day_of_three, classic_group
 
 Stored = Callable[..., Timeline]
 
@@ -127,36 +127,6 @@ def test_a_classic_groups_blobs_are_opened_in_place(stored: Stored, api: Api) ->
     assert bytes_of(value)[at : at + 8] == bytes([0, 0, 0, 0, 0, 0, 0, 1])
 
 
-def classic_group() -> dict[str, Any]:
-    member = {
-        "memberId": "c-1",
-        "groupInstanceId": None,
-        "clientId": "c",
-        "clientHost": "/10.0.0.1",
-        "rebalanceTimeout": 300000,
-        "sessionTimeout": 45000,
-        "subscription": to_base64(bytes.fromhex(WORKED)),
-        "assignment": to_base64(
-            encode_assignment(
-                {
-                    "version": 1,
-                    "assignedPartitions": [{"topic": "foo", "partitions": [0, 1]}],
-                    "userData": None,
-                }
-            )
-        ),
-    }
-    value = {
-        "protocolType": "consumer",
-        "generation": 1,
-        "protocol": "range",
-        "leader": "c-1",
-        "currentStateTimestamp": 1000,
-        "members": [member],
-    }
-    return record(2, {}, value) | {"version": 3, "key": {"group": "orders"}}
-
-
 @pytest.mark.parametrize(
     ("body", "message"),
     [
@@ -190,7 +160,7 @@ def test_what_cannot_be_done_gets_one_line(api: Api, body: Any, message: str) ->
 
 def test_more_bytes_than_the_bound_are_refused_by_its_name(api: Api) -> None:
     most = answering.BYTES_MOST
-    assert api.post("inspect", {"bytes": to_base64(bytes(most)), "kind": "key"})[0] == 200
+    assert api.post("inspect", {"bytes": to_base64(bytes(most)), "kind": "key", "guess": False})[0] == 200
     for size in (most + 1, 1024 * 1024):
         status, answer = api.post("inspect", {"bytes": to_base64(bytes(size))})
         assert status == 413

@@ -70,7 +70,7 @@ def open_page(browser: Browser, server: Served) -> Iterator[Callable[..., Page]]
             before(page)
         page.goto(server.url + address)
         # Pages that are forms or text have nothing that must first come alive.
-        if address == "/" or address.startswith("/t/"):
+        if address == "/" or address.startswith(("/t/", "/inspect")):
             page.wait_for_selector("html[data-alive]")
         return page
 

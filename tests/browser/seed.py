@@ -1,4 +1,7 @@
-"""``python -m tests.browser.seed``: stores a log without topic names in the server's database; prints its id."""
+"""``python -m tests.browser.seed``: stores a log without topic names in the server's database; prints its id.
+
+With ``classic`` as its argument, the log of a classic group.
+"""
 
 from __future__ import annotations
 
@@ -12,11 +15,15 @@ def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "explorer.settings")
     django.setup()
     from groups import storage
-    from tests.stories import OTHER_TOPIC_ID, Story
+    from tests.stories import OTHER_TOPIC_ID, Story, classic_group
 
     timeline = storage.create_timeline(title="Orders", source="import", group="orders")
     writer = storage.open_writer(timeline.id, "the test")
-    for batch in Story().joins("A", [0, 1]).joins("B", [2], OTHER_TOPIC_ID).leaves("A").batches(1):
+    if sys.argv[1:] == ["classic"]:
+        story = Story().unit(classic_group())
+    else:
+        story = Story().joins("A", [0, 1]).joins("B", [2], OTHER_TOPIC_ID).leaves("A")
+    for batch in story.batches(1):
         writer.append(batch)
     writer.finish("complete")
     sys.stdout.write(timeline.id)

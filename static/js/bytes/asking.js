@@ -1,0 +1,69 @@
+/**
+ * Questions about what was pasted, and the line beside it that says how it was read or what is wrong with it.
+ */
+
+import { tell } from '../api.js';
+
+/** An answer that takes longer is waited for in words. */
+const SLOW_MS = 400;
+/** Letters that one byte takes in the longest form that is read: a hex dump with offsets and letters beside it. */
+const LETTERS_A_BYTE = 5;
+
+export class Asking {
+  /** Answers to questions before this one are too late. */
+  #last = 0;
+
+  /** @param {{line: HTMLElement, fields: HTMLTextAreaElement[], bytesMost: number}} parts */
+  constructor({ line, fields, bytesMost }) {
+    this.line = line;
+    this.fields = fields;
+    this.bytesMost = bytesMost;
+  }
+
+  /** Whatever was asked is no longer wanted. */
+  forget() {
+    this.#last += 1;
+  }
+
+  /**
+   * @param {string} url
+   * @param {{[name: string]: any}} body
+   * @returns {Promise<any>} null where a later question was asked meanwhile, or none could be answered
+   */
+  async ask(url, body) {
+    this.#last += 1;
+    const mine = this.#last;
+    const slow = setTimeout(() => this.say(['Reading…']), SLOW_MS);
+    try {
+      const answer = await tell(url, 'POST', body);
+      return mine === this.#last ? answer : null;
+    } catch (error) {
+      if (mine === this.#last) this.refuse(error instanceof Error ? error.message : 'This could not be read.');
+      return null;
+    } finally {
+      clearTimeout(slow);
+    }
+  }
+
+  /** @param {(Node | string)[]} says */
+  say(says) {
+    this.line.classList.remove('no');
+    this.line.replaceChildren(...says);
+    for (const field of this.fields) field.removeAttribute('aria-invalid');
+  }
+
+  /** One line that says what is wrong; what was open stays. @param {string} says */
+  refuse(says) {
+    this.line.classList.add('no');
+    this.line.textContent = says;
+    (this.fields.find((field) => field === document.activeElement) ?? this.fields[0]).setAttribute('aria-invalid', 'true');
+  }
+
+  /** Whether text is of more bytes than are taken; says so. @param {string} text */
+  isTooLong(text) {
+    if (text.length <= this.bytesMost * LETTERS_A_BYTE) return false;
+    this.forget();
+    this.refuse(`These are more than ${this.bytesMost.toLocaleString('en')} bytes, which is as much as the inspector takes at once. The command manage.py decode takes more.`);
+    return true;
+  }
+}
