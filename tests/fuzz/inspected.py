@@ -5,8 +5,9 @@ from __future__ import annotations
 import base64
 import struct
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache, partial
+from itertools import chain, islice
 from typing import Any, Final
 
 import orjson
@@ -34,6 +35,8 @@ from tests.fuzz.batched import batch_seeds, sealed, segment_seeds, written_recor
 from tests.fuzz.messages import check_extents, made, message_of, messages
 from tests.fuzz.oracle import MOST_LISTED_BYTES_FOR_A_BYTE, Target, expect
 from tests.fuzz.recorded import request_seeds
+
+MOST_SEEDS_OF_A_KIND: Final = 60
 
 MADE_ANEW: Final = ("batchLength", "crc", "length")
 
@@ -132,10 +135,12 @@ def may_be_edited(node: Node) -> bool:
 def kind_seeds(kind: Kind) -> list[bytes]:
     """Of all valid bytes, what the kind reads to its end."""
     own = message_of(kind)
-    rows = [row for message in messages().values() if own in (None, message) for row in headed(message)]
+    rows: Iterable[bytes] = chain.from_iterable(
+        headed(message) for message in messages().values() if own in (None, message)
+    )
     if own is None:
-        rows += [*batch_seeds(), *segment_seeds(), *request_seeds(), *written_records()]
-    return [row for row in rows if reads(kind, row)][:200]
+        rows = chain(batch_seeds(), segment_seeds(), request_seeds(), written_records(), rows)
+    return list(islice((row for row in rows if reads(kind, row)), MOST_SEEDS_OF_A_KIND))
 
 
 def headed(message: Message) -> Iterator[bytes]:
@@ -148,6 +153,8 @@ def headed(message: Message) -> Iterator[bytes]:
             # Streams' blobs begin with their version, and mostly the newest that their writer knows.
             yield struct.pack(">i", version) + row[4:]
             yield struct.pack(">ii", version, 11) + row[8:]
+            # Headers of responses: a correlation id, and no tagged fields.
+            yield from (b"\0\0\0\7" + row, b"\0\0\0\7\0" + row)
 
 
 def reads(kind: Kind, data: bytes) -> bool:

@@ -14,18 +14,10 @@ from groups.wire.codec import codec
 from groups.wire.coordinator_schema import RECORD_TYPES
 from groups.wire.embedded import ASSIGNMENT, SUBSCRIPTION
 from groups.wire.errors import RecordError
-from groups.wire.inspection import (
-    Kind,
-    Node,
-    kinds,
-)
+from groups.wire.inspection import Kind, Node, kinds
 from groups.wire.inspection.nodes import values_of
 from groups.wire.inspection.walk import Stopped, Walk
-from groups.wire.rpc import (
-    APIS,
-    REQUEST_HEADER,
-    RESPONSE_HEADER,
-)
+from groups.wire.rpc import APIS, REQUEST_HEADER, RESPONSE_HEADER, Api
 from groups.wire.schema import Message
 from groups.wire.streams_user_data import ASSIGNMENT_INFO, SUBSCRIPTION_INFO, VERSION_PROBE
 from groups.wire.struct_readers import struct_reader
@@ -36,6 +28,7 @@ from tests.fuzz.values import encodings
 SEEDS_OF_A_SCHEMA: Final = 4
 
 
+@cache
 def messages() -> dict[str, Message]:
     """Every schema that there is, by a name of its own."""
     found = [SUBSCRIPTION, ASSIGNMENT, STICKY_USER_DATA, COOPERATIVE_STICKY_USER_DATA]
@@ -52,7 +45,8 @@ def messages() -> dict[str, Message]:
 
 def message_of(kind: Kind) -> Message | None:
     """The one message that a kind is, if it is one."""
-    message = getattr(kind.layout, "message", None)
+    api: Api | None = getattr(kind.layout, "api", None)
+    message = getattr(kind.layout, "message", None) if api is None else api.response
     return message if isinstance(message, Message) else None
 
 

@@ -12,14 +12,7 @@ from groups.wire.control import ControlType, decode_control, encode_control
 from groups.wire.coordinator_schema import RECORD_TYPES
 from groups.wire.metadata_log import decode_metadata_record
 from groups.wire.records import decode_record, encode_record, is_opaque
-from groups.wire.rpc import (
-    APIS,
-    Api,
-    decode_request,
-    decode_response,
-    encode_request,
-    encode_response,
-)
+from groups.wire.rpc import APIS, Api, decode_request, decode_response, encode_request, encode_response
 from tests.fuzz.messages import made
 from tests.fuzz.oracle import Target, expect
 
