@@ -43,6 +43,8 @@ def said_of(frame: Frame) -> Said:
                 for member_id, member in frame["members"].items()
             },
         }
+    if frame["protocol"] in ("share", "streams"):
+        return _said_of_modern(frame)
     return {
         "group": frame["group"],
         "protocol": "consumer",
@@ -60,6 +62,49 @@ def said_of(frame: Frame) -> Said:
             }
             for member_id, member in frame["members"].items()
         },
+    }
+
+
+def _said_of_modern(frame: Frame) -> Said:
+    """A share or a streams group, which are described by what they have assigned alone."""
+    said = {
+        "group": frame["group"],
+        "protocol": frame["protocol"],
+        "state": frame["state"],
+        "epoch": frame["group_epoch"],
+        "assignment_epoch": frame["assignment_epoch"],
+    }
+    if frame["protocol"] == "share":
+        fields = ("epoch", "client_id", "host", "rack_id")
+        members = {
+            member_id: {field: member[field] for field in fields}
+            | {"subscribed": sorted(member["subscribed"]), "assignment": member["assigned"]}
+            for member_id, member in frame["members"].items()
+        }
+        return said | {"members": members}
+    fields = ("epoch", "client_id", "host", "topology_epoch", "process_id", "endpoint", "tags")
+    members = {
+        member_id: {field: member[field] for field in fields}
+        | {
+            "assignment": {
+                "active": member["assigned"],
+                "standby": member["standby"],
+                "warmup": member["warmup"],
+            },
+            "target": {
+                "active": frame["target"].get(member_id, {}),
+                "standby": frame["target_standby"].get(member_id, {}),
+                "warmup": frame["target_warmup"].get(member_id, {}),
+            },
+        }
+        for member_id, member in frame["members"].items()
+    }
+    topology = frame["topology"]
+    subtopologies = {name: each["source_topics"] for name, each in topology["subtopologies"].items()}
+    return said | {
+        "topology_epoch": topology["epoch"],
+        "subtopologies": subtopologies,
+        "members": members,
     }
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import pytest
@@ -11,16 +13,18 @@ from . import jars
 from .fresh import Recorded, record
 from .node import Node
 from .replayed import Replayed, replay_requests
+from .share_and_streams import Snapshots, play
 from .simulated import Run, simulate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Session:
-    """All that one broker did for the tests: a scenario of its own, and the requests of a simulated run."""
+    """All that one broker did for the tests: a scenario of its own, a share and a streams group, and a simulated run's requests."""
 
     recorded: Recorded
     run: Run
     replayed: list[Replayed]
+    modern: Snapshots
     problem: list[Exception]
 
 
@@ -44,17 +48,25 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
 @pytest.fixture(scope="session")
 def session(released_jars: str, run: Run, tmp_path_factory: pytest.TempPathFactory) -> Session:
     replayed: list[Replayed] = []
+    modern: Snapshots = []
     problem: list[Exception] = []
 
     def beside(node: Node) -> None:
         # Whatever goes wrong here is the affair of the tests that compare the run.
-        try:
+        def attempt(work: Callable[[], None]) -> None:
+            try:
+                work()
+            except Exception as error:
+                problem.append(error)
+
+        def replay() -> None:
             replayed.append(replay_requests(node, run.entries, group=run.group, until_ms=run.until_ms))
-        except Exception as error:
-            problem.append(error)
+
+        with ThreadPoolExecutor(2) as pool:
+            list(pool.map(attempt, (replay, lambda: modern.extend(play(node)))))
 
     recorded = record(tmp_path_factory.mktemp("broker"), beside)
-    return Session(recorded=recorded, run=run, replayed=replayed, problem=problem)
+    return Session(recorded=recorded, run=run, replayed=replayed, modern=modern, problem=problem)
 
 
 @pytest.fixture(scope="session")

@@ -20,6 +20,7 @@ from confluent_kafka import Consumer, Producer, TopicPartition
 from .described import Watcher
 from .members import CLASSIC, CONSUMER, Member
 from .node import Node, running, wait_for_coordinator
+from .share_and_streams import SETTINGS
 
 SHARED = "shared"
 OLD = "old"
@@ -50,7 +51,7 @@ class Recorded:
 
 def record(folder: Path, beside: Callable[[Node], None]) -> Recorded:
     """Plays the scenario in ``folder``; ``beside`` is done by the same node in the meantime, on a thread."""
-    with running(folder) as node, contextlib.ExitStack() as leftovers:
+    with running(folder, SETTINGS) as node, contextlib.ExitStack() as leftovers:
         with node.connect() as connection:
             topics = {connection.create_topic(name, count): name for name, count in (("foo", 4), ("bar", 3))}
         for group in (SHARED, OLD):

@@ -1,8 +1,9 @@
 """The few requests that the tests send to a broker themselves, encoded by hand.
 
 The layouts are those of Kafka 4.3.1's own message schemas, as printed from the jars, in their flexible versions:
-ConsumerGroupHeartbeat v1, ConsumerGroupDescribe v0 and v1, DescribeGroups v6, OffsetCommit v10, CreateTopics v7,
-CreatePartitions v3, Metadata v12. A schema is a list of (name, type); a type is a name of ``_NUMBERS``, ``string``,
+ConsumerGroupHeartbeat v1, ConsumerGroupDescribe v0 and v1, ShareGroupHeartbeat v1, ShareGroupDescribe v1,
+StreamsGroupHeartbeat v0, StreamsGroupDescribe v0, DescribeGroups v6, OffsetCommit v10, CreateTopics v7, CreatePartitions v3,
+Metadata v12. A schema is a list of (name, type); a type is a name of ``_NUMBERS``, ``string``,
 ``string?``, ``bytes`` or ``uuid``,
 ``[type]`` for an array, ``("array?", type)`` and ``("struct?", schema)`` for those that may be null, or a schema.
 """
@@ -60,7 +61,7 @@ def _varint(value: int) -> bytes:
     return bytes(out)
 
 
-_NUMBERS = {"int8": "b", "int16": "h", "int32": "i", "int64": "q", "bool": "?"}
+_NUMBERS = {"int8": "b", "int16": "h", "uint16": "H", "int32": "i", "int64": "q", "bool": "?"}
 
 
 def encode(kind: Any, value: Any) -> bytes:

@@ -17,6 +17,7 @@ from .comparison import Frame, Said, disagreements, said_of, untrue_tables
 from .conftest import Session
 from .fresh import CROWD, OLD, SHARED, TRANSACTIONAL, Recorded
 from .node import PROBE
+from .share_and_streams import GROUPS as MODERN
 from .simulated import SCENARIO as BASIC
 
 pytestmark = [pytest.mark.broker, pytest.mark.spark]
@@ -46,7 +47,7 @@ def frames(report: dict[str, Any], environment: dict[str, str]) -> dict[str, lis
     """The settled frames of each imported group."""
     ids = {timeline["group"]: timeline["id"] for timeline in report["timelines"]}
     out = {}
-    for group in (SHARED, OLD, BASIC):
+    for group in (SHARED, OLD, BASIC, *MODERN):
         lines = manage(environment, "timeline", "show", ids[group], "--format", "frames").splitlines()
         out[group] = [frame for frame in map(json.loads, lines) if frame.pop("settled")]
     return out
@@ -64,6 +65,7 @@ def test_every_record_is_read_and_only_the_aborted_offset_left_out(report: dict[
         CROWD,
         TRANSACTIONAL,
         BASIC,
+        *MODERN,
     }
 
 
@@ -86,6 +88,18 @@ def test_the_imported_basic_case_goes_through_the_states_of_the_simulated_one(
 ) -> None:
     """The broker was given the simulated requests; what its log shows is the run, state by state."""
     assert stages(records_alone(frames[BASIC])) == stages(session.run.frames)
+
+
+@pytest.mark.parametrize("group", MODERN)
+def test_a_share_and_a_streams_group_go_through_the_states_that_the_broker_described(
+    session: Session, frames: dict[str, list[Frame]], group: str
+) -> None:
+    """Each of their heartbeats was followed by a description, so there is no state that only one side shows."""
+    assert session.problem == []
+    described = [each["said"] for each in session.modern if each["group"] == group]
+    assert [said for before, said in pairwise([{}, *described]) if said != before] == stages(
+        records_alone(frames[group])
+    )
 
 
 def stages(frames: list[Frame]) -> list[Said]:
