@@ -115,7 +115,17 @@ export function memberSays(frame, member, label) {
       : plain('Has not heard of the change', 'Not told yet');
   }
   if (missing.length) return plain(`Waiting for ${list(missing.map(label))}`, 'Waiting');
+  const copies = missingCopies(frame, member);
+  if (copies.length) return plain(`Waiting for a copy of ${list(copies.map(label))}`, 'Waiting');
   return plain('Up to date');
+}
+
+/** Standby and warm-up tasks that a member should have and has not. @param {Frame} frame @param {string} member */
+function missingCopies(frame, member) {
+  const state = frame.members[member];
+  const has = new Set([...keysOf(state.standby), ...keysOf(state.warmup)]);
+  const should = [...keysOf(frame.target_standby?.[member]), ...keysOf(frame.target_warmup?.[member])];
+  return should.filter((key) => !has.has(key));
 }
 
 /** @param {Frame} frame @param {string} member @returns {[string, string]} */

@@ -5,7 +5,7 @@ import { chipSays } from '../../static/js/board/chips.js';
 import { fieldsOf, recordName } from '../../static/js/fields.js';
 import { Labels } from '../../static/js/labels.js';
 import { distance, partitionsOf, readingChanges, unowned, waitsOf, widen } from '../../static/js/view.js';
-import { nowSays, stateMeans } from '../../static/js/words.js';
+import { memberSays, nowSays, stateMeans } from '../../static/js/words.js';
 
 const member = (more) => ({ epoch: 3, state: 'STABLE', assigned: {}, ...more });
 
@@ -68,6 +68,12 @@ test('tasks stand under subtopologies, and a topic of the same name says nothing
 
 test('copies of tasks count on the way to the target, one for each member that should have one', () => {
   assert.deepEqual(distance(STREAMS, partitionsOf(STREAMS)), [true, false, false, true, false]);
+});
+
+test('a member that waits for a copy alone is not called up to date', () => {
+  const there = { ...STREAMS, members: { A: member({ assigned: { 0: [0] } }), B: member({ assigned: { 0: [1] }, standby: { 0: [0] } }) } };
+  assert.equal(memberSays(there, 'A', (key) => key).says, 'Waiting for a copy of 0-1');
+  assert.equal(memberSays(there, 'B', (key) => key).says, 'Up to date');
 });
 
 test('tasks are written as Kafka Streams does, once the protocol is known', () => {
