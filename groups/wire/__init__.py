@@ -24,7 +24,7 @@ module                       what it is for
 ``rpc``                      requests and responses of the coordinator's APIs in all versions, and their headers
 ``kip``                      what KIP-848 has otherwise than the released Kafka: records, requests, responses
 ``codec``                    compiles a schema for one version (``struct_readers``, ``struct_writers``)
-``fused_readers``            the same readers once more as one function each, several times faster
+``fused_readers``            the same readers once more as one function each, twice as fast or more
 ``primitives``               varints, strings, bytes, ids
 ``java_strings``             strings as Java writes and orders them
 ``errors``                   one class tree; each error one sentence with its byte offset

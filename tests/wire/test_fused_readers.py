@@ -12,6 +12,7 @@ from groups.wire.embedded import ASSIGNMENT, SUBSCRIPTION
 from groups.wire.errors import RecordError
 from groups.wire.fused_readers import fused_reader
 from groups.wire.primitives import Reader
+from groups.wire.rpc.apis import APIS
 from groups.wire.schema import Array, Field, Message, Primitive, struct
 from groups.wire.struct_readers import struct_reader
 from tests.wire.strategies import bodies
@@ -31,6 +32,7 @@ EVERYTHING = Message(
         Field("on", Primitive.BOOL, since=1, tag=2),
         Field("numbers", Array(Primitive.INT64), since=1, tag=3, nullable_since=1),
         Field("javas", Array(Primitive.MODIFIED_UTF8)),
+        Field("chars", Primitive.CHARS),
     ),
     newest=1,
     flexible_since=1,
@@ -39,6 +41,7 @@ EVERYTHING = Message(
 
 MESSAGES = [EVERYTHING, SUBSCRIPTION, ASSIGNMENT]
 MESSAGES += [message for type_ in RECORD_TYPES.values() for message in (type_.key, type_.value)]
+REQUESTS_AND_RESPONSES = [message for api in APIS.values() for message in (api.request, api.response)]
 
 
 def outcome(read: Reader, data: bytes, at: int) -> Any:
@@ -65,7 +68,7 @@ def damaged(draw: st.DrawFn, data: bytes) -> bytes:
 
 
 @settings(max_examples=400)
-@given(st.sampled_from(MESSAGES), st.data())
+@given(st.sampled_from(MESSAGES + REQUESTS_AND_RESPONSES), st.data())
 def test_good_bytes_and_bad_give_the_same_values_and_the_same_errors(message: Message, data: st.DataObject):
     version = data.draw(st.sampled_from(message.versions))
     form = message.form(version)
