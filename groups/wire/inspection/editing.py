@@ -82,9 +82,10 @@ def _place(tree: Any, name: str, node: Node | None) -> Any:
 
 
 def _set_unknown_tag(tree: Any, node: Node, value: Any) -> None:
-    for each in tree.get(UNKNOWN_TAGS, ()):
-        if each["tag"] == node.tag:
-            each["data"] = to_base64(from_base64(value))
+    same = [each for each in tree.get(UNKNOWN_TAGS, ()) if each["tag"] == node.tag]
+    if len(same) != 1:
+        raise UnencodableError("the tag stands there more than once, and is not edited")
+    same[0]["data"] = to_base64(from_base64(value))
 
 
 def _typed(type_: str, value: Any) -> Any:
