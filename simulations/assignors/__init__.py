@@ -1,29 +1,45 @@
-"""The assignors that a broker ships for the consumer protocol, by Kafka's names."""
+"""The assignors, by Kafka's names: those of the consumer protocol, and those of the classic one."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from simulations.assignors.consumer import RangeAssignor, UniformAssignor
+from simulations.assignors.explanation import Explanation
 from simulations.assignors.interface import (
     Assignment,
     Assignor,
     AssignorError,
+    GroupAssignment,
     GroupSpec,
     MemberSpec,
+    Owned,
+    Topic,
     all_subscribe_alike,
 )
-from simulations.assignors.range import RangeAssignor
-from simulations.assignors.uniform import UniformAssignor
 
-SERVER_ASSIGNORS: dict[str, Assignor] = {
+SERVER_ASSIGNORS: Final[Mapping[str, Assignor]] = {
     assignor.name: assignor for assignor in (UniformAssignor(), RangeAssignor())
 }
 """``group.consumer.assignors`` at its default, in its order: the first is the default assignor."""
 
+ASSIGNORS: Final[Mapping[str, Mapping[str, Callable[[], Assignor]]]] = {
+    "consumer": {"uniform": UniformAssignor, "range": RangeAssignor},
+}
+"""Protocol → name → makes a fresh one: an object belongs to one group."""
+
 __all__ = [
+    "ASSIGNORS",
     "SERVER_ASSIGNORS",
     "Assignment",
     "Assignor",
     "AssignorError",
+    "Explanation",
+    "GroupAssignment",
     "GroupSpec",
     "MemberSpec",
+    "Owned",
+    "Topic",
     "all_subscribe_alike",
 ]

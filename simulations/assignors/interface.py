@@ -1,8 +1,8 @@
-"""What a server-side assignor of the consumer protocol is given, and what it answers.
+"""What an assignor is given, and what it answers: one interface for both protocols.
 
-Kafka: ``ConsumerGroupPartitionAssignor``, ``GroupSpec``, ``SubscribedTopicDescriber``. Assignors take members,
-topics and what is owned *in the order given*; who wants a real broker's order puts them into it before
-(``simulations.assignors.java_orders``).
+Kafka: ``ConsumerPartitionAssignor`` of the clients, ``ConsumerGroupPartitionAssignor`` of the coordinator. Assignors
+take members, topics and what is owned *in the order given*; who wants a real broker's order puts them into it before
+(``simulations.assignors.broker_order``).
 """
 
 from __future__ import annotations
@@ -11,52 +11,90 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-Assignment = dict[str, dict[str, list[int]]]
-"""Member id → topic → partitions. Topics are whatever keys the spec used; Kafka uses topic ids."""
+from simulations.assignors.explanation import Explanation
+
+Owned = Mapping[str, Sequence[int]]
+"""Topic → partitions; a run of neighbours may be a ``range``."""
+
+Assignment = dict[str, Owned]
+"""Member id → topic → partitions. Topics are whatever keys the spec used; Kafka's coordinator uses topic ids."""
 
 
 class AssignorError(Exception):
-    """The input cannot be assigned; Kafka raises ``PartitionAssignorException`` and answers error -1."""
+    """The input cannot be assigned: Kafka throws. ``fault`` names the fault of Kafka's own, if it is one."""
+
+    def __init__(self, message: str, fault: str | None = None) -> None:
+        super().__init__(message)
+        self.fault = fault
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Topic:
+    """A topic as the metadata have it. ``racks``: the racks of each partition's replicas, where they are known."""
+
+    partitions: int
+    racks: Mapping[int, Sequence[str]] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemberSpec:
-    """One member: what it subscribes to, and its current *target* (not what it holds)."""
+    """One member.
+
+    ``topics`` is what it subscribes to, in order. ``owned`` is what it says to own (classic), or its current
+    *target*, which is not what it holds (consumer); the order of partitions counts. ``generation`` and
+    ``user_data`` are those of a classic member's subscription; without user data ``sticky`` takes what is owned.
+    """
 
     topics: Sequence[str]
-    owned: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    owned: Owned = field(default_factory=dict)
     instance_id: str | None = None
+    rack_id: str | None = None
+    generation: int | None = None
+    user_data: bytes | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupSpec:
     """A group as an assignor sees it.
 
-    ``topics`` gives partition counts of the subscribed topics, in the order in which ``uniform`` is to walk
-    them. ``topic_ranks`` is their order by id, which decides ties between topics; without it ``topics``' own.
-    ``homogeneous`` is the group's subscription type.
+    ``topics`` are those that exist, in the order in which ``uniform`` is to walk them. ``topic_ranks`` is their
+    order by id, which decides ties between topics; without it ``topics``' own. ``homogeneous`` is the subscription
+    type of a consumer group; the assignors of classic groups look for themselves.
     """
 
     members: Mapping[str, MemberSpec]
-    topics: Mapping[str, int]
-    homogeneous: bool
+    topics: Mapping[str, Topic]
+    homogeneous: bool = False
     topic_ranks: Sequence[str] | None = None
 
     def partitions(self, topic: str) -> int:
         """How many partitions a subscribed topic has; an error if nobody knows it."""
         try:
-            return self.topics[topic]
+            return self.topics[topic].partitions
         except KeyError:
             raise AssignorError(f"a member subscribes to the topic {topic}, which does not exist") from None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupAssignment:
+    """An assignor's answer. A member that is left out has nothing.
+
+    ``intended`` is the plan of ``cooperative-sticky`` before partitions in transfer are withheld; ``faults`` the
+    names of those faults of Kafka's own that this answer shows (``simulations.assignors.faults``).
+    """
+
+    members: Assignment
+    intended: Assignment | None = None
+    faults: tuple[str, ...] = ()
+
+
 class Assignor(Protocol):
-    """One way to spread partitions over members."""
+    """One way to spread partitions over members. An object belongs to one group: some remember generations."""
 
     name: str
 
-    def assign(self, spec: GroupSpec) -> Assignment:
-        """The new target. A member that is left out has nothing."""
+    def assign(self, spec: GroupSpec, explain: Explanation | None = None) -> GroupAssignment:
+        """The new assignment; ``explain`` collects why. ``AssignorError`` where Kafka throws."""
         ...
 
 

@@ -6,23 +6,15 @@ given; here it is put into the order in which a broker's hash tables would hand 
 
 from __future__ import annotations
 
-import base64
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from groups.history.consumer_state import ConsumerGroup, ConsumerMember
-from simulations.assignors import SERVER_ASSIGNORS, Assignment, GroupSpec, MemberSpec
+from simulations.assignors import SERVER_ASSIGNORS, Assignment, GroupSpec, MemberSpec, Topic
+from simulations.assignors.broker_order import in_memory_target, signed_halves, topics_as_walked
 from simulations.assignors.java_orders import HashOrder, TimelineOrder, int_hash, string_hash, uuid_hash
 from simulations.coordinator.image import Image
 from simulations.coordinator.messages import Partitions
 from simulations.coordinator.subscriptions import all_names
-
-
-def in_memory_target(target: Mapping[str, Iterable[int]]) -> dict[str, tuple[int, ...]]:
-    """A target in the order in which a broker holds it after replay."""
-    return {
-        topic_id: tuple(HashOrder.set_copy(int_hash, target[topic_id]))
-        for topic_id in HashOrder.filled(uuid_hash, target)
-    }
 
 
 def members_in_order(group: ConsumerGroup, joiner: str | None) -> list[str]:
@@ -53,11 +45,8 @@ def compute_target(
     }
     subscribed = image.topic_ids(all_names(group, members))
     first = next(iter(members.values()), None)
-    # Kafka sizes the set of topics by the number of names, whether or not they exist.
     names = len(group.subscribed_topics(first)) if first is not None else 0
-    walk = HashOrder.with_capacity(uuid_hash, max(int(names / 0.75) + 1, 16))
-    for topic_id in dict.fromkeys((*next(iter(topic_ids.values()), ()), *subscribed)):
-        walk.put(topic_id)
+    walk = topics_as_walked(names, (*next(iter(topic_ids.values()), ()), *subscribed))
     spec = GroupSpec(
         members={
             member_id: MemberSpec(
@@ -65,11 +54,11 @@ def compute_target(
             )
             for member_id, member in members.items()
         },
-        topics={topic_id: image.by_id[topic_id].partitions for topic_id in walk},
+        topics={topic_id: Topic(partitions=image.by_id[topic_id].partitions) for topic_id in walk},
         homogeneous=homogeneous,
-        topic_ranks=sorted(subscribed, key=_signed_halves),
+        topic_ranks=sorted(subscribed, key=signed_halves),
     )
-    answer = SERVER_ASSIGNORS[assignor_name].assign(spec)
+    answer = SERVER_ASSIGNORS[assignor_name].assign(spec).members
     return {
         member_id: _ordered(assignor_name, spec, member_id, answer, homogeneous=homogeneous)
         for member_id in members
@@ -92,7 +81,7 @@ def _ordered(
 
 
 def _range_order(
-    assigned: Mapping[str, list[int]], spec: GroupSpec, member: MemberSpec, *, homogeneous: bool
+    assigned: Mapping[str, Sequence[int]], spec: GroupSpec, member: MemberSpec, *, homogeneous: bool
 ) -> dict[str, tuple[int, ...]]:
     topics = len(spec.topics) if homogeneous else len(member.topics)
     order = HashOrder.with_capacity(uuid_hash, int(topics / 0.75 + 1), assigned)
@@ -100,7 +89,7 @@ def _range_order(
 
 
 def _uniform_order(
-    assigned: Mapping[str, list[int]], spec: GroupSpec, member: MemberSpec, *, homogeneous: bool
+    assigned: Mapping[str, Sequence[int]], spec: GroupSpec, member: MemberSpec, *, homogeneous: bool
 ) -> dict[str, tuple[int, ...]]:
     """A changed member's maps: old topics put, emptied ones removed, then one ``computeIfAbsent`` per gain."""
     old = {topic_id: numbers for topic_id, numbers in member.owned.items() if topic_id in member.topics}
@@ -132,11 +121,5 @@ def _new_partition_set(spec: GroupSpec, topic_id: str, *, homogeneous: bool) -> 
     if homogeneous:
         return HashOrder(int_hash)
     subscribers = sum(topic_id in member.topics for member in spec.members.values())
-    expected = -(-spec.topics[topic_id] // subscribers)
+    expected = -(-spec.topics[topic_id].partitions // subscribers)
     return HashOrder.with_capacity(int_hash, int(expected / 0.75 + 1))
-
-
-def _signed_halves(topic_id: str) -> tuple[int, int]:
-    """How Kafka compares topic ids: by their two halves as signed 64-bit numbers."""
-    raw = base64.urlsafe_b64decode(topic_id + "==")
-    return int.from_bytes(raw[:8], "big", signed=True), int.from_bytes(raw[8:], "big", signed=True)

@@ -12,6 +12,7 @@ from simulations.assignors import (
     AssignorError,
     GroupSpec,
     MemberSpec,
+    Topic,
     all_subscribe_alike,
 )
 
@@ -24,11 +25,15 @@ def group(topics: dict[str, int], **members: tuple[str, Owned]) -> GroupSpec:
         member_id: MemberSpec(topics=subscription.split(), owned=owned)
         for member_id, (subscription, owned) in members.items()
     }
-    return GroupSpec(members=specs, topics=topics, homogeneous=all_subscribe_alike(specs))
+    return GroupSpec(
+        members=specs,
+        topics={t: Topic(partitions=n) for t, n in topics.items()},
+        homogeneous=all_subscribe_alike(specs),
+    )
 
 
 def assigned(name: str, spec: GroupSpec) -> Assignment:
-    answer = SERVER_ASSIGNORS[name].assign(spec)
+    answer = SERVER_ASSIGNORS[name].assign(spec).members
     return {
         member_id: {topic: sorted(partitions) for topic, partitions in answer.get(member_id, {}).items()}
         for member_id in spec.members
@@ -177,7 +182,7 @@ def test_uniform_balances_members_of_different_subscriptions(spec: GroupSpec, ex
 def test_static_members_come_first_for_range() -> None:
     spec = GroupSpec(
         members={"A": MemberSpec(topics=["T1"]), "B": MemberSpec(topics=["T1"], instance_id="i")},
-        topics={"T1": 2},
+        topics={"T1": Topic(partitions=2)},
         homogeneous=True,
     )
     assert assigned("range", spec) == {"A": {"T1": [1]}, "B": {"T1": [0]}}
@@ -200,7 +205,11 @@ def groups(draw: st.DrawFn) -> tuple[str, GroupSpec]:
             if owner is not None:
                 owned[owner].setdefault(topic, []).append(partition)
     specs = {m: MemberSpec(topics=members[m], owned=owned[m]) for m in members}
-    spec = GroupSpec(members=specs, topics=topics, homogeneous=all_subscribe_alike(specs))
+    spec = GroupSpec(
+        members=specs,
+        topics={t: Topic(partitions=n) for t, n in topics.items()},
+        homogeneous=all_subscribe_alike(specs),
+    )
     return draw(st.sampled_from(["range", "uniform"])), spec
 
 
@@ -211,7 +220,7 @@ def test_every_subscribed_partition_has_exactly_one_owner_who_subscribes(case: t
     answer = assigned(name, spec)
     given_out = [(t, p) for owned in answer.values() for t, partitions in owned.items() for p in partitions]
     subscribed = {topic for member in spec.members.values() for topic in member.topics}
-    assert sorted(given_out) == sorted((t, p) for t in subscribed for p in range(spec.topics[t]))
+    assert sorted(given_out) == sorted((t, p) for t in subscribed for p in range(spec.topics[t].partitions))
     assert all(set(owned) <= set(spec.members[m].topics) for m, owned in answer.items())
 
 

@@ -15,20 +15,23 @@ Kafka: ``org.apache.kafka.coordinator.group.assignor.UniformAssignor``. Cost: pa
 
 from __future__ import annotations
 
-from simulations.assignors.interface import Assignment, AssignorError, GroupSpec
-from simulations.assignors.uniform_heterogeneous import assign_heterogeneous
+from simulations.assignors.consumer.uniform_heterogeneous import assign_heterogeneous
+from simulations.assignors.explanation import Explanation
+from simulations.assignors.faults import TARGET_OVERLAPS
+from simulations.assignors.interface import AssignorError, GroupAssignment, GroupSpec
 
 
 class UniformAssignor:
     name = "uniform"
 
-    def assign(self, spec: GroupSpec) -> Assignment:
+    def assign(self, spec: GroupSpec, explain: Explanation | None = None) -> GroupAssignment:
         if not spec.members:
-            return {}
-        return assign_homogeneous(spec) if spec.homogeneous else assign_heterogeneous(spec)
+            return GroupAssignment(members={})
+        members = assign_homogeneous(spec) if spec.homogeneous else assign_heterogeneous(spec)
+        return GroupAssignment(members={**members})
 
 
-def assign_homogeneous(spec: GroupSpec) -> Assignment:
+def assign_homogeneous(spec: GroupSpec) -> dict[str, dict[str, list[int]]]:
     """The quota rule, for members that all subscribe to the same topics."""
     subscribed = set(next(iter(spec.members.values())).topics)
     if not subscribed:
@@ -44,7 +47,7 @@ def assign_homogeneous(spec: GroupSpec) -> Assignment:
     free = [(t, p) for t in topics for p in range(spec.partitions(t)) if (t, p) not in taken]
 
     least, extras = divmod(total, len(spec.members))
-    result: Assignment = {}
+    result: dict[str, dict[str, list[int]]] = {}
     unfilled: list[tuple[str, int]] = []
     for position, (member_id, member) in enumerate(spec.members.items()):
         with_extra = extras > 0
@@ -72,5 +75,7 @@ def assign_homogeneous(spec: GroupSpec) -> Assignment:
             result[member_id].setdefault(topic, []).append(partition)
         next_free += quota
     if next_free < len(free):
-        raise AssignorError("partitions were left over: what the members own does not fit the topics")
+        raise AssignorError(
+            "partitions are left over: what the members own does not fit the topics", TARGET_OVERLAPS
+        )
     return result

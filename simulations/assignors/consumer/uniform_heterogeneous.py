@@ -15,7 +15,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from simulations.assignors.interface import Assignment, GroupSpec
+from simulations.assignors.faults import BEYOND_COUNT
+from simulations.assignors.interface import AssignorError, GroupSpec
 
 MOST_ROUNDS = 16
 """Rounds over all topics before balancing gives up; Kafka's ``MAX_ITERATION_COUNT``."""
@@ -92,7 +93,7 @@ class _Balancer:
         self.most_end -= 1
 
 
-def assign_heterogeneous(spec: GroupSpec) -> Assignment:
+def assign_heterogeneous(spec: GroupSpec) -> dict[str, dict[str, list[int]]]:
     """A balanced target for members of different subscriptions."""
     member_ids = list(spec.members)
     subscribers: dict[str, list[int]] = {}
@@ -117,6 +118,11 @@ def assign_heterogeneous(spec: GroupSpec) -> Assignment:
         wanted = set(member.topics)
         held.append({topic: list(owned) for topic, owned in member.owned.items() if topic in wanted})
         for topic, partitions in held[index].items():
+            if any(partition >= counts[topic] for partition in partitions):
+                raise AssignorError(
+                    f"{member_ids[index]} has a partition of {topic} that is beyond its {counts[topic]}",
+                    BEYOND_COUNT,
+                )
             for partition in partitions:
                 owners[topic][partition] = index
             sizes[index] += len(partitions)

@@ -10,35 +10,37 @@ Kafka: ``org.apache.kafka.coordinator.group.assignor.RangeAssignor``. Cost: memb
 
 from __future__ import annotations
 
-from simulations.assignors.interface import Assignment, GroupSpec, MemberSpec
+from simulations.assignors.explanation import Explanation
+from simulations.assignors.interface import Assignment, GroupAssignment, GroupSpec, MemberSpec
 from simulations.assignors.java_orders import utf16
 
 
 class RangeAssignor:
     name = "range"
 
-    def assign(self, spec: GroupSpec) -> Assignment:
+    def assign(self, spec: GroupSpec, explain: Explanation | None = None) -> GroupAssignment:
         ordered = sorted(
             spec.members, key=lambda member_id: _static_first(member_id, spec.members[member_id])
         )
-        result: Assignment = {member_id: {} for member_id in spec.members}
+        result: dict[str, dict[str, range]] = {member_id: {} for member_id in spec.members}
         subscribers: dict[str, list[str]] = {}
         for member_id in ordered:
             for topic in spec.members[member_id].topics:
                 subscribers.setdefault(topic, []).append(member_id)
-        for topic, members in subscribers.items():
-            least, extra = divmod(spec.partitions(topic), len(members))
+        for topic, sharing in subscribers.items():
+            least, extra = divmod(spec.partitions(topic), len(sharing))
             start = 0
-            for position, member_id in enumerate(members):
+            for position, member_id in enumerate(sharing):
                 size = least + (1 if position < extra else 0)
                 if size == 0:
                     break
-                result[member_id][topic] = list(range(start, start + size))
+                result[member_id][topic] = range(start, start + size)
                 start += size
-        return {
+        members: Assignment = {
             member_id: {topic: owned[topic] for topic in spec.members[member_id].topics if topic in owned}
             for member_id, owned in result.items()
         }
+        return GroupAssignment(members=members)
 
 
 def _static_first(member_id: str, member: MemberSpec) -> tuple[bool, bytes]:

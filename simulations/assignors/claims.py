@@ -1,0 +1,70 @@
+"""What an assignor takes a member to own, and since which generation."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from groups.wire.user_data import COOPERATIVE_STICKY, NO_GENERATION, STICKY, member_data
+from simulations.assignors.interface import GroupSpec, MemberSpec, Owned
+
+
+@dataclass(frozen=True, slots=True)
+class Claims:
+    """``partitions`` as ``(topic, partitions)`` in the order told, a topic perhaps twice; ``generation`` is ``None``
+    if nothing says so, ``NO_GENERATION`` if something says that there is none."""
+
+    partitions: Iterable[tuple[str, Sequence[int]]]
+    generation: int | None = None
+
+
+def claims_of(assignor: str, member: MemberSpec) -> Claims:
+    """The claims of a classic member, as a sticky assignor reads them out of its subscription.
+
+    ``sticky`` asks the user data alone; a member that is given none wrote what it owns, as the client would have.
+    """
+    if assignor == STICKY:
+        if member.user_data is not None:
+            return _in_user_data(member.user_data)
+        if not any(member.owned.values()):
+            return Claims(())
+        return Claims(member.owned.items(), NO_GENERATION if member.generation is None else member.generation)
+    if assignor == COOPERATIVE_STICKY:
+        generation = member.generation
+        if generation is None or generation < 0:
+            told = member_data(COOPERATIVE_STICKY, {"userData": _text(member.user_data)})
+            generation = told.generation
+        return Claims(member.owned.items(), generation)
+    return Claims(member.owned.items(), member.generation)
+
+
+def claims_in(spec: GroupSpec, protocol: str, assignor: str) -> Mapping[str, Owned]:
+    """Member → what it is taken to own, of a group of either protocol: what ``moved`` is counted against."""
+    if protocol == "consumer" or assignor != STICKY:
+        return {member_id: member.owned for member_id, member in spec.members.items()}
+    return {
+        member_id: member.owned if member.user_data is None else _joined(claims_of(assignor, member))
+        for member_id, member in spec.members.items()
+    }
+
+
+def _in_user_data(data: bytes) -> Claims:
+    told = member_data(STICKY, {"userData": _text(data)})
+    runs: list[tuple[str, list[int]]] = []
+    for topic, partition in told.partitions:
+        if not runs or runs[-1][0] != topic:
+            runs.append((topic, []))
+        runs[-1][1].append(partition)
+    return Claims(runs, told.generation)
+
+
+def _joined(claims: Claims) -> Owned:
+    owned: dict[str, list[int]] = {}
+    for topic, partitions in claims.partitions:
+        owned.setdefault(topic, []).extend(partitions)
+    return owned
+
+
+def _text(data: bytes | None) -> str | None:
+    return None if data is None else base64.b64encode(data).decode()

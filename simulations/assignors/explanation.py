@@ -1,0 +1,54 @@
+"""The steps of an algorithm, in words and data, collected while it runs.
+
+An assignor is handed an ``Explanation`` or none, and asks ``if explain:`` before it says anything, so that the answer
+alone costs nothing more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
+STEPS_MAX: Final = 10_000
+"""More is not read by anybody: after so many steps the explanation counts those that it leaves out."""
+
+LISTED_MAX: Final = 20
+"""Partitions named in one sentence; of more the number is told."""
+
+
+class Explanation:
+    """A list of steps: ``{"step": name, "says": sentence, …data}``."""
+
+    __slots__ = ("left_out", "steps")
+
+    def __init__(self) -> None:
+        self.steps: list[dict[str, Any]] = []
+        self.left_out = 0
+
+    def say(self, step: str, says: str, **data: Any) -> None:
+        """Adds a step: a short name for its kind, what happened and why, and the values in it."""
+        if len(self.steps) < STEPS_MAX:
+            self.steps.append({"step": step, "says": says, **data})
+        else:
+            self.left_out += 1
+
+    def to_json(self) -> list[dict[str, Any]]:
+        """The steps; a last one tells how many are left out."""
+        if not self.left_out:
+            return self.steps
+        more = {"step": "more", "says": f"{self.left_out} more steps are left out", "left_out": self.left_out}
+        return [*self.steps, more]
+
+
+def named(partitions: Iterable[tuple[str, int]]) -> list[str]:
+    """``[("foo", 2)]`` as ``["foo-2"]``."""
+    return [f"{topic}-{partition}" for topic, partition in partitions]
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names in a sentence: all of a few, the first and the number of many."""
+    if not names:
+        return "nothing"
+    if len(names) <= LISTED_MAX:
+        return ", ".join(names)
+    return f"{', '.join(names[:LISTED_MAX])} and {len(names) - LISTED_MAX} more"

@@ -1,0 +1,118 @@
+"""``manage.py assign [FILE|-]``: what an assignor answers to an assignment spec, as JSON Lines."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import orjson
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from groups.command_line import BAD_USAGE as BAD_INPUT
+from groups.command_line import in_one_line
+from simulations.assignors.spec_document import ORDERS, SpecError, answer_to
+
+NO = 1
+"""Exit code where the answer is "no": the assignor throws, as Kafka's does."""
+
+
+class Command(BaseCommand):
+    help = "Answer assignment specs (a JSON document, or JSON Lines of them); JSON Lines on standard output."
+    requires_system_checks = ()
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        in_one_line(parser)
+        parser.add_argument(
+            "file",
+            metavar="FILE",
+            nargs="?",
+            default="-",
+            help="assignment specs; - (default) reads standard input",
+        )
+        parser.add_argument(
+            "--stream",
+            action="store_true",
+            help="answer each line at once and in order; a line that is refused answers with an error",
+        )
+        parser.add_argument(
+            "--order",
+            choices=ORDERS,
+            default="document",
+            help="whose order of members and topics: the document's (default) or a real broker's",
+        )
+        parser.add_argument("--explain", action="store_true", help="add the steps of the algorithm")
+
+    def handle(self, *_args: Any, **options: Any) -> None:
+        named, order, explain = options["file"], options["order"], options["explain"]
+        try:
+            if named == "-":
+                self.answer(sys.stdin.buffer, named, order, explain=explain, stream=options["stream"])
+            else:
+                with Path(named).open("rb") as file:
+                    self.answer(file, named, order, explain=explain, stream=options["stream"])
+        except BrokenPipeError:
+            # Whoever read has read enough (head, a closed pager); Python would complain again at its own end.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        except OSError as error:
+            raise CommandError(f"{named}: {error.strerror}", returncode=BAD_INPUT) from None
+
+    def answer(self, source: BinaryIO, named: str, order: str, *, explain: bool, stream: bool) -> None:
+        if stream:
+            for line in source:
+                if line.strip():
+                    self.write(answer_or_error(line, order, explain=explain))
+            return
+        refused = False
+        for place, line in documents(source.read()):
+            try:
+                answer = answer_to(parsed(line), order, explain=explain)
+            except SpecError as error:
+                raise CommandError(f"{named}{place}: {error}", returncode=BAD_INPUT) from None
+            refused = refused or "error" in answer
+            self.write(answer)
+        if refused:
+            raise SystemExit(NO)
+
+    def write(self, answer: dict[str, Any]) -> None:
+        self.stdout.write(orjson.dumps(answer).decode())
+        self.stdout.flush()
+
+
+def answer_or_error(line: bytes, order: str, *, explain: bool) -> dict[str, Any]:
+    try:
+        return answer_to(parsed(line), order, explain=explain)
+    except SpecError as error:
+        return {"error": str(error)}
+
+
+def documents(text: bytes) -> Iterator[tuple[str, bytes]]:
+    """One document that may span lines, or JSON Lines; each with its place in words."""
+    lines = [(number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
+    if not lines:
+        raise CommandError("no assignment spec: the input is empty", returncode=BAD_INPUT)
+    if len(lines) > 1 and not all_whole(line for _, line in lines[:1]):
+        yield "", text
+    else:
+        for number, line in lines:
+            yield f" line {number}" if len(lines) > 1 else "", line
+
+
+def all_whole(lines: Iterable[bytes]) -> bool:
+    """Whether each line is a JSON document for itself."""
+    for line in lines:
+        try:
+            orjson.loads(line)
+        except orjson.JSONDecodeError:
+            return False
+    return True
+
+
+def parsed(text: bytes) -> object:
+    try:
+        document: object = orjson.loads(text)
+    except orjson.JSONDecodeError as error:
+        raise SpecError(f"not JSON: {error}") from None
+    return document
