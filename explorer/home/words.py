@@ -39,6 +39,15 @@ GLOSSARY: Final[tuple[tuple[str, str], ...]] = (
         "Nobody owns the partition in the coordinator's view. A released partition is free until its new owner's heartbeat.",
     ),
     ("Generation", "The classic protocol's epoch: it grows with every rebalance, for all members at once."),
+    (
+        "Share group",
+        "Several members may read one partition at a time, so a partition has readers and no owner.",
+    ),
+    (
+        "Streams group, task",
+        "A Kafka Streams application. Its members hold tasks: 0_2 is partition 2 of subtopology 0. Standby and "
+        "warm-up tasks are copies, named at the end of a lane.",
+    ),
     ("Session timeout", "Without a heartbeat for this long, a member is removed."),
     ("Rebalance timeout", "A member that has not given up its partitions within this time is removed."),
     ("Instance id", "A name that a static member keeps over restarts, so that its partitions wait for it."),

@@ -11,8 +11,10 @@ import orjson
 
 from groups.pipeline.naming import FACT_TYPES, Known
 from groups.pipeline.reading import Row, read_split
+from groups.pipeline.report import GroupSeen
 from groups.pipeline.sources import list_sources
 from groups.pipeline.timelines import FACTS, RECORDS, Context, LostOffsets, Ordered, fold_rows
+from tests.history.modern_logs import ShareRecords, StreamsRecords
 from tests.pipeline.segments import BAR, FOO, Group, Segment, hash_of, record, sample_group
 
 
@@ -165,7 +167,61 @@ def test_a_partition_count_that_grew_is_told_where_its_hash_stands() -> None:
     assert [note["topics"]["foo"]["partitions"] for note in notes(fold(segment), "orders#1")] == [3, 4]
 
 
+def test_share_and_streams_groups_become_timelines_and_end_with_their_own_tombstones() -> None:
+    share, streams = ShareRecords("shared"), StreamsRecords("counts")
+    lives = {
+        "shared": [
+            [share.member("A"), share.epoch(2), share.target("A", 0), share.target_epoch(2), share.current("A", 2, 0, 0)],
+            [share.share_state(initialized=[0, 1])],
+            list(share.leave("A", 3)),
+            list(share.deletion()),
+            [share.member("B"), share.epoch(2)],
+        ],
+        "counts": [
+            [streams.member("A"), streams.topology(), streams.epoch(2), streams.current("A", 2, 0, 1, {"0": [0]})],
+            list(streams.leave("A", 3)),
+            list(streams.deletion()),
+            [streams.member("B"), streams.epoch(2)],
+        ],
+    }  # fmt: skip
+    for group, requests in lives.items():
+        segment = Segment()
+        for request in requests:
+            segment.add(request)
+        lines = fold(segment)
+
+        assert timelines(lines) == [f"{group}#1", f"{group}#2"]
+        assert [line["deleted"] for line in lines if line["type"] == "folded"] == [True, False]
+        protocols = {line["summary"]["protocol"] for line in lines if line["type"] == "batch"}
+        assert protocols == {"share" if group == "shared" else "streams"}
+
+
+def test_a_share_groups_own_records_name_its_topics() -> None:
+    share = ShareRecords("orders")
+    segment = Segment().add([share.member("A"), share.epoch(2), share.target("A", 0)])
+    segment.add([share.share_state(initialized=[0])])
+    with tempfile.TemporaryDirectory() as folder:
+        listing = list_sources([str(segment.write(Path(folder)))])
+        rows = [row for split in listing.splits for row in read_split(split) if row.kind == "name"]
+
+    assert [orjson.loads(row.payload or b"") for row in rows] == [
+        {"id": FOO, "name": "foo", "source": "share state"}
+    ]
+
+
 def test_records_that_nobody_understands_make_no_timeline_of_their_own() -> None:
     unknown = Segment().raw((bytes.fromhex("001f0006") + b"orders", b"\x00\x00"))
 
     assert fold(unknown) == []
+
+
+def test_a_group_that_waits_is_listed_under_the_protocol_of_its_records() -> None:
+    seen = {
+        "consumer": {1, 3, 5},
+        "classic": {1, 2},
+        "share": {10, 11},
+        "streams": {1, 19},
+        "simple": {1, 31},
+    }
+
+    assert {name: GroupSeen(types=types).protocol for name, types in seen.items()} == {n: n for n in seen}
