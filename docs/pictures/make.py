@@ -13,11 +13,12 @@ import sys
 import tempfile
 import time
 import urllib.request
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Browser, Page, TimeoutError, sync_playwright
+from playwright.sync_api import Browser, Locator, Page, TimeoutError, sync_playwright
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent.parent))
@@ -40,6 +41,8 @@ class Picture:
     height: int = 900
     scheme: str = "light"
     scale: float = 1
+    then: Callable[[Page], None] | None = None
+    """What is done on the page before the picture is taken."""
 
 
 def main() -> None:
@@ -59,6 +62,27 @@ def main() -> None:
             Picture(name="board-390-light", address=board, width=390, height=844, scale=1.5),
             Picture(name="board-390-dark", address=board, width=390, height=844, scale=1.5, scheme="dark"),
             Picture(name="help-light", address="/help/", height=1100),
+            Picture(name="inspector-light", address="/inspect", then=open_record),
+            Picture(name="inspector-dark", address="/inspect", scheme="dark", then=open_record),
+            Picture(name="inspector-edit-light", address="/inspect", then=edit_record),
+            Picture(name="inspector-compare-light", address="/inspect", height=560, then=compare_members),
+            Picture(
+                name="inspector-390-light",
+                address="/inspect",
+                width=390,
+                height=844,
+                scale=1.5,
+                then=open_record,
+            ),
+            Picture(
+                name="inspector-390-dark",
+                address="/inspect",
+                width=390,
+                height=844,
+                scale=1.5,
+                scheme="dark",
+                then=open_record,
+            ),
         ):
             take(browser, server.url, picture)
         imported = import_sample(browser, server.url)
@@ -79,10 +103,44 @@ def take(browser: Browser, url: str, picture: Picture) -> None:
     )
     page = context.new_page()
     page.goto(url + picture.address, wait_until="networkidle")
+    if picture.then:
+        picture.then(page)
     settle(page)
     page.screenshot(path=HERE / f"{picture.name}.png")
     context.close()
     sys.stderr.write(f"{picture.name}.png\n")
+
+
+def open_record(page: Page) -> None:
+    """A classic group's record, with the partitions that a member came with lit up."""
+    page.get_by_role("button", name="A classic group’s record").click()
+    field(page, "members.0.subscription.ownedPartitions.0.partitions").locator(".nm").click()
+
+
+def edit_record(page: Page) -> None:
+    open_record(page)
+    field(page, "members.0.assignment.assignedPartitions.0.partitions").dblclick()
+    page.get_by_label("partitions, array int32").fill("0 1 5")
+    page.keyboard.press("Enter")
+    page.get_by_text("6 bytes changed").wait_for()
+
+
+def compare_members(page: Page) -> None:
+    open_record(page)
+    page.get_by_role("button", name="Compare two").click()
+    page.get_by_role("row", name="ownedPartitions[0].partitions").click()
+
+
+def field(page: Page, path: str) -> Locator:
+    """The row of a field, which on a small screen is made only once the rows are scrolled to it."""
+    row = page.locator(f'.fr[data-path="{path}"]')
+    page.locator(".fr").first.wait_for()
+    for _ in range(40):
+        if row.count():
+            break
+        page.locator("#fields").evaluate("fields => { fields.scrollTop += 200; }")
+        page.wait_for_timeout(50)
+    return row
 
 
 def settle(page: Page) -> None:

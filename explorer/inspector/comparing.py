@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from groups.wire.inspection import Inspection, kind_named
 from groups.wire.inspection.clients import seen_by
 from groups.wire.inspection.words import counted
+
+ELEMENT: Final = re.compile(r"\.(\d+)(?=\.|$)")
+"""An element of a list in a path; it is written as ``members[0]``."""
 
 DIFFERING_MOST: Final = 5
 """Fields that differ and are named in the sentence; more are counted."""
@@ -38,7 +42,7 @@ def sentence(
             if left == 1 and not more
             else ", "
         )
-        parts += [{"text": path, "path": path}, {"text": behind}]
+        parts += [{"text": ELEMENT.sub(r"[\1]", path), "path": path}, {"text": behind}]
     return parts
 
 

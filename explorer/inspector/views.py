@@ -25,7 +25,7 @@ def page(request: HttpRequest) -> HttpResponse:
     named = "timeline" in request.GET and "entry" in request.GET
     context = {
         "examples": examples(),
-        "records": [] if named else records_of_studies(),
+        "records": records_of_studies(),
         "empty": not named,
         "bytes_most": BYTES_MOST,
         "modules": modules("js/page-inspector.js"),

@@ -172,7 +172,7 @@ function showWhere() {
   part('crumb').textContent = crumb;
   part('crumb-slash').hidden = !crumb;
   document.title = `${crumb ? `${crumb} · ` : ''}Inspector · Rebalance Explorer`;
-  part('from').hidden = !sheet;
+  part('from').hidden = !sheet || (mode === 'compare' && !record);
   part('from').textContent = record ? record.place : sheet?.source ?? '';
   const link = /** @type {HTMLAnchorElement} */ (part('board-link'));
   link.hidden = !record;
@@ -190,6 +190,7 @@ function arrange() {
   for (const id of ['one', 'hexes']) part(id).hidden = comparing;
   for (const id of ['two', 'pair', 'second', 'second-label']) part(id).hidden = !comparing;
   part('text-label').textContent = comparing ? 'First' : 'Bytes';
+  part('hint').hidden = comparing;
   if (comparing) part('clients').hidden = true;
   for (const id of ['copy-json', 'copy-hex', 'copy-link']) /** @type {HTMLButtonElement} */ (part(id)).disabled = !ready;
   for (const button of part('mode').querySelectorAll('button')) button.setAttribute('aria-pressed', String(button.dataset.value === mode));
@@ -359,7 +360,8 @@ async function openRecord(timeline, entry) {
     showPart(found.value ? 'value' : 'key');
   } catch (error) {
     asking.refuse(error instanceof Error ? error.message : 'This record could not be read.');
-    part('start').hidden = false;
+    text.removeAttribute('aria-invalid');
+    arrange();
   }
 }
 

@@ -92,7 +92,7 @@ export class Comparison {
       if (place?.lies) hex.reveal(place.node.offset, place.end);
     });
     const said = places.map((place) => (place ? placeText(place.node) : 'not there'));
-    this.foot.replaceChildren(h('span', {}, h('b', {}, pathText(row.path)), ` ${said.join('; ')}`), h('span', { class: 'grow' }),
+    this.foot.replaceChildren(h('span', {}, h('b', {}, pathText(row.path)), ` ${said[0] === said[1] ? `in both ${said[0]}` : said.join('; ')}`), h('span', { class: 'grow' }),
       h('span', {}, 'Outlined: fields that differ'));
   }
 

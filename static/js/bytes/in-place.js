@@ -36,6 +36,7 @@ export function bytesInPlace({ timeline, sequence, instead, fetchBytes }) {
     try {
       draw(below, await fetchBytes(), () => button.focus());
       drawn = true;
+      below.scrollIntoView({ block: 'nearest' });
     } catch (error) {
       below.replaceChildren(h('p', { class: 'why' }, error instanceof Error ? error.message : 'The bytes could not be fetched.'));
     }
