@@ -1,6 +1,6 @@
 """``python -m tests.browser.seed``: stores a log without topic names in the server's database; prints its id.
 
-With ``classic`` as its argument, the log of a classic group.
+With ``classic``, ``share`` or ``streams`` as its argument, the log of such a group.
 """
 
 from __future__ import annotations
@@ -15,12 +15,19 @@ def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "explorer.settings")
     django.setup()
     from groups import storage
+    from tests.history import test_share_group, test_streams_group
     from tests.stories import OTHER_TOPIC_ID, Story, classic_group
 
     timeline = storage.create_timeline(title="Orders", source="import", group="orders")
     writer = storage.open_writer(timeline.id, "the test")
     if sys.argv[1:] == ["classic"]:
         story = Story().unit(classic_group())
+    elif sys.argv[1:] == ["share"]:
+        of = test_share_group
+        story = Story().unit(*of.FIRST_JOIN).unit(of.R.share_state(initialized=[0, 1]))
+        story.unit(*of.GIVEN_OUT).unit(*of.SECOND_JOIN)
+    elif sys.argv[1:] == ["streams"]:
+        story = Story().unit(*test_streams_group.FIRST_JOIN).unit(*test_streams_group.SECOND_JOIN)
     else:
         story = Story().joins("A", [0, 1]).joins("B", [2], OTHER_TOPIC_ID).leaves("A")
     for batch in story.batches(1):
