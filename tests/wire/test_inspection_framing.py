@@ -83,6 +83,7 @@ def test_a_wrong_checksum_is_a_fault_and_the_fields_are_listed_all_the_same():
     assert done.problem.path == "crc"
     assert done.problem.offset == 17
     assert find(done.fields, "records.0.key.group") is not None
+    assert "Something is wrong: the CRC-32C is " in as_text(says(done))
     with pytest.raises(RecordError, match="bytes that cannot be read are not edited"):
         edit("batch", None, bytes(damaged), "baseOffset", 0)
 

@@ -18,6 +18,7 @@ from groups.wire.inspection import (
     seen_by,
 )
 from groups.wire.inspection.text import BadText, bytes_from_text
+from groups.wire.streams_user_data import encode_assignment_info, encode_subscription_info
 from tests.wire.test_inspection import ASSIGNMENT, STICKY, SUBSCRIPTION, with_user_data
 
 
@@ -149,6 +150,17 @@ def test_the_sentence_on_top_stands_on_its_fields():
                 partitionsPendingRevocation=[{"topicId": "cLledStpRu6ixDUvA4jVgA", "partitions": [1]}],
             ),
             "The member is at epoch 3 and has cLledS…-0; it still has to give up cLledS…-1.",
+        ),
+        (
+            "streams-subscription-info",
+            encode_subscription_info({"version": 6, "processId": "A" * 22, "prevTasks": [
+                {"topicGroupId": 0, "partition": 1}], "standbyTasks": [{"topicGroupId": 1, "partition": 0}]}),
+            "A Kafka Streams instance, version 6, that ran 0_1 and has state of 1_0.",
+        ),
+        (
+            "streams-assignment-info",
+            encode_assignment_info({"activeTasks": [{"topicGroupId": 0, "partition": 1}]}),
+            "A Kafka Streams member is given active tasks 0_1 and no standby task.",
         ),
         (
             "group-metadata-value",

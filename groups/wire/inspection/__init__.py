@@ -10,7 +10,8 @@ module                what it is for
 ``differences``       ``differences``: two listings matched by name
 ``clients``           ``seen_by``: what a reader of an older version makes of bytes
 ``meanings``          what each field means, in a few words (``words`` has values in words)
-``sentences``         ``says``: the sentence on top, each clause with the field that it stands on
+``sentences``         ``says``: the sentence on top, each clause with the field that it stands on; what each kind
+                      says is in ``tellers``
 ``text``              ``bytes_from_text``: hex, dumps, base64
 ``nodes``             the nodes of a listing, their JSON form, and their values
 ``walk``              the listing of a message, along the declaration that its codec is compiled from

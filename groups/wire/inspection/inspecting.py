@@ -28,6 +28,8 @@ class Inspection:
     read: int = 0
     fields: list[Node] = field(default_factory=list)
     problem: Problem | None = None
+    stopped: bool = False
+    """Whether reading came to an end at the problem; a wrong checksum does not stop it."""
 
     @property
     def is_whole(self) -> bool:
@@ -67,10 +69,10 @@ def inspect(name: str, data: bytes, *, version: int | None = None) -> Inspection
         done.problem = stopped.problem
     except RecordError as error:
         done.problem = Problem(sentence=error.sentence, offset=error.offset)
+    done.stopped = done.problem is not None
     done.problem = done.problem or listing.fault
     done.version = listing.version
-    stopped_early = done.problem is not None and done.problem is not listing.fault
-    done.read = (done.problem.offset or 0) if done.problem is not None and stopped_early else listing.read
+    done.read = (done.problem.offset or 0) if done.problem is not None and done.stopped else listing.read
     if done.problem is None and done.read < len(data):
         done.problem = _rest(kind, walk, listing)
     open_blobs(done.fields, listing.message, walk)

@@ -15,7 +15,7 @@ from groups.wire.codec import codec
 from groups.wire.coordinator_schema import RECORD_TYPES
 from groups.wire.errors import RecordError, TruncatedError, UnencodableError, UnknownVersionError
 from groups.wire.inspection.nodes import REST, Node, Problem
-from groups.wire.inspection.walk import Walk
+from groups.wire.inspection.walk import MOST_TRIED_BYTES, Walk
 from groups.wire.schema import Form, Message, Struct
 
 INT16: Final = struct.Struct(">h")
@@ -171,7 +171,7 @@ class Unversioned:
 
     def fitting(self, data: bytes) -> int:
         """The version to read with where none is told; the newest of all if none can be read."""
-        for version in reversed(self.versions):
+        for version in reversed(self.versions if len(data) <= MOST_TRIED_BYTES else self.versions[-1:]):
             try:
                 if codec(self.message, version).read(data, 0)[1] == len(data) or self.appends:
                     return version

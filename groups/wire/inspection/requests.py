@@ -12,7 +12,7 @@ from groups.wire.errors import RecordError, UnencodableError, UnknownVersionErro
 from groups.wire.inspection.framing import Framed
 from groups.wire.inspection.layouts import INT32, Listing
 from groups.wire.inspection.nodes import Node
-from groups.wire.inspection.walk import Stopped, Walk
+from groups.wire.inspection.walk import MOST_TRIED_BYTES, Stopped, Walk
 from groups.wire.rpc import (
     REQUEST_HEADER,
     RESPONSE_HEADER,
@@ -66,7 +66,8 @@ class Response(Framed):
 
     def fitting(self, data: bytes, version: int | None) -> tuple[int, bool]:
         """The version, the newest if several fit, and whether there is a header; the newest without one if none fits."""
-        for tried in reversed(self.versions) if version is None else (version,):
+        tries = (version,) if version is not None else self.versions[::-1]
+        for tried in tries if len(data) <= MOST_TRIED_BYTES else tries[:1]:
             for has_header in (False, True):
                 try:
                     at = codec(RESPONSE_HEADER, self.header(tried)).read(data, 0)[1] if has_header else 0

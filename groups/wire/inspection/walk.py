@@ -28,9 +28,12 @@ MOST_NODES: Final = 50_000
 """Fields in one listing, about 8 MB of JSON: a classic group of 2,000 members. Where a listing comes to that many,
 the elements of a list that are left are told as one value."""
 
-MOST_BYTES: Final = 8 * 1024 * 1024
+MOST_BYTES: Final = 2 * 1024 * 1024
 """Bytes that are listed field by field at once. Brokers take records of 1 MB unless told otherwise; a longer segment
-is read batch by batch."""
+is read batch by batch. Made of nothing but empty elements, as many take a few seconds."""
+
+MOST_TRIED_BYTES: Final = 256 * 1024
+"""Up to here the versions of a request are tried one after the other where none is told; above it is the newest."""
 
 MOST_TAGS: Final = 1_000
 """Tagged fields of one struct that are listed one by one; Kafka's messages have a handful."""

@@ -67,6 +67,9 @@ def partitions_in_words(topics: Node | None) -> str:
         partitions = topic.child("partitions")
         if name is None or partitions is None or not isinstance(partitions.value, list):
             continue
+        if not partitions.value:
+            words.append(f"none of {_topic(name)}")
+            continue
         shown = ", ".join(map(str, partitions.value[:MOST_SHOWN]))
         more = len(partitions.value) - MOST_SHOWN
         words.append(f"{_topic(name)}-{shown}" + (f" and {more} more" if more > 0 else ""))
