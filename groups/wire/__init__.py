@@ -21,6 +21,7 @@ module                       what it is for
 ``uuids``                    topic ids as Kafka writes them in text
 ``schema``                   what a schema is: fields, versions, tags; data only
 ``coordinator_schema``       the coordinator's keys and values, all versions
+``inspection``               any of these bytes listed field by field: offsets, meanings, guesses, edits, differences
 ``rpc``                      requests and responses of the coordinator's APIs in all versions, and their headers
 ``kip``                      what KIP-848 has otherwise than the released Kafka: records, requests, responses
 ``codec``                    compiles a schema for one version (``struct_readers``, ``struct_writers``)
