@@ -74,7 +74,8 @@ def _tried(kind: Kind, data: bytes) -> Guess:
         read = error.offset or 0
         problem = Problem(sentence=error.sentence, offset=error.offset, path=".".join(error.path))
     else:
-        score += _plausibility(value)
+        # Of those that leave bytes behind them, the one that leaves fewer.
+        score += _plausibility(value) + 12 * read / max(len(data), 1)
         if read < len(data) and not kind.layout.appends:
             problem = Problem(
                 sentence=f"the fields end here, the bytes go on for {len(data) - read} more", offset=read
