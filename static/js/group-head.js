@@ -49,7 +49,7 @@ export class GroupHead {
 
   /** @param {import('./types').Frame} frame @param {Map<string, PartitionView>} views */
   #gap(frame, views) {
-    if (isClassic(frame) || !Object.keys(frame.members).length) return [];
+    if (isClassic(frame) || frame.state === 'NotReady' || !Object.keys(frame.members).length) return [];
     const far = distance(frame, views);
     if (!far) return [h('span', {}, 'No target for this epoch yet')];
     const pips = far.length <= PIPS_MOST

@@ -179,7 +179,7 @@ function consequence(frame, moment, views, cast, label) {
   const state = actor ? frame.members[actor] : undefined;
   const name = actor ? cast.name(actor) : '';
   if (moment.shape === 'commit') return '';
-  if (frame.state === 'NotReady') return STATES.NotReady;
+  if (frame.state === 'NotReady') return moment.says.includes('not ready') ? '' : 'No task is assigned while the topology is not ready.';
   if (isShare(frame) && targetIsKnown(frame)) {
     const far = distance(frame, views) ?? [];
     return far.length && far.every(Boolean) ? `Every member reads what the target of epoch ${epoch} gives it.` : '';

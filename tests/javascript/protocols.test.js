@@ -60,6 +60,13 @@ test('a share group that is called stable is not said to have reached its target
   assert.match(stateMeans({ ...STREAMS, state: 'NotReady' }), /missing/);
 });
 
+test('a topology that is not ready is told once', () => {
+  const moment = (says) => ({ sequence: 9, first: 9, at_ms: 9000, actor: 'A', shape: 'join', says, epoch: 3, cause: null, step: null });
+  const told = (says) => nowSays({ ...STREAMS, state: 'NotReady' }, moment(says), partitionsOf(STREAMS), cast, (key) => key);
+  assert.equal(told('A joins; the topology is not ready'), 'A joins; the topology is not ready.');
+  assert.equal(told('A joins'), 'A joins. No task is assigned while the topology is not ready.');
+});
+
 test('tasks stand under subtopologies, and a topic of the same name says nothing of them', () => {
   assert.deepEqual([...widen(STREAMS)], [['0', 2]]);
   assert.equal(partitionsOf(STREAMS).get('0-1').mode, 'leaving');
