@@ -387,18 +387,23 @@ async function begin() {
 
 function wire() {
   let pause = /** @type {any} */ (null);
+  const read = () => {
+    clearTimeout(pause);
+    pause = null;
+    return typed();
+  };
   for (const field of [text, second]) {
     field.addEventListener('input', () => {
       clearTimeout(pause);
-      pause = setTimeout(typed, PAUSE_MS);
+      pause = setTimeout(read, PAUSE_MS);
     });
     field.addEventListener('blur', () => { field.scrollTop = 0; });
     field.addEventListener('keydown', (event) => {
       if (event.key === 'Escape') field.blur();
       if (event.key === 'Enter' && !event.shiftKey) {
         event.preventDefault();
-        clearTimeout(pause);
-        typed();
+        // What was read already is not read again: the selection stays where it is.
+        if (pause !== null) read();
         if (mode === 'one') part('fields').focus({ preventScroll: true });
       }
     });

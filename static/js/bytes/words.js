@@ -75,7 +75,8 @@ export function nameOf(node) {
 
 /** What a field is called in a sentence: an element of an array says of which. @param {import('./tree.js').Place} place */
 export function titleOf({ node, parent }) {
-  return parent && isArray(parent.node) ? `${parent.node.name}[${node.name}]` : node.name;
+  if (parent && isArray(parent.node)) return `${parent.node.name}[${node.name}]`;
+  return !parent && node.kind && /^\d/.test(node.name) ? `${node.kind} ${node.name}` : node.name;
 }
 
 /**
