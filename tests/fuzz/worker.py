@@ -1,7 +1,7 @@
 """One process that tries inputs until its time or number is over.
 
 Blind: mutations of valid inputs and of earlier ones that could still be read, a few hundred of one target at a time;
-some ten times as many a second as with coverage. Led by coverage: atheris (libFuzzer) keeps what reached code that
+several times as many a second as with coverage. Led by coverage: atheris (libFuzzer) keeps what reached code that
 nothing reached before, and goes on from there.
 
 What it did is written to a file of JSON while it goes, for the parent to add up.
