@@ -32,8 +32,9 @@ MOST_BYTES: Final = 2 * 1024 * 1024
 """Bytes that are listed field by field at once. Brokers take records of 1 MB unless told otherwise; a longer segment
 is read batch by batch. Made of nothing but empty elements, as many take a few seconds."""
 
-MOST_TRIED_BYTES: Final = 256 * 1024
-"""Up to here the versions of a request are tried one after the other where none is told; above it is the newest."""
+MOST_TRIED_BYTES: Final = 64 * 1024
+"""Up to here the versions of a request are tried one after the other where none is told; above it is the newest. With
+all versions of all of them, bytes that hold nothing but small numbers would cost seconds."""
 
 MOST_TAGS: Final = 1_000
 """Tagged fields of one struct that are listed one by one; Kafka's messages have a handful."""
