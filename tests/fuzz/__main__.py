@@ -29,9 +29,7 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, default=10.0, help="for how long (default 10)")
     parser.add_argument("--inputs", type=int, default=EVER, help="or until so many were tried")
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
-    parser.add_argument(
-        "--blind", action="store_true", help="without coverage: several times as many inputs"
-    )
+    parser.add_argument("--blind", action="store_true", help="without coverage: several times as many inputs")
     parser.add_argument(
         "--only", default="", metavar="NAME", help="the targets or families whose name has this in it"
     )
