@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable
 
-from tests.benchmarks import history, pages, pipeline, sockets, starting, wire
+from tests.benchmarks import assignors, history, pages, pipeline, sockets, starting, wire
 from tests.benchmarks.figures import Figure
 
 BENCHMARKS: dict[str, Callable[[], Iterable[Figure]]] = {
@@ -15,6 +15,7 @@ BENCHMARKS: dict[str, Callable[[], Iterable[Figure]]] = {
     "import": pipeline.run,
     "fold": history.run,
     "decode": wire.run,
+    "assignors": assignors.run,
 }
 
 
