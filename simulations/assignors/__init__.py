@@ -5,6 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final
 
+from simulations.assignors.classic import (
+    CooperativeStickyAssignor,
+    RoundRobinAssignor,
+    StickyAssignor,
+)
+from simulations.assignors.classic import RangeAssignor as ClassicRangeAssignor
 from simulations.assignors.consumer import RangeAssignor, UniformAssignor
 from simulations.assignors.explanation import Explanation
 from simulations.assignors.interface import (
@@ -26,6 +32,12 @@ SERVER_ASSIGNORS: Final[Mapping[str, Assignor]] = {
 
 ASSIGNORS: Final[Mapping[str, Mapping[str, Callable[[], Assignor]]]] = {
     "consumer": {"uniform": UniformAssignor, "range": RangeAssignor},
+    "classic": {
+        "range": ClassicRangeAssignor,
+        "roundrobin": RoundRobinAssignor,
+        "sticky": StickyAssignor,
+        "cooperative-sticky": CooperativeStickyAssignor,
+    },
 }
 """Protocol → name → makes a fresh one: an object belongs to one group."""
 

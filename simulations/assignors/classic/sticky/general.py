@@ -1,0 +1,404 @@
+"""Members of different subscriptions: keep, fill up, then move from large to small until nothing gets better.
+
+Topics with few subscribers come first. Free partitions go to the smallest subscriber. Then partition after partition
+moves to the smallest subscriber of its topic if that is smaller by more than one, again and again; a partition that
+some member owned a generation ago goes back to it instead. If that does not improve the balance in all, nothing
+moves.
+
+Example: t1 has 3 partitions, t2 has 2; c1 and c3 subscribe to t1, c2 to both: c1 t1{0,2}, c2 t2{0,1}, c3 t1{1}.
+
+Kafka asks before each partition whether all is balanced, which looks at everything. A walk can also go on where all
+*is* balanced: then nothing moves, unless there are owners of a generation ago. Only then is it asked here, and a pair
+of members that shows the imbalance is remembered for as long as it does.
+
+Kafka: ``AbstractStickyAssignor.GeneralAssignmentBuilder``. Cost: walks × partitions + moves × log(subscribers).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from heapq import heapify, heappop, heappush, heapreplace
+from itertools import accumulate
+
+from groups.wire.user_data import NO_GENERATION
+from simulations.assignors.classic.sticky.movements import Movements
+from simulations.assignors.classic.sticky.ownership import NOBODY, Ownership, TopicPartition
+from simulations.assignors.explanation import Explanation
+from simulations.assignors.faults import BEYOND_COUNT, GIVEN_BACK_UNSUBSCRIBED, PREVIOUS_OWNER_SET_ASIDE
+from simulations.assignors.interface import AssignorError
+from simulations.assignors.java_orders import HashOrder, signed_32, string_hash, utf16
+from simulations.assignors.sharing import Shares, java_sorted, subscribers_of
+
+Partitions = Mapping[str, Sequence[int]]
+
+
+def assign_general(found: Ownership, explain: Explanation | None) -> tuple[Shares, list[str]]:
+    """What each member gets, and the names of Kafka's faults that show in it."""
+    builder = _Builder(found, explain)
+    builder.keep_owned()
+    builder.balance()
+    return builder.shares(), builder.faults
+
+
+class _Builder:
+    def __init__(self, found: Ownership, explain: Explanation | None) -> None:
+        self.found = found
+        self.explain = explain
+        everybody = subscribers_of(found.members)
+        self.subscribers = {topic: everybody[topic] for topic in found.counts}
+        self.topics = sorted(found.counts, key=lambda topic: (len(self.subscribers[topic]), utf16(topic)))
+        self.holders = found.holders
+        self.previous = self._previous_owners()
+        self.sizes = [0] * len(found.members)
+        self.limits = [sum(found.counts.get(topic, 0) for topic in member.topics) for member in found.members]
+        # A size and a rank by id in one number: the order of Kafka's set of members.
+        self.by_rank = self._by_id()
+        self.ranks = [0] * len(found.members)
+        for rank, place in enumerate(self.by_rank):
+            self.ranks[place] = rank
+        # Partitions that are held besides ``holders``: beyond the count, or given once more to somebody else.
+        self.besides: dict[TopicPartition, list[int]] = {}
+        self.movements: dict[str, Movements] = {}
+        self.set_aside = [False] * len(found.members)
+        self.must_revoke = False
+        self.faults: list[str] = []
+        self.witness: tuple[int, str, int] | None = None
+
+    def _by_id(self) -> list[int]:
+        ids = self.found.member_ids
+        places = {member_id: place for place, member_id in enumerate(ids)}
+        return [places[member_id] for member_id in java_sorted(ids)]
+
+    def _previous_owners(self) -> dict[TopicPartition, int]:
+        """Claims of generations before the newest, the latest of each partition."""
+        newest = self.found.max_generation
+        latest: dict[TopicPartition, tuple[int, int]] = {}
+        for place, claims in enumerate(self.found.claims):
+            generation = NO_GENERATION if claims.generation is None else claims.generation
+            if generation < newest:
+                for topic, partitions in claims.partitions:
+                    for partition in partitions:
+                        known = latest.get((topic, partition))
+                        if known is None or generation > known[0]:
+                            latest[topic, partition] = (generation, place)
+        return {claimed: place for claimed, (_, place) in latest.items()}
+
+    # What is kept, and what is free
+
+    def keep_owned(self) -> None:
+        found = self.found
+        for place, owned in enumerate(found.owned):
+            subscribed = found.members[place].topics
+            racked = bool(found.racks) and found.racks[place] is not None
+            for topic, partitions in owned.items():
+                if racked or found.beyond or topic not in subscribed:
+                    self._keep(place, topic, partitions, wanted=topic in subscribed)
+                else:
+                    self.sizes[place] += len(partitions)
+
+    def _keep(self, place: int, topic: str, partitions: Sequence[int], *, wanted: bool) -> None:
+        found = self.found
+        for partition in partitions:
+            inside = 0 <= partition < found.counts[topic]
+            if wanted and found.matches(place, topic, partition):
+                self.sizes[place] += 1
+                if not inside:
+                    self.besides.setdefault((topic, partition), []).append(place)
+            else:
+                self.must_revoke = True
+                if inside:
+                    self.holders[topic][partition] = NOBODY
+
+    def _free(self) -> dict[str, Sequence[int]]:
+        """Partitions that nobody keeps, by topic in Kafka's order.
+
+        As in the constrained builder, what is kept and does not exist is never stepped over: all behind it is free.
+        """
+        free: dict[str, Sequence[int]] = {}
+        odd: dict[str, list[int]] = {}
+        for topic, partition in self.besides:
+            odd.setdefault(topic, []).append(partition)
+        stuck = False
+        for topic in self.topics:
+            holding = self.holders[topic]
+            stuck = stuck or any(partition < 0 for partition in odd.get(topic, ()))
+            if stuck:
+                free[topic] = range(len(holding))
+            elif NOBODY in holding:
+                free[topic] = [p for p, place in enumerate(holding) if place == NOBODY]
+            stuck = stuck or topic in odd
+        return free
+
+    # Filling up
+
+    def balance(self) -> None:
+        initializing = not any(self.sizes)
+        free = self._free()
+        whole: Partitions = {topic: range(count) for topic, count in self.found.counts.items()}
+        left: Partitions = free
+        if self.found.racks:
+            left = {t: self._fill(t, partitions, racks=True) for t, partitions in free.items()}
+        for topic, partitions in left.items():
+            self._fill(topic, partitions, racks=False)
+        shared = [topic for topic in self.topics if len(self.subscribers[topic]) > 1]
+        self._set_aside(frozenset(shared))
+        before = {topic: list(self.holders[topic]) for topic in shared}
+        sizes = list(self.sizes)
+        if not self.must_revoke:
+            self._walk_until_still(shared, free)
+        if (
+            self._walk_until_still(shared, whole)
+            and not initializing
+            and self._score(self.sizes) >= self._score(sizes)
+        ):
+            self.holders.update(before)
+            self.sizes = sizes
+            self._say("restore", "the moves do not improve the balance in all: everything is put back")
+        self._look_for_faults()
+
+    def _fill(self, topic: str, partitions: Sequence[int], *, racks: bool) -> list[int]:
+        """Gives partitions to the smallest subscriber, if asked for only to one in a replica's rack; returns the rest."""
+        members = len(self.sizes)
+        heaps: dict[str | None, list[int]] = {}
+        for place in self.subscribers[topic]:
+            rack = self.found.racks[place] if racks else None
+            heaps.setdefault(rack, []).append(self.sizes[place] * members + self.ranks[place])
+        for heap in heaps.values():
+            heapify(heap)
+        left: list[int] = []
+        holding = self.holders[topic]
+        for partition in partitions:
+            if not racks:
+                heap = heaps[None]
+            else:
+                fitting = [heaps[r] for r in (None, *self.found.on[topic][partition]) if r in heaps]
+                if not fitting:
+                    left.append(partition)
+                    continue
+                heap = min(fitting, key=_head)
+            key = heap[0]
+            heapreplace(heap, key + members)
+            place = self.by_rank[key % members]
+            self.sizes[place] += 1
+            if holding[partition] != NOBODY:
+                self.besides.setdefault((topic, partition), []).append(holding[partition])
+            holding[partition] = place
+            if self.explain is not None:
+                self._say(
+                    "give",
+                    f"{topic}-{partition} is free and goes to {self._name(place)}, the smallest subscriber that may have it: "
+                    f"{self.sizes[place]} with it",
+                    partition=f"{topic}-{partition}",
+                    member=self._name(place),
+                    size=self.sizes[place],
+                )
+        return left
+
+    def _set_aside(self, shared: frozenset[str]) -> None:
+        """Members that hold all they can, and nothing that anybody else could have, take no part."""
+        sharing = set()
+        for topic in shared:
+            sharing.update(self.holders[topic])
+        for (topic, _), places in self.besides.items():
+            if topic in shared:
+                sharing.update(places)
+        for place, size in enumerate(self.sizes):
+            self.set_aside[place] = size >= self.limits[place] and place not in sharing
+
+    # Moving
+
+    def _walk_until_still(self, topics: Sequence[str], lists: Partitions) -> bool:
+        """Walks the lists until a whole walk moves nothing; whether anything moved at all."""
+        moved = False
+        while self._walk(topics, lists):
+            moved = True
+        return moved
+
+    def _walk(self, topics: Sequence[str], lists: Partitions) -> bool:
+        moved = False
+        asking = bool(self.previous or self.besides)
+        for topic in topics:
+            partitions = lists.get(topic)
+            if not partitions:
+                continue
+            if not asking:
+                moved = self._walk_topic(topic, partitions) or moved
+                continue
+            for partition in partitions:
+                if self._balanced():
+                    return moved
+                new = self._better(topic, partition)
+                if new is not None:
+                    self._move(topic, partition, new)
+                    moved = True
+        return moved
+
+    def _walk_topic(self, topic: str, partitions: Sequence[int]) -> bool:
+        """One topic where all holders subscribe and nobody held a partition a generation ago."""
+        sizes, holding, places = self.sizes, self.holders[topic], self.subscribers[topic]
+        largest = max(map(sizes.__getitem__, map(holding.__getitem__, partitions)))
+        if largest <= min(map(sizes.__getitem__, places)) + 1:
+            return False
+        members = len(sizes)
+        # Keys of members that changed are left behind and skipped when they come up.
+        heap = [sizes[place] * members + self.ranks[place] for place in places]
+        heapify(heap)
+        moved = False
+        for partition in partitions:
+            size, rank = divmod(heap[0], members)
+            new = self.by_rank[rank]
+            while sizes[new] != size:
+                heappop(heap)
+                size, rank = divmod(heap[0], members)
+                new = self.by_rank[rank]
+            if sizes[holding[partition]] > size + 1:
+                old = self._move(topic, partition, new)
+                heappush(heap, sizes[new] * members + rank)
+                heappush(heap, sizes[old] * members + self.ranks[old])
+                moved = True
+        return moved
+
+    def _better(self, topic: str, partition: int) -> int | None:
+        """The member that a partition is to move to: its owner of a generation ago, or the smallest subscriber."""
+        sizes = self.sizes
+        holder = self.holders[topic][partition]
+        previous = self.previous.get((topic, partition))
+        if previous is not None:
+            if self.set_aside[previous] or self.set_aside[holder]:
+                raise AssignorError(
+                    f"{topic}-{partition} was {self._name(previous)}'s a generation ago, which cannot take part",
+                    PREVIOUS_OWNER_SET_ASIDE,
+                )
+            if sizes[holder] > sizes[previous] + 1:
+                return previous
+        for place in self.subscribers[topic]:
+            if self.set_aside[place] or self.set_aside[holder]:
+                raise AssignorError(f"{self._name(place)} cannot take part, and is compared", BEYOND_COUNT)
+            if sizes[holder] > sizes[place] + 1:
+                return min(self.subscribers[topic], key=lambda each: (sizes[each], self.ranks[each]))
+        return None
+
+    def _move(self, topic: str, partition: int, new: int) -> int:
+        """Moves a partition, or one whose earlier move that undoes; returns the member that lost it."""
+        movements = self.movements.get(topic)
+        if movements is None:
+            movements = self.movements[topic] = Movements(topic)
+        holding = self.holders[topic]
+        actual = movements.to_be_moved(partition, holding[partition], new)
+        old = holding[actual]
+        movements.move(actual, old, new)
+        holding[actual] = new
+        self.sizes[old] -= 1
+        self.sizes[new] += 1
+        if self.explain is not None:
+            self._say(
+                "move",
+                f"{topic}-{actual} moves from {self._name(old)} to {self._name(new)}: they have "
+                f"{self.sizes[old]} and {self.sizes[new]} now",
+                partition=f"{topic}-{actual}",
+                **{"from": self._name(old)},
+                to=self._name(new),
+            )
+        return old
+
+    # Is it balanced?
+
+    def _balanced(self) -> bool:
+        """Whether no member could have a partition whose holder has two more than it."""
+        if self.besides:
+            return self._balanced_as_kafka_asks()
+        sizes = self.sizes
+        if self.witness is not None:
+            place, topic, partition = self.witness
+            if (
+                sizes[place] != self.limits[place]
+                and sizes[self.holders[topic][partition]] > sizes[place] + 1
+            ):
+                return False
+        # Walks begin with the first topic, so an imbalance in the last one is seen for longest.
+        for topic in reversed(self.topics):
+            able = [
+                place
+                for place in self.subscribers[topic]
+                if sizes[place] != self.limits[place] and not self.set_aside[place]
+            ]
+            if not able:
+                continue
+            holding = self.holders[topic]
+            smallest = min(able, key=sizes.__getitem__)
+            partition = max(range(len(holding)), key=lambda p: sizes[holding[p]])
+            if sizes[holding[partition]] > sizes[smallest] + 1:
+                self.witness = (smallest, topic, partition)
+                return False
+        return True
+
+    def _balanced_as_kafka_asks(self) -> bool:
+        """The same where partitions are held twice or do not exist, member by member, as what throws matters too."""
+        sizes, aside = self.sizes, self.set_aside
+        taking_part = sorted(
+            (place for place in range(len(sizes)) if not aside[place]),
+            key=lambda place: (sizes[place], self.ranks[place]),
+        )
+        if sizes[taking_part[0]] >= sizes[taking_part[-1]] - 1:
+            return True
+        walked = [p for p in self._java_places() if not aside[p]]
+        for place in taking_part:
+            if sizes[place] == self.limits[place]:
+                continue
+            for topic in self.found.members[place].topics:
+                for partition, holder in enumerate(self.holders.get(topic, ())):
+                    holding = [holder, *self.besides.get((topic, partition), ())]
+                    if place in holding:
+                        continue
+                    last = max((p for p in holding if not aside[p]), key=walked.index, default=None)
+                    if last is None:
+                        raise AssignorError(f"nobody who takes part holds {topic}-{partition}", BEYOND_COUNT)
+                    if sizes[place] + 1 < sizes[last]:
+                        return False
+        return True
+
+    def _java_places(self) -> Iterable[int]:
+        ids = self.found.member_ids
+        places = {member_id: place for place, member_id in enumerate(ids)}
+        return (places[member_id] for member_id in HashOrder.filled(string_hash, ids))
+
+    def _score(self, sizes: Sequence[int]) -> int:
+        """The sum of all differences between two members, in Java's ``int``, which may overflow."""
+        ordered = sorted(size for place, size in enumerate(sizes) if not self.set_aside[place])
+        below = accumulate(ordered, initial=0)
+        return signed_32(
+            sum(size * place - less for place, (size, less) in enumerate(zip(ordered, below, strict=False)))
+        )
+
+    # The answer
+
+    def shares(self) -> Shares:
+        shares: list[dict[str, list[int]]] = [{} for _ in self.sizes]
+        for topic in self.topics:
+            for partition, place in enumerate(self.holders[topic]):
+                shares[place].setdefault(topic, []).append(partition)
+        for (topic, partition), places in self.besides.items():
+            for place in places:
+                shares[place].setdefault(topic, []).append(partition)
+        return [dict(share) for share in shares]
+
+    def _look_for_faults(self) -> None:
+        if not self.previous:
+            return
+        topics = [frozenset(member.topics) for member in self.found.members]
+        for topic, partition in self.previous:
+            holding = self.holders.get(topic, ())
+            if 0 <= partition < len(holding) and topic not in topics[holding[partition]]:
+                self.faults.append(GIVEN_BACK_UNSUBSCRIBED)
+                return
+
+    def _name(self, place: int) -> str:
+        return self.found.member_ids[place]
+
+    def _say(self, step: str, says: str, **data: object) -> None:
+        if self.explain is not None:
+            self.explain.say(step, says, **data)
+
+
+def _head(heap: list[int]) -> int:
+    return heap[0]

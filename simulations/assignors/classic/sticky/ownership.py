@@ -1,0 +1,144 @@
+"""Who is taken to own what: the first pass of both sticky assignors, over the claims of all members."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from groups.wire.user_data import NO_GENERATION
+from simulations.assignors.claims import Claims, claims_of
+from simulations.assignors.classic.metadata import partition_counts, rack_of, racks_by_topic, racks_help
+from simulations.assignors.interface import GroupSpec, MemberSpec
+
+NOBODY: Final = -1
+
+TopicPartition = tuple[str, int]
+
+
+@dataclass(slots=True)
+class Ownership:
+    """Members by their place in the order given.
+
+    ``counts`` are the partitions of subscribed topics that have any. ``owned`` is what each member is taken to own,
+    of those topics, perhaps beyond the count; ``holders`` the same by partition within the count. ``twice`` are
+    partitions that two members of one generation claim. ``alike`` is Kafka's idea of equal subscriptions.
+    ``racks`` is empty unless racks can help; then ``on`` has the racks of each partition.
+    """
+
+    member_ids: list[str]
+    members: list[MemberSpec]
+    counts: dict[str, int]
+    claims: list[Claims]
+    max_generation: int
+    owned: list[dict[str, Sequence[int]]] = field(default_factory=list)
+    holders: dict[str, list[int]] = field(default_factory=dict)
+    beyond: bool = False
+    twice: set[TopicPartition] = field(default_factory=set)
+    alike: bool = True
+    racks: list[str | None] = field(default_factory=list)
+    on: dict[str, list[frozenset[str]]] = field(default_factory=dict)
+
+    def matches(self, place: int, topic: str, partition: int) -> bool:
+        """Whether a member may have a partition as far as racks go; all may where racks cannot help."""
+        rack = self.racks[place] if self.racks else None
+        if rack is None:
+            return True
+        return 0 <= partition < self.counts[topic] and rack in self.on[topic][partition]
+
+
+def ownership(assignor: str, spec: GroupSpec, max_generation: int) -> Ownership:
+    """Reads all claims and settles which of them count. ``max_generation`` is the highest of earlier calls."""
+    members = list(spec.members.values())
+    subscribed: dict[str, None] = {}
+    for topics in {id(member.topics): member.topics for member in members}.values():
+        subscribed.update(dict.fromkeys(topics))
+    counts = partition_counts(spec, subscribed)
+    found = Ownership(
+        list(spec.members), members, counts, [claims_of(assignor, m) for m in members], max_generation
+    )
+    found.alike = _alike(members)
+    found.holders = {topic: [NOBODY] * count for topic, count in counts.items()}
+    _settle(found)
+    racks = [rack_of(member) for member in members]
+    if any(racks):
+        on = racks_by_topic(spec, counts)
+        if racks_help({rack for rack in racks if rack}, {each for of in on.values() for each in of}):
+            found.racks, found.on = racks, on
+    return found
+
+
+def _alike(members: Sequence[MemberSpec]) -> bool:
+    """Members that come first and subscribe to nothing are not compared: a fault of Kafka's."""
+    first: Sequence[str] = ()
+    names: frozenset[str] = frozenset()
+    for member in members:
+        if not first:
+            first, names = member.topics, frozenset(member.topics)
+        elif member.topics is not first and not (
+            len(member.topics) == len(names) and names.issuperset(member.topics)
+        ):
+            return False
+    return True
+
+
+def _settle(found: Ownership) -> None:
+    holders = found.holders
+    claimers: dict[TopicPartition, int] = {}
+    unowned: set[TopicPartition] = set()
+    taken_away: dict[int, set[TopicPartition]] = {}
+    # What a conflict asks an earlier claimer for is its subscription's generation, whatever its user data say.
+    generations = [
+        NO_GENERATION if m.generation is None or m.generation < 0 else m.generation for m in found.members
+    ]
+    for place, claims in enumerate(found.claims):
+        generation = NO_GENERATION if claims.generation is None else claims.generation
+        found.max_generation = max(found.max_generation, generation)
+        own: dict[str, Sequence[int]] = {}
+        for topic, partitions in claims.partitions:
+            holding = holders.get(topic)
+            if holding is None or not partitions:
+                continue
+            count = len(holding)
+            clear = 0
+            for partition in partitions:
+                if not (0 <= partition < count and holding[partition] == NOBODY):
+                    break
+                holding[partition] = place
+                clear += 1
+            if clear == len(partitions):
+                own[topic] = partitions if topic not in own else [*own[topic], *partitions]
+                continue
+            mine = [*own.get(topic, ()), *partitions[:clear]]
+            for partition in partitions[clear:]:
+                claimed = (topic, partition)
+                inside = 0 <= partition < count
+                other = holding[partition] if inside else claimers.get(claimed, NOBODY)
+                if other != NOBODY:
+                    if generation < generations[other]:
+                        continue
+                    if other == place:
+                        if partition in mine:
+                            mine.remove(partition)
+                    else:
+                        taken_away.setdefault(other, set()).add(claimed)
+                    if generation == generations[other]:
+                        found.twice.add(claimed)
+                        unowned.add(claimed)
+                if inside:
+                    holding[partition] = place
+                else:
+                    claimers[claimed] = place
+                if other == NOBODY or generation > generations[other]:
+                    mine.append(partition)
+                    unowned.discard(claimed)
+                    found.beyond = found.beyond or not inside
+            own[topic] = mine
+        found.owned.append(own)
+    for place, gone in taken_away.items():
+        for topic in {topic for topic, _ in gone}:
+            kept = [p for p in found.owned[place].get(topic, ()) if (topic, p) not in gone]
+            found.owned[place][topic] = kept
+    for topic, partition in unowned:
+        if 0 <= partition < len(holders[topic]):
+            holders[topic][partition] = NOBODY
