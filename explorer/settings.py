@@ -132,6 +132,10 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
 DATA_UPLOAD_MAX_NUMBER_FILES = 2000
 """Files of one upload: a broker's offsets topic has 50 partitions of a few segments each."""
 
+# -- code that is trusted like the program's own
+ASSIGNOR_FILES = environment.words("ASSIGNOR_FILES", "")
+"""Python files with client-side assignors: they are run, so nothing but this and a command line may name one."""
+
 # -- the browser's own defences
 X_FRAME_OPTIONS = "DENY"
 CSRF_FAILURE_VIEW = "explorer.api.endpoint.csrf_failure"

@@ -13,8 +13,9 @@ from __future__ import annotations
 
 import binascii
 import difflib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 from simulations.assignors import ASSIGNORS
@@ -24,15 +25,22 @@ from simulations.assignors.broker_order import (
     topic_id_of,
 )
 from simulations.assignors.claims import claims_in
+from simulations.assignors.client_side import CLIENT_ASSIGNORS, ClientAssignor, OnGroup
 from simulations.assignors.explanation import Explanation
-from simulations.assignors.interface import AssignorError, GroupSpec, MemberSpec, Owned, Topic
+from simulations.assignors.interface import Assignor, AssignorError, GroupSpec, MemberSpec, Owned, Topic
 from simulations.assignors.measures import measure, protocol_of
+from simulations.assignors.validation import problems
 
 PARTITIONS_MAX: Final = 10_000_000
 """Of all topics together: ten times the largest group that is measured, and about a gigabyte while it is assigned."""
 
 INT32_MAX: Final = 2**31 - 1
 ID_BYTES: Final = 16
+
+CLIENT: Final = "client:"
+"""Before the name of an assignor that runs on a client of the consumer protocol."""
+
+ClientAssignors = Mapping[str, Callable[[], ClientAssignor]]
 
 ORDERS: Final = ("document", "broker")
 
@@ -65,12 +73,15 @@ class SpecDocument:
         return consumer_in_broker_order(self.group, self.names, self.ids)
 
 
-def read_spec(document: object) -> SpecDocument:
-    """Checks a document that JSON gave, and makes a group of it; ``SpecError`` names the field that is wrong."""
+def read_spec(document: object, clients: ClientAssignors = CLIENT_ASSIGNORS) -> SpecDocument:
+    """Checks a document that JSON gave, and makes a group of it; ``SpecError`` names the field that is wrong.
+
+    ``clients`` are the assignors that may be named as ``client:`` and their name.
+    """
     spec = _object(document, "the spec")
     _known(spec, SPEC_KEYS, "")
     protocol = _choice(spec, "protocol", ASSIGNORS)
-    assignor = _choice(spec, "assignor", ASSIGNORS[protocol])
+    assignor = _choice(spec, "assignor", _named(protocol, clients))
     topics: dict[str, Topic] = {}
     ids: dict[str, str] = {}
     total = 0
@@ -103,15 +114,21 @@ def read_spec(document: object) -> SpecDocument:
     return SpecDocument(protocol=protocol, assignor=assignor, group=group, names=names, ids=ids)
 
 
-def answer_to(document: object, order: str = "document", *, explain: bool = False) -> dict[str, Any]:
-    """The answer to one document: ``{"assignment", "intended"?, …measures, "faults", "steps"?}``, or ``{"error", "faults"}``
+def answer_to(
+    document: object,
+    order: str = "document",
+    *,
+    explain: bool = False,
+    clients: ClientAssignors = CLIENT_ASSIGNORS,
+) -> dict[str, Any]:
+    """The answer to one document: ``{"assignment", "intended"?, …measures, "valid", "problems", "faults", "steps"?}``, or ``{"error", "faults"}``
     where the assignor throws as Kafka's does. ``SpecError`` if the document is no spec.
     """
-    spec = read_spec(document)
+    spec = read_spec(document, clients)
     group = spec.in_order(order)
     explanation = Explanation() if explain else None
     try:
-        answered = ASSIGNORS[spec.protocol][spec.assignor]().assign(group, explanation)
+        answered = _named(spec.protocol, clients)[spec.assignor]().assign(group, explanation)
     except AssignorError as error:
         refusal: dict[str, Any] = {"error": str(error), "faults": [error.fault] if error.fault else []}
         return refusal if explanation is None else {**refusal, "steps": explanation.to_json()}
@@ -126,10 +143,22 @@ def answer_to(document: object, order: str = "document", *, explain: bool = Fals
     if answered.intended is not None:
         answer["intended"] = _told(answered.intended, members)
     answer |= numbers.to_json()
+    wrong = problems(spec.group, answered.members if answered.intended is None else answered.intended)
+    answer["valid"] = not wrong
+    answer["problems"] = [problem.to_json() for problem in wrong]
     answer["faults"] = list(answered.faults)
     if explanation is not None:
         answer["steps"] = explanation.to_json()
     return answer
+
+
+def _named(protocol: str, clients: ClientAssignors) -> dict[str, Callable[[], Assignor]]:
+    if protocol != "consumer":
+        return {**ASSIGNORS[protocol]}
+    on_clients: dict[str, Callable[[], Assignor]] = {
+        CLIENT + name: partial(OnGroup, make) for name, make in clients.items()
+    }
+    return {**ASSIGNORS[protocol], **on_clients}
 
 
 def _told(assignment: Mapping[str, Owned], members: Collection[str]) -> dict[str, dict[str, list[int]]]:

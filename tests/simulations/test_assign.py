@@ -54,6 +54,8 @@ def test_the_answer_has_every_member_and_the_numbers_of_the_change() -> None:
         "rebalances": 1,
         "local": None,
         "placed": 4,
+        "valid": True,
+        "problems": [],
         "faults": [],
     }
 
@@ -121,7 +123,7 @@ def test_an_assignor_that_throws_as_kafkas_does_is_exit_1(tmp_path: Path) -> Non
     ("change", "said"),
     [
         ({"protocol": "eager"}, "protocol: expected one of"),
-        ({"assignor": "unifrom"}, "assignor: expected one of uniform, range, found 'unifrom'"),
+        ({"assignor": "unifrom"}, "assignor: expected one of uniform, range, client:range"),
         ({"topic": {}}, "topic is no field; did you mean topics?"),
         ({"topics": {"foo": {"partitions": "3"}}}, "topics.foo.partitions: expected a whole number"),
         (

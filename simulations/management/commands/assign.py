@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import orjson
+from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from groups.command_line import BAD_USAGE as BAD_INPUT
 from groups.command_line import in_one_line
+from simulations.assignor_files import AssignorFileError, client_assignors
 from simulations.assignors.spec_document import ORDERS, SpecError, answer_to
+
+Ask = Callable[[object], dict[str, Any]]
 
 NO = 1
 """Exit code where the answer is "no": the assignor throws, as Kafka's does."""
@@ -44,31 +49,43 @@ class Command(BaseCommand):
             help="whose order of members and topics: the document's (default) or a real broker's",
         )
         parser.add_argument("--explain", action="store_true", help="add the steps of the algorithm")
+        parser.add_argument(
+            "--assignor-file",
+            metavar="F",
+            action="append",
+            default=[],
+            help="a Python file with a client-side assignor; it is run with all your rights, so it must be trusted",
+        )
 
     def handle(self, *_args: Any, **options: Any) -> None:
-        named, order, explain = options["file"], options["order"], options["explain"]
+        named = options["file"]
+        try:
+            clients = client_assignors((*settings.ASSIGNOR_FILES, *options["assignor_file"]))
+        except AssignorFileError as error:
+            raise CommandError(str(error), returncode=BAD_INPUT) from None
+        ask = partial(answer_to, order=options["order"], explain=options["explain"], clients=clients)
         try:
             if named == "-":
-                self.answer(sys.stdin.buffer, named, order, explain=explain, stream=options["stream"])
+                self.answer(sys.stdin.buffer, named, ask, stream=options["stream"])
             else:
                 with Path(named).open("rb") as file:
-                    self.answer(file, named, order, explain=explain, stream=options["stream"])
+                    self.answer(file, named, ask, stream=options["stream"])
         except BrokenPipeError:
             # Whoever read has read enough (head, a closed pager); Python would complain again at its own end.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         except OSError as error:
             raise CommandError(f"{named}: {error.strerror}", returncode=BAD_INPUT) from None
 
-    def answer(self, source: BinaryIO, named: str, order: str, *, explain: bool, stream: bool) -> None:
+    def answer(self, source: BinaryIO, named: str, ask: Ask, *, stream: bool) -> None:
         if stream:
             for line in source:
                 if line.strip():
-                    self.write(answer_or_error(line, order, explain=explain))
+                    self.write(answer_or_error(line, ask))
             return
         refused = False
         for place, line in documents(source.read()):
             try:
-                answer = answer_to(parsed(line), order, explain=explain)
+                answer = ask(parsed(line))
             except SpecError as error:
                 raise CommandError(f"{named}{place}: {error}", returncode=BAD_INPUT) from None
             refused = refused or "error" in answer
@@ -81,9 +98,9 @@ class Command(BaseCommand):
         self.stdout.flush()
 
 
-def answer_or_error(line: bytes, order: str, *, explain: bool) -> dict[str, Any]:
+def answer_or_error(line: bytes, ask: Ask) -> dict[str, Any]:
     try:
-        return answer_to(parsed(line), order, explain=explain)
+        return ask(parsed(line))
     except SpecError as error:
         return {"error": str(error)}
 
