@@ -1,10 +1,16 @@
 """What a listing says in words: meanings beside the fields, a sentence on top, what an old client makes of it."""
 
 import base64
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+import groups
+from groups.history import consumer_state, streams_state
+from groups.wire.batches import RecordBatch, read_batches
+from groups.wire.coordinator_schema import RECORD_TYPES
 from groups.wire.inspection import (
     as_text,
     clients,
@@ -17,9 +23,13 @@ from groups.wire.inspection import (
     says,
     seen_by,
 )
+from groups.wire.inspection.kinds import kebab
 from groups.wire.inspection.text import BadText, bytes_from_text
+from groups.wire.schema import Array, Field
 from groups.wire.streams_user_data import encode_assignment_info, encode_subscription_info
 from tests.wire.test_inspection import ASSIGNMENT, STICKY, SUBSCRIPTION, with_user_data
+
+SAMPLE = Path(groups.__file__).parent / "samples" / "orders-enrich" / "segments"
 
 
 def written(kind: str, **value: Any) -> bytes:
@@ -62,6 +72,20 @@ RECORD = written(
     members=[member("c-117", NEWER, 0, 1), member("c-042", OLDER, 3, 4, groupInstanceId="bay-2")],
 )
 
+STREAMS_CURRENT = written(
+    "streams-group-current-member-assignment-value",
+    version=0,
+    memberEpoch=3,
+    previousMemberEpoch=2,
+    state=2,
+    activeTasks=[{"subtopologyId": "0", "partitions": [1, 2]}],
+    standbyTasks=[{"subtopologyId": "1", "partitions": [0]}],
+    warmupTasks=[],
+    activeTasksPendingRevocation=[{"subtopologyId": "0", "partitions": [0]}],
+    standbyTasksPendingRevocation=[],
+    warmupTasksPendingRevocation=[],
+)
+
 
 def test_the_fields_of_a_classic_group_say_what_they_mean():
     done = inspect("group-metadata-value", RECORD)
@@ -86,7 +110,7 @@ def test_the_fields_of_a_classic_group_say_what_they_mean():
         "members.0.subscription.topics": "subscribed to; clients write them in order of name",
         "members.0.subscription.topics.0": "",
         "members.0.subscription.userData": "opened in place: user data of cooperative-sticky, 4 bytes",
-        "members.0.subscription.userData.generation": "of the last assignment; used below version 2",
+        "members.0.subscription.userData.generation": "of the last assignment; asked for where the subscription has none",
         "members.0.subscription.ownedPartitions": "owned when it asked to join",
         "members.0.subscription.ownedPartitions.0": "",
         "members.0.subscription.ownedPartitions.0.topic": "",
@@ -104,6 +128,74 @@ def test_the_fields_of_a_classic_group_say_what_they_mean():
     instance = find(done.fields, "members.1.groupInstanceId")
     assert instance is not None
     assert instance.meaning == "static member (group.instance.id)"
+
+
+@pytest.mark.parametrize(
+    ("kind", "version", "value", "path", "meaning"),
+    [
+        ("consumer-group-heartbeat-request", 0, {"memberEpoch": 0}, "memberEpoch", "joins"),
+        ("consumer-group-heartbeat-request", 1, {"memberEpoch": -1}, "memberEpoch", "leaves"),
+        ("consumer-group-heartbeat-request", 1, {"memberEpoch": -2}, "memberEpoch", "static: leaves to come back"),
+        ("consumer-group-heartbeat-request", 1, {}, "rackId", "none, or as told before"),
+        ("streams-group-heartbeat-request", 0, {}, "activeTasks", "none, or as told before"),
+        ("consumer-group-heartbeat-request", 0, {"memberId": ""}, "memberId", "none yet: in version 0 the coordinator draws one"),
+        ("consumer-group-heartbeat-response", 1, {"errorCode": 110, "memberEpoch": 0}, "memberEpoch", ""),
+        ("consumer-group-heartbeat-response", 1, {"errorCode": 110}, "errorCode", "FENCED_MEMBER_EPOCH"),
+        ("join-group-request", 9, {"memberId": ""}, "memberId", "none yet: the coordinator will draw one"),
+        ("offset-commit-request", 9, {"memberId": ""}, "memberId", "none: not of a member"),
+        ("offset-commit-request", 9, {}, "generationIdOrMemberEpoch", "not of a member"),
+        ("offset-fetch-request", 9, {"groups": [{"groupId": "g", "topics": None}]}, "groups.0.memberEpoch", "not of a member"),
+        ("find-coordinator-request", 6, {}, "keyType", "group ids"),
+    ],
+)  # fmt: skip
+def test_a_number_means_what_its_message_means_by_it(
+    kind: str, version: int, value: dict[str, Any], path: str, meaning: str
+):
+    declared = kinds()[kind].layout
+    data = declared.write(BLANK[kind] | value, version)
+    node = find(inspect(kind, data, version=version).fields, path)
+    assert node is not None
+    assert node.meaning == meaning
+
+
+BLANK: dict[str, dict[str, Any]] = {
+    "consumer-group-heartbeat-request": {"groupId": "g", "memberId": "m", "memberEpoch": 3, "topicPartitions": None},
+    "streams-group-heartbeat-request": {
+        "groupId": "g", "memberId": "m", "memberEpoch": 3, "endpointInformationEpoch": 0, "rebalanceTimeoutMs": -1,
+        **dict.fromkeys(("activeTasks", "standbyTasks", "warmupTasks", "clientTags", "taskOffsets", "taskEndOffsets")),
+    },
+    "consumer-group-heartbeat-response": {
+        "throttleTimeMs": 0, "errorCode": 0, "memberEpoch": 3, "heartbeatIntervalMs": 5000,
+    },
+    "join-group-request": {
+        "groupId": "g", "sessionTimeoutMs": 45_000, "memberId": "m", "protocolType": "consumer", "protocols": [],
+    },
+    "offset-commit-request": {"groupId": "g", "memberId": "m", "topics": []},
+    "offset-fetch-request": {"groups": [], "requireStable": False},
+    "find-coordinator-request": {"keyType": 0, "coordinatorKeys": ["g"]},
+}  # fmt: skip
+"""What must be given of each message."""
+
+
+@pytest.mark.parametrize(
+    ("kind", "names"),
+    [
+        ("consumer-group-current-member-assignment-value", consumer_state.STATE_NAMES),
+        ("streams-group-current-member-assignment-value", streams_state.STATE_NAMES),
+    ],
+)
+def test_the_states_of_members_are_those_that_the_fold_knows(kind: str, names: Mapping[int, str]):
+    for state in [*names, max(names) + 1]:
+        blank = {"version": 0, "memberEpoch": 3, "previousMemberEpoch": 2}
+        lists = {field.name: [] for field in current(kind) if isinstance(field.type, Array)}
+        node = find(inspect(kind, written(kind, **blank, state=state, **lists)).fields, "state")
+        assert node is not None
+        assert node.meaning.split(":")[0] == names.get(state, "a state that is not known here")
+
+
+def current(kind: str) -> tuple[Field, ...]:
+    (message,) = (each.value for each in RECORD_TYPES.values() if kebab(each.value.name) == kind)
+    return message.body.fields
 
 
 def test_the_sentence_on_top_stands_on_its_fields():
@@ -150,6 +242,17 @@ def test_the_sentence_on_top_stands_on_its_fields():
                 partitionsPendingRevocation=[{"topicId": "cLledStpRu6ixDUvA4jVgA", "partitions": [1]}],
             ),
             "The member is at epoch 3 and has cLledS…-0; it still has to give up cLledS…-1.",
+        ),
+        (
+            "streams-group-current-member-assignment-value",
+            STREAMS_CURRENT,
+            "The member is at epoch 3 and has active 0_1 and 0_2, standby 1_0; it still has to give up active 0_0.",
+        ),
+        (
+            "streams-group-target-assignment-member-value",
+            written("streams-group-target-assignment-member-value", version=0, activeTasks=[], standbyTasks=[],
+                    warmupTasks=[]),
+            "The member should have no task.",
         ),
         (
             "streams-subscription-info",
@@ -225,6 +328,18 @@ def test_the_kind_is_guessed(kind: str, data: bytes):
     first, *others = guess(data)
     assert (first.kind, first.whole, first.problem) == (kind, True, None)
     assert all(not other.whole or other.score <= first.score for other in others)
+
+
+def test_every_value_that_a_broker_wrote_into_the_sample_is_guessed():
+    for segment in SAMPLE.glob("__consumer_offsets-*/*.log"):
+        for batch in read_batches(segment.read_bytes()):
+            assert isinstance(batch, RecordBatch)
+            for record in batch.records:
+                assert record.key is not None
+                assert guess(record.key)[0].kind == "key"
+                if record.value is not None:
+                    name = RECORD_TYPES[int.from_bytes(record.key[:2])].value.name
+                    assert guess(record.value)[0].kind == kebab(name)
 
 
 def test_the_kinds_that_cannot_be_stand_last_with_their_reason():

@@ -94,8 +94,8 @@ def _tried(kind: Kind, data: bytes) -> Guess:
 
 
 def _plausibility(value: Any) -> float:
-    """Between about -20 and 12."""
-    letters = strange = odd = 0
+    """Between about -20 and 16."""
+    letters = strange = odd = times = 0
     for count, (name, leaf) in enumerate(_leaves(value)):
         if count >= MOST_VALUES:
             break
@@ -108,11 +108,17 @@ def _plausibility(value: Any) -> float:
                 strange += 1
         elif isinstance(leaf, int) and not isinstance(leaf, bool):
             odd += _oddness(name, leaf)
-    return min(letters, 24) / 2 - min(strange * 8, 20) - min(odd, 10)
+            times += _is_timestamp(name) and _YEAR_2000_MS < leaf < _YEAR_2100_MS
+    # Eight bytes are a time of this century by chance once in millions: what reads them as one is right.
+    return min(letters, 24) / 2 + 4 * min(times, 1) - min(strange * 8, 20) - min(odd, 10)
+
+
+def _is_timestamp(name: str) -> bool:
+    return name.endswith(("imestamp", "imestampMs"))
 
 
 def _oddness(name: str, number: int) -> int:
-    if "imestamp" in name:
+    if _is_timestamp(name):
         return 0 if number < 0 or _YEAR_2000_MS < number < _YEAR_2100_MS else 4
     if name == "metadataHash" or "Offset" in name or name == "offset":
         return 0

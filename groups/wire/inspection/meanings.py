@@ -93,7 +93,19 @@ def _duration(what: str) -> Meaning:
 
 
 def _member_id(node: Node, _: Sequence[Sequence[Node]]) -> str:
-    return member_id_in_words(text(node))
+    return member_id_in_words(text(node)) if node.value else WITHOUT_MEMBER_ID.get(node.message, "none")
+
+
+WITHOUT_MEMBER_ID: Final = {
+    "JoinGroupRequest": "none yet: the coordinator will draw one",
+    # From version 1 on the member draws it itself (KIP-1082).
+    "ConsumerGroupHeartbeatRequest": "none yet: in version 0 the coordinator draws one",
+    "LeaveGroupRequest": "none: named by the instance id alone",
+    "OffsetCommitRequest": "none: not of a member",
+    "TxnOffsetCommitRequest": "none: not of a member",
+    "OffsetFetchRequest": "none: not of a member",
+}
+"""What a member id says that is null or empty, by message."""
 
 
 def _leader(node: Node, around: Sequence[Sequence[Node]]) -> str:
@@ -109,6 +121,8 @@ def _instance_id(node: Node, _: Sequence[Sequence[Node]]) -> str:
 
 
 def _rack(node: Node, _: Sequence[Sequence[Node]]) -> str:
+    if node.value is None and node.message.endswith(HEARTBEAT):
+        return UNCHANGED
     return "where the client runs (client.rack)" if node.value else "no rack"
 
 
@@ -129,9 +143,16 @@ def _words(names: dict[int, str], other: str) -> Meaning:
 
 
 def _member_epoch(node: Node, _: Sequence[Sequence[Node]]) -> str:
-    return {0: "joins", -1: "leaves", -2: "static: leaves to come back"}.get(
-        number(node) or 0, "the epoch that the member has reached"
-    )
+    value = number(node)
+    if value is None:
+        return ""
+    if value > 0:
+        return "the epoch that the member has reached"
+    if node.message.endswith("HeartbeatRequest"):
+        return {0: "joins", -1: "leaves", -2: "static: leaves to come back"}.get(value, "")
+    if node.message == "OffsetFetchRequest":
+        return "not of a member"
+    return "static: away, to come back" if value == -2 else ""
 
 
 def _hash(node: Node, _: Sequence[Sequence[Node]]) -> str:
@@ -205,12 +226,29 @@ def _expire(node: Node, _: Sequence[Sequence[Node]]) -> str:
 
 
 def _regex(node: Node, _: Sequence[Sequence[Node]]) -> str:
+    if node.value is None and node.message.endswith(HEARTBEAT):
+        return UNCHANGED
     return "none: topics by name" if not node.value else "topics by pattern (RE2J)"
 
 
 def _assignor(node: Node, _: Sequence[Sequence[Node]]) -> str:
-    return "the broker's default" if node.value is None else "asked for by the member"
+    if node.value is None and node.message.endswith(HEARTBEAT):
+        return UNCHANGED
+    return (
+        "no wish: what others ask for, or the broker's default"
+        if node.value is None
+        else "asked for by the member"
+    )
 
+
+def _unless_told(node: Node, _: Sequence[Sequence[Node]]) -> str:
+    return UNCHANGED if node.value is None and node.message.endswith(HEARTBEAT) else ""
+
+
+HEARTBEAT: Final = ("GroupHeartbeatRequest", "GroupHeartbeatResponse")
+"""The newer protocols' heartbeats leave out what they said before; the classic one says nothing of all this."""
+
+UNCHANGED: Final = "none, or as told before"
 
 CONSUMER_STATES: Final = {
     0: "STABLE: it owns what its epoch gives it",
@@ -218,10 +256,11 @@ CONSUMER_STATES: Final = {
     2: "UNRELEASED_PARTITIONS: it waits for some of others",
 }
 STREAMS_STATES: Final = {
-    0: "STABLE: it has the tasks that its epoch gives it",
-    1: "UNREVOKED_TASKS: it must give some up first",
-    2: "UNRELEASED_TASKS: it waits for some of others",
+    1: "STABLE: it has the tasks that its epoch gives it",
+    2: "UNREVOKED_TASKS: it must give some up first",
+    3: "UNRELEASED_TASKS: it waits for some of others",
 }
+"""The streams protocol counts its states from 1, the consumer protocol from 0."""
 
 RECORD_MEANINGS: Final[dict[str, Meaning]] = {
     "length": "of the record, without this",
@@ -239,7 +278,7 @@ BY_FIELD: Final[dict[tuple[str, str], Meaning]] = {
     ("ConsumerProtocolAssignment", "assignedPartitions"): "what the leader gives it",
     ("StickyUserData", "previousAssignment"): "what it was given last",
     ("StickyUserData", "generation"): "in which it was given them",
-    ("CooperativeStickyUserData", "generation"): "of the last assignment; used below version 2",
+    ("CooperativeStickyUserData", "generation"): "of the last assignment; asked for where the subscription has none",
     ("GroupMetadataValue", "generation"): "number of the last rebalance",
     ("GroupMetadataValue", "protocol"): "the assignor that all members share",
     ("GroupMetadataValue", "protocolType"): "“consumer” for consumers",
@@ -255,7 +294,7 @@ BY_FIELD: Final[dict[tuple[str, str], Meaning]] = {
     ("ConsumerGroupMetadataValue", "epoch"): "raised with each change of members or topics",
     ("ShareGroupMetadataValue", "epoch"): "raised with each change of members or topics",
     ("StreamsGroupMetadataValue", "epoch"): "raised with each change of members, topics or topology",
-    ("ConsumerGroupMemberMetadataValue", "serverAssignor"): _assignor,
+    ("ConsumerGroupMemberMetadataValue", "assignors.version"): "of the assignor's metadata",
     ("ConsumerGroupMemberMetadataValue", "classicMemberMetadata"): "a member of the classic protocol, being migrated",
     ("ConsumerGroupCurrentMemberAssignmentValue", "state"): _words(CONSUMER_STATES, "a state that is not known here"),
     ("ConsumerGroupCurrentMemberAssignmentValue", "assignedPartitions"): "what it may own now",
@@ -274,6 +313,8 @@ BY_FIELD: Final[dict[tuple[str, str], Meaning]] = {
     ("Request", "length"): "bytes that follow",
     ("RequestHeader", "correlationId"): "the response carries the same number",
     ("ResponseHeader", "correlationId"): "that of the request",
+    ("FindCoordinatorRequest", "keyType"): _words({0: "group ids", 1: "transactional ids", 2: "share groups' partitions"}, ""),
+    ("ConsumerGroupDescribeResponse", "groups.members.memberType"): _words({-1: "not told", 0: "of the classic protocol", 1: "of the consumer protocol"}, ""),
     **{(message, path + name): meaning for message, path in RECORDS for name, meaning in RECORD_MEANINGS.items()},
     ("SubscriptionInfoData", "taskOffsetSums.offsetSum"): _words({-2: "it runs the task", -3: "not known"}, "records that its state has taken in"),
 }  # fmt: skip
@@ -281,7 +322,7 @@ BY_FIELD: Final[dict[tuple[str, str], Meaning]] = {
 BY_NAME: Final[dict[str, Meaning]] = {
     "batchLength": "bytes that follow",
     "crc": "CRC-32C of all from the attributes on",
-    "producerId": _words({-1: "none"}, "of an idempotent producer"),
+    "producerId": _words({-1: "none"}, "of an idempotent or transactional producer"),
     "producerEpoch": _words({-1: "none"}, ""),
     "baseSequence": _words({-1: "none"}, ""),
     "magic": "the format; Kafka writes 2 since 0.11",
@@ -298,6 +339,11 @@ BY_NAME: Final[dict[str, Meaning]] = {
     "clientId": "set by the client (client.id)",
     "userData": _user_data,
     "generationId": _generation_id,
+    "generationIdOrMemberEpoch": _words(
+        {-1: "not of a member"}, "classic: the generation; else the member's epoch"
+    ),
+    "committedOffset": _words({-1: "nothing committed"}, "the next record to read"),
+    "authorizedOperations": _words({-(2**31): "not asked for"}, "a bit for each operation"),
     "rebalanceTimeoutMs": _duration("to give up what it must"),
     "sessionTimeoutMs": _duration("without a heartbeat"),
     "heartbeatIntervalMs": _duration("between heartbeats"),
@@ -310,6 +356,13 @@ BY_NAME: Final[dict[str, Meaning]] = {
     "assignmentEpochs": "since which epoch it has each partition; runs parallel to them",
     "topicId": "its name stands in __cluster_metadata",
     "subscribedTopicRegex": _regex,
+    "subscribedTopicNames": _unless_told,
+    "topicPartitions": _unless_told,
+    "assignment": _unless_told,
+    "activeTasks": _unless_told,
+    "standbyTasks": _unless_told,
+    "warmupTasks": _unless_told,
+    "serverAssignor": _assignor,
     "topologyEpoch": "which topology the instance runs",
     "processId": "of the instance; its threads share it",
 }

@@ -8,7 +8,15 @@ from typing import Final
 
 from groups.wire.coordinator_schema import RECORD_TYPES
 from groups.wire.inspection.nodes import Node, find, value_of, values_of
-from groups.wire.inspection.words import counted, listed, number, partitions_in_words, strings, text
+from groups.wire.inspection.words import (
+    counted,
+    listed,
+    number,
+    partitions_in_words,
+    strings,
+    tasks_in_words,
+    text,
+)
 from groups.wire.streams_user_data import previous_tasks, task_text
 
 Told = Iterator[str | tuple[str, str]]
@@ -159,27 +167,55 @@ def _member_metadata(fields: list[Node]) -> Told:
     yield "."
 
 
-def _target_member(path: str) -> Teller:
-    def tell(fields: list[Node]) -> Told:
-        yield "The member should own "
-        yield partitions_in_words(find(fields, path)), path
-        yield "."
-
-    return tell
+def _target_member(fields: list[Node]) -> Told:
+    yield "The member should own "
+    yield partitions_in_words(find(fields, "topicPartitions")), "topicPartitions"
+    yield "."
 
 
-def _current(assigned: str, pending: str) -> Teller:
-    def tell(fields: list[Node]) -> Told:
-        yield "The member is at "
-        yield f"epoch {shown(fields, 'memberEpoch')}", "memberEpoch"
-        yield " and has "
-        yield partitions_in_words(find(fields, assigned)), assigned
-        if (node := find(fields, pending)) is not None and node.fields:
-            yield "; it still has to give up "
-            yield partitions_in_words(node), pending
-        yield "."
+def _current_member(fields: list[Node]) -> Told:
+    yield "The member is at "
+    yield f"epoch {shown(fields, 'memberEpoch')}", "memberEpoch"
+    yield " and has "
+    yield partitions_in_words(find(fields, "assignedPartitions")), "assignedPartitions"
+    pending = find(fields, f"partitions{PENDING}")
+    if pending is not None and pending.fields:
+        yield "; it still has to give up "
+        yield partitions_in_words(pending), pending.name
+    yield "."
 
-    return tell
+
+def _target_tasks(fields: list[Node]) -> Told:
+    yield "The member should have "
+    yield from _tasks(fields)
+    yield "."
+
+
+def _current_tasks(fields: list[Node]) -> Told:
+    yield "The member is at "
+    yield f"epoch {shown(fields, 'memberEpoch')}", "memberEpoch"
+    yield " and has "
+    yield from _tasks(fields)
+    if any(node.fields for node in fields if node.name.endswith(PENDING)):
+        yield "; it still has to give up "
+        yield from _tasks(fields, PENDING)
+    yield "."
+
+
+PENDING: Final = "PendingRevocation"
+
+
+def _tasks(fields: list[Node], ending: str = "") -> Told:
+    """What a member of a streams group has: tasks, and copies of others' in two sorts."""
+    between = ""
+    for name, what in (("activeTasks", "active"), ("standbyTasks", "standby"), ("warmupTasks", "warm-up")):
+        node = find(fields, f"{name}{ending}")
+        if node is not None and node.fields:
+            yield between
+            yield f"{what} {tasks_in_words(node)}", f"{name}{ending}"
+            between = ", "
+    if not between:
+        yield "no task"
 
 
 def _streams_subscription(fields: list[Node]) -> Told:
@@ -268,14 +304,12 @@ VALUE_TELLERS: Final[dict[str, Teller]] = {
     "consumer-group-member-metadata-value": _member_metadata,
     "share-group-member-metadata-value": _member_metadata,
     "streams-group-member-metadata-value": _member_metadata,
-    "consumer-group-target-assignment-member-value": _target_member("topicPartitions"),
-    "share-group-target-assignment-member-value": _target_member("topicPartitions"),
-    "streams-group-target-assignment-member-value": _target_member("activeTasks"),
-    "consumer-group-current-member-assignment-value": _current(
-        "assignedPartitions", "partitionsPendingRevocation"
-    ),
-    "share-group-current-member-assignment-value": _current("assignedPartitions", ""),
-    "streams-group-current-member-assignment-value": _current("activeTasks", "activeTasksPendingRevocation"),
+    "consumer-group-target-assignment-member-value": _target_member,
+    "share-group-target-assignment-member-value": _target_member,
+    "streams-group-target-assignment-member-value": _target_tasks,
+    "consumer-group-current-member-assignment-value": _current_member,
+    "share-group-current-member-assignment-value": _current_member,
+    "streams-group-current-member-assignment-value": _current_tasks,
     "streams-subscription-info": _streams_subscription,
     "streams-assignment-info": _streams_assignment,
     "streams-group-topology-value": _topology,

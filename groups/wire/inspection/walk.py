@@ -199,8 +199,6 @@ class Walk:
             tag, start = read_unsigned_varint(self.data, at)
             if tag > HIGHEST_TAG:
                 raise MalformedError(f"tag {tag}; the highest is {HIGHEST_TAG}", offset=at)
-            if tag > HIGHEST_TAG:
-                raise MalformedError(f"tag {tag}; the highest is {HIGHEST_TAG}", offset=at)
             node.name, node.tag = f"{UNKNOWN_TAG}{tag}", tag
             size, start = read_unsigned_varint(self.data, start)
             raw, end = take(self.data, start, size, f"tagged field {tag}")

@@ -44,7 +44,7 @@ def member_id_in_words(member_id: str) -> str:
         return "drawn by the coordinator: client or instance id, and a UUID"
     if _UUID.fullmatch(member_id):
         return "a UUID, drawn by the client or the coordinator"
-    return "" if member_id else "none yet: the coordinator will draw one"
+    return ""
 
 
 def counted(count: int, noun: str) -> str:
@@ -60,7 +60,7 @@ def listed(words: Sequence[str]) -> str:
 
 
 def partitions_in_words(topics: Node | None) -> str:
-    """``orders-0, 1, 2 and foo-3`` of a list of topics with partitions (or tasks); ``nothing`` of an empty one."""
+    """``orders-0, 1, 2 and foo-3`` of a list of topics with partitions; ``nothing`` of an empty one."""
     words = []
     for topic in (topics.fields if topics else None) or ():
         name = next((topic.child(each) for each in _NAMES if topic.child(each)), None)
@@ -76,7 +76,17 @@ def partitions_in_words(topics: Node | None) -> str:
     return listed(words)
 
 
-_NAMES: Final = ("topic", "name", "topicName", "topicId", "subtopologyId")
+_NAMES: Final = ("topic", "name", "topicName", "topicId")
+
+
+def tasks_in_words(subtopologies: Node | None) -> str:
+    """``0_0, 0_1 and 1_0`` of a list of subtopologies with partitions, which is how Kafka Streams writes tasks."""
+    tasks = []
+    for each in (subtopologies.fields if subtopologies else None) or ():
+        partitions = each.child("partitions")
+        if partitions is not None and isinstance(partitions.value, list):
+            tasks += [f"{text(each.child('subtopologyId'))}_{partition}" for partition in partitions.value]
+    return listed(tasks)
 
 
 def _topic(name: Node) -> str:
