@@ -66,6 +66,29 @@ class GroupSpec:
     topics: Mapping[str, Topic]
     homogeneous: bool = False
     topic_ranks: Sequence[str] | None = None
+    _unassigned: dict[str, Sequence[int]] = field(default_factory=dict, init=False, compare=False, repr=False)
+    _inverted: list[bool] = field(default_factory=list, init=False, compare=False, repr=False)
+
+    def unassigned(self) -> Mapping[str, Sequence[int]]:
+        """Topic → partitions that no member owns; topics of which all are owned are left out.
+
+        A coordinator keeps the target by partition between calls, and hands it to the assignor; here it is made when
+        it is asked for the first time, and kept with the spec.
+        """
+        if not self._inverted:
+            taken: dict[str, list[Sequence[int]]] = {}
+            for member in self.members.values():
+                for topic, partitions in member.owned.items():
+                    taken.setdefault(topic, []).append(partitions)
+            for topic, known in self.topics.items():
+                every: Sequence[int] = range(known.partitions)
+                if topic in taken:
+                    owned = set().union(*taken[topic])
+                    every = [partition for partition in every if partition not in owned]
+                if every:
+                    self._unassigned[topic] = every
+            self._inverted.append(True)
+        return self._unassigned
 
     def partitions(self, topic: str) -> int:
         """How many partitions a subscribed topic has; an error if nobody knows it."""

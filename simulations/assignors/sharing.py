@@ -10,6 +10,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 
+from simulations.assignors.explanation import Explanation
 from simulations.assignors.interface import MemberSpec
 from simulations.assignors.java_orders import utf16
 
@@ -113,3 +114,25 @@ def deal(shares: Shares, counts: Mapping[str, int], subscribers: Mapping[str, li
         ring = len(places)
         for turn in range(min(count, ring)):
             put(shares, places[(first + turn) % ring], topics, range(turn, count, ring))
+
+
+def cuts_explained(
+    explain: Explanation,
+    members: Sequence[str],
+    counts: Mapping[str, int],
+    subscribers: Mapping[str, list[int]],
+) -> None:
+    """Says how each topic is cut."""
+    for topic, count in counts.items():
+        places = subscribers[topic]
+        least, extra = divmod(count, len(places))
+        more = f", the first {extra} of them one more" if extra else ""
+        explain.say(
+            "cut",
+            f"{topic} has {count} partitions for {len(places)} subscribers: runs of {least}{more}",
+            topic=topic,
+            partitions=count,
+            least=least,
+            with_one_more=extra,
+            members=[members[place] for place in places],
+        )

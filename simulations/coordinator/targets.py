@@ -84,7 +84,9 @@ def _range_order(
     assigned: Mapping[str, Sequence[int]], spec: GroupSpec, member: MemberSpec, *, homogeneous: bool
 ) -> dict[str, tuple[int, ...]]:
     topics = len(spec.topics) if homogeneous else len(member.topics)
-    order = HashOrder.with_capacity(uuid_hash, int(topics / 0.75 + 1), assigned)
+    order = HashOrder.with_capacity(
+        uuid_hash, int(topics / 0.75 + 1), (t for t in member.topics if t in assigned)
+    )
     return {topic_id: tuple(assigned[topic_id]) for topic_id in order}
 
 

@@ -5,46 +5,27 @@ Partitions of the same number in topics of the same size meet at one member, whi
 
 Example: members A, B and topics T1 (3 partitions), T3 (2) give A T1{0,1} T3{0} and B T1{2} T3{1}.
 
-Kafka: ``org.apache.kafka.coordinator.group.assignor.RangeAssignor``. Cost: members × topics.
+Kafka: ``org.apache.kafka.coordinator.group.assignor.RangeAssignor``. Cost: members × kinds of topics, where topics of
+the same subscribers and size are one kind; members × topics in the answer, where those get something.
 """
 
 from __future__ import annotations
 
 from simulations.assignors.explanation import Explanation
-from simulations.assignors.interface import Assignment, GroupAssignment, GroupSpec, MemberSpec
-from simulations.assignors.java_orders import utf16
+from simulations.assignors.interface import GroupAssignment, GroupSpec
+from simulations.assignors.sharing import Shares, alike, cut, cuts_explained, members_in_order, subscribers_of
 
 
 class RangeAssignor:
     name = "range"
 
     def assign(self, spec: GroupSpec, explain: Explanation | None = None) -> GroupAssignment:
-        ordered = sorted(
-            spec.members, key=lambda member_id: _static_first(member_id, spec.members[member_id])
-        )
-        result: dict[str, dict[str, range]] = {member_id: {} for member_id in spec.members}
-        subscribers: dict[str, list[str]] = {}
-        for member_id in ordered:
-            for topic in spec.members[member_id].topics:
-                subscribers.setdefault(topic, []).append(member_id)
-        for topic, sharing in subscribers.items():
-            least, extra = divmod(spec.partitions(topic), len(sharing))
-            start = 0
-            for position, member_id in enumerate(sharing):
-                size = least + (1 if position < extra else 0)
-                if size == 0:
-                    break
-                result[member_id][topic] = range(start, start + size)
-                start += size
-        members: Assignment = {
-            member_id: {topic: owned[topic] for topic in spec.members[member_id].topics if topic in owned}
-            for member_id, owned in result.items()
-        }
-        return GroupAssignment(members=members)
-
-
-def _static_first(member_id: str, member: MemberSpec) -> tuple[bool, bytes]:
-    """Static members by instance id, then the others by member id."""
-    if member.instance_id is not None:
-        return False, utf16(member.instance_id)
-    return True, utf16(member_id)
+        ordered = members_in_order(spec.members)
+        subscribers = subscribers_of(spec.members[member_id] for member_id in ordered)
+        counts = {topic: spec.partitions(topic) for topic in subscribers}
+        shares: Shares = [{} for _ in ordered]
+        for places, count, topics in alike(counts, subscribers):
+            cut(shares, places, count, topics)
+        if explain is not None:
+            cuts_explained(explain, ordered, counts, subscribers)
+        return GroupAssignment(members=dict(zip(ordered, shares, strict=True)))

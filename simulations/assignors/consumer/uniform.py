@@ -10,15 +10,18 @@ and fresh ones go to the last members. (Kafka 4.0 never handed back; every relea
 
 Example: A, B, C are new and a topic has 2 partitions: A nothing, B {0}, C {1}.
 
-Kafka: ``org.apache.kafka.coordinator.group.assignor.UniformAssignor``. Cost: partitions + members.
+Kafka: ``org.apache.kafka.coordinator.group.assignor.UniformAssignor``. Cost: members × topics that they hold, and
+what changes hands; what stays is passed on as it is, what is free in whole runs.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from simulations.assignors.consumer.uniform_heterogeneous import assign_heterogeneous
-from simulations.assignors.explanation import Explanation
+from simulations.assignors.explanation import Explanation, listed, named
 from simulations.assignors.faults import TARGET_OVERLAPS
-from simulations.assignors.interface import AssignorError, GroupAssignment, GroupSpec
+from simulations.assignors.interface import AssignorError, GroupAssignment, GroupSpec, Owned
 
 
 class UniformAssignor:
@@ -27,55 +30,126 @@ class UniformAssignor:
     def assign(self, spec: GroupSpec, explain: Explanation | None = None) -> GroupAssignment:
         if not spec.members:
             return GroupAssignment(members={})
-        members = assign_homogeneous(spec) if spec.homogeneous else assign_heterogeneous(spec)
-        return GroupAssignment(members={**members})
+        if spec.homogeneous:
+            return GroupAssignment(members=dict(assign_homogeneous(spec, explain)))
+        return assign_heterogeneous(spec, explain)
 
 
-def assign_homogeneous(spec: GroupSpec) -> dict[str, dict[str, list[int]]]:
+def assign_homogeneous(spec: GroupSpec, explain: Explanation | None = None) -> dict[str, Owned]:
     """The quota rule, for members that all subscribe to the same topics."""
-    subscribed = set(next(iter(spec.members.values())).topics)
+    subscribed = dict.fromkeys(next(iter(spec.members.values())).topics)
     if not subscribed:
         return {}
-    topics = [topic for topic in spec.topics if topic in subscribed]
     total = sum(spec.partitions(topic) for topic in subscribed)
-    taken = {
-        (topic, partition)
-        for member in spec.members.values()
-        for topic, partitions in member.owned.items()
-        for partition in partitions
-    }
-    free = [(t, p) for t in topics for p in range(spec.partitions(t)) if (t, p) not in taken]
-
+    unassigned = spec.unassigned()
+    # Runs of one topic's partitions that nobody has, front to back.
+    free: list[tuple[str, Sequence[int]]] = [
+        (topic, unassigned[topic]) for topic in spec.topics if topic in subscribed and topic in unassigned
+    ]
     least, extras = divmod(total, len(spec.members))
-    result: dict[str, dict[str, list[int]]] = {}
+    if explain is not None:
+        explain.say(
+            "quota",
+            f"{total} partitions for {len(spec.members)} members: {least} each, {extras} of them one more",
+            partitions=total,
+            members=len(spec.members),
+            least=least,
+            with_one_more=extras,
+        )
+    answer: dict[str, Owned] = {}
     unfilled: list[tuple[str, int]] = []
-    for position, (member_id, member) in enumerate(spec.members.items()):
+    to_come = len(spec.members)
+    for member_id, member in spec.members.items():
+        owned = member.owned
         with_extra = extras > 0
         quota = least + with_extra
-        kept: dict[str, list[int]] = {}
-        for topic, partitions in member.owned.items():
-            if topic not in subscribed:
-                continue
-            if quota > 0 and partitions:
-                kept[topic] = list(partitions[:quota])
-            free += [(topic, partition) for partition in partitions[quota:]]
-            quota -= min(quota, len(partitions))
-        members_to_come = len(spec.members) - position
-        if quota > 0 and with_extra and members_to_come > extras:
-            quota -= 1
+        size = sum(map(len, owned.values()))
+        if size > quota or not owned.keys() <= subscribed.keys():
+            owned, size = _cut(owned, quota, subscribed, free)
+            if explain is not None:
+                _explain_cut(explain, member_id, member.owned, owned, quota)
+        left = quota - size
+        if left > 0 and with_extra and to_come > extras:
+            left -= 1
             with_extra = False
+            if explain is not None:
+                explain.say(
+                    "hand-back",
+                    f"{member_id} does not fill its one more and hands it back: {to_come - 1} members are to come, "
+                    f"{extras} may have one more",
+                    member=member_id,
+                )
         extras -= with_extra
-        result[member_id] = kept
-        if quota > 0:
-            unfilled.append((member_id, quota))
+        to_come -= 1
+        answer[member_id] = owned
+        if left > 0:
+            unfilled.append((member_id, left))
+    _hand_out(answer, unfilled, free, explain)
+    return answer
 
-    next_free = 0
-    for member_id, quota in unfilled:
-        for topic, partition in free[next_free : next_free + quota]:
-            result[member_id].setdefault(topic, []).append(partition)
-        next_free += quota
-    if next_free < len(free):
+
+def _cut(
+    owned: Owned, quota: int, subscribed: dict[str, None], free: list[tuple[str, Sequence[int]]]
+) -> tuple[Owned, int]:
+    """What a member keeps of what it had, and how much that is; what it gives up of subscribed topics is free."""
+    kept: dict[str, Sequence[int]] = {}
+    left = quota
+    for topic, partitions in owned.items():
+        if topic not in subscribed or not partitions:
+            continue
+        if left > 0:
+            kept[topic] = partitions[:left]
+        if len(partitions) > left:
+            free.append((topic, partitions[left:]))
+        left -= min(left, len(partitions))
+    return kept, quota - left
+
+
+def _hand_out(
+    answer: dict[str, Owned],
+    unfilled: Sequence[tuple[str, int]],
+    free: Sequence[tuple[str, Sequence[int]]],
+    explain: Explanation | None,
+) -> None:
+    """Gives the free runs, front to back, to members that have room."""
+    run = start = 0
+    for member_id, room in unfilled:
+        share: dict[str, Sequence[int]] = dict(answer[member_id])
+        while room and run < len(free):
+            topic, partitions = free[run]
+            taken = partitions[start : start + room]
+            share[topic] = [*share[topic], *taken] if topic in share else taken
+            room -= len(taken)
+            start += len(taken)
+            if start == len(partitions):
+                run, start = run + 1, 0
+            if explain is not None and taken:
+                names = named((topic, partition) for partition in taken)
+                explain.say(
+                    "give",
+                    f"{member_id} has room, and gets what is free next: {listed(names)}",
+                    member=member_id,
+                    partitions=names,
+                )
+        answer[member_id] = share
+    if run < len(free):
         raise AssignorError(
             "partitions are left over: what the members own does not fit the topics", TARGET_OVERLAPS
         )
-    return result
+
+
+def _explain_cut(explain: Explanation, member_id: str, before: Owned, kept: Owned, quota: int) -> None:
+    gone = named(
+        (topic, partition)
+        for topic, partitions in before.items()
+        for partition in partitions
+        if partition not in kept.get(topic, ())
+    )
+    explain.say(
+        "over-quota",
+        f"{member_id} had {sum(map(len, before.values()))} and may keep {quota} of what it subscribes to: it gives up "
+        f"{listed(gone)}",
+        member=member_id,
+        quota=quota,
+        partitions=gone,
+    )

@@ -8,26 +8,186 @@ a whole round moved nothing.
 Example: A subscribes to T1 (3 partitions) and T3 (6), B to T3 alone, both new: A T1{0,1,2} T3{4},
 B T3{0,1,2,3,5}.
 
-Kafka: ``UniformHeterogeneousAssignmentBuilder``. Cost: rounds × partitions × log.
+Kafka: ``UniformHeterogeneousAssignmentBuilder``. Cost: what is owned, subscribers × topics with free partitions, and
+rounds × topics that are out of balance.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
-from simulations.assignors.faults import BEYOND_COUNT
-from simulations.assignors.interface import AssignorError, GroupSpec
+from simulations.assignors.explanation import Explanation
+from simulations.assignors.faults import BEYOND_COUNT, TARGET_OVERLAPS
+from simulations.assignors.interface import AssignorError, GroupAssignment, GroupSpec, Owned
+from simulations.assignors.sharing import subscribers_of
 
-MOST_ROUNDS = 16
+MOST_ROUNDS: Final = 16
 """Rounds over all topics before balancing gives up; Kafka's ``MAX_ITERATION_COUNT``."""
 
-NOBODY = -1
+NOBODY: Final = -1
+
+
+def assign_heterogeneous(spec: GroupSpec, explain: Explanation | None = None) -> GroupAssignment:
+    """A balanced target for members of different subscriptions."""
+    builder = _Builder(spec, explain)
+    builder.revoke()
+    builder.assign()
+    builder.balance()
+    members: dict[str, Owned] = dict(zip(builder.member_ids, builder.held, strict=True))
+    return GroupAssignment(members=members, faults=(TARGET_OVERLAPS,) if builder.overlaps else ())
+
+
+class _Builder:
+    def __init__(self, spec: GroupSpec, explain: Explanation | None) -> None:
+        self.explain = explain
+        self.spec = spec
+        self.member_ids = list(spec.members)
+        self.subscribers = subscribers_of(spec.members.values())
+        self.counts = {topic: spec.partitions(topic) for topic in self.subscribers}
+        ranks = {topic: rank for rank, topic in enumerate(spec.topic_ranks or spec.topics)}
+        self.topics = sorted(
+            self.subscribers,
+            key=lambda topic: (
+                -(self.counts[topic] / len(self.subscribers[topic])),
+                len(self.subscribers[topic]),
+                ranks[topic],
+            ),
+        )
+        self.owners = {topic: [NOBODY] * self.counts[topic] for topic in self.topics}
+        self.sizes = [0] * len(self.member_ids)
+        # Lists that members had are passed on as they are; what grows or shrinks is a list of our own, in `changed`.
+        self.held: list[dict[str, Sequence[int]]] = []
+        self.changed: list[dict[str, list[int]]] = [{} for _ in self.member_ids]
+        self.overlaps = False
+
+    def revoke(self) -> None:
+        """Drops topics that are no longer subscribed, and notes who owns the rest."""
+        wanted_by: dict[int, frozenset[str]] = {}
+        owners = self.owners
+        total = 0
+        for index, member in enumerate(self.spec.members.values()):
+            wanted = wanted_by.get(id(member.topics))
+            if wanted is None:
+                wanted = wanted_by[id(member.topics)] = frozenset(member.topics)
+            owned = member.owned
+            if not owned.keys() <= wanted:
+                owned = {topic: partitions for topic, partitions in owned.items() if topic in wanted}
+            size = 0
+            for topic, partitions in owned.items():
+                of_topic = owners[topic]
+                size += len(partitions)
+                try:
+                    for partition in partitions:
+                        of_topic[partition] = index
+                except IndexError:
+                    raise AssignorError(
+                        f"{self.member_ids[index]} has a partition of {topic} that is beyond its {len(of_topic)}",
+                        BEYOND_COUNT,
+                    ) from None
+            self.held.append(dict(owned))
+            self.sizes[index] = size
+            total += size
+        noted = sum(len(of_topic) - of_topic.count(NOBODY) for of_topic in owners.values()) if total else 0
+        self.overlaps = noted < total
+
+    def assign(self) -> None:
+        """Free partitions of each topic go to the subscriber with the least, level by level."""
+        sizes = self.sizes
+        for topic in self.topics:
+            of_topic = self.owners[topic]
+            if NOBODY not in of_topic:
+                continue
+            free = [partition for partition, owner in enumerate(of_topic) if owner == NOBODY]
+            takers = _least_first(self.subscribers[topic], sizes, len(free))
+            for partition, taker in zip(free, takers, strict=True):
+                of_topic[partition] = taker
+                sizes[taker] += 1
+                self._grown(taker, topic).append(partition)
+                if self.explain is not None:
+                    self._say_given(topic, partition, taker)
+
+    def balance(self) -> None:
+        """Rounds over the topics; ends where a whole round since the last move moved nothing."""
+        topics = [topic for topic in self.topics if len(self.subscribers[topic]) >= 2]
+        last_moved = -1
+        even: dict[int, bool] = {}
+        for _ in range(MOST_ROUNDS):
+            for index, topic in enumerate(topics):
+                if index == last_moved:
+                    return
+                places = self.subscribers[topic]
+                if id(places) not in even:
+                    sizes = [self.sizes[place] for place in places]
+                    even[id(places)] = max(sizes) - min(sizes) <= 1
+                moves = [] if even[id(places)] else _moves(places, self.owners[topic], self.sizes)
+                for partition, most, least in moves:
+                    self._move(topic, partition, most, least)
+                if moves:
+                    even.clear()
+                if moves or last_moved == -1:
+                    last_moved = index
+
+    def _move(self, topic: str, partition: int, most: int, least: int) -> None:
+        self.owners[topic][partition] = least
+        lost = self._grown(most, topic)
+        lost.remove(partition)
+        if not lost:
+            del self.held[most][topic], self.changed[most][topic]
+        gained = self._grown(least, topic)
+        # Two members may claim one partition in a log of the world: it is not given to one of them twice.
+        if partition not in gained:
+            gained.append(partition)
+        if self.explain is not None:
+            giver, taker = self.member_ids[most], self.member_ids[least]
+            self.explain.say(
+                "move",
+                f"{topic}-{partition} moves from {giver}, which has the most of {topic}'s subscribers, to {taker}, "
+                "which has the least",
+                partition=f"{topic}-{partition}",
+                **{"from": giver},
+                to=taker,
+            )
+
+    def _grown(self, member: int, topic: str) -> list[int]:
+        """A member's partitions of a topic, to be changed."""
+        changed = self.changed[member]
+        if topic not in changed:
+            changed[topic] = [*self.held[member].get(topic, ())]
+            self.held[member][topic] = changed[topic]
+        return changed[topic]
+
+    def _say_given(self, topic: str, partition: int, taker: int) -> None:
+        assert self.explain is not None
+        self.explain.say(
+            "give",
+            f"{topic}-{partition} is free and goes to {self.member_ids[taker]}, which has the least of {topic}'s "
+            f"subscribers: {self.sizes[taker]} with it",
+            partition=f"{topic}-{partition}",
+            member=self.member_ids[taker],
+            size=self.sizes[taker],
+        )
+
+
+def _least_first(subscribers: Sequence[int], sizes: Sequence[int], count: int) -> list[int]:
+    """Who takes ``count`` partitions one by one if always the least loaded does: level after level, each level's
+    members in their order."""
+    members = sorted(subscribers, key=sizes.__getitem__)
+    level = sizes[members[0]]
+    end = 0
+    takers: list[int] = []
+    while len(takers) < count:
+        while end < len(members) and sizes[members[end]] == level:
+            end += 1
+        takers += members[: min(end, count - len(takers))]
+        level += 1
+    return takers
 
 
 class _Balancer:
     """Finds the least and the most loaded subscriber of one topic without sorting again after each move.
 
-    ``sizes`` is shared with the builder and changes between calls. The subscribers stand in an array sorted by
+    ``sizes`` is shared with the builder and changes between calls. ``subscribers`` ascend. The subscribers stand in an array sorted by
     size once; a *least range* at its front and a *most range* at its end hold those that are now at the least and
     at the most level, and each range is walked in turn.
     """
@@ -46,7 +206,8 @@ class _Balancer:
 
     def __init__(self, subscribers: Sequence[int], sizes: list[int]) -> None:
         self.sizes = sizes
-        self.members = sorted(subscribers, key=lambda member: (sizes[member], member))
+        # Subscribers ascend, so members of one size stay in their order.
+        self.members = sorted(subscribers, key=sizes.__getitem__)
         self.least_end = 0
         self.least_level = sizes[self.members[0]] - 1
         self.least_next = 0
@@ -93,89 +254,12 @@ class _Balancer:
         self.most_end -= 1
 
 
-def assign_heterogeneous(spec: GroupSpec) -> dict[str, dict[str, list[int]]]:
-    """A balanced target for members of different subscriptions."""
-    member_ids = list(spec.members)
-    subscribers: dict[str, list[int]] = {}
-    for index, member in enumerate(spec.members.values()):
-        for topic in dict.fromkeys(member.topics):
-            subscribers.setdefault(topic, []).append(index)
-    ranks = {topic: rank for rank, topic in enumerate(spec.topic_ranks or spec.topics)}
-    counts = {topic: spec.partitions(topic) for topic in subscribers}
-    topics = sorted(
-        subscribers,
-        key=lambda topic: (
-            -(counts[topic] / len(subscribers[topic])),
-            len(subscribers[topic]),
-            ranks[topic],
-        ),
-    )
-
-    owners = {topic: [NOBODY] * counts[topic] for topic in topics}
-    sizes = [0] * len(member_ids)
-    held: list[dict[str, list[int]]] = []
-    for index, member in enumerate(spec.members.values()):
-        wanted = set(member.topics)
-        held.append({topic: list(owned) for topic, owned in member.owned.items() if topic in wanted})
-        for topic, partitions in held[index].items():
-            if any(partition >= counts[topic] for partition in partitions):
-                raise AssignorError(
-                    f"{member_ids[index]} has a partition of {topic} that is beyond its {counts[topic]}",
-                    BEYOND_COUNT,
-                )
-            for partition in partitions:
-                owners[topic][partition] = index
-            sizes[index] += len(partitions)
-
-    for topic in topics:
-        balancer = _Balancer(subscribers[topic], sizes)
-        for partition, owner in enumerate(owners[topic]):
-            if owner == NOBODY:
-                least = balancer.next_least()
-                owners[topic][partition] = least
-                held[least].setdefault(topic, []).append(partition)
-                sizes[least] += 1
-    shared = [topic for topic in topics if len(subscribers[topic]) >= 2]
-    _balance(shared, subscribers, owners, held, sizes)
-    return dict(zip(member_ids, held, strict=True))
-
-
-def _balance(
-    topics: Sequence[str],
-    subscribers: dict[str, list[int]],
-    owners: dict[str, list[int]],
-    held: list[dict[str, list[int]]],
-    sizes: list[int],
-) -> None:
-    """Rounds over the topics; ends where a whole round since the last move moved nothing."""
-    last_moved = -1
-    for _ in range(MOST_ROUNDS):
-        for index, topic in enumerate(topics):
-            if index == last_moved:
-                return
-            moved = False
-            for partition, most, least in _moves(subscribers[topic], owners[topic], sizes):
-                owners[topic][partition] = least
-                held[most][topic].remove(partition)
-                if not held[most][topic]:
-                    del held[most][topic]
-                gained = held[least].setdefault(topic, [])
-                # Two members may claim one partition in a log of the world: it is not given to one of them twice.
-                if partition not in gained:
-                    gained.append(partition)
-                moved = True
-            if moved or last_moved == -1:
-                last_moved = index
-
-
 def _moves(
     subscribers: Sequence[int], owner_of: Sequence[int], sizes: list[int]
 ) -> list[tuple[int, int, int]]:
     """Partitions of one topic that go from the most to the least loaded: ``(partition, from, to)``; counts them."""
     moves: list[tuple[int, int, int]] = []
     balancer = _Balancer(subscribers, sizes)
-    if sizes[balancer.members[-1]] - sizes[balancer.members[0]] <= 1:
-        return moves
     slices: dict[int, list[int]] = {}
     for partition, owner in enumerate(owner_of):
         slices.setdefault(owner, []).append(partition)
