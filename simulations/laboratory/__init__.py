@@ -1,0 +1,24 @@
+"""A group, how it stood, and an event: what each of the six assignors makes of it. Pure: values in, values out.
+
+The same case gives the same numbers always, in any process; sweeps hand cases to workers, the page puts them into
+its address.
+"""
+
+from __future__ import annotations
+
+from simulations.laboratory.answers import BOARDS, Answer, Board, answer, answers
+from simulations.laboratory.cases import Before, Case, CaseError, Event, Member, Topic
+
+__all__ = [
+    "BOARDS",
+    "Answer",
+    "Before",
+    "Board",
+    "Case",
+    "CaseError",
+    "Event",
+    "Member",
+    "Topic",
+    "answer",
+    "answers",
+]

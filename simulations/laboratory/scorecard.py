@@ -1,0 +1,69 @@
+"""The scorecard: a row for each figure, a column for each board, and which are the best."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from simulations.assignors.measures import Measures
+from simulations.laboratory.answers import Answer
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """``title`` says what is counted; ``best`` picks the best of several."""
+
+    key: str
+    label: str
+    title: str
+    of: Callable[[Measures], int | None]
+    best: Callable[[Sequence[int]], int] = min
+
+
+FIGURES: Final = (
+    Figure("moved", "Moved", "partitions that change owner", lambda found: found.moved),
+    Figure("revoked", "Revoked", "claims that the answer does not confirm", lambda found: found.revoked),
+    Figure(
+        "interrupted",
+        "Members interrupted",
+        "they stop reading at least one partition",
+        lambda found: found.interrupted,
+    ),
+    Figure(
+        "paused",
+        "Partitions paused",
+        "not read for a while, also those that come back",
+        lambda found: found.paused,
+    ),
+    Figure("spread", "Most − fewest", "partitions of a member", lambda found: found.most - found.least),
+    Figure(
+        "local",
+        "In the reader’s rack",
+        "a replica stands in the member's rack",
+        lambda found: found.local,
+        max,
+    ),
+    Figure(
+        "rebalances", "Rebalances needed", "until everybody has what is meant", lambda found: found.rebalances
+    ),
+)
+
+
+def scorecard(answered: Sequence[Answer]) -> list[dict[str, Any]]:
+    """``best`` are the boards with the best value, none where all are equal; a value is null where there is none."""
+    rows = []
+    for figure in FIGURES:
+        values = [None if each.measures is None else figure.of(each.measures) for each in answered]
+        told = [value for value in values if value is not None]
+        best = figure.best(told) if len(set(told)) > 1 else None
+        rows.append(
+            {
+                "key": figure.key,
+                "label": figure.label,
+                "title": figure.title,
+                "values": values,
+                "best": [place for place, value in enumerate(values) if best is not None and value == best],
+            }
+        )
+    return rows

@@ -1,0 +1,89 @@
+"""Everything that the laboratory says of a case, as one JSON document: what the page draws and the API answers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from simulations.assignors.faults import FAULTS
+from simulations.laboratory.answers import Answer, answers, counts_of
+from simulations.laboratory.cases import NOBODY, Case, Event
+from simulations.laboratory.documents import to_json
+from simulations.laboratory.links import query_of
+from simulations.laboratory.playing import why_not
+from simulations.laboratory.presets import racks_in, sizes_in, subscriptions_in
+from simulations.laboratory.scorecard import scorecard
+from simulations.laboratory.sentences import line_of, title_of, verdict
+from simulations.laboratory.steps import steps_of
+
+
+def sheet(case: Case) -> dict[str, Any]:
+    """The answers with figures, steps and sentences; docs/reference/api.md tells of each part.
+
+    ``CaseError`` if the case does not fit into a link.
+    """
+    answered = answers(case, explain=True)
+    leaving = set(case.leaving)
+    there = len(case.members)
+    return {
+        "query": query_of(case),
+        "title": title_of(case),
+        "says": verdict(case, answered),
+        "case": to_json(case),
+        "axes": {
+            "sizes": sizes_in(case),
+            "subscriptions": subscriptions_in(case),
+            "racks": racks_in(case),
+            "before": case.before,
+            "event": case.event,
+        },
+        "members": [
+            {
+                "name": name,
+                "rack": member.rack,
+                "topics": list(member.topics),
+                "joins": place >= there,
+                "leaves": place in leaving,
+            }
+            for place, (member, name) in enumerate(zip(case.everybody, case.names, strict=True))
+        ],
+        "topics": [
+            {"name": name, "partitions": size, "added": size - topic.partitions}
+            for topic, name, size in zip(case.topics, case.topic_names, case.sizes, strict=True)
+        ],
+        "answers": [_answer(case, answer) for answer in answered],
+        "scorecard": scorecard(answered),
+    }
+
+
+def _answer(case: Case, answer: Answer) -> dict[str, Any]:
+    board = answer.board
+    found = answer.measures
+    whole = found is not None
+    return {
+        "protocol": board.protocol,
+        "assignor": board.assignor,
+        "rebalance": str(board.rebalance),
+        "before": list(answer.before),
+        "after": list(answer.after),
+        "sent": None if answer.sent is None else list(answer.sent),
+        "counts": {
+            "before": counts_of(case, answer.before),
+            "after": counts_of(case, answer.after) if whole else [],
+        },
+        "measures": None if found is None else found.to_json(),
+        "faults": [{"name": fault, "says": FAULTS.get(fault, fault)} for fault in answer.faults],
+        "error": answer.error,
+        "says": line_of(case, answer),
+        "changed": changed_members(case, answer) if whole else [],
+        "steps": steps_of(case, answer),
+        "play": why_not(case, answer),
+    }
+
+
+def changed_members(case: Case, answer: Answer) -> list[int]:
+    """The places of those who lose or gain something, or come or go."""
+    pairs = zip(answer.before, answer.after, strict=True)
+    touched = {place for pair in pairs if pair[0] != pair[1] for place in pair if place != NOBODY}
+    if case.event is not Event.FULL:
+        touched.update(case.leaving, range(len(case.members), len(case.everybody)))
+    return sorted(touched)

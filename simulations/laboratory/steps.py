@@ -1,0 +1,219 @@
+"""The steps of an algorithm as a reader takes them: neighbours of one kind as one, with the columns they speak of."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from simulations.assignors.measures import RebalanceProtocol
+from simulations.laboratory.answers import Answer, counts_of
+from simulations.laboratory.cases import NOBODY, Case, Event
+from simulations.laboratory.sentences import NAMED_MOST, counted, listed
+
+STEPS_MOST: Final = 60
+"""Of one board: nobody reads more. `manage.py assign --explain` gives them all."""
+
+CHIPS_MOST: Final = 24
+"""Partitions that a step lists under itself."""
+
+STRIP_MOST: Final = 12
+"""Members that a strip has room for."""
+
+Step = Mapping[str, Any]
+"""As ``Explanation`` has it: ``{"step": kind, "says": sentence, …data}``."""
+
+TAKES: Final = frozenset({"over-quota", "unsubscribed", "foreign-rack"})
+"""Kinds that take partitions from a member."""
+
+GIVES: Final = frozenset({"give"})
+"""Kinds that hand partitions to a member."""
+
+
+def steps_of(case: Case, answer: Answer) -> list[dict[str, Any]]:
+    """``{"says", "columns", "strip"?, "chips"?}`` each; ``columns`` are places of partitions, as in ``before``.
+
+    ``strip`` has ``[member, partitions, partitions before the step]`` of everybody who is there, ``chips``
+    ``[column, member]`` with ``NOBODY`` where a partition is free.
+    """
+    if answer.measures is None:
+        return []
+    told = _Telling(case, answer)
+    groups = [list(group) for _, group in itertools.groupby(answer.steps, key=_kind)]
+    steps = [step for group in groups[:STEPS_MOST] for step in told.tell(group)]
+    shown = steps[:STEPS_MOST]
+    left_out = len(steps) - len(shown) + sum(map(len, groups[STEPS_MOST:]))
+    if left_out:
+        shown.append({"says": f"{counted(left_out, 'step')} more, which are not shown.", "columns": []})
+    return [*shown, told.closing()]
+
+
+def _kind(step: Step) -> str:
+    return str(step["step"])
+
+
+class _Telling:
+    """Counts what everybody has while the steps go by."""
+
+    def __init__(self, case: Case, answer: Answer) -> None:
+        self.case = case
+        self.answer = answer
+        self.places = {member_id: place for place, member_id in enumerate(case.ids)}
+        self.columns = _columns(case)
+        there = set(case.present)
+        counts = counts_of(case, answer.before)
+        self.counts = {place: counts[place] for place in range(len(counts)) if place in there}
+        self.moved = {
+            column
+            for column, (old, new) in enumerate(zip(answer.before, answer.after, strict=True))
+            if old != new
+        }
+        self.says = _renaming(case)
+
+    def tell(self, group: Sequence[Step]) -> Iterator[dict[str, Any]]:
+        """Several steps of one kind as one where there are words for them together."""
+        together = TOGETHER.get(_kind(group[0]))
+        if together is not None and (len(group) > 1 or _kind(group[0]) == "withhold"):
+            partitions = [name for step in group for name in _partitions(step)]
+            members = list(dict.fromkeys(self._name(step) for step in group))
+            yield self._step(together(members, partitions), group)
+        else:
+            for step in group:
+                yield self._step(self.says(str(step["says"])), [step])
+
+    def closing(self) -> dict[str, Any]:
+        """How it ends, the same words for all six."""
+        found = self.answer.measures
+        assert found is not None
+        each = f"{found.least:,}" if found.least == found.most else f"{found.least:,} to {found.most:,}"
+        says = f"{each} each; {counted(found.moved, 'partition')} moved."
+        if found.local is not None:
+            says += f" {found.local:,} of {found.placed:,} are in the rack of their reader."
+        if self.answer.board.rebalance is RebalanceProtocol.EAGER and self.case.event is not Event.FULL:
+            stay = sum(
+                1
+                for old, new in zip(self.answer.before, self.answer.after, strict=True)
+                if old == new != NOBODY
+            )
+            if stay and found.paused:
+                says += (
+                    f" Eager: before this began everybody gave up everything, also the {stay:,} that stay."
+                )
+        step: dict[str, Any] = {"says": says, "columns": sorted(self.moved)}
+        after = counts_of(self.case, self.answer.after)
+        before = counts_of(self.case, self.answer.before)
+        if len(self.counts) <= STRIP_MOST:
+            step["strip"] = [[place, after[place], before[place]] for place in self.counts]
+        return step
+
+    def _step(self, says: str, group: Sequence[Step]) -> dict[str, Any]:
+        told: dict[str, Any] = {"says": says if says.endswith((".", ":")) else f"{says}."}
+        if _kind(group[0]) == "cut":
+            return told | self._cut(group[0])
+        before = dict(self.counts)
+        chips = [chip for step in group for chip in self._effect(step)]
+        told["columns"] = sorted({column for column, _ in chips})
+        if chips and len(chips) <= CHIPS_MOST:
+            told["chips"] = chips
+        if before != self.counts and len(self.counts) <= STRIP_MOST:
+            told["strip"] = [[place, count, before[place]] for place, count in self.counts.items()]
+        return told
+
+    def _effect(self, step: Step) -> Iterator[list[int]]:
+        """Moves the partitions of a step; each with the member that it goes to."""
+        kind = _kind(step)
+        columns = [self.columns[name] for name in _partitions(step) if name in self.columns]
+        giver = self.places.get(str(step.get("from", step.get("member") if kind in TAKES else "")))
+        taker = self.places.get(str(step.get("to", step.get("member") if kind in GIVES else "")))
+        for place, by in ((giver, -len(columns)), (taker, len(columns))):
+            if place in self.counts:
+                self.counts[place] += by
+        named = self.places.get(str(step.get("member", ""))) if kind not in TAKES else None
+        shown = taker if taker is not None else named
+        for column in columns:
+            yield [column, NOBODY if shown is None else shown]
+
+    def _cut(self, step: Step) -> dict[str, Any]:
+        """A topic that is cut into runs: what each member has of it."""
+        prefix = f"{step.get('topic')}-"
+        columns = [
+            column
+            for name, column in self.columns.items()
+            if name.startswith(prefix) and name[len(prefix) :].isdecimal()
+        ]
+        of_topic = [self.answer.after[column] for column in columns]
+        told: dict[str, Any] = {"columns": [column for column in columns if column in self.moved] or columns}
+        if len(self.counts) <= STRIP_MOST:
+            told["strip"] = [[place, of_topic.count(place), of_topic.count(place)] for place in self.counts]
+        return told
+
+    def _name(self, step: Step) -> str:
+        member_id = str(step.get("member", step.get("from", "")))
+        place = self.places.get(member_id)
+        return member_id if place is None else self.case.names[place]
+
+
+def _columns(case: Case) -> dict[str, int]:
+    """``orders-2`` → its column."""
+    names = (
+        f"{topic}-{partition}"
+        for topic, size in zip(case.topic_names, case.sizes, strict=True)
+        for partition in range(size)
+    )
+    return {name: column for column, name in enumerate(names)}
+
+
+def _partitions(step: Step) -> list[str]:
+    several = step.get("partitions")
+    if isinstance(several, list):
+        return [str(name) for name in several]
+    one = step.get("partition")
+    return [str(one)] if one is not None else []
+
+
+def _renaming(case: Case) -> Callable[[str], str]:
+    """Members' ids in a sentence become their names."""
+    other = {
+        member_id: name for member_id, name in zip(case.ids, case.names, strict=True) if member_id != name
+    }
+    if not other:
+        return lambda says: says
+    pattern = re.compile("|".join(re.escape(each) for each in sorted(other, key=len, reverse=True)))
+    return lambda says: pattern.sub(lambda found: other[found[0]], says)
+
+
+def _over_quota(members: Sequence[str], partitions: Sequence[str]) -> str:
+    return f"{listed(members, NAMED_MOST)} have more than their share and give up {_some(partitions)}"
+
+
+def _give(members: Sequence[str], partitions: Sequence[str]) -> str:
+    return f"What is free is handed out to who has room: {_some(partitions)}"
+
+
+def _move(members: Sequence[str], partitions: Sequence[str]) -> str:
+    return (
+        f"{counted(len(partitions), 'time')} a partition moves from who has most to who has least: "
+        f"{_some(list(dict.fromkeys(partitions)))}"
+    )
+
+
+def _withhold(members: Sequence[str], partitions: Sequence[str]) -> str:
+    them = "it" if len(partitions) == 1 else "them"
+    return (
+        f"Withheld: others may still hold {_some(partitions)}, so this round gives {them} to nobody. "
+        f"The owners let go and join again; the second round hands {them} over"
+    )
+
+
+def _some(partitions: Sequence[str]) -> str:
+    return listed(partitions, NAMED_MOST)
+
+
+TOGETHER: Final[Mapping[str, Callable[[Sequence[str], Sequence[str]], str]]] = {
+    "over-quota": _over_quota,
+    "give": _give,
+    "move": _move,
+    "withhold": _withhold,
+}
+"""What several steps of a kind are called together."""

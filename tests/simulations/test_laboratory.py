@@ -1,0 +1,431 @@
+"""The laboratory: cases, their links, the six answers, and what is said of them."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from simulations.assignors import ASSIGNORS
+from simulations.engine import run
+from simulations.laboratory import BOARDS, Before, Case, CaseError, Event, Member, Topic, answer, answers
+from simulations.laboratory.answers import Board
+from simulations.laboratory.cases import NOBODY
+from simulations.laboratory.changes import CHANGES, changed
+from simulations.laboratory.documents import from_json, to_json
+from simulations.laboratory.links import KEYS, QUERY_MOST, case_of, query_of
+from simulations.laboratory.moments import case_of_frame
+from simulations.laboratory.playing import scenario_of, why_not
+from simulations.laboratory.presets import SHAPES, Racks, Shape, Sizes, Subscriptions, happening, preset
+from simulations.laboratory.sentences import title_of, verdict
+from simulations.laboratory.sheets import sheet
+from simulations.scenario import load
+
+SIX = Shape(6, 3, 21)
+LOOK = "g=abcabc.a&t=12,6,3&s=same&from=range&e=join"
+UNIFORM = Board("consumer", "uniform")
+
+
+def look(**more: Any) -> Case:
+    """Six members in three racks, twelve, six and three partitions."""
+    return preset(SIX, **{"sizes": Sizes.SKEWED, "racks": Racks.THREE, "event": Event.JOIN} | more)
+
+
+def letters(case: Case, owners: tuple[int, ...]) -> str:
+    return "".join("." if owner == NOBODY else case.names[owner] for owner in owners)
+
+
+@st.composite
+def cases(draw: st.DrawFn) -> Case:
+    topics = tuple(
+        Topic(partitions=draw(st.integers(1, 6)), name=name)
+        for name in draw(st.sampled_from([(None,), (None, None), ("foo", None, "b&r"), (None,) * 5]))
+    )
+    some = st.sets(st.integers(0, len(topics) - 1)).map(lambda found: tuple(sorted(found)))
+
+    def member(number: int) -> Member:
+        named = draw(st.booleans())
+        return Member(
+            topics=draw(st.sampled_from([tuple(range(len(topics))), draw(some)])),
+            rack=draw(st.sampled_from([None, "a", "b", "c"])),
+            name=f"worker {number}" if named else None,
+            member_id=f"id+{number}" if draw(st.booleans()) else None,
+        )
+
+    members = tuple(member(number) for number in range(draw(st.integers(1, 5))))
+    event = draw(st.sampled_from([*Event]))
+    facts: dict[str, Any] = {"event": event}
+    if event is Event.JOIN:
+        facts["joining"] = tuple(member(number) for number in range(5, 5 + draw(st.integers(1, 3))))
+    if event is Event.LEAVE:
+        if len(members) == 1:
+            members = (*members, member(9))
+        facts["leaving"] = tuple(
+            sorted(draw(st.sets(st.integers(0, len(members) - 1), min_size=1, max_size=len(members) - 1)))
+        )
+    if event is Event.GROW:
+        facts["grown"] = (draw(st.integers(0, len(topics) - 1)), draw(st.integers(1, 5)))
+    before = draw(st.sampled_from([*Before]))
+    if before is Before.OWN:
+        facts["seed"] = draw(st.integers(0, 2**53 - 1))
+    if before is Before.GIVEN:
+        owner = st.integers(NOBODY, len(members) - 1)
+        facts["given"] = tuple(
+            tuple(draw(st.lists(owner, min_size=topic.partitions, max_size=topic.partitions)))
+            for topic in topics
+        )
+    return Case(members=members, topics=topics, before=before, **facts)
+
+
+def made_or_refused(make: Callable[[], Case]) -> Case | None:
+    """The case, or None after a look at the refusal: one line, and where."""
+    refused: CaseError | None = None
+    try:
+        return make()
+    except CaseError as error:
+        refused = error
+    assert str(refused)
+    assert "\n" not in str(refused)
+    assert refused.field
+    return None
+
+
+# -- links and documents
+
+
+@settings(max_examples=150, deadline=None)
+@given(cases())
+def test_a_case_comes_back_from_its_link_and_from_its_document(case: Case) -> None:
+    query = query_of(case)
+    assert case_of(query) == case
+    assert query_of(case_of(query)) == query
+    assert from_json(to_json(case)) == case
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: f"{shape.members} members")
+def test_every_preset_has_a_short_link(shape: Shape) -> None:
+    for event in Event:
+        for kind in Subscriptions:
+            case = preset(shape, subscriptions=kind, racks=Racks.THREE, sizes=Sizes.SKEWED, event=event)
+            query = query_of(case)
+            assert case_of(query) == case
+            assert len(query) < 160
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.dictionaries(
+        st.sampled_from(KEYS),
+        st.one_of(
+            st.text("0123456789abcx.,-:=~gijleavrownstd", max_size=14),
+            st.sampled_from(
+                ["6", "3,2", "range", "own", "given", "join", "leave:0-9", "grow:0.9", "nested", "6.1"]
+            ),
+        ),
+    )
+)
+def test_any_query_is_a_case_or_one_line_that_names_the_key(told: dict[str, str]) -> None:
+    query = "&".join(f"{key}={value}" for key, value in told.items())
+    case = made_or_refused(lambda: case_of(query))
+    if case is not None:
+        assert case_of(query_of(case)) == case
+
+
+@pytest.mark.parametrize(
+    ("query", "field", "says"),
+    [
+        ("", "g", "g is missing"),
+        ("g=6&t=3&q=1", "query", "'q' is no key"),
+        ("g=6&g=7&t=3", "g", "twice"),
+        ("g=0&t=3", "members", "at least one member"),
+        ("g=1001&t=3", "g", "1,001 members are more than the laboratory's 1,000"),
+        ("g=900.101&t=3", "members", "more than the laboratory's 1,000"),
+        ("g=6&t=10001", "t", "more than 10,000"),
+        ("g=6&t=200x51&s=same", "topics", "10,200 partitions are more than the laboratory's 10,000"),
+        ("g=6&t=201x1", "t", "more than 200"),
+        ("g=xyz&t=3", "g", "is no group"),
+        ("g=6&t=0", "topics", "at least one partition"),
+        ("g=6&t=3&e=leave:9", "event", "places from 0 to 5"),
+        ("g=2&t=3&e=leave:0-1", "event", "one member has to stay"),
+        ("g=6.1&t=3", "event", "newcomers belong to join"),
+        ("g=6&t=3&e=join", "event", "join needs newcomers"),
+        ("g=2&t=3&from=given&b=01", "b", "it needs 1 for each of the 3 partitions"),
+        ("g=2&t=3&from=given&b=019", "before", "no member of the group"),
+        ("g=2&t=3&from=own&seed=9999999999999999", "seed", "the seed must be"),
+        ("g=2&t=3&n=A,A", "members", "two members are called A"),
+        ("g=2&t=3&s=8,1", "s", "names more than the 1 topics"),
+        (f"g=6&t=3&n={'x' * QUERY_MOST}", "query", "more than the 8,000"),
+    ],
+)  # fmt: skip
+def test_what_a_link_cannot_say_is_told_with_its_key_and_the_bound(query: str, field: str, says: str) -> None:
+    with pytest.raises(CaseError) as caught:
+        case_of(query)
+    assert caught.value.field == field
+    assert says in str(caught.value)
+
+
+def test_a_group_that_does_not_fit_into_a_link_says_so() -> None:
+    given = ((0,) * 5_000,)
+    case = Case(
+        members=preset(Shape(100, 1, 5_000)).members,
+        topics=(Topic(partitions=5_000),),
+        before=Before.GIVEN,
+        given=given,
+    )
+    with pytest.raises(CaseError, match="more than the 8,000 that a link can carry"):
+        query_of(case)
+
+
+# -- answers
+
+
+def test_six_members_and_a_newcomer_as_kafkas_own_classes_answer() -> None:
+    case = look()
+    assert query_of(case) == LOOK
+    told = {f"{each.board.protocol} {each.board.assignor}": each for each in answers(case)}
+    assert [letters(case, each.before) for each in told.values()] == ["ABABCCDEDEFFABCDEFABC"] * 6
+    assert {
+        name: (m.moved, m.revoked, m.most - m.least) for name, each in told.items() if (m := each.measures)
+    } == {
+        "classic range": (1, 1, 3),
+        "classic roundrobin": (19, 19, 0),
+        "classic sticky": (3, 3, 0),
+        "classic cooperative-sticky": (3, 3, 0),
+        "consumer range": (5, 5, 3),
+        "consumer uniform": (3, 3, 0),
+    }
+    assert letters(case, told["consumer uniform"].after) == "ABABCCDEDEFFABCDEFGGG"
+    cooperative = told["classic cooperative-sticky"]
+    assert cooperative.sent is not None
+    assert letters(case, cooperative.sent) == "AB..C.DEDEFFABCDEFABC"
+    assert "".join(part["text"] for part in verdict(case, answers(case))) == (
+        "When G joins, sticky, cooperative-sticky and uniform move 3 partitions and end even; roundrobin moves 19. "
+        "Range leaves G with 1 partition of 21."
+    )
+
+
+@pytest.mark.parametrize(
+    ("event", "moved"),
+    [
+        (Event.FULL, [0, 0, 0, 0, 0, 0]),
+        (Event.STABLE, [0, 10, 0, 0, 0, 0]),
+        (Event.LEAVE, [2, 14, 0, 0, 2, 0]),
+        (Event.GROW, [9, 19, 0, 0, 9, 0]),
+    ],
+)
+def test_the_other_events_without_racks(event: Event, moved: list[int]) -> None:
+    case = preset(SIX, sizes=Sizes.SKEWED, event=event)
+    assert [each.measures.moved for each in answers(case) if each.measures] == moved
+
+
+@settings(max_examples=60, deadline=None)
+@given(cases(), st.sampled_from(BOARDS))
+def test_an_answer_is_the_same_every_time_and_gives_nobody_what_it_does_not_read(
+    case: Case, board: Board
+) -> None:
+    found = answer(case, board)
+    again: Case = pickle.loads(pickle.dumps(case))
+    assert pickle.loads(pickle.dumps(answer(again, board))) == found
+    if found.measures is None or found.faults:
+        return
+    topics = [place for place, size in enumerate(case.sizes) for _ in range(size)]
+    for topic, owner in zip(topics, found.after, strict=True):
+        if owner != NOBODY:
+            assert owner in case.present
+            assert topic in case.everybody[owner].topics
+    steps = sheet(case)["answers"][BOARDS.index(board)]["steps"]
+    assert all(0 <= column < len(topics) for step in steps for column in step["columns"])
+
+
+def test_where_each_assignor_left_the_group_itself_the_seed_counts_and_members_stay_the_same() -> None:
+    case = preset(Shape(5, 2, 17), before=Before.OWN)
+    befores = {seed: answer(replace(case, seed=seed), UNIFORM).before for seed in range(6)}
+    assert len(set(befores.values())) > 1
+    for before in befores.values():
+        assert set(before) == {0, 1, 2, 3, 4}
+    # A group that its own assignor left has nothing to do when nothing changes.
+    for board in BOARDS:
+        found = answer(case, board).measures
+        assert found is not None
+        assert found.moved == 0
+
+
+def test_every_board_is_an_assignor_and_every_assignor_has_its_board() -> None:
+    there = {(protocol, name) for protocol, named in ASSIGNORS.items() for name in named}
+    assert {(board.protocol, board.assignor) for board in BOARDS} == there
+
+
+# -- steps, scorecard, words
+
+
+def test_the_steps_frame_the_columns_that_they_speak_of() -> None:
+    told = sheet(look())
+    uniform = told["answers"][5]["steps"]
+    assert uniform[0]["says"].startswith("21 partitions for 7 members: 3 each")
+    over = uniform[1]
+    assert over["says"].startswith("A, B and C have more than their share")
+    assert over["columns"] == [18, 19, 20]
+    assert over["strip"][0] == [0, 3, 4]
+    given_out = uniform[2]
+    assert given_out["chips"] == [[18, 6], [19, 6], [20, 6]]
+    assert given_out["strip"][6] == [6, 3, 0]
+    for each in told["answers"]:
+        closing = each["steps"][-1]
+        assert [count for _, count, _ in closing["strip"]] == each["counts"]["after"]
+    assert told["answers"][3]["steps"][-2]["says"].startswith(
+        "Withheld: others may still hold orders-2, orders-3 and orders-5,"
+    )
+
+
+def test_the_best_of_a_row_is_marked_and_nothing_where_all_are_equal() -> None:
+    rows = {row["key"]: row for row in sheet(look())["scorecard"]}
+    assert rows["interrupted"]["values"] == [6, 6, 6, 3, 5, 3]
+    assert rows["interrupted"]["best"] == [3, 5]
+    assert rows["local"]["best"] == [0, 2, 3]
+    assert rows["rebalances"]["values"] == [1, 1, 1, 2, 1, 1]
+    plain = {row["key"]: row for row in sheet(preset(SIX, event=Event.FULL))["scorecard"]}
+    assert plain["local"]["values"] == [None] * 6
+    assert plain["moved"]["best"] == []
+
+
+@settings(max_examples=40, deadline=None)
+@given(cases())
+def test_whatever_the_case_there_is_a_sentence_whose_clauses_lead_to_boards(case: Case) -> None:
+    parts = verdict(case, answers(case))
+    text = "".join(part["text"] for part in parts)
+    assert text.endswith(".")
+    assert "  " not in text
+    assert all(part["board"] in range(6) for part in parts if "board" in part)
+    assert any("board" in part for part in parts)
+    assert title_of(case)
+
+
+# -- clicking
+
+
+def test_presets_change_one_axis_and_leave_the_others() -> None:
+    case = changed(look(), {"what": "sizes", "to": "equal"})
+    assert query_of(case) == "g=abcabc.a&t=7,7,7&s=same&from=range&e=join"
+    case = changed(case, {"what": "subscriptions", "to": "nested"})
+    case = changed(case, {"what": "racks", "to": "none"})
+    case = changed(case, {"what": "before", "to": "own", "seed": 4})
+    assert query_of(case) == "g=6.1&t=7,7,7&s=nested&from=own&e=join&seed=4"
+    case = changed(case, {"what": "event", "to": "leave", "count": 2})
+    assert query_of(case) == "g=6&t=7,7,7&s=nested&from=own&e=leave:1.4&seed=4"
+    case = changed(case, {"what": "shape", "members": 60, "topics": 10, "partitions": 600})
+    assert query_of(case) == "g=60&t=10x60&s=nested&from=own&e=leave:15.45&seed=4"
+
+
+def test_members_and_topics_are_built_by_clicking() -> None:
+    case = changed(look(), {"what": "members", "by": 1})
+    assert query_of(case) == "g=abcabca.b&t=12,6,3&s=same&from=range&e=join"
+    case = changed(case, {"what": "remove", "member": 0})
+    assert query_of(case) == "g=bcabca.b&t=12,6,3&s=same&from=range&e=join"
+    case = changed(case, {"what": "rack", "member": 6, "to": None})
+    case = changed(case, {"what": "subscribe", "member": 0, "topic": 2, "to": False})
+    assert query_of(case) == "g=bcabca.1&t=12,6,3&s=3,7,7,7,7,7,7&from=range&e=join"
+    case = changed(case, {"what": "partitions", "topic": 1, "by": -2})
+    case = changed(case, {"what": "topics", "by": 1})
+    assert query_of(case) == "g=bcabca.1&t=12,4,3,3&s=b,f,f,f,f,f,f&from=range&e=join"
+    case = changed(case, {"what": "leaves", "member": 1, "to": True})
+    case = changed(case, {"what": "leaves", "member": 3, "to": True})
+    assert (case.event, case.leaving, case.joining) == (Event.LEAVE, (1, 3), ())
+    case = changed(case, {"what": "remove", "member": 1})
+    assert case.leaving == (2,)
+    case = changed(case, {"what": "leaves", "member": 2, "to": False})
+    assert case.event is Event.STABLE
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    cases(),
+    st.fixed_dictionaries(
+        {"what": st.sampled_from(list(CHANGES))},
+        optional={
+            "to": st.sampled_from(
+                ["equal", "same", "three", "own", "range", "leave", "join", "a", True, False, None]
+            ),
+            "by": st.sampled_from([1, -1, 4, -9]),
+            "member": st.integers(0, 6),
+            "topic": st.integers(0, 4),
+            "count": st.integers(0, 4),
+            "members": st.integers(0, 9),
+            "topics": st.integers(0, 3),
+            "partitions": st.integers(0, 9),
+        },
+    ),
+)
+def test_a_change_makes_another_case_or_says_why_not(case: Case, change: dict[str, Any]) -> None:
+    made = made_or_refused(lambda: changed(case, change))
+    if made is not None:
+        assert case_of(query_of(made)) == made
+
+
+# -- from a timeline, and to the board
+
+
+FRAME: dict[str, Any] = {
+    "protocol": "consumer",
+    "target": {"id-b": {"foo": [0, 1]}, "id-a": {"foo": [2], "bar": [0]}},
+    "topics": {"foo": {"id": "x", "partitions": 4}, "bar": {"id": "y", "partitions": None}},
+    "members": {
+        "id-a": {"subscribed": ["foo", "bar"], "assigned": {"foo": [2]}, "rack_id": "eu-1"},
+        "id-b": {"subscribed": ["foo"], "assigned": {"foo": [0, 1]}, "rack_id": None},
+    },
+}
+
+
+def test_a_moment_of_a_timeline_becomes_a_case_with_its_members_ids_and_target() -> None:
+    case = case_of_frame(FRAME, [{"id": "id-b", "name": "B"}, {"id": "id-a", "name": "A"}])
+    assert case.names == ("B", "A")
+    assert case.ids == ("id-b", "id-a")
+    assert case.topic_names == ("bar", "foo")
+    assert [topic.partitions for topic in case.topics] == [1, 4]
+    assert case.given == ((1,), (0, 0, 1, NOBODY))
+    assert [member.topics for member in case.members] == [(1,), (0, 1)]
+    assert case_of(query_of(case)) == case
+    joined = happening(case, Event.JOIN, 2)
+    assert joined.names == ("B", "A", "new-1", "new-2")
+    # Steps speak of members by the names that the reader knows.
+    assert "id-" not in str([each["steps"] for each in sheet(joined)["answers"]])
+
+
+@pytest.mark.parametrize(
+    ("frame", "says"),
+    [
+        ({**FRAME, "protocol": "share"}, "a share group"),
+        ({**FRAME, "members": {}}, "nobody is in the group"),
+        (
+            {**FRAME, "topics": {}, "target": {}, "members": {"A": {"subscribed": ["foo"], "assigned": {}}}},
+            "no topic",
+        ),
+    ],
+)
+def test_a_moment_without_a_group_to_compare_says_so(frame: dict[str, Any], says: str) -> None:
+    with pytest.raises(CaseError, match=says):
+        case_of_frame(frame)
+
+
+@pytest.mark.parametrize("event", [Event.FULL, Event.JOIN, Event.LEAVE, Event.GROW])
+def test_what_the_simulator_plays_ends_as_even_as_the_board_says(event: Event) -> None:
+    case = look(event=event)
+    for board in BOARDS[4:]:
+        found = answer(case, board)
+        assert why_not(case, found) is None
+        scenario = load(scenario_of(case, found))
+        assert scenario.topics["orders"].partitions == 12
+        lines = list(run(scenario, "kafka", 1))
+        assert len(lines) > 20
+
+
+def test_what_the_simulator_cannot_play_says_why() -> None:
+    joins = {each.board: why_not(look(), each) for each in answers(look())}
+    assert [reason is None for reason in joins.values()] == [False] * 4 + [True] * 2
+    assert "Open 5 (range) or 6 (uniform)" in str(joins[BOARDS[2]])
+    stable = look(event=Event.STABLE)
+    assert "Nothing happens" in str(why_not(stable, answer(stable, UNIFORM)))
