@@ -47,7 +47,10 @@ class TruncatedError(RecordError):
     """A length or a field reaches beyond the bytes that are left."""
 
     def __init__(self, what: str, *, needed: int, left: int, offset: int) -> None:
-        super().__init__(f"{what} needs {needed} bytes, {left} are left", offset=offset)
+        bytes_ = "byte" if needed == 1 else "bytes"
+        super().__init__(
+            f"{what} needs {needed} {bytes_}, {left} {'is' if left == 1 else 'are'} left", offset=offset
+        )
 
 
 class MalformedError(RecordError):

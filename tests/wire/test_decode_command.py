@@ -213,7 +213,9 @@ def test_every_kind_is_listed():
          "(- is standard input)."),
         (("keys", "--hex", "00"), "'keys' is no kind of bytes, and no file; `manage.py decode --kinds` lists the kinds."),
         (("key", "no-such-file"), "no-such-file: No such file or directory."),
-        (("key", "--hex", "00 %"), "--hex: line 1, column 4: '%' belongs to neither hex nor base64."),
+        (("key", "--hex", "00 %"), "--hex: line 1, column 4: '%' is no hex digit."),
+        (("key", "--hex", "AAIABm9yZGVycw"), "--hex: line 1, column 3: 'I' is no hex digit."),
+        (("--key", "0002000161", "--set", "key.group=b"), "--set does not go with --key."),
         (("key", "--hex", "0002", "--key", "0002"), "--key belongs to a record, not to key."),
         (("--hex", ""), "There are no bytes to guess at."),
     ],
@@ -225,5 +227,6 @@ def test_bad_usage_is_one_line(words: tuple[str, ...], line: str):
 def test_too_many_bytes_are_refused_with_the_bound(tmp_path: Path):
     (tmp_path / "long").write_bytes(bytes(MOST_BYTES + 1))
     assert refused("subscription", str(tmp_path / "long"))[1] == (
-        f"subscription: byte {MOST_BYTES}: {MOST_BYTES + 1} bytes are too many to list; at most {MOST_BYTES} are."
+        f"More than {MOST_BYTES} bytes, the most that are listed at once; "
+        "`decode segment FILE` lists a log file batch by batch."
     )

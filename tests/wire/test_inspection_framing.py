@@ -137,6 +137,21 @@ def test_a_request_tells_what_it_is_and_its_blobs_are_opened():
         assert edited == raw.replace(bytes([0, 0, 0, 4, 0, 0, 0, 6]), bytes([0, 0, 0, 4, 0, 0, 0, 7]))
 
 
+def test_a_request_that_was_cut_off_is_listed_as_far_as_it_goes():
+    data = encode_request(join_group())
+    done = inspect("request", len(data).to_bytes(4) + data[:20])
+    assert [node.name for node in done.fields] == ["length", "header", "body"]
+    assert done.problem is not None
+    assert str(done.problem) == "body.groupId, byte 21: a string needs 6 bytes, 3 are left"
+    length = find(done.fields, "length")
+    assert length is not None
+    assert length.value == len(data)
+    whole = inspect("request", (len(data) + 1).to_bytes(4) + data)
+    assert (
+        str(whole.problem) == f"length, byte {len(data) + 4}: the fields end here, the length tells of 1 more"
+    )
+
+
 def test_an_answer_needs_its_name_and_is_read_with_its_header_or_without():
     body = {"throttleTimeMs": 0, "errorCode": 25}
     data = encode_response({"header": {"correlationId": 4}, "body": body}, APIS[12], 4)

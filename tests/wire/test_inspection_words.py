@@ -372,6 +372,10 @@ def test_bytes_are_read_from_whatever_people_paste(text: str, form: str):
     [
         ("00 01 0", "line 1, column 8: an odd number of hex digits, 5; a byte has two"),
         ("00 01\n0g 3%", "line 2, column 5: '%' belongs to neither hex nor base64"),
+        (
+            "0000000 0200 0600 726f 6564 7372               \n000000a\n",
+            "line 1, column 1: a dump of `od` or `hexdump`, which may swap bytes; use `xxd` or `hexdump -C`",
+        ),
         ("AAEC_", "line 1, column 6: base64 is cut off: 5 letters, one too many or three too few"),
         (
             "00000000  00 01 02 03 04 05 06 07  08 09 0a 0b 0c 0d 0e 0f  |................|\n*\n00000020  00",

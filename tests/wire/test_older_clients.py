@@ -70,7 +70,7 @@ def test_damage_where_a_client_does_not_look_is_none_of_its_affairs():
     assert isinstance(new.fault, TruncatedError)
     assert [each.sentence for each in consequences(new, "range")] == [
         "It cannot read the subscription, and the rebalance fails: "
-        "ownedPartitions.0.topic, byte 19: a length needs 2 bytes, 1 are left"
+        "ownedPartitions.0.topic, byte 19: a length needs 2 bytes, 1 is left"
     ]
 
 

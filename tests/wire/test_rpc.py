@@ -259,7 +259,7 @@ def test_a_response_is_read_by_who_knows_what_was_asked():
         ("000c 00", "byte 0: an API key and a version needs 4 bytes, 3 are left"),
         ("0000 0009", "byte 0: requests of API key 0 are not known here"),
         ("000c 0005 00000007", "byte 2: Heartbeat has no version 5 here; known are 0 to 4"),
-        ("000c 0004 00000007 0001", "header.clientId, byte 10: a string needs 1 bytes, 0 are left"),
+        ("000c 0004 00000007 0001", "header.clientId, byte 10: a string needs 1 byte, 0 are left"),
         ("000c 0000 00000007 ffff 0009", "body.groupId, byte 12: a string needs 9 bytes, 0 are left"),
         (HEARTBEAT_BYTES.hex() + "00", "byte 22: the fields end here, the bytes go on for 1 more"),
     ],

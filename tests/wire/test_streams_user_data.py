@@ -216,8 +216,8 @@ def test_modified_utf8_is_read_as_java_reads_it(bytes_: str, string: str):
 @pytest.mark.parametrize(
     ("bytes_", "sentence"),
     [
-        ("00", "byte 0: a length needs 2 bytes, 1 are left"),
-        ("0002 61", "byte 2: a string needs 2 bytes, 1 are left"),
+        ("00", "byte 0: a length needs 2 bytes, 1 is left"),
+        ("0002 61", "byte 2: a string needs 2 bytes, 1 is left"),
         ("0004 f09f9880", "byte 2: a string is not modified UTF-8"),
         ("0003 61c361", "byte 3: a string is not modified UTF-8"),
         ("0002 61c3", "byte 3: a string is not modified UTF-8"),

@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Final
 
 import orjson
 from django.core.management.base import BaseCommand, CommandError, CommandParser
@@ -23,6 +23,7 @@ from groups.wire.inspection import (
     Inspection,
     as_text,
     bytes_from_base64,
+    bytes_from_hex,
     bytes_from_text,
     differences,
     edit,
@@ -69,10 +70,11 @@ class Command(BaseCommand):
         parser.add_argument(
             "--api-version", type=whole_number, metavar="N", help="of a request or answer without header"
         )
-        parser.add_argument(
+        one = parser.add_mutually_exclusive_group()
+        one.add_argument(
             "--as-version", type=whole_number, metavar="N", help="what a client sees that knows up to N"
         )
-        parser.add_argument(
+        one.add_argument(
             "--against", metavar="TEXT", help="other bytes, hex or base64, or @FILE: what differs"
         )
         parser.add_argument(
@@ -95,13 +97,26 @@ class Command(BaseCommand):
                 self.tell({"kind": kind.name, "title": kind.title, "about": kind.about, "versions": versions})
             return
         name, file = named(options)
-        if name == "segment" and file is not None and not options["set"]:
+        asked = [
+            f"--{each.replace('_', '-')}"
+            for each in ("set", "as_version", "against")
+            if options[each] not in (None, [])
+        ]
+        if options["key"] is not None and asked:
+            raise CommandError(f"{asked[0]} does not go with --key.", returncode=BAD_INPUT)
+        if name == "segment" and file is not None and not asked:
             self.segment(file)
             return
         data = bytes_of(options, file)
         if name == AUTO and file not in (None, STANDARD_INPUT) and is_long_segment(data):
             self.segment(str(file))
             return
+        if len(data) > MOST_BYTES:
+            raise CommandError(
+                f"More than {MOST_BYTES} bytes, the most that are listed at once; "
+                "`decode segment FILE` lists a log file batch by batch.",
+                returncode=BAD_INPUT,
+            )
         try:
             self.one(name, data, options)
         except RecordError as error:
@@ -212,12 +227,16 @@ def bytes_of(options: dict[str, Any], file: str | None) -> bytes:
     return text_of(f"--{where}", text)
 
 
+FORMS: Final = {"--hex": bytes_from_hex, "--base64": bytes_from_base64}
+"""Options that say themselves which form their text has; that of the others is told by its letters."""
+
+
 def text_of(option: str, text: str) -> bytes:
     """Bytes that stand on the command line as text, or in ``@FILE`` as they are."""
     if option == "--against" and text.startswith("@"):
         return contents(text[1:])
     try:
-        return bytes_from_base64(text) if option == "--base64" else bytes_from_text(text)[0]
+        return FORMS[option](text) if option in FORMS else bytes_from_text(text)[0]
     except RecordError as error:
         raise CommandError(f"{option}: {error}.", returncode=BAD_INPUT) from error
 

@@ -32,7 +32,7 @@ from groups.wire.inspection.inspecting import Inspection, inspect, inspect_recor
 from groups.wire.inspection.kinds import Kind, kind_named, kinds
 from groups.wire.inspection.nodes import Node, Problem, each_node, find
 from groups.wire.inspection.sentences import as_text, says
-from groups.wire.inspection.text import BadText, bytes_from_base64, bytes_from_text
+from groups.wire.inspection.text import BadText, bytes_from_base64, bytes_from_hex, bytes_from_text
 from groups.wire.inspection.walk import MOST_BYTES
 
 __all__ = [
@@ -45,6 +45,7 @@ __all__ = [
     "Problem",
     "as_text",
     "bytes_from_base64",
+    "bytes_from_hex",
     "bytes_from_text",
     "clients",
     "differences",

@@ -11,7 +11,7 @@ from groups.wire.codec import codec
 from groups.wire.errors import RecordError, UnencodableError, UnknownVersionError
 from groups.wire.inspection.framing import Framed
 from groups.wire.inspection.layouts import INT32, Listing
-from groups.wire.inspection.nodes import Node
+from groups.wire.inspection.nodes import Node, Problem
 from groups.wire.inspection.walk import MOST_TRIED_BYTES, Stopped, Walk
 from groups.wire.rpc import (
     REQUEST_HEADER,
@@ -34,10 +34,16 @@ class Request(Framed):
         frame = request_frame(walk.data)
         if frame.at:
             length = walk.node(listing.fields, "length", "int32", 0, message=listing.message)
-            length.value, length.length = len(walk.data) - frame.at, frame.at
+            length.value, length.length = len(walk.data) - frame.at + frame.missing, frame.at
         listing.version = frame.version
         at = _part(walk, listing.fields, "header", (REQUEST_HEADER, frame.header_version), frame.at)
         listing.read = _part(walk, listing.fields, "body", (frame.api.request, frame.version), at)
+        if frame.missing:
+            listing.fault = Problem(
+                sentence=f"the fields end here, the length tells of {frame.missing} more",
+                offset=len(walk.data),
+                path="length",
+            )
 
     def write(self, value: Mapping[str, Any], version: int | None) -> bytes:
         written = encode_request({name: part for name, part in value.items() if name != "length"})

@@ -13,14 +13,17 @@ BASE64: Final = "base64"
 
 # What may stand between digits: spaces, commas, colons, the marks of arrays and strings in programs.
 _BETWEEN_HEX: Final = re.compile(r"0x|\\x|[\s,;:·|{}\[\]()\"'<>]", re.IGNORECASE)
+_HEX: Final = re.compile(rf"(?:{_BETWEEN_HEX.pattern}|[0-9a-f])*", re.IGNORECASE)
 _HEX_DIGITS: Final = re.compile(r"[0-9a-fA-F]*")
 _BASE64_LETTERS: Final = re.compile(r"[A-Za-z0-9+/_-]*={0,2}")
 _DUMP_LINE: Final = re.compile(r"\s*([0-9a-fA-F]{4,16})(?:(:)\s|\s{2,}|\s*$)(.*)")
+# An offset of 6 or 7 zeros in front, another alone at the end.
+_OTHER_DUMP: Final = re.compile(r"\s*0{6,7} .*\n[0-9a-fA-F]{6,7}\s*", re.DOTALL)
 _URL_SAFE: Final = str.maketrans("-_", "+/")
 
 
 class BadText(RecordError):
-    """Text that is neither hex nor base64; ``line`` and ``column`` count from 1."""
+    """Text that is not what it should be; ``line`` and ``column`` count from 1."""
 
     def __init__(self, sentence: str, *, line: int, column: int) -> None:
         super().__init__(f"line {line}, column {column}: {sentence}")
@@ -33,17 +36,37 @@ def bytes_from_text(text: str) -> tuple[bytes, Literal["hex", "base64"]]:
 
     What could be either is hex: base64 without a letter behind F is rare.
     """
-    if (dumped := _from_dump(text)) is not None:
-        return dumped, HEX
-    digits = _BETWEEN_HEX.sub("", text)
-    if _HEX_DIGITS.fullmatch(digits):
-        if len(digits) % 2:
-            raise BadText(
-                f"an odd number of hex digits, {len(digits)}; a byte has two",
-                **_place(text, len(text.rstrip())),
-            )
-        return bytes.fromhex(digits), HEX
+    if (found := _from_hex(text)) is not None:
+        return found, HEX
     return bytes_from_base64(text), BASE64
+
+
+def bytes_from_hex(text: str) -> bytes:
+    """Hex in any spacing, or a hex dump; ``BadText`` says where it is neither."""
+    found = _from_hex(text)
+    if found is None:
+        matched = _HEX.match(text)
+        at = matched.end() if matched else 0
+        raise BadText(f"{text[at]!r} is no hex digit", **_place(text, at))
+    return found
+
+
+def _from_hex(text: str) -> bytes | None:
+    """``None`` for what is no hex at all."""
+    if (dumped := _from_dump(text)) is not None:
+        return dumped
+    digits = _BETWEEN_HEX.sub("", text)
+    if not _HEX_DIGITS.fullmatch(digits):
+        return None
+    if _OTHER_DUMP.fullmatch(text):
+        raise BadText(
+            "a dump of `od` or `hexdump`, which may swap bytes; use `xxd` or `hexdump -C`", line=1, column=1
+        )
+    if len(digits) % 2:
+        raise BadText(
+            f"an odd number of hex digits, {len(digits)}; a byte has two", **_place(text, len(text.rstrip()))
+        )
+    return bytes.fromhex(digits)
 
 
 def bytes_from_base64(text: str) -> bytes:

@@ -63,6 +63,8 @@ class RequestFrame:
     api: Api
     version: int
     header_version: int
+    missing: int = 0
+    """How many bytes of the request the length tells that are not here: it was cut off."""
 
 
 def request_header_version(api: Api, version: int) -> int:
@@ -81,6 +83,8 @@ def request_frame(data: bytes, apis: Mapping[int, Api] = APIS) -> RequestFrame:
     # by half a megabyte.
     has_length = len(data) >= _LENGTH.size and _LENGTH.unpack_from(data)[0] == len(data) - _LENGTH.size
     at = _LENGTH.size if has_length else 0
+    if not has_length and (cut := _cut_off(data, apis)) is not None:
+        return cut
     if len(data) < at + _KEY_AND_VERSION.size:
         raise TruncatedError(
             "an API key and a version", needed=_KEY_AND_VERSION.size, left=len(data) - at, offset=at
@@ -97,9 +101,28 @@ def request_frame(data: bytes, apis: Mapping[int, Api] = APIS) -> RequestFrame:
     return RequestFrame(at=at, api=api, version=version, header_version=request_header_version(api, version))
 
 
+def _cut_off(data: bytes, apis: Mapping[int, Api]) -> RequestFrame | None:
+    """A request of which less is here than the length in front says; ``None`` for what may begin with its key."""
+    size = _LENGTH.size + _KEY_AND_VERSION.size
+    if len(data) < size or _KEY_AND_VERSION.unpack_from(data)[0] in apis:
+        return None
+    missing = _LENGTH.unpack_from(data)[0] - (len(data) - _LENGTH.size)
+    key, version = _KEY_AND_VERSION.unpack_from(data, _LENGTH.size)
+    api = apis.get(key)
+    if missing <= 0 or api is None or not api.request.knows(version):
+        return None
+    header_version = request_header_version(api, version)
+    return RequestFrame(
+        at=_LENGTH.size, api=api, version=version, header_version=header_version, missing=missing
+    )
+
+
 def decode_request(data: bytes, apis: Mapping[int, Api] = APIS) -> dict[str, Any]:
     """``{"header": {"requestApiKey", …}, "body": {…}}``, both in Kafka's JSON form; ``RecordError`` if damaged."""
     frame = request_frame(data, apis)
+    if frame.missing:
+        left = len(data) - frame.at
+        raise TruncatedError("a request", needed=left + frame.missing, left=left, offset=frame.at)
     return _decode(data, frame.at, (REQUEST_HEADER, frame.header_version), (frame.api.request, frame.version))
 
 
