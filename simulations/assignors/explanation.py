@@ -40,6 +40,33 @@ class Explanation:
         return [*self.steps, more]
 
 
+def explain_quota(explain: Explanation, partitions: int, members: int, least: int, extras: int) -> None:
+    """How many partitions everybody may have."""
+    more = f", {extras} of them one more" if extras else ", nothing left over"
+    explain.say(
+        "quota",
+        f"All subscribe to the same topics. {partitions} partitions, {members} members: {least} each{more}",
+        partitions=partitions,
+        members=members,
+        least=least,
+        with_one_more=extras,
+    )
+
+
+def explain_drop(
+    explain: Explanation, member_id: str, partitions: Iterable[tuple[str, int]], because: str
+) -> None:
+    """Partitions that a member had and is not considered for; says nothing if there are none."""
+    names = named(partitions)
+    if names:
+        explain.say(
+            "drop",
+            f"{member_id} does not keep {listed(names)}: {because}",
+            member=member_id,
+            partitions=names,
+        )
+
+
 def named(partitions: Iterable[tuple[str, int]]) -> list[str]:
     """``[("foo", 2)]`` as ``["foo-2"]``."""
     return [f"{topic}-{partition}" for topic, partition in partitions]

@@ -10,7 +10,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 
-from simulations.assignors.explanation import Explanation
+from simulations.assignors.explanation import Explanation, listed
 from simulations.assignors.interface import MemberSpec
 from simulations.assignors.java_orders import utf16
 
@@ -123,16 +123,61 @@ def cuts_explained(
     subscribers: Mapping[str, list[int]],
 ) -> None:
     """Says how each topic is cut."""
+    explain.say(
+        "order",
+        f"Members in order, static ones first: {listed(members)}. Each topic is cut up on its own",
+        members=list(members),
+    )
+    for topic, count in counts.items():
+        cut_explained(explain, topic, count, [members[place] for place in subscribers[topic]])
+
+
+def cut_explained(explain: Explanation, topic: str, count: int, subscribers: list[str]) -> None:
+    """Says how one topic is cut."""
+    least, extra = divmod(count, len(subscribers))
+    explain.say(
+        "cut",
+        f"{topic}: {_number(count, 'partition')}, {_number(len(subscribers), 'subscriber')}, so {shares_in_words(least, extra)}",
+        topic=topic,
+        partitions=count,
+        least=least,
+        with_one_more=extra,
+        members=subscribers,
+    )
+
+
+def deals_explained(
+    explain: Explanation,
+    members: Sequence[str],
+    counts: Mapping[str, int],
+    subscribers: Mapping[str, list[int]],
+) -> None:
+    """Says how the partitions of each topic go round the ring of members."""
+    explain.say("order", f"Members stand in a ring: {listed(members)}", members=list(members))
+    pointer = 0
     for topic, count in counts.items():
         places = subscribers[topic]
-        least, extra = divmod(count, len(places))
-        more = f", the first {extra} of them one more" if extra else ""
+        first = bisect_left(places, pointer) % len(places)
+        last = places[(first + count - 1) % len(places)]
+        pointer = (last + 1) % len(members)
         explain.say(
-            "cut",
-            f"{topic} has {count} partitions for {len(places)} subscribers: runs of {least}{more}",
+            "deal",
+            f"{topic}: one partition each, round its subscribers: {topic}-0 goes to {members[places[first]]}"
+            + (f", {topic}-{count - 1} to {members[last]}" if count > 1 else "")
+            + "; the next topic goes on from there",
             topic=topic,
             partitions=count,
-            least=least,
-            with_one_more=extra,
-            members=[members[place] for place in places],
+            members=[members[place] for place in (*places[first:], *places[:first])],
         )
+
+
+def shares_in_words(least: int, extra: int) -> str:
+    """How even shares are: ``2 each, one more for the first 3``."""
+    told = f"{least} each" if least else "none each"
+    if not extra:
+        return told
+    return f"{told}, one more for the first{'' if extra == 1 else f' {extra}'}"
+
+
+def _number(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"

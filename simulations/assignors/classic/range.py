@@ -12,7 +12,7 @@ Kafka: ``RangeAssignor`` of the clients. Cost: members × groups of topics that 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import islice
 
 from simulations.assignors.classic.metadata import (
@@ -21,9 +21,19 @@ from simulations.assignors.classic.metadata import (
     racks_by_topic,
     racks_help,
 )
-from simulations.assignors.explanation import Explanation
+from simulations.assignors.explanation import Explanation, listed
 from simulations.assignors.interface import GroupAssignment, GroupSpec
-from simulations.assignors.sharing import Shares, alike, cut, members_in_order, put, subscribers_of
+from simulations.assignors.sharing import (
+    Shares,
+    alike,
+    cut,
+    cut_explained,
+    cuts_explained,
+    members_in_order,
+    put,
+    shares_in_words,
+    subscribers_of,
+)
 
 
 class RangeAssignor:
@@ -56,7 +66,49 @@ class RangeAssignor:
                 taking.take(place, taking.free)
             for place, partitions in taking.given.items():
                 put(shares, place, topics, sorted(partitions))
+        if explain is not None:
+            _explain(explain, ordered, shares, counts, subscribers, helped, racks)
         return GroupAssignment(members=dict(zip(ordered, shares, strict=True)))
+
+
+def _explain(
+    explain: Explanation,
+    members: Sequence[str],
+    shares: Shares,
+    counts: Mapping[str, int],
+    subscribers: Mapping[str, list[int]],
+    helped: Collection[str],
+    racks: Sequence[str | None],
+) -> None:
+    """Says how each topic was cut, racks first where they can help."""
+    if not helped:
+        cuts_explained(explain, members, counts, subscribers)
+        return
+    told = [f"{member} {rack or 'in none'}" for member, rack in zip(members, racks, strict=True)]
+    explain.say(
+        "racks",
+        f"Racks first, as far as a member's share goes; {listed(list(helped))} can gain by it. Members: {listed(told)}",
+        topics=list(helped),
+        racks=dict(zip(members, racks, strict=True)),
+    )
+    for places, count, topics in alike(counts, subscribers):
+        least, extra = divmod(count, len(places))
+        if len(topics) == 1 and topics[0] not in helped:
+            cut_explained(explain, topics[0], count, [members[place] for place in places])
+            continue
+        how = (
+            "one number of all of them together to the first member with room that is in a replica's rack for each"
+            if len(topics) > 1
+            else "to the first member with room that is in a replica's rack"
+        )
+        explain.say(
+            "place",
+            f"{listed(topics)}: {count} partitions, {len(places)} subscribers, so {shares_in_words(least, extra)}: {how}, "
+            "the rest to who has room",
+            topics=topics,
+            partitions=count,
+            given={members[place]: list(shares[place].get(topics[0], ())) for place in places},
+        )
 
 
 class _Taking:

@@ -11,7 +11,14 @@ from __future__ import annotations
 from simulations.assignors.classic.metadata import partition_counts
 from simulations.assignors.explanation import Explanation
 from simulations.assignors.interface import GroupAssignment, GroupSpec
-from simulations.assignors.sharing import Shares, deal, java_sorted, members_in_order, subscribers_of
+from simulations.assignors.sharing import (
+    Shares,
+    deal,
+    deals_explained,
+    java_sorted,
+    members_in_order,
+    subscribers_of,
+)
 
 
 class RoundRobinAssignor:
@@ -23,4 +30,6 @@ class RoundRobinAssignor:
         counts = partition_counts(spec, java_sorted(subscribers))
         shares: Shares = [{} for _ in ring]
         deal(shares, counts, subscribers)
+        if explain is not None:
+            deals_explained(explain, ring, counts, subscribers)
         return GroupAssignment(members=dict(zip(ring, shares, strict=True)))

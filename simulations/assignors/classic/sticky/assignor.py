@@ -7,7 +7,12 @@ from dataclasses import dataclass, field
 from groups.wire.user_data import NO_GENERATION, STICKY
 from simulations.assignors.classic.sticky.constrained import assign_constrained
 from simulations.assignors.classic.sticky.general import assign_general
-from simulations.assignors.classic.sticky.ownership import Ownership, TopicPartition, ownership
+from simulations.assignors.classic.sticky.ownership import (
+    Ownership,
+    TopicPartition,
+    explain_claims,
+    ownership,
+)
 from simulations.assignors.explanation import Explanation
 from simulations.assignors.faults import BEYOND_COUNT, FIRST_WITHOUT_TOPICS
 from simulations.assignors.interface import Assignment, AssignorError, GroupAssignment, GroupSpec
@@ -37,6 +42,8 @@ class AbstractStickyAssignor:
         self.max_generation = found.max_generation
         if not found.members:
             return Plan({}, {})
+        if explain is not None:
+            explain_claims(explain, found)
         if found.alike:
             shares, transferring = assign_constrained(found, explain)
             plan = Plan(

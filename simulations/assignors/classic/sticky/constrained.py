@@ -18,11 +18,11 @@ from collections import Counter, deque
 from collections.abc import Iterable, Sequence
 
 from simulations.assignors.classic.sticky.ownership import NOBODY, Ownership, TopicPartition
-from simulations.assignors.explanation import Explanation, listed, named
+from simulations.assignors.explanation import Explanation, explain_drop, explain_quota, listed, named
 from simulations.assignors.faults import BEYOND_COUNT
 from simulations.assignors.interface import AssignorError
 from simulations.assignors.java_orders import HashOrder, string_hash, utf16
-from simulations.assignors.sharing import Shares, deal, java_sorted
+from simulations.assignors.sharing import Shares, deal, deals_explained, java_sorted
 
 
 def assign_constrained(
@@ -56,14 +56,7 @@ class _Builder:
         self.maybe_revoked: dict[TopicPartition, int] = {}
         self.nothing_kept = False
         if explain is not None:
-            explain.say(
-                "quota",
-                f"{self.total} partitions for {members} members: {self.least} each, {self.with_more} of them one more",
-                partitions=self.total,
-                members=members,
-                least=self.least,
-                with_one_more=self.with_more,
-            )
+            explain_quota(explain, self.total, members, self.least, self.with_more)
 
     def keep_owned(self) -> None:
         found = self.found
@@ -89,16 +82,30 @@ class _Builder:
         """What a member owns without what its rack or a second claim forbids."""
         found = self.found
         kept: dict[str, Sequence[int]] = {}
+        elsewhere: list[TopicPartition] = []
+        claimed_twice: list[TopicPartition] = []
         for topic, partitions in owned.items():
             staying = []
             for partition in partitions:
                 if not found.matches(place, topic, partition):
                     self.maybe_revoked[topic, partition] = place
+                    elsewhere.append((topic, partition))
                 elif (topic, partition) not in found.twice:
                     staying.append(partition)
                     continue
+                else:
+                    claimed_twice.append((topic, partition))
                 self._free(place, topic, partition)
             kept[topic] = staying
+        if self.explain is not None:
+            member_id = found.member_ids[place]
+            explain_drop(
+                self.explain,
+                member_id,
+                elsewhere,
+                f"no replica stands in its rack, {found.racks[place]}" if elsewhere else "",
+            )
+            explain_drop(self.explain, member_id, claimed_twice, "two members of one generation claim it")
         return kept
 
     def _free(self, place: int, topic: str, partition: int) -> None:
@@ -133,7 +140,7 @@ class _Builder:
             for topic, partitions in kept.items()
         }
         self.sizes[place] = quota
-        if self.explain is not None:
+        if self.explain is not None and gone:
             names = named((topic, partition) for partition, topic in gone)
             self.explain.say(
                 "over-quota",
@@ -156,9 +163,7 @@ class _Builder:
         for place, share in zip(order, shares, strict=True):
             self.shares[place] = share
         if self.explain is not None:
-            self.explain.say(
-                "deal", "nobody keeps anything: partitions go round the members in the order of their ids"
-            )
+            deals_explained(self.explain, java_sorted(ids), counts, dict.fromkeys(topics, everybody))
         if self.maybe_revoked or self.found.twice:
             self._note_transfers()
 
@@ -296,7 +301,7 @@ class _Builder:
             self.explain.say(
                 "give",
                 f"{topic}-{partition} goes to {member_id}, which has {self.sizes[place]} with it",
-                partition=f"{topic}-{partition}",
+                partitions=[f"{topic}-{partition}"],
                 member=member_id,
                 size=self.sizes[place],
             )

@@ -23,7 +23,7 @@ from itertools import accumulate
 from groups.wire.user_data import NO_GENERATION
 from simulations.assignors.classic.sticky.movements import Movements
 from simulations.assignors.classic.sticky.ownership import NOBODY, Ownership, TopicPartition
-from simulations.assignors.explanation import Explanation
+from simulations.assignors.explanation import Explanation, explain_drop, listed
 from simulations.assignors.faults import BEYOND_COUNT, GIVEN_BACK_UNSUBSCRIBED, PREVIOUS_OWNER_SET_ASIDE
 from simulations.assignors.interface import AssignorError
 from simulations.assignors.java_orders import HashOrder, signed_32, string_hash, utf16
@@ -63,6 +63,12 @@ class _Builder:
         self.must_revoke = False
         self.faults: list[str] = []
         self.witness: tuple[int, str, int] | None = None
+        if explain is not None:
+            explain.say(
+                "order",
+                f"Subscriptions differ: topics with few subscribers come first: {listed(self.topics)}",
+                topics=self.topics,
+            )
 
     def _by_id(self) -> list[int]:
         ids = self.found.member_ids
@@ -92,12 +98,23 @@ class _Builder:
             racked = bool(found.racks) and found.racks[place] is not None
             for topic, partitions in owned.items():
                 if racked or found.beyond or topic not in subscribed:
-                    self._keep(place, topic, partitions, wanted=topic in subscribed)
+                    dropped = self._keep(place, topic, partitions, wanted=topic in subscribed)
+                    if self.explain is not None:
+                        because = (
+                            f"no replica stands in its rack, {found.racks[place]}"
+                            if topic in subscribed and racked
+                            else f"it does not subscribe to {topic}"
+                        )
+                        explain_drop(self.explain, self._name(place), dropped, because)
                 else:
                     self.sizes[place] += len(partitions)
 
-    def _keep(self, place: int, topic: str, partitions: Sequence[int], *, wanted: bool) -> None:
+    def _keep(
+        self, place: int, topic: str, partitions: Sequence[int], *, wanted: bool
+    ) -> list[TopicPartition]:
+        """Notes what a member keeps of a topic; returns what it does not."""
         found = self.found
+        dropped: list[TopicPartition] = []
         for partition in partitions:
             inside = 0 <= partition < found.counts[topic]
             if wanted and found.matches(place, topic, partition):
@@ -106,8 +123,10 @@ class _Builder:
                     self.besides.setdefault((topic, partition), []).append(place)
             else:
                 self.must_revoke = True
+                dropped.append((topic, partition))
                 if inside:
                     self.holders[topic][partition] = NOBODY
+        return dropped
 
     def _free(self) -> dict[str, Sequence[int]]:
         """Partitions that nobody keeps, by topic in Kafka's order.
@@ -188,7 +207,7 @@ class _Builder:
                     "give",
                     f"{topic}-{partition} is free and goes to {self._name(place)}, the smallest subscriber that may have it: "
                     f"{self.sizes[place]} with it",
-                    partition=f"{topic}-{partition}",
+                    partitions=[f"{topic}-{partition}"],
                     member=self._name(place),
                     size=self.sizes[place],
                 )
@@ -295,7 +314,7 @@ class _Builder:
                 "move",
                 f"{topic}-{actual} moves from {self._name(old)} to {self._name(new)}: they have "
                 f"{self.sizes[old]} and {self.sizes[new]} now",
-                partition=f"{topic}-{actual}",
+                partitions=[f"{topic}-{actual}"],
                 **{"from": self._name(old)},
                 to=self._name(new),
             )

@@ -9,6 +9,7 @@ from typing import Final
 from groups.wire.user_data import NO_GENERATION
 from simulations.assignors.claims import Claims, claims_of
 from simulations.assignors.classic.metadata import partition_counts, rack_of, racks_by_topic, racks_help
+from simulations.assignors.explanation import Explanation, explain_drop
 from simulations.assignors.interface import GroupSpec, MemberSpec
 
 NOBODY: Final = -1
@@ -66,6 +67,19 @@ def ownership(assignor: str, spec: GroupSpec, max_generation: int) -> Ownership:
         if racks_help({rack for rack in racks if rack}, {each for of in on.values() for each in of}):
             found.racks, found.on = racks, on
     return found
+
+
+def explain_claims(explain: Explanation, found: Ownership) -> None:
+    """Says which claims do not count, and why."""
+    for place, (member_id, claims) in enumerate(zip(found.member_ids, found.claims, strict=True)):
+        kept = {topic: frozenset(partitions) for topic, partitions in found.owned[place].items()}
+        lost = [(t, p) for t, partitions in claims.partitions for p in partitions if p not in kept.get(t, ())]
+        gone = [claim for claim in lost if claim[0] not in found.counts]
+        explain_drop(explain, member_id, gone, "nobody subscribes to such a topic that exists")
+        twice = [claim for claim in lost if claim in found.twice]
+        explain_drop(explain, member_id, twice, "another member of the same generation claims it too")
+        stale = [claim for claim in lost if claim not in found.twice and claim[0] in found.counts]
+        explain_drop(explain, member_id, stale, "another member claims it, of a later generation")
 
 
 def _alike(members: Sequence[MemberSpec]) -> bool:
