@@ -7,6 +7,8 @@
  * @typedef {import('./types').Meta} Meta
  */
 
+import { parseExactly } from './exact.js';
+
 /** What the server answered in the place of what was asked. */
 export class Refused extends Error {
   /** @param {number} status @param {string} message */
@@ -19,12 +21,13 @@ export class Refused extends Error {
 /**
  * @param {string} url
  * @param {RequestInit} [options]
+ * @param {(text: string) => any} [parse]
  * @returns {Promise<any>} null for an answer without a body
  */
-export async function ask(url, options = {}) {
+export async function ask(url, options = {}, parse = JSON.parse) {
   const answer = await fetch(url, { headers: { Accept: 'application/json' }, ...options });
   const text = await answer.text();
-  const body = text && answer.headers.get('content-type')?.includes('json') ? JSON.parse(text) : null;
+  const body = text && answer.headers.get('content-type')?.includes('json') ? parse(text) : null;
   if (!answer.ok) throw new Refused(answer.status, body?.error?.message ?? `The server answered ${answer.status}.`);
   return body;
 }
@@ -49,8 +52,8 @@ export function addresses(meta) {
     chunk: (first) => ask(`${base}/chunks/${first}?v=${encodeURIComponent(version)}`),
     /** @param {number} after @returns {Promise<Delta>} */
     after: (after) => ask(`${base}/changes?after=${after}`),
-    /** @param {number} from @param {number} to @returns {Promise<Entry[]>} */
-    entries: async (from, to) => (await ask(`${base}/entries?from=${from}&to=${to}`)).entries,
+    /** Records hold hashes of 64 bits. @param {number} from @param {number} to @returns {Promise<Entry[]>} */
+    entries: async (from, to) => (await ask(`${base}/entries?from=${from}&to=${to}`, {}, parseExactly)).entries,
     /** @param {number} sequence of a record @returns {Promise<import('./bytes/types').RecordBytes>} */
     bytes: (sequence) => ask(`${base}/entries/${sequence}/bytes`),
     /** @returns {Promise<any>} */

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { chainOf } from '../../static/js/events.js';
+import { parseExactly } from '../../static/js/exact.js';
 import { fieldsOf, recordName } from '../../static/js/fields.js';
 import { keyName, mayTake } from '../../static/js/keys.js';
 import { Labels } from '../../static/js/labels.js';
@@ -17,6 +18,15 @@ test('the address names a moment, and nothing else is taken for one', () => {
   assert.equal(momentOf('?at=45'), 45);
   for (const bad of ['', '?at=', '?at=-1', '?at=x', '?at=1e3', '?at=9999999999999999']) assert.equal(momentOf(bad), null);
   assert.equal(withMoment('http://here/t/x?play=1&q=2', 9), 'http://here/t/x?q=2&at=9');
+});
+
+test('integers of 64 bits keep their digits, and nothing else is changed', () => {
+  const text = '{"metadataHash":-8123456789012345678,"says":"at 9007199254740993 \\" 9007199254740993","list":[9007199254740991,0.12345678901234567,1e300]}';
+  assert.deepEqual(parseExactly(text), {
+    metadataHash: '-8123456789012345678', says: 'at 9007199254740993 " 9007199254740993', list: [9007199254740991, 0.12345678901234567, 1e300],
+  });
+  const [field] = fieldsOf(parseExactly('{"metadataHash":-8123456789012345678}'), FRAMES[0], 'record');
+  assert.equal(field.value, '-8123456789012345678');
 });
 
 test('keys are never taken from somebody who types, nor Space from a button', () => {
