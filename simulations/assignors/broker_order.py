@@ -66,12 +66,17 @@ def consumer_in_broker_order(
     """
     order = HashOrder.filled(string_hash, TimelineOrder(string_hash, spec.members))
     members = {}
+    # Equal subscriptions stay one object, as assignors tell members that are alike by it.
+    ordered: dict[tuple[str, ...], tuple[str, ...]] = {}
     for member_id in order:
         member = spec.members[member_id]
-        subscribed = HashOrder.set_copy(string_hash, names[member_id])
+        told = tuple(names[member_id])
+        if told not in ordered:
+            subscribed = HashOrder.set_copy(string_hash, told)
+            ordered[told] = tuple(topic for topic in subscribed if topic in spec.topics)
         members[member_id] = replace(
             member,
-            topics=tuple(topic for topic in subscribed if topic in spec.topics),
+            topics=ordered[told],
             owned=in_memory_target(member.owned, ids),
         )
     first = next(iter(members), None)

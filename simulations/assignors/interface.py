@@ -67,7 +67,7 @@ class GroupSpec:
     homogeneous: bool = False
     topic_ranks: Sequence[str] | None = None
     _unassigned: dict[str, Sequence[int]] = field(default_factory=dict, init=False, compare=False, repr=False)
-    _inverted: list[bool] = field(default_factory=list, init=False, compare=False, repr=False)
+    _owned_topics: list[frozenset[str]] = field(default_factory=list, init=False, compare=False, repr=False)
 
     def unassigned(self) -> Mapping[str, Sequence[int]]:
         """Topic → partitions that no member owns; topics of which all are owned are left out.
@@ -75,7 +75,7 @@ class GroupSpec:
         A coordinator keeps the target by partition between calls, and hands it to the assignor; here it is made when
         it is asked for the first time, and kept with the spec.
         """
-        if not self._inverted:
+        if not self._owned_topics:
             taken: dict[str, list[Sequence[int]]] = {}
             for member in self.members.values():
                 for topic, partitions in member.owned.items():
@@ -87,8 +87,13 @@ class GroupSpec:
                     every = [partition for partition in every if partition not in owned]
                 if every:
                     self._unassigned[topic] = every
-            self._inverted.append(True)
+            self._owned_topics.append(frozenset(taken))
         return self._unassigned
+
+    def owned_topics(self) -> frozenset[str]:
+        """Topics of which some member owns something; kept with ``unassigned``."""
+        self.unassigned()
+        return self._owned_topics[0]
 
     def partitions(self, topic: str) -> int:
         """How many partitions a subscribed topic has; an error if nobody knows it."""

@@ -56,6 +56,9 @@ def assign_homogeneous(spec: GroupSpec, explain: Explanation | None = None) -> d
             least=least,
             with_one_more=extras,
         )
+    if not spec.owned_topics():
+        return _fresh(list(spec.members), free, least, extras, explain)
+    nothing_vanished = spec.owned_topics() <= subscribed.keys()
     answer: dict[str, Owned] = {}
     unfilled: list[tuple[str, int]] = []
     to_come = len(spec.members)
@@ -64,7 +67,7 @@ def assign_homogeneous(spec: GroupSpec, explain: Explanation | None = None) -> d
         with_extra = extras > 0
         quota = least + with_extra
         size = sum(map(len, owned.values()))
-        if size > quota or not owned.keys() <= subscribed.keys():
+        if size > quota or not (nothing_vanished or owned.keys() <= subscribed.keys()):
             owned, size = _cut(owned, quota, subscribed, free)
             if explain is not None:
                 _explain_cut(explain, member_id, member.owned, owned, quota)
@@ -86,6 +89,49 @@ def assign_homogeneous(spec: GroupSpec, explain: Explanation | None = None) -> d
             unfilled.append((member_id, left))
     _hand_out(answer, unfilled, free, explain)
     return answer
+
+
+def _fresh(
+    member_ids: Sequence[str],
+    free: Sequence[tuple[str, Sequence[int]]],
+    least: int,
+    extras: int,
+    explain: Explanation | None,
+) -> dict[str, Owned]:
+    """Nobody has anything, so everybody hands the one more back until only as many are to come as may have it."""
+    shares: list[dict[str, Sequence[int]]] = []
+    plain = len(member_ids) - extras
+    share: dict[str, Sequence[int]] = {}
+    room = least if plain else least + 1
+    if room == 0:
+        shares, room = [{} for _ in range(plain)], 1
+    for topic, partitions in free:
+        start = 0
+        while start < len(partitions):
+            if share or len(partitions) - start < room:
+                taken = partitions[start : start + room]
+                share[topic] = taken
+                start += len(taken)
+                room -= len(taken)
+                if room == 0:
+                    shares.append(share)
+                    share = {}
+            else:
+                # As many members as this run serves whole, and none of those who may have one more.
+                most = plain - len(shares) if len(shares) < plain else len(member_ids)
+                end = start + min((len(partitions) - start) // room, most) * room
+                shares += [{topic: range(first, first + room)} for first in range(start, end, room)]
+                start = end
+            if not share:
+                room = least if len(shares) < plain else least + 1
+    if explain is not None:
+        explain.say(
+            "deal",
+            f"nobody had anything: runs of {least} go to the first {plain} members, of {least + 1} to the last {extras}",
+            members=list(member_ids),
+        )
+    shares += [{} for _ in range(len(member_ids) - len(shares))]
+    return dict(zip(member_ids, shares, strict=True))
 
 
 def _cut(

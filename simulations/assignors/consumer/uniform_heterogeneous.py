@@ -35,7 +35,7 @@ def assign_heterogeneous(spec: GroupSpec, explain: Explanation | None = None) ->
     builder.assign()
     builder.balance()
     members: dict[str, Owned] = dict(zip(builder.member_ids, builder.held, strict=True))
-    return GroupAssignment(members=members, faults=(TARGET_OVERLAPS,) if builder.overlaps else ())
+    return GroupAssignment(members=members, faults=(TARGET_OVERLAPS,) if builder.gave_twice() else ())
 
 
 class _Builder:
@@ -56,10 +56,11 @@ class _Builder:
         )
         self.owners = {topic: [NOBODY] * self.counts[topic] for topic in self.topics}
         self.sizes = [0] * len(self.member_ids)
-        # Lists that members had are passed on as they are; what grows or shrinks is a list of our own, in `changed`.
+        # Lists that members had are passed on as they are; one that grows or shrinks is made anew.
         self.held: list[dict[str, Sequence[int]]] = []
-        self.changed: list[dict[str, list[int]]] = [{} for _ in self.member_ids]
         self.overlaps = False
+        # Most gains are of one partition: these are shared, and no work for the garbage collector.
+        self.singles = [range(p, p + 1) for p in range(max(self.counts.values(), default=0))]
 
     def revoke(self) -> None:
         """Drops topics that are no longer subscribed, and notes who owns the rest."""
@@ -100,12 +101,30 @@ class _Builder:
                 continue
             free = [partition for partition, owner in enumerate(of_topic) if owner == NOBODY]
             takers = _least_first(self.subscribers[topic], sizes, len(free))
-            for partition, taker in zip(free, takers, strict=True):
-                of_topic[partition] = taker
+            if len(free) == len(of_topic):
+                self.owners[topic] = takers
+            else:
+                for partition, taker in zip(free, takers, strict=True):
+                    of_topic[partition] = taker
+            for taker in takers:
                 sizes[taker] += 1
-                self._grown(taker, topic).append(partition)
-                if self.explain is not None:
-                    self._say_given(topic, partition, taker)
+            self._gain(topic, free, takers)
+            if self.explain is not None:
+                self._say_given(topic, free, takers)
+
+    def _gain(self, topic: str, partitions: Sequence[int], takers: Sequence[int]) -> None:
+        gained: dict[int, list[int]] = {}
+        for partition, taker in zip(partitions, takers, strict=True):
+            own = self.held[taker]
+            if topic in own:
+                gained.setdefault(taker, []).append(partition)
+            else:
+                own[topic] = self.singles[partition]
+        for taker, numbers in gained.items():
+            had = self.held[taker][topic]
+            # Two members may claim one partition in a log of the world: it is not given to one of them twice.
+            known = set(had) if self.overlaps else ()
+            self.held[taker][topic] = [*had, *(number for number in numbers if number not in known)]
 
     def balance(self) -> None:
         """Rounds over the topics; ends where a whole round since the last move moved nothing."""
@@ -121,52 +140,54 @@ class _Builder:
                     sizes = [self.sizes[place] for place in places]
                     even[id(places)] = max(sizes) - min(sizes) <= 1
                 moves = [] if even[id(places)] else _moves(places, self.owners[topic], self.sizes)
-                for partition, most, least in moves:
-                    self._move(topic, partition, most, least)
                 if moves:
+                    self._move(topic, moves)
                     even.clear()
                 if moves or last_moved == -1:
                     last_moved = index
 
-    def _move(self, topic: str, partition: int, most: int, least: int) -> None:
-        self.owners[topic][partition] = least
-        lost = self._grown(most, topic)
-        lost.remove(partition)
-        if not lost:
-            del self.held[most][topic], self.changed[most][topic]
-        gained = self._grown(least, topic)
-        # Two members may claim one partition in a log of the world: it is not given to one of them twice.
-        if partition not in gained:
-            gained.append(partition)
-        if self.explain is not None:
-            giver, taker = self.member_ids[most], self.member_ids[least]
-            self.explain.say(
-                "move",
-                f"{topic}-{partition} moves from {giver}, which has the most of {topic}'s subscribers, to {taker}, "
-                "which has the least",
-                partition=f"{topic}-{partition}",
-                **{"from": giver},
-                to=taker,
-            )
-
-    def _grown(self, member: int, topic: str) -> list[int]:
-        """A member's partitions of a topic, to be changed."""
-        changed = self.changed[member]
-        if topic not in changed:
-            changed[topic] = [*self.held[member].get(topic, ())]
-            self.held[member][topic] = changed[topic]
-        return changed[topic]
-
-    def _say_given(self, topic: str, partition: int, taker: int) -> None:
-        assert self.explain is not None
-        self.explain.say(
-            "give",
-            f"{topic}-{partition} is free and goes to {self.member_ids[taker]}, which has the least of {topic}'s "
-            f"subscribers: {self.sizes[taker]} with it",
-            partition=f"{topic}-{partition}",
-            member=self.member_ids[taker],
-            size=self.sizes[taker],
+    def gave_twice(self) -> bool:
+        """Whether more was given than there is."""
+        given = (
+            sum(len(partitions) for held in self.held for partitions in held.values()) if self.overlaps else 0
         )
+        return given > sum(self.counts.values())
+
+    def _move(self, topic: str, moves: Sequence[tuple[int, int, int]]) -> None:
+        of_topic = self.owners[topic]
+        lost: dict[int, set[int]] = {}
+        for partition, most, least in moves:
+            of_topic[partition] = least
+            lost.setdefault(most, set()).add(partition)
+        for member, gone in lost.items():
+            left = [partition for partition in self.held[member][topic] if partition not in gone]
+            if left:
+                self.held[member][topic] = left
+            else:
+                del self.held[member][topic]
+        self._gain(topic, [partition for partition, _, _ in moves], [least for _, _, least in moves])
+        if self.explain is not None:
+            for partition, most, least in moves:
+                giver, taker = self.member_ids[most], self.member_ids[least]
+                self.explain.say(
+                    "move",
+                    f"{topic}-{partition} moves from {giver}, which has the most of {topic}'s subscribers, to {taker}, "
+                    "which has the least",
+                    partition=f"{topic}-{partition}",
+                    **{"from": giver},
+                    to=taker,
+                )
+
+    def _say_given(self, topic: str, partitions: Sequence[int], takers: Sequence[int]) -> None:
+        assert self.explain is not None
+        for partition, taker in zip(partitions, takers, strict=True):
+            self.explain.say(
+                "give",
+                f"{topic}-{partition} is free and goes to {self.member_ids[taker]}, which has the least of {topic}'s "
+                "subscribers",
+                partition=f"{topic}-{partition}",
+                member=self.member_ids[taker],
+            )
 
 
 def _least_first(subscribers: Sequence[int], sizes: Sequence[int], count: int) -> list[int]:
