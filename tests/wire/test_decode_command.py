@@ -217,6 +217,7 @@ def test_every_kind_is_listed():
         (("key", "--hex", "AAIABm9yZGVycw"), "--hex: line 1, column 3: 'I' is no hex digit."),
         (("--key", "0002000161", "--set", "key.group=b"), "--set does not go with --key."),
         (("key", "--hex", "0002", "--key", "0002"), "--key belongs to a record, not to key."),
+        (("subscription", "--hex", "0000", "--as-version", "-1"), "--as-version: versions count from 0."),
         (("--hex", ""), "There are no bytes to guess at."),
     ],
 )  # fmt: skip

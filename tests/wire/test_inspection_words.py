@@ -1,14 +1,12 @@
 """What a listing says in words: meanings beside the fields, a sentence on top, what an old client makes of it."""
 
 import base64
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import groups
-from groups.history import consumer_state, streams_state
 from groups.wire.batches import RecordBatch, read_batches
 from groups.wire.coordinator_schema import RECORD_TYPES
 from groups.wire.inspection import (
@@ -19,13 +17,13 @@ from groups.wire.inspection import (
     find,
     guess,
     inspect,
+    inspect_record,
     kinds,
     says,
     seen_by,
 )
 from groups.wire.inspection.kinds import kebab
 from groups.wire.inspection.text import BadText, bytes_from_text
-from groups.wire.schema import Array, Field
 from groups.wire.streams_user_data import encode_assignment_info, encode_subscription_info
 from tests.wire.test_inspection import ASSIGNMENT, STICKY, SUBSCRIPTION, with_user_data
 
@@ -130,74 +128,6 @@ def test_the_fields_of_a_classic_group_say_what_they_mean():
     assert instance.meaning == "static member (group.instance.id)"
 
 
-@pytest.mark.parametrize(
-    ("kind", "version", "value", "path", "meaning"),
-    [
-        ("consumer-group-heartbeat-request", 0, {"memberEpoch": 0}, "memberEpoch", "joins"),
-        ("consumer-group-heartbeat-request", 1, {"memberEpoch": -1}, "memberEpoch", "leaves"),
-        ("consumer-group-heartbeat-request", 1, {"memberEpoch": -2}, "memberEpoch", "static: leaves to come back"),
-        ("consumer-group-heartbeat-request", 1, {}, "rackId", "none, or as told before"),
-        ("streams-group-heartbeat-request", 0, {}, "activeTasks", "none, or as told before"),
-        ("consumer-group-heartbeat-request", 0, {"memberId": ""}, "memberId", "none yet: in version 0 the coordinator draws one"),
-        ("consumer-group-heartbeat-response", 1, {"errorCode": 110, "memberEpoch": 0}, "memberEpoch", ""),
-        ("consumer-group-heartbeat-response", 1, {"errorCode": 110}, "errorCode", "FENCED_MEMBER_EPOCH"),
-        ("join-group-request", 9, {"memberId": ""}, "memberId", "none yet: the coordinator will draw one"),
-        ("offset-commit-request", 9, {"memberId": ""}, "memberId", "none: not of a member"),
-        ("offset-commit-request", 9, {}, "generationIdOrMemberEpoch", "not of a member"),
-        ("offset-fetch-request", 9, {"groups": [{"groupId": "g", "topics": None}]}, "groups.0.memberEpoch", "not of a member"),
-        ("find-coordinator-request", 6, {}, "keyType", "group ids"),
-    ],
-)  # fmt: skip
-def test_a_number_means_what_its_message_means_by_it(
-    kind: str, version: int, value: dict[str, Any], path: str, meaning: str
-):
-    declared = kinds()[kind].layout
-    data = declared.write(BLANK[kind] | value, version)
-    node = find(inspect(kind, data, version=version).fields, path)
-    assert node is not None
-    assert node.meaning == meaning
-
-
-BLANK: dict[str, dict[str, Any]] = {
-    "consumer-group-heartbeat-request": {"groupId": "g", "memberId": "m", "memberEpoch": 3, "topicPartitions": None},
-    "streams-group-heartbeat-request": {
-        "groupId": "g", "memberId": "m", "memberEpoch": 3, "endpointInformationEpoch": 0, "rebalanceTimeoutMs": -1,
-        **dict.fromkeys(("activeTasks", "standbyTasks", "warmupTasks", "clientTags", "taskOffsets", "taskEndOffsets")),
-    },
-    "consumer-group-heartbeat-response": {
-        "throttleTimeMs": 0, "errorCode": 0, "memberEpoch": 3, "heartbeatIntervalMs": 5000,
-    },
-    "join-group-request": {
-        "groupId": "g", "sessionTimeoutMs": 45_000, "memberId": "m", "protocolType": "consumer", "protocols": [],
-    },
-    "offset-commit-request": {"groupId": "g", "memberId": "m", "topics": []},
-    "offset-fetch-request": {"groups": [], "requireStable": False},
-    "find-coordinator-request": {"keyType": 0, "coordinatorKeys": ["g"]},
-}  # fmt: skip
-"""What must be given of each message."""
-
-
-@pytest.mark.parametrize(
-    ("kind", "names"),
-    [
-        ("consumer-group-current-member-assignment-value", consumer_state.STATE_NAMES),
-        ("streams-group-current-member-assignment-value", streams_state.STATE_NAMES),
-    ],
-)
-def test_the_states_of_members_are_those_that_the_fold_knows(kind: str, names: Mapping[int, str]):
-    for state in [*names, max(names) + 1]:
-        blank = {"version": 0, "memberEpoch": 3, "previousMemberEpoch": 2}
-        lists = {field.name: [] for field in current(kind) if isinstance(field.type, Array)}
-        node = find(inspect(kind, written(kind, **blank, state=state, **lists)).fields, "state")
-        assert node is not None
-        assert node.meaning.split(":")[0] == names.get(state, "a state that is not known here")
-
-
-def current(kind: str) -> tuple[Field, ...]:
-    (message,) = (each.value for each in RECORD_TYPES.values() if kebab(each.value.name) == kind)
-    return message.body.fields
-
-
 def test_the_sentence_on_top_stands_on_its_fields():
     parts = says(inspect("group-metadata-value", RECORD))
     assert as_text(parts) == (
@@ -275,6 +205,19 @@ def test_the_sentence_on_top_stands_on_its_fields():
 )  # fmt: skip
 def test_every_kind_has_its_sentence(kind: str, data: bytes, sentence: str):
     assert as_text(says(inspect(kind, data))) == sentence
+
+
+def test_of_what_cannot_be_read_to_its_end_nothing_is_told():
+    cut = inspect_record(bytes.fromhex("0008 0001 67 0001 6d"), bytes.fromhex("0000 00000003"))
+    assert as_text(says(cut)) == (
+        "The key of CONSUMER_GROUP_CURRENT_MEMBER_ASSIGNMENT: group g, member m. "
+        "Something is wrong: int32 needs 4 bytes, 0 are left."
+    )
+    broken = edit("group-metadata-value", None, RECORD, "members.0.assignment", "AAAAAAAB")
+    broken = edit("group-metadata-value", None, broken, "members.0.subscription", "AAEAAAAA/////wAAAAE=")
+    assert as_text(says(inspect("group-metadata-value", broken))).startswith(
+        "A classic group at generation 7, with 2 members and cooperative-sticky. c-042 came with orders-3, 4, 5"
+    )
 
 
 def test_an_old_client_reads_the_front_and_ignores_the_rest():

@@ -136,6 +136,8 @@ class Command(BaseCommand):
                 data = edit(name, options["api_version"], data, path, value)
                 extra["hex"] = data.hex()
             if options["as_version"] is not None:
+                if options["as_version"] < 0:
+                    raise CommandError("--as-version: versions count from 0.", returncode=BAD_INPUT)
                 self.tell({"kind": name, **seen_by(name, data, options["as_version"])})
                 return
             done = inspect(name, data, version=options["api_version"])

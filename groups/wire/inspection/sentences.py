@@ -67,7 +67,8 @@ def _plainly(_: list[Node]) -> Told:
 
 def _record(fields: list[Node]) -> Told:
     key = find(fields, "key")
-    if key is not None and key.kind == "key":
+    # Of what could not be read to its end nothing is told: half of it could say the opposite of the whole.
+    if key is not None and key.kind == "key" and key.problem is None:
         yield from _within("key", tell_key(key.fields or []))
     else:
         yield "A record"
@@ -78,7 +79,7 @@ def _record(fields: list[Node]) -> Told:
         yield " It is a "
         yield "tombstone", "value"
         yield "."
-    elif value is not None and value.kind in TELLERS:
+    elif value is not None and value.kind in TELLERS and value.problem is None:
         yield " "
         yield from _within("value", TELLERS[value.kind](value.fields or []))
 

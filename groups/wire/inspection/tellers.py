@@ -106,11 +106,11 @@ def _group_metadata(fields: list[Node]) -> Told:
     for index in range(count):
         owned = find(fields, f"members.{index}.subscription.ownedPartitions")
         given = find(fields, f"members.{index}.assignment.assignedPartitions")
-        if given is None:
+        if given is None or given.problem is not None:
             continue
         yield " "
         yield text(find(fields, f"members.{index}.clientId"), "The first member"), f"members.{index}"
-        if owned is not None:
+        if owned is not None and owned.problem is None:
             yield " came with "
             yield partitions_in_words(owned), f"members.{index}.subscription.ownedPartitions"
             yield " and"
