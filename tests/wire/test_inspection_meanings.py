@@ -23,6 +23,7 @@ from groups.wire.schema import Array, Field
         ("consumer-group-heartbeat-request", 0, {"memberId": ""}, "memberId", "none yet: in version 0 the coordinator draws one"),
         ("consumer-group-heartbeat-response", 1, {"errorCode": 110, "memberEpoch": 0}, "memberEpoch", ""),
         ("consumer-group-heartbeat-response", 1, {"errorCode": 110}, "errorCode", "FENCED_MEMBER_EPOCH"),
+        ("kip-consumer-group-install-assignment-response", 0, {"errorCode": 10_848}, "errorCode", "INVALID_ASSIGNMENT"),
         ("join-group-request", 9, {"memberId": ""}, "memberId", "none yet: the coordinator will draw one"),
         ("offset-commit-request", 9, {"memberId": ""}, "memberId", "none: not of a member"),
         ("offset-commit-request", 9, {}, "generationIdOrMemberEpoch", "not of a member"),
@@ -49,6 +50,7 @@ BLANK: dict[str, dict[str, Any]] = {
     "consumer-group-heartbeat-response": {
         "throttleTimeMs": 0, "errorCode": 0, "memberEpoch": 3, "heartbeatIntervalMs": 5000,
     },
+    "kip-consumer-group-install-assignment-response": {"throttleTimeMs": 0},
     "join-group-request": {
         "groupId": "g", "sessionTimeoutMs": 45_000, "memberId": "m", "protocolType": "consumer", "protocols": [],
     },

@@ -22,7 +22,8 @@ from groups.wire.inspection.words import (
     text,
     time_in_words,
 )
-from groups.wire.rpc import APIS, error_name
+from groups.wire.kip import kip_error_name
+from groups.wire.rpc import APIS
 
 Meaning = str | Callable[[Node, Sequence[Sequence[Node]]], str]
 
@@ -163,7 +164,7 @@ def _error(node: Node, _: Sequence[Sequence[Node]]) -> str:
     value = number(node)
     if value is None:
         return ""
-    return "no error" if value == 0 else error_name(value) or "an error of a later release"
+    return "no error" if value == 0 else kip_error_name(value) or "an error of a later release"
 
 
 def _throttle(node: Node, _: Sequence[Sequence[Node]]) -> str:
