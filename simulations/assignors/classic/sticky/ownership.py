@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from groups.wire.user_data import NO_GENERATION
-from simulations.assignors.claims import Claims, claims_of
+from simulations.assignors.claims import Claims, claims_of_all
 from simulations.assignors.classic.metadata import partition_counts, rack_of, racks_by_topic, racks_help
 from simulations.assignors.explanation import Explanation, explain_drop
 from simulations.assignors.interface import GroupSpec, MemberSpec
@@ -55,9 +55,7 @@ def ownership(assignor: str, spec: GroupSpec, max_generation: int) -> Ownership:
     for topics in {id(member.topics): member.topics for member in members}.values():
         subscribed.update(dict.fromkeys(topics))
     counts = partition_counts(spec, subscribed)
-    found = Ownership(
-        list(spec.members), members, counts, [claims_of(assignor, m) for m in members], max_generation
-    )
+    found = Ownership(list(spec.members), members, counts, claims_of_all(assignor, members), max_generation)
     found.alike = _alike(members)
     found.holders = {topic: [NOBODY] * count for topic, count in counts.items()}
     _settle(found)
