@@ -301,6 +301,7 @@ def test_the_kinds_that_cannot_be_stand_last_with_their_reason():
         ("[00:01:02:03:ff]", "hex"),
         ("00000000: 0001 0203 ff                             .....", "hex"),
         ("00000000  00 01 02 03 ff                                    |.....|\n00000005", "hex"),
+        ("00000000: 0001  ..\r\n00000002: 0203 ff  ...\r\n", "hex"),
         ("AAECA/8=", "base64"),
         ("AAECA_8", "base64"),
         ("AAEC\nA/8=\n", "base64"),
@@ -318,6 +319,11 @@ def test_bytes_are_read_from_whatever_people_paste(text: str, form: str):
         (
             "0000000 0200 0600 726f 6564 7372               \n000000a\n",
             "line 1, column 1: a dump of `od` or `hexdump`, which may swap bytes; use `xxd` or `hexdump -C`",
+        ),
+        # A form feed ends no line.
+        (
+            "00000000  00 01\f00\n00000002  00",
+            "line 2, column 1: the offset is 00000002, 00000003 would be next",
         ),
         ("AAEC_", "line 1, column 6: base64 is cut off: 5 letters, one too many or three too few"),
         (

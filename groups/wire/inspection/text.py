@@ -86,7 +86,7 @@ def bytes_from_base64(text: str) -> bytes:
 
 def _from_dump(text: str) -> bytes | None:
     """What ``xxd`` or ``hexdump -C`` printed: an offset, the bytes, letters; ``None`` for anything else."""
-    lines = [(number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
+    lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
     matches = [(number, line, _DUMP_LINE.fullmatch(line)) for number, line in lines if line.strip() != "*"]
     if not matches or any(match is None for _, _, match in matches):
         return None
