@@ -13,7 +13,7 @@ from simulations.assignors import ASSIGNORS, AssignorError, Explanation, GroupSp
 TopicPartition = tuple[str, int]
 Held = dict[str, set[TopicPartition]]
 
-WAYS = [(protocol, name) for protocol, names in ASSIGNORS.items() for name in names if name != "uniform"]
+WAYS = [(protocol, name) for protocol, names in ASSIGNORS.items() for name in names]
 LOOKS_AT_NOTHING_OWNED = ("range", "roundrobin")
 
 

@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from simulations.assignors.consumer.uniform_heterogeneous import assign_heterogeneous
-from simulations.assignors.explanation import Explanation, listed, named
+from simulations.assignors.explanation import Explanation, explain_drop, explain_quota, listed, named
 from simulations.assignors.faults import TARGET_OVERLAPS
 from simulations.assignors.interface import AssignorError, GroupAssignment, GroupSpec, Owned
 
@@ -39,6 +39,9 @@ def assign_homogeneous(spec: GroupSpec, explain: Explanation | None = None) -> d
     """The quota rule, for members that all subscribe to the same topics."""
     subscribed = dict.fromkeys(next(iter(spec.members.values())).topics)
     if not subscribed:
+        if explain is not None:
+            for member_id, member in spec.members.items():
+                explain_drop(explain, member_id, _flat(member.owned), "nobody subscribes to anything")
         return {}
     total = sum(spec.partitions(topic) for topic in subscribed)
     unassigned = spec.unassigned()
@@ -48,14 +51,7 @@ def assign_homogeneous(spec: GroupSpec, explain: Explanation | None = None) -> d
     ]
     least, extras = divmod(total, len(spec.members))
     if explain is not None:
-        explain.say(
-            "quota",
-            f"{total} partitions for {len(spec.members)} members: {least} each, {extras} of them one more",
-            partitions=total,
-            members=len(spec.members),
-            least=least,
-            with_one_more=extras,
-        )
+        explain_quota(explain, total, len(spec.members), least, extras)
     if not spec.owned_topics():
         return _fresh(list(spec.members), free, least, extras, explain)
     nothing_vanished = spec.owned_topics() <= subscribed.keys()
@@ -87,6 +83,9 @@ def assign_homogeneous(spec: GroupSpec, explain: Explanation | None = None) -> d
         answer[member_id] = owned
         if left > 0:
             unfilled.append((member_id, left))
+    if explain is not None:
+        names = named((topic, partition) for topic, partitions in free for partition in partitions)
+        explain.say("free", f"Free, in this order: {listed(names)}", partitions=names)
     _hand_out(answer, unfilled, free, explain)
     return answer
 
@@ -125,11 +124,16 @@ def _fresh(
             if not share:
                 room = least if len(shares) < plain else least + 1
     if explain is not None:
+        last = f", and {least + 1} to the last{'' if extras == 1 else f' {extras}'}" if extras else ""
         explain.say(
-            "deal",
-            f"nobody had anything: runs of {least} go to the first {plain} members, of {least + 1} to the last {extras}",
+            "fresh",
+            f"Nobody had anything: whole runs, in the order of topics, {least} to each member{last}",
             members=list(member_ids),
         )
+        for member_id, had in zip(member_ids, shares, strict=False):
+            names = named(_flat(had))
+            if names:
+                explain.say("give", f"{member_id} gets {listed(names)}", member=member_id, partitions=names)
     shares += [{} for _ in range(len(member_ids) - len(shares))]
     return dict(zip(member_ids, shares, strict=True))
 
@@ -182,6 +186,10 @@ def _hand_out(
         raise AssignorError(
             "partitions are left over: what the members own does not fit the topics", TARGET_OVERLAPS
         )
+
+
+def _flat(owned: Owned) -> list[tuple[str, int]]:
+    return [(topic, partition) for topic, partitions in owned.items() for partition in partitions]
 
 
 def _explain_cut(explain: Explanation, member_id: str, before: Owned, kept: Owned, quota: int) -> None:

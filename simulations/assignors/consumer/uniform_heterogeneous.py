@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from simulations.assignors.explanation import Explanation
+from simulations.assignors.explanation import Explanation, explain_drop, listed
 from simulations.assignors.faults import BEYOND_COUNT, TARGET_OVERLAPS
 from simulations.assignors.interface import AssignorError, GroupAssignment, GroupSpec, Owned
 from simulations.assignors.sharing import subscribers_of
@@ -56,6 +56,13 @@ class _Builder:
         )
         self.owners = {topic: [NOBODY] * self.counts[topic] for topic in self.topics}
         self.sizes = [0] * len(self.member_ids)
+        if explain is not None:
+            explain.say(
+                "order",
+                "Subscriptions differ, so topic after topic, those with the most partitions a subscriber first: "
+                f"{listed(self.topics)}",
+                topics=self.topics,
+            )
         # Lists that members had are passed on as they are; one that grows or shrinks is made anew.
         self.held: list[dict[str, Sequence[int]]] = []
         self.overlaps = False
@@ -74,6 +81,11 @@ class _Builder:
             owned = member.owned
             if not owned.keys() <= wanted:
                 owned = {topic: partitions for topic, partitions in owned.items() if topic in wanted}
+                if self.explain is not None:
+                    gone = [(t, p) for t, told in member.owned.items() if t not in wanted for p in told]
+                    explain_drop(
+                        self.explain, self.member_ids[index], gone, "it does not subscribe to the topic"
+                    )
             size = 0
             for topic, partitions in owned.items():
                 of_topic = owners[topic]
@@ -173,7 +185,7 @@ class _Builder:
                     "move",
                     f"{topic}-{partition} moves from {giver}, which has the most of {topic}'s subscribers, to {taker}, "
                     "which has the least",
-                    partition=f"{topic}-{partition}",
+                    partitions=[f"{topic}-{partition}"],
                     **{"from": giver},
                     to=taker,
                 )
@@ -185,7 +197,7 @@ class _Builder:
                 "give",
                 f"{topic}-{partition} is free and goes to {self.member_ids[taker]}, which has the least of {topic}'s "
                 "subscribers",
-                partition=f"{topic}-{partition}",
+                partitions=[f"{topic}-{partition}"],
                 member=self.member_ids[taker],
             )
 
