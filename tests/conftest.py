@@ -12,6 +12,9 @@ from django.test import override_settings
 
 from groups import storage
 from groups.models import Timeline
+from groups.pipeline.java import NoJava, find_java
+from groups.pipeline.session import CACHE
+from groups.spark_ready import missing_packages
 from tests.services.servers import Absent, services
 from tests.stories import GROUP, Story
 
@@ -62,3 +65,24 @@ def missing(reason: str) -> Any:
     if os.environ.get("REQUIRE_ALL"):
         pytest.fail(f"{reason}, and REQUIRE_ALL is set")
     pytest.skip(reason)
+
+
+@pytest.fixture(scope="session")
+def spark_can_start() -> None:
+    """Skips where Spark's packages or Java are missing."""
+    if packages := missing_packages():
+        missing(f"Spark's packages are not installed ({', '.join(packages)})")
+    try:
+        find_java(CACHE)
+    except NoJava as error:
+        missing(str(error))
+
+
+@pytest.fixture(scope="session")
+def spark(spark_can_start: None) -> Iterator[Any]:
+    """One session for all tests: starting one is most of what they would cost."""
+    from groups.pipeline.session import close_session, open_session
+
+    session = open_session(master="local[2]")
+    yield session
+    close_session(session)

@@ -265,9 +265,9 @@ class Counting:
         self.thread.join()
 
 
-def first_line(error: Exception) -> str:
+def first_line(error: Exception, work: str = "import") -> str:
     words = str(error).strip().splitlines()
-    return f"the import failed: {type(error).__name__}: {words[0] if words else 'no reason was given'}"
+    return f"the {work} failed: {type(error).__name__}: {words[0] if words else 'no reason was given'}"
 
 
 def end_with_java(session: SparkSession) -> None:

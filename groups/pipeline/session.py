@@ -1,4 +1,4 @@
-"""Opens the SparkSession of an import: on this machine by default, on a cluster by its master's address.
+"""Opens the SparkSession of an import or a sweep: on this machine by default, on a cluster by its master's address.
 
 Most of a small import is Spark's own start, so a local session is tuned for starting: the quick compiler and the
 serial collector, no web page, no code generation (the work is in Python), and an archive of loaded classes (AppCDS)
@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from groups.pipeline.java import Java, find_java
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from pyspark.sql import SparkSession
 
@@ -48,12 +48,19 @@ class SessionFailed(Exception):
 
 
 def open_session(
-    *, master: str | None = None, cache: Path = CACHE, source_bytes: int = 0, archive: bool = False
+    *,
+    master: str | None = None,
+    cache: Path = CACHE,
+    source_bytes: int = 0,
+    archive: bool = False,
+    work: str = "import",
+    rooms: Sequence[str] = ("groups",),
 ) -> SparkSession:
-    """A session ready for ``groups.pipeline.transformations``.
+    """A session ready for ``groups.pipeline.transformations``, or for other ``work``.
 
     ``master`` is Spark's master URL, ``local[*]`` when None. ``source_bytes`` sizes the folding stage.
-    With ``archive`` the JVM writes the class archive when it is closed.
+    With ``archive`` the JVM writes the class archive when it is closed. ``rooms`` are the packages that the workers of
+    a cluster are sent.
     Raises ``groups.pipeline.java.NoJava`` and ``SessionFailed``.
     """
     cache.mkdir(parents=True, exist_ok=True)
@@ -61,14 +68,14 @@ def open_session(
     java = find_java(cache)
     os.environ["JAVA_HOME"] = str(java.home)
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
-    # Workers import groups.wire and groups.history from here, whatever folder the job was started in.
+    # Workers import the product's packages from here, whatever folder the job was started in.
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
     os.environ.setdefault("SPARK_LOCAL_HOSTNAME", "localhost")
 
     from pyspark.sql import SparkSession
 
     master = master or "local[*]"
-    builder = SparkSession.builder.master(master).appName("Rebalance Explorer import")
+    builder = SparkSession.builder.master(master).appName(f"Rebalance Explorer {work}")
     for key, value in settings(
         java, master=master, cache=cache, source_bytes=source_bytes, archive=archive
     ).items():
@@ -82,7 +89,7 @@ def open_session(
         raise SessionFailed(f"Spark did not start: {_last_words(log) or error}") from error
     session.sparkContext.setLogLevel("ERROR")
     if not is_local(master):
-        session.sparkContext.addPyFile(str(packed_groups(cache)))
+        session.sparkContext.addPyFile(str(packed(rooms, cache)))
     return session
 
 
@@ -226,15 +233,16 @@ def class_archive(java: Java, cache: Path) -> Path:
     return cache / f"classes-{java.version}-{__version__.replace('.', '-')}.jsa"
 
 
-def packed_groups(cache: Path) -> Path:
-    """This product's ``groups`` package as a zip, for the workers of a cluster."""
-    packed = cache / "groups.zip"
+def packed(rooms: Sequence[str], cache: Path) -> Path:
+    """These packages of the product as a zip, for the workers of a cluster."""
+    target = cache / f"{'-'.join(rooms)}.zip"
     held = io.BytesIO()
     with zipfile.ZipFile(held, "w") as archive:
-        for file in sorted((ROOT / "groups").rglob("*.py")):
-            archive.write(file, file.relative_to(ROOT))
-    packed.write_bytes(held.getvalue())
-    return packed
+        for room in rooms:
+            for file in sorted((ROOT / room).rglob("*.py")):
+                archive.write(file, file.relative_to(ROOT))
+    target.write_bytes(held.getvalue())
+    return target
 
 
 def unfinished(archive: Path) -> Path:

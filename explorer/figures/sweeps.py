@@ -1,0 +1,175 @@
+"""A sweep's figures as Plotly JSON: a heat map for each assignor, and a strip of the seeds of one cell.
+
+Colours are the page's: a map's ``z`` is a step from 0 to 8 of one ramp of ink, and traces of a strip are told apart
+by ``meta``. The text colour of a cell follows from its step: from ``DARK_FROM`` on it is that of text on ink.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+STEPS: Final = 9
+DARK_FROM: Final = 6
+"""The ramp skips its middle, where neither colour of text could be read: steps below are light, from here on dark."""
+
+BINS: Final = 50
+"""Places of a strip: dots that would lie upon each other stand beside each other."""
+
+SIDE_BY_SIDE_MOST: Final = 6
+"""So many dots of one place are drawn; more are one with their number."""
+
+APART: Final = 0.12
+"""How far such dots are from each other, in lines."""
+
+GRID: Final = 4
+"""Parts of a strip's axis."""
+
+PARTS: Final = (1, 2, 2.5, 5, 10)
+"""How large such a part may be, times a power of ten."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One assignor's values in a strip, none of them yet where ``values`` is empty."""
+
+    name: str
+    values: Sequence[float]
+
+
+def step_of(value: float, cuts: Sequence[float]) -> int:
+    """How dark a value is: how many of the eight cuts it is above."""
+    return sum(value > cut for cut in cuts)
+
+
+def heat_map(
+    steps: Sequence[Sequence[int | None]],
+    texts: Sequence[Sequence[str]],
+    rows: Sequence[str],
+    columns: Sequence[str],
+) -> dict[str, Any]:
+    """One map, the first row on top; a place without a step has no value yet."""
+    return {
+        "data": [
+            {
+                "type": "heatmap",
+                "z": [list(row) for row in steps],
+                "x": list(range(len(columns))),
+                "y": list(range(len(rows))),
+                "text": [list(row) for row in texts],
+                "texttemplate": "%{text}",
+                "zmin": 0,
+                "zmax": STEPS - 1,
+                "showscale": False,
+                "hoverinfo": "skip",
+            }
+        ],
+        "layout": {
+            "margin": {"l": 0, "r": 0, "t": 0, "b": 0},
+            "xaxis": {"tickvals": list(range(len(columns))), "ticktext": list(columns), "fixedrange": True},
+            "yaxis": {
+                "tickvals": list(range(len(rows))),
+                "ticktext": list(rows),
+                "autorange": "reversed",
+                "fixedrange": True,
+            },
+        },
+    }
+
+
+def strip(lines: Sequence[Line], *, chosen: int, percent: bool, unit: str) -> dict[str, Any]:
+    """Each value a dot, the lines above each other, the median a stroke; values in many places once, with their number."""
+    top = axis_end(max((value for line in lines for value in line.values), default=0), percent=percent)
+    data = []
+    for place, line in enumerate(lines):
+        data.append(_dots(line, place, top, chosen=place == chosen, unit=unit))
+    medians = [(place, statistics.median(line.values)) for place, line in enumerate(lines) if line.values]
+    data.append(
+        {
+            "type": "scatter",
+            "mode": "markers",
+            "x": [value for _, value in medians],
+            "y": [place for place, _ in medians],
+            "marker": {"symbol": "line-ns", "size": 20, "line": {"width": 2}},
+            "hoverinfo": "skip",
+            "meta": {"line": "median"},
+        }
+    )
+    names = [f"<b>{line.name}</b>" if place == chosen else line.name for place, line in enumerate(lines)]
+    layout: dict[str, Any] = {
+        "margin": {"l": 128, "r": 16, "t": 4, "b": 24},
+        "showlegend": False,
+        "xaxis": {
+            "range": [-0.02 * top, 1.04 * top],
+            "tickvals": [top * part / GRID for part in range(GRID + 1)],
+            "zeroline": False,
+            "fixedrange": True,
+        },
+        "yaxis": {
+            "range": [len(lines) - 0.5, -0.5],
+            "tickvals": list(range(len(lines))),
+            "ticktext": names,
+            "zeroline": False,
+            "showgrid": False,
+            "fixedrange": True,
+        },
+        "annotations": [
+            {"x": 0, "y": place, "text": "not yet", "xanchor": "left", "showarrow": False}
+            for place, line in enumerate(lines)
+            if not line.values
+        ],
+    }
+    return {"data": data, "layout": layout}
+
+
+def axis_end(most: float, *, percent: bool) -> float:
+    """Where the axis ends: a number that can be parted into four, 100 at most for a share."""
+    if percent:
+        return min(100, max(20, -(-most // 20) * 20))
+    power = 10.0 ** (math.floor(math.log10(most / GRID)) if most > 0 else -2)
+    part = next(part for part in PARTS if GRID * part * power >= most)
+    return float(f"{GRID * part * power:.4g}")
+
+
+def _dots(line: Line, place: int, top: float, *, chosen: bool, unit: str) -> dict[str, Any]:
+    bins: dict[int, list[float]] = {}
+    for value in line.values:
+        bins.setdefault(round(BINS * value / top), []).append(value)
+    x: list[float] = []
+    y: list[float] = []
+    sizes: list[int] = []
+    texts: list[str] = []
+    told: list[str] = []
+    for _, values in sorted(bins.items()):
+        if len(values) > SIDE_BY_SIDE_MOST:
+            [(common, _)] = Counter(values).most_common(1)
+            x.append(common)
+            y.append(place)
+            sizes.append(9)
+            texts.append(f"×{len(values)}")
+            told.append(f"{len(values)} seeds near {common:.3g}{unit}")
+            continue
+        for turn, value in enumerate(sorted(values)):
+            x.append(value)
+            # 0, then one below and one above, two below and two above.
+            y.append(place + (-1 if turn % 2 else 1) * ((turn + 1) // 2) * APART)
+            sizes.append(6)
+            texts.append("")
+            told.append(f"{value:.3g}{unit}")
+    return {
+        "type": "scatter",
+        "mode": "markers+text",
+        "name": line.name,
+        "x": x,
+        "y": y,
+        "text": texts,
+        "textposition": "middle right",
+        "hovertext": told,
+        "hovertemplate": "%{hovertext}<extra></extra>",
+        "marker": {"size": sizes},
+        "meta": {"line": "seeds", "chosen": chosen},
+    }

@@ -1,0 +1,49 @@
+"""The figures of a case: what is kept of an answer. Run by Spark's workers, and again when a cell is opened."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from simulations.assignors import ASSIGNORS
+from simulations.assignors.interface import AssignorError
+from simulations.assignors.measures import measure
+from simulations.laboratory import Board, Case
+from simulations.laboratory.specs import before_of, spec_of
+from simulations.sweeps.axes import Axes, Block
+from simulations.sweeps.cases import case_of
+
+FIGURES: Final = (
+    *("moved", "revoked", "interrupted", "paused", "min", "max", "rebalances", "local", "placed"),
+    "ms",
+)
+"""The figures of a row, in order: those of ``simulations.assignors.measures``, and how long the event's answer took."""
+
+MS: Final = FIGURES.index("ms")
+
+Row = list[float | None] | str
+"""The figures of one case, or what Kafka's assignor throws there."""
+
+Clock = Callable[[], float]
+"""Seconds; only differences count."""
+
+
+def row_of(case: Case, board: Board, clock: Clock) -> Row:
+    """The event's answer; the time is that of the assignor alone."""
+    try:
+        spec = spec_of(case, board.protocol, before_of(case, board.protocol, board.assignor))
+        assignor = ASSIGNORS[board.protocol][board.assignor]()
+        begun = clock()
+        answer = assignor.assign(spec)
+        took_ms = round((clock() - begun) * 1_000, 4)
+    except AssignorError as error:
+        return str(error)
+    found = measure(spec, answer, board.rebalance).to_json()
+    return [*(found[name] for name in FIGURES[:MS]), took_ms]
+
+
+def rows_of(axes: Axes, block: Block, clock: Clock) -> Iterator[Row]:
+    """A row for each seed of the block."""
+    cell = axes.cell(block.cell)
+    for seed in range(block.first, block.last + 1):
+        yield row_of(case_of(cell.shape, cell.happening, seed), cell.board, clock)

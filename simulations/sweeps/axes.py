@@ -1,0 +1,114 @@
+"""The axes of a sweep: which assignors, shapes and events, and how many seeds; its cells and blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Final
+
+from simulations.laboratory import Board
+from simulations.laboratory.presets import Racks, Shape, Sizes, Subscriptions
+
+SEEDS_A_BLOCK: Final = 6
+"""Seeds of a cell that are answered in one go: few enough that a map fills evenly, many against the cost of a row."""
+
+
+class Happening(StrEnum):
+    """The events of a sweep: those of the laboratory, and a quarter of the group at once."""
+
+    FULL = "full"
+    STABLE = "stable"
+    JOIN = "join"
+    LEAVE = "leave"
+    GROW = "grow"
+    JOIN_MANY = "join-many"
+    LEAVE_MANY = "leave-many"
+
+
+@dataclass(frozen=True, slots=True)
+class GroupShape:
+    """A row of the maps: how large a group is, and how its topics, subscriptions and racks are laid out."""
+
+    size: Shape
+    sizes: Sizes = Sizes.EQUAL
+    subscriptions: Subscriptions = Subscriptions.SAME
+    racks: Racks = Racks.NONE
+
+    @property
+    def many(self) -> int:
+        """How many come or go where many do: a quarter of the group, yet two if that leaves somebody."""
+        return max(min(2, self.size.members - 1), self.size.members // 4, 1)
+
+    def __str__(self) -> str:
+        words = [f"{self.size.members}x{self.size.topics}x{self.size.partitions}"]
+        if self.sizes is not Sizes.EQUAL:
+            words.append(self.sizes)
+        if self.subscriptions is not Subscriptions.SAME:
+            words.append(self.subscriptions)
+        if self.racks is not Racks.NONE:
+            words.append("racks")
+        return "-".join(words)
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One place of one map."""
+
+    board: Board
+    shape: GroupShape
+    happening: Happening
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Seeds ``first`` to ``last`` of the cell with that number."""
+
+    cell: int
+    first: int
+    last: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Axes:
+    """What a sweep asks. Cells are numbered assignor by assignor, shape by shape, event by event; seeds begin at 1."""
+
+    boards: tuple[Board, ...]
+    shapes: tuple[GroupShape, ...]
+    happenings: tuple[Happening, ...]
+    seeds: int
+
+    @property
+    def cells(self) -> int:
+        return len(self.boards) * len(self.shapes) * len(self.happenings)
+
+    @property
+    def cases(self) -> int:
+        return self.cells * self.seeds
+
+    def number_of(self, board: int, shape: int, happening: int) -> int:
+        return (board * len(self.shapes) + shape) * len(self.happenings) + happening
+
+    def cell(self, number: int) -> Cell:
+        rest, happening = divmod(number, len(self.happenings))
+        board, shape = divmod(rest, len(self.shapes))
+        return Cell(self.boards[board], self.shapes[shape], self.happenings[happening])
+
+    def blocks(self) -> Iterator[Block]:
+        """All of it, the first seeds of every cell before the next ones: a map is whole early, then grows surer."""
+        for first in range(1, self.seeds + 1, SEEDS_A_BLOCK):
+            last = min(self.seeds, first + SEEDS_A_BLOCK - 1)
+            for cell in range(self.cells):
+                yield Block(cell, first, last)
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "assignors": [name_of(board) for board in self.boards],
+            "shapes": [str(shape) for shape in self.shapes],
+            "events": [str(happening) for happening in self.happenings],
+            "seeds": self.seeds,
+        }
+
+
+def name_of(board: Board) -> str:
+    return f"{board.protocol}/{board.assignor}"
