@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import binascii
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from explorer.api.endpoint import BadRequest
 from explorer.inspector.comparing import leads, sentence
+from explorer.inspector.topics import topic_names
+from groups import storage
 from groups.wire.errors import RecordError
 from groups.wire.inspection import (
     BadText,
@@ -21,6 +23,7 @@ from groups.wire.inspection import (
     kind_named,
 )
 from groups.wire.inspection.clients import clients
+from groups.wire.inspection.nodes import call_topics
 from groups.wire.inspection.sentences import says
 from groups.wire.primitives import from_base64, to_base64
 
@@ -47,6 +50,8 @@ class Asked:
     version: int | None = None
     how: str = ""
     name: str = ""
+    topics: Mapping[str, str] = field(default_factory=dict)
+    """Names by topic id, of the timeline that the bytes are from."""
 
 
 def asked_of(body: Mapping[str, Any], what: str = "The request") -> Asked:
@@ -61,6 +66,7 @@ def asked_of(body: Mapping[str, Any], what: str = "The request") -> Asked:
     name = body.get("name", "")
     if not isinstance(name, str) or len(name) > NAME_MOST:
         raise BadRequest(f"name must be text of {NAME_MOST} letters at most.", field="name")
+    topics = _topics_of(body)
     edits = _edits_of(body)
     if edits and kind is None:
         raise BadRequest("Edits need the kind of the bytes.", field="kind")
@@ -71,7 +77,7 @@ def asked_of(body: Mapping[str, Any], what: str = "The request") -> Asked:
         except RecordError as error:
             raise BadRequest(f"{error}.", field="edits", path=path) from error
         _bounded(data)
-    return Asked(data=data, kind=kind, version=version, how=how, name=name)
+    return Asked(data=data, kind=kind, version=version, how=how, name=name, topics=topics)
 
 
 def answer_to(asked: Asked, *, guesses: bool = True) -> dict[str, Any]:
@@ -113,7 +119,9 @@ def _inspected(asked: Asked, tried: Sequence[Mapping[str, Any]] | None = None) -
     if kind is None:
         found = tried if tried is not None else [each.to_json() for each in guess(asked.data)]
         kind = found[0]["kind"]
-    return inspect(kind, asked.data, version=version)
+    inspection = inspect(kind, asked.data, version=version)
+    call_topics(inspection.fields, asked.topics)
+    return inspection
 
 
 def _bytes_of(body: Mapping[str, Any], what: str) -> tuple[bytes, str]:
@@ -169,6 +177,15 @@ def _kind_of(body: Mapping[str, Any]) -> str | None:
         return kind_named(kind).name
     except RecordError as error:
         raise BadRequest(f"{error}.", field="kind") from error
+
+
+def _topics_of(body: Mapping[str, Any]) -> dict[str, str]:
+    timeline = body.get("timeline")
+    if timeline is None:
+        return {}
+    if not isinstance(timeline, str):
+        raise BadRequest("timeline must be the id of a timeline.", field="timeline")
+    return topic_names(storage.get(timeline))
 
 
 def _edits_of(body: Mapping[str, Any]) -> list[tuple[str, Any]]:

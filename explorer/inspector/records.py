@@ -6,6 +6,7 @@ from typing import Any
 
 from explorer.api.endpoint import BadRequest
 from explorer.inspector.answering import BYTES_MOST, Asked, answer_to, too_many
+from explorer.inspector.topics import topic_names
 from groups import storage
 from groups.models import Timeline
 from groups.wire.coordinator_schema import RECORD_TYPES
@@ -34,6 +35,7 @@ def bytes_of_entry(timeline: Timeline, sequence: int) -> dict[str, Any]:
         raise BadRequest(f"Entry {sequence} cannot be written as bytes: {error}.", status=422) from error
     number = payload.get("type")
     known = RECORD_TYPES.get(number) if isinstance(number, int) else None
+    topics = topic_names(timeline)
     readable = known is not None and not is_opaque(payload)
     return {
         "timeline": timeline.id,
@@ -41,8 +43,8 @@ def bytes_of_entry(timeline: Timeline, sequence: int) -> dict[str, Any]:
         "type": number,
         "title": f"{known.message if known else f'record of type {number}'} of {timeline.group or timeline.title}",
         "place": place_of(entry),
-        "key": _answer(key, "key" if known else None),
-        "value": _answer(value, kebab(known.value.name) if known and readable else None),
+        "key": _answer(key, "key" if known else None, topics),
+        "value": _answer(value, kebab(known.value.name) if known and readable else None, topics),
     }
 
 
@@ -53,9 +55,9 @@ def place_of(entry: dict[str, Any]) -> str:
     return f"entry {entry['sequence']}"
 
 
-def _answer(data: bytes | None, kind: str | None) -> dict[str, Any] | None:
+def _answer(data: bytes | None, kind: str | None, topics: dict[str, str]) -> dict[str, Any] | None:
     if data is None:
         return None
     if len(data) > BYTES_MOST:
         raise BadRequest(too_many(len(data)), status=413)
-    return answer_to(Asked(data=data, kind=kind), guesses=False)
+    return answer_to(Asked(data=data, kind=kind, topics=topics), guesses=False)

@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 
 from explorer.inspector import answering
+from groups import storage
 from groups.models import Timeline
 from groups.wire.embedded import encode_subscription
 from groups.wire.primitives import to_base64
 from tests.api.conftest import Api
-from tests.stories import Story, a_day_of_three, classic_group
+from tests.stories import TOPIC_ID, Story, a_day_of_three, classic_group
 
 Stored = Callable[..., Timeline]
 
@@ -114,6 +115,25 @@ def test_a_record_of_a_timeline_gives_its_key_and_value(stored: Stored, api: Api
     assert answer["place"] == "__consumer_offsets-0, offset 0"
     _, tombstone = api.get(f"timelines/{timeline.id}/entries/16/bytes")
     assert tombstone["value"] is None
+
+
+def test_topic_ids_are_called_by_the_names_that_their_timeline_knows(stored: Stored, api: Api) -> None:
+    timeline = stored(a_day_of_three())
+    _, nameless = api.get(f"timelines/{timeline.id}/entries/5/bytes")
+    assert "called" not in field(nameless["value"], "assignedPartitions.0.topicId")
+    storage.set_topic_names(timeline.id, {TOPIC_ID: "payments"})
+    _, found = api.get(f"timelines/{timeline.id}/entries/5/bytes")
+    topic = field(found["value"], "assignedPartitions.0.topicId")
+    assert (topic["value"], topic["called"], topic["meaning"]) == (TOPIC_ID, "payments", "payments")
+    assert "payments-" in "".join(part["text"] for part in found["value"]["says"])
+    body = {
+        "bytes": found["value"]["bytes"],
+        "kind": found["value"]["kind"],
+        "edits": [{"path": "memberEpoch", "value": 9}],
+    }
+    _, edited = api.post("inspect", body | {"timeline": timeline.id})
+    assert field(edited, "assignedPartitions.0.topicId")["called"] == "payments"
+    assert api.post("inspect", body | {"timeline": "nope"})[0] == 404
 
 
 def test_a_classic_groups_blobs_are_opened_in_place(stored: Stored, api: Api) -> None:

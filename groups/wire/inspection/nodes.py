@@ -13,7 +13,7 @@ cannot hold. Everything else is left out where there is nothing to tell.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -80,6 +80,8 @@ class Node:
     is_message: bool = False
     """Whether ``fields`` are a message of their own, though the node is no blob: the body of a request."""
     meaning: str = ""
+    called: str = ""
+    """The name of what an id stands for, where whoever asks knows it: the bytes do not."""
     problem: Problem | None = None
     message: str = field(default="", repr=False)
     """The message that declares the field, for whoever looks up what it means."""
@@ -126,8 +128,10 @@ class Node:
             out["tag"] = self.tag
         if self.space is not None:
             out["in"] = self.space
-        if self.meaning:
-            out["meaning"] = self.meaning
+        if self.called:
+            out["called"] = self.called
+        if self.called or self.meaning:
+            out["meaning"] = self.called or self.meaning
         if self.problem is not None:
             out["problem"] = self.problem.to_json()
         if self.fields is not None:
@@ -142,6 +146,13 @@ def each_node(nodes: list[Node], path: str = "") -> Iterator[tuple[str, Node]]:
         yield here, node
         if node.fields:
             yield from each_node(node.fields, here)
+
+
+def call_topics(nodes: list[Node], names: Mapping[str, str]) -> None:
+    """Says of each topic id what ``names`` (by id) calls it."""
+    for _, node in each_node(nodes):
+        if node.name == "topicId" and isinstance(node.value, str):
+            node.called = names.get(node.value, "")
 
 
 def find(nodes: list[Node], path: str) -> Node | None:

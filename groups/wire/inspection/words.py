@@ -90,7 +90,7 @@ def tasks_in_words(subtopologies: Node | None) -> str:
 
 
 def _topic(name: Node) -> str:
-    return f"{name.value[:6]}…" if name.name == "topicId" else str(name.value)
+    return name.called or (f"{name.value[:6]}…" if name.name == "topicId" else str(name.value))
 
 
 def text(node: Node | None, default: str = "") -> str:
