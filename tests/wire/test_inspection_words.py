@@ -154,6 +154,11 @@ def test_the_sentence_on_top_stands_on_its_fields():
         ("sticky-user-data", STICKY[:-4], "Sticky was given foo-0; version 0 tells no generation."),
         ("cooperative-sticky-user-data", b"\xff" * 4, "Cooperative-sticky had no assignment yet."),
         (
+            "cooperative-sticky-user-data",
+            bytes.fromhex("deadbeef"),
+            "Cooperative-sticky tells generation -559038737, which no group has: another kind, perhaps.",
+        ),
+        (
             "key",
             bytes.fromhex("0008 0006") + b"orders" + bytes.fromhex("000141"),
             "The key of CONSUMER_GROUP_CURRENT_MEMBER_ASSIGNMENT: group orders, member A.",
@@ -315,7 +320,8 @@ def test_bytes_are_read_from_whatever_people_paste(text: str, form: str):
     ("text", "line"),
     [
         ("00 01 0", "line 1, column 8: an odd number of hex digits, 5; a byte has two"),
-        ("00 01\n0g 3%", "line 2, column 5: '%' belongs to neither hex nor base64"),
+        ("00 01\n0g 31", "line 2, column 2: 'g' is no hex digit"),
+        ("0001\n0g 3%", "line 2, column 5: '%' belongs to neither hex nor base64"),
         (
             "0000000 0200 0600 726f 6564 7372               \n000000a\n",
             "line 1, column 1: a dump of `od` or `hexdump`, which may swap bytes; use `xxd` or `hexdump -C`",

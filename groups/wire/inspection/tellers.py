@@ -62,9 +62,13 @@ def _sticky(fields: list[Node]) -> Told:
 
 def _cooperative_sticky(fields: list[Node]) -> Told:
     generation = number(find(fields, "generation"))
-    if generation is None or generation < 0:
+    if generation is None or generation == -1:
         yield "Cooperative-sticky had "
         yield "no assignment yet", "generation"
+    elif generation < 0:
+        yield "Cooperative-sticky tells "
+        yield f"generation {generation}", "generation"
+        yield ", which no group has: another kind, perhaps"
     else:
         yield "Cooperative-sticky was given its last assignment in "
         yield f"generation {generation}", "generation"

@@ -38,6 +38,8 @@ def bytes_from_text(text: str) -> tuple[bytes, Literal["hex", "base64"]]:
     """
     if (found := _from_hex(text)) is not None:
         return found, HEX
+    if (mistyped := _first_mistyped(text)) is not None:
+        raise BadText(f"{text[mistyped]!r} is no hex digit", **_place(text, mistyped))
     return bytes_from_base64(text), BASE64
 
 
@@ -113,6 +115,16 @@ def _from_dump(text: str) -> bytes | None:
             raise BadText("not the line of a hex dump", line=number, column=match.start(3) + 1)
         out += bytes.fromhex(digits)
     return bytes(out)
+
+
+def _first_mistyped(text: str) -> int | None:
+    """The first letter that is no hex digit, in text that is written as bytes are: two letters and a space."""
+    words = text.split()
+    if len(words) < 2 or any(len(word) != 2 for word in words):
+        return None
+    return next(
+        at for at, letter in enumerate(text) if not letter.isspace() and not _HEX_DIGITS.fullmatch(letter)
+    )
 
 
 def _first_strange(text: str) -> int:
