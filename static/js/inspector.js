@@ -143,7 +143,8 @@ export class Inspector {
       return [
         heading(`${recordName(payload.type)}${tombstone ? ', tombstone' : ''}${inferred}`, where),
         bytesInPlace({
-          timeline: this.timeline, sequence: entry.sequence, instead: fields, fetchBytes: () => this.fetchBytes(entry.sequence),
+          timeline: this.timeline, sequence: entry.sequence, name: recordName(payload.type), instead: fields,
+          fetchBytes: () => this.fetchBytes(entry.sequence),
         }),
         fields,
       ];

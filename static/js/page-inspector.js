@@ -4,26 +4,29 @@
  *
  * @typedef {import('./bytes/types').Inspected} Inspected
  * @typedef {import('./bytes/types').Guess} Guess
- * @typedef {import('./bytes/types').RecordBytes} RecordBytes
  * @typedef {import('./bytes/tree.js').Place} Place
  */
 
 import { ask, tell } from './api.js';
 import { Asking } from './bytes/asking.js';
-import { Clients } from './bytes/clients.js';
 import { Comparison } from './bytes/comparison.js';
-import { edited, fromBase64, toBase64, toHex } from './bytes/edits.js';
+import { edited, fromBase64, toHex } from './bytes/edits.js';
 import { fragmentOf, LINK_BYTES_MOST, linkedIn } from './bytes/link.js';
+import { Looking } from './bytes/looking.js';
 import { BytesPane } from './bytes/pane.js';
 import { guessing, sentence, titleOfTwo } from './bytes/paste.js';
-import { asVersion, contentOf, pairOf, Sheet, subscriptionAround } from './bytes/sheet.js';
+import { OpenRecord } from './bytes/record.js';
+import { asVersion, pairOf, Sheet } from './bytes/sheet.js';
 import { jsonOf } from './bytes/tree.js';
-import { counted, nameOf } from './bytes/words.js';
-import { choose, part } from './dom.js';
+import { counted } from './bytes/words.js';
+import { choose, h, part } from './dom.js';
 import { listen } from './keys.js';
 import { toast } from './toast.js';
 import { copy } from './url.js';
 
+/** What the page says before there are bytes to speak of. */
+const ONE = part('says').textContent ?? '';
+const TWO = 'Paste two: their fields are matched by name, and those that differ are marked.';
 /** While somebody types, nothing is asked for. */
 const PAUSE_MS = 150;
 /** Hex of more bytes is not put back into the field they were pasted into. */
@@ -37,10 +40,8 @@ const columns = () => (narrow.matches ? 8 : 16);
 
 /** @type {Sheet | null} */
 let sheet = null;
-/** @type {RecordBytes | null} */
+/** @type {OpenRecord | null} */
 let record = null;
-/** @type {{key: Sheet | null, value: Sheet | null}} */
-const parts = { key: null, value: null };
 /** @type {'one' | 'compare'} */
 let mode = 'one';
 /** What is compared. @type {import('./bytes/sheet.js').Side[]} */
@@ -50,21 +51,12 @@ let opening = Promise.resolve();
 
 const pane = new BytesPane({
   fields: part('fields'), hex: part('hex'), foot: part('lies'), columns,
-  onSelect: () => showClients(),
+  onSelect: () => looking.show(sheet),
   onEdit,
   onLeave: () => text.focus(),
 });
-const clients = new Clients({
-  root: part('clients'),
-  onChoose: (seen) => {
-    const blob = blobLookedAt();
-    pane.strike(seen && blob ? [blob.extent[0] + seen.read, blob.extent[1]] : null);
-  },
-});
+const looking = new Looking({ root: part('clients'), pane });
 const comparison = new Comparison({ root: part('two'), hexes: part('pair'), foot: part('lies'), columns });
-
-/** Answers about the blob that is looked at, by its bytes. @type {Map<string, Promise<Inspected>>} */
-const blobs = new Map();
 
 // -- asking
 
@@ -79,7 +71,7 @@ async function openAnswer(body, source) {
   /** @type {Inspected | null} */
   const answer = await asking.ask('/api/inspect', body);
   if (!answer) return;
-  leaveRecord();
+  record = null;
   sheet = new Sheet(answer, source);
   show();
   follow();
@@ -106,7 +98,7 @@ async function chooseKind(guess) {
   if (!answer || !sheet) return;
   const kept = { ...answer, guesses: sheet.current.guesses, how: sheet.current.how };
   sheet = new Sheet(kept, sheet.source);
-  if (record) parts[partShown()] = sheet;
+  if (record) record.sheets[record.part] = sheet;
   show();
   follow();
 }
@@ -121,7 +113,8 @@ async function onEdit(place, typed) {
   let answer;
   try {
     answer = await tell('/api/inspect', 'POST', {
-      bytes: current.bytes, kind: current.kind, version: asVersion(current), guess: false, edits: [{ path: place.path, value: made.value }],
+      bytes: current.bytes, kind: current.kind, version: asVersion(current), guess: false, timeline: record?.found.timeline,
+      edits: [{ path: place.path, value: made.value }],
     });
   } catch (error) {
     return error instanceof Error ? error.message : 'This cannot be written.';
@@ -142,6 +135,26 @@ function undo() {
 
 // -- showing one
 
+/** @param {string} hint in the place of a sentence about bytes */
+function say(hint) {
+  part('says').replaceChildren(h('span', { class: 'quiet' }, hint));
+  part('basis').textContent = '';
+}
+
+/** Back to the beginning: nothing is open. */
+function close() {
+  asking.forget();
+  asking.say([]);
+  mode = 'one';
+  sheet = null;
+  record = null;
+  text.value = '';
+  looking.show(null);
+  say(ONE);
+  arrange();
+  showWhere();
+}
+
 /** @param {{select?: string | null, open?: Set<string>}} [how] */
 function show({ select = null, open: opened } = {}) {
   if (!sheet) return;
@@ -158,7 +171,7 @@ function show({ select = null, open: opened } = {}) {
   part('basis').classList.toggle('problem', current.problem !== null);
   asking.say(guessing(current, sheet.source === 'Pasted' ? '' : sheet.source, chooseKind));
   showWhere();
-  showClients();
+  looking.show(mode === 'one' ? sheet : null);
 }
 
 /** @param {Inspected} current */
@@ -168,15 +181,16 @@ function basisOf({ problem, length, read }) {
 }
 
 function showWhere() {
-  const crumb = mode === 'compare' ? 'Two compared' : record ? record.title : sheet?.current.title ?? '';
+  const crumb = mode === 'compare' ? 'Two compared' : record ? record.found.title : sheet?.current.title ?? '';
   part('crumb').textContent = crumb;
   part('crumb-slash').hidden = !crumb;
   document.title = `${crumb ? `${crumb} · ` : ''}Inspector · Rebalance Explorer`;
   part('from').hidden = !sheet || (mode === 'compare' && !record);
-  part('from').textContent = record ? record.place : sheet?.source ?? '';
+  part('from').textContent = sheet?.source ?? '';
+  document.body.classList.toggle('of-record', record !== null);
   const link = /** @type {HTMLAnchorElement} */ (part('board-link'));
   link.hidden = !record;
-  if (record) link.href = `/t/${encodeURIComponent(record.timeline)}?at=${record.sequence}`;
+  if (record) link.href = record.board;
   part('part').hidden = !record || mode === 'compare';
 }
 
@@ -185,6 +199,7 @@ function arrange() {
   const comparing = mode === 'compare';
   const ready = comparing ? part('two').childElementCount > 0 : sheet !== null;
   part('start').hidden = ready || comparing;
+  part('start-two').hidden = ready || !comparing;
   part('tree').hidden = !ready;
   part('side').hidden = !ready;
   for (const id of ['one', 'hexes']) part(id).hidden = comparing;
@@ -194,37 +209,6 @@ function arrange() {
   if (comparing) part('clients').hidden = true;
   for (const id of ['copy-json', 'copy-hex', 'copy-link']) /** @type {HTMLButtonElement} */ (part(id)).disabled = !ready;
   for (const button of part('mode').querySelectorAll('button')) button.setAttribute('aria-pressed', String(button.dataset.value === mode));
-}
-
-/** What the panel about older clients is about: the whole where it has versions of that sort, else a subscription within. */
-function blobLookedAt() {
-  if (!sheet || mode !== 'one') return null;
-  if (sheet.current.clients.length) return { extent: [0, sheet.current.length], place: null };
-  const place = subscriptionAround(pane);
-  return place && { extent: contentOf(place), place };
-}
-
-async function showClients() {
-  const blob = blobLookedAt();
-  if (!blob || !sheet) {
-    clients.show(null);
-    return;
-  }
-  if (!blob.place) {
-    clients.show(sheet.current);
-    return;
-  }
-  const bytes = toBase64(pane.bytes.subarray(...blob.extent));
-  const of = blob.place.parent ? nameOf(blob.place.parent.node) : '';
-  const known = blobs.get(bytes) ?? tell('/api/inspect', 'POST', { bytes, kind: 'subscription', guess: false });
-  blobs.set(bytes, known);
-  try {
-    const answer = await known;
-    if (blobLookedAt()?.place === blob.place) clients.show(answer, of);
-  } catch {
-    blobs.delete(bytes);
-    clients.show(null);
-  }
 }
 
 // -- comparing
@@ -237,35 +221,35 @@ async function setMode(wanted) {
     text.value = '';
     text.classList.remove('tall');
     part('two').replaceChildren();
-    if (sheet) show({ select: pane.selected?.path ?? null, open: pane.grid.open });
-    else asking.say([]);
-    arrange();
-    showWhere();
-    return;
+    if (!sheet) return pair.length ? open(pair[0].body, 'From the link') : close();
+    show({ select: pane.selected?.path ?? null, open: pane.grid.open });
+    follow();
+    return undefined;
   }
   pair = pairOf(sheet, pane);
   [text, second].forEach((field, at) => {
     field.value = pair[at]?.body.bytes ? toHex(fromBase64(pair[at].body.bytes).subarray(0, PASTED_MOST)) : '';
     field.classList.remove('tall');
   });
-  part('says').textContent = 'Two subscriptions, two values of a record, before and after an edit: fields are matched by name.';
+  say(TWO);
   part('basis').textContent = '';
-  asking.say([pair.length < 2 ? 'Paste what to compare.' : '']);
+  asking.say([]);
   arrange();
   showWhere();
   if (pair.length === 2) await compare();
   else (pair.length ? second : text).focus();
+  return undefined;
 }
 
 async function compareTyped() {
-  if (!text.value.trim() || !second.value.trim()) return asking.say(['Paste what to compare.']);
+  if (!text.value.trim() || !second.value.trim()) return asking.say([`The ${text.value.trim() ? 'second' : 'first'} is missing.`]);
   if (asking.isTooLong(text.value) || asking.isTooLong(second.value)) return undefined;
   pair = [text, second].map((field, at) => ({ name: ['first', 'second'][at], body: { text: field.value } }));
   return compare();
 }
 
 async function compare() {
-  const [first, other] = pair.map(({ name, body }) => ({ ...body, name }));
+  const [first, other] = pair.map(({ name, body }) => ({ ...body, name, timeline: record?.found.timeline }));
   /** @type {import('./bytes/types').Compared | null} */
   const answer = await asking.ask('/api/inspect/compare', { first, second: other });
   if (!answer) return;
@@ -296,15 +280,19 @@ function fragment() {
   return fragmentOf([{ kind, version: asVersion(sheet.current) ?? null, bytes }]);
 }
 
-/** A record keeps its own address; bytes stand in the address where they fit. */
+/**
+ * A record keeps its own address; bytes stand in the address where they fit. What is opened first is a step of its own,
+ * from which Back leads to the examples.
+ */
 function follow() {
-  if (record && mode === 'one') return;
-  history.replaceState(null, '', `${location.pathname}${fragment() ?? ''}`);
+  const address = `${location.pathname}${record && mode === 'one' ? record.search : fragment() ?? ''}`;
+  const first = !location.search && !location.hash && address !== location.pathname;
+  history[first ? 'pushState' : 'replaceState'](null, '', address);
 }
 
 async function copyLink() {
   if (!sheet && mode === 'one') return;
-  const carried = record && mode === 'one' && !sheet?.isEdited ? location.search : fragment();
+  const carried = record && mode === 'one' && !sheet?.isEdited ? record.search : fragment();
   if (carried === null) {
     toast(`Too large for a link, which carries ${LINK_BYTES_MOST.toLocaleString('en')} bytes at most. Copy as hex in its place.`);
     return;
@@ -327,37 +315,21 @@ async function copyAs(form) {
 
 // -- records of a timeline
 
-/** @returns {'key' | 'value'} */
-const partShown = () => (sheet !== null && sheet === parts.key ? 'key' : 'value');
-
 /** @param {'key' | 'value'} which */
 function showPart(which) {
-  if (!parts[which]) return;
-  sheet = parts[which];
-  for (const button of part('part').querySelectorAll('button')) {
-    button.setAttribute('aria-pressed', String(button.dataset.value === which));
-    button.disabled = parts[/** @type {'key' | 'value'} */ (button.dataset.value)] === null;
-    button.title = button.disabled ? (button.dataset.value === 'value' ? 'A tombstone has no value' : 'This record has no key') : '';
-  }
+  if (!record?.sheets[which]) return;
+  record.part = which;
+  record.dress(part('part'));
+  sheet = record.sheet;
   show();
-}
-
-function leaveRecord() {
-  record = null;
-  parts.key = null;
-  parts.value = null;
 }
 
 /** @param {string} timeline @param {string} entry */
 async function openRecord(timeline, entry) {
   asking.say(['Reading the record…']);
   try {
-    /** @type {RecordBytes} */
-    const found = await ask(`/api/timelines/${encodeURIComponent(timeline)}/entries/${encodeURIComponent(entry)}/bytes`);
-    record = found;
-    parts.key = found.key && new Sheet(found.key, 'From the record');
-    parts.value = found.value && new Sheet(found.value, 'From the record');
-    showPart(found.value ? 'value' : 'key');
+    record = new OpenRecord(await ask(`/api/timelines/${encodeURIComponent(timeline)}/entries/${encodeURIComponent(entry)}/bytes`));
+    showPart(record.part);
   } catch (error) {
     asking.refuse(error instanceof Error ? error.message : 'This record could not be read.');
     text.removeAttribute('aria-invalid');
@@ -382,7 +354,7 @@ async function begin() {
     const [{ kind, version, bytes }] = linked;
     await open({ bytes, kind: kind || undefined, version: version ?? undefined }, 'From the link');
   } else if (timeline !== null && entry !== null) await openRecord(timeline, entry);
-  else arrange();
+  else close();
 }
 
 function wire() {
@@ -397,7 +369,7 @@ function wire() {
       clearTimeout(pause);
       pause = setTimeout(read, PAUSE_MS);
     });
-    field.addEventListener('blur', () => { field.scrollTop = 0; });
+    field.addEventListener('blur', () => field.scrollTo(0, 0));
     field.addEventListener('keydown', (event) => {
       if (event.key === 'Escape') field.blur();
       if (event.key === 'Enter' && !event.shiftKey) {
@@ -411,6 +383,12 @@ function wire() {
   part('start').addEventListener('click', (event) => {
     const example = /** @type {HTMLElement | null} */ (/** @type {Element} */ (event.target).closest('button.example'));
     if (example) open({ text: example.dataset.hex, kind: example.dataset.kind }, 'Example').then(() => part('fields').focus({ preventScroll: true }));
+  });
+  part('example-two').addEventListener('click', async () => {
+    mode = 'one';
+    const { hex, kind } = /** @type {HTMLElement} */ (part('start').querySelector('button.example')).dataset;
+    await open({ text: hex, kind }, 'Example');
+    setMode('compare');
   });
   part('says').addEventListener('click', (event) => {
     const clause = /** @type {HTMLElement | null} */ (/** @type {Element} */ (event.target).closest('[data-path]'));

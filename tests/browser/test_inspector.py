@@ -64,7 +64,7 @@ def test_an_edit_changes_bytes_and_the_lengths_around_and_is_taken_back(open_pag
     row(page, path).dblclick()
     page.get_by_label("partitions, array int32").fill("0 1 x")
     page.keyboard.press("Enter")
-    expect(page.get_by_role("alert")).to_contain_text("x is no int32")
+    expect(page.get_by_role("alert")).to_contain_text("x is no int32: whole numbers from -2147483648 to")
     page.get_by_label("partitions, array int32").fill("0 1 5")
     page.keyboard.press("Enter")
     expect(page.locator("#size")).to_have_text("428 bytes")
@@ -115,10 +115,54 @@ def test_it_can_be_used_by_keys_alone(open_page: Open) -> None:
     assert page.locator("#hex").get_attribute("aria-activedescendant")
 
 
+def test_null_and_empty_are_told_apart_by_keys_alone(open_page: Open) -> None:
+    page = open_page("/inspect")
+    page.get_by_role("button", name="A classic group’s record").click()
+    instance = row(page, "members.0.groupInstanceId")
+    instance.locator(".nm").click()
+    page.keyboard.press("Enter")
+    page.keyboard.press("Enter")
+    expect(instance.locator(".vl")).to_have_text("null")
+    for says in ("empty", "null"):
+        page.keyboard.press("Enter")
+        page.keyboard.press("Tab")
+        expect(page.get_by_role("button", name=says, exact=True)).to_be_focused()
+        page.keyboard.press("Enter")
+        expect(instance.locator(".vl")).to_have_text(says)
+        expect(page.get_by_role("treegrid")).to_be_focused()
+
+
+def test_what_a_row_has_no_room_for_stands_below_the_bytes(open_page: Open) -> None:
+    page = open_page("/inspect")
+    page.get_by_role("button", name="A classic group’s record").click()
+    row(page, "members.0.memberId").locator(".ty").hover()
+    expect(page.locator("#lies .full")).to_contain_text("c-117-7d1f0c52-3b0e-4f6a-9a31-5c8e2b64d0f7")
+    row(page, "generation").locator(".ty").hover()
+    expect(page.locator("#lies .full")).to_have_count(0)
+
+
+def test_back_leads_from_what_was_opened_to_the_examples(open_page: Open) -> None:
+    page = open_page("/inspect")
+    page.get_by_role("button", name="A subscription", exact=False).first.click()
+    expect(page.locator("#size")).to_have_text("36 bytes")
+    page.go_back()
+    expect(page.get_by_role("heading", name="Nothing is open")).to_be_visible()
+    expect(page.locator("#tree")).to_be_hidden()
+    page.go_forward()
+    expect(page.locator("#size")).to_have_text("36 bytes")
+    page.go_back()
+    page.get_by_role("button", name="Compare two", exact=True).click()
+    page.get_by_role("button", name="Compare two members of a classic group").click()
+    expect(page.locator("#subtitle")).to_have_text("4 of 7 fields differ")
+    page.get_by_role("button", name="One", exact=True).click()
+    expect(page.locator("#size")).to_have_text("424 bytes")
+    assert "kind=group-metadata-value" in page.url
+
+
 def test_two_are_compared_field_by_field(open_page: Open) -> None:
     page = open_page("/inspect")
     page.get_by_role("button", name="A classic group’s record").click()
-    page.get_by_role("button", name="Compare two").click()
+    page.get_by_role("button", name="Compare two", exact=True).click()
     expect(page.locator("#subtitle")).to_have_text("4 of 7 fields differ")
     pairs = page.get_by_role("grid", name="Fields of both")
     expect(pairs.get_by_role("row", name="rackId")).to_contain_text("not in v1")
@@ -198,7 +242,7 @@ def test_a_classic_groups_blobs_are_opened_in_place_from_the_boards_record(
     expect(row(page, "members.0.assignment")).to_have_class("fr blob par")
     page.get_by_role("link", name="Open in the inspector").click()
     expect(page.locator("#says")).to_contain_text("came with foo-0, 1")
-    expect(page.locator("#from")).to_have_text("__consumer_offsets-0, offset 0")
+    expect(page.locator("#guess")).to_contain_text("__consumer_offsets-0, offset 0")
     page.get_by_role("button", name="Key", exact=True).click()
     expect(page.locator("#title")).to_have_text("Key of a record")
     page.get_by_role("link", name="Show on the board").click()
@@ -212,4 +256,8 @@ def test_on_a_phone_nothing_is_wide_and_eight_bytes_stand_in_a_row(open_page: Op
     page.get_by_role("button", name="A classic group’s record").click()
     expect(page.locator(".fr").first).to_be_visible()
     assert page.locator(".hln").first.locator(".by").count() == 8
+    # What a row says stands at the foot of the screen, wherever the bytes are.
+    row(page, "leader").click()
+    expect(page.locator("#lies")).to_be_in_viewport()
+    expect(page.locator("#lies .full")).to_contain_text("computed the assignment: member 0 below")
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]

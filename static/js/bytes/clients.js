@@ -9,6 +9,9 @@ import { h } from '../dom.js';
 import { itemSize } from './tree.js';
 import { counted, nameOf, valueText } from './words.js';
 
+/** Letters of a partition's name that are kept on one line. */
+const UNBROKEN_MOST = 32;
+
 /** Topics of a field that stand beside its name; more are counted. */
 const NAMED_MOST = 12;
 
@@ -54,7 +57,7 @@ export class Clients {
             /** @type {HTMLElement | null} */ (this.root.querySelector(`[data-version="${version}"]`))?.focus();
           },
         }, `v${version}`)))),
-      h('div', { class: 'old', 'aria-live': 'polite' }, h('p', {}, ...reads(chosen), ` ${chosen.consequences.join(' ')}`), ...this.#fields(chosen)),
+      h('div', { class: 'old', 'aria-live': 'polite' }, h('p', {}, ...reads(chosen), ' ', ...unbroken(chosen.consequences.join(' '))), ...this.#fields(chosen)),
     );
     this.onChoose(chosen);
   }
@@ -67,6 +70,11 @@ export class Clients {
       return h('span', { class: read ? 'r' : 'r off' }, h('span', {}, name), h('code', { title: says }, read ? says : h('s', {}, says)));
     });
   }
+}
+
+/** Text whose partitions (`foo-0`) are not broken at their hyphen. @param {string} text @returns {(Node | string)[]} */
+export function unbroken(text) {
+  return text.split(/(\S+-\d+)/).map((part, at) => (at % 2 && part.length <= UNBROKEN_MOST ? h('span', { class: 'whole' }, part) : part));
 }
 
 /** @param {SeenBy} seen */

@@ -7,6 +7,7 @@
  */
 
 import { h } from '../dom.js';
+import { unbroken } from './clients.js';
 import { fromBase64 } from './edits.js';
 import { HexView } from './hex-view.js';
 import { marking } from './marks.js';
@@ -55,7 +56,7 @@ export class Comparison {
     this.list.replaceChildren(...this.#rows.map((row, index) => this.#row(row, index, compared)));
     this.root.replaceChildren(head, this.list,
       left ? h('p', { class: 'note' }, `and ${counted(left, 'field')} more`) : '',
-      compared.leads.length ? h('div', { class: 'cons' }, ...compared.leads.flatMap(({ title: heading, says }) => [h('h3', {}, heading), h('p', {}, says)])) : '');
+      compared.leads.length ? h('div', { class: 'cons' }, ...compared.leads.flatMap(({ title: heading, says }) => [h('h3', {}, heading), h('p', {}, ...unbroken(says))])) : '');
     this.hexes.replaceChildren();
     this.#sides = [compared.first, compared.second].map((side, at) => {
       const tree = new FieldTree(side.fields);
@@ -93,7 +94,7 @@ export class Comparison {
     });
     const said = places.map((place) => (place ? placeText(place.node) : 'not there'));
     this.foot.replaceChildren(h('span', {}, h('b', {}, pathText(row.path)), ` ${said[0] === said[1] ? `in both ${said[0]}` : said.join('; ')}`), h('span', { class: 'grow' }),
-      h('span', {}, 'Outlined: fields that differ'));
+      h('span', {}, 'Outlined: fields that differ'), ...inFull(row, node));
   }
 
   /** @param {Difference} row @param {number} index @param {Compared} compared */
@@ -104,7 +105,7 @@ export class Comparison {
       return h('span', { class: 'vl', role: 'gridcell', title: text.length > 24 ? text : null }, name in row ? text : absent(side));
     };
     return h('div', { class: 'fr', role: 'row', id: `pair-${index}`, 'data-index': index },
-      h('span', { class: 'nm', role: 'gridcell', title: row.path }, h('span', { class: 'nmt' }, pathText(row.path))),
+      h('span', { class: 'nm', role: 'gridcell', title: row.path }, h('span', { class: 'nmt' }, ...pathText(row.path).split(/(?<=\.)/).flatMap((step, at) => (at ? [h('wbr'), step] : [step])))),
       cell('a', compared.first),
       row.same ? h('span', { role: 'gridcell' }) : h('span', { class: 'ne', role: 'gridcell', 'aria-label': 'differs' }, '≠'),
       cell('b', compared.second),
@@ -145,6 +146,15 @@ export class Comparison {
     this.select(Math.max(0, Math.min(this.#rows.length - 1, this.#at + steps[event.key])));
     this.list.children[this.#at]?.scrollIntoView({ block: 'nearest' });
   }
+}
+
+/** What a row has no room for. @param {Difference} row @param {Element} node */
+function inFull(row, node) {
+  const clipped = [...node.querySelectorAll('.vl, .mn')].map((cell) => (!cell.clientWidth || cell.scrollWidth > cell.clientWidth ? cell.textContent ?? '' : ''));
+  const said = row.meaning && clipped[2] ? row.meaning : '';
+  const values = clipped.slice(0, 2).filter(Boolean);
+  if (!values.length && !said) return [];
+  return [h('span', { class: 'full' }, ...values.flatMap((value, at) => [at ? ' ≠ ' : '', h('code', {}, value)]), values.length && said ? ' ' : '', said)];
 }
 
 /** Where the field stands in the second. @param {Difference} row */

@@ -17,6 +17,9 @@ const EDITED_BYTES_MOST = 256;
 /** @param {FieldNode} node */
 export const isNullable = (node) => node.type.endsWith('?');
 
+/** Whether no letter, byte or element is a value of its own beside null. @param {FieldNode} node */
+export const canBeEmpty = (node) => /^(string|bytes|array)/.test(node.type);
+
 const isInteger = (/** @type {string} */ type) => /^u?int(8|16|32|64)\??$/.test(type);
 
 /** @param {FieldNode} node */
@@ -66,11 +69,11 @@ export function edited(node, text) {
   if (itemSize(node)) {
     const words = text.trim() ? text.trim().split(/[\s,]+/) : [];
     const wrong = words.find((word) => !fits(word, itemSize(node) * 8, node.type.includes('uint')));
-    return wrong === undefined ? { value: words.map(whole) } : { wrong: `${wrong} is no ${type.replace('array ', '')}; whole numbers with spaces between` };
+    return wrong === undefined ? { value: words.map(whole) } : { wrong: `${wrong} is no ${type.replace('array ', '')}: ${rangeText(type)}, with spaces between` };
   }
   if (isInteger(type)) {
     const bits = Number(/\d+$/.exec(type)?.[0]);
-    return fits(text.trim(), bits, type.startsWith('u')) ? { value: whole(text.trim()) } : { wrong: `${text.trim() || 'Nothing'} is no ${type}` };
+    return fits(text.trim(), bits, type.startsWith('u')) ? { value: whole(text.trim()) } : { wrong: `${text.trim() || 'Nothing'} is no ${type}: ${rangeText(type, 'a whole number')}` };
   }
   if (type === 'bool') return ['true', 'false'].includes(text) ? { value: text === 'true' } : { wrong: 'true or false' };
   if (type === 'float64') return text.trim() && Number.isFinite(Number(text)) ? { value: Number(text) } : { wrong: `${text} is no number` };
@@ -80,6 +83,13 @@ export function edited(node, text) {
     return { value: toBase64(Uint8Array.from(plain.match(/../g) ?? [], (pair) => parseInt(pair, 16))) };
   }
   return { value: text };
+}
+
+/** What an integer may be. @param {string} type @param {string} [what] */
+function rangeText(type, what = 'whole numbers') {
+  const bits = BigInt(/\d+$/.exec(type)?.[0] ?? 32);
+  const [least, most] = type.includes('uint') ? [0n, 2n ** bits - 1n] : [-(2n ** (bits - 1n)), 2n ** (bits - 1n) - 1n];
+  return `${what} from ${least} to ${most}`;
 }
 
 /** @param {string} text @param {number} bits @param {boolean} unsigned */

@@ -7,14 +7,14 @@
  */
 
 import { h, s } from '../dom.js';
-import { isEditable, isNullable, textOf } from './edits.js';
+import { canBeEmpty, isEditable, isNullable, textOf } from './edits.js';
 import { isArray, isBlob, itemSize } from './tree.js';
-import { ITEMS_MOST, sinceText, titleOf, valueText } from './words.js';
+import { ITEMS_MOST, meaningText, sinceText, titleOf, valueText } from './words.js';
 
 /** Rows above and below those in sight. */
 const BEYOND = 8;
 const HEIGHT_UNKNOWN = 600;
-const INDENT = 12;
+const INDENT = 10;
 
 let made = 0;
 
@@ -120,6 +120,16 @@ export class FieldGrid {
     return this.#editing !== '';
   }
 
+  /** Which cells of the row that is selected show less than there is. @returns {{value: boolean, meaning: boolean}} */
+  clipped() {
+    const row = this.selected ? this.#nodes.get(this.selected.path) : undefined;
+    const cut = (/** @type {string} */ cell) => {
+      const node = row?.querySelector(cell);
+      return node ? !node.clientWidth || node.scrollWidth > node.clientWidth : false;
+    };
+    return { value: cut('.vl:not(.editor)'), meaning: cut('.mn') };
+  }
+
   #height() {
     return parseFloat(getComputedStyle(this.root).getPropertyValue('--row')) || 20;
   }
@@ -195,11 +205,12 @@ export class FieldGrid {
       h('span', { class: 'nmt' }, parent ? `[${node.name}]` : node.name),
       this.#edited.has(place.path) ? h('i', { class: 'chg', title: 'edited', role: 'img', 'aria-label': 'edited' }) : null);
     name.style.paddingLeft = `${place.depth * INDENT}px`;
-    const meaning = node.problem ? node.problem.sentence : node.meaning ?? (isBlob(node) ? `opened in place: ${node.kind}` : '');
+    const meaning = meaningText(node);
     return h('div', {
       class: ['fr', isBlob(node) && 'blob', place.within && 'in', node.problem && 'bad'].filter(Boolean).join(' '),
       role: 'row', id: this.#idOf(place), 'data-path': place.path,
-      'aria-level': place.depth + 1, 'aria-rowindex': index + 1, 'aria-posinset': place.index + 1,
+      'aria-level': place.depth + 1, 'aria-rowindex': index + 1,
+      'aria-posinset': place.index + 1, 'aria-setsize': (place.parent?.places ?? this.tree.roots).length,
       'aria-expanded': place.places.length ? String(open) : null,
     },
     name,
@@ -245,17 +256,18 @@ export class FieldGrid {
       event.stopPropagation();
       if (event.key === 'Enter') {
         event.preventDefault();
-        // Nothing typed into a field that is null is no edit; "null" is chosen by its button.
+        // Nothing typed into a field that is null is no edit; to be empty is chosen by the button beside it.
         if (node.value === null && field.value === '') this.#stop();
         else commit(field.value);
       }
       if (event.key === 'Escape') this.#stop();
     });
+    const other = otherThanTyped(node);
     return h('span', { class: 'vl editor', role: 'gridcell' }, field,
-      isNullable(node) ? h('button', { type: 'button', class: 'null', title: 'Set to null', onclick: () => commit(null), onkeydown: (/** @type {any} */ event) => {
+      other ? h('button', { type: 'button', class: 'null', title: other.title, onclick: () => commit(other.text), onkeydown: (/** @type {any} */ event) => {
         event.stopPropagation();
         if (event.key === 'Escape') this.#stop();
-      } }, 'null') : null,
+      } }, other.says) : null,
       said);
   }
 
@@ -353,6 +365,18 @@ export class FieldGrid {
     event.preventDefault();
     event.stopPropagation();
   }
+}
+
+/**
+ * What a nullable field can be set to that cannot be typed: null, or where it is null, empty.
+ *
+ * @param {import('./types').FieldNode} node
+ * @returns {{says: string, title: string, text: string | null} | null}
+ */
+function otherThanTyped(node) {
+  if (!isNullable(node)) return null;
+  if (node.value !== null) return { says: 'null', title: 'Set to null', text: null };
+  return canBeEmpty(node) ? { says: 'empty', title: 'Set to empty: there, but of no length', text: '' } : null;
 }
 
 /** @param {boolean} open */

@@ -17,12 +17,16 @@ const COLUMNS = 8;
  * @param {object} parts
  * @param {string} parts.timeline
  * @param {number} parts.sequence
+ * @param {string} parts.name of the record, as the panel calls it
  * @param {HTMLElement} parts.instead what the bytes stand in the place of
  * @param {() => Promise<RecordBytes>} parts.fetchBytes
  * @returns {HTMLElement}
  */
-export function bytesInPlace({ timeline, sequence, instead, fetchBytes }) {
-  const button = h('button', { type: 'button', class: 'btn sm', 'aria-expanded': 'false' }, 'Show bytes');
+export function bytesInPlace({ timeline, sequence, name, instead, fetchBytes }) {
+  const button = h('button', { type: 'button', class: 'btn sm', 'aria-expanded': 'false' });
+  const ofWhat = () => h('span', { class: 'sr' }, ` of ${name}`);
+  const says = (/** @type {string} */ text) => button.replaceChildren(text, ofWhat());
+  says('Show bytes');
   const below = h('div', { class: 'inplace', hidden: true });
   let drawn = false;
   button.addEventListener('click', async () => {
@@ -30,7 +34,7 @@ export function bytesInPlace({ timeline, sequence, instead, fetchBytes }) {
     below.hidden = !open;
     instead.hidden = open;
     button.setAttribute('aria-expanded', String(open));
-    button.textContent = open ? 'Show fields' : 'Show bytes';
+    says(open ? 'Show fields' : 'Show bytes');
     if (!open || drawn) return;
     below.replaceChildren(h('p', { class: 'why' }, 'Reading…'));
     try {
@@ -43,7 +47,7 @@ export function bytesInPlace({ timeline, sequence, instead, fetchBytes }) {
   });
   return h('div', {},
     h('div', { class: 'opener' }, button,
-      h('a', { href: `/inspect?timeline=${encodeURIComponent(timeline)}&entry=${sequence}` }, 'Open in the inspector')),
+      h('a', { href: `/inspect?timeline=${encodeURIComponent(timeline)}&entry=${sequence}` }, 'Open in the inspector', ofWhat())),
     below);
 }
 

@@ -12,7 +12,7 @@ import { FieldGrid } from './field-grid.js';
 import { HexView } from './hex-view.js';
 import { blobsOf, marking, shownAs } from './marks.js';
 import { FieldTree } from './tree.js';
-import { counted, placeText, titleOf } from './words.js';
+import { counted, meaningText, placeText, titleOf, valueText } from './words.js';
 
 /**
  * @typedef {object} Showing
@@ -112,6 +112,16 @@ export class BytesPane {
     this.onSelect?.(place);
   }
 
+  /** What the row of the selected field has no room for. */
+  #inFull() {
+    const node = this.selected?.node;
+    if (!node) return [];
+    const clipped = this.grid.clipped();
+    const value = clipped.value ? valueText(node).text : '';
+    const meaning = clipped.meaning ? meaningText(node) : '';
+    return value || meaning ? [h('span', { class: 'full' }, value ? h('code', {}, value) : '', value && meaning ? ' ' : '', meaning)] : [];
+  }
+
   #light() {
     const selected = this.grid.selected;
     this.hex.light(marking({
@@ -121,8 +131,8 @@ export class BytesPane {
     this.foot.replaceChildren(
       h('span', {}, ...(selected ? [h('b', {}, titleOf(selected)), ` ${placeText(selected.node, selected.lies)}`] : ['Point at a field or a byte.'])),
       h('span', { class: 'grow' }),
-      selected?.node.meaning ? h('span', { class: 'mean' }, selected.node.meaning) : '',
       changed ? h('span', { class: 'count' }, h('b', {}, changed.toLocaleString('en')), ` ${counted(changed, 'byte').replace(/^\S+ /, '')} changed`) : '',
+      ...this.#inFull(),
     );
   }
 }

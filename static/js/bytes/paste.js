@@ -24,6 +24,15 @@ export function othersText(guesses, kind) {
   return others === 1 ? 'one other kind does' : `${others} other kinds do`;
 }
 
+/** How far the bytes could be read as what they are taken for. @param {Inspected} inspected */
+function toldOf({ guesses, kind, length, problem, read }) {
+  const others = othersText(guesses, kind);
+  if (!problem) return read < length ? `${counted(length - read, 'byte')} left over` : `read to the last byte; ${others}`;
+  return guesses.some((guess) => guess.whole && guess.kind !== kind)
+    ? `cannot be read to the last byte; ${others}`
+    : 'cannot be read to the last byte, as this or any other kind: cut off, or nothing of a group';
+}
+
 /** @param {string} first @param {string} second titles of kinds */
 export function titleOfTwo(first, second) {
   if (first !== second) return `${first} and ${second}`;
@@ -39,7 +48,7 @@ export function titleOfTwo(first, second) {
  * @returns {(Node | string)[]}
  */
 export function guessing(inspected, source, onChoose) {
-  const { guesses, kind, length, problem, read } = inspected;
+  const { guesses, kind, length, problem } = inspected;
   const how = source || inspected.how || '';
   const size = `${how ? `${how}, ` : ''}${counted(length, 'byte')}.`;
   if (!guesses.length) return [`${size} Read as ${inspected.title}.`];
@@ -57,8 +66,6 @@ export function guessing(inspected, source, onChoose) {
     const chosen = guesses.find((guess) => guess.kind === select.value);
     if (chosen) onChoose(chosen);
   });
-  const others = othersText(guesses, kind);
-  const told = problem ? `not read to the last byte: cut off, or another kind; ${others}`
-    : read < length ? `${counted(length - read, 'byte')} left over` : `read to the last byte; ${others}`;
+  const told = toldOf(inspected);
   return [h('span', {}, `${size} ${problem ? 'Read as' : 'Looks like'}`), select, h('span', {}, told)];
 }

@@ -26,6 +26,8 @@ export interface FieldNode {
   until?: number;
   tag?: number;
   meaning?: string;
+  /** The name of what an id stands for, where the timeline knows it. */
+  called?: string;
   problem?: Problem | null;
   /** What the offsets of `fields` count in, where they lie in bytes of their own, as compressed records do. */
   in?: string;

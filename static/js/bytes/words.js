@@ -68,7 +68,8 @@ export function nameOf(node) {
     const found = fields.find((field) => field.name === name && !field.fields);
     if (found === undefined || found.value === null || found.value === undefined) continue;
     const partitions = fields.find((field) => field.name === 'partitions' && Array.isArray(field.value));
-    return partitions ? `${found.value} ${listText(/** @type {any[]} */ (partitions.value))}` : String(found.value);
+    const says = found.called ?? found.value;
+    return partitions ? `${says} ${listText(/** @type {any[]} */ (partitions.value))}` : String(says);
   }
   return '';
 }
@@ -93,6 +94,11 @@ export function placeText(node, lies = true) {
   if (prefix === node.length) return `${where}, ${size}: ${node.value === null ? 'the mark of null' : 'the length alone'}`;
   const count = node.type.startsWith('array') ? ' (a count)' : '';
   return `${where}, ${size}: ${prefix} of length${count}, ${node.length - prefix} of content`;
+}
+
+/** What a field means, or why it could not be read. @param {FieldNode} node @returns {string} */
+export function meaningText(node) {
+  return node.problem ? node.problem.sentence : node.meaning ?? (isBlob(node) ? `opened in place: ${node.kind}` : '');
 }
 
 /** The versions that have a field, in a narrow column; of elements, and of what is no field, nothing. @param {FieldNode} node */
