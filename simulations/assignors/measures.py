@@ -97,6 +97,22 @@ def measure(
     )
 
 
+def concluded(measures: Measures, protocol: RebalanceProtocol) -> str:
+    """What an answer comes to, in a sentence: the last step of an explanation."""
+    least, most = measures.least, measures.most
+    told = f"{least} each" if least == most else f"{least} to {most} each"
+    partitions, members = _number(measures.paused, "partition"), _number(measures.interrupted, "member")
+    if not measures.paused:
+        return f"{told}; nobody stops reading anything"
+    if protocol is RebalanceProtocol.EAGER:
+        back = measures.paused - measures.moved
+        also = f", also {back} that nobody else gets" if back > 0 else ""
+        return f"{told}; eager: before this could start, {members} gave up everything, {partitions}{also}"
+    if measures.rebalances > 1:
+        return f"{told}; given up now, given on in a second rebalance: {partitions} of {members}"
+    return f"{told}; only what its owner does not keep stops being read: {partitions} of {members}"
+
+
 def per_topic(spec: GroupSpec, assigned: Mapping[str, Owned]) -> dict[str, tuple[int, int]]:
     """Of each subscribed topic that exists: partitions of the subscriber with the fewest, and with the most."""
     sizes: dict[str, list[int]] = {topic: [] for topic in spec.topics}
@@ -177,6 +193,10 @@ def _local(spec: GroupSpec, goal: Mapping[str, Owned]) -> int | None:
             if racks:
                 count += sum(rack in racks.get(partition, ()) for partition in partitions)
     return count
+
+
+def _number(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"
 
 
 def _same(left: Mapping[str, Owned], right: Mapping[str, Owned]) -> bool:

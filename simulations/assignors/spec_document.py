@@ -28,7 +28,7 @@ from simulations.assignors.claims import claims_in
 from simulations.assignors.client_side import CLIENT_ASSIGNORS, ClientAssignor, OnGroup
 from simulations.assignors.explanation import Explanation
 from simulations.assignors.interface import Assignor, AssignorError, GroupSpec, MemberSpec, Owned, Topic
-from simulations.assignors.measures import measure, protocol_of
+from simulations.assignors.measures import concluded, measure, protocol_of
 from simulations.assignors.validation import problems
 
 PARTITIONS_MAX: Final = 10_000_000
@@ -133,10 +133,11 @@ def answer_to(
         refusal: dict[str, Any] = {"error": str(error), "faults": [error.fault] if error.fault else []}
         return refusal if explanation is None else {**refusal, "steps": explanation.to_json()}
     members = spec.group.members
+    protocol = protocol_of(spec.protocol, spec.assignor)
     numbers = measure(
         spec.group,
         answered,
-        protocol_of(spec.protocol, spec.assignor),
+        protocol,
         claims_in(spec.group, spec.protocol, spec.assignor),
     )
     answer: dict[str, Any] = {"assignment": _told(answered.members, members)}
@@ -148,6 +149,7 @@ def answer_to(
     answer["problems"] = [problem.to_json() for problem in wrong]
     answer["faults"] = list(answered.faults)
     if explanation is not None:
+        explanation.say("result", concluded(numbers, protocol), **numbers.to_json())
         answer["steps"] = explanation.to_json()
     return answer
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simulations.assignors.interface import GroupAssignment, GroupSpec, MemberSpec, Topic
-from simulations.assignors.measures import RebalanceProtocol, measure, per_topic, protocol_of
+from simulations.assignors.measures import RebalanceProtocol, concluded, measure, per_topic, protocol_of
 from simulations.assignors.optimum import least_moves
 
 Owned = dict[str, list[int]]
@@ -199,3 +199,24 @@ def test_the_protocol_of_an_answer_follows_from_the_assignor_alone() -> None:
     assert protocol_of("consumer", "range") is RebalanceProtocol.CONSUMER
     assert protocol_of("classic", "range") is RebalanceProtocol.EAGER
     assert protocol_of("classic", "cooperative-sticky") is RebalanceProtocol.COOPERATIVE
+
+
+def test_an_answer_comes_to_a_sentence() -> None:
+    answer = GroupAssignment(members=EVEN)
+    withheld = GroupAssignment(members=EVEN | {"C": {}}, intended=EVEN)
+
+    def said(answer: GroupAssignment, protocol: RebalanceProtocol) -> str:
+        return concluded(measure(JOINED, answer, protocol), protocol)
+
+    assert said(answer, RebalanceProtocol.EAGER) == (
+        "2 each; eager: before this could start, 2 members gave up everything, 6 partitions, "
+        "also 4 that nobody else gets"
+    )
+    assert said(withheld, RebalanceProtocol.COOPERATIVE) == (
+        "2 each; given up now, given on in a second rebalance: 2 partitions of 2 members"
+    )
+    assert said(answer, RebalanceProtocol.CONSUMER) == (
+        "2 each; only what its owner does not keep stops being read: 2 partitions of 2 members"
+    )
+    kept = GroupAssignment(members={"A": {"T": [0, 1, 2]}, "B": {"T": [3, 4, 5]}})
+    assert said(kept, RebalanceProtocol.CONSUMER) == "0 to 3 each; nobody stops reading anything"
