@@ -51,6 +51,8 @@ def in_transfer(spec: GroupSpec, assignment: Assignment) -> dict[TopicPartition,
     given_up: set[TopicPartition] = set()
     for member_id, assigned in assignment.items():
         owned = spec.members[member_id].owned
+        if assigned is owned:
+            continue
         for topic, partitions in assigned.items():
             before = owned.get(topic, ())
             if before is not partitions:

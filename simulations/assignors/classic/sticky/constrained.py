@@ -20,14 +20,14 @@ from collections.abc import Iterable, Sequence
 from simulations.assignors.classic.sticky.ownership import NOBODY, Ownership, TopicPartition
 from simulations.assignors.explanation import Explanation, explain_drop, explain_quota, listed, named
 from simulations.assignors.faults import BEYOND_COUNT
-from simulations.assignors.interface import AssignorError
+from simulations.assignors.interface import AssignorError, Owned
 from simulations.assignors.java_orders import HashOrder, string_hash, utf16
 from simulations.assignors.sharing import Shares, deal, deals_explained, java_sorted
 
 
 def assign_constrained(
     found: Ownership, explain: Explanation | None
-) -> tuple[Shares, dict[TopicPartition, int]]:
+) -> tuple[list[Owned], dict[TopicPartition, int]]:
     """What each member gets, and the partitions in transfer with the place of their new owner."""
     builder = _Builder(found, explain)
     builder.keep_owned()
@@ -48,7 +48,7 @@ class _Builder:
         self.least, self.with_more = divmod(self.total, members)
         self.most = self.least + (self.with_more > 0)
         self.having_more = 0
-        self.shares: Shares = []
+        self.shares: list[Owned] = []
         self.sizes: list[int] = []
         self.under: list[int] = []
         self.exact: list[int] = []
@@ -78,7 +78,7 @@ class _Builder:
             self.exact = [place for place in enough if place not in with_more]
         self.nothing_kept = not any(self.sizes)
 
-    def _allowed(self, place: int, owned: dict[str, Sequence[int]]) -> dict[str, Sequence[int]]:
+    def _allowed(self, place: int, owned: Owned) -> Owned:
         """What a member owns without what its rack or a second claim forbids."""
         found = self.found
         kept: dict[str, Sequence[int]] = {}
@@ -185,7 +185,7 @@ class _Builder:
         self.exact.sort(key=lambda place: rank.get(ids[place], 0))
         exact = deque(self.exact)
         # Lists that members gave are theirs: what grows is a copy.
-        self.grown: list[dict[str, list[int]] | None] = [None] * len(ids)
+        self.grown: list[tuple[dict[str, Sequence[int]], dict[str, list[int]]] | None] = [None] * len(ids)
         if self.found.racks:
             free = self._in_racks(free, exact)
         self._go_round(free, exact)
@@ -288,12 +288,12 @@ class _Builder:
         topic, partition = taken
         grown = self.grown[place]
         if grown is None:
-            grown = self.grown[place] = {}
-            self.shares[place] = dict(self.shares[place])
-        if topic not in grown:
-            grown[topic] = [*self.shares[place].get(topic, ())]
-            self.shares[place][topic] = grown[topic]
-        grown[topic].append(partition)
+            grown = self.grown[place] = (dict(self.shares[place]), {})
+            self.shares[place] = grown[0]
+        share, lists = grown
+        if topic not in lists:
+            share[topic] = lists[topic] = [*share.get(topic, ())]
+        lists[topic].append(partition)
         self.sizes[place] += 1
         self._note_transfer(taken, place)
         if self.explain is not None:

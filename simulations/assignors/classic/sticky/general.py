@@ -8,8 +8,9 @@ moves.
 Example: t1 has 3 partitions, t2 has 2; c1 and c3 subscribe to t1, c2 to both: c1 t1{0,2}, c2 t2{0,1}, c3 t1{1}.
 
 Kafka asks before each partition whether all is balanced, which looks at everything. A walk can also go on where all
-*is* balanced: then nothing moves, unless there are owners of a generation ago. Only then is it asked here, and a pair
-of members that shows the imbalance is remembered for as long as it does.
+*is* balanced: then nothing moves, unless a partition can go back to an owner of a generation ago that does not
+subscribe any more. Only then is it asked here, and a pair of members that shows the imbalance is remembered for as
+long as it does.
 
 Kafka: ``AbstractStickyAssignor.GeneralAssignmentBuilder``. Cost: walks × partitions + moves × log(subscribers).
 """
@@ -25,14 +26,14 @@ from simulations.assignors.classic.sticky.movements import Movements
 from simulations.assignors.classic.sticky.ownership import NOBODY, Ownership, TopicPartition
 from simulations.assignors.explanation import Explanation, explain_drop, listed
 from simulations.assignors.faults import BEYOND_COUNT, GIVEN_BACK_UNSUBSCRIBED, PREVIOUS_OWNER_SET_ASIDE
-from simulations.assignors.interface import AssignorError
+from simulations.assignors.interface import AssignorError, Owned
 from simulations.assignors.java_orders import HashOrder, signed_32, string_hash, utf16
-from simulations.assignors.sharing import Shares, java_sorted, subscribers_of
+from simulations.assignors.sharing import java_sorted, subscribers_of
 
 Partitions = Mapping[str, Sequence[int]]
 
 
-def assign_general(found: Ownership, explain: Explanation | None) -> tuple[Shares, list[str]]:
+def assign_general(found: Ownership, explain: Explanation | None) -> tuple[list[Owned], list[str]]:
     """What each member gets, and the names of Kafka's faults that show in it."""
     builder = _Builder(found, explain)
     builder.keep_owned()
@@ -50,7 +51,15 @@ class _Builder:
         self.holders = found.holders
         self.previous = self._previous_owners()
         self.sizes = [0] * len(found.members)
-        self.limits = [sum(found.counts.get(topic, 0) for topic in member.topics) for member in found.members]
+        # By the identity of subscriptions: members that are alike share one.
+        self.subscribed = {id(member.topics): frozenset(member.topics) for member in found.members}
+        limits = {key: sum(found.counts.get(t, 0) for t in topics) for key, topics in self.subscribed.items()}
+        self.limits = [limits[id(member.topics)] for member in found.members]
+        # Whether a partition may come to be held by a member that does not subscribe.
+        self.foreign = any(
+            not self._subscribes(place, topic) for topic, of in self.previous.items() for place in of.values()
+        )
+        self.touched: set[int] = set()
         # A size and a rank by id in one number: the order of Kafka's set of members.
         self.by_rank = self._by_id()
         self.ranks = [0] * len(found.members)
@@ -70,31 +79,38 @@ class _Builder:
                 topics=self.topics,
             )
 
+    def _subscribes(self, place: int, topic: str) -> bool:
+        return topic in self.subscribed[id(self.found.members[place].topics)]
+
     def _by_id(self) -> list[int]:
         ids = self.found.member_ids
         places = {member_id: place for place, member_id in enumerate(ids)}
         return [places[member_id] for member_id in java_sorted(ids)]
 
-    def _previous_owners(self) -> dict[TopicPartition, int]:
-        """Claims of generations before the newest, the latest of each partition."""
+    def _previous_owners(self) -> dict[str, dict[int, int]]:
+        """Claims of generations before the newest, the latest of each partition, by topic."""
         newest = self.found.max_generation
-        latest: dict[TopicPartition, tuple[int, int]] = {}
+        latest: dict[str, dict[int, tuple[int, int]]] = {}
         for place, claims in enumerate(self.found.claims):
             generation = NO_GENERATION if claims.generation is None else claims.generation
             if generation < newest:
                 for topic, partitions in claims.partitions:
+                    of_topic = latest.setdefault(topic, {}) if topic in self.holders else {}
                     for partition in partitions:
-                        known = latest.get((topic, partition))
+                        known = of_topic.get(partition)
                         if known is None or generation > known[0]:
-                            latest[topic, partition] = (generation, place)
-        return {claimed: place for claimed, (_, place) in latest.items()}
+                            of_topic[partition] = (generation, place)
+        return {
+            topic: {partition: place for partition, (_, place) in of_topic.items()}
+            for topic, of_topic in latest.items()
+        }
 
     # What is kept, and what is free
 
     def keep_owned(self) -> None:
         found = self.found
         for place, owned in enumerate(found.owned):
-            subscribed = found.members[place].topics
+            subscribed = self.subscribed[id(found.members[place].topics)]
             racked = bool(found.racks) and found.racks[place] is not None
             for topic, partitions in owned.items():
                 if racked or found.beyond or topic not in subscribed:
@@ -123,6 +139,7 @@ class _Builder:
                     self.besides.setdefault((topic, partition), []).append(place)
             else:
                 self.must_revoke = True
+                self.touched.add(place)
                 dropped.append((topic, partition))
                 if inside:
                     self.holders[topic][partition] = NOBODY
@@ -199,6 +216,7 @@ class _Builder:
             heapreplace(heap, key + members)
             place = self.by_rank[key % members]
             self.sizes[place] += 1
+            self.touched.add(place)
             if holding[partition] != NOBODY:
                 self.besides.setdefault((topic, partition), []).append(holding[partition])
             holding[partition] = place
@@ -235,7 +253,7 @@ class _Builder:
 
     def _walk(self, topics: Sequence[str], lists: Partitions) -> bool:
         moved = False
-        asking = bool(self.previous or self.besides)
+        asking = self.foreign or bool(self.besides)
         for topic in topics:
             partitions = lists.get(topic)
             if not partitions:
@@ -253,7 +271,7 @@ class _Builder:
         return moved
 
     def _walk_topic(self, topic: str, partitions: Sequence[int]) -> bool:
-        """One topic where all holders subscribe and nobody held a partition a generation ago."""
+        """One topic where all who hold something, and all who did a generation ago, subscribe."""
         sizes, holding, places = self.sizes, self.holders[topic], self.subscribers[topic]
         largest = max(map(sizes.__getitem__, map(holding.__getitem__, partitions)))
         if largest <= min(map(sizes.__getitem__, places)) + 1:
@@ -263,7 +281,15 @@ class _Builder:
         heap = [sizes[place] * members + self.ranks[place] for place in places]
         heapify(heap)
         moved = False
+        previous = self.previous.get(topic, {})
         for partition in partitions:
+            if partition in previous and sizes[holding[partition]] > sizes[previous[partition]] + 1:
+                new = previous[partition]
+                old = self._move(topic, partition, new)
+                heappush(heap, sizes[new] * members + self.ranks[new])
+                heappush(heap, sizes[old] * members + self.ranks[old])
+                moved = True
+                continue
             size, rank = divmod(heap[0], members)
             new = self.by_rank[rank]
             while sizes[new] != size:
@@ -281,7 +307,7 @@ class _Builder:
         """The member that a partition is to move to: its owner of a generation ago, or the smallest subscriber."""
         sizes = self.sizes
         holder = self.holders[topic][partition]
-        previous = self.previous.get((topic, partition))
+        previous = self.previous.get(topic, {}).get(partition)
         if previous is not None:
             if self.set_aside[previous] or self.set_aside[holder]:
                 raise AssignorError(
@@ -309,6 +335,7 @@ class _Builder:
         holding[actual] = new
         self.sizes[old] -= 1
         self.sizes[new] += 1
+        self.touched |= {old, new}
         if self.explain is not None:
             self._say(
                 "move",
@@ -391,25 +418,28 @@ class _Builder:
 
     # The answer
 
-    def shares(self) -> Shares:
-        shares: list[dict[str, list[int]]] = [{} for _ in self.sizes]
-        for topic in self.topics:
+    def shares(self) -> list[Owned]:
+        """What each member gets; a member that lost and gained nothing has the lists that it gave."""
+        touched = self.touched
+        for places in self.besides.values():
+            touched.update(places)
+        lists: dict[int, dict[str, list[int]]] = {place: {} for place in touched}
+        for topic in self.topics if touched else ():
             for partition, place in enumerate(self.holders[topic]):
-                shares[place].setdefault(topic, []).append(partition)
+                if place in touched:
+                    lists[place].setdefault(topic, []).append(partition)
         for (topic, partition), places in self.besides.items():
             for place in places:
-                shares[place].setdefault(topic, []).append(partition)
-        return [dict(share) for share in shares]
+                lists[place].setdefault(topic, []).append(partition)
+        return [lists[place] if place in touched else owned for place, owned in enumerate(self.found.owned)]
 
     def _look_for_faults(self) -> None:
-        if not self.previous:
-            return
-        topics = [frozenset(member.topics) for member in self.found.members]
-        for topic, partition in self.previous:
-            holding = self.holders.get(topic, ())
-            if 0 <= partition < len(holding) and topic not in topics[holding[partition]]:
-                self.faults.append(GIVEN_BACK_UNSUBSCRIBED)
-                return
+        for topic, of_topic in self.previous.items() if self.foreign else ():
+            holding = self.holders[topic]
+            for partition in of_topic:
+                if 0 <= partition < len(holding) and not self._subscribes(holding[partition], topic):
+                    self.faults.append(GIVEN_BACK_UNSUBSCRIBED)
+                    return
 
     def _name(self, place: int) -> str:
         return self.found.member_ids[place]

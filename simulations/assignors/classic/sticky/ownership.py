@@ -10,7 +10,7 @@ from groups.wire.user_data import NO_GENERATION
 from simulations.assignors.claims import Claims, claims_of_all
 from simulations.assignors.classic.metadata import partition_counts, rack_of, racks_by_topic, racks_help
 from simulations.assignors.explanation import Explanation, explain_drop
-from simulations.assignors.interface import GroupSpec, MemberSpec
+from simulations.assignors.interface import GroupSpec, MemberSpec, Owned
 
 NOBODY: Final = -1
 
@@ -32,7 +32,7 @@ class Ownership:
     counts: dict[str, int]
     claims: list[Claims]
     max_generation: int
-    owned: list[dict[str, Sequence[int]]] = field(default_factory=list)
+    owned: list[Owned] = field(default_factory=list)
     holders: dict[str, list[int]] = field(default_factory=dict)
     beyond: bool = False
     twice: set[TopicPartition] = field(default_factory=set)
@@ -146,11 +146,15 @@ def _settle(found: Ownership) -> None:
                     unowned.discard(claimed)
                     found.beyond = found.beyond or not inside
             own[topic] = mine
-        found.owned.append(own)
+        # What a member says to own and nobody disputes is passed on as it is.
+        told = found.members[place].owned
+        undisputed = len(own) == len(told) and all(own[topic] is told.get(topic) for topic in own)
+        found.owned.append(told if undisputed else own)
     for place, gone in taken_away.items():
-        for topic in {topic for topic, _ in gone}:
-            kept = [p for p in found.owned[place].get(topic, ()) if (topic, p) not in gone]
-            found.owned[place][topic] = kept
+        found.owned[place] = {
+            topic: [p for p in partitions if (topic, p) not in gone]
+            for topic, partitions in found.owned[place].items()
+        }
     for topic, partition in unowned:
         if 0 <= partition < len(holders[topic]):
             holders[topic][partition] = NOBODY
