@@ -53,9 +53,11 @@ final class ClassicCall implements AssignGroups.Call {
             member.path("owned").fields().forEachRemaining(topic ->
                 topic.getValue().forEach(p -> owned.add(new TopicPartition(topic.getKey(), p.asInt()))));
             String userData = member.path("user_data").textValue();
-            subscriptions.put(entry.getKey(), new Subscription(topics,
+            Subscription subscription = new Subscription(topics,
                 userData == null ? null : ByteBuffer.wrap(HexFormat.of().parseHex(userData)), owned,
-                member.path("generation").asInt(-1), Optional.ofNullable(member.path("rack_id").textValue())));
+                member.path("generation").asInt(-1), Optional.ofNullable(member.path("rack_id").textValue()));
+            subscription.setGroupInstanceId(Optional.ofNullable(member.path("instance_id").textValue()));
+            subscriptions.put(entry.getKey(), subscription);
         });
     }
 

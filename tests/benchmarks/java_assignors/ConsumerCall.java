@@ -63,7 +63,8 @@ final class ConsumerCall implements AssignGroups.Call {
             subscriptions.add(subscribed);
             Map<Uuid, Set<Integer>> target = new LinkedHashMap<>();
             member.path("owned").fields().forEachRemaining(owned -> {
-                Uuid id = ids.get(owned.getKey());
+                // A topic that is gone has an id that nobody knows.
+                Uuid id = ids.computeIfAbsent(owned.getKey(), name -> new Uuid(0, ids.size() + 1));
                 Set<Integer> partitions = new LinkedHashSet<>();
                 owned.getValue().forEach(p -> {
                     partitions.add(p.asInt());
@@ -72,7 +73,8 @@ final class ConsumerCall implements AssignGroups.Call {
                 target.put(id, partitions);
             });
             members.put(entry.getKey(), new MemberSubscriptionAndAssignmentImpl(
-                Optional.ofNullable(member.path("rack_id").textValue()), Optional.empty(),
+                Optional.ofNullable(member.path("rack_id").textValue()),
+                Optional.ofNullable(member.path("instance_id").textValue()),
                 new TopicIds(subscribed, resolver), target.isEmpty() ? Assignment.EMPTY : new Assignment(target)));
         });
         group = new GroupSpecImpl(members,

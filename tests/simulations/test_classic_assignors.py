@@ -1,0 +1,449 @@
+"""The worked examples of the classic protocol's assignors, each confirmed by Kafka's own classes, and their rules."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from groups.wire.user_data import encode_cooperative_sticky, encode_sticky
+from simulations.assignors import ASSIGNORS, Assignment, Assignor, AssignorError, GroupSpec, MemberSpec, Topic
+from simulations.assignors.validation import problems
+
+STICKY = ("sticky", "cooperative-sticky")
+RACKS = ("a", "b", "c")
+
+
+def partitions(text: str) -> dict[str, list[int]]:
+    """``"t1-0,2 t2-1"``: partitions of topics, in the order told."""
+    return {
+        topic: [int(number) for number in numbers.split(",")]
+        for topic, numbers in (each.rsplit("-", 1) for each in text.split())
+    }
+
+
+def topics(text: str, replicas: int = 0, racks: str = "abc") -> dict[str, Topic]:
+    """``"t1(6) t2(7)"``; with replicas, on the racks in turn, a topic beginning where the one before ended."""
+    told: dict[str, Topic] = {}
+    start = 0
+    for each in text.split():
+        name, count = each.rstrip(")").split("(")
+        on = {
+            p: [racks[(start + p + copy) % len(racks)] for copy in range(replicas)] for p in range(int(count))
+        }
+        told[name] = Topic(partitions=int(count), racks=on if replicas else None)
+        start += int(count)
+    return told
+
+
+def member(subscribed: str, owned: str = "", **more: Any) -> MemberSpec:
+    return MemberSpec(topics=tuple(subscribed.split()), owned=partitions(owned), **more)
+
+
+def plan(name: str, known: dict[str, Topic], members: dict[str, MemberSpec]) -> dict[str, str]:
+    """The plan in the notation of ``partitions``; a member without partitions has an empty text."""
+    answer = ASSIGNORS["classic"][name]().assign(GroupSpec(members=members, topics=known))
+    return shown(answer.members if answer.intended is None else answer.intended)
+
+
+def shown(assignment: Assignment) -> dict[str, str]:
+    return {
+        member_id: " ".join(f"{t}-{','.join(map(str, sorted(ps)))}" for t, ps in sorted(owned.items()) if ps)
+        for member_id, owned in assignment.items()
+    }
+
+
+# roundrobin
+
+
+@pytest.mark.parametrize(
+    ("known", "members", "expected"),
+    [
+        (
+            "t0(3) t1(3)",
+            {"C0": member("t0 t1"), "C1": member("t0 t1")},
+            {"C0": "t0-0,2 t1-1", "C1": "t0-1 t1-0,2"},
+        ),
+        (
+            "t0(1) t1(2) t2(3)",
+            {"C0": member("t0"), "C1": member("t0 t1"), "C2": member("t0 t1 t2")},
+            {"C0": "t0-0", "C1": "t1-0", "C2": "t1-1 t2-0,1,2"},
+        ),
+        (
+            "t1(3) t2(2)",
+            {"consumer1": member("t1"), "consumer2": member("t1 t2"), "consumer3": member("t1")},
+            {"consumer1": "t1-0", "consumer2": "t1-1 t2-0,1", "consumer3": "t1-2"},
+        ),
+        (
+            "t1(3) t2(3)",
+            {"consumer-a": member("t1 t2"), "consumer-b": member("t1 t2", instance_id="instance1")},
+            {"consumer-b": "t1-0,2 t2-1", "consumer-a": "t1-1 t2-0,2"},
+        ),
+    ],
+)
+def test_roundrobin_goes_round_the_ring_from_topic_to_topic_past_those_who_do_not_subscribe(
+    known: str, members: dict[str, MemberSpec], expected: dict[str, str]
+) -> None:
+    assert plan("roundrobin", topics(known), members) == expected
+
+
+# range
+
+SIX_SEVEN_TWO = "t1(6) t2(7) t3(2)"
+FIVES = "t1(5) t2(5) t3(5)"
+
+
+def three(last: str = "t1 t2 t3", owned: tuple[str, str, str] = ("", "", "")) -> dict[str, MemberSpec]:
+    """consumer0, 1, 2 on racks a, b, c; the last one may subscribe to less."""
+    subscribed = ("t1 t2 t3", "t1 t2 t3", last)
+    return {
+        f"consumer{n}": member(
+            subscribed[n], owned[n], rack_id=RACKS[n], generation=1 if any(owned) else None
+        )
+        for n in range(3)
+    }
+
+
+@pytest.mark.parametrize(
+    ("known", "replicas", "last", "expected"),
+    [
+        (SIX_SEVEN_TWO, 0, "t1 t2 t3", ("t1-0,1 t2-0,1,2 t3-0", "t1-2,3 t2-3,4 t3-1", "t1-4,5 t2-5,6")),
+        (SIX_SEVEN_TWO, 1, "t1 t2 t3", ("t1-0,3 t2-0,3,6", "t1-1,4 t2-1,4 t3-0", "t1-2,5 t2-2,5 t3-1")),
+        (SIX_SEVEN_TWO, 2, "t1 t2 t3", ("t1-0,2 t2-0,2,3 t3-1", "t1-1,3 t2-1,4 t3-0", "t1-4,5 t2-5,6")),
+        (SIX_SEVEN_TWO, 1, "t1 t3", ("t1-0,3 t2-0,2,3,6", "t1-1,4 t2-1,4,5 t3-0", "t1-2,5 t3-1")),
+        (SIX_SEVEN_TWO, 2, "t1 t3", ("t1-0,2 t2-0,2,3,5 t3-1", "t1-1,3 t2-1,4,6 t3-0", "t1-4,5")),
+        (FIVES, 1, "t1 t2 t3", ("t1-0,1 t2-0,1 t3-0,1", "t1-2,3 t2-2,3 t3-2,3", "t1-4 t2-4 t3-4")),
+        (FIVES, 2, "t1 t2 t3", ("t1-0,1 t2-0,1 t3-0,1", "t1-2,3 t2-2,3 t3-2,3", "t1-4 t2-4 t3-4")),
+        (FIVES, 1, "t1 t3", ("t1-0,1 t2-0,1,4 t3-0,1", "t1-2,3 t2-2,3 t3-2,3", "t1-4 t3-4")),
+        (FIVES, 2, "t1 t3", ("t1-2 t2-0,1,3 t3-2", "t1-0,3 t2-2,4 t3-0,3", "t1-1,4 t3-1,4")),
+    ],
+)
+def test_range_looks_for_racks_as_far_as_the_cut_and_co_partitioning_allow(
+    known: str, replicas: int, last: str, expected: tuple[str, str, str]
+) -> None:
+    given_out = plan("range", topics(known, replicas), three(last))
+    assert tuple(given_out[f"consumer{n}"] for n in range(3)) == expected
+
+
+def test_range_keeps_co_partitioned_topics_together_on_two_racks() -> None:
+    racks = ("a", "b", "b", "a")
+    known = topics("t1(6) t2(6) t3(2) t4(2)", 1, "ab")
+    halves = {f"c{n}": member("t1 t2" if n < 2 else "t3 t4", rack_id=racks[n]) for n in range(4)}
+    assert plan("range", known, halves) == {
+        "c0": "t1-0,2,4 t2-0,2,4",
+        "c1": "t1-1,3,5 t2-1,3,5",
+        "c2": "t3-1 t4-1",
+        "c3": "t3-0 t4-0",
+    }
+    everything = {f"c{n}": member("t1 t2 t3 t4", rack_id=racks[n]) for n in range(4)}
+    assert plan("range", known, everything) == {
+        "c0": "t1-0,2 t2-0,2 t3-0 t4-0",
+        "c1": "t1-1,3 t2-1,3 t3-1 t4-1",
+        "c2": "t1-5 t2-5",
+        "c3": "t1-4 t2-4",
+    }
+
+
+def test_range_without_racks_cuts_topics_for_static_members_first() -> None:
+    both = {
+        "consumer-b": member("t1 t2", instance_id="instance1"),
+        "consumer-a": member("t1 t2", instance_id="instance2"),
+    }
+    assert plan("range", topics("t1(3) t2(3)"), both) == {
+        "consumer-b": "t1-0,1 t2-0,1",
+        "consumer-a": "t1-2 t2-2",
+    }
+    mixed = {f"c{n}": member("t1 t2", instance_id=f"instance{n}") for n in (1, 2, 3)}
+    expected = {"c1": "t1-0,1 t2-0", "c2": "t1-2 t2-1", "c3": "t1-3 t2-2"}
+    for dynamic in ("c4", "a-new-one"):
+        given_out = plan("range", topics("t1(5) t2(4)"), {dynamic: member("t1 t2"), **mixed})
+        assert given_out == {**expected, dynamic: "t1-4 t2-3"}
+
+
+# sticky and cooperative-sticky, equal subscriptions
+
+
+@pytest.mark.parametrize("name", STICKY)
+@pytest.mark.parametrize(
+    ("known", "owned", "expected"),
+    [
+        ("t1(3) t2(3)", {"c1": "", "c2": ""}, {"c1": "t1-0,2 t2-1", "c2": "t1-1 t2-0,2"}),
+        ("t1(2) t2(3)", {"c1": "t1-0 t2-1", "c2": "t1-1 t2-2"}, {"c1": "t1-0 t2-0,1", "c2": "t1-1 t2-2"}),
+        (
+            "t1(2) t2(2)",
+            {"c1": "t1-0 t2-0", "c2": "t1-1 t2-1", "c3": ""},
+            {"c1": "t1-0 t2-0", "c2": "t1-1", "c3": "t2-1"},
+        ),
+        (
+            "t1(2) t2(2)",
+            {"consumer1": "t1-0 t2-0", "consumer2": "t1-1 t2-1", "consumer3": ""},
+            {"consumer1": "t1-0", "consumer2": "t1-1 t2-1", "consumer3": "t2-0"},
+        ),
+        (
+            "t1(2) t2(3)",
+            {"c1": "t1-0", "c2": "t1-1", "c3": ""},
+            {"c1": "t1-0 t2-1", "c2": "t1-1 t2-2", "c3": "t2-0"},
+        ),
+        ("t(3)", {"c1": "t-0,1", "c2": "t-0,2", "c3": ""}, {"c1": "t-1", "c2": "t-2", "c3": "t-0"}),
+        ("t(4)", {"c1": "t-0,1", "c2": "t-0,2", "c3": ""}, {"c1": "t-1,3", "c2": "t-2", "c3": "t-0"}),
+        ("t(4)", {"c1": "t-0,1", "c2": "t-2", "c3": ""}, {"c1": "t-0,1", "c2": "t-2", "c3": "t-3"}),
+    ],
+)
+def test_members_of_one_subscription_keep_what_fits_their_quota(
+    name: str, known: str, owned: dict[str, str], expected: dict[str, str]
+) -> None:
+    everything = " ".join(topics(known))
+    members = {m: member(everything, own, generation=1 if own else None) for m, own in owned.items()}
+    assert plan(name, topics(known), members) == expected
+
+
+@pytest.mark.parametrize("name", STICKY)
+def test_of_two_claims_the_later_generation_counts(name: str) -> None:
+    claims = "t-0,2 u-1"
+    members = {"c1": member("t u", claims, generation=10), "c2": member("t u", claims, generation=9)}
+    assert plan(name, topics("t(3) u(3)"), members) == {"c1": claims, "c2": "t-1 u-0,2"}
+    members = {
+        "c1": member("t1 t2 t3", "t1-0 t2-0 t3-0", generation=10),
+        "c2": member("t1 t2 t3", "t1-1 t2-1 t3-1", generation=9),
+        "c3": member("t1 t2 t3", "t2-1 t3-0,2", generation=8),
+    }
+    assert plan(name, topics("t1(3) t2(3) t3(3)"), members) == {
+        f"c{n + 1}": f"t1-{n} t2-{n} t3-{n}" for n in range(3)
+    }
+
+
+@pytest.mark.parametrize("name", STICKY)
+def test_equal_subscriptions_with_racks(name: str) -> None:
+    known = topics(SIX_SEVEN_TWO, 1)
+    expected = {
+        "consumer0": "t1-0,3 t2-0,3,6",
+        "consumer1": "t1-1,4 t2-1,4 t3-0",
+        "consumer2": "t1-2,5 t2-2,5 t3-1",
+    }
+    assert plan(name, known, three()) == expected
+
+
+def test_cooperative_sticky_withholds_what_others_may_still_hold_and_gives_it_in_the_next_round() -> None:
+    known = topics(SIX_SEVEN_TWO, 1)
+    owned = ("t1-0,1,2,3,4", "t1-5 t2-0,1,2,3", "t2-4,5,6 t3-0,1")
+    assignor = ASSIGNORS["classic"]["cooperative-sticky"]()
+    first = assignor.assign(GroupSpec(members=three(owned=owned), topics=known))
+    assert shown(first.members) == {"consumer0": "t1-0,3", "consumer1": "t2-1", "consumer2": "t2-5 t3-1"}
+    assert first.intended is not None
+    assert shown(first.intended) == plan("sticky", known, three())
+    kept = tuple(shown(first.members)[f"consumer{n}"] for n in range(3))
+    second = assignor.assign(GroupSpec(members=three(owned=kept), topics=known))
+    assert second.members == second.intended
+    assert shown(second.members) == shown(first.intended)
+
+
+# sticky and cooperative-sticky, different subscriptions
+
+MANY = "topic1(2) topic2(1) topic3(2) topic4(1) topic5(2)"
+ODD_TOPICS = "topic1 topic3 topic5"
+ALL_TOPICS = "topic1 topic2 topic3 topic4 topic5"
+
+
+@pytest.mark.parametrize("name", STICKY)
+@pytest.mark.parametrize(
+    ("known", "members", "expected"),
+    [
+        (
+            topics("t1(3) t2(2)"),
+            {"c1": member("t1"), "c2": member("t1 t2"), "c3": member("t1")},
+            {"c1": "t1-0,2", "c2": "t2-0,1", "c3": "t1-1"},
+        ),
+        (
+            topics(MANY),
+            {
+                "c1": member(ALL_TOPICS),
+                "c2": member(ODD_TOPICS),
+                "c3": member(ODD_TOPICS),
+                "c4": member(ALL_TOPICS),
+            },
+            {
+                "c1": "topic2-0 topic3-0",
+                "c2": "topic1-0 topic3-1",
+                "c3": "topic1-1 topic5-0",
+                "c4": "topic4-0 topic5-1",
+            },
+        ),
+        (
+            topics(SIX_SEVEN_TWO),
+            three("t1 t3"),
+            {
+                "consumer0": "t1-5 t2-0,2,4,6",
+                "consumer1": "t1-3 t2-1,3,5 t3-0",
+                "consumer2": "t1-0,1,2,4 t3-1",
+            },
+        ),
+        (
+            topics(SIX_SEVEN_TWO, 1),
+            three("t1 t3"),
+            {
+                "consumer0": "t1-3 t2-0,2,3,6",
+                "consumer1": "t1-4 t2-1,4,5 t3-0",
+                "consumer2": "t1-0,1,2,5 t3-1",
+            },
+        ),
+        (
+            topics(SIX_SEVEN_TWO, 2),
+            three("t1 t3"),
+            {
+                "consumer0": "t1-3 t2-0,2,5,6",
+                "consumer1": "t1-0 t2-1,3,4 t3-0",
+                "consumer2": "t1-1,2,4,5 t3-1",
+            },
+        ),
+    ],
+)
+def test_members_of_different_subscriptions_are_balanced(
+    name: str, known: dict[str, Topic], members: dict[str, MemberSpec], expected: dict[str, str]
+) -> None:
+    assert plan(name, known, members) == expected
+
+
+def test_cooperative_sticky_of_different_subscriptions_also_needs_two_rounds() -> None:
+    known = topics(SIX_SEVEN_TWO, 1)
+    assignor = ASSIGNORS["classic"]["cooperative-sticky"]()
+    owned = ("t1-0,1,2,3,4", "t1-5 t2-0,1,2,3", "t2-4,5,6 t3-0,1")
+    first = assignor.assign(GroupSpec(members=three("t1 t3", owned), topics=known))
+    assert shown(first.members) == {"consumer0": "t1-3", "consumer1": "t2-1", "consumer2": "t3-1"}
+    kept = tuple(shown(first.members)[f"consumer{n}"] for n in range(3))
+    second = assignor.assign(GroupSpec(members=three("t1 t3", kept), topics=known))
+    assert shown(second.members) == plan("sticky", known, three("t1 t3"))
+
+
+# What members say in user data, and what an assignor remembers
+
+
+def test_sticky_believes_user_data_and_not_what_is_said_to_be_owned() -> None:
+    data = encode_sticky({"previousAssignment": [{"topic": "t", "partitions": [1]}], "generation": 3})
+    members = {"c1": member("t"), "c2": member("t", "t-0", user_data=data)}
+    assert plan("sticky", topics("t(2)"), members) == {"c1": "t-0", "c2": "t-1"}
+    unreadable = {"c1": member("t"), "c2": member("t", "t-0", user_data=b"\0")}
+    assert plan("sticky", topics("t(2)"), unreadable) == {"c1": "t-0", "c2": "t-1"}
+
+
+def test_cooperative_sticky_takes_the_generation_of_user_data_where_the_subscription_has_none() -> None:
+    members = {
+        "c1": member("t", "t-0", user_data=encode_cooperative_sticky({"generation": 2})),
+        "c2": member("t", "t-0", user_data=encode_cooperative_sticky({"generation": 4})),
+    }
+    # Of an earlier claimer Kafka asks the subscription alone, so both are later than the one before.
+    assert plan("cooperative-sticky", topics("t(2)"), members) == {"c1": "t-1", "c2": "t-0"}
+
+
+def test_an_assignor_remembers_the_newest_generation_from_call_to_call() -> None:
+    members = {
+        "c1": member("t", "t-0,1,2", generation=3),
+        "c2": member("t u"),
+    }
+    spec = GroupSpec(members=members, topics=topics("t(3) u(1)"))
+    fresh: Assignor = ASSIGNORS["classic"]["cooperative-sticky"]()
+    before = fresh.assign(spec)
+    newer = {"c1": member("t", "t-0", generation=9), "c2": member("t u", generation=9)}
+    fresh.assign(GroupSpec(members=newer, topics=topics("t(3) u(1)")))
+    assert getattr(fresh, "max_generation", None) == 9
+    # What c1 owned then is a claim of an older generation now; it stays with it all the same.
+    assert shown(fresh.assign(spec).members) == shown(before.members)
+
+
+# Kafka's own faults
+
+
+@pytest.mark.parametrize("name", STICKY)
+def test_a_first_member_without_topics_gets_some_and_the_fault_is_named(name: str) -> None:
+    known = topics("t(4)")
+    assignor = ASSIGNORS["classic"][name]
+    first = assignor().assign(
+        GroupSpec(members={"B": member(""), "A": member("t"), "C": member("t")}, topics=known)
+    )
+    assert shown(first.members) == {"B": "t-1", "A": "t-0,3", "C": "t-2"}
+    assert first.faults == ("first-member-without-topics",)
+    later = assignor().assign(
+        GroupSpec(members={"A": member("t"), "B": member(""), "C": member("t")}, topics=known)
+    )
+    assert shown(later.members) == {"A": "t-0,2", "B": "", "C": "t-1,3"}
+    assert later.faults == ()
+
+
+def test_owned_partitions_that_do_not_exist_any_more_lead_to_an_exception_that_names_the_fault() -> None:
+    members = {"c1": member("t", "t-0,1,2,3", generation=1), "c2": member("t", "t-4,5", generation=1)}
+    with pytest.raises(AssignorError) as caught:
+        plan("sticky", topics("t(2)"), members)
+    assert caught.value.fault == "owned-beyond-partition-count"
+
+
+# Rules
+
+TOPIC_NAMES = ("t1", "t2", "t3")
+
+
+@st.composite
+def groups(draw: st.DrawFn, *, alike: bool | None = None) -> GroupSpec:
+    """Healthy groups: every member subscribes, and every partition is owned at most once, by a subscriber."""
+    known = {name: Topic(partitions=draw(st.integers(1, 6))) for name in TOPIC_NAMES}
+    subscriptions = st.lists(st.sampled_from(TOPIC_NAMES), unique=True, min_size=1).map(tuple)
+    same = draw(st.booleans()) if alike is None else alike
+    everybody = draw(subscriptions)
+    ids = [f"consumer{n}" for n in range(draw(st.integers(1, 6)))]
+    subscribed = {m: everybody if same else draw(subscriptions) for m in ids}
+    owned: dict[str, dict[str, list[int]]] = {m: {} for m in ids}
+    for topic, told in known.items():
+        able = [None, *(m for m in ids if topic in subscribed[m])]
+        for partition in range(told.partitions):
+            if (owner := draw(st.sampled_from(able))) is not None:
+                owned[owner].setdefault(topic, []).append(partition)
+    return GroupSpec(
+        members={m: MemberSpec(topics=subscribed[m], owned=owned[m], generation=1) for m in ids}, topics=known
+    )
+
+
+@settings(max_examples=120, deadline=None)
+@given(groups(), st.sampled_from(list(ASSIGNORS["classic"])))
+def test_every_subscribed_partition_goes_to_exactly_one_subscriber(spec: GroupSpec, name: str) -> None:
+    answer = ASSIGNORS["classic"][name]().assign(spec)
+    assert problems(spec, answer.members if answer.intended is None else answer.intended) == []
+    assert problems(spec, answer.members, complete=False) == []
+    assert answer.faults == ()
+
+
+@settings(max_examples=80, deadline=None)
+@given(groups(), st.sampled_from(STICKY))
+def test_sticky_leaves_nobody_two_behind_another_in_a_topic_of_both(spec: GroupSpec, name: str) -> None:
+    answer = ASSIGNORS["classic"][name]().assign(spec)
+    goal = answer.members if answer.intended is None else answer.intended
+    sizes = {member_id: sum(map(len, owned.values())) for member_id, owned in goal.items()}
+    for larger, owned in goal.items():
+        for smaller, told in spec.members.items():
+            if sizes[larger] > sizes[smaller] + 1:
+                assert not any(topic in told.topics for topic, numbers in owned.items() if numbers)
+
+
+@settings(max_examples=80, deadline=None)
+@given(groups(), st.sampled_from(STICKY))
+def test_sticky_is_still_when_asked_again(spec: GroupSpec, name: str) -> None:
+    assignor = ASSIGNORS["classic"][name]()
+    answer = assignor.assign(spec)
+    goal = answer.members if answer.intended is None else answer.intended
+    members = {
+        m: MemberSpec(topics=told.topics, owned=goal[m], generation=2) for m, told in spec.members.items()
+    }
+    again = assignor.assign(GroupSpec(members=members, topics=spec.topics))
+    assert shown(again.members) == shown(goal)
+
+
+@settings(max_examples=60, deadline=None)
+@given(groups(alike=True))
+def test_sticky_of_equal_subscriptions_moves_only_what_is_over_quota(spec: GroupSpec) -> None:
+    answer = ASSIGNORS["classic"]["sticky"]().assign(spec)
+    total = sum(map(len, (p for owned in answer.members.values() for p in owned.values())))
+    most = -(-total // len(spec.members))
+    for member_id, told in spec.members.items():
+        had = sum(map(len, told.owned.values()))
+        kept = sum(len(set(ps) & set(answer.members[member_id].get(t, ()))) for t, ps in told.owned.items())
+        assert kept >= min(had, total // len(spec.members))
+        assert sum(map(len, answer.members[member_id].values())) <= most
