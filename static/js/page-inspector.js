@@ -200,6 +200,7 @@ function arrange() {
   const ready = comparing ? part('two').childElementCount > 0 : sheet !== null;
   part('start').hidden = ready || comparing;
   part('start-two').hidden = ready || !comparing;
+  document.body.classList.toggle('nothing', !ready);
   part('tree').hidden = !ready;
   part('side').hidden = !ready;
   for (const id of ['one', 'hexes']) part(id).hidden = comparing;
@@ -231,7 +232,7 @@ async function setMode(wanted) {
     field.value = pair[at]?.body.bytes ? toHex(fromBase64(pair[at].body.bytes).subarray(0, PASTED_MOST)) : '';
     field.classList.remove('tall');
   });
-  say(TWO);
+  say(pair.length === 1 ? 'What was open is the first: paste what to compare it with.' : TWO);
   part('basis').textContent = '';
   asking.say([]);
   arrange();

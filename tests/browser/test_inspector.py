@@ -143,8 +143,10 @@ def test_what_a_row_has_no_room_for_stands_below_the_bytes(open_page: Open) -> N
 
 def test_back_leads_from_what_was_opened_to_the_examples(open_page: Open) -> None:
     page = open_page("/inspect")
+    expect(page.get_by_role("navigation", name="Main")).to_be_visible()
     page.get_by_role("button", name="A subscription", exact=False).first.click()
     expect(page.locator("#size")).to_have_text("36 bytes")
+    expect(page.get_by_role("navigation", name="Main")).to_be_hidden()
     page.go_back()
     expect(page.get_by_role("heading", name="Nothing is open")).to_be_visible()
     expect(page.locator("#tree")).to_be_hidden()
