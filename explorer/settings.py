@@ -30,6 +30,7 @@ INSTALLED_APPS = [
     "explorer.board",
     "explorer.imports",
     "explorer.inspector",
+    "explorer.laboratory",
     "explorer.runs",
     "explorer.api",
 ]

@@ -10,5 +10,6 @@ urlpatterns = [
     path("", include("explorer.imports.urls")),
     path("", include("explorer.runs.urls")),
     path("", include("explorer.inspector.urls")),
+    path("", include("explorer.laboratory.urls")),
     path("api/", include("explorer.api.urls")),
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from typing import Any, Final
 
@@ -49,7 +50,8 @@ def scenario_of(case: Case, answer: Answer) -> str:
         "semantics": "kafka",
         "assignor": answer.board.assignor,
         "topics": {
-            name: {"partitions": topic.partitions} for name, topic in zip(topics, case.topics, strict=True)
+            name: {"partitions": topic.partitions, "id": _topic_id(place)}
+            for place, (name, topic) in enumerate(zip(topics, case.topics, strict=True))
         },
         "members": {
             name: {"subscribe": [topics[at] for at in member.topics]}
@@ -67,6 +69,15 @@ def scenario_of(case: Case, answer: Answer) -> str:
             "members": {names[place]: {"epoch": EPOCH, "owned": owned[place]} for place in there},
         }
     return "".join(f"{key}: {json.dumps(value)}\n" for key, value in document.items())
+
+
+def _topic_id(place: int) -> str:
+    """Small numbers in the order of the topics: a broker's hash tables walk them in that order, as the laboratory does.
+
+    0 and 1 are Kafka's own.
+    """
+    raw = (place + 2).to_bytes(16, "big")
+    return base64.urlsafe_b64encode(raw).rstrip(b"=").decode()
 
 
 def _script(case: Case) -> list[dict[str, Any]]:

@@ -118,8 +118,9 @@ def _left_by(case: Case, protocol: str, assignor: str) -> Owners:
     strangers = itertools.count(len(case.everybody))
     goes_back: list[tuple[str, int]] = []
     for _ in range(CHURNS):
-        if len(there) > 1 and draw.random() < 0.5:
-            place = there[int(draw.random() * len(there))]
+        own = [place for place in there if place < len(case.members)]
+        if own and len(there) > 1 and draw.random() < 0.5:
+            place = own[int(draw.random() * len(own))]
             there.remove(place)
             goes_back.append(("join", place))
         else:
@@ -127,7 +128,7 @@ def _left_by(case: Case, protocol: str, assignor: str) -> Owners:
             there.append(place)
             goes_back.append(("leave", place))
         standing = _settled(case, asked, protocol, there, standing)
-    for what, place in goes_back:
+    for what, place in reversed(goes_back):
         if what == "join":
             there.append(place)
         else:

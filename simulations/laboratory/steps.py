@@ -24,7 +24,7 @@ STRIP_MOST: Final = 12
 Step = Mapping[str, Any]
 """As ``Explanation`` has it: ``{"step": kind, "says": sentence, …data}``."""
 
-TAKES: Final = frozenset({"over-quota", "unsubscribed", "foreign-rack"})
+TAKES: Final = frozenset({"over-quota", "drop"})
 """Kinds that take partitions from a member."""
 
 GIVES: Final = frozenset({"give"})
@@ -60,7 +60,9 @@ class _Telling:
         self.case = case
         self.answer = answer
         self.places = {member_id: place for place, member_id in enumerate(case.ids)}
+        self.sizes = dict(zip(case.topic_names, case.sizes, strict=True))
         self.columns = _columns(case)
+        self.named = {f"{topic}-{partition}": column for (topic, partition), column in self.columns.items()}
         there = set(case.present)
         counts = counts_of(case, answer.before)
         self.counts = {place: counts[place] for place in range(len(counts)) if place in there}
@@ -87,7 +89,8 @@ class _Telling:
         found = self.answer.measures
         assert found is not None
         each = f"{found.least:,}" if found.least == found.most else f"{found.least:,} to {found.most:,}"
-        says = f"{each} each; {counted(found.moved, 'partition')} moved."
+        moved = counted(found.moved, "partition") if found.moved else "nothing"
+        says = f"{each} each; {moved} moved."
         if found.local is not None:
             says += f" {found.local:,} of {found.placed:,} are in the rack of their reader."
         if self.answer.board.rebalance is RebalanceProtocol.EAGER and self.case.event is not Event.FULL:
@@ -109,8 +112,8 @@ class _Telling:
 
     def _step(self, says: str, group: Sequence[Step]) -> dict[str, Any]:
         told: dict[str, Any] = {"says": says if says.endswith((".", ":")) else f"{says}."}
-        if _kind(group[0]) == "cut":
-            return told | self._cut(group[0])
+        if _topics(group[0]):
+            return told | self._of_topics(_topics(group[0]))
         before = dict(self.counts)
         chips = [chip for step in group for chip in self._effect(step)]
         told["columns"] = sorted({column for column, _ in chips})
@@ -123,7 +126,7 @@ class _Telling:
     def _effect(self, step: Step) -> Iterator[list[int]]:
         """Moves the partitions of a step; each with the member that it goes to."""
         kind = _kind(step)
-        columns = [self.columns[name] for name in _partitions(step) if name in self.columns]
+        columns = [self.named[name] for name in _partitions(step) if name in self.named]
         giver = self.places.get(str(step.get("from", step.get("member") if kind in TAKES else "")))
         taker = self.places.get(str(step.get("to", step.get("member") if kind in GIVES else "")))
         for place, by in ((giver, -len(columns)), (taker, len(columns))):
@@ -134,18 +137,15 @@ class _Telling:
         for column in columns:
             yield [column, NOBODY if shown is None else shown]
 
-    def _cut(self, step: Step) -> dict[str, Any]:
-        """A topic that is cut into runs: what each member has of it."""
-        prefix = f"{step.get('topic')}-"
+    def _of_topics(self, topics: Sequence[str]) -> dict[str, Any]:
+        """Topics that are spread as a whole: what each member has of them."""
         columns = [
-            column
-            for name, column in self.columns.items()
-            if name.startswith(prefix) and name[len(prefix) :].isdecimal()
+            self.columns[topic, partition] for topic in topics for partition in range(self.sizes[topic])
         ]
-        of_topic = [self.answer.after[column] for column in columns]
+        owners = [self.answer.after[column] for column in columns]
         told: dict[str, Any] = {"columns": [column for column in columns if column in self.moved] or columns}
         if len(self.counts) <= STRIP_MOST:
-            told["strip"] = [[place, of_topic.count(place), of_topic.count(place)] for place in self.counts]
+            told["strip"] = [[place, owners.count(place), owners.count(place)] for place in self.counts]
         return told
 
     def _name(self, step: Step) -> str:
@@ -154,14 +154,25 @@ class _Telling:
         return member_id if place is None else self.case.names[place]
 
 
-def _columns(case: Case) -> dict[str, int]:
-    """``orders-2`` → its column."""
-    names = (
-        f"{topic}-{partition}"
+def _columns(case: Case) -> dict[tuple[str, int], int]:
+    """Topic and partition → column."""
+    partitions = (
+        (topic, partition)
         for topic, size in zip(case.topic_names, case.sizes, strict=True)
         for partition in range(size)
     )
-    return {name: column for column, name in enumerate(names)}
+    return {partition: column for column, partition in enumerate(partitions)}
+
+
+def _topics(step: Step) -> list[str]:
+    """Topics that a step spreads over members; none of a step that only speaks of them."""
+    if not isinstance(step.get("partitions"), int):
+        return []
+    several = step.get("topics")
+    if isinstance(several, list):
+        return [str(topic) for topic in several]
+    one = step.get("topic")
+    return [str(one)] if one is not None else []
 
 
 def _partitions(step: Step) -> list[str]:

@@ -101,6 +101,8 @@ function show(rest, { animate, before }) {
   part('steps').textContent = timeline.whole ? String(timeline.steps.length) : `${timeline.steps.length}+`;
   part('time').textContent = when(rest.moment?.at_ms ?? rest.frame.at_ms, start_ms());
   part('board').dataset.sequence = String(rest.sequence);
+  const laboratory = document.getElementById('laboratory');
+  if (laboratory instanceof HTMLAnchorElement) laboratory.href = `/laboratory?timeline=${encodeURIComponent(meta.id)}&at=${rest.sequence}`;
   address.follow(rest.sequence);
 }
 

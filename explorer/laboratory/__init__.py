@@ -1,0 +1,1 @@
+"""The laboratory: one group, one event, six assignors side by side."""
