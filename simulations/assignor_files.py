@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib.util
 import traceback
 from collections.abc import Callable, Iterable
+from inspect import isabstract
 from pathlib import Path
 from typing import Final
 
@@ -47,6 +48,8 @@ def load(file: Path) -> type[ClientAssignor]:
     made = getattr(module, CLASS, None)
     if not (isinstance(made, type) and issubclass(made, ClientAssignor)):
         raise AssignorFileError(f"{file}: no class {CLASS} that is a ClientAssignor")
+    if isabstract(made):
+        raise AssignorFileError(f"{file}: {CLASS} has no assign")
     name = getattr(made, "name", None)
     if not isinstance(name, str) or not name:
         raise AssignorFileError(f"{file}: {CLASS}.name must be a text that is not empty")

@@ -11,6 +11,7 @@ Source: KIP-848, "PartitionAssignor", "Client Side Assignor", "Assignor Selectio
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -127,7 +128,7 @@ class ClientAnswer:
     error: int = NO_ERROR
 
 
-class ClientAssignor:
+class ClientAssignor(ABC):
     """The base of a client-side assignor: give it a ``name`` and an ``assign``, and what of the rest differs."""
 
     name: str
@@ -142,11 +143,11 @@ class ClientAssignor:
         """What this member tells whoever will compute; a change of it raises the group's epoch too."""
         return Metadata(version=self.maximum_version)
 
+    @abstractmethod
     def assign(self, group: ClientGroup) -> ClientAnswer:
         """The new target of every member. Runs on the member that the coordinator picked."""
-        raise NotImplementedError
 
-    def on_assignment(self, answer: MemberAnswer, error: int, epoch: int) -> None:
+    def on_assignment(self, answer: MemberAnswer, error: int, epoch: int) -> None:  # noqa: B027 (most keep nothing)
         """What this member was assigned at an epoch, some of it perhaps not released by others yet."""
 
     def offer(self) -> Offer:

@@ -248,11 +248,15 @@ def test_the_example_of_the_docs_gives_a_heavy_member_more_and_keeps_what_it_can
         ("import math\nraise ValueError('no')", " line 2: ValueError: no"),
         ("class Assignor: name = 'x'", ": no class Assignor that is a ClientAssignor"),
         (
-            "from simulations.assignors.client_side import ClientAssignor\nclass Assignor(ClientAssignor): name = ''",
+            "from simulations.assignors.client_side import ClientAssignor\nclass Assignor(ClientAssignor): name = 'x'",
+            ": Assignor has no assign",
+        ),
+        (
+            "from simulations.assignors.client_side import ClientAssignor\nclass Assignor(ClientAssignor):\n  name = ''\n  assign = print",
             ": Assignor.name must be a text that is not empty",
         ),
         (
-            "from simulations.assignors.client_side import ClientAssignor\nclass Assignor(ClientAssignor): name = 'range'",
+            "from simulations.assignors.client_side import ClientAssignor\nclass Assignor(ClientAssignor):\n  name = 'range'\n  assign = print",
             ": there is an assignor range already; give it another name",
         ),
     ],
