@@ -110,10 +110,20 @@ def deal(shares: Shares, counts: Mapping[str, int], subscribers: Mapping[str, li
         first = bisect_left(places, pointer) % len(places)
         groups.setdefault((id(places), count, first), (places, []))[1].append(topic)
         pointer = (places[(first + count - 1) % len(places)] + 1) % members
+    steps: dict[tuple[int, int], list[range]] = {}
     for (_, count, first), (places, topics) in groups.items():
         ring = len(places)
-        for turn in range(min(count, ring)):
-            put(shares, places[(first + turn) % ring], topics, range(turn, count, ring))
+        if (count, ring) not in steps:
+            steps[count, ring] = [range(turn, count, ring) for turn in range(min(count, ring))]
+        takers = [*places[first:], *places[:first]]
+        if len(topics) == 1:
+            topic = topics[0]
+            # The ring is longer than the steps where there are fewer partitions than subscribers.
+            for place, partitions in zip(takers, steps[count, ring], strict=False):
+                shares[place][topic] = partitions
+        else:
+            for place, partitions in zip(takers, steps[count, ring], strict=False):
+                put(shares, place, topics, partitions)
 
 
 def cuts_explained(

@@ -8,7 +8,7 @@ Kafka: ``CooperativeStickyAssignor`` (KIP-429).
 
 from __future__ import annotations
 
-from groups.wire.user_data import COOPERATIVE_STICKY
+from groups.wire.embedded.user_data import COOPERATIVE_STICKY
 from simulations.assignors.classic.sticky import AbstractStickyAssignor
 from simulations.assignors.classic.sticky.ownership import TopicPartition
 from simulations.assignors.explanation import Explanation, named

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from groups.wire.user_data import NO_GENERATION, STICKY
+from groups.wire.embedded.user_data import NO_GENERATION, STICKY
 from simulations.assignors.classic.sticky.constrained import assign_constrained
 from simulations.assignors.classic.sticky.general import assign_general
 from simulations.assignors.classic.sticky.ownership import (

@@ -17,7 +17,12 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Iterable, Sequence
 
-from simulations.assignors.classic.sticky.ownership import NOBODY, Ownership, TopicPartition
+from simulations.assignors.classic.sticky.ownership import (
+    NOBODY,
+    Ownership,
+    TopicPartition,
+    free_partitions,
+)
 from simulations.assignors.explanation import Explanation, explain_drop, explain_quota, listed, named
 from simulations.assignors.faults import BEYOND_COUNT
 from simulations.assignors.interface import AssignorError, Owned
@@ -178,7 +183,12 @@ class _Builder:
             self.transferring[taken] = place
 
     def give_free(self, topics: Sequence[str]) -> None:
-        free = self._free_partitions(topics)
+        odd = self._kept_beyond() if self.found.beyond else ()
+        free = [
+            (topic, partition)
+            for topic, partitions in free_partitions(self.found.holders, topics, odd).items()
+            for partition in partitions
+        ]
         ids = self.found.member_ids
         rank = {member_id: number for number, member_id in enumerate(java_sorted(ids))} if free else {}
         self.under.sort(key=lambda place: rank.get(ids[place], 0))
@@ -194,34 +204,15 @@ class _Builder:
         ):
             raise AssignorError("members are left with too little", BEYOND_COUNT)
 
-    def _free_partitions(self, topics: Sequence[str]) -> list[TopicPartition]:
-        """Partitions that nobody keeps, by topic and number.
-
-        Kafka steps through them beside the sorted list of what is kept; one of that list which does not exist is
-        never reached, so all that comes behind it counts as free.
-        """
-        free: list[TopicPartition] = []
-        holders = self.found.holders
-        odd = self._kept_beyond() if self.found.beyond else {}
-        stuck = False
-        for topic in topics:
-            holding = holders[topic]
-            stuck = stuck or any(partition < 0 for partition in odd.get(topic, ()))
-            if stuck:
-                free += [(topic, partition) for partition in range(len(holding))]
-            elif NOBODY in holding:
-                free += [(topic, partition) for partition, place in enumerate(holding) if place == NOBODY]
-            stuck = stuck or topic in odd
-        return free
-
-    def _kept_beyond(self) -> dict[str, list[int]]:
-        odd: dict[str, list[int]] = {}
-        for share in self.shares:
-            for topic, partitions in share.items():
-                count = self.found.counts[topic]
-                if outside := [p for p in partitions if not 0 <= p < count]:
-                    odd.setdefault(topic, []).extend(outside)
-        return odd
+    def _kept_beyond(self) -> list[TopicPartition]:
+        counts = self.found.counts
+        return [
+            (topic, partition)
+            for share in self.shares
+            for topic, partitions in share.items()
+            for partition in partitions
+            if not 0 <= partition < counts[topic]
+        ]
 
     def _in_racks(self, free: list[TopicPartition], exact: deque[int]) -> list[TopicPartition]:
         """Gives what it can to members in a replica's rack; returns the rest."""

@@ -21,9 +21,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from heapq import heapify, heappop, heappush, heapreplace
 from itertools import accumulate
 
-from groups.wire.user_data import NO_GENERATION
 from simulations.assignors.classic.sticky.movements import Movements
-from simulations.assignors.classic.sticky.ownership import NOBODY, Ownership, TopicPartition
+from simulations.assignors.classic.sticky.ownership import (
+    NOBODY,
+    Ownership,
+    TopicPartition,
+    free_partitions,
+    previous_owners,
+)
 from simulations.assignors.explanation import Explanation, explain_drop, listed
 from simulations.assignors.faults import BEYOND_COUNT, GIVEN_BACK_UNSUBSCRIBED, PREVIOUS_OWNER_SET_ASIDE
 from simulations.assignors.interface import AssignorError, Owned
@@ -49,7 +54,7 @@ class _Builder:
         self.subscribers = {topic: everybody[topic] for topic in found.counts}
         self.topics = sorted(found.counts, key=lambda topic: (len(self.subscribers[topic]), utf16(topic)))
         self.holders = found.holders
-        self.previous = self._previous_owners()
+        self.previous = previous_owners(found)
         self.sizes = [0] * len(found.members)
         # By the identity of subscriptions: members that are alike share one.
         self.subscribed = {id(member.topics): frozenset(member.topics) for member in found.members}
@@ -86,24 +91,6 @@ class _Builder:
         ids = self.found.member_ids
         places = {member_id: place for place, member_id in enumerate(ids)}
         return [places[member_id] for member_id in java_sorted(ids)]
-
-    def _previous_owners(self) -> dict[str, dict[int, int]]:
-        """Claims of generations before the newest, the latest of each partition, by topic."""
-        newest = self.found.max_generation
-        latest: dict[str, dict[int, tuple[int, int]]] = {}
-        for place, claims in enumerate(self.found.claims):
-            generation = NO_GENERATION if claims.generation is None else claims.generation
-            if generation < newest:
-                for topic, partitions in claims.partitions:
-                    of_topic = latest.setdefault(topic, {}) if topic in self.holders else {}
-                    for partition in partitions:
-                        known = of_topic.get(partition)
-                        if known is None or generation > known[0]:
-                            of_topic[partition] = (generation, place)
-        return {
-            topic: {partition: place for partition, (_, place) in of_topic.items()}
-            for topic, of_topic in latest.items()
-        }
 
     # What is kept, and what is free
 
@@ -145,31 +132,11 @@ class _Builder:
                     self.holders[topic][partition] = NOBODY
         return dropped
 
-    def _free(self) -> dict[str, Sequence[int]]:
-        """Partitions that nobody keeps, by topic in Kafka's order.
-
-        As in the constrained builder, what is kept and does not exist is never stepped over: all behind it is free.
-        """
-        free: dict[str, Sequence[int]] = {}
-        odd: dict[str, list[int]] = {}
-        for topic, partition in self.besides:
-            odd.setdefault(topic, []).append(partition)
-        stuck = False
-        for topic in self.topics:
-            holding = self.holders[topic]
-            stuck = stuck or any(partition < 0 for partition in odd.get(topic, ()))
-            if stuck:
-                free[topic] = range(len(holding))
-            elif NOBODY in holding:
-                free[topic] = [p for p, place in enumerate(holding) if place == NOBODY]
-            stuck = stuck or topic in odd
-        return free
-
     # Filling up
 
     def balance(self) -> None:
         initializing = not any(self.sizes)
-        free = self._free()
+        free = free_partitions(self.holders, self.topics, self.besides)
         whole: Partitions = {topic: range(count) for topic, count in self.found.counts.items()}
         left: Partitions = free
         if self.found.racks:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from groups.wire.user_data import NO_GENERATION
+from groups.wire.embedded.user_data import NO_GENERATION
 from simulations.assignors.claims import Claims, claims_of_all
 from simulations.assignors.classic.metadata import partition_counts, rack_of, racks_by_topic, racks_help
 from simulations.assignors.explanation import Explanation, explain_drop
@@ -158,3 +158,47 @@ def _settle(found: Ownership) -> None:
     for topic, partition in unowned:
         if 0 <= partition < len(holders[topic]):
             holders[topic][partition] = NOBODY
+
+
+def free_partitions(
+    holders: Mapping[str, Sequence[int]], topics: Iterable[str], kept: Iterable[TopicPartition]
+) -> dict[str, Sequence[int]]:
+    """Partitions that nobody keeps, by topic in the order of ``topics``; ``kept`` are those that do not exist.
+
+    Kafka steps through all partitions beside the sorted list of what is kept. One of that list which does not exist is
+    never reached, so all that comes behind it counts as free.
+    """
+    odd: dict[str, list[int]] = {}
+    for topic, partition in kept:
+        odd.setdefault(topic, []).append(partition)
+    free: dict[str, Sequence[int]] = {}
+    stuck = False
+    for topic in topics:
+        holding = holders[topic]
+        stuck = stuck or any(partition < 0 for partition in odd.get(topic, ()))
+        if stuck:
+            free[topic] = range(len(holding))
+        elif NOBODY in holding:
+            free[topic] = [partition for partition, place in enumerate(holding) if place == NOBODY]
+        stuck = stuck or topic in odd
+    return free
+
+
+def previous_owners(found: Ownership) -> dict[str, dict[int, int]]:
+    """Claims of generations before the newest, the latest of each partition: topic → partition → member."""
+    latest: dict[str, dict[int, tuple[int, int]]] = {}
+    for place, claims in enumerate(found.claims):
+        generation = NO_GENERATION if claims.generation is None else claims.generation
+        if generation < found.max_generation:
+            for topic, partitions in claims.partitions:
+                if topic not in found.holders:
+                    continue
+                of_topic = latest.setdefault(topic, {})
+                for partition in partitions:
+                    known = of_topic.get(partition)
+                    if known is None or generation > known[0]:
+                        of_topic[partition] = (generation, place)
+    return {
+        topic: {partition: place for partition, (_, place) in of_topic.items()}
+        for topic, of_topic in latest.items()
+    }
