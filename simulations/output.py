@@ -10,8 +10,8 @@ from groups.history.fold import replay
 from groups.history.frames import FrameMaker
 from groups.history.record_lines import record_line
 from groups.history.state import State
-from groups.wire.batches import write_segment
-from groups.wire.record_batch import RecordBatch, coordinator_batch
+from groups.wire.logs.batches import write_segment
+from groups.wire.logs.record_batch import RecordBatch, coordinator_batch
 from groups.wire.records import encode_record
 
 FORMATS: Final = ("frames", "entries", "records", "segment")

@@ -7,8 +7,8 @@ from typing import Any
 
 from groups.history.entries import Entry, Kind, Provenance
 from groups.history.recorder import Batch, Recorder
-from groups.wire.embedded import encode_assignment, encode_subscription
-from groups.wire.primitives import to_base64
+from groups.wire.codecs.primitives import to_base64
+from groups.wire.embedded.consumer_protocol import encode_assignment, encode_subscription
 
 GROUP = "orders"
 TOPIC_ID = "cLledStpRu6ixDUvA4jVgA"

@@ -11,6 +11,7 @@ from explorer.api.endpoint import BadRequest
 from explorer.inspector.comparing import leads, sentence
 from explorer.inspector.topics import topic_names
 from groups import storage
+from groups.wire.codecs.primitives import from_base64, to_base64
 from groups.wire.errors import RecordError
 from groups.wire.inspection import (
     BadText,
@@ -25,7 +26,6 @@ from groups.wire.inspection import (
 from groups.wire.inspection.clients import clients
 from groups.wire.inspection.nodes import call_topics
 from groups.wire.inspection.sentences import says
-from groups.wire.primitives import from_base64, to_base64
 
 BYTES_MOST: Final = 256 * 1024
 """Bytes that one request may ask about: the largest records of groups that were seen are a tenth of it, and a page

@@ -9,14 +9,14 @@ from typing import Any, Final
 from explorer.inspector.records import place_of
 from groups import storage
 from groups.models import Timeline
+from groups.wire.codecs.primitives import to_base64
 from groups.wire.coordinator_schema import (
     CONSUMER_GROUP_CURRENT_MEMBER_ASSIGNMENT,
     CONSUMER_GROUP_MEMBER_METADATA,
     GROUP_METADATA,
     RECORD_TYPES,
 )
-from groups.wire.embedded import encode_assignment, encode_subscription
-from groups.wire.primitives import to_base64
+from groups.wire.embedded.consumer_protocol import encode_assignment, encode_subscription
 from groups.wire.records import encode_record
 
 COOPERATIVE: Final = (6).to_bytes(4, "big")

@@ -12,7 +12,7 @@ from groups.history.classic_state import ClassicGroup, ClassicMember
 from groups.history.fields import integer, text
 from groups.history.modern import fresh
 from groups.history.state import UNREADABLE, Protocol, State, seen_names
-from groups.wire.embedded import decode_assignment, decode_subscription
+from groups.wire.embedded.consumer_protocol import decode_assignment, decode_subscription
 
 Fields = Mapping[str, Any]
 

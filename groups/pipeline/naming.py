@@ -18,10 +18,10 @@ from typing import Any
 
 from groups.history.record_types import STREAMS_TYPES, TOPOLOGY, meaning
 from groups.history.volatile_moments import METADATA_LOG
-from groups.wire.embedded import decode_subscription
+from groups.wire.codecs.uuids import base64_to_uuid
+from groups.wire.embedded.consumer_protocol import decode_subscription
 from groups.wire.errors import RecordError, WireError
 from groups.wire.metadata_hash import group_hash, topic_hash
-from groups.wire.uuids import base64_to_uuid
 
 TOPICS_FILE = "topics file"
 COMMIT = "commit"

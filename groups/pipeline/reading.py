@@ -28,10 +28,10 @@ from groups.history.record_types import SHARE_STATE
 from groups.history.share import UNKNOWN_TOPIC_NAME
 from groups.pipeline.recognising import Kind
 from groups.pipeline.sources import Split
-from groups.wire.batches import BatchProblem, Record, RecordBatch, read_batches
-from groups.wire.control import ControlType, decode_control
 from groups.wire.errors import RecordError
-from groups.wire.metadata_log import decode_metadata_record
+from groups.wire.logs.batches import BatchProblem, Record, RecordBatch, read_batches
+from groups.wire.logs.control import ControlType, decode_control
+from groups.wire.logs.metadata_log import decode_metadata_record
 from groups.wire.records import decode_record, is_opaque
 
 ROW = (

@@ -6,7 +6,7 @@ import mmap
 import struct
 from enum import StrEnum
 
-from groups.wire.batches import BatchProblem, ProblemKind, read_batches
+from groups.wire.logs.batches import BatchProblem, ProblemKind, read_batches
 
 LOOK_BYTES = 1024 * 1024
 """How far into a file the search goes for the first record that tells what the log is."""

@@ -19,8 +19,8 @@ from typing import Final
 
 import xxhash
 
-from groups.wire.java_strings import java_order
-from groups.wire.uuids import base64_to_uuid
+from groups.wire.codecs.java_strings import java_order
+from groups.wire.codecs.uuids import base64_to_uuid
 
 MAGIC_BYTE: Final = b"\x00"
 """Kafka's ``TOPIC_HASH_MAGIC_BYTE``; another value would mean another way to compute the hash."""

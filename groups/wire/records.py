@@ -19,7 +19,8 @@ import struct
 from collections.abc import Mapping
 from typing import Any, Final
 
-from groups.wire.codec import codec
+from groups.wire.codecs.codec import codec
+from groups.wire.codecs.primitives import Reader, from_base64, to_base64
 from groups.wire.coordinator_schema import RECORD_TYPES, RecordType
 from groups.wire.errors import (
     MalformedError,
@@ -28,7 +29,6 @@ from groups.wire.errors import (
     UnencodableError,
     UnknownVersionError,
 )
-from groups.wire.primitives import Reader, from_base64, to_base64
 
 __all__ = ["RELEASED", "KnownRecords", "RecordError", "decode_record", "encode_record", "is_opaque"]
 

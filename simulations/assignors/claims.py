@@ -9,7 +9,7 @@ from struct import Struct, unpack_from
 from struct import error as StructError
 from typing import Final
 
-from groups.wire.user_data import COOPERATIVE_STICKY, NO_GENERATION, STICKY, member_data
+from groups.wire.embedded.user_data import COOPERATIVE_STICKY, NO_GENERATION, STICKY, member_data
 from simulations.assignors.interface import GroupSpec, MemberSpec, Owned
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from groups.history.consumer_state import STABLE, UNRELEASED_PARTITIONS, ConsumerMember
 from groups.history.state import Semantics
-from groups.wire.uuids import uuid_to_base64
+from groups.wire.codecs.uuids import uuid_to_base64
 from simulations.coordinator import records
 from simulations.coordinator.image import Image, ImageTopic
 from simulations.coordinator.messages import Partitions

@@ -11,8 +11,8 @@ import pytest
 from explorer.inspector import answering
 from groups import storage
 from groups.models import Timeline
-from groups.wire.embedded import encode_subscription
-from groups.wire.primitives import to_base64
+from groups.wire.codecs.primitives import to_base64
+from groups.wire.embedded.consumer_protocol import encode_subscription
 from tests.api.conftest import Api
 from tests.stories import TOPIC_ID, Story, a_day_of_three, classic_group
 

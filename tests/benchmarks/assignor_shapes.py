@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any, Final
 
-from groups.wire.user_data import encode_sticky
+from groups.wire.embedded.user_data import encode_sticky
 from simulations.assignors import ASSIGNORS
 from simulations.assignors.spec_document import read_spec
 

@@ -16,8 +16,8 @@ from pathlib import Path
 from statistics import median
 from typing import Final
 
-from groups.wire.batches import RecordBatch, read_batches
-from groups.wire.embedded import decode_assignment, decode_subscription
+from groups.wire.embedded.consumer_protocol import decode_assignment, decode_subscription
+from groups.wire.logs.batches import RecordBatch, read_batches
 from groups.wire.records import decode_record
 from tests.benchmarks.figures import Figure
 from tests.benchmarks.wire_samples import SAMPLES, Sample

@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-from groups.wire.batches import coordinator_batch, write_segment
-from groups.wire.embedded import encode_assignment, encode_subscription
+from groups.wire.codecs.uuids import uuid_to_base64
+from groups.wire.embedded.consumer_protocol import encode_assignment, encode_subscription
+from groups.wire.logs.batches import coordinator_batch, write_segment
 from groups.wire.records import encode_record
-from groups.wire.uuids import uuid_to_base64
 
 GROUPS: Final = 200
 TOPICS: Final = 400

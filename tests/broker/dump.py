@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from groups.wire.embedded import decode_assignment, decode_subscription
+from groups.wire.embedded.consumer_protocol import decode_assignment, decode_subscription
 
 from . import jars
 

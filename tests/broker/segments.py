@@ -10,9 +10,9 @@ from groups.history.entries import Entry, Kind, Provenance
 from groups.history.fold import replay
 from groups.history.frames import FrameMaker
 from groups.history.state import initial_state
-from groups.wire.batches import RecordBatch, read_batches
+from groups.wire.logs.batches import RecordBatch, read_batches
+from groups.wire.logs.metadata_log import decode_metadata_record
 from groups.wire.metadata_hash import group_hash, topic_hash
-from groups.wire.metadata_log import decode_metadata_record
 from groups.wire.records import decode_record
 
 

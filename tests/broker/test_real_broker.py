@@ -6,7 +6,7 @@ import pytest
 
 from groups.history.units import units
 from groups.pipeline.group_records import GroupRecord
-from groups.wire.control import ControlType, decode_control
+from groups.wire.logs.control import ControlType, decode_control
 from groups.wire.records import decode_record
 
 from .comparison import disagreements, untrue_tables

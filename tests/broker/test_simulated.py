@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from groups.wire.batches import RecordBatch, read_batches
+from groups.wire.logs.batches import RecordBatch, read_batches
 
 from .comparison import SLACK_MS
 from .conftest import Session

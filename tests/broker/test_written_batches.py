@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from groups.wire.batches import (
+from groups.wire.logs.batches import (
     Compression,
     Header,
     Record,

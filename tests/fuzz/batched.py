@@ -10,7 +10,8 @@ from typing import Final
 
 import google_crc32c
 
-from groups.wire.batches import (
+from groups.wire.errors import UnwritableBatchError
+from groups.wire.logs.batches import (
     BatchProblem,
     Compression,
     Header,
@@ -20,9 +21,8 @@ from groups.wire.batches import (
     read_batches,
     write_batch,
 )
-from groups.wire.compression import compress, decompress
-from groups.wire.errors import UnwritableBatchError
-from groups.wire.record_batch import CRC_END, HEADER_BYTES, LENGTH_END, MAGIC
+from groups.wire.logs.compression import compress, decompress
+from groups.wire.logs.record_batch import CRC_END, HEADER_BYTES, LENGTH_END, MAGIC
 from tests.fuzz.oracle import Target, expect
 from tests.fuzz.values import batches
 

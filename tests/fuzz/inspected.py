@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import orjson
 
+from groups.wire.codecs.schema import Message
 from groups.wire.coordinator_schema import RECORD_TYPES
 from groups.wire.errors import RecordError, UnencodableError
 from groups.wire.inspection import (
@@ -29,8 +30,7 @@ from groups.wire.inspection import (
 )
 from groups.wire.inspection.nodes import REST, TAG_COUNT
 from groups.wire.inspection.text import BadText, bytes_from_text
-from groups.wire.record_batch import HEADER_BYTES
-from groups.wire.schema import Message
+from groups.wire.logs.record_batch import HEADER_BYTES
 from tests.fuzz.batched import batch_seeds, sealed, segment_seeds, written_records
 from tests.fuzz.messages import check_extents, made, message_of, messages
 from tests.fuzz.oracle import MOST_LISTED_BYTES_FOR_A_BYTE, Target, expect

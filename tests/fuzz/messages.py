@@ -10,18 +10,18 @@ from collections.abc import Callable, Iterator
 from functools import cache, partial
 from typing import Final
 
-from groups.wire.codec import codec
+from groups.wire.codecs.codec import codec
+from groups.wire.codecs.schema import Message
+from groups.wire.codecs.struct_readers import struct_reader
 from groups.wire.coordinator_schema import RECORD_TYPES
-from groups.wire.embedded import ASSIGNMENT, SUBSCRIPTION
+from groups.wire.embedded.consumer_protocol import ASSIGNMENT, SUBSCRIPTION
+from groups.wire.embedded.streams_user_data import ASSIGNMENT_INFO, SUBSCRIPTION_INFO, VERSION_PROBE
+from groups.wire.embedded.user_data import COOPERATIVE_STICKY_USER_DATA, STICKY_USER_DATA
 from groups.wire.errors import RecordError
 from groups.wire.inspection import Kind, Node, kinds
 from groups.wire.inspection.nodes import values_of
 from groups.wire.inspection.walk import Stopped, Walk
 from groups.wire.rpc import APIS, REQUEST_HEADER, RESPONSE_HEADER, Api
-from groups.wire.schema import Message
-from groups.wire.streams_user_data import ASSIGNMENT_INFO, SUBSCRIPTION_INFO, VERSION_PROBE
-from groups.wire.struct_readers import struct_reader
-from groups.wire.user_data import COOPERATIVE_STICKY_USER_DATA, STICKY_USER_DATA
 from tests.fuzz.oracle import MOST_LISTED_BYTES_FOR_A_BYTE, Target, expect
 from tests.fuzz.values import encodings
 

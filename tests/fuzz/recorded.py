@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 import orjson
 
-from groups.wire.codec import codec
-from groups.wire.control import ControlType, decode_control, encode_control
+from groups.wire.codecs.codec import codec
 from groups.wire.coordinator_schema import RECORD_TYPES
-from groups.wire.metadata_log import decode_metadata_record
+from groups.wire.logs.control import ControlType, decode_control, encode_control
+from groups.wire.logs.metadata_log import decode_metadata_record
 from groups.wire.records import decode_record, encode_record, is_opaque
 from groups.wire.rpc import APIS, Api, decode_request, decode_response, encode_request, encode_response
 from tests.fuzz.messages import made

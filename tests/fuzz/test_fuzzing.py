@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from groups.wire.codecs.schema import Array, FieldType, Form, Primitive, Struct
 from groups.wire.errors import BatchError, MalformedError
-from groups.wire.schema import Array, FieldType, Form, Primitive, Struct
 from tests.fuzz import corpus, oracle
 from tests.fuzz.messages import messages
 from tests.fuzz.oracle import Finding, Target, attempt, attempt_counting, time_bound

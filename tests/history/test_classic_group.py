@@ -10,7 +10,7 @@ import orjson
 from groups.history.entries import Kind, Provenance
 from groups.history.ownership import Ownership
 from groups.history.steps import step_between
-from groups.wire.embedded import encode_assignment, encode_subscription
+from groups.wire.embedded.consumer_protocol import encode_assignment, encode_subscription
 from tests.history.logs import FOO, STABLE, Log, Records, record
 
 R = Records()

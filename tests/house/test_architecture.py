@@ -25,7 +25,7 @@ PURE = [
     *("simulations/assignors", "simulations/coordinator", "simulations/clients", "simulations/engine"),
     "simulations/laboratory",
 ]
-MAKER_OF_FUNCTIONS = "groups/wire/fused_readers.py"
+MAKER_OF_FUNCTIONS = "groups/wire/codecs/fused_readers.py"
 """The one place that may compile text: functions made of schemas, which are constants of the code."""
 
 

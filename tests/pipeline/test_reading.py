@@ -10,8 +10,8 @@ import pytest
 
 from groups.pipeline.reading import Row, read_split
 from groups.pipeline.sources import list_sources
-from groups.wire.batches import Compression
-from groups.wire.control import ControlType
+from groups.wire.logs.batches import Compression
+from groups.wire.logs.control import ControlType
 from tests.pipeline.segments import FOO, Group, Segment, record, sample_group
 
 

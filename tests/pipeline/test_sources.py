@@ -9,7 +9,7 @@ import pytest
 
 from groups.pipeline.recognising import Kind
 from groups.pipeline.sources import list_sources
-from groups.wire.batches import Compression
+from groups.wire.logs.batches import Compression
 from tests.pipeline.segments import Group, Segment, metadata_segment, sample_group
 
 

@@ -10,7 +10,7 @@ import orjson
 import pytest
 
 from groups import imports
-from groups.wire.control import ControlType
+from groups.wire.logs.control import ControlType
 from tests.pipeline.conftest import Lines
 from tests.pipeline.segments import BAR, FOO, Group, Segment, sample_group
 from tests.pipeline.test_timelines import entries, fold, timelines

@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from groups.wire.user_data import encode_sticky
+from groups.wire.embedded.user_data import encode_sticky
 from simulations.assignors import ASSIGNORS
 from simulations.assignors.spec_document import answer_to
 from tests.broker import jars

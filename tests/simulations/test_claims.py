@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from groups.wire.user_data import STICKY, encode_sticky
+from groups.wire.embedded.user_data import STICKY, encode_sticky
 from simulations.assignors.claims import Claims, claims_of, claims_of_all
 from simulations.assignors.interface import MemberSpec
 

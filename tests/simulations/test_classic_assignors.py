@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from groups.wire.user_data import encode_cooperative_sticky, encode_sticky
+from groups.wire.embedded.user_data import encode_cooperative_sticky, encode_sticky
 from simulations.assignors import ASSIGNORS, Assignment, Assignor, AssignorError, GroupSpec, MemberSpec, Topic
 from simulations.assignors.validation import problems
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from groups.history.entries import Entry, Kind
-from groups.wire.batches import read_batches
-from groups.wire.record_batch import RecordBatch
+from groups.wire.logs.batches import read_batches
+from groups.wire.logs.record_batch import RecordBatch
 from groups.wire.records import decode_record
 from simulations import engine, studies
 from simulations.engine import RunTooLong, run, simulation

@@ -14,7 +14,7 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 
 from groups.history.recorder import Batch
-from groups.wire.batches import read_batches
+from groups.wire.logs.batches import read_batches
 from simulations.worker import answer
 
 ROOT = Path(__file__).resolve().parents[2]

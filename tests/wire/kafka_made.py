@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from groups.wire.schema import UNKNOWN_TAGS
+from groups.wire.codecs.schema import UNKNOWN_TAGS
 
 FOLDER = Path(__file__).parent / "fixtures"
 

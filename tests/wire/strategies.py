@@ -6,10 +6,10 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from groups.wire.batches import Compression, Header, Record, RecordBatch, TimestampType
+from groups.wire.codecs.schema import UNKNOWN_TAGS, Array, Field, FieldType, Form, Message, Primitive, Struct
+from groups.wire.codecs.uuids import uuid_to_base64
 from groups.wire.coordinator_schema import RECORD_TYPES, RecordType
-from groups.wire.schema import UNKNOWN_TAGS, Array, Field, FieldType, Form, Message, Primitive, Struct
-from groups.wire.uuids import uuid_to_base64
+from groups.wire.logs.batches import Compression, Header, Record, RecordBatch, TimestampType
 
 # Without lone surrogates, which no UTF-8 has.
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)

@@ -12,9 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from groups.wire import batches as batches_module
-from groups.wire import compression as compression_module
-from groups.wire.batches import (
+from groups.wire.errors import BatchError, CompressionError, UnwritableBatchError
+from groups.wire.logs import batches as batches_module
+from groups.wire.logs import compression as compression_module
+from groups.wire.logs.batches import (
     BatchProblem,
     Compression,
     ProblemKind,
@@ -27,8 +28,7 @@ from groups.wire.batches import (
     write_batch,
     write_segment,
 )
-from groups.wire.compression import compress, decompress
-from groups.wire.errors import BatchError, CompressionError, UnwritableBatchError
+from groups.wire.logs.compression import compress, decompress
 from tests.wire import strategies
 
 AT_MS = 1_795_224_375_134

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groups.wire.codec import codec
+from groups.wire.codecs.codec import codec
+from groups.wire.codecs.schema import Array, Field, Message, Primitive, struct
 from groups.wire.errors import UnencodableError, UnknownVersionError
-from groups.wire.schema import Array, Field, Message, Primitive, struct
 from tests.wire.strategies import bodies
 
 SWITCH = Message(

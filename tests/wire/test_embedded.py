@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groups.wire.control import ControlRecord, ControlType, decode_control
-from groups.wire.embedded import (
+from groups.wire.embedded.consumer_protocol import (
     ASSIGNMENT,
     SUBSCRIPTION,
     as_the_client_writes,
@@ -25,7 +24,8 @@ from groups.wire.errors import (
     UnencodableError,
     UnknownVersionError,
 )
-from groups.wire.metadata_log import decode_metadata_record
+from groups.wire.logs.control import ControlRecord, ControlType, decode_control
+from groups.wire.logs.metadata_log import decode_metadata_record
 from tests.wire.strategies import bodies
 
 # Topic foo, no user data, owns foo-0 and foo-1.

@@ -6,15 +6,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from groups.wire.codec import codec
+from groups.wire.codecs.codec import codec
+from groups.wire.codecs.fused_readers import fused_reader
+from groups.wire.codecs.primitives import Reader
+from groups.wire.codecs.schema import Array, Field, Message, Primitive, struct
+from groups.wire.codecs.struct_readers import struct_reader
 from groups.wire.coordinator_schema import RECORD_TYPES
-from groups.wire.embedded import ASSIGNMENT, SUBSCRIPTION
+from groups.wire.embedded.consumer_protocol import ASSIGNMENT, SUBSCRIPTION
 from groups.wire.errors import RecordError
-from groups.wire.fused_readers import fused_reader
-from groups.wire.primitives import Reader
 from groups.wire.rpc.apis import APIS
-from groups.wire.schema import Array, Field, Message, Primitive, struct
-from groups.wire.struct_readers import struct_reader
 from tests.wire.strategies import bodies
 
 NESTED = struct(Field("name", Primitive.STRING), Field("late", Array(Primitive.UUID), since=1, tag=0))

@@ -6,8 +6,10 @@ from collections.abc import Callable
 
 import pytest
 
-from groups.wire import batches as batches_module
-from groups.wire.batches import (
+from groups.wire.codecs.primitives import write_varlong
+from groups.wire.errors import BatchError, CompressionError
+from groups.wire.logs import batches as batches_module
+from groups.wire.logs.batches import (
     BatchProblem,
     Compression,
     ProblemKind,
@@ -16,10 +18,8 @@ from groups.wire.batches import (
     read_batches,
     write_batch,
 )
-from groups.wire.compression import MOST_GZIP_MEMBERS, compress, decompress
-from groups.wire.errors import BatchError, CompressionError
-from groups.wire.primitives import write_varlong
-from groups.wire.record_batch import MOST_RECORDS
+from groups.wire.logs.compression import MOST_GZIP_MEMBERS, compress, decompress
+from groups.wire.logs.record_batch import MOST_RECORDS
 from tests.fuzz.batched import sealed
 
 EMPTY = write_batch(

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from groups.wire.batches import write_batch
 from groups.wire.inspection import Node, find, inspect, kinds
 from groups.wire.inspection import walk as walking
 from groups.wire.inspection.layouts import RecordKey, SelfVersioned, Unversioned, Versioned
 from groups.wire.inspection.nodes import values_of
 from groups.wire.inspection.requests import Request, Response
+from groups.wire.logs.batches import write_batch
 from groups.wire.rpc import APIS, REQUEST_HEADER, encode_request, request_header_version
 from tests.wire.strategies import batches, bodies
 

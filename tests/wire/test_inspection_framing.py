@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
-from groups.wire.batches import Compression, RecordBatch, coordinator_batch, parse_batch, write_batch
 from groups.wire.errors import RecordError
 from groups.wire.inspection import as_text, edit, find, guess, inspect, kinds, says
+from groups.wire.logs.batches import Compression, RecordBatch, coordinator_batch, parse_batch, write_batch
 from groups.wire.rpc import APIS, encode_request, encode_response
 from tests.wire.strategies import batches
 from tests.wire.test_inspection_words import NEWER, RECORD

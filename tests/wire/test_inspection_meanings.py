@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from groups.history import consumer_state, streams_state
+from groups.wire.codecs.schema import Array, Field
 from groups.wire.coordinator_schema import RECORD_TYPES
 from groups.wire.inspection import find, inspect, kinds
 from groups.wire.inspection.kinds import kebab
-from groups.wire.schema import Array, Field
 
 
 @pytest.mark.parametrize(

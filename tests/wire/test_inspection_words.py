@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 import groups
-from groups.wire.batches import RecordBatch, read_batches
 from groups.wire.coordinator_schema import RECORD_TYPES
+from groups.wire.embedded.streams_user_data import encode_assignment_info, encode_subscription_info
 from groups.wire.inspection import (
     as_text,
     clients,
@@ -24,7 +24,7 @@ from groups.wire.inspection import (
 )
 from groups.wire.inspection.kinds import kebab
 from groups.wire.inspection.text import BadText, bytes_from_text
-from groups.wire.streams_user_data import encode_assignment_info, encode_subscription_info
+from groups.wire.logs.batches import RecordBatch, read_batches
 from tests.wire.test_inspection import ASSIGNMENT, STICKY, SUBSCRIPTION, with_user_data
 
 SAMPLE = Path(groups.__file__).parent / "samples" / "orders-enrich" / "segments"

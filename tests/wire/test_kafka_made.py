@@ -5,12 +5,10 @@ from typing import Any
 
 import pytest
 
-from groups.wire.batches import RecordBatch, TimestampType, read_batches, write_batch
-from groups.wire.codec import codec
-from groups.wire.compression import Compression
-from groups.wire.control import ControlType, decode_control, encode_control
+from groups.wire.codecs.codec import codec
+from groups.wire.codecs.schema import UNKNOWN_TAGS, Message
 from groups.wire.coordinator_schema import RECORD_TYPES
-from groups.wire.embedded import (
+from groups.wire.embedded.consumer_protocol import (
     ASSIGNMENT,
     SUBSCRIPTION,
     decode_assignment,
@@ -18,16 +16,18 @@ from groups.wire.embedded import (
     encode_assignment,
     encode_subscription,
 )
-from groups.wire.metadata_hash import group_hash, topic_hash
-from groups.wire.metadata_log import decode_metadata_record
-from groups.wire.records import decode_record, encode_record
-from groups.wire.schema import UNKNOWN_TAGS, Message
-from groups.wire.user_data import (
+from groups.wire.embedded.user_data import (
     decode_cooperative_sticky,
     decode_sticky,
     encode_cooperative_sticky,
     encode_sticky,
 )
+from groups.wire.logs.batches import RecordBatch, TimestampType, read_batches, write_batch
+from groups.wire.logs.compression import Compression
+from groups.wire.logs.control import ControlType, decode_control, encode_control
+from groups.wire.logs.metadata_log import decode_metadata_record
+from groups.wire.metadata_hash import group_hash, topic_hash
+from groups.wire.records import decode_record, encode_record
 from tests.wire.kafka_made import as_kafka_prints, as_text, lines
 
 

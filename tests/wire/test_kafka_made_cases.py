@@ -4,9 +4,9 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any
 
+from groups.wire.codecs.schema import Array, Message, Struct
 from groups.wire.coordinator_schema import RECORD_TYPES
 from groups.wire.rpc import APIS, REQUEST_HEADER, RESPONSE_HEADER
-from groups.wire.schema import Array, Message, Struct
 from tests.wire.kafka_made import lines
 
 Path = tuple[str | int, ...]

@@ -4,9 +4,9 @@ from collections import Counter
 
 import pytest
 
-from groups.wire.codec import codec
+from groups.wire.codecs.codec import codec
+from groups.wire.codecs.schema import Message
 from groups.wire.rpc import APIS, REQUEST_HEADER, RESPONSE_HEADER
-from groups.wire.schema import Message
 from tests.wire.kafka_made import as_kafka_prints, as_text, lines
 
 MESSAGES = [

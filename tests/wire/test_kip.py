@@ -7,7 +7,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from groups.wire.codec import codec
+from groups.wire.codecs.codec import codec
+from groups.wire.codecs.schema import Message
 from groups.wire.errors import UnencodableError
 from groups.wire.kip import (
     INSTALL_ASSIGNMENT,
@@ -29,7 +30,6 @@ from groups.wire.rpc import (
     encode_response,
     error_name,
 )
-from groups.wire.schema import Message
 from tests.wire.strategies import bodies, payloads
 
 FOO = "cLledStpRu6ixDUvA4jVgA"

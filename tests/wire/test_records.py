@@ -8,15 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groups.wire.errors import MalformedError, TruncatedError, UnencodableError, WireError
-from groups.wire.primitives import (
+from groups.wire.codecs.primitives import (
     read_unsigned_varint,
     read_varlong,
     write_unsigned_varint,
     write_varlong,
 )
+from groups.wire.codecs.uuids import base64_to_uuid, uuid_to_base64
+from groups.wire.errors import MalformedError, TruncatedError, UnencodableError, WireError
 from groups.wire.records import decode_record, encode_record, is_opaque
-from groups.wire.uuids import base64_to_uuid, uuid_to_base64
 from tests.wire.strategies import integers, payloads
 
 EPOCH = {"type": 3, "key": {"groupId": "orders"}, "version": 0, "value": {"epoch": 2}}

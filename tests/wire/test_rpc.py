@@ -20,7 +20,9 @@ from kio.index import load_request_schema, load_response_schema
 from kio.schema.errors import ErrorCode
 from kio.serial import entity_reader, entity_writer
 
-from groups.wire.codec import codec
+from groups.wire.codecs.codec import codec
+from groups.wire.codecs.schema import NEVER, UNKNOWN_TAGS, Array, Field, Message, Primitive, struct
+from groups.wire.codecs.uuids import base64_to_uuid
 from groups.wire.errors import RecordError, UnencodableError, UnknownVersionError
 from groups.wire.rpc import (
     APIS,
@@ -39,8 +41,6 @@ from groups.wire.rpc import (
     response_header_version,
 )
 from groups.wire.rpc.merging import in_one_version, merged
-from groups.wire.schema import NEVER, UNKNOWN_TAGS, Array, Field, Message, Primitive, struct
-from groups.wire.uuids import base64_to_uuid
 from tests.wire.strategies import bodies
 
 FORMATS = [

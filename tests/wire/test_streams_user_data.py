@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groups.wire.errors import MalformedError, RecordError, UnencodableError, UnknownVersionError
-from groups.wire.java_strings import read_modified_utf8, write_modified_utf8
-from groups.wire.streams_user_data import (
+from groups.wire.codecs.java_strings import read_modified_utf8, write_modified_utf8
+from groups.wire.codecs.uuids import base64_to_uuid
+from groups.wire.embedded.streams_user_data import (
     ASSIGNMENT_INFO,
     SUBSCRIPTION_INFO,
     active_tasks,
@@ -25,7 +25,7 @@ from groups.wire.streams_user_data import (
     standby_tasks,
     task_text,
 )
-from groups.wire.uuids import base64_to_uuid
+from groups.wire.errors import MalformedError, RecordError, UnencodableError, UnknownVersionError
 from tests.wire.kafka_made import lines
 from tests.wire.strategies import bodies
 

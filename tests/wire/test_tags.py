@@ -2,9 +2,9 @@
 
 import pytest
 
-from groups.wire.codec import codec
+from groups.wire.codecs.codec import codec
+from groups.wire.codecs.schema import Field, Message, Primitive, struct
 from groups.wire.errors import MalformedError
-from groups.wire.schema import Field, Message, Primitive, struct
 
 EPOCH = Message(
     "Epoch", struct(Field("epoch", Primitive.INT8), Field("hash", Primitive.INT8, tag=0)), flexible_since=0

@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groups.wire.embedded import decode_subscription, encode_subscription
-from groups.wire.errors import RecordError, TruncatedError, UnencodableError
-from groups.wire.user_data import (
+from groups.wire.embedded.consumer_protocol import decode_subscription, encode_subscription
+from groups.wire.embedded.user_data import (
     COOPERATIVE_STICKY_USER_DATA,
     STICKY_USER_DATA,
     MemberData,
@@ -21,6 +20,7 @@ from groups.wire.user_data import (
     member_data,
     read_sticky,
 )
+from groups.wire.errors import RecordError, TruncatedError, UnencodableError
 from tests.wire.kafka_made import lines
 from tests.wire.strategies import bodies
 

@@ -9,18 +9,23 @@ from typing import Any
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
-from groups.wire.codec import codec
+from groups.wire.codecs.codec import codec
+from groups.wire.codecs.schema import Message
 from groups.wire.coordinator_schema import RECORD_TYPES
-from groups.wire.embedded import ASSIGNMENT, SUBSCRIPTION, encode_assignment, encode_subscription
-from groups.wire.records import encode_record
-from groups.wire.rpc import APIS, REQUEST_HEADER, RESPONSE_HEADER
-from groups.wire.schema import Message
-from groups.wire.user_data import (
+from groups.wire.embedded.consumer_protocol import (
+    ASSIGNMENT,
+    SUBSCRIPTION,
+    encode_assignment,
+    encode_subscription,
+)
+from groups.wire.embedded.user_data import (
     STICKY_USER_DATA,
     encode_cooperative_sticky,
     encode_sticky,
     member_data,
 )
+from groups.wire.records import encode_record
+from groups.wire.rpc import APIS, REQUEST_HEADER, RESPONSE_HEADER
 from tests.wire.kafka_made import as_kafka_prints
 from tests.wire.strategies import bodies
 

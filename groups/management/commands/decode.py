@@ -16,7 +16,6 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from groups.command_line import BAD_USAGE as BAD_INPUT
 from groups.command_line import in_one_line, whole_number
-from groups.wire.batches import BatchProblem, read_placed_batches
 from groups.wire.errors import RecordError
 from groups.wire.inspection import (
     MOST_BYTES,
@@ -34,6 +33,7 @@ from groups.wire.inspection import (
     says,
     seen_by,
 )
+from groups.wire.logs.batches import BatchProblem, read_placed_batches
 
 AUTO = "auto"
 STANDARD_INPUT = "-"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from groups.wire.schema import Field, Message, Primitive, Struct, struct
+from groups.wire.codecs.schema import Field, Message, Primitive, Struct, struct
 
 GROUP_KEY: Final = struct(Field("groupId", Primitive.STRING))
 MEMBER_KEY: Final = struct(Field("groupId", Primitive.STRING), Field("memberId", Primitive.STRING))

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from groups.wire.codecs.schema import Array, Field, Message, Primitive, struct
 from groups.wire.coordinator_schema.record_type import GROUP_KEY, MEMBER_KEY, RecordType, record_type
-from groups.wire.schema import Array, Field, Message, Primitive, struct
 
 INT8, INT32, INT64 = Primitive.INT8, Primitive.INT32, Primitive.INT64
 STRING, UUID = Primitive.STRING, Primitive.UUID

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from groups.wire.codecs.schema import Array, Field, Message, Primitive, struct
 from groups.wire.coordinator_schema.record_type import GROUP_KEY, MEMBER_KEY, RecordType, record_type
-from groups.wire.schema import Array, Field, Message, Primitive, struct
 
 INT8, INT16, INT32, INT64 = Primitive.INT8, Primitive.INT16, Primitive.INT32, Primitive.INT64
 UINT16, STRING = Primitive.UINT16, Primitive.STRING

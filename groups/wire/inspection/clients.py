@@ -1,7 +1,7 @@
 """What somebody who knows only an older version makes of bytes: a leader that was not restarted yet, an old broker.
 
 Blobs that members hand to each other may only grow at their end, so that an old client reads the front and ignores
-the rest; what follows for the group is told by ``groups.wire.older_clients``. Values of records are refused where
+the rest; what follows for the group is told by ``groups.wire.embedded.older_clients``. Values of records are refused where
 their version is not known.
 """
 
@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from groups.wire import older_clients
-from groups.wire.embedded import SUBSCRIPTION
+from groups.wire.embedded import older_clients
+from groups.wire.embedded.consumer_protocol import SUBSCRIPTION
+from groups.wire.embedded.user_data import COOPERATIVE_STICKY, STICKY
 from groups.wire.errors import RecordError
 from groups.wire.inspection.inspecting import inspect
 from groups.wire.inspection.kinds import kind_named
 from groups.wire.inspection.nodes import REST, Node, find
-from groups.wire.user_data import COOPERATIVE_STICKY, STICKY
 
 NOTHING_LOST: Final = "Nothing is lost."
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from groups.wire.codecs.primitives import from_base64, to_base64
+from groups.wire.codecs.schema import UNKNOWN_TAGS, Array, Field, FieldType, Form, Required, Struct
 from groups.wire.errors import RecordError, UnencodableError
 from groups.wire.inspection.inspecting import inspect
 from groups.wire.inspection.kinds import kind_named
 from groups.wire.inspection.layouts import Layout
 from groups.wire.inspection.nodes import REST, TAG_COUNT, UNKNOWN_TAG, Node
-from groups.wire.primitives import from_base64, to_base64
-from groups.wire.schema import UNKNOWN_TAGS, Array, Field, FieldType, Form, Required, Struct
 
 
 def edit(name: str, version: int | None, data: bytes, path: str, value: Any) -> bytes:

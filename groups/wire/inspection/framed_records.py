@@ -1,6 +1,6 @@
 """One record as it stands in a batch: its fields one by one, and written again.
 
-Lengths, deltas and counts are zigzag varints. Layout: ``groups.wire.record_batch``.
+Lengths, deltas and counts are zigzag varints. Layout: ``groups.wire.logs.record_batch``.
 """
 
 from __future__ import annotations
@@ -9,10 +9,17 @@ import struct
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from groups.wire.codecs.primitives import (
+    from_base64,
+    read_varint,
+    read_varlong,
+    take,
+    to_base64,
+    write_varlong,
+)
 from groups.wire.errors import MalformedError, RecordError, TruncatedError, UnencodableError
 from groups.wire.inspection.nodes import REST, Node
 from groups.wire.inspection.walk import Stopped, Walk
-from groups.wire.primitives import from_base64, read_varint, read_varlong, take, to_base64, write_varlong
 
 
 def list_record(walk: Walk, into: list[Node], at: int, message: str) -> int:

@@ -2,7 +2,7 @@
 
 Lengths, deltas and counts inside a record are zigzag varints. The records of a compressed batch are listed in
 coordinates of their own, those of what is decompressed. Whatever a batch's CRC says, its fields are listed.
-Layout: ``groups.wire.record_batch``.
+Layout: ``groups.wire.logs.record_batch``.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from typing import Any, Final
 
 import google_crc32c
 
-from groups.wire.batches import BatchProblem, read_placed_batches
-from groups.wire.compression import Compression, compress, decompress
+from groups.wire.codecs.primitives import take
+from groups.wire.codecs.schema import Form, Struct
 from groups.wire.errors import (
     CompressionError,
     MalformedError,
@@ -28,9 +28,9 @@ from groups.wire.inspection.framed_records import list_of, list_record, pack, wr
 from groups.wire.inspection.layouts import Listing
 from groups.wire.inspection.nodes import REST, Node, Problem, values_of
 from groups.wire.inspection.walk import MOST_BYTES, Stopped, Walk
-from groups.wire.primitives import take
-from groups.wire.record_batch import CRC_END, HEADER_BYTES, LEAST_RECORD_BYTES, LENGTH_END, MAGIC
-from groups.wire.schema import Form, Struct
+from groups.wire.logs.batches import BatchProblem, read_placed_batches
+from groups.wire.logs.compression import Compression, compress, decompress
+from groups.wire.logs.record_batch import CRC_END, HEADER_BYTES, LEAST_RECORD_BYTES, LENGTH_END, MAGIC
 
 HEADER_FIELDS: Final = (
     ("baseOffset", "int64", "q"),

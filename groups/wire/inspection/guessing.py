@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
+from groups.wire.codecs.schema import UNKNOWN_TAGS
 from groups.wire.errors import RecordError
 from groups.wire.inspection.kinds import Kind, kinds
 from groups.wire.inspection.nodes import Problem
-from groups.wire.schema import UNKNOWN_TAGS
 
 MOST_GUESSED_BYTES: Final = 1024 * 1024
 """Longer bytes are tried as a batch and as a segment alone: no record of a coordinator is longer by default."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from groups.wire.codecs.primitives import to_base64
 from groups.wire.coordinator_schema import RECORD_TYPES
 from groups.wire.errors import RecordError
 from groups.wire.inspection.framing import RECORD
@@ -14,7 +15,6 @@ from groups.wire.inspection.meanings import add_meanings
 from groups.wire.inspection.nodes import REST, Node, Problem, each_node
 from groups.wire.inspection.opening import open_blobs
 from groups.wire.inspection.walk import MOST_BYTES, Stopped, Walk
-from groups.wire.primitives import to_base64
 
 
 @dataclass(slots=True, kw_only=True)

@@ -12,17 +12,17 @@ from dataclasses import dataclass
 from functools import cache, partial
 from typing import Final
 
-from groups.wire import streams_user_data
+from groups.wire.codecs.schema import Message
 from groups.wire.coordinator_schema import RECORD_TYPES
-from groups.wire.embedded import ASSIGNMENT, SUBSCRIPTION
+from groups.wire.embedded import streams_user_data
+from groups.wire.embedded.consumer_protocol import ASSIGNMENT, SUBSCRIPTION
+from groups.wire.embedded.user_data import COOPERATIVE_STICKY_USER_DATA, STICKY_USER_DATA
 from groups.wire.errors import UnknownVersionError
 from groups.wire.inspection.framing import Batch, FramedRecord, Segment
 from groups.wire.inspection.layouts import Layout, RecordKey, SelfVersioned, Unversioned, Versioned
 from groups.wire.inspection.requests import Request, Response
 from groups.wire.kip import KIP_APIS, KIP_RECORD_TYPES
 from groups.wire.rpc import APIS, Direction, api_message
-from groups.wire.schema import Message
-from groups.wire.user_data import COOPERATIVE_STICKY_USER_DATA, STICKY_USER_DATA
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

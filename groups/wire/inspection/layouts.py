@@ -11,12 +11,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
-from groups.wire.codec import codec
+from groups.wire.codecs.codec import codec
+from groups.wire.codecs.schema import Form, Message, Struct
 from groups.wire.coordinator_schema import RECORD_TYPES
 from groups.wire.errors import RecordError, TruncatedError, UnencodableError, UnknownVersionError
 from groups.wire.inspection.nodes import REST, Node, Problem
 from groups.wire.inspection.walk import MOST_TRIED_BYTES, Walk
-from groups.wire.schema import Form, Message, Struct
 
 INT16: Final = struct.Struct(">h")
 INT32: Final = struct.Struct(">i")

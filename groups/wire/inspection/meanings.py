@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from groups.wire.compression import Compression
 from groups.wire.coordinator_schema import RECORD_TYPES
 from groups.wire.inspection.framing import COMPRESSION_BITS, CONTROL_BIT, RECORDS
 from groups.wire.inspection.kinds import kinds
@@ -23,6 +22,7 @@ from groups.wire.inspection.words import (
     time_in_words,
 )
 from groups.wire.kip import kip_error_name
+from groups.wire.logs.compression import Compression
 from groups.wire.rpc import APIS
 
 Meaning = str | Callable[[Node, Sequence[Sequence[Node]]], str]

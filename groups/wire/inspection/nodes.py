@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from groups.wire.schema import NEVER, UNKNOWN_TAGS
+from groups.wire.codecs.schema import NEVER, UNKNOWN_TAGS
 
 TAG_COUNT: Final = "_taggedFields"
 """The name of the node that is the count in front of a struct's tagged fields."""

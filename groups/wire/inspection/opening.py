@@ -1,7 +1,7 @@
 """Blobs that are opened in place: bytes fields whose content is known from what stands around them.
 
 The broker never looks into these bytes. What they are is said by the group's protocol type (``consumer`` means the
-consumer protocol of ``groups.wire.embedded``), and user data inside them belongs to the assignor whose name stands
+consumer protocol of ``groups.wire.embedded.consumer_protocol``), and user data inside them belongs to the assignor whose name stands
 with the protocol. Where neither is told (old versions of a request leave it out), the bytes are tried, and what
 reads to the last byte is said to look like it.
 """
@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from groups.wire.codecs.primitives import from_base64
 from groups.wire.coordinator_schema import RECORD_TYPES
 from groups.wire.errors import RecordError
 from groups.wire.inspection.framing import RECORDS
@@ -19,7 +20,6 @@ from groups.wire.inspection.kinds import kebab, kinds
 from groups.wire.inspection.layouts import Listing
 from groups.wire.inspection.nodes import REST, Node
 from groups.wire.inspection.walk import Stopped, Walk
-from groups.wire.primitives import from_base64
 
 CONSUMER: Final = "consumer"
 """The protocol type of consumer groups; Connect and Schema Registry have their own, with blobs of their own."""

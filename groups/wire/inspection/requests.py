@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from groups.wire.codec import codec
+from groups.wire.codecs.codec import codec
+from groups.wire.codecs.schema import Message
 from groups.wire.errors import RecordError, UnencodableError, UnknownVersionError
 from groups.wire.inspection.framing import Framed
 from groups.wire.inspection.layouts import INT32, Listing
@@ -22,7 +23,6 @@ from groups.wire.rpc import (
     request_frame,
     response_header_version,
 )
-from groups.wire.schema import Message
 
 
 @dataclass(frozen=True)

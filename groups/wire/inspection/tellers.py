@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from groups.wire.coordinator_schema import RECORD_TYPES
+from groups.wire.embedded.streams_user_data import previous_tasks, task_text
 from groups.wire.inspection.nodes import Node, find, value_of, values_of
 from groups.wire.inspection.words import (
     counted,
@@ -17,7 +18,6 @@ from groups.wire.inspection.words import (
     tasks_in_words,
     text,
 )
-from groups.wire.streams_user_data import previous_tasks, task_text
 
 Told = Iterator[str | tuple[str, str]]
 """Words, or words with the path of the field that they stand on."""

@@ -1,6 +1,6 @@
 """The listing of a message's fields, walked along the same declaration that its reader is compiled from.
 
-A walk takes the same decisions as ``groups.wire.struct_readers`` and reads each leaf by the compiled reader itself;
+A walk takes the same decisions as ``groups.wire.codecs.struct_readers`` and reads each leaf by the compiled reader itself;
 what it adds is where everything stands. It ends at the first fault: what was read stays, and the node that failed
 takes all bytes that are left around it.
 """
@@ -10,9 +10,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any, Final
 
-from groups.wire.errors import MalformedError, RecordError, TruncatedError
-from groups.wire.inspection.nodes import TAG_COUNT, UNKNOWN_TAG, Node, Problem
-from groups.wire.primitives import (
+from groups.wire.codecs.primitives import (
     Reader,
     from_base64,
     read_compact_length,
@@ -21,8 +19,20 @@ from groups.wire.primitives import (
     take,
     to_base64,
 )
-from groups.wire.schema import HIGHEST_TAG, NEVER, Array, Field, FieldType, Form, Message, Primitive, Struct
-from groups.wire.struct_readers import struct_reader
+from groups.wire.codecs.schema import (
+    HIGHEST_TAG,
+    NEVER,
+    Array,
+    Field,
+    FieldType,
+    Form,
+    Message,
+    Primitive,
+    Struct,
+)
+from groups.wire.codecs.struct_readers import struct_reader
+from groups.wire.errors import MalformedError, RecordError, TruncatedError
+from groups.wire.inspection.nodes import TAG_COUNT, UNKNOWN_TAG, Node, Problem
 
 MOST_NODES: Final = 50_000
 """Fields in one listing, about 8 MB of JSON: a classic group of 2,000 members. Where a listing comes to that many,

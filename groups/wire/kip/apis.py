@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from groups.wire.codecs.schema import Array, Field, Message, Primitive, Struct, struct
 from groups.wire.kip.records import METADATA, TOPIC_PARTITIONS
 from groups.wire.rpc.error_codes import error_name
-from groups.wire.schema import Array, Field, Message, Primitive, Struct, struct
 
 BOOL, INT8, INT16 = Primitive.BOOL, Primitive.INT8, Primitive.INT16
 INT32, INT64 = Primitive.INT32, Primitive.INT64

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from groups.wire.codecs.schema import Array, Field, Message, Primitive, Struct, struct
 from groups.wire.coordinator_schema import (
     CONSUMER_GROUP_CURRENT_MEMBER_ASSIGNMENT,
     CONSUMER_GROUP_MEMBER_METADATA,
@@ -22,7 +23,6 @@ from groups.wire.coordinator_schema import (
     RecordType,
 )
 from groups.wire.records import KnownRecords, decode_record, encode_record
-from groups.wire.schema import Array, Field, Message, Primitive, Struct, struct
 
 INT8, INT16, INT32, INT64 = Primitive.INT8, Primitive.INT16, Primitive.INT32, Primitive.INT64
 STRING, BYTES, UUID = Primitive.STRING, Primitive.BYTES, Primitive.UUID

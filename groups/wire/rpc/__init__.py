@@ -1,7 +1,7 @@
 """Requests and responses of the group coordinator: what clients and brokers say to each other.
 
 ``APIS`` has the APIs by key; ``api.request`` and ``api.response`` are ``Message``s for every version that ever was,
-to be used with ``groups.wire.codec``. Whole requests and responses, with their headers, are read by
+to be used with ``groups.wire.codecs.codec``. Whole requests and responses, with their headers, are read by
 ``decode_request`` and ``decode_response``. A request tells itself what it is: ``request_frame``.
 
 ================  ======================================================================

@@ -7,9 +7,9 @@ from enum import StrEnum
 from functools import cache
 from typing import Final, Protocol
 
+from groups.wire.codecs.schema import Message
 from groups.wire.errors import UnknownVersionError
 from groups.wire.rpc.declarations import declared_message
-from groups.wire.schema import Message
 
 API_VERSIONS: Final = 18
 

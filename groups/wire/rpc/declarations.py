@@ -14,10 +14,10 @@ from datetime import timedelta
 from types import NoneType
 from typing import Any, Final, get_args, get_origin
 
-from groups.wire.primitives import to_base64
+from groups.wire.codecs.primitives import to_base64
+from groups.wire.codecs.schema import NEVER, Array, Field, FieldType, Message, Primitive, Required, Struct
 from groups.wire.rpc.merging import in_one_version, merged
 from groups.wire.rpc.older import OLDER
-from groups.wire.schema import NEVER, Array, Field, FieldType, Message, Primitive, Required, Struct
 
 _PRIMITIVES: Final = {
     "bool": Primitive.BOOL,

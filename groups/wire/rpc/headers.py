@@ -23,7 +23,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from groups.wire.codec import codec
+from groups.wire.codecs.codec import codec
+from groups.wire.codecs.schema import Field, Message, Primitive
+from groups.wire.codecs.schema import struct as fields
 from groups.wire.errors import (
     MalformedError,
     RecordError,
@@ -32,8 +34,6 @@ from groups.wire.errors import (
     UnknownVersionError,
 )
 from groups.wire.rpc.apis import API_VERSIONS, APIS, Api
-from groups.wire.schema import Field, Message, Primitive
-from groups.wire.schema import struct as fields
 
 REQUEST_HEADER: Final = Message(
     "RequestHeader",

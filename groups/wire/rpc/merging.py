@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from groups.wire.schema import NEVER, Array, Field, FieldType, Primitive, Required, Struct
+from groups.wire.codecs.schema import NEVER, Array, Field, FieldType, Primitive, Required, Struct
 
 
 def in_one_version(body: Struct, version: int) -> Struct:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from groups.wire.schema import Array, Field, Message, Primitive, struct
+from groups.wire.codecs.schema import Array, Field, Message, Primitive, struct
 
 INT16, INT32, INT64, STRING = Primitive.INT16, Primitive.INT32, Primitive.INT64, Primitive.STRING
 

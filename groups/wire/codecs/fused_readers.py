@@ -1,6 +1,6 @@
 """One straight function for each version of a message, which reads what is usual in it two to three times faster.
 
-The readers of ``groups.wire.struct_readers`` say what a message means: a closure for each field, and an error that
+The readers of ``groups.wire.codecs.struct_readers`` say what a message means: a closure for each field, and an error that
 names the field and the byte. Here the same declaration becomes the text of one function, without a call for each
 field. What lies at fixed distances is one ``struct`` call: integers, ids, and the length or count that follows them.
 A member's current assignment of 100 partitions is then read by a handful of calls::
@@ -26,10 +26,10 @@ from contextlib import contextmanager
 from functools import cache, lru_cache
 from typing import Any, Final
 
-from groups.wire.primitives import LONGEST_STRING, Reader, read_unsigned_varint
-from groups.wire.schema import Array, Field, FieldType, Form, Primitive, Struct
-from groups.wire.struct_readers import value_reader
-from groups.wire.uuids import uuid_to_base64
+from groups.wire.codecs.primitives import LONGEST_STRING, Reader, read_unsigned_varint
+from groups.wire.codecs.schema import Array, Field, FieldType, Form, Primitive, Struct
+from groups.wire.codecs.struct_readers import value_reader
+from groups.wire.codecs.uuids import uuid_to_base64
 
 REMEMBERED_COUNTS: Final = 1024
 """Lists of integers are read by a ``struct`` for each length of list; this many are remembered."""

@@ -14,8 +14,8 @@ import struct
 from collections.abc import Callable
 from typing import Any, Final
 
+from groups.wire.codecs.uuids import UUID_BYTES, base64_to_uuid, uuid_to_base64
 from groups.wire.errors import MalformedError, TruncatedError, UnencodableError
-from groups.wire.uuids import UUID_BYTES, base64_to_uuid, uuid_to_base64
 
 Reader = Callable[[bytes, int], tuple[Any, int]]
 Writer = Callable[[bytearray, Any], None]

@@ -6,9 +6,8 @@ import struct
 from collections.abc import Iterable
 from typing import Any
 
-from groups.wire.errors import RecordError, UnencodableError
-from groups.wire.java_strings import write_chars, write_modified_utf8
-from groups.wire.primitives import (
+from groups.wire.codecs.java_strings import write_chars, write_modified_utf8
+from groups.wire.codecs.primitives import (
     LengthWriter,
     Writer,
     bytes_writer,
@@ -21,7 +20,7 @@ from groups.wire.primitives import (
     write_unsigned_varint,
     write_uuid,
 )
-from groups.wire.schema import (
+from groups.wire.codecs.schema import (
     HIGHEST_TAG,
     UNKNOWN_TAGS,
     Array,
@@ -32,6 +31,7 @@ from groups.wire.schema import (
     Required,
     Struct,
 )
+from groups.wire.errors import RecordError, UnencodableError
 
 
 def _write_count(form: Form) -> LengthWriter:

@@ -7,7 +7,7 @@ A batch is a header of 61 bytes and, possibly compressed, its records::
     producer id int64, producer epoch int16, base sequence int32, count int32, records…
 
 The CRC-32C covers everything from the attributes on. A whole segment, with whatever is wrong in it, is read by
-``groups.wire.batches``.
+``groups.wire.logs.batches``.
 
 Source: ``DefaultRecordBatch`` and ``DefaultRecord`` of Kafka's clients module.
 """
@@ -22,9 +22,9 @@ from typing import Final, NamedTuple
 
 import google_crc32c
 
-from groups.wire.compression import Compression, compress, decompress
+from groups.wire.codecs.primitives import read_varint, read_varlong, write_varlong
 from groups.wire.errors import BatchError, CompressionError, RecordError, UnwritableBatchError
-from groups.wire.primitives import read_varint, read_varlong, write_varlong
+from groups.wire.logs.compression import Compression, compress, decompress
 
 MAGIC: Final = 2
 NO_PRODUCER_ID: Final = -1

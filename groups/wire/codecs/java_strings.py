@@ -14,8 +14,8 @@ from __future__ import annotations
 import struct
 from typing import Any, Final
 
+from groups.wire.codecs.primitives import read_int32_length, take
 from groups.wire.errors import MalformedError, TruncatedError, UnencodableError
-from groups.wire.primitives import read_int32_length, take
 
 LONGEST_MODIFIED_UTF8: Final = 65_535
 """In bytes: what an unsigned int16 can say."""

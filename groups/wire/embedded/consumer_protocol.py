@@ -7,7 +7,7 @@ record; ``metadata`` of a protocol). A blob is an int16 version and a body witho
     assignment    assigned partitions, user data: the same in all versions
 
 A version later than 3 may only append, so it is read as version 3 and what follows is left alone; a client of old
-does the same with the last version that it knows (``groups.wire.older_clients``).
+does the same with the last version that it knows (``groups.wire.embedded.older_clients``).
 Source: ``ConsumerProtocolSubscription.json``, ``ConsumerProtocolAssignment.json`` and ``ConsumerProtocol`` of
 Kafka's clients module.
 """
@@ -18,11 +18,11 @@ import struct
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from groups.wire.codec import codec
+from groups.wire.codecs.codec import codec
+from groups.wire.codecs.java_strings import java_order
+from groups.wire.codecs.schema import Array, Field, Message, Primitive
+from groups.wire.codecs.schema import struct as fields
 from groups.wire.errors import RecordError, TruncatedError, UnencodableError, UnknownVersionError
-from groups.wire.java_strings import java_order
-from groups.wire.schema import Array, Field, Message, Primitive
-from groups.wire.schema import struct as fields
 
 NEWEST_VERSION: Final = 3
 

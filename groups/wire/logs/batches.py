@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, Final
 
 import google_crc32c
 
-from groups.wire.compression import Compression
 from groups.wire.errors import BatchError, UnwritableBatchError
-from groups.wire.record_batch import (
+from groups.wire.logs.compression import Compression
+from groups.wire.logs.record_batch import (
     CRC_END,
     HEADER,
     HEADER_BYTES,

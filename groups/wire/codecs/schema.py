@@ -2,7 +2,7 @@
 
 A ``Message`` is declared once for all of its versions, in the manner of Kafka's own message definitions: a field
 says since when it exists, since when it may be null, and whether it stands in the tagged section. Readers and
-writers are compiled from the declaration for one version at a time (``groups.wire.codec``); other users of the
+writers are compiled from the declaration for one version at a time (``groups.wire.codecs.codec``); other users of the
 same bytes (a field-by-field listing, a columnar reader) can walk the same declaration.
 
 Field names are those of Kafka's JSON form, which is what ``kafka-dump-log`` prints.
@@ -49,7 +49,7 @@ class Primitive(Enum):
     BYTES = ("bytes", None)
     MODIFIED_UTF8 = ("modified utf8", None)
     CHARS = ("chars", None)
-    """The two forms in which Java writes a string (``groups.wire.java_strings``); ``CHARS`` may be null in itself."""
+    """The two forms in which Java writes a string (``groups.wire.codecs.java_strings``); ``CHARS`` may be null in itself."""
 
     @property
     def struct_code(self) -> str | None:

@@ -19,11 +19,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from groups.wire.codec import codec
+from groups.wire.codecs.codec import codec
+from groups.wire.codecs.primitives import from_base64
+from groups.wire.codecs.schema import Array, Field, Message, Primitive
+from groups.wire.codecs.schema import struct as fields
 from groups.wire.errors import RecordError, UnencodableError
-from groups.wire.primitives import from_base64
-from groups.wire.schema import Array, Field, Message, Primitive
-from groups.wire.schema import struct as fields
 
 STICKY: Final = "sticky"
 COOPERATIVE_STICKY: Final = "cooperative-sticky"

@@ -12,10 +12,10 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from groups.wire.codec import prefix_reader
+from groups.wire.codecs.codec import prefix_reader
+from groups.wire.codecs.primitives import read_unsigned_varint
+from groups.wire.codecs.schema import Array, Field, Message, Primitive, Struct
 from groups.wire.errors import RecordError, UnknownVersionError
-from groups.wire.primitives import read_unsigned_varint
-from groups.wire.schema import Array, Field, Message, Primitive, Struct
 
 _FRAME: Final = 1
 """What every release of KRaft writes; 0 was that of its early access, which Kafka refuses too."""

@@ -12,10 +12,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final
 
-from groups.wire.embedded import NEWEST_VERSION, read_blob
-from groups.wire.errors import RecordError
-from groups.wire.schema import Message
-from groups.wire.user_data import (
+from groups.wire.codecs.schema import Message
+from groups.wire.embedded.consumer_protocol import NEWEST_VERSION, read_blob
+from groups.wire.embedded.user_data import (
     COOPERATIVE_STICKY,
     NO_GENERATION,
     STICKY,
@@ -23,6 +22,7 @@ from groups.wire.user_data import (
     flat_partitions,
     member_data,
 )
+from groups.wire.errors import RecordError
 
 RANGE: Final = "range"
 ROUND_ROBIN: Final = "roundrobin"

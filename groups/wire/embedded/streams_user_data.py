@@ -17,7 +17,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from groups.wire.codec import codec
+from groups.wire.codecs.codec import codec
+from groups.wire.codecs.schema import Array, Field, Message, Primitive
+from groups.wire.codecs.schema import struct as fields
 from groups.wire.errors import (
     MalformedError,
     RecordError,
@@ -25,8 +27,6 @@ from groups.wire.errors import (
     UnencodableError,
     UnknownVersionError,
 )
-from groups.wire.schema import Array, Field, Message, Primitive
-from groups.wire.schema import struct as fields
 
 NEWEST_VERSION: Final = 11
 UNKNOWN_VERSION: Final = -1

@@ -1,8 +1,8 @@
 """Compiles a schema into a reader and a writer for one version.
 
 All decisions that a schema allows (which fields, which lengths, null or not) are taken once; what remains at run
-time is a row of closures (``groups.wire.struct_readers``, ``groups.wire.struct_writers``). In front of the readers'
-closures stands one function for the whole message (``groups.wire.fused_readers``), which gives the same values.
+time is a row of closures (``groups.wire.codecs.struct_readers``, ``groups.wire.codecs.struct_writers``). In front of the readers'
+closures stands one function for the whole message (``groups.wire.codecs.fused_readers``), which gives the same values.
 
 ``codec(message, version)`` gives a ``Codec``: ``read(data, at) -> (dict, end)`` and ``write(out, dict)``. Dicts are
 in Kafka's JSON form; a tagged field at its default is left out, tagged fields that the schema does not know are
@@ -14,12 +14,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 
+from groups.wire.codecs.fused_readers import fused_reader
+from groups.wire.codecs.primitives import Reader, Writer
+from groups.wire.codecs.schema import Message
+from groups.wire.codecs.struct_readers import struct_reader
+from groups.wire.codecs.struct_writers import struct_writer
 from groups.wire.errors import UnknownVersionError
-from groups.wire.fused_readers import fused_reader
-from groups.wire.primitives import Reader, Writer
-from groups.wire.schema import Message
-from groups.wire.struct_readers import struct_reader
-from groups.wire.struct_writers import struct_writer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

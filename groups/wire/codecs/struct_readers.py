@@ -11,9 +11,8 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
-from groups.wire.errors import MalformedError, RecordError, TruncatedError
-from groups.wire.java_strings import read_chars, read_modified_utf8
-from groups.wire.primitives import (
+from groups.wire.codecs.java_strings import read_chars, read_modified_utf8
+from groups.wire.codecs.primitives import (
     LengthReader,
     Reader,
     bytes_reader,
@@ -26,7 +25,17 @@ from groups.wire.primitives import (
     take,
     to_base64,
 )
-from groups.wire.schema import HIGHEST_TAG, UNKNOWN_TAGS, Array, Field, FieldType, Form, Primitive, Struct
+from groups.wire.codecs.schema import (
+    HIGHEST_TAG,
+    UNKNOWN_TAGS,
+    Array,
+    Field,
+    FieldType,
+    Form,
+    Primitive,
+    Struct,
+)
+from groups.wire.errors import MalformedError, RecordError, TruncatedError
 
 
 def _read_count(form: Form) -> LengthReader:
