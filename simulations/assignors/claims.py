@@ -22,19 +22,29 @@ class Claims:
     generation: int | None = None
 
 
+NOTHING: Final = Claims(())
+"""Of a member that is new, as most are in a fresh group."""
+
+
 def claims_of(assignor: str, member: MemberSpec) -> Claims:
     """The claims of a classic member, as a sticky assignor reads them out of its subscription.
 
     ``sticky`` asks the user data alone; a member that is given none wrote what it owns, as the client would have.
     """
+    if member.user_data is None and member.generation is None and not member.owned:
+        return NOTHING
     if assignor == STICKY:
         if member.user_data is not None:
             return _in_user_data(member.user_data)
         if not any(member.owned.values()):
-            return Claims(())
+            return NOTHING
         return Claims(member.owned.items(), NO_GENERATION if member.generation is None else member.generation)
     if assignor == COOPERATIVE_STICKY:
         generation = member.generation
+        if member.user_data is None:
+            return Claims(
+                member.owned.items(), generation if generation is not None and generation >= 0 else None
+            )
         if generation is None or generation < 0:
             told = member_data(COOPERATIVE_STICKY, {"userData": _text(member.user_data)})
             generation = told.generation

@@ -68,7 +68,7 @@ class _Builder:
         enough: list[int] = []
         for place, owned in enumerate(found.owned):
             kept = self._allowed(place, owned) if found.racks or found.twice else owned
-            size = sum(map(len, kept.values()))
+            size = sum(map(len, kept.values())) if kept else 0
             self.shares.append(kept)
             self.sizes.append(size)
             (self.under if size < self.least else enough).append(place)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from groups.wire.embedded.user_data import NO_GENERATION
-from simulations.assignors.claims import Claims, claims_of_all
+from simulations.assignors.claims import NOTHING, Claims, claims_of_all
 from simulations.assignors.classic.metadata import partition_counts, rack_of, racks_by_topic, racks_help
 from simulations.assignors.explanation import Explanation, explain_drop
 from simulations.assignors.interface import GroupSpec, MemberSpec, Owned
@@ -104,6 +104,9 @@ def _settle(found: Ownership) -> None:
         NO_GENERATION if m.generation is None or m.generation < 0 else m.generation for m in found.members
     ]
     for place, claims in enumerate(found.claims):
+        if claims is NOTHING:
+            found.owned.append({})
+            continue
         generation = NO_GENERATION if claims.generation is None else claims.generation
         found.max_generation = max(found.max_generation, generation)
         own: dict[str, Sequence[int]] = {}
