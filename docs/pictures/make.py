@@ -83,6 +83,18 @@ def main() -> None:
                 scheme="dark",
                 then=open_record,
             ),
+            Picture(name="laboratory-light", address="/laboratory", height=990),
+            Picture(name="laboratory-dark", address="/laboratory", height=990, scheme="dark"),
+            Picture(name="laboratory-390-light", address="/laboratory", width=390, height=844, scale=1.5),
+            Picture(
+                name="laboratory-390-dark",
+                address="/laboratory",
+                width=390,
+                height=844,
+                scale=1.5,
+                scheme="dark",
+            ),
+            Picture(name="laboratory-large-light", address="/laboratory?g=60.1&t=10x60&e=join", height=1200),
         ):
             take(browser, server.url, picture)
         imported = import_sample(browser, server.url)

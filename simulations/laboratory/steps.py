@@ -40,7 +40,7 @@ def steps_of(case: Case, answer: Answer) -> list[dict[str, Any]]:
     if answer.measures is None:
         return []
     told = _Telling(case, answer)
-    groups = [list(group) for _, group in itertools.groupby(answer.steps, key=_kind)]
+    groups = [list(group) for _, group in itertools.groupby(answer.steps, key=_alike)]
     steps = [step for group in groups[:STEPS_MOST] for step in told.tell(group)]
     shown = steps[:STEPS_MOST]
     left_out = len(steps) - len(shown) + sum(map(len, groups[STEPS_MOST:]))
@@ -51,6 +51,16 @@ def steps_of(case: Case, answer: Answer) -> list[dict[str, Any]]:
 
 def _kind(step: Step) -> str:
     return str(step["step"])
+
+
+def _alike(step: Step) -> tuple[str, str]:
+    """What neighbours are told together by: their kind, and of partitions that are not kept the reason."""
+    kind = _kind(step)
+    if kind != "drop":
+        return kind, ""
+    reason = str(step["says"]).rpartition(": ")[2]
+    # Which rack that is differs from member to member.
+    return kind, reason.partition(", ")[0] if reason.startswith("no replica") else reason
 
 
 class _Telling:
@@ -79,7 +89,8 @@ class _Telling:
         if together is not None and (len(group) > 1 or _kind(group[0]) == "withhold"):
             partitions = [name for step in group for name in _partitions(step)]
             members = list(dict.fromkeys(self._name(step) for step in group))
-            yield self._step(together(members, partitions), group)
+            _, reason = _alike(group[0])
+            yield self._step(f"{together(members, partitions)}{reason and ': '}{reason}", group)
         else:
             for step in group:
                 yield self._step(self.says(str(step["says"])), [step])
@@ -195,7 +206,21 @@ def _renaming(case: Case) -> Callable[[str], str]:
 
 
 def _over_quota(members: Sequence[str], partitions: Sequence[str]) -> str:
-    return f"{listed(members, NAMED_MOST)} have more than their share and give up {_some(partitions)}"
+    verb, their = ("has", "its") if len(members) == 1 else ("have", "their")
+    gives = "gives" if len(members) == 1 else "give"
+    return f"{listed(members, NAMED_MOST)} {verb} more than {their} share and {gives} up {_some(partitions)}"
+
+
+def _hand_back(members: Sequence[str], partitions: Sequence[str]) -> str:
+    return (
+        f"{listed(members, NAMED_MOST)} do not fill their one more and hand it back, since more members are to come "
+        "than may have one more"
+    )
+
+
+def _drop(members: Sequence[str], partitions: Sequence[str]) -> str:
+    verb = "does" if len(members) == 1 else "do"
+    return f"{listed(members, NAMED_MOST)} {verb} not keep {_some(partitions)}"
 
 
 def _give(members: Sequence[str], partitions: Sequence[str]) -> str:
@@ -223,6 +248,8 @@ def _some(partitions: Sequence[str]) -> str:
 
 TOGETHER: Final[Mapping[str, Callable[[Sequence[str], Sequence[str]], str]]] = {
     "over-quota": _over_quota,
+    "hand-back": _hand_back,
+    "drop": _drop,
     "give": _give,
     "move": _move,
     "withhold": _withhold,

@@ -99,8 +99,7 @@ function say(says, kind = 'bad') {
 function show() {
   if (!sheet) return;
   const { answers } = sheet;
-  part('lab').hidden = false;
-  part('basis').hidden = false;
+  for (const id of ['lab', 'basis', 'crumb-slash', 'copy-link', 'play', 'sweep']) document.getElementById(id)?.removeAttribute('hidden');
   const { steps } = answers[open];
   step = Math.max(0, Math.min(step, steps.length - 1));
   part('crumb').textContent = sheet.title;
@@ -234,6 +233,9 @@ function wire() {
 }
 
 wire();
+// On a phone the answers come first: the controls would fill the screen before them.
+/** @type {HTMLDetailsElement} */ (part('setup')).open = !matchMedia('(max-width: 720px)').matches;
+matchMedia('(max-width: 720px)').addEventListener('change', ({ matches }) => { if (!matches) /** @type {HTMLDetailsElement} */ (part('setup')).open = true; });
 if (sheet) {
   show();
   // A moment of a timeline becomes the group that it had.

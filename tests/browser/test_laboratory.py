@@ -112,6 +112,9 @@ def test_nothing_is_wider_than_a_phone_and_nothing_moves(open_page: Open, option
     for query in (LINK, "g=60abc&t=10x60&from=own&e=leave:15.45"):
         page = open_page(f"/laboratory?{query}", viewport=PHONE, **options)
         assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+        expect(page.locator("#presets")).to_be_hidden()
+        page.get_by_text("Change the group or the event").click()
+        assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
         assert page.evaluate("document.getAnimations().length") == 0
         cut = page.evaluate(
             """() => [...document.querySelectorAll('.lab .btn, .lab .seg button, .lab .mem, #scorecard td, .say')]

@@ -12,6 +12,9 @@ export const NAMED_MEMBERS = 12;
 export const NAMED_PARTITIONS = 30;
 /** Beyond so many members only those that change have a row. */
 export const ALL_ROWS_MOST = 60;
+/** The same on a board that is no wider than a phone, where six of them stand one below the other. */
+const ALL_ROWS_NARROW = 16;
+const NARROW = 420;
 /** Rows of those that change; the others are counted. */
 export const CHANGED_ROWS_MOST = 16;
 /** Of them those who come or go, so that the others are seen, too. */
@@ -53,7 +56,7 @@ export function layoutOf(sheet, answer, width) {
   const mode = members <= NAMED_MEMBERS && total <= NAMED_PARTITIONS ? 'chips' : 'blocks';
   const racks = sheet.members.some((member) => member.rack);
   const top = mode === 'chips' ? 32 : 20;
-  const { shown, hidden, kept } = shownOf(sheet, answer);
+  const { shown, hidden, kept } = shownOf(sheet, answer, width < NARROW ? ALL_ROWS_NARROW : ALL_ROWS_MOST);
   const pill = Math.max(...shown.map((place) => pillOf(sheet.members[place].name)), pillOf(''));
   const lead = 15 + pill + (racks ? 14 : 0);
   const rows = rowsOf(shown, answer, mode, top);
@@ -67,10 +70,10 @@ export function layoutOf(sheet, answer, width) {
 /** Width of the pill that a member's name stands in. @param {string} name */
 export const pillOf = (name) => Math.max(15, 8 + 7 * labelOf(name).length);
 
-/** Which members have a row. @param {Sheet} sheet @param {LabAnswer} answer */
-function shownOf(sheet, answer) {
+/** Which members have a row. @param {Sheet} sheet @param {LabAnswer} answer @param {number} most */
+function shownOf(sheet, answer, most) {
   const everybody = sheet.members.map((_, place) => place);
-  if (everybody.length <= ALL_ROWS_MOST) return { shown: everybody, hidden: 0, kept: 0 };
+  if (everybody.length <= most) return { shown: everybody, hidden: 0, kept: 0 };
   const { before, after } = answer.counts;
   // Those who come or go, then those whose number changes most.
   const acting = answer.changed.filter((place) => sheet.members[place].joins || sheet.members[place].leaves).slice(0, ACTING_ROWS_MOST);
