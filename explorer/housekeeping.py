@@ -14,6 +14,7 @@ from groups import imports, storage
 from groups.import_tasks import take_up_lost
 from groups.models import Timeline
 from groups.tasks import refold
+from simulations import sweep_runs, sweep_tasks
 from simulations.tasks import resume
 
 log = logging.getLogger(__name__)
@@ -34,16 +35,18 @@ def at_start() -> None:
     if not settings.REDIS_URL:
         storage.forget_queue()
         imports.forget_queue()
+        sweep_runs.forget_queue()
 
 
 def sweep() -> None:
-    """Resume or interrupt each lost timeline and import. Any number of processes may do so at once."""
+    """Resume or interrupt each lost timeline, import and sweep over assignors. Any number of processes may do so at once."""
     for timeline in storage.lost_timelines():
         if timeline.source == Timeline.Source.SIMULATION:
             resume(timeline)
         else:
             storage.interrupt(timeline.id, "What wrote it was cut short. All that is shown was stored whole.")
     take_up_lost()
+    sweep_tasks.take_up_lost()
     for timeline_id in storage.stale().values_list("id", flat=True):
         now = time.monotonic()
         if now - _refolding.get(timeline_id, -REFOLD_AGAIN_S) >= REFOLD_AGAIN_S:

@@ -32,6 +32,7 @@ INSTALLED_APPS = [
     "explorer.inspector",
     "explorer.laboratory",
     "explorer.runs",
+    "explorer.sweeps",
     "explorer.api",
 ]
 
@@ -96,7 +97,8 @@ CELERY_BROKER_TRANSPORT_OPTIONS = (
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ROUTES = {
-    "simulations.*": {"queue": "runs"},
+    "simulations.run": {"queue": "runs"},
+    "simulations.sweep": {"queue": "imports"},
     "groups.refold": {"queue": "runs"},
     "groups.import": {"queue": "imports"},
 }

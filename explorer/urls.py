@@ -11,5 +11,6 @@ urlpatterns = [
     path("", include("explorer.runs.urls")),
     path("", include("explorer.inspector.urls")),
     path("", include("explorer.laboratory.urls")),
+    path("", include("explorer.sweeps.urls")),
     path("api/", include("explorer.api.urls")),
 ]

@@ -26,6 +26,11 @@ def import_group(import_id: str) -> str:
     return f"import.{import_id}"
 
 
+def sweep_group(sweep_id: str) -> str:
+    """The channel layer's group of everyone who watches a sweep."""
+    return f"sweep.{sweep_id}"
+
+
 def announce(group: str, message: dict[str, Any]) -> None:
     layer = get_channel_layer()
     assert layer is not None

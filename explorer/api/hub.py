@@ -22,6 +22,7 @@ from channels.db import database_sync_to_async
 from channels.layers import get_channel_layer
 
 from groups.models import Import, Timeline
+from simulations.models import Sweep
 
 log = logging.getLogger(__name__)
 
@@ -188,10 +189,11 @@ def hub() -> Hub:
 
 
 def tails_of(groups: Sequence[str]) -> dict[str, dict[str, Any]]:
-    """The last sequence and status of each watched timeline, the status of each watched import: two queries."""
+    """The last sequence and status of each watched timeline, the status of each watched import or sweep: a query a kind."""
     named = [group.split(".", 1) for group in groups]
     timelines = [key for kind, key in named if kind == "timeline"]
     imports = [key for kind, key in named if kind == "import"]
+    sweeps = [key for kind, key in named if kind == "sweep"]
     tails: dict[str, dict[str, Any]] = {}
     if timelines:
         for key, last, status in Timeline.objects.filter(pk__in=timelines).values_list(
@@ -201,6 +203,9 @@ def tails_of(groups: Sequence[str]) -> dict[str, dict[str, Any]]:
     if imports:
         for key, status in Import.objects.filter(pk__in=imports).values_list("id", "status"):
             tails[f"import.{key}"] = {"type": "tail", "status": status}
+    if sweeps:
+        for key, status, done in Sweep.objects.filter(pk__in=sweeps).values_list("id", "status", "done"):
+            tails[f"sweep.{key}"] = {"type": "tail", "status": status, "done": done}
     return tails
 
 

@@ -1,4 +1,4 @@
-"""The sockets: ``/ws/timelines/<id>`` and ``/ws/imports/<id>``.
+"""The sockets: ``/ws/timelines/<id>``, ``/ws/imports/<id>`` and ``/ws/sweeps/<id>``.
 
 A socket joins the feed first, then reads the tail, then says ``hello`` with it: whatever is stored in between is
 both in the feed and after the tail that was read, never in neither. Then it only forwards text. It does not ask
@@ -21,9 +21,11 @@ from django.http.request import validate_host
 from django.urls import path, re_path
 
 from explorer.api.hub import Listener, hub
-from groups.announce import import_group, timeline_group
+from groups.announce import import_group, sweep_group, timeline_group
 from groups.history.fold import FOLD_VERSION
 from groups.models import Import, Timeline
+from simulations import sweep_runs
+from simulations.models import Sweep
 
 SOCKETS_MOST = 5000
 """Open sockets of one process: each is a few kilobytes here and a file of the operating system."""
@@ -115,6 +117,15 @@ class ImportSocket(FeedSocket):
         return found and {"type": "hello", "status": found["status"], "progress": found["progress"]}
 
 
+class SweepSocket(FeedSocket):
+    def group(self, key: str) -> str:
+        return sweep_group(key)
+
+    def hello(self, key: str) -> dict[str, Any] | None:
+        found = Sweep.objects.filter(pk=key).first()
+        return None if found is None else sweep_runs.told_of(found, "hello")
+
+
 class Nowhere(AsyncWebsocketConsumer):  # type: ignore[misc]
     """Any other address: closed with a code, where Channels would raise."""
 
@@ -156,5 +167,6 @@ KEY = "<slug:key>"
 routes = [
     path(f"ws/timelines/{KEY}", TimelineSocket.as_asgi()),
     path(f"ws/imports/{KEY}", ImportSocket.as_asgi()),
+    path(f"ws/sweeps/{KEY}", SweepSocket.as_asgi()),
     re_path(r"", Nowhere.as_asgi()),
 ]

@@ -21,7 +21,13 @@ BINS: Final = 50
 """Places of a strip: dots that would lie upon each other stand beside each other."""
 
 SIDE_BY_SIDE_MOST: Final = 6
-"""So many dots of one place are drawn; more are one with their number."""
+"""So many dots of one place are drawn; more, and equal ones, are one with their number if there is room for it."""
+
+ROOM: Final = 6
+"""Places that the number of a dot takes."""
+
+NAMES_PX: Final = 128
+LEFT: Final[dict[str, Any]] = {"xanchor": "left", "showarrow": False}
 
 APART: Final = 0.12
 """How far such dots are from each other, in lines."""
@@ -101,7 +107,7 @@ def strip(lines: Sequence[Line], *, chosen: int, percent: bool, unit: str) -> di
     )
     names = [f"<b>{line.name}</b>" if place == chosen else line.name for place, line in enumerate(lines)]
     layout: dict[str, Any] = {
-        "margin": {"l": 128, "r": 16, "t": 4, "b": 24},
+        "margin": {"l": NAMES_PX, "r": 16, "t": 4, "b": 24},
         "showlegend": False,
         "xaxis": {
             "range": [-0.02 * top, 1.04 * top],
@@ -112,13 +118,18 @@ def strip(lines: Sequence[Line], *, chosen: int, percent: bool, unit: str) -> di
         "yaxis": {
             "range": [len(lines) - 0.5, -0.5],
             "tickvals": list(range(len(lines))),
-            "ticktext": names,
+            "showticklabels": False,
             "zeroline": False,
             "showgrid": False,
             "fixedrange": True,
         },
+        # Tick labels would end at the axis; names begin at the edge.
         "annotations": [
-            {"x": 0, "y": place, "text": "not yet", "xanchor": "left", "showarrow": False}
+            {"xref": "paper", "x": 0, "xshift": 4 - NAMES_PX, "y": place, "text": name} | LEFT
+            for place, name in enumerate(names)
+        ]
+        + [
+            {"x": 0, "y": place, "text": "not yet"} | LEFT
             for place, line in enumerate(lines)
             if not line.values
         ],
@@ -136,40 +147,56 @@ def axis_end(most: float, *, percent: bool) -> float:
 
 
 def _dots(line: Line, place: int, top: float, *, chosen: bool, unit: str) -> dict[str, Any]:
-    bins: dict[int, list[float]] = {}
-    for value in line.values:
-        bins.setdefault(round(BINS * value / top), []).append(value)
-    x: list[float] = []
-    y: list[float] = []
-    sizes: list[int] = []
-    texts: list[str] = []
-    told: list[str] = []
-    for _, values in sorted(bins.items()):
-        if len(values) > SIDE_BY_SIDE_MOST:
-            [(common, _)] = Counter(values).most_common(1)
-            x.append(common)
-            y.append(place)
-            sizes.append(9)
-            texts.append(f"×{len(values)}")
-            told.append(f"{len(values)} seeds near {common:.3g}{unit}")
-            continue
-        for turn, value in enumerate(sorted(values)):
-            x.append(value)
-            # 0, then one below and one above, two below and two above.
-            y.append(place + (-1 if turn % 2 else 1) * ((turn + 1) // 2) * APART)
-            sizes.append(6)
-            texts.append("")
-            told.append(f"{value:.3g}{unit}")
+    dots = [
+        dot
+        for values, alone in _bins(line.values, top)
+        for dot in _bin(values, place, alone=alone, unit=unit)
+    ]
     return {
         "type": "scatter",
         "mode": "markers+text",
         "name": line.name,
-        "x": x,
-        "y": y,
-        "text": texts,
-        "textposition": "middle right",
-        "hovertext": told,
+        "x": [dot.x for dot in dots],
+        "y": [dot.y for dot in dots],
+        "text": [dot.text for dot in dots],
+        # What lies at the end of the axis has its number before it.
+        "textposition": ["middle left" if dot.x > 0.9 * top else "middle right" for dot in dots],
+        "hovertext": [dot.told for dot in dots],
         "hovertemplate": "%{hovertext}<extra></extra>",
-        "marker": {"size": sizes},
+        "marker": {"size": [9 if dot.text else 6 for dot in dots]},
         "meta": {"line": "seeds", "chosen": chosen},
     }
+
+
+@dataclass(frozen=True, slots=True)
+class _Dot:
+    x: float
+    y: float
+    text: str
+    told: str
+
+
+def _bins(values: Sequence[float], top: float) -> list[tuple[list[float], bool]]:
+    """Values by their place on the axis, each with whether there is room for a number beside it."""
+    bins: dict[int, list[float]] = {}
+    for value in sorted(values):
+        bins.setdefault(round(BINS * value / top), []).append(value)
+    taken = list(bins)
+    return [
+        (found, all(other == at or abs(other - at) >= ROOM for other in taken)) for at, found in bins.items()
+    ]
+
+
+def _bin(values: list[float], place: int, *, alone: bool, unit: str) -> list[_Dot]:
+    [(common, equal)] = Counter(values).most_common(1)
+    many = len(values)
+    if alone and (many > SIDE_BY_SIDE_MOST or 1 < equal == many):
+        near = "at" if equal == many else "near"
+        return [_Dot(common, place, f"×{many}", f"{many} seeds {near} {common:.3g}{unit}")]
+    dots = []
+    for turn, value in enumerate(values[:SIDE_BY_SIDE_MOST]):
+        # 0, then one below and one above, two below and two above.
+        y = place + (-1 if turn % 2 else 1) * ((turn + 1) // 2) * APART
+        told = f"{value:.3g}{unit}" if many <= SIDE_BY_SIDE_MOST else f"{many} seeds near {common:.3g}{unit}"
+        dots.append(_Dot(value, y, "", told))
+    return dots

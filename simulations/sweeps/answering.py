@@ -10,7 +10,7 @@ from simulations.assignors.interface import AssignorError
 from simulations.assignors.measures import measure
 from simulations.laboratory import Board, Case
 from simulations.laboratory.specs import before_of, spec_of
-from simulations.sweeps.axes import Axes, Block
+from simulations.sweeps.axes import Axes, Block, Cell
 from simulations.sweeps.cases import case_of
 
 FIGURES: Final = (
@@ -47,3 +47,17 @@ def rows_of(axes: Axes, block: Block, clock: Clock) -> Iterator[Row]:
     cell = axes.cell(block.cell)
     for seed in range(block.first, block.last + 1):
         yield row_of(case_of(cell.shape, cell.happening, seed), cell.board, clock)
+
+
+def told(cell: Cell, seed: int, row: Row) -> dict[str, str | float | None]:
+    """A case with its figures by name: a line of the command and of the table that is exported."""
+    case: dict[str, str | float | None] = {
+        "protocol": cell.board.protocol,
+        "assignor": cell.board.assignor,
+        "shape": str(cell.shape),
+        "event": str(cell.happening),
+        "seed": seed,
+    }
+    if isinstance(row, str):
+        return case | {"error": row}
+    return case | dict(zip(FIGURES, row, strict=True))

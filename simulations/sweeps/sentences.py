@@ -90,14 +90,21 @@ def _moves(axes: Axes, columns: Sequence[Column], when: str) -> list[Part]:
         told = (
             f"{listed(names)} never {'moves' if len(names) == 1 else 'move'} over {math.ceil(bound.worst)} %"
         )
-    parts: list[Part] = [{"text": f"{when}, "}, {"text": told, "cell": bound.worst_cell}]
+    parts: list[Part] = [
+        {"text": f"{when}, "},
+        {"text": told, "cell": bound.worst_cell, "measure": MOVED.key},
+    ]
     if others:
         worst = max(others, key=lambda column: (column.most, column.worst))
         least, most = written(worst.least), written(worst.most)
         span = f"{least} to {most}" if least != most else most
         parts += [
             {"text": "; "},
-            {"text": f"{all_names[worst.board]} moves {span} %", "cell": worst.most_cell},
+            {
+                "text": f"{all_names[worst.board]} moves {span} %",
+                "cell": worst.most_cell,
+                "measure": MOVED.key,
+            },
         ]
     return [*parts, {"text": ". "}]
 
@@ -116,13 +123,21 @@ def _unevenness(axes: Axes, answers: Mapping[int, Rows], *, begins: bool) -> lis
         return []
     most, negative, _ = max(found)
     if most <= 1:
-        return [{"text": "Every assignor is as even as can be.", "cell": -negative}] if begins else []
+        return (
+            [{"text": "Every assignor is as even as can be.", "cell": -negative, "measure": SPREAD.key}]
+            if begins
+            else []
+        )
     boards = sorted({board for value, _, board in found if value == most})
     names = list(dict.fromkeys(axes.boards[board].assignor for board in boards))
     told = listed(names)
     verb = "leaves" if len(names) == 1 else "leave"
     return [
-        {"text": f"{told[:1].upper()}{told[1:]} {verb} up to {written(most)} partitions", "cell": -negative},
+        {
+            "text": f"{told[:1].upper()}{told[1:]} {verb} up to {written(most)} partitions",
+            "cell": -negative,
+            "measure": SPREAD.key,
+        },
         {"text": " between fullest and emptiest."},
     ]
 

@@ -9,6 +9,7 @@
 
 import { disc } from './board/notes.js';
 import { h } from './dom.js';
+import { loadPlotly, token } from './plotly.js';
 import { duration, when } from './words.js';
 
 /** Members at the same epoch would hide each other: their lines are set apart by this much of an epoch. */
@@ -17,20 +18,6 @@ const APART_MOST = 0.35;
 
 /** Rows of the table that says the same in words; the figure itself has all of them. */
 const ROWS_MOST = 200;
-
-/** @param {string} src @returns {Promise<any>} */
-function loadScript(src) {
-  return new Promise((resolve, reject) => {
-    const script = document.createElement('script');
-    script.src = src;
-    script.onload = () => resolve(/** @type {any} */ (window).Plotly);
-    script.onerror = () => reject(new Error('Plotly’s script could not be loaded.'));
-    document.head.append(script);
-  });
-}
-
-/** @param {string} name */
-const token = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
 export class Figure {
   #plotly = /** @type {any} */ (null);
@@ -93,7 +80,7 @@ export class Figure {
 
   async #start() {
     try {
-      const [plotly, json] = await Promise.all([loadScript(this.script), this.fetchFigure()]);
+      const [plotly, json] = await Promise.all([loadPlotly(this.script), this.fetchFigure()]);
       this.#plotly = plotly;
       this.#json = json;
       if (!json.data.length) {

@@ -1,0 +1,1 @@
+"""Pages and API of sweeps over assignors."""

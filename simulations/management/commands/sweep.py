@@ -1,0 +1,98 @@
+"""``manage.py sweep``: assignors × shapes × events × seeds on Spark; a line of JSON for each case, as they are answered."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import orjson
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from groups import database
+from groups.command_line import BAD_USAGE as BAD_INPUT
+from groups.command_line import in_one_line, whole_number
+from groups.spark_ready import missing_packages
+from simulations import sweep_runs
+from simulations.models import Sweep
+from simulations.sweeps.answering import told
+from simulations.sweeps.asked import USUAL_HAPPENINGS, USUAL_SEEDS, AxesError, axes_of
+
+
+class Command(BaseCommand):
+    help = (
+        "Sweep assignors over shapes of groups, events and seeds on Spark; JSON Lines, a line for each case."
+    )
+    requires_system_checks = ()
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        in_one_line(parser)
+        parser.add_argument(
+            "--assignor",
+            metavar="PROTOCOL/NAME",
+            action="append",
+            help="such as classic/sticky; default: all six",
+        )
+        parser.add_argument(
+            "--shape",
+            metavar="SHAPE",
+            action="append",
+            help="members, topics, partitions such as 20x5x200, then -skewed, -nested or -disjoint, -racks; "
+            "default: eight usual ones",
+        )
+        parser.add_argument(
+            "--event",
+            metavar="EVENT",
+            action="append",
+            help=f"default: {', '.join(USUAL_HAPPENINGS)}; also join-many, leave-many",
+        )
+        parser.add_argument(
+            "--seeds", metavar="N", type=whole_number, default=USUAL_SEEDS, help=f"default: {USUAL_SEEDS}"
+        )
+        parser.add_argument("--master", metavar="URL", default="", help="Spark master; default: local[*]")
+
+    def handle(self, *_args: Any, **options: Any) -> None:
+        asked = {
+            key: value
+            for key, value in (
+                ("assignors", options["assignor"]),
+                ("shapes", options["shape"]),
+                ("events", options["event"]),
+                ("seeds", options["seeds"]),
+            )
+            if value is not None
+        }
+        try:
+            self.axes = axes_of(asked)
+        except AxesError as error:
+            raise CommandError(str(error), returncode=BAD_INPUT) from None
+        if missing := missing_packages():
+            raise CommandError(
+                f"Spark's packages are not installed ({', '.join(missing)}): run `make install`.",
+                returncode=BAD_INPUT,
+            )
+        database.prepare()
+        sweep = sweep_runs.create(self.axes, master=options["master"])
+        self.stderr.write(f"Sweep {sweep.id}: {sweep.cases:,} cases.")
+        try:
+            done = sweep_runs.perform(sweep.id, tell=self.tell)
+        except BrokenPipeError:
+            # Whoever read has read enough (head, a closed pager); Python would complain again at its own end.
+            sweep_runs.cancel(sweep.id)
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return
+        except KeyboardInterrupt:
+            sweep_runs.cancel(sweep.id)
+            raise
+        if done.status != Sweep.Status.COMPLETE:
+            raise CommandError(done.problem or f"The sweep is {done.status}.", returncode=BAD_INPUT)
+        self.stderr.write(f"{done.done:,} cases in {done.took_ms / 1_000:.1f} s, on {done.cores} cores.")
+
+    def tell(self, sweep: Sweep, blocks: Sequence[Mapping[str, Any]]) -> None:
+        for block in blocks:
+            cell = self.axes.cell(block["cell"])
+            for seed, row in enumerate(block["rows"], block["first"]):
+                self.stdout.write(orjson.dumps(told(cell, seed, row)).decode())
+        self.stdout.flush()
+        self.stderr.write(f"{sweep.done:,} of {sweep.cases:,} cases" if blocks else sweep.stage)

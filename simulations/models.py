@@ -1,0 +1,77 @@
+"""What is stored of sweeps: what was asked, how far it is, and the answers in blocks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db import models
+
+from groups.models import ID_LENGTH_MOST, TITLE_LENGTH_MOST
+
+
+class Sweep(models.Model):
+    """One sweep over assignors, shapes, events and seeds."""
+
+    class Status(models.TextChoices):
+        WAITING = "waiting"
+        RUNNING = "running"
+        COMPLETE = "complete"
+        INTERRUPTED = "interrupted"
+        FAILED = "failed"
+        CANCELLED = "cancelled"
+
+    id = models.CharField(primary_key=True, max_length=ID_LENGTH_MOST)
+    title = models.CharField(max_length=TITLE_LENGTH_MOST)
+    status = models.CharField(max_length=16, choices=Status, default=Status.WAITING)
+    stage = models.CharField(max_length=100, blank=True)
+    """What goes on before the first answer is there, in words."""
+
+    problem = models.TextField(blank=True)
+    """Why it failed or was interrupted: one line, empty where all is well."""
+
+    axes: models.JSONField[dict[str, Any], dict[str, Any]] = models.JSONField()
+    """As ``simulations.sweeps.asked`` reads them."""
+
+    cases = models.IntegerField()
+    done = models.IntegerField(default=0)
+    """Cases that are answered and stored."""
+
+    master = models.CharField(max_length=500, blank=True)
+    cores = models.IntegerField(default=0)
+    """Tasks that Spark runs at once; 0 until it has begun."""
+
+    took_ms = models.BigIntegerField(default=0)
+    """From Spark's start to the last answer, of all attempts together."""
+
+    attempts = models.IntegerField(default=0)
+    """How often it was taken up: whoever runs an earlier attempt has to stop."""
+
+    engine = models.CharField(max_length=64)
+    """Digest of the assignors that answer: only the same ones give the same numbers again."""
+
+    lease_until = models.DateTimeField(null=True)
+    """Until when whoever waits for it or runs it need not be heard of; null once it has ended."""
+
+    created = models.DateTimeField(auto_now_add=True)
+    finished = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ("-created", "id")
+
+    def __str__(self) -> str:
+        return f"{self.id} ({self.title})"
+
+
+class Answered(models.Model):
+    """The rows of one block: a JSON array of a row for each seed from ``first`` on."""
+
+    sweep = models.ForeignKey(Sweep, on_delete=models.CASCADE, related_name="answered")
+    cell = models.IntegerField()
+    first = models.IntegerField()
+    rows = models.BinaryField()
+
+    class Meta:
+        constraints = (models.UniqueConstraint(fields=["sweep", "cell", "first"], name="answered_block"),)
+
+    def __str__(self) -> str:
+        return f"{self.sweep_id}: cell {self.cell} from seed {self.first}"

@@ -1,0 +1,133 @@
+/**
+ * The chosen cell: what its seeds come to, each seed of every assignor as a dot, and the way into the laboratory.
+ *
+ * @typedef {import('./types').Cell} Cell
+ * @typedef {import('./types').Seed} Seed
+ */
+
+import { ask, tell } from '../api.js';
+import { h } from '../dom.js';
+import { toast } from '../toast.js';
+import { plural } from '../words.js';
+import { drawStrip } from './plots.js';
+
+/** A wider number is set smaller. */
+const WIDE = 10;
+
+export class CellPanel {
+  #cell = /** @type {Cell | null} */ (null);
+  #seed = 0;
+  #plotly = /** @type {any} */ (null);
+  #strip = h('div', { class: 'strip' });
+  #asked = 0;
+
+  /** @param {HTMLElement} root @param {string} url of the sweep in the API */
+  constructor(root, url) {
+    this.root = root;
+    this.url = url;
+  }
+
+  /** @param {any} plotly */
+  draw(plotly) {
+    this.#plotly = plotly;
+    this.#drawStrip();
+  }
+
+  /** @param {Cell} cell @param {string} measure what is measured, in small letters */
+  show(cell, measure) {
+    const same = this.#cell?.cell === cell.cell;
+    const had = this.#seed;
+    this.#cell = cell;
+    const known = cell.seeds.some(({ seed }) => seed === had) || cell.thrown.some(({ seed }) => seed === had);
+    this.#seed = same && known ? had : cell.worst ?? 0;
+    const focused = /** @type {HTMLElement | null} */ (this.root.contains(document.activeElement) ? document.activeElement : null)?.dataset.seed;
+    const title = h('p', { class: 'ttl' }, h('b', {}, cell.assignor), `, ${cell.shape}, ${cell.event.toLowerCase()}`);
+    if (!cell.in) {
+      this.root.replaceChildren(h('div', { class: 'ch' }, title, h('p', { class: 'quiet' }, 'Nothing is in yet for this cell.')));
+      return;
+    }
+    this.root.replaceChildren(h('div', { class: 'ch' }, title, this.#numbers(cell, measure), this.#strip,
+      this.#seeds(cell), this.#thrown(cell), h('div', { class: 'acts' })));
+    this.#drawStrip();
+    this.#acts();
+    if (focused) /** @type {HTMLElement | null} */ (this.root.querySelector(`[data-seed="${focused}"]`))?.focus();
+  }
+
+  /** @param {Cell} cell @param {string} measure */
+  #numbers(cell, measure) {
+    const span = cell.least === cell.most ? cell.most ?? '' : `${cell.least} to ${cell.most}`;
+    return h('div', { class: 'big' },
+      h('div', {}, h('b', {}, cell.median === null ? 'none' : `${cell.median}${cell.unit}`), h('span', {}, `median ${measure}`)),
+      h('div', {}, h('b', { class: span.length > WIDE ? 'tight' : '' }, span || 'none'), h('span', {}, 'least to most')),
+      h('div', {}, h('b', {}, cell.in.toLocaleString('en-US')), h('span', {}, cell.in === 1 ? 'seed' : 'seeds')));
+  }
+
+  /** @param {Cell} cell */
+  #seeds(cell) {
+    if (!cell.seeds.length) return null;
+    const all = cell.seeds.length + cell.thrown.length >= cell.in;
+    const rows = h('div', { class: 'sd', role: 'group', 'aria-label': 'Seeds of this cell' }, cell.seeds.map(({ seed, text }) => h('button', {
+      type: 'button', 'data-seed': seed, 'aria-pressed': String(seed === this.#seed), title: `Choose seed ${seed}`,
+    }, text, h('span', {}, `seed ${seed}`))));
+    rows.addEventListener('click', (event) => {
+      const button = /** @type {HTMLElement | null} */ (/** @type {Element} */ (event.target).closest('button'));
+      if (!button) return;
+      this.#seed = Number(button.dataset.seed);
+      for (const other of rows.querySelectorAll('button')) other.setAttribute('aria-pressed', String(other === button));
+      this.#acts();
+    });
+    return [h('h3', {}, all ? 'Seeds of this cell' : `The ${cell.seeds.length} worst of ${plural(cell.in, 'seed')}`), rows];
+  }
+
+  /** @param {Cell} cell */
+  #thrown(cell) {
+    if (!cell.thrown.length) return null;
+    const [first] = cell.thrown;
+    return h('p', { class: 'throws' }, `Kafka throws at ${plural(cell.thrown.length, 'seed')}, such as ${first.seed}: ${first.says}`);
+  }
+
+  #drawStrip() {
+    if (!this.#plotly || !this.#cell?.in || !this.#strip.isConnected) return;
+    drawStrip(this.#plotly, this.#strip, this.#cell.strip);
+    this.#strip.setAttribute('role', 'img');
+    this.#strip.setAttribute('aria-label', `Each seed of all assignors, ${this.#cell.shape}, ${this.#cell.event}`);
+  }
+
+  /** The way on, once it is known where it leads. */
+  async #acts() {
+    const cell = this.#cell;
+    const seed = this.#seed;
+    const acts = this.root.querySelector('.acts');
+    if (!cell || !acts || !seed) return;
+    const label = `Open seed ${seed} in the laboratory`;
+    const open = h('a', { class: 'btn go', 'aria-disabled': 'true' }, label);
+    acts.replaceChildren(open);
+    this.#asked += 1;
+    const asked = this.#asked;
+    let found = /** @type {Seed | null} */ (null);
+    try {
+      found = await ask(`${this.url}/cells/${cell.cell}/seeds/${seed}`);
+    } catch (error) {
+      if (asked === this.#asked) acts.replaceChildren(h('p', { class: 'throws' }, error instanceof Error ? error.message : 'It cannot be opened.'));
+      return;
+    }
+    if (asked !== this.#asked || !found) return;
+    if (!found.url) {
+      acts.replaceChildren(h('p', { class: 'throws' }, found.reason ?? 'It cannot be opened.'));
+      return;
+    }
+    open.setAttribute('href', found.url);
+    open.removeAttribute('aria-disabled');
+    if (!found.reason) acts.append(h('button', { class: 'btn', type: 'button', onclick: () => this.#play(/** @type {Seed} */ (found)) }, 'Play it'));
+  }
+
+  /** @param {Seed} seed */
+  async #play({ query, board }) {
+    try {
+      const { url } = await tell('/api/laboratory/runs', 'POST', { query, board });
+      location.href = url;
+    } catch (error) {
+      toast(error instanceof Error ? error.message : 'It could not be played.');
+    }
+  }
+}
