@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -79,6 +80,9 @@ def test_a_large_group_is_blocks_and_shows_only_who_changes(open_page: Open) -> 
     expect(page.locator("#b6 .more")).to_have_text("51 keep all")
     expect(page.locator("#b2 .more")).to_contain_text("more change")
     assert page.locator("#boards svg *").count() < 2_500
+    page.locator("#b6 svg path.want").hover()
+    expect(page.locator("#b6 svg > title")).to_have_text(re.compile(r"clicks-\d+: m\d\d to m61"))
+    expect(page.locator("#b6 svg .teth")).to_have_attribute("data-hue", "x")
     page.get_by_role("combobox", name="Presets").select_option("3,1,6")
     page.wait_for_url("**g=3.1&t=6&**")
     assert drawn(page, 6, "nt") > 0

@@ -10,7 +10,7 @@
  */
 
 import { s } from '../dom.js';
-import { layoutOf, NUMBER_WIDTH, partitionAt, pillOf, runsOf } from './layout.js';
+import { columnAt, layoutOf, NUMBER_WIDTH, partitionAt, pillOf, runsOf } from './layout.js';
 import { hueOf, labelOf, markOf, numbered } from './people.js';
 
 /** What a cell is, the worse the higher: of columns that stand together the worst is shown. */
@@ -34,6 +34,7 @@ export function boardOf(sheet, answer, { width, view, framed }) {
   root.append(...headsOf(sheet, layout), ...lanesOf(sheet, answer, layout, width, view));
   if (answer.before.length) root.append(...(layout.mode === 'chips' ? chipsOf(sheet, answer, layout, view) : blocksOf(sheet, answer, layout, view)));
   if (layout.hidden || layout.kept) root.append(footOf(layout));
+  if (layout.mode === 'blocks' && view === 'moves') tetherUnderPointer(root, sheet, answer, layout);
   return root;
 }
 
@@ -166,6 +167,30 @@ function chipsOf(sheet, answer, layout, view) {
 function cutCorner(x, y, width, height, cut) {
   const c = Math.min(cut, width / 2);
   return s('path', { class: 'go', d: `M${x + 3} ${y}H${x + width - 3}q3 0 3 3V${y + height - c}L${x + width - c} ${y + height}H${x + 3}q-3 0-3-3V${y + 3}q0-3 3-3z` });
+}
+
+/**
+ * Blocks have no tethers but that of the column under the pointer, which also says its name.
+ *
+ * @param {SVGElement} root @param {Sheet} sheet @param {LabAnswer} answer @param {Layout} layout
+ */
+function tetherUnderPointer(root, sheet, answer, layout) {
+  const says = s('title');
+  const line = s('line', { class: 'teth' });
+  root.append(says, line);
+  const who = (/** @type {number} */ place) => (place < 0 ? 'nobody' : sheet.members[place].name);
+  root.addEventListener('pointermove', (event) => {
+    const column = columnAt(layout, answer, event.clientX - root.getBoundingClientRect().left);
+    const [old, now] = column === null ? [-1, -1] : [answer.before[column], answer.after[column]];
+    const [from, to] = [layout.rowOf.get(old), layout.rowOf.get(now)];
+    line.toggleAttribute('hidden', !(from && to));
+    says.textContent = column === null ? '' : `${partitionAt(sheet, column).name}: ${who(old)} to ${who(now)}`;
+    if (column === null || !from || !to) return;
+    const middle = String(layout.x[column] + layout.column / 2);
+    line.setAttribute('data-hue', hueOf(now));
+    for (const [name, value] of [['x1', middle], ['x2', middle], ['y1', from.y + from.height / 2], ['y2', to.y + to.height / 2]]) line.setAttribute(String(name), String(value));
+  });
+  root.addEventListener('pointerleave', () => line.setAttribute('hidden', ''));
 }
 
 /** Blocks without numbers: one path for each member and state, however many partitions. @param {Sheet} sheet @param {LabAnswer} answer @param {Layout} layout @param {View} view */

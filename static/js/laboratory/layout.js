@@ -116,6 +116,12 @@ function columnsOf(sheet, left, room, gap, total) {
   return { x, column, heads };
 }
 
+/** The first column at `x` that moves, or none. @param {Layout} layout @param {LabAnswer} answer @param {number} x */
+export function columnAt(layout, answer, x) {
+  const found = layout.x.findIndex((left, column) => x >= left && x < left + layout.column && answer.before[column] !== answer.after[column]);
+  return found < 0 ? null : found;
+}
+
 /**
  * Neighbouring columns as runs: `[first, last]` of those that are listed, in one topic.
  *
