@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from simulations.assignors import ASSIGNORS
+from simulations.assignors.faults import FAULTS
 from simulations.assignors.spec_document import answer_to
 from tests.broker import jars
 from tests.simulations.kafka_answers import committed, drawn, kafka_answers
@@ -45,3 +48,8 @@ def test_the_released_classes_still_give_these_answers() -> None:
     specs = list(drawn())
     assert specs == [case["spec"] for case in committed()]
     assert kafka_answers(specs) == [case["kafka"] for case in committed()]
+
+
+def test_the_reference_tells_of_every_fault() -> None:
+    told = (Path(__file__).parents[2] / "docs/reference/commands.md").read_text()
+    assert [name for name in FAULTS if f"| `{name}` |" not in told] == []
