@@ -28,6 +28,9 @@ from simulations.tasks import engine_digest
 
 JOB: Final = "simulations.sweeps.job"
 
+ENGINE: Final = ("simulations/assignors", "simulations/laboratory", "simulations/sweeps")
+"""What decides the numbers of a case."""
+
 LEASE_S: Final = 30
 """A sweep that was not heard of for so long is taken for dead."""
 
@@ -69,9 +72,14 @@ def create(axes: Axes, *, title: str = "", master: str = "") -> Sweep:
         cases=axes.cases,
         master=master,
         stage="Waiting for its turn",
-        engine=engine_digest(),
+        engine=engine_digest(ENGINE),
         lease_until=timezone.now() + timedelta(seconds=QUEUED_S),
     )
+
+
+def same_engine(sweep: Sweep) -> bool:
+    """Whether the assignors are those that the sweep was asked of."""
+    return sweep.engine == engine_digest(ENGINE)
 
 
 def title_of(axes: Axes) -> str:
@@ -222,7 +230,7 @@ def take_up_again(sweep_id: str) -> Sweep:
     sweep = get(sweep_id)
     if sweep.status in (*OPEN, Status.COMPLETE):
         raise CannotGoOn(f"The sweep is {sweep.status}: there is nothing to take up again.")
-    if sweep.engine != engine_digest():
+    if not same_engine(sweep):
         raise CannotGoOn(
             "The assignors have changed since: begin a new sweep, so that all its answers are theirs."
         )

@@ -35,7 +35,6 @@ from simulations.sweeps.summary import (
     values_of,
     written,
 )
-from simulations.tasks import engine_digest
 
 SEEDS_SHOWN_MOST: Final = 48
 """Seeds of a cell that are buttons; of more, the worst. All are in the table that is exported."""
@@ -89,7 +88,7 @@ def detail(sweep: Sweep, shown: Shown) -> dict[str, Any]:
         },
         "master": sweep.master or "local[*]",
         "cores": sweep.cores,
-        "same_engine": sweep.engine == engine_digest(),
+        "same_engine": sweep_runs.same_engine(sweep),
         "spark": {"ready": not missing_packages()} if sweep.status == Sweep.Status.WAITING else None,
         "measure": shown.measure.key,
         "of": shown.of,
