@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import pickle
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -28,6 +31,7 @@ from simulations.laboratory.presets import SHAPES, Racks, Shape, Sizes, Subscrip
 from simulations.laboratory.sentences import title_of, verdict
 from simulations.laboratory.sheets import sheet
 from simulations.scenario import load
+from tests.serving import ROOT
 
 SIX = Shape(6, 3, 21)
 LOOK = "g=abcabc.a&t=12,6,3&s=same&from=range&e=join"
@@ -144,6 +148,8 @@ def test_any_query_is_a_case_or_one_line_that_names_the_key(told: dict[str, str]
     [
         ("", "g", "g is missing"),
         ("g=6&t=3&q=1", "query", "'q' is no key"),
+        ("&".join(["a=1"] * 900), "query", "'a' is no key"),
+        ("g=٣&t=3", "g", "is no group"),
         ("g=6&g=7&t=3", "g", "twice"),
         ("g=0&t=3", "members", "at least one member"),
         ("g=1001&t=3", "g", "1,001 members are more than the laboratory's 1,000"),
@@ -243,6 +249,21 @@ def test_an_answer_is_the_same_every_time_and_gives_nobody_what_it_does_not_read
             assert topic in case.everybody[owner].topics
     steps = sheet(case)["answers"][BOARDS.index(board)]["steps"]
     assert all(0 <= column < len(topics) for step in steps for column in step["columns"])
+
+
+def test_answers_do_not_depend_on_the_process() -> None:
+    code = "from tests.simulations.test_laboratory import look; from simulations.laboratory.sheets import sheet; print(sheet(look()))"
+    told = {
+        subprocess.run(
+            [sys.executable, "-c", code],
+            cwd=ROOT,
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            check=True,
+            capture_output=True,
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert len(told) == 1
 
 
 def test_where_each_assignor_left_the_group_itself_the_seed_counts_and_members_stay_the_same() -> None:

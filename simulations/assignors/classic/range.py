@@ -85,10 +85,12 @@ def _explain(
         cuts_explained(explain, members, counts, subscribers)
         return
     told = [f"{member} {rack or 'in none'}" for member, rack in zip(members, racks, strict=True)]
+    # A set of names stands in another order in every process.
+    gaining = [topic for topic in counts if topic in helped]
     explain.say(
         "racks",
-        f"Racks first, as far as a member's share goes; {listed(list(helped))} can gain by it. Members: {listed(told)}",
-        topics=list(helped),
+        f"Racks first, as far as a member's share goes; {listed(gaining)} can gain by it. Members: {listed(told)}",
+        topics=gaining,
         racks=dict(zip(members, racks, strict=True)),
     )
     for places, count, topics in alike(counts, subscribers):
