@@ -1,4 +1,5 @@
-"""The ASGI application: HTTP, sockets, and with the server's life the embedded worker's and the housekeeping."""
+"""The ASGI application: HTTP, sockets, and what lives beside them: the embedded worker, the housekeeping, the inspector's
+declarations made beforehand."""
 
 from __future__ import annotations
 
@@ -20,6 +21,7 @@ from django.conf import settings  # noqa: E402
 from explorer import housekeeping  # noqa: E402
 from explorer.api.sockets import OwnPagesOnly, routes  # noqa: E402
 from explorer.embedded import EmbeddedWorker  # noqa: E402
+from explorer.inspector.preparing import prepare_guesses  # noqa: E402
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -50,11 +52,15 @@ async def beside_the_server() -> Any:
     if not settings.REDIS_URL:
         worker = EmbeddedWorker()
         await asyncio.to_thread(worker.start)
-    sweeping = asyncio.create_task(housekeeping.keep_sweeping(), name="housekeeping")
+    tasks = [
+        asyncio.create_task(housekeeping.keep_sweeping(), name="housekeeping"),
+        asyncio.create_task(prepare_guesses(), name="guesses"),
+    ]
     try:
         yield
     finally:
-        sweeping.cancel()
+        for task in tasks:
+            task.cancel()
         if worker is not None:
             await asyncio.to_thread(worker.stop)
 

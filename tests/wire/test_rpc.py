@@ -24,6 +24,7 @@ from groups.wire.codecs.codec import codec
 from groups.wire.codecs.schema import NEVER, UNKNOWN_TAGS, Array, Field, Message, Primitive, struct
 from groups.wire.codecs.uuids import base64_to_uuid
 from groups.wire.errors import RecordError, UnencodableError, UnknownVersionError
+from groups.wire.inspection import guess
 from groups.wire.rpc import (
     APIS,
     REQUEST_HEADER,
@@ -36,6 +37,7 @@ from groups.wire.rpc import (
     encode_request,
     encode_response,
     error_name,
+    prepare,
     request_frame,
     request_header_version,
     response_header_version,
@@ -340,3 +342,12 @@ def test_versions_put_together_can_be_taken_apart_again():
 def test_records_are_read_without_importing_kio():
     code = "import sys, groups.wire.records, groups.wire.rpc; sys.exit('kio' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_after_all_was_prepared_bit_by_bit_no_message_is_left_to_be_made():
+    api_message.cache_clear()
+    bits = sum(1 for _ in prepare())
+    made = api_message.cache_info()
+    assert (made.currsize, bits > 3 * len(APIS)) == (2 * len(APIS), True)
+    guess(bytes(1) * 7)
+    assert api_message.cache_info().misses == made.misses

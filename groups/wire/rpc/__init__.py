@@ -12,6 +12,7 @@ module            what it is for
 ``merging``       one declaration for all versions out of one for each
 ``older``         the versions that kio does not have
 ``headers``       headers of requests and responses, and whole ones with them
+``preparing``     all messages made bit by bit, before somebody waits for them
 ``error_codes``   what the numbers in ``errorCode`` mean
 ================  ======================================================================
 """
@@ -32,6 +33,7 @@ from groups.wire.rpc.headers import (
     request_header_version,
     response_header_version,
 )
+from groups.wire.rpc.preparing import prepare
 
 __all__ = [
     "APIS",
@@ -46,6 +48,7 @@ __all__ = [
     "encode_request",
     "encode_response",
     "error_name",
+    "prepare",
     "request_frame",
     "request_header_version",
     "response_header_version",

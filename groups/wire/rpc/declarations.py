@@ -4,7 +4,8 @@ kio (PyPI) is generated from the definitions in Kafka's source: a dataclass for 
 serves here as the source of declarations alone; one engine reads, writes and lists everything. Names become those of
 Kafka's JSON form again: kio writes ``throttle_time`` and a ``timedelta`` where Kafka has ``throttleTimeMs``.
 
-kio is imported when the first message is asked for, as it takes a tenth of a second which few programs need.
+kio is imported when the first message is asked for, as it takes a tenth of a second which few programs need; a server
+lets ``preparing`` do it.
 """
 
 from __future__ import annotations
@@ -39,12 +40,8 @@ _MILLISECOND: Final = timedelta(milliseconds=1)
 
 def declared_message(key: int, name: str, direction: str) -> Message:
     """The message of an API, ``direction`` being ``request`` or ``response``, for every version that ever was."""
-    from kio.index import load_request_schema, load_response_schema
-    from kio.schema.index import api_key_map, schema_name_map
-
-    load = load_request_schema if direction == "request" else load_response_schema
     message = f"{name}{direction.capitalize()}"
-    classes = {version: load(key, version) for version in schema_name_map[api_key_map[key]]}
+    classes = {version: load(key, version, direction) for version in declared_versions(key)}
     bodies = {version: _struct(declared) for version, declared in classes.items()}
     for older in OLDER:
         if older.name == message:
@@ -59,6 +56,20 @@ def declared_message(key: int, name: str, direction: str) -> Message:
         newest=newest,
         flexible_since=0 if flexible_since == oldest else flexible_since,
     )
+
+
+def declared_versions(key: int) -> list[int]:
+    """The versions of an API that kio has."""
+    from kio.schema.index import api_key_map, schema_name_map
+
+    return list(schema_name_map[api_key_map[key]])
+
+
+def load(key: int, version: int, direction: str) -> Any:
+    """kio's class for the message of an API; imported when it is first asked for."""
+    from kio.index import load_request_schema, load_response_schema
+
+    return (load_request_schema if direction == "request" else load_response_schema)(key, version)
 
 
 def _struct(declared: Any) -> Struct:
