@@ -84,15 +84,16 @@ def answer_to(asked: Asked, *, guesses: bool = True) -> dict[str, Any]:
     """The answer of ``/api/inspect``; docs/reference/api.md tells of each part."""
     tried = [each.to_json() for each in guess(asked.data)] if guesses or asked.kind is None else []
     inspection = _inspected(asked, tried)
-    return answer_of(inspection, asked.data) | {"how": asked.how, "guesses": tried}
+    perhaps = asked.kind is None and not tried[0]["likely"]
+    return answer_of(inspection, asked.data, perhaps=perhaps) | {"how": asked.how, "guesses": tried}
 
 
-def answer_of(inspection: Inspection, data: bytes) -> dict[str, Any]:
+def answer_of(inspection: Inspection, data: bytes, *, perhaps: bool = False) -> dict[str, Any]:
     """An inspection as JSON, with what is said of it as a whole."""
     return {
         **inspection.to_json(),
         "bytes": to_base64(data),
-        "says": says(inspection),
+        "says": says(inspection, perhaps=perhaps),
         "guesses": [],
         # Values of records are written and read by brokers; what members hand each other may only grow.
         "clients": clients(inspection.kind, data) if kind_named(inspection.kind).layout.appends else [],

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from explorer.inspector import answering
+from explorer.inspector import answering, preparing
 from groups import storage
 from groups.models import Timeline
 from groups.wire.codecs.primitives import to_base64
@@ -53,6 +54,7 @@ def test_text_is_guessed_and_listed_field_by_field(api: Api) -> None:
         "version": 1,
         "read": 36,
         "whole": True,
+        "likely": True,
     }
     assert any("problem" in guess for guess in answer["guesses"])
     assert [(seen["version"], seen["read"]) for seen in answer["clients"]] == [
@@ -207,3 +209,21 @@ def test_only_records_have_bytes(stored: Stored, api: Api) -> None:
         404,
         f"Timeline {timeline.id} has entries 1 to 20; there is no 99.",
     )
+
+
+def test_what_the_first_guess_needs_is_made_while_nobody_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("AFTER_START_S", "PAUSE_S"):
+        monkeypatch.setattr(preparing, name, 0)
+    steps = []
+    monkeypatch.setattr(preparing, "prepare", lambda: iter([None, None]))
+    monkeypatch.setattr(preparing, "guess", steps.append)
+    asyncio.run(preparing.prepare_guesses())
+    assert steps == [preparing.PLAIN]
+
+
+def test_what_nothing_speaks_for_is_told_as_no_more_than_possible(api: Api) -> None:
+    _, answer = api.post("inspect", {"text": "00000006"})
+    assert (answer["guesses"][0]["likely"], answer["version"]) == (False, None)
+    assert answer["says"][0]["text"].startswith("User data of cooperative-sticky, perhaps: ")
+    _, chosen = api.post("inspect", {"text": "00000006", "kind": "cooperative-sticky-user-data"})
+    assert "perhaps" not in chosen["says"][0]["text"]

@@ -131,7 +131,7 @@ def test_a_later_version_is_read_as_the_newest_known_and_a_negative_one_is_not()
     assert printed[0]["problem"]["offset"] == 0
     assert (
         line
-        == "subscription: _rest, byte 0: ConsumerProtocolSubscription has no version -1 here; known are 0 to 3."
+        == "subscription: version, byte 0: ConsumerProtocolSubscription has no version -1 here; known are 0 to 3."
     )
 
 

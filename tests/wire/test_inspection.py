@@ -53,9 +53,10 @@ def written(draw: st.DrawFn) -> tuple[str, int | None, dict[str, Any], bytes]:
             newest = {"latestSupportedVersion": 11} if "latestSupportedVersion" in drawn else {}
             return kind.name, None, {**drawn, **newest}, layout.write({**drawn, **newest}, None)
         case Unversioned() as layout:
-            version = draw(st.sampled_from(layout.versions))
+            version = draw(st.sampled_from(layout.message.versions))
             value = draw(bodies(layout.message, version))
-            return kind.name, version, value, layout.write(value, version)
+            told = version if layout.has_versions else None
+            return kind.name, told, value, layout.write(value, told)
         case Response() as layout:
             version = draw(st.sampled_from(layout.versions))
             value = draw(bodies(layout.api.response, version))
@@ -133,12 +134,45 @@ def test_what_was_read_stays_and_the_field_that_failed_tells_what_was_left():
     assert done.read == 28
 
 
-def test_a_version_that_nobody_knows_leaves_the_rest_as_bytes():
+def test_a_version_that_nobody_knows_is_the_fault_and_leaves_the_rest_as_bytes():
     done = inspect("consumer-group-metadata-value", bytes.fromhex("0009 00000002 00".replace(" ", "")))
+    assert [(node.length, node.problem is not None) for node in done.fields] == [(2, True), (5, False)]
     assert [node.name for node in done.fields] == ["version", "_rest"]
     assert str(done.problem) == (
-        "_rest, byte 0: ConsumerGroupMetadataValue has no version 9 here; known are 0 to 0"
+        "version, byte 0: ConsumerGroupMetadataValue has no version 9 here; known are 0 to 0"
     )
+
+
+@pytest.mark.parametrize(
+    ("kind", "data", "path"),
+    [
+        ("key", "0063 0001 61", "type"),
+        ("streams-subscription-info", "00000000 00000001", "version"),
+        ("request", "0063 0001 00000001", "header.requestApiKey"),
+        ("request", "00000008 000b 0063 00000001", "header.requestApiVersion"),
+    ],
+)
+def test_a_number_that_nobody_knows_is_a_fault_of_its_own_field(kind: str, data: str, path: str):
+    done = inspect(kind, bytes.fromhex(data))
+    assert done.problem is not None
+    wrong = find(done.fields, done.problem.path)
+    assert wrong is not None
+    assert (done.problem.path, done.problem.offset) == (path, wrong.offset)
+    assert_tiled(done.fields, 0, done.length)
+
+
+def test_where_no_version_fits_the_one_that_comes_farthest_is_shown():
+    join = encode_request(
+        {
+            "header": {"requestApiKey": 14, "requestApiVersion": 2, "correlationId": 1, "clientId": "a"},
+            "body": {"groupId": "orders", "generationId": 7, "memberId": "c-1", "assignments": []},
+        }
+    )[11:]
+    for more in (b"", b"\x09"):
+        done = inspect("sync-group-request", join + more)
+        assert done.version in (0, 1, 2)
+        assert find(done.fields, "memberId").value == "c-1"  # type: ignore[union-attr]
+    assert done.read == len(join)
 
 
 def test_bytes_behind_the_last_field_are_a_fault_unless_newer_versions_append():

@@ -278,6 +278,40 @@ def test_the_kind_is_guessed(kind: str, data: bytes):
     assert all(not other.whole or other.score <= first.score for other in others)
 
 
+@pytest.mark.parametrize(
+    ("kind", "data"),
+    [
+        ("cooperative-sticky-user-data", "00000006"),
+        ("heartbeat-response", "dead"),
+        ("consumer-group-metadata-value", "0000 00000005 0000000000000001 00 00"),
+    ],
+)
+def test_what_only_lengths_speak_for_is_not_said_to_be_likely(kind: str, data: str):
+    first = guess(bytes.fromhex(data))[0]
+    assert first.whole
+    assert not first.likely
+    if "-group-" not in kind:
+        assert first.kind == kind
+
+
+def test_what_names_or_times_or_a_checksum_speak_for_is_likely():
+    for data in (SUBSCRIPTION, NEWER, ASSIGNMENT, STICKY, RECORD):
+        assert guess(data)[0].likely
+
+
+def test_what_a_later_version_appended_is_read_for_guessing():
+    later = bytes.fromhex("0004") + NEWER[2:] + b"\x01\x02"
+    first = guess(later)[0]
+    assert (first.kind, first.version, first.whole, first.read) == ("subscription", 4, True, len(NEWER))
+    assert not guess(bytes.fromhex("0404") + later[2:])[0].whole
+
+
+def test_what_there_was_only_ever_one_of_has_no_version():
+    done = inspect("cooperative-sticky-user-data", bytes.fromhex("00000006"))
+    assert (done.version, done.problem) == (None, None)
+    assert as_text(says(done, perhaps=True)).startswith("User data of cooperative-sticky, perhaps: ")
+
+
 def test_every_value_that_a_broker_wrote_into_the_sample_is_guessed():
     for segment in SAMPLE.glob("__consumer_offsets-*/*.log"):
         for batch in read_batches(segment.read_bytes()):

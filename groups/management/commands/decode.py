@@ -144,7 +144,8 @@ class Command(BaseCommand):
         if options["against"] is not None:
             self.against(done, options)
             return
-        self.tell({**done.to_json(), "says": as_text(says(done)), **extra})
+        perhaps = not any(each["likely"] for each in extra.get("guesses", [{"likely": True}])[:1])
+        self.tell({**done.to_json(), "says": as_text(says(done, perhaps=perhaps)), **extra})
         if done.problem is not None:
             raise CommandError(f"{done.kind}: {done.problem}.", returncode=BAD_INPUT)
         if extra.get("guesses") == []:

@@ -2,7 +2,8 @@
 
 A kind that reads every byte stands before one that does not; among those, the one whose values look like what
 brokers and clients write: names of printable letters, numbers of an ordinary size, times of this century. Kinds
-that are often met have an advantage (``Kind.prior``). It is a guess, and says so.
+that are often met have an advantage (``Kind.prior``). It is a guess, and says so; and where nothing in the values
+speaks for it (four bytes are a number, whatever they are) it is not even ``likely``.
 """
 
 from __future__ import annotations
@@ -22,6 +23,14 @@ MOST_GUESSED_BYTES: Final = 1024 * 1024
 MOST_VALUES: Final = 2_000
 """Values that are looked at to tell how plausible a reading is."""
 
+LATER_MOST: Final = 10
+"""Versions beyond those that are known, of bytes to which newer ones append: in ten years there was one every three
+years. A higher number is chance, and what lies behind the known fields is not taken for what was appended."""
+
+EVIDENCE_LEAST: Final = 1.0
+"""From here on a reading is plausible: two letters of a name, or a time of this century. Of random bytes that any kind
+reads to the end (one length in two does not occur at all), none comes above 0."""
+
 _YEAR_2000_MS: Final = 946_684_800_000
 _YEAR_2100_MS: Final = 4_102_444_800_000
 _LARGE: Final = 1 << 24
@@ -36,6 +45,9 @@ class Guess:
     version: int | None
     read: int
     whole: bool
+    """Whether it reads every byte, but for those that a later version appended."""
+    likely: bool
+    """Whether more than the lengths speaks for it."""
     problem: Problem | None
     score: float
 
@@ -46,6 +58,7 @@ class Guess:
             "version": self.version,
             "read": self.read,
             "whole": self.whole,
+            "likely": self.likely,
         }
         if self.problem is not None:
             out["problem"] = self.problem.to_json()
@@ -66,28 +79,34 @@ def guess(data: bytes) -> list[Guess]:
 def _tried(kind: Kind, data: bytes) -> Guess:
     version: int | None = None
     problem: Problem | None = None
-    score = float(kind.prior)
+    score, evidence = float(kind.prior), 0.0
     read = 0
+    later = False
     try:
         version, value, read = kind.layout.read(data, None)
     except RecordError as error:
         read = error.offset or 0
         problem = Problem(sentence=error.sentence, offset=error.offset, path=".".join(error.path))
     else:
+        evidence = _plausibility(value)
         # Of those that leave bytes behind them, the one that leaves fewer.
-        score += _plausibility(value) + 12 * read / max(len(data), 1)
+        score += evidence + 12 * read / max(len(data), 1)
         if read < len(data) and not kind.layout.appends:
             problem = Problem(
                 sentence=f"the fields end here, the bytes go on for {len(data) - read} more", offset=read
             )
-        if kind.layout.appends and version is not None and version > (kind.layout.versions or (version,))[-1]:
-            score -= 4
+        if kind.layout.appends and version is not None and kind.layout.versions:
+            beyond = version - kind.layout.versions[-1]
+            later = 0 < beyond <= LATER_MOST
+            score -= 4 if beyond > 0 else 0
+    whole = problem is None and (read == len(data) or later)
     return Guess(
         kind=kind.name,
         title=kind.title,
         version=version,
         read=read,
-        whole=problem is None and read == len(data),
+        whole=whole,
+        likely=whole and (kind.is_checked or (not kind.last_resort and evidence >= EVIDENCE_LEAST)),
         problem=problem,
         score=score,
     )

@@ -38,6 +38,8 @@ class Kind:
     last_resort: bool = False
     """Whether bytes are tried as this only where they are nothing else: requests and answers without their headers,
     which are many, and whose version nothing tells."""
+    is_checked: bool = False
+    """Whether a checksum has to be right, so that what reads as this is this."""
     by_name_only: bool = False
     """Never guessed: nothing in the bytes tells the proposal's own layouts from the released ones."""
 
@@ -75,7 +77,7 @@ def _user_data() -> Iterator[Kind]:
         name="cooperative-sticky-user-data",
         title="User data of cooperative-sticky",
         about="what the cooperative-sticky assignor puts into a subscription",
-        layout=Unversioned(declared=lambda: COOPERATIVE_STICKY_USER_DATA, appends=True),
+        layout=Unversioned(declared=lambda: COOPERATIVE_STICKY_USER_DATA, appends=True, has_versions=False),
     )
 
 
@@ -135,8 +137,8 @@ def _framed() -> Iterator[Kind]:
         title="Record batch",
         about="one batch of a log, of magic 2",
         layout=Batch(),
-        # Its checksum is right: nothing else can be.
         prior=40,
+        is_checked=True,
     )
     yield Kind(
         name="segment",
@@ -144,6 +146,7 @@ def _framed() -> Iterator[Kind]:
         about="a segment or checkpoint file: batches one after the other",
         layout=Segment(),
         prior=30,
+        is_checked=True,
     )
 
 

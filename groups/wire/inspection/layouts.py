@@ -108,8 +108,7 @@ class Versioned:
         try:
             used = self.known(written if version is None else min(written, version))
         except UnknownVersionError as error:
-            rest = walk.node(listing.fields, REST, "bytes", INT16.size)
-            raise walk.fail(rest, at_zero(error)) from None
+            raise walk.refuse(listing.fields, listing.fields[0], error) from None
         listing.read = walk.message(self.message, used, INT16.size, listing.fields)
 
     def read(self, data: bytes, version: int | None) -> tuple[int | None, dict[str, Any], int]:
@@ -136,12 +135,15 @@ class Unversioned:
     """The message alone; its version is told from outside: requests and answers without their headers, user data.
 
     Where it is not told, the versions are tried, the newest first: the one that reads to the last byte, or, where
-    bytes ``appends``, the first that can be read at all, as Kafka's assignors do.
+    bytes ``appends``, the first that can be read at all, as Kafka's assignors do. Where none does, the one that
+    comes farthest.
     """
 
     declared: Callable[[], Message]
     """Gives the message; asked when it is first needed, since making those of requests takes a while."""
     appends: bool = False
+    has_versions: bool = True
+    """Whether people tell of versions of it; what there was only ever one of has none."""
 
     @property
     def message(self) -> Message:
@@ -149,7 +151,7 @@ class Unversioned:
 
     @property
     def versions(self) -> tuple[int, ...]:
-        return tuple(self.message.versions)
+        return tuple(self.message.versions) if self.has_versions else ()
 
     @property
     def older_read_it(self) -> bool:
@@ -165,24 +167,36 @@ class Unversioned:
 
     def into(self, listing: Listing, walk: Walk, version: int | None) -> None:
         listing.message = self.message.name
-        listing.version = self.fitting(walk.data) if version is None else version
-        codec(self.message, listing.version)
-        listing.read = walk.message(self.message, listing.version, 0, listing.fields)
+        used = self.used(walk.data, version)
+        codec(self.message, used)
+        listing.version = used if self.has_versions else None
+        listing.read = walk.message(self.message, used, 0, listing.fields)
+
+    def used(self, data: bytes, version: int | None) -> int:
+        """The version to read with, told or not."""
+        if not self.has_versions:
+            return self.message.newest
+        return self.fitting(data) if version is None else version
 
     def fitting(self, data: bytes) -> int:
-        """The version to read with where none is told; the newest of all if none can be read."""
-        for version in reversed(self.versions if len(data) <= MOST_TRIED_BYTES else self.versions[-1:]):
+        """The version to read with where none is told."""
+        farthest, best = -1, self.message.newest
+        for version in self.versions[::-1] if len(data) <= MOST_TRIED_BYTES else ():
             try:
-                if codec(self.message, version).read(data, 0)[1] == len(data) or self.appends:
+                end = codec(self.message, version).read(data, 0)[1]
+            except RecordError as error:
+                end = error.offset or 0
+            else:
+                if end == len(data) or self.appends:
                     return version
-            except RecordError:
-                continue
-        return self.message.newest
+            if end > farthest:
+                farthest, best = end, version
+        return best
 
     def read(self, data: bytes, version: int | None) -> tuple[int | None, dict[str, Any], int]:
-        used = self.fitting(data) if version is None else version
+        used = self.used(data, version)
         body, end = codec(self.message, used).read(data, 0)
-        return used, body, end
+        return used if self.has_versions else None, body, end
 
     def write(self, value: Mapping[str, Any], version: int | None) -> bytes:
         out = bytearray()
@@ -227,8 +241,7 @@ class RecordKey:
         try:
             message = self.message(number)
         except UnknownVersionError as error:
-            rest = walk.node(listing.fields, REST, "bytes", INT16.size)
-            raise walk.fail(rest, at_zero(error)) from None
+            raise walk.refuse(listing.fields, listing.fields[0], error) from None
         listing.message = listing.fields[0].message = message.name
         listing.read = walk.message(message, 0, INT16.size, listing.fields)
 
@@ -284,14 +297,17 @@ class SelfVersioned:
         return message.body, message.form(used)
 
     def into(self, listing: Listing, walk: Walk, version: int | None) -> None:
+        if len(walk.data) < INT32.size:
+            short = TruncatedError("a version", needed=INT32.size, left=len(walk.data), offset=0)
+            raise walk.fail(walk.node(listing.fields, self.leading_name, "int32", 0), short)
+        listing.version = INT32.unpack_from(walk.data)[0]
         try:
-            if len(walk.data) < INT32.size:
-                raise TruncatedError("a version", needed=INT32.size, left=len(walk.data), offset=0)
-            listing.version = INT32.unpack_from(walk.data)[0]
             message, used = self.message(listing.version)
             codec(message, used)
         except RecordError as error:
-            raise walk.fail(walk.node(listing.fields, REST, "bytes", 0), at_zero(error)) from None
+            first = walk.node(listing.fields, self.leading_name, "int32", 0, value=listing.version)
+            first.length = INT32.size
+            raise walk.refuse(listing.fields, first, error) from None
         listing.message = message.name
         listing.read = walk.message(message, used, 0, listing.fields)
         try:

@@ -11,7 +11,7 @@ from groups.wire.codecs.codec import codec
 from groups.wire.codecs.schema import Message
 from groups.wire.errors import RecordError, UnencodableError, UnknownVersionError
 from groups.wire.inspection.framing import Framed
-from groups.wire.inspection.layouts import INT32, Listing
+from groups.wire.inspection.layouts import INT16, INT32, Listing
 from groups.wire.inspection.nodes import Node, Problem
 from groups.wire.inspection.walk import MOST_TRIED_BYTES, Stopped, Walk
 from groups.wire.rpc import (
@@ -31,10 +31,12 @@ class Request(Framed):
 
     def into(self, listing: Listing, walk: Walk, version: int | None) -> None:
         listing.message = "Request"
-        frame = request_frame(walk.data)
+        try:
+            frame = request_frame(walk.data)
+        except UnknownVersionError as error:
+            raise _unknown(walk, listing.fields, error) from None
         if frame.at:
-            length = walk.node(listing.fields, "length", "int32", 0, message=listing.message)
-            length.value, length.length = len(walk.data) - frame.at + frame.missing, frame.at
+            _length(walk, listing.fields, len(walk.data) - frame.at + frame.missing)
         listing.version = frame.version
         at = _part(walk, listing.fields, "header", (REQUEST_HEADER, frame.header_version), frame.at)
         listing.read = _part(walk, listing.fields, "body", (frame.api.request, frame.version), at)
@@ -71,17 +73,22 @@ class Response(Framed):
         listing.read = _part(walk, listing.fields, "body", (self.api.response, listing.version), at)
 
     def fitting(self, data: bytes, version: int | None) -> tuple[int, bool]:
-        """The version, the newest if several fit, and whether there is a header; the newest without one if none fits."""
+        """The version, the newest if several fit, and whether there is a header; what comes farthest if none fits."""
         tries = (version,) if version is not None else self.versions[::-1]
+        farthest, best = -1, (tries[0], False)
         for tried in tries if len(data) <= MOST_TRIED_BYTES else tries[:1]:
             for has_header in (False, True):
                 try:
                     at = codec(RESPONSE_HEADER, self.header(tried)).read(data, 0)[1] if has_header else 0
-                    if codec(self.api.response, tried).read(data, at)[1] == len(data):
+                    end = codec(self.api.response, tried).read(data, at)[1]
+                except RecordError as error:
+                    end = error.offset or 0
+                else:
+                    if end == len(data):
                         return tried, has_header
-                except RecordError:
-                    continue
-        return (self.versions[-1] if version is None else version), False
+                if end > farthest:
+                    farthest, best = end, (tried, has_header)
+        return best
 
     def header(self, version: int) -> int:
         return response_header_version(self.api, version)
@@ -104,6 +111,28 @@ class Response(Framed):
         out = bytearray()
         codec(self.api.response, used).write(out, dict(value))
         return bytes(out)
+
+
+def _length(walk: Walk, into: list[Node], length: int) -> None:
+    node = walk.node(into, "length", "int32", 0, message="Request")
+    node.value, node.length = length, INT32.size
+
+
+def _unknown(walk: Walk, into: list[Node], error: UnknownVersionError) -> Stopped:
+    """The key or the version that is not known, as the field of the header that it is."""
+    wrong = error.offset or 0
+    at = wrong if wrong in (0, INT32.size) else wrong - INT16.size
+    if at:
+        _length(walk, into, len(walk.data) - at)
+    header = walk.node(into, "header", "struct", at, fields=[], is_message=True)
+    header.length = len(walk.data) - at
+    assert header.fields is not None
+    for name, place in (("requestApiKey", at), ("requestApiVersion", at + INT16.size)):
+        node = walk.node(header.fields, name, "int16", place, message=REQUEST_HEADER.name)
+        node.value, node.length = INT16.unpack_from(walk.data, place)[0], INT16.size
+        if place == wrong:
+            return walk.refuse(header.fields, node, error)
+    raise AssertionError("a fault elsewhere than in the key and the version")
 
 
 def _part(walk: Walk, into: list[Node], name: str, part: tuple[Message, int], at: int) -> int:

@@ -16,8 +16,11 @@ from groups.wire.inspection.words import counted, number, text
 Part = dict[str, str]
 
 
-def says(inspection: Inspection) -> list[Part]:
-    """The sentence's parts in their order; joined they read as text."""
+def says(inspection: Inspection, *, perhaps: bool = False) -> list[Part]:
+    """The sentence's parts in their order; joined they read as text.
+
+    ``perhaps``: the kind was guessed, and nothing speaks for it.
+    """
     teller = TELLERS.get(inspection.kind, _plainly)
     if inspection.kind.endswith(("-request", "-response")):
         teller = _api(_titled(inspection))
@@ -35,6 +38,8 @@ def says(inspection: Inspection) -> list[Part]:
             parts.append({"text": words})
     if not parts:
         parts.append({"text": f"{_titled(inspection)}, {counted(inspection.length, 'byte')}."})
+    if perhaps and not inspection.stopped:
+        parts.insert(0, {"text": f"{inspection.title}, perhaps: "})
     if inspection.problem is not None:
         where = {"path": inspection.problem.path} if inspection.problem.path else {}
         parts += [

@@ -32,7 +32,7 @@ from groups.wire.codecs.schema import (
 )
 from groups.wire.codecs.struct_readers import struct_reader
 from groups.wire.errors import MalformedError, RecordError, TruncatedError
-from groups.wire.inspection.nodes import TAG_COUNT, UNKNOWN_TAG, Node, Problem
+from groups.wire.inspection.nodes import REST, TAG_COUNT, UNKNOWN_TAG, Node, Problem
 
 MOST_NODES: Final = 50_000
 """Fields in one listing, about 8 MB of JSON: a classic group of 2,000 members. Where a listing comes to that many,
@@ -81,6 +81,15 @@ class Walk:
         node.length = len(self.data) - (node.offset - self.base)
         offset = node.offset if error.offset is None else self.base + error.offset
         node.problem = Problem(sentence=error.sentence, offset=offset)
+        return Stopped(node.problem)
+
+    def refuse(self, into: list[Node], node: Node, error: RecordError) -> Stopped:
+        """The node was read and what it says is the fault; the bytes behind it, of which nothing is known, stay bytes."""
+        node.problem = Problem(sentence=error.sentence, offset=node.offset)
+        end = node.end - self.base
+        if end < len(self.data):
+            rest = self.node(into, REST, "bytes", end, value=to_base64(self.data[end:]))
+            rest.length = len(self.data) - end
         return Stopped(node.problem)
 
     def message(self, message: Message, version: int, at: int, into: list[Node]) -> int:

@@ -17,6 +17,9 @@ export function sentence(says) {
 /** Why a kind cannot be what the bytes are. @param {Guess} guess */
 const reasonOf = ({ problem }) => (problem ? `${problem.path ? `${problem.path}: ` : ''}${problem.sentence}` : '');
 
+/** Other kinds that are named where the bytes could as well be them; more are counted. */
+const OTHERS_NAMED = 3;
+
 /** How many other kinds read every byte. @param {Guess[]} guesses @param {string} kind */
 export function othersText(guesses, kind) {
   const others = guesses.filter((guess) => guess.whole && guess.kind !== kind).length;
@@ -24,13 +27,27 @@ export function othersText(guesses, kind) {
   return others === 1 ? 'one other kind does' : `${others} other kinds do`;
 }
 
+/** Which other kinds read every byte. @param {Guess[]} guesses @param {string} kind */
+export function othersNamed(guesses, kind) {
+  const titles = guesses.filter((guess) => guess.whole && guess.kind !== kind).map(({ title }) => title);
+  const named = titles.slice(0, OTHERS_NAMED);
+  if (titles.length > named.length) named.push(`${titles.length - named.length} more`);
+  return named.length > 1 ? `${named.slice(0, -1).join(', ')} or ${named[named.length - 1]}` : named.join('');
+}
+
 /** How far the bytes could be read as what they are taken for. @param {Inspected} inspected */
 function toldOf({ guesses, kind, length, problem, read }) {
   const others = othersText(guesses, kind);
-  if (!problem) return read < length ? `${counted(length - read, 'byte')} left over` : `read to the last byte; ${others}`;
-  return guesses.some((guess) => guess.whole && guess.kind !== kind)
-    ? `cannot be read to the last byte; ${others}`
-    : 'cannot be read to the last byte, as this or any other kind: cut off, or nothing of a group';
+  const guess = guesses.find((tried) => tried.kind === kind);
+  if (problem) {
+    return guesses.some((tried) => tried.whole && tried.kind !== kind)
+      ? `cannot be read to the last byte; ${others}`
+      : 'cannot be read to the last byte, as this or any other kind: cut off, or nothing of a group';
+  }
+  if (read < length) return `${counted(length - read, 'byte')} left over${guess?.whole ? ', as a later version would append' : ''}`;
+  if (guess?.likely !== false) return `read to the last byte; ${others}`;
+  const named = othersNamed(guesses, kind);
+  return `${named ? `, or ${named}` : ''}: no name, time or checksum speaks for it`;
 }
 
 /** @param {string} first @param {string} second titles of kinds */
@@ -67,5 +84,6 @@ export function guessing(inspected, source, onChoose) {
     if (chosen) onChoose(chosen);
   });
   const told = toldOf(inspected);
-  return [h('span', {}, `${size} ${problem ? 'Read as' : 'Looks like'}`), select, h('span', {}, told)];
+  const likely = guesses.find((guess) => guess.kind === kind)?.likely !== false;
+  return [h('span', {}, `${size} ${problem ? 'Read as' : likely ? 'Looks like' : 'Could be'}`), select, h('span', {}, told)];
 }

@@ -33,7 +33,7 @@ export interface FieldNode {
   in?: string;
 }
 
-export interface Guess { kind: string; title: string; version: number | null; read: number; whole: boolean; problem?: Problem | null }
+export interface Guess { kind: string; title: string; version: number | null; read: number; whole: boolean; likely: boolean; problem?: Problem | null }
 
 /** What a client reads that knows no version beyond `version`. */
 export interface SeenBy {
