@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -10,7 +11,7 @@ from simulations.assignors import ASSIGNORS
 from simulations.assignors.explanation import Explanation
 from simulations.assignors.interface import AssignorError, GroupAssignment
 from simulations.assignors.measures import Measures, RebalanceProtocol, measure, protocol_of
-from simulations.laboratory.cases import NOBODY, Case
+from simulations.laboratory.cases import NOBODY, Before, Case
 from simulations.laboratory.specs import Owners, before_of, goal_of, spec_of
 
 
@@ -56,14 +57,20 @@ class Answer:
 
 def answers(case: Case, *, explain: bool = False) -> tuple[Answer, ...]:
     """All six, in the order of ``BOARDS``."""
-    return tuple(answer(case, board, explain=explain) for board in BOARDS)
+    shared = None
+    if case.before is not Before.OWN:
+        # All six begin alike; where working that out fails, each says so for itself.
+        with suppress(AssignorError):
+            shared = before_of(case, BOARDS[0].protocol, BOARDS[0].assignor)
+    return tuple(answer(case, board, explain=explain, owned=shared) for board in BOARDS)
 
 
-def answer(case: Case, board: Board, *, explain: bool = False) -> Answer:
-    """What one assignor answers; with ``explain`` the steps of its algorithm."""
+def answer(case: Case, board: Board, *, explain: bool = False, owned: Owners | None = None) -> Answer:
+    """What one assignor answers; with ``explain`` the steps of its algorithm. ``owned`` if how it stood is known."""
     explanation = Explanation() if explain else None
     try:
-        owned = before_of(case, board.protocol, board.assignor)
+        if owned is None:
+            owned = before_of(case, board.protocol, board.assignor)
     except AssignorError as error:
         return Answer(board=board, before=(), error=f"before the event: {error}", faults=_faults(error))
     before = places_of(case, owned)

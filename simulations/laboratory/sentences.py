@@ -83,7 +83,7 @@ def line_of(case: Case, answer: Answer) -> str:
         if not found.interrupted:
             says = "Eager, but nobody reads anything yet."
         else:
-            everybody = found.interrupted == len(case.present) or case.event is Event.JOIN
+            everybody = found.interrupted == len(case.present) - len(case.joining)
             who = (
                 "the only member stops"
                 if found.interrupted == 1 == len(case.present)
@@ -93,7 +93,8 @@ def line_of(case: Case, answer: Answer) -> str:
     elif not found.interrupted:
         says = "Nobody stops reading."
     else:
-        losers = [case.names[place] for place in losers_of(case, answer)]
+        names = case.names
+        losers = [names[place] for place in losers_of(case, answer)]
         says = f"Only what moves stops being read: {counted(found.paused, 'partition')} of {listed(losers, NAMED_MOST)}."
     gets = _newcomer_gets(case, answer)
     if gets is not None and found.most - found.least > 1:

@@ -69,6 +69,7 @@ class _Telling:
     def __init__(self, case: Case, answer: Answer) -> None:
         self.case = case
         self.answer = answer
+        self.names = case.names
         self.places = {member_id: place for place, member_id in enumerate(case.ids)}
         self.sizes = dict(zip(case.topic_names, case.sizes, strict=True))
         self.columns = _columns(case)
@@ -162,7 +163,7 @@ class _Telling:
     def _name(self, step: Step) -> str:
         member_id = str(step.get("member", step.get("from", "")))
         place = self.places.get(member_id)
-        return member_id if place is None else self.case.names[place]
+        return member_id if place is None else self.names[place]
 
 
 def _columns(case: Case) -> dict[tuple[str, int], int]:

@@ -60,7 +60,7 @@ export function layoutOf(sheet, answer, width) {
   const pill = Math.max(...shown.map((place) => pillOf(sheet.members[place].name)), pillOf(''));
   const lead = 15 + pill + (racks ? 14 : 0);
   const rows = rowsOf(shown, answer, mode, top);
-  const gap = sheet.topics.length > NAMED_MEMBERS ? 2 : 7;
+  const gap = gapOf(sheet.topics.length);
   const columns = columnsOf(sheet, lead + PAD, width - lead - PAD * 2 - TAIL, gap, total);
   const last = rows[rows.length - 1];
   const height = (last ? last.y + last.height : top) + 2 + (hidden || kept ? 20 : 0);
@@ -69,6 +69,9 @@ export function layoutOf(sheet, answer, width) {
 
 /** Width of the pill that a member's name stands in. @param {string} name */
 export const pillOf = (name) => Math.max(15, 8 + 7 * labelOf(name).length);
+
+/** Room between topics; of very many none is left. @param {number} topics */
+const gapOf = (topics) => (topics <= 12 ? 7 : topics <= 40 ? 2 : 0);
 
 /** Which members have a row. @param {Sheet} sheet @param {LabAnswer} answer @param {number} most */
 function shownOf(sheet, answer, most) {
