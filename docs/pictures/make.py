@@ -1,7 +1,7 @@
 """Take the screenshots of the docs anew: ``make pictures``.
 
 A fresh server with nothing but the case studies and the sample log, so that the pictures are the same on every
-machine but for its fonts. Needs Chromium; the picture of an import needs Spark, and is left as it is without.
+machine but for its fonts. Needs Chromium; the pictures of an import and of a sweep need Spark, and are left as they are without.
 """
 
 from __future__ import annotations
@@ -103,6 +103,14 @@ def main() -> None:
             take(browser, server.url, Picture(name="import-light", address=address))
             if timeline:
                 take(browser, server.url, Picture(name="imported-light", address=f"/t/{timeline}"))
+        swept = sweep(server.url)
+        if swept:
+            take(browser, server.url, Picture(name="sweep-light", address=swept))
+            take(browser, server.url, Picture(name="sweep-dark", address=swept, scheme="dark"))
+            phone = Picture(
+                name="sweep-390-dark", address=swept, width=390, height=844, scale=1.5, scheme="dark"
+            )
+            take(browser, server.url, phone)
         browser.close()
 
 
@@ -185,6 +193,22 @@ def import_sample(browser: Browser, url: str) -> tuple[str, str | None] | None:
             break
         time.sleep(1)
     sys.stderr.write("The sample was not imported in time; import-light.png stays as it is.\n")
+    return None
+
+
+def sweep(url: str) -> str | None:
+    """Sweep the usual axes: the sweep's page."""
+    question = urllib.request.Request(  # noqa: S310 (our own server)
+        f"{url}/api/sweeps", data=b"{}", headers={"Content-Type": "application/json"}
+    )
+    with urllib.request.urlopen(question) as answer:  # noqa: S310
+        begun = json.load(answer)
+    deadline = time.monotonic() + IMPORT_S
+    while time.monotonic() < deadline:
+        if ask(f"{url}/api/sweeps/{begun['sweep']}")["status"] == "complete":
+            return str(begun["url"])
+        time.sleep(1)
+    sys.stderr.write("The sweep was not done in time; its pictures stay as they are.\n")
     return None
 
 

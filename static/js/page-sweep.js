@@ -87,7 +87,7 @@ function head() {
 
 function banners() {
   const shownNow = /** @type {HTMLElement[]} */ ([]);
-  const kept = `${count(detail.done)} of ${plural(detail.cases, 'case')} ${detail.done === 1 ? 'is' : 'are'} kept.`;
+  const kept = `${count(detail.done)} of ${count(detail.cases)} cases are kept.`;
   const goOn = () => (detail.same_engine ? h('button', { class: 'btn sm', type: 'button', onclick: resume }, 'Go on with the rest') : h('span', {}, 'The assignors have changed since, so that it cannot go on.'));
   if (detail.status === 'failed') {
     shownNow.push(h('div', { class: 'banner bad', role: 'alert' }, h('b', {}, 'The sweep failed. '), h('span', {}, detail.problem), detail.done ? h('span', {}, kept) : null, goOn()));
@@ -180,7 +180,7 @@ async function showCell() {
   }
   if (cell !== maps.chosen) return;
   const label = detail.measures.find(({ key: each }) => each === shown.measure)?.label ?? '';
-  panel.show(found, label.toLowerCase());
+  panel.show(found, shown.measure === 'spread' ? '' : label.toLowerCase());
   const value = shown.of === 'worst' ? found.most : found.median;
   part('to-cell').replaceChildren(h('span', {}, `${found.assignor}, ${found.shape}, ${found.event.toLowerCase()}`),
     h('b', {}, value === null ? 'seeds ↓' : `${value}${found.unit} ↓`));

@@ -33,7 +33,7 @@ export class CellPanel {
     this.#drawStrip();
   }
 
-  /** @param {Cell} cell @param {string} measure what is measured, in small letters */
+  /** @param {Cell} cell @param {string} measure what is measured, in one word, or nothing */
   show(cell, measure) {
     const same = this.#cell?.cell === cell.cell;
     const had = this.#seed;
@@ -57,7 +57,7 @@ export class CellPanel {
   #numbers(cell, measure) {
     const span = cell.least === cell.most ? cell.most ?? '' : `${cell.least} to ${cell.most}`;
     return h('div', { class: 'big' },
-      h('div', {}, h('b', {}, cell.median === null ? 'none' : `${cell.median}${cell.unit}`), h('span', {}, `median ${measure}`)),
+      h('div', {}, h('b', {}, cell.median === null ? 'none' : `${cell.median}${cell.unit}`), h('span', {}, `median ${measure}`.trim())),
       h('div', {}, h('b', { class: span.length > WIDE ? 'tight' : '' }, span || 'none'), h('span', {}, 'least to most')),
       h('div', {}, h('b', {}, cell.in.toLocaleString('en-US')), h('span', {}, cell.in === 1 ? 'seed' : 'seeds')));
   }
