@@ -39,6 +39,24 @@ def test_the_records_of_a_batch_are_opened(compression: Compression):
     assert tombstone.meaning == "a tombstone: what the key names is gone"
 
 
+def test_records_and_batches_are_called_by_their_offset_and_key():
+    raw = write_batch(batch())
+    records = find(inspect("batch", raw).fields, "records")
+    assert records is not None
+    assert [each.called for each in records.fields or ()] == [
+        "offset 18402, GROUP_METADATA of orders",
+        "offset 18403, GROUP_METADATA of orders, tombstone",
+    ]
+    first, second = inspect("segment", raw + raw).fields
+    assert first.called == second.called == "offset 18402 to 18403"
+    assert second.fields is not None
+    assert second.fields[-1].fields[0].called == records.fields[0].called  # type: ignore[index]
+    other = coordinator_batch(base_offset=7, timestamp_ms=0, records=[(b"a key of another topic", b"")])
+    done = find(inspect("batch", write_batch(other)).fields, "records.0")
+    assert done is not None
+    assert done.called == "offset 7"
+
+
 def test_a_batch_and_a_segment_are_told_in_a_sentence():
     raw = write_batch(batch())
     assert as_text(says(inspect("batch", raw))) == (

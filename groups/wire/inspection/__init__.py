@@ -12,6 +12,7 @@ module                what it is for
 ``meanings``          what each field means, in a few words (``words`` has values in words)
 ``sentences``         ``says``: the sentence on top, each clause with the field that it stands on; what each kind
                       says is in ``tellers``
+``record_names``      what the records of a batch and the batches of a segment are called
 ``text``              ``bytes_from_text``: hex, dumps, base64
 ``nodes``             the nodes of a listing, their JSON form, and their values
 ``walk``              the listing of a message, along the declaration that its codec is compiled from

@@ -14,6 +14,7 @@ from groups.wire.inspection.layouts import Listing
 from groups.wire.inspection.meanings import add_meanings
 from groups.wire.inspection.nodes import REST, Node, Problem, each_node
 from groups.wire.inspection.opening import open_blobs
+from groups.wire.inspection.record_names import call_records
 from groups.wire.inspection.walk import MOST_BYTES, Stopped, Walk
 
 
@@ -77,6 +78,7 @@ def inspect(name: str, data: bytes, *, version: int | None = None) -> Inspection
         done.problem = _rest(kind, walk, listing)
     open_blobs(done.fields, listing.message, walk)
     add_meanings(done.fields)
+    call_records(done.fields)
     for path, node in each_node(done.fields):
         if node.problem is not None:
             # The innermost field that failed is the last that carries the same problem.

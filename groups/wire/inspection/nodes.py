@@ -81,7 +81,8 @@ class Node:
     """Whether ``fields`` are a message of their own, though the node is no blob: the body of a request."""
     meaning: str = ""
     called: str = ""
-    """The name of what an id stands for, where whoever asks knows it: the bytes do not."""
+    """The name of what an id stands for, where whoever asks knows it, the bytes do not; and what a record of a batch
+    or a batch of a segment is told apart by."""
     problem: Problem | None = None
     message: str = field(default="", repr=False)
     """The message that declares the field, for whoever looks up what it means."""
@@ -130,8 +131,9 @@ class Node:
             out["in"] = self.space
         if self.called:
             out["called"] = self.called
-        if self.called or self.meaning:
-            out["meaning"] = self.called or self.meaning
+        meaning = (self.called if self.fields is None else "") or self.meaning
+        if meaning:
+            out["meaning"] = meaning
         if self.problem is not None:
             out["problem"] = self.problem.to_json()
         if self.fields is not None:

@@ -29,7 +29,7 @@ export function valueText(node, element = false) {
   if (isBlob(node)) {
     const version = node.fields?.find((field) => field.name === 'version')?.value;
     const size = counted(node.length - (node.prefix ?? 0), 'byte');
-    return { text: typeof version === 'number' ? `v${version}, ${size}` : size, said: true };
+    return { text: [node.called, typeof version === 'number' ? `v${version}` : '', size].filter(Boolean).join(', '), said: true };
   }
   if (isArray(node)) {
     const fields = node.fields ?? [];
@@ -63,6 +63,7 @@ function listText(value) {
 
 /** What tells an element of an array from the others. @param {FieldNode} node @returns {string} */
 export function nameOf(node) {
+  if (node.called) return node.called;
   const fields = node.fields ?? [];
   for (const name of NAMES) {
     const found = fields.find((field) => field.name === name && !field.fields);
