@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from explorer.api.endpoint import BadRequest
+from explorer.inspector.changing import changes
 from explorer.inspector.comparing import leads, sentence
 from explorer.inspector.topics import topic_names
 from groups import storage
@@ -52,6 +53,10 @@ class Asked:
     name: str = ""
     topics: Mapping[str, str] = field(default_factory=dict)
     """Names by topic id, of the timeline that the bytes are from."""
+    tombstone: bool = False
+    """Whether there are no bytes because a record has no value."""
+    is_record: bool = False
+    """Whether they are the value of a record of a timeline."""
 
 
 def asked_of(body: Mapping[str, Any], what: str = "The request") -> Asked:
@@ -102,17 +107,27 @@ def answer_of(inspection: Inspection, data: bytes, *, perhaps: bool = False) -> 
 
 def comparison_of(first: Asked, second: Asked) -> dict[str, Any]:
     """The answer of ``/api/inspect/compare``: both, and a row for each field of either."""
-    sides = [(asked, _inspected(asked)) for asked in (first, second)]
-    (_, a), (_, b) = sides
+    a, b = _compared(first, second), _compared(second, first)
     rows = differences(a, b)
     names = (first.name or "the first", second.name or "the second")
+    told = None
+    if first.is_record and second.is_record:
+        told = changes(a, b, rows, names, (first.tombstone, second.tombstone))
     return {
         "first": answer_of(a, first.data),
         "second": answer_of(b, second.data),
         "rows": rows,
         "leads": leads(a, first.data, b, second.data, names),
-        "says": sentence(a, b, rows, names),
+        "says": told or sentence(a, b, rows, names),
     }
+
+
+def _compared(asked: Asked, other: Asked) -> Inspection:
+    if not asked.tombstone:
+        return _inspected(asked)
+    # A tombstone has no fields, and is of the kind that the value was, or will be.
+    kind = kind_named(other.kind or "key")
+    return Inspection(kind=kind.name, title="Tombstone", length=0)
 
 
 def _inspected(asked: Asked, tried: Sequence[Mapping[str, Any]] | None = None) -> Inspection:

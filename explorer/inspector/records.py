@@ -2,21 +2,38 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, Final
 
 from explorer.api.endpoint import BadRequest
 from explorer.inspector.answering import BYTES_MOST, Asked, answer_to, too_many
 from explorer.inspector.topics import topic_names
 from groups import storage
 from groups.models import Timeline
-from groups.wire.coordinator_schema import RECORD_TYPES
+from groups.wire.coordinator_schema import RECORD_TYPES, RecordType
 from groups.wire.errors import RecordError
 from groups.wire.inspection.kinds import kebab
 from groups.wire.records import encode_record, is_opaque
 
+SEARCHED_MOST: Final = 20_000
+"""Entries among which the record before is looked for: some hundredths of a second, and hours of a busy group."""
 
-def bytes_of_entry(timeline: Timeline, sequence: int) -> dict[str, Any]:
-    """Key and value of the record that is entry ``sequence``, each as ``/api/inspect`` answers it."""
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """The record that is an entry: its parts as bytes, and which kinds they are where that is known."""
+
+    entry: dict[str, Any]
+    key: bytes | None
+    value: bytes | None
+    known: RecordType | None
+    value_kind: str | None
+
+
+def record_at(timeline: Timeline, sequence: int) -> Found:
+    """The record; ``BadRequest`` where the entry is none, or cannot be written."""
     found = storage.entries_between(timeline, sequence, sequence)
     if not found:
         raise BadRequest(
@@ -33,19 +50,75 @@ def bytes_of_entry(timeline: Timeline, sequence: int) -> dict[str, Any]:
         key, value = encode_record(payload)
     except RecordError as error:
         raise BadRequest(f"Entry {sequence} cannot be written as bytes: {error}.", status=422) from error
+    for part in (key, value):
+        if part is not None and len(part) > BYTES_MOST:
+            raise BadRequest(too_many(len(part)), status=413)
     number = payload.get("type")
     known = RECORD_TYPES.get(number) if isinstance(number, int) else None
-    topics = topic_names(timeline)
     readable = known is not None and not is_opaque(payload)
+    return Found(
+        entry=entry,
+        key=key,
+        value=value,
+        known=known,
+        value_kind=kebab(known.value.name) if known and readable else None,
+    )
+
+
+def bytes_of_entry(timeline: Timeline, sequence: int) -> dict[str, Any]:
+    """Key and value of the record that is entry ``sequence``, each as ``/api/inspect`` answers it."""
+    found = record_at(timeline, sequence)
+    topics = topic_names(timeline)
+    number = found.entry["payload"].get("type")
+    before, searched_from = record_before(timeline, found.entry)
     return {
         "timeline": timeline.id,
         "sequence": sequence,
         "type": number,
-        "title": f"{known.message if known else f'record of type {number}'} of {timeline.group or timeline.title}",
-        "place": place_of(entry),
-        "key": _answer(key, "key" if known else None, topics),
-        "value": _answer(value, kebab(known.value.name) if known and readable else None, topics),
+        "title": f"{found.known.message if found.known else f'record of type {number}'} of {timeline.group or timeline.title}",
+        "place": place_of(found.entry),
+        "before": before,
+        "searched_from": searched_from,
+        "key": _answer(found.key, "key" if found.known else None, topics),
+        "value": _answer(found.value, found.value_kind, topics),
     }
+
+
+def record_before(timeline: Timeline, entry: dict[str, Any]) -> tuple[int | None, int]:
+    """The nearest earlier entry that is a record of the same key, and the first entry that was looked at."""
+    wanted = _identity(entry["payload"])
+    last = entry["sequence"]
+    for earlier in islice(storage.entries_before(timeline, entry["sequence"]), SEARCHED_MOST):
+        last = earlier["sequence"]
+        if earlier["kind"] == "record" and _identity(earlier["payload"]) == wanted:
+            return last, last
+    return None, last
+
+
+def _identity(payload: dict[str, Any]) -> tuple[Any, ...]:
+    """What a record's key is: its type and its fields, or its bytes where they could not be read."""
+    if is_opaque(payload):
+        return ("bytes", payload["key_bytes"])
+    return (payload.get("type"), payload.get("key"))
+
+
+def asked_record(body: Mapping[str, Any]) -> Asked:
+    """The value of a record as one side of a comparison: ``{"timeline", "entry"}``."""
+    timeline, entry = body.get("timeline"), body.get("entry")
+    if not isinstance(timeline, str):
+        raise BadRequest("timeline must be the id of a timeline.", field="timeline")
+    if not isinstance(entry, int) or isinstance(entry, bool):
+        raise BadRequest("entry must be the number of an entry.", field="entry")
+    stored = storage.get(timeline)
+    found = record_at(stored, entry)
+    return Asked(
+        data=found.value or b"",
+        kind=found.value_kind,
+        name=f"entry {entry}",
+        topics=topic_names(stored),
+        tombstone=found.value is None,
+        is_record=True,
+    )
 
 
 def place_of(entry: dict[str, Any]) -> str:
@@ -58,6 +131,4 @@ def place_of(entry: dict[str, Any]) -> str:
 def _answer(data: bytes | None, kind: str | None, topics: dict[str, str]) -> dict[str, Any] | None:
     if data is None:
         return None
-    if len(data) > BYTES_MOST:
-        raise BadRequest(too_many(len(data)), status=413)
     return answer_to(Asked(data=data, kind=kind, topics=topics), guesses=False)

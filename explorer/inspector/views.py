@@ -14,7 +14,7 @@ from explorer.api.endpoint import BadRequest, json_body, json_response
 from explorer.board.modules import modules
 from explorer.inspector.answering import BYTES_MOST, answer_to, asked_of, comparison_of, too_many
 from explorer.inspector.examples import examples, records_of_studies
-from explorer.inspector.records import bytes_of_entry
+from explorer.inspector.records import asked_record, bytes_of_entry
 from groups import storage
 
 
@@ -48,7 +48,7 @@ def compare(request: HttpRequest) -> HttpResponse:
         if not isinstance(side, dict):
             raise BadRequest(f"{which} is missing: an object as /api/inspect takes it.", field=which)
         try:
-            sides.append(asked_of(side, f"The {which}"))
+            sides.append(asked_record(side) if "entry" in side else asked_of(side, f"The {which}"))
         except BadRequest as error:
             told = str(error)
             raise BadRequest(

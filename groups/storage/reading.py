@@ -186,6 +186,17 @@ def every_entry(timeline: Timeline) -> Iterator[dict[str, Any]]:
         last = some[-1].last
 
 
+def entries_before(timeline: Timeline, sequence: int) -> Iterator[dict[str, Any]]:
+    """The entries before ``sequence``, the nearest first, some rows at a time (see ``every_entry``)."""
+    rows = Batch.objects.filter(timeline=timeline).order_by("-first")
+    while some := list(rows.filter(first__lt=sequence)[:ROWS_AT_ONCE]):
+        for row in some:
+            for entry in reversed(orjson.loads(row.entries)):
+                if entry["sequence"] < sequence:
+                    yield entry
+        sequence = some[-1].first
+
+
 def _folded(timeline: Timeline) -> QuerySet[Folded]:
     if timeline.fold_version != FOLD_VERSION:
         raise NotReady(timeline.id)

@@ -10,14 +10,14 @@
 import { ask, tell } from './api.js';
 import { Asking } from './bytes/asking.js';
 import { Comparison } from './bytes/comparison.js';
+import { copyPair, copySheet } from './bytes/copying.js';
 import { edited, fromBase64, toHex } from './bytes/edits.js';
 import { fragmentOf, LINK_BYTES_MOST, linkedIn } from './bytes/link.js';
 import { Looking } from './bytes/looking.js';
 import { BytesPane } from './bytes/pane.js';
-import { guessing, sentence, titleOfTwo } from './bytes/paste.js';
-import { OpenRecord } from './bytes/record.js';
+import { basisOf, guessing, sentence, titleOfTwo } from './bytes/paste.js';
+import { before, OpenRecord, searchOfTwo } from './bytes/record.js';
 import { asVersion, pairOf, Sheet } from './bytes/sheet.js';
-import { jsonOf } from './bytes/tree.js';
 import { counted } from './bytes/words.js';
 import { choose, h, part } from './dom.js';
 import { listen } from './keys.js';
@@ -174,12 +174,6 @@ function show({ select = null, open: opened } = {}) {
   looking.show(mode === 'one' ? sheet : null);
 }
 
-/** @param {Inspected} current */
-function basisOf({ problem, length, read }) {
-  if (problem) return problem.offset === null || problem.offset === undefined ? 'Cannot be read' : `Stops at byte ${problem.offset}`;
-  return read < length ? `${counted(length - read, 'byte')} left over` : 'Read to the last byte';
-}
-
 function showWhere() {
   const crumb = mode === 'compare' ? 'Two compared' : record ? record.found.title : sheet?.current.title ?? '';
   part('crumb').textContent = crumb;
@@ -192,6 +186,7 @@ function showWhere() {
   link.hidden = !record;
   if (record) link.href = record.board;
   part('part').hidden = !record || mode === 'compare';
+  part('before').replaceChildren(...(record && mode === 'one' ? [before(record.found)] : []));
 }
 
 /** Which parts of the page there are. */
@@ -217,13 +212,16 @@ function arrange() {
 /** @param {'one' | 'compare'} wanted */
 async function setMode(wanted) {
   await opening;
+  // Two that are compared stay, also where the button is pressed that is pressed.
+  if (mode === wanted && part('two').childElementCount) return undefined;
   mode = wanted;
   if (mode === 'one') {
     text.value = '';
     text.classList.remove('tall');
     part('two').replaceChildren();
     if (!sheet) return pair.length ? open(pair[0].body, 'From the link') : close();
-    show({ select: pane.selected?.path ?? null, open: pane.grid.open });
+    if (record) record.dress(part('part'));
+    show({ select: pane.selected?.path ?? null, open: pane.selected ? pane.grid.open : undefined });
     follow();
     return undefined;
   }
@@ -250,7 +248,7 @@ async function compareTyped() {
 }
 
 async function compare() {
-  const [first, other] = pair.map(({ name, body }) => ({ ...body, name, timeline: record?.found.timeline }));
+  const [first, other] = pair.map(({ name, body, entry }) => ({ ...(entry === undefined ? { ...body, name } : { entry }), timeline: record?.found.timeline }));
   /** @type {import('./bytes/types').Compared | null} */
   const answer = await asking.ask('/api/inspect/compare', { first, second: other });
   if (!answer) return;
@@ -266,6 +264,7 @@ async function compare() {
   pair.forEach((side, at) => {
     const of = at ? answer.second : answer.first;
     side.body = { bytes: of.bytes, kind: of.kind, version: asVersion(of) };
+    if (side.entry !== undefined) [text, second][at].value = toHex(fromBase64(of.bytes).subarray(0, PASTED_MOST));
   });
   showWhere();
   follow();
@@ -273,8 +272,17 @@ async function compare() {
 
 // -- the address, and copying
 
+/** What the address would carry of two entries; null where it is not two entries that are compared. */
+function ofEntries() {
+  const [first, other] = pair;
+  if (mode !== 'compare' || !record || first?.entry === undefined || other?.entry === undefined) return null;
+  return searchOfTwo(record.found.timeline, other.entry, first.entry);
+}
+
 /** What the address would carry. */
 function fragment() {
+  const entries = ofEntries();
+  if (entries !== null) return entries;
   if (mode === 'compare') return fragmentOf(pair.map(({ body }) => ({ kind: body.kind ?? '', version: body.version ?? null, bytes: body.bytes ?? '' })));
   if (!sheet) return '';
   const { kind, bytes } = sheet.current;
@@ -303,15 +311,9 @@ async function copyLink() {
 }
 
 /** @param {'json' | 'hex'} form */
-async function copyAs(form) {
-  if (mode === 'compare') {
-    const both = pair.map(({ body }) => toHex(fromBase64(body.bytes))).join('\n');
-    toast(await copy(form === 'hex' ? both : JSON.stringify(pair.map(({ body }) => body), null, 2)) ? 'Both copied' : 'The clipboard did not take it');
-    return;
-  }
-  if (!sheet) return;
-  const says = form === 'hex' ? toHex(pane.bytes) : JSON.stringify(jsonOf(sheet.current.fields), null, 2);
-  toast(await copy(says) ? `Copied as ${form === 'hex' ? 'hex' : 'JSON'}` : 'The clipboard did not take it');
+function copyAs(form) {
+  if (mode === 'compare') return copyPair(form, pair);
+  return sheet ? copySheet(form, sheet.current) : undefined;
 }
 
 // -- records of a timeline
@@ -325,12 +327,22 @@ function showPart(which) {
   show();
 }
 
-/** @param {string} timeline @param {string} entry */
-async function openRecord(timeline, entry) {
+/** @param {string} timeline @param {string} entry @param {string | null} against an earlier one, to compare it with */
+async function openRecord(timeline, entry, against) {
   asking.say(['Reading the record…']);
   try {
     record = new OpenRecord(await ask(`/api/timelines/${encodeURIComponent(timeline)}/entries/${encodeURIComponent(entry)}/bytes`));
-    showPart(record.part);
+    sheet = record.sheet;
+    const earlier = /^\d{1,15}$/.test(against ?? '') ? Number(against) : null;
+    if (earlier === null) {
+      mode = 'one';
+      showPart(record.part);
+      return;
+    }
+    mode = 'compare';
+    pair = [earlier, record.found.sequence].map((number) => ({ name: `entry ${number}`, body: {}, entry: number }));
+    arrange();
+    await compare();
   } catch (error) {
     asking.refuse(error instanceof Error ? error.message : 'This record could not be read.');
     text.removeAttribute('aria-invalid');
@@ -354,7 +366,7 @@ async function begin() {
     mode = 'one';
     const [{ kind, version, bytes }] = linked;
     await open({ bytes, kind: kind || undefined, version: version ?? undefined }, 'From the link');
-  } else if (timeline !== null && entry !== null) await openRecord(timeline, entry);
+  } else if (timeline !== null && entry !== null) await openRecord(timeline, entry, query.get('against'));
   else close();
 }
 
@@ -410,6 +422,7 @@ function wire() {
     f: () => part('fields').focus(),
     '/': () => text.focus(),
     c: copyLink,
+    y: () => { if (mode === 'one') pane.copyValue(); },
     u: undo,
   });
 }

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import copy
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from explorer.inspector import answering, preparing
+from explorer.inspector import answering, preparing, records
 from groups import storage
 from groups.models import Timeline
 from groups.wire.codecs.primitives import to_base64
-from groups.wire.embedded.consumer_protocol import encode_subscription
+from groups.wire.embedded.consumer_protocol import encode_assignment, encode_subscription
 from tests.api.conftest import Api
-from tests.stories import TOPIC_ID, Story, a_day_of_three, classic_group
+from tests.stories import TOPIC_ID, Story, a_day_of_three, classic_group, record
 
 Stored = Callable[..., Timeline]
 
@@ -227,3 +228,72 @@ def test_what_nothing_speaks_for_is_told_as_no_more_than_possible(api: Api) -> N
     assert answer["says"][0]["text"].startswith("User data of cooperative-sticky, perhaps: ")
     _, chosen = api.post("inspect", {"text": "00000006", "kind": "cooperative-sticky-user-data"})
     assert "perhaps" not in chosen["says"][0]["text"]
+
+
+def told(answer: Any) -> str:
+    return "".join(part["text"] for part in answer["says"])
+
+
+def test_a_record_is_compared_with_the_one_before_of_its_key(stored: Stored, api: Api) -> None:
+    def current(epoch: int, partitions: list[int], state: int = 0) -> dict[str, Any]:
+        held = [{"topicId": TOPIC_ID, "partitions": partitions}]
+        value = Story().current_assignment(held) | {"memberEpoch": epoch, "state": state}
+        return record(8, {"memberId": "A"}, value)
+
+    story = Story().joins("A", [0, 1, 2]).joins("B", [3]).unit(current(3, [0, 1], 1)).leaves("A")
+    timeline = stored(story)
+    _, found = api.get(f"timelines/{timeline.id}/entries/11/bytes")
+    assert (found["before"], found["searched_from"]) == (5, 5)
+    _, first = api.get(f"timelines/{timeline.id}/entries/5/bytes")
+    assert (first["before"], first["searched_from"]) == (None, 1)
+    storage.set_topic_names(timeline.id, {TOPIC_ID: "foo"})
+
+    def sides(before: int, after: int) -> Any:
+        of = {"timeline": timeline.id}
+        status, answer = api.post(
+            "inspect/compare", {"first": of | {"entry": before}, "second": of | {"entry": after}}
+        )
+        assert status == 200
+        return answer
+
+    answer = sides(5, 11)
+    assert told(answer) == (
+        "From entry 5 to entry 11: member epoch 2 → 3, state STABLE → UNREVOKED_PARTITIONS, "
+        "assigned partitions lost foo-2."
+    )
+    assert {part["path"] for part in answer["says"] if "path" in part} <= {
+        row["path"] for row in answer["rows"]
+    }
+    assert told(sides(5, 5)) == "Every field of entry 5 is the same as in entry 5."
+    gone = sides(11, 12)
+    assert told(gone) == "Entry 12 is a tombstone: what entry 11 said is gone."
+    assert all("b" not in row for row in gone["rows"])
+    assert told(sides(12, 5)) == "Entry 12 is a tombstone; entry 5 gives the key a value anew."
+    assert api.post("inspect/compare", {"first": {"timeline": timeline.id, "entry": "5"}})[0] == 400
+
+
+def test_of_a_classic_group_the_sentence_names_the_members(stored: Stored, api: Api) -> None:
+    before = classic_group()
+    after = copy.deepcopy(before)
+    member = after["value"]["members"][0]
+    other = {"version": 1, "assignedPartitions": [{"topic": "foo", "partitions": [1]}], "userData": None}
+    member["assignment"] = to_base64(encode_assignment(other))
+    after["value"]["generation"] = 2
+    after["value"]["members"].append(member | {"memberId": "c-2", "clientId": "d"})
+    timeline = stored(Story().unit(before).unit(after))
+    of = {"timeline": timeline.id}
+    _, answer = api.post("inspect/compare", {"first": of | {"entry": 1}, "second": of | {"entry": 2}})
+    assert told(answer) == (
+        "From entry 1 to entry 2: generation 1 → 2, c’s assigned partitions lost foo-0, members gained d."
+    )
+
+
+def test_the_record_before_is_looked_for_among_so_many_entries(
+    stored: Stored, api: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    timeline = stored(a_day_of_three())
+    _, found = api.get(f"timelines/{timeline.id}/entries/20/bytes")
+    assert found["before"] == 14
+    monkeypatch.setattr(records, "SEARCHED_MOST", 3)
+    _, short = api.get(f"timelines/{timeline.id}/entries/20/bytes")
+    assert (short["before"], short["searched_from"]) == (None, 17)

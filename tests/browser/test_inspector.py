@@ -43,7 +43,7 @@ def test_a_field_under_the_pointer_lights_up_its_bytes_and_a_byte_its_field(open
     expect(row(page, PARTITIONS)).to_have_attribute("aria-selected", "true")
     assert lit(page) == list(range(24, 36))
     assert page.locator(".by.lit.pre").count() == 4
-    expect(page.locator("#lies")).to_have_text(
+    expect(page.locator("#lies")).to_contain_text(
         "partitions at 24, 12 bytes: 4 of length (a count), 8 of content"
     )
     row(page, PARTITIONS).locator(".pt").nth(1).hover()
@@ -176,6 +176,56 @@ def test_two_are_compared_field_by_field(open_page: Open) -> None:
     assert "kind=subscription" in page.url
 
 
+def test_a_record_is_compared_with_the_one_before_of_its_key_and_linked(
+    open_page: Open, server: Served
+) -> None:
+    page = open_page("/inspect")
+    told = page.request.get(f"{server.url}/api/timelines/kip848-basic/entries?from=1&to=200").json()
+    records = [each for each in told["entries"] if each["kind"] == "record" and each["payload"]["type"] == 8]
+    first = records[0]
+    entry = next(
+        each["sequence"] for each in records[1:] if each["payload"]["key"] == first["payload"]["key"]
+    )
+    page.goto(f"{server.url}/inspect?timeline=kip848-basic&entry={entry}")
+    page.get_by_role("link", name="Compare with the one before").click()
+    page.wait_for_url(f"**/inspect?timeline=kip848-basic&entry={entry}&against=*")
+    before = first["sequence"]
+    expect(page.locator("#says")).to_contain_text(f"From entry {before} to entry {entry}: member epoch")
+    expect(page.locator("#says")).to_contain_text("→")
+    expect(page.locator("#pair h3")).to_have_text([f"entry {before}", f"entry {entry}"])
+    assert page.url.endswith(f"&against={before}")
+    page.get_by_role("button", name="One", exact=True).click()
+    page.wait_for_url(f"**/inspect?timeline=kip848-basic&entry={entry}")
+    expect(row(page, "assignedPartitions.0.partitions")).to_be_visible()
+    page.goto(page.url.replace(f"entry={entry}", f"entry={before}"))
+    expect(page.locator("#before")).to_have_text("This key has no earlier record in this timeline.")
+    expect(page.get_by_role("link", name="Compare with the one before")).to_be_hidden()
+
+
+def test_a_fields_value_is_copied_by_a_key_and_by_a_button(open_page: Open) -> None:
+    page = open_page("/inspect")
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    paste(page, WORKED)
+    row(page, PARTITIONS).locator(".pt").nth(1).click()
+    page.keyboard.press("y")
+    expect(page.locator("#toast")).to_have_text("Copied partitions")
+    assert page.evaluate("navigator.clipboard.readText()") == "1"
+    row(page, "topics").locator(".nm").click()
+    page.get_by_role("button", name="Copy value").click()
+    expect(page.locator("#toast")).to_have_text("Copied topics")
+    assert page.evaluate("navigator.clipboard.readText()") == '[\n  "foo"\n]'
+
+
+def test_what_nothing_speaks_for_could_be_several_kinds(open_page: Open) -> None:
+    page = open_page("/inspect")
+    paste(page, "00 00 00 00")
+    expect(page.locator("#guess")).to_contain_text("Could be")
+    expect(page.locator("#guess")).to_contain_text(", or User data of cooperative-sticky: no name, time")
+    page.get_by_label("Bytes", exact=True).fill("00 00 00 05")
+    expect(page.locator("#says")).to_contain_text("perhaps")
+    expect(page.locator("#subtitle")).to_have_text("")
+
+
 def test_what_cannot_be_read_says_where_and_keeps_what_was_there(open_page: Open) -> None:
     page = open_page("/inspect")
     paste(page, WORKED)
@@ -242,6 +292,7 @@ def test_a_classic_groups_blobs_are_opened_in_place_from_the_boards_record(
     expect(given).to_have_attribute("aria-selected", "true")
     assert page.locator(".inplace .by.lit").count() == 12
     expect(row(page, "members.0.assignment")).to_have_class("fr blob par")
+    expect(page.locator(".inplace")).to_contain_text("This key has no earlier record in this timeline.")
     page.get_by_role("link", name="Open in the inspector").click()
     expect(page.locator("#says")).to_contain_text("came with foo-0, 1")
     expect(page.locator("#guess")).to_contain_text("__consumer_offsets-0, offset 0")

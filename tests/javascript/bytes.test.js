@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
+import { copyText } from '../../static/js/bytes/copying.js';
 import { changedBytes, edited, fromBase64, History, isEditable, textOf, toBase64, toHex } from '../../static/js/bytes/edits.js';
 import { fragmentOf, LINK_BYTES_MOST, linkedIn } from '../../static/js/bytes/link.js';
 import { blobsOf, marking } from '../../static/js/bytes/marks.js';
+import { othersNamed } from '../../static/js/bytes/paste.js';
+import { noneBefore } from '../../static/js/bytes/record.js';
 import { FieldTree, jsonOf } from '../../static/js/bytes/tree.js';
 import { placeText, sinceText, titleOf, valueText } from '../../static/js/bytes/words.js';
 
@@ -135,4 +138,28 @@ test('bytes travel in an address up to a bound, and nothing else is taken for th
   assert.equal(fragmentOf([{ kind: 'key', version: null, bytes: toBase64(new Uint8Array(LINK_BYTES_MOST + 3)) }]), null);
   for (const bad of ['', '#', '#bytes=', '#bytes=a b', '#bytes=abcde', '#kind=x']) assert.deepEqual(linkedIn(bad), []);
   assert.equal(toHex(fromBase64(bytes)), 'ff fe 00');
+});
+
+test('a value is copied as it would be typed: numbers with spaces, bytes as hex, the rest as JSON', () => {
+  const of = new FieldTree(RECORD).byPath;
+  const copied = (path, item) => copyText(of.get(path).node, item);
+  assert.equal(copied('members.0.clientId'), 'c-117');
+  assert.equal(copied('members.0.subscription.partitions'), '0 1 2');
+  assert.equal(copied('members.0.subscription.partitions', 2), '2');
+  assert.equal(JSON.parse(copied('members'))[0].clientId, 'c-117');
+  assert.equal(copyText(leaf('instance', 'string?', 0, 2, null)), 'null');
+  assert.equal(copyText({ ...of.get('members.0.subscription').node, value: 'AQI=' }), '01 02');
+});
+
+test('the kinds that bytes could as well be are named, and beyond three counted', () => {
+  const tried = (count) => Array.from({ length: count }, (_, at) => ({ kind: `k${at}`, title: `K${at}`, whole: true }));
+  assert.equal(othersNamed(tried(1), 'k0'), '');
+  assert.equal(othersNamed(tried(2), 'k0'), 'K1');
+  assert.equal(othersNamed(tried(6), 'k0'), 'K1, K2, K3 or 2 more');
+});
+
+test('a key without an earlier record says how far was looked', () => {
+  assert.equal(noneBefore({ before: 3, searched_from: 3, sequence: 9 }), '');
+  assert.equal(noneBefore({ before: null, searched_from: 1, sequence: 9 }), 'This key has no earlier record in this timeline.');
+  assert.equal(noneBefore({ before: null, searched_from: 101, sequence: 20101 }), 'This key has no earlier record among the 20,000 entries before.');
 });

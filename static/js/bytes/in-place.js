@@ -6,6 +6,7 @@
 
 import { h } from '../dom.js';
 import { BytesPane } from './pane.js';
+import { before, searchOf } from './record.js';
 import { counted } from './words.js';
 
 /** Bytes in a row: the panel is narrow. */
@@ -47,7 +48,7 @@ export function bytesInPlace({ timeline, sequence, name, instead, fetchBytes }) 
   });
   return h('div', {},
     h('div', { class: 'opener' }, button,
-      h('a', { href: `/inspect?timeline=${encodeURIComponent(timeline)}&entry=${sequence}` }, 'Open in the inspector', ofWhat())),
+      h('a', { href: `/inspect${searchOf(timeline, sequence)}` }, 'Open in the inspector', ofWhat())),
     below);
 }
 
@@ -58,7 +59,7 @@ function draw(root, record, onLeave) {
   const foot = h('div', { class: 'lies' });
   const size = h('span', { class: 'quiet' });
   const choice = h('div', { class: 'seg', role: 'group', 'aria-label': 'Part of the record' });
-  root.replaceChildren(h('div', { class: 'phead' }, choice, size), fields, hex, foot);
+  root.replaceChildren(h('div', { class: 'phead' }, choice, size), fields, hex, foot, h('div', { class: 'opener' }, before(record)));
   const pane = new BytesPane({ fields, hex, foot, columns: () => COLUMNS, onLeave });
   const show = (/** @type {'key' | 'value'} */ which) => {
     const shown = record[which];

@@ -7,6 +7,7 @@
  */
 
 import { h } from '../dom.js';
+import { copyValue } from './copying.js';
 import { changedBytes, fromBase64 } from './edits.js';
 import { FieldGrid } from './field-grid.js';
 import { HexView } from './hex-view.js';
@@ -45,6 +46,7 @@ export class BytesPane {
    */
   constructor({ fields, hex, foot, columns, onSelect, onEdit, onLeave }) {
     this.foot = foot;
+    this.copier = h('button', { type: 'button', class: 'btn sm copier', 'aria-live': 'off', onclick: () => this.copyValue() }, 'Copy value');
     this.onSelect = onSelect;
     this.grid = new FieldGrid({
       root: fields, tree: this.tree, onEdit, onLeave,
@@ -101,6 +103,11 @@ export class BytesPane {
     this.#light();
   }
 
+  /** What is selected, as it would be typed. */
+  copyValue() {
+    return copyValue(this.selected?.node, this.grid.item, this.selected ? titleOf(this.selected) : '');
+  }
+
   #reveal() {
     const shown = shownAs(this.grid.selected);
     if (shown) this.hex.reveal(shown.node.offset, shown.end);
@@ -132,6 +139,7 @@ export class BytesPane {
       h('span', {}, ...(selected ? [h('b', {}, titleOf(selected)), ` ${placeText(selected.node, selected.lies)}`] : ['Point at a field or a byte.'])),
       h('span', { class: 'grow' }),
       changed ? h('span', { class: 'count' }, h('b', {}, changed.toLocaleString('en')), ` ${counted(changed, 'byte').replace(/^\S+ /, '')} changed`) : '',
+      selected ? this.copier : '',
       ...this.#inFull(),
     );
   }

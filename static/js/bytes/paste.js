@@ -50,6 +50,12 @@ function toldOf({ guesses, kind, length, problem, read }) {
   return `${named ? `, or ${named}` : ''}: no name, time or checksum speaks for it`;
 }
 
+/** How far the bytes could be read, in a word or two. @param {Inspected} current */
+export function basisOf({ problem, length, read }) {
+  if (problem) return problem.offset === null || problem.offset === undefined ? 'Cannot be read' : `Stops at byte ${problem.offset}`;
+  return read < length ? `${counted(length - read, 'byte')} left over` : 'Read to the last byte';
+}
+
 /** @param {string} first @param {string} second titles of kinds */
 export function titleOfTwo(first, second) {
   if (first !== second) return `${first} and ${second}`;

@@ -1,11 +1,34 @@
 /**
- * A record of a timeline that is open: its key and its value are two sheets, of which one is shown.
+ * A record of a timeline that is open: its key and its value are two sheets, of which one is shown; and the record that
+ * its key had before.
  *
  * @typedef {import('./types').RecordBytes} RecordBytes
  * @typedef {'key' | 'value'} Part
  */
 
+import { h } from '../dom.js';
 import { Sheet } from './sheet.js';
+
+/** Of the inspector, with a record of a timeline open. @param {string} timeline @param {number} entry */
+export const searchOf = (timeline, entry) => `?timeline=${encodeURIComponent(timeline)}&entry=${entry}`;
+
+/** The same, compared with another record of it. @param {string} timeline @param {number} entry @param {number} against */
+export const searchOfTwo = (timeline, entry, against) => `${searchOf(timeline, entry)}&against=${against}`;
+
+/** Why there is nothing to compare a record with; empty where there is. @param {RecordBytes} record */
+export function noneBefore({ before, searched_from: from, sequence }) {
+  if (before !== null) return '';
+  if (from <= 1) return 'This key has no earlier record in this timeline.';
+  return `This key has no earlier record among the ${(sequence - from).toLocaleString('en')} entries before.`;
+}
+
+/** The way to the comparison with the record before, or why there is none. @param {RecordBytes} record */
+export function before(record) {
+  if (record.before === null) return h('span', { class: 'quiet' }, noneBefore(record));
+  return h('a', {
+    class: 'btn sm', href: `/inspect${searchOfTwo(record.timeline, record.sequence, record.before)}`, title: 'What changed since the record before of the same key',
+  }, 'Compare with the one before');
+}
 
 export class OpenRecord {
   /** @param {RecordBytes} found */
@@ -23,7 +46,7 @@ export class OpenRecord {
 
   /** Of the inspector, with this record open. */
   get search() {
-    return `?timeline=${encodeURIComponent(this.found.timeline)}&entry=${this.found.sequence}`;
+    return searchOf(this.found.timeline, this.found.sequence);
   }
 
   get board() {

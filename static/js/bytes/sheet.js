@@ -54,7 +54,12 @@ export class Sheet {
   }
 }
 
-/** One of two that are compared: its name, and what the server is asked about. @typedef {{name: string, body: {[name: string]: any}}} Side */
+/**
+ * One of two that are compared: its name, what the server is asked about, and the entry that it is, if it is one of the
+ * open record's timeline.
+ *
+ * @typedef {{name: string, body: {[name: string]: any}, entry?: number}} Side
+ */
 
 /** @param {Inspected} of @param {string} name @returns {Side} */
 const whole = (of, name) => ({ name, body: { bytes: of.bytes, kind: of.kind, version: asVersion(of) } });

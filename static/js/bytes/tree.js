@@ -153,8 +153,8 @@ export function jsonOf(fields) {
 /** Names of what is no field of the message: the count of tagged fields, the bytes that are left over. */
 const LAYOUT = /^_(taggedFields|rest)$/;
 
-/** @param {FieldNode} node @returns {any} */
-function valueOf(node) {
+/** A field's value as Kafka's JSON form has it. @param {FieldNode} node @returns {any} */
+export function valueOf(node) {
   if (!node.fields) return node.text ?? node.value ?? null;
   return isArray(node) ? node.fields.map(valueOf) : jsonOf(node.fields);
 }

@@ -26,7 +26,7 @@ export interface FieldNode {
   until?: number;
   tag?: number;
   meaning?: string;
-  /** The name of what an id stands for, where the timeline knows it. */
+  /** The name of what an id stands for, where the timeline knows it; of a record in a batch, its offset and key. */
   called?: string;
   problem?: Problem | null;
   /** What the offsets of `fields` count in, where they lie in bytes of their own, as compressed records do. */
@@ -72,6 +72,9 @@ export interface RecordBytes {
   sequence: number;
   title: string;
   place: string;
+  /** The entry that is the record before of the same key, and the first that was looked at for it. */
+  before: number | null;
+  searched_from: number;
   key: Inspected | null;
   value: Inspected | null;
 }
