@@ -220,7 +220,7 @@ def test_what_nothing_speaks_for_could_be_several_kinds(open_page: Open) -> None
     page = open_page("/inspect")
     paste(page, "00 00 00 00")
     expect(page.locator("#guess")).to_contain_text("Could be")
-    expect(page.locator("#guess")).to_contain_text(", or User data of cooperative-sticky: no name, time")
+    expect(page.locator("#guess")).to_contain_text("or User data of cooperative-sticky: no name, time")
     page.get_by_label("Bytes", exact=True).fill("00 00 00 05")
     expect(page.locator("#says")).to_contain_text("perhaps")
     expect(page.locator("#subtitle")).to_have_text("")

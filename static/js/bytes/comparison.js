@@ -99,7 +99,9 @@ export class Comparison {
 
   /** @param {Difference} row @param {number} index @param {Compared} compared */
   #row(row, index, compared) {
-    const absent = (/** @type {Inspected} */ side) => h('span', { class: 'said' }, side.version === null ? 'not there' : `not in v${side.version}`);
+    // Of one version both have the same fields: what one lacks is an element of a list.
+    const alike = compared.first.version === compared.second.version;
+    const absent = (/** @type {Inspected} */ side) => h('span', { class: 'said' }, alike || side.version === null ? 'not there' : `not in v${side.version}`);
     const cell = (/** @type {'a' | 'b'} */ name, /** @type {Inspected} */ side) => {
       const text = written(row[name]);
       return h('span', { class: 'vl', role: 'gridcell', title: text.length > 24 ? text : null }, name in row ? text : absent(side));

@@ -47,7 +47,7 @@ function toldOf({ guesses, kind, length, problem, read }) {
   if (read < length) return `${counted(length - read, 'byte')} left over${guess?.whole ? ', as a later version would append' : ''}`;
   if (guess?.likely !== false) return `read to the last byte; ${others}`;
   const named = othersNamed(guesses, kind);
-  return `${named ? `, or ${named}` : ''}: no name, time or checksum speaks for it`;
+  return `${named ? `or ${named}: ` : ''}no name, time or checksum speaks for it`;
 }
 
 /** How far the bytes could be read, in a word or two. @param {Inspected} current */
