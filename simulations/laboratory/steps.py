@@ -230,7 +230,7 @@ def _give(members: Sequence[str], partitions: Sequence[str]) -> str:
 
 def _move(members: Sequence[str], partitions: Sequence[str]) -> str:
     return (
-        f"{counted(len(partitions), 'time')} a partition moves from who has most to who has least: "
+        f"{counted(len(partitions), 'time')} a partition moves from who has more to who has less: "
         f"{_some(list(dict.fromkeys(partitions)))}"
     )
 

@@ -266,7 +266,7 @@ def main(arguments: list[str]) -> int:
     sys.stdout.write(HEAD)
     for cell in cells(everything=told.all):
         words = f"{cell.name} {cell.shape} {cell.subscriptions} {cell.event}".replace(",", "").split()
-        if all(word in words for word in told.only.split()):
+        if all(word in words for word in told.only.replace(",", "").split()):
             found = measured(cell)
             kept(cell, found)
             sys.stdout.write(row(cell, found))

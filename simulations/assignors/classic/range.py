@@ -105,7 +105,7 @@ def _explain(
         )
         explain.say(
             "place",
-            f"{listed(topics)}: {count} partitions, {len(places)} subscribers, so {shares_in_words(least, extra)}: {how}, "
+            f"{listed(topics)}: {count} partitions, {len(places)} subscribers, so {shares_in_words(least, extra, 'fill up')}: {how}, "
             "the rest to who has room",
             topics=topics,
             partitions=count,

@@ -16,7 +16,7 @@ what changes hands; what stays is passed on as it is, what is free in whole runs
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from simulations.assignors.consumer.uniform_heterogeneous import assign_heterogeneous
 from simulations.assignors.explanation import Explanation, explain_drop, explain_quota, listed, named
@@ -55,18 +55,23 @@ def assign_homogeneous(spec: GroupSpec, explain: Explanation | None = None) -> d
     if not spec.owned_topics():
         return _fresh(list(spec.members), free, least, extras, explain)
     nothing_vanished = spec.owned_topics() <= subscribed.keys()
-    answer: dict[str, Owned] = {}
+    answer: dict[str, Owned] = {member_id: member.owned for member_id, member in spec.members.items()}
     unfilled: list[tuple[str, int]] = []
-    to_come = len(spec.members)
-    for member_id, member in spec.members.items():
-        owned = member.owned
+    to_come = len(answer)
+    for member_id, owned in answer.items():
         with_extra = extras > 0
         quota = least + with_extra
         size = sum(map(len, owned.values()))
+        # Most members of a group that changes a little: they keep what they had, or hand back what they never used.
+        if nothing_vanished and (size == quota or (size == least and to_come > extras and explain is None)):
+            extras -= size > least
+            to_come -= 1
+            continue
         if size > quota or not (nothing_vanished or owned.keys() <= subscribed.keys()):
-            owned, size = _cut(owned, quota, subscribed, free)
+            kept, size = _cut(owned, quota, subscribed, free)
+            answer[member_id] = kept
             if explain is not None:
-                _explain_cut(explain, member_id, member.owned, owned, quota)
+                _explain_cut(explain, member_id, owned, kept, quota, subscribed)
         left = quota - size
         if left > 0 and with_extra and to_come > extras:
             left -= 1
@@ -80,7 +85,6 @@ def assign_homogeneous(spec: GroupSpec, explain: Explanation | None = None) -> d
                 )
         extras -= with_extra
         to_come -= 1
-        answer[member_id] = owned
         if left > 0:
             unfilled.append((member_id, left))
     if explain is not None:
@@ -192,18 +196,20 @@ def _flat(owned: Owned) -> list[tuple[str, int]]:
     return [(topic, partition) for topic, partitions in owned.items() for partition in partitions]
 
 
-def _explain_cut(explain: Explanation, member_id: str, before: Owned, kept: Owned, quota: int) -> None:
-    gone = named(
-        (topic, partition)
-        for topic, partitions in before.items()
-        for partition in partitions
-        if partition not in kept.get(topic, ())
-    )
-    explain.say(
-        "over-quota",
-        f"{member_id} had {sum(map(len, before.values()))} and may keep {quota} of what it subscribes to: it gives up "
-        f"{listed(gone)}",
-        member=member_id,
-        quota=quota,
-        partitions=gone,
-    )
+def _explain_cut(
+    explain: Explanation, member_id: str, before: Owned, kept: Owned, quota: int, subscribed: Collection[str]
+) -> None:
+    """Says what a member loses: what nobody subscribes to any more, and what is over its quota."""
+    staying = {topic: frozenset(partitions) for topic, partitions in kept.items()}
+    vanished = [(t, p) for t, p in _flat(before) if t not in subscribed]
+    explain_drop(explain, member_id, vanished, "nobody subscribes to the topic")
+    gone = named((t, p) for t, p in _flat(before) if t in subscribed and p not in staying.get(t, ()))
+    if gone:
+        size = sum(len(partitions) for topic, partitions in before.items() if topic in subscribed)
+        explain.say(
+            "over-quota",
+            f"{member_id} had {size} and may keep {quota}: it gives up {listed(gone)}",
+            member=member_id,
+            quota=quota,
+            partitions=gone,
+        )

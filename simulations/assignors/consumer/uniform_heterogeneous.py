@@ -183,8 +183,8 @@ class _Builder:
                 giver, taker = self.member_ids[most], self.member_ids[least]
                 self.explain.say(
                     "move",
-                    f"{topic}-{partition} moves from {giver}, which has the most of {topic}'s subscribers, to {taker}, "
-                    "which has the least",
+                    f"{topic}-{partition} moves from {giver}, which has the most of those with {topic} to give, to {taker}, "
+                    "which has the least of its subscribers",
                     partitions=[f"{topic}-{partition}"],
                     **{"from": giver},
                     to=taker,

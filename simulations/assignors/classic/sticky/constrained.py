@@ -231,7 +231,7 @@ class _Builder:
                 while found.racks[under[index]] not in each:
                     index = (index + 1) % len(under)
                 place = under[index]
-                size = self._give(taken, place)
+                size = self._give(taken, place, "the next with too little that is in a replica's rack")
                 if size >= self.least:
                     del under[index]
                     short[found.racks[place]] -= 1
@@ -244,7 +244,10 @@ class _Builder:
             elif any(at_least[rack] for rack in each):
                 index = next(i for i, place in enumerate(exact) if found.racks[place] in each)
                 place = exact[index]
-                if self._give(taken, place) == self.most:
+                if (
+                    self._give(taken, place, "which may have one more and is in a replica's rack")
+                    == self.most
+                ):
                     del exact[index]
                     at_least[found.racks[place]] -= 1
                     self.having_more += 1
@@ -262,11 +265,11 @@ class _Builder:
             if not under:
                 if not exact:
                     raise AssignorError("more partitions are free than members may have", BEYOND_COUNT)
-                place = exact.popleft()
+                place, why = exact.popleft(), "the next that may have one more"
             else:
                 index = 0 if index >= len(under) else index
-                place = under[index]
-            size = self._give(taken, place)
+                place, why = under[index], "the next with too little"
+            size = self._give(taken, place, why)
             if size == self.least and under:
                 del under[index]
                 exact.append(place)
@@ -275,7 +278,8 @@ class _Builder:
                 if size == self.most:
                     self.having_more += 1
 
-    def _give(self, taken: TopicPartition, place: int) -> int:
+    def _give(self, taken: TopicPartition, place: int, why: str) -> int:
+        """Gives a partition to a member; returns how much that has then."""
         topic, partition = taken
         grown = self.grown[place]
         if grown is None:
@@ -291,7 +295,7 @@ class _Builder:
             member_id = self.found.member_ids[place]
             self.explain.say(
                 "give",
-                f"{topic}-{partition} goes to {member_id}, which has {self.sizes[place]} with it",
+                f"{topic}-{partition} goes to {member_id}, {why}: {self.sizes[place]} with it",
                 partitions=[f"{topic}-{partition}"],
                 member=member_id,
                 size=self.sizes[place],

@@ -304,9 +304,15 @@ class _Builder:
         self.sizes[new] += 1
         self.touched |= {old, new}
         if self.explain is not None:
+            if actual != partition:
+                why = f"which undoes an earlier move, in place of {topic}-{partition}"
+            elif self.previous.get(topic, {}).get(partition) == new:
+                why = "its owner of a generation ago"
+            else:
+                why = "the smallest subscriber"
             self._say(
                 "move",
-                f"{topic}-{actual} moves from {self._name(old)} to {self._name(new)}: they have "
+                f"{topic}-{actual} moves from {self._name(old)} to {self._name(new)}, {why}: they have "
                 f"{self.sizes[old]} and {self.sizes[new]} now",
                 partitions=[f"{topic}-{actual}"],
                 **{"from": self._name(old)},

@@ -77,7 +77,22 @@ def explain_claims(explain: Explanation, found: Ownership) -> None:
         twice = [claim for claim in lost if claim in found.twice]
         explain_drop(explain, member_id, twice, "another member of the same generation claims it too")
         stale = [claim for claim in lost if claim not in found.twice and claim[0] in found.counts]
-        explain_drop(explain, member_id, stale, "another member claims it, of a later generation")
+        later: list[TopicPartition] = []
+        compared: list[TopicPartition] = []
+        generation = NO_GENERATION if claims.generation is None else claims.generation
+        for topic, partition in stale:
+            holding = found.holders[topic]
+            winner = holding[partition] if 0 <= partition < len(holding) else NOBODY
+            theirs = NO_GENERATION if winner == NOBODY else found.claims[winner].generation
+            odd = winner != NOBODY and (NO_GENERATION if theirs is None else theirs) <= generation
+            (compared if odd else later).append((topic, partition))
+        explain_drop(explain, member_id, later, "another member claims it, of a later generation")
+        explain_drop(
+            explain,
+            member_id,
+            compared,
+            "another member claims it after, and is compared with this one's subscription, not its user data",
+        )
 
 
 def _alike(members: Sequence[MemberSpec]) -> bool:
