@@ -24,6 +24,7 @@ from simulations.coordinator.errors import ErrorCode
 from simulations.coordinator.messages import (
     JOIN_EPOCH,
     LEAVE_EPOCH,
+    STATIC_LEAVE_EPOCH,
     UNCHANGED_TIMEOUT,
     CommittedOffset,
     Heartbeat,
@@ -41,6 +42,7 @@ class ConsumerConfig:
     member_id: str
     client_id: str
     client_host: str
+    instance_id: str | None = None
     rack_id: str | None = None
     server_assignor: str | None = None
     rebalance_timeout_ms: int = 300_000
@@ -92,6 +94,21 @@ class Consumer:
     def leaving(self) -> bool:
         """Whether it is on its way out, and will not come back by itself."""
         return self._wants_to_leave or self.state is MemberState.PREPARE_LEAVING
+
+    @property
+    def can_leave(self) -> bool:
+        return self.state in BEATING - {MemberState.PREPARE_LEAVING}
+
+    @property
+    def closed(self) -> bool:
+        """Whether it has left, or was put out while it was about to."""
+        return self.state is MemberState.UNSUBSCRIBED
+
+    @property
+    def ended(self) -> bool:
+        """Whether its process is over: an error was fatal, or a static member's has closed."""
+        left = self.closed and self.config.instance_id is not None and self.epoch < JOIN_EPOCH
+        return left or self.state is MemberState.FATAL
 
     # What the application does.
 
@@ -146,7 +163,7 @@ class Consumer:
 
     def leave(self, now_ms: int) -> list[Effect]:
         """Unsubscribes: gives everything up, then says so. A callback that is running is let finish."""
-        if self.state not in BEATING - {MemberState.PREPARE_LEAVING}:
+        if not self.can_leave:
             return []
         if self._calling is not None:
             self._wants_to_leave = True
@@ -286,7 +303,7 @@ class Consumer:
 
     def _patience_ends(self) -> bool:
         """Whether a callback that takes too long makes the member leave; one that leaves anyway is waited for."""
-        return self._calling is not None and self.state in BEATING - {MemberState.PREPARE_LEAVING}
+        return self._calling is not None and self.can_leave
 
     def _send_heartbeat(self, now_ms: int) -> list[Effect]:
         request = self._heartbeat()
@@ -320,6 +337,7 @@ class Consumer:
             group_id=config.group_id,
             member_id=config.member_id,
             member_epoch=self.epoch,
+            instance_id=config.instance_id,
             rack_id=config.rack_id if joins else None,
             rebalance_timeout_ms=config.rebalance_timeout_ms if tells_all else UNCHANGED_TIMEOUT,
             subscribed_topic_names=names,
@@ -349,16 +367,18 @@ class Consumer:
         return effects
 
     def _leave_request(self, names: tuple[str, ...] | None) -> list[Effect]:
+        """A static member leaves for now, whatever it leaves for."""
+        self.epoch = LEAVE_EPOCH if self.config.instance_id is None else STATIC_LEAVE_EPOCH
         request = Heartbeat(
             group_id=self.config.group_id,
             member_id=self.config.member_id,
-            member_epoch=LEAVE_EPOCH,
+            member_epoch=self.epoch,
+            instance_id=self.config.instance_id,
             subscribed_topic_names=names,
             owned={},
             client_id=self.config.client_id,
             client_host=self.config.client_host,
         )
-        self.epoch = LEAVE_EPOCH
         self._target = self._current = None
         self._sent = _Sent()
         return [Send(request=request), self._alarm()]

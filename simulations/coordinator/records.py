@@ -17,6 +17,7 @@ from groups.wire.coordinator_schema import (
     CONSUMER_GROUP_TARGET_ASSIGNMENT_METADATA,
     OFFSET_COMMIT,
 )
+from simulations.assignors.broker_order import in_memory_target
 from simulations.assignors.java_orders import utf16
 from simulations.coordinator.messages import CommittedOffset, Partitions, topic_partitions
 from simulations.coordinator.outcome import Record
@@ -120,4 +121,16 @@ def removal(group_id: str, member_ids: Iterable[str]) -> list[Record]:
             CONSUMER_GROUP_TARGET_ASSIGNMENT_MEMBER,
             CONSUMER_GROUP_MEMBER_METADATA,
         )
+    ]
+
+
+def replacement(
+    group_id: str, holder_id: str, member: ConsumerMember, target: Partitions, *, with_epochs: bool
+) -> list[Record]:
+    """A static member's records under another id: the holder's tombstones, then its copy with the holder's target."""
+    return [
+        *removal(group_id, [holder_id]),
+        member_metadata(group_id, member),
+        target_member(group_id, member.member_id, in_memory_target(target)),
+        current_assignment(group_id, member, with_epochs=with_epochs),
     ]

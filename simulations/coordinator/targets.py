@@ -17,11 +17,16 @@ from simulations.coordinator.messages import Partitions
 from simulations.coordinator.subscriptions import all_names
 
 
-def members_in_order(group: ConsumerGroup, joiner: str | None) -> list[str]:
-    """Member ids as an assignor gets them: a new ``HashMap``, filled in timeline order, the joiner last."""
+def members_in_order(group: ConsumerGroup, joiner: str | None, replaced: str | None = None) -> list[str]:
+    """Member ids as an assignor gets them: a new ``HashMap``, filled in timeline order, the joiner last.
+
+    Then the static member whose place it takes is taken out.
+    """
     order = HashOrder.filled(string_hash, TimelineOrder(string_hash, group.members))
     if joiner is not None:
         order.put(joiner)
+    if replaced is not None:
+        order.remove(replaced)
     return list(order)
 
 

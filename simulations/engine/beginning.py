@@ -86,5 +86,6 @@ def _member(scenario: Scenario, start: Start, started: StartMember, image: Image
         server_assignor=member.assignor,
         client_id=member.client_id,
         client_host=member.client_host,
+        instance_id=member.instance_id,
         rack_id=member.rack_id,
     )

@@ -34,10 +34,20 @@ class Process:
         self._paused = False
         self._waiting: list[Callable[[], None]] = []
         self._alarm = 0
+        self._successor: Callable[[], None] | None = None
 
     @property
     def member_id(self) -> str:
         return self.consumer.config.member_id
+
+    @property
+    def paused(self) -> bool:
+        return self._paused
+
+    @property
+    def followed(self) -> bool:
+        """Whether another is to start when this one has closed."""
+        return self._successor is not None
 
     def pause(self) -> None:
         self._paused = True
@@ -51,6 +61,11 @@ class Process:
     def kill(self) -> None:
         self.alive = False
         self._waiting.clear()
+        self._successor = None
+
+    def follow(self, start: Callable[[], None] | None) -> None:
+        """What starts when this process, which is closing, has closed; ``None`` if nothing is to follow any more."""
+        self._successor = start
 
     def act(self, effects: list[Effect], cause: int | None) -> None:
         """Does what the consumer asks for, in its order."""
@@ -64,8 +79,16 @@ class Process:
                     self._set_alarm(at_ms)
 
     def answered(self, request: Heartbeat, answer: HeartbeatAnswer, cause: int | None) -> None:
-        """An answer arrived; ``cause`` is its entry."""
-        self._happens(lambda: self.act(self.consumer.receive(request, answer, self._queue.now_ms), cause))
+        """An answer arrived; ``cause`` is its entry. Closing waits for the answer to the leave, if it said one."""
+
+        def taken() -> None:
+            self.act(self.consumer.receive(request, answer, self._queue.now_ms), cause)
+            start = self._successor
+            if start is not None and self.consumer.closed and request.member_epoch == self.consumer.epoch:
+                self._successor = None
+                start()
+
+        self._happens(taken)
 
     def _call(self, call: Call, cause: int | None) -> int:
         partitions = self._names(call.partitions)

@@ -19,7 +19,7 @@ from simulations.coordinator.interface import COORDINATORS
 from simulations.coordinator.messages import (
     COMMIT_API,
     HEARTBEAT_API,
-    LEAVE_EPOCH,
+    JOIN_EPOCH,
     CommittedOffset,
     Heartbeat,
     HeartbeatAnswer,
@@ -141,12 +141,13 @@ class Simulation:
         process = self._processes.get(action.who)
         if action.verb in (Verb.JOIN, Verb.RESTART):
             if action.verb is Verb.RESTART and process is not None and process.alive:
+                if self._closes_first(process):
+                    process.follow(partial(self._start, action.who))
+                    process.act(process.consumer.leave(now_ms), None)
+                    return
                 self._fault(Event.KILL, process)
                 process.kill()
-            # Who joins while its last process is still closing is a new process beside it.
-            if process is None or not process.alive or process.consumer.leaving:
-                process = self._new_process(action.who)
-            process.act(process.consumer.join(self.scenario.members[action.who].subscribe, now_ms), None)
+            self._start(action.who)
             return
         if action.verb is Verb.SLOW_REVOKE:
             assert action.length_ms is not None
@@ -156,6 +157,7 @@ class Simulation:
         assert process is not None, "the scenario was checked: nothing happens to who has not joined"
         match action.verb:
             case Verb.LEAVE:
+                process.follow(None)
                 process.act(process.consumer.leave(now_ms), None)
             case Verb.HEARTBEAT:
                 process.act(process.consumer.beat(now_ms), None)
@@ -174,6 +176,21 @@ class Simulation:
                 self._fault(Event.RESUME, process)
                 process.resume()
 
+    def _start(self, name: str) -> None:
+        """The member's process joins: its first one, one that left before, or a new one."""
+        process = self._processes.get(name)
+        # Who joins while its last process is still closing is a new process beside it.
+        if process is None or not process.alive or process.consumer.leaving or process.consumer.ended:
+            process = self._new_process(name)
+        joined = process.consumer.join(self.scenario.members[name].subscribe, self.queue.now_ms)
+        process.act(joined, None)
+
+    def _closes_first(self, process: Process) -> bool:
+        """Whether a restart is a clean one: a static member's, whose instance is held until it says that it leaves."""
+        consumer = process.consumer
+        static = consumer.config.instance_id is not None
+        return static and not process.paused and (consumer.can_leave or process.followed)
+
     def _new_process(self, name: str) -> Process:
         """A process for the member; from its second life on its id tells which life it is."""
         lives = self._lives[name] = self._lives.get(name, 0) + 1
@@ -183,6 +200,7 @@ class Simulation:
             member_id=name if lives == 1 else f"{name}~{lives}",
             client_id=member.client_id,
             client_host=member.client_host,
+            instance_id=member.instance_id,
             rack_id=member.rack_id,
             server_assignor=member.assignor,
             rebalance_timeout_ms=member.rebalance_timeout_ms,
@@ -266,7 +284,7 @@ class Simulation:
                 Kind.RESPONSE, COORDINATOR, now_ms, {**body, "body": outcome.answer.body()}, cause=entry
             )
         told: list[Seen] = [
-            (Event.LEAVES if request.member_epoch == LEAVE_EPOCH else Event.HEARTBEAT, member_id)
+            (Event.LEAVES if request.member_epoch < JOIN_EPOCH else Event.HEARTBEAT, member_id)
         ]
         # Both semantics start this timer when they first ask for partitions; only one of them writes a record.
         if any(isinstance(command, TimerStart) and command.timer == REBALANCE for command in outcome.timers):

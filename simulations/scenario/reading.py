@@ -73,12 +73,13 @@ MEMBER_KEYS: Final = (
     "subscribe",
     "client_id",
     "client_host",
+    "instance_id",
     "rack_id",
     "assignor",
     "rebalance_timeout_ms",
     "callback_ms",
 )
-MEMBER_KEYS_TO_COME: Final = ("regex", "instance_id", "assignors", "protocol", "generation", "user_data")
+MEMBER_KEYS_TO_COME: Final = ("regex", "assignors", "protocol", "generation", "user_data")
 
 DEFAULT_GROUP: Final = "orders"
 DEFAULT_TAIL_MS: Final = 60_000
@@ -197,6 +198,7 @@ def _members(node: Node, topics: Mapping[str, Topic]) -> dict[str, Member]:
             client_host=(
                 keys["client_host"].text() if "client_host" in keys else f"/10.0.{number >> 8}.{number & 255}"
             ),
+            instance_id=named(keys["instance_id"], "an instance") if "instance_id" in keys else None,
             rack_id=keys["rack_id"].text() if "rack_id" in keys else None,
             assignor=keys["assignor"].choice(tuple(SERVER_ASSIGNORS), "assignor")
             if "assignor" in keys

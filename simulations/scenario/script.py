@@ -3,8 +3,9 @@
 A line of the script is ``{at: 12s, VERB: who}`` with what the verb needs besides:
 
 =================  ========================================================================================
-join, restart      ``A`` or ``[A, B]``; a process that was killed comes back with the id ``A~2``
-leave, kill        the member says that it leaves; its process is gone without a word
+join, restart      ``A`` or ``[A, B]``; a process that was killed comes back with the id ``A~2``, and so does a static
+                   member's that has closed; ``restart`` closes a static member's first and kills any other
+leave, kill        the member says that it leaves, a static one for now; its process is gone without a word
 pause, resume      its process stands still and goes on
 heartbeat          it sends a heartbeat at once
 commit             ``offset: 42``: it commits this offset for each partition that it owns

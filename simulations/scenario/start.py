@@ -26,7 +26,12 @@ def read_start(node: Node, topics: Mapping[str, Topic], members: Mapping[str, Me
     owned: dict[tuple[str, int], str] = {}
     targeted: dict[tuple[str, int], str] = {}
     started: list[StartMember] = []
+    instances: dict[str, str] = {}
     for name, part in keys["members"].mapping(members).items():
+        instance_id = members[name].instance_id
+        holder = instances.setdefault(instance_id, name) if instance_id is not None else name
+        if holder != name:
+            raise part.wrong(f"instance {instance_id} is held by {holder} already; only one can have it")
         found = part.mapping(MEMBER_KEYS)
         if "epoch" not in found:
             raise part.wrong("a member at the start needs epoch")

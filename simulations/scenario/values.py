@@ -81,12 +81,16 @@ class Topic:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Member:
-    """A consumer process. ``callback_ms`` is how long each of its rebalance callbacks takes."""
+    """A consumer process. ``callback_ms`` is how long each of its rebalance callbacks takes.
+
+    With ``instance_id`` it is a static member (``group.instance.id``); two members may claim the same.
+    """
 
     name: str
     subscribe: tuple[str, ...]
     client_id: str
     client_host: str
+    instance_id: str | None = None
     rack_id: str | None = None
     assignor: str | None = None
     rebalance_timeout_ms: int = 300_000

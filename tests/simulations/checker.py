@@ -14,6 +14,8 @@ from groups.history.entries import Entry, Kind
 Partition = tuple[str, int]
 STABLE, UNREVOKED, UNRELEASED = 0, 1, 2
 UNKNOWN_MEMBER_ID, FENCED_MEMBER_EPOCH = 25, 110
+FENCED_INSTANCE_ID, UNRELEASED_INSTANCE_ID = 82, 111
+LEFT_FOR_NOW = -2
 
 
 @dataclass
@@ -21,6 +23,7 @@ class Member:
     epoch: int = 0
     previous: int = -1
     state: int = STABLE
+    instance: str | None = None
     names: frozenset[str] = frozenset()
     assigned: dict[Partition, int | None] = field(default_factory=dict)
     pending: dict[Partition, int | None] = field(default_factory=dict)
@@ -60,6 +63,7 @@ class Checker:
         self.told: dict[int, Mapping[str, Any]] = {}
         self.told_less: set[str] = set()
         self.metadata_is_current = True
+        self.static_gone: set[str] = set()
         self.last = 0
         self.offset = 0
         self._before: dict[str, Member] = {}
@@ -84,9 +88,12 @@ class Checker:
                 self.owned.setdefault(entry.actor, set(listed(body.get("topicPartitions") or ())))
             case Kind.RESPONSE if entry.payload["body"].get("errorCode"):
                 code = entry.payload["body"]["errorCode"]
-                assert code in (UNKNOWN_MEMBER_ID, FENCED_MEMBER_EPOCH), (
-                    "a sound client makes no other mistake"
-                )
+                assert code in (
+                    UNKNOWN_MEMBER_ID,
+                    FENCED_MEMBER_EPOCH,
+                    FENCED_INSTANCE_ID,
+                    UNRELEASED_INSTANCE_ID,
+                ), "a sound client makes no other mistake"
             case Kind.RESPONSE if (answer := entry.payload["body"].get("assignment")) is not None:
                 member, name = self.members.get(entry.payload["to"], Member()), entry.payload["to"]
                 # The proposal keeps no record of it: only the answer tells a member to give something up.
@@ -110,10 +117,13 @@ class Checker:
                 assert value["epoch"] == self.group_epoch + 1 or not self.group_epoch
                 self.group_epoch = value["epoch"]
             case 5 if value is None:
-                del self.members[name]
+                if self.members.pop(name).instance is not None:
+                    # Its timers may go on, and find nobody, if another took its place.
+                    self.static_gone.add(name)
                 self.told_less.discard(name)
             case 5:
-                self.members.setdefault(name, Member()).names = frozenset(value["subscribedTopicNames"])
+                member = self.members.setdefault(name, Member())
+                member.names, member.instance = frozenset(value["subscribedTopicNames"]), value["instanceId"]
             case 6:
                 assert value["assignmentEpoch"] > self.target_epoch, "each target has a new epoch"
                 self.target_epoch = value["assignmentEpoch"]
@@ -131,6 +141,8 @@ class Checker:
                     member.state = value["state"]
                     member.assigned = listed(value["assignedPartitions"])
                     member.pending = listed(value["partitionsPendingRevocation"])
+                    if member.epoch == LEFT_FOR_NOW:
+                        self.told_less.discard(name)
         if entry.settled:
             self._rules(self.told.get(entry.cause or 0))
 
@@ -142,15 +154,19 @@ class Checker:
                 assert holders.setdefault(partition, name) == name, f"two hold {partition}"
             assert not member.assigned.keys() & member.pending.keys()
             assert member.epoch <= self.target_epoch or not self.target
-            assert member.previous <= member.epoch
-            if member.state == UNREVOKED:
+            left = member.epoch == LEFT_FOR_NOW
+            assert left or member.previous <= member.epoch
+            if left:
+                assert member.instance is not None
+                assert not member.pending
+            elif member.state == UNREVOKED:
                 assert member.pending
             else:
                 assert not member.pending
             if member.state == UNRELEASED:
                 assert member.epoch <= self.target_epoch
             old = self._before.get(name, Member())
-            assert member.epoch >= old.epoch, "a member's epoch never goes back"
+            assert left or member.epoch >= old.epoch, "a member's epoch never goes back"
             gained = member.assigned.keys() - old.assigned.keys() - old.pending.keys()
             assert gained <= self.target.get(name, set()), "what is gained is of the target"
             given_up = (
@@ -161,6 +177,8 @@ class Checker:
                 owned = set(listed(request["topicPartitions"]))
                 assert not given_up & owned, "given up is only what was acknowledged"
             for partition, epoch in member.assigned.items():
+                if member.instance is not None and epoch == 0:
+                    continue  # Kept over a leave for now.
                 if partition in old.assigned:
                     assert epoch == old.assigned[partition], "a kept partition keeps its epoch"
                 elif epoch is not None:
@@ -196,9 +214,15 @@ class Checker:
             running.discard(payload["member"])
 
     def _timers_run(self) -> None:
-        assert self.sessions == set(self.members), "a session for each member and for nobody else"
-        recorded = {n for n, m in self.members.items() if m.state == UNREVOKED}
-        assert self.rebalances == recorded | (self.told_less & self.members.keys())
+        sessions, rebalances = (
+            {each for each in running if each in self.members or each not in self.static_gone}
+            for running in (self.sessions, self.rebalances)
+        )
+        assert sessions == set(self.members), "a session for each member and for nobody else"
+        # Of who left for now it may run on, and do nothing.
+        rebalances -= {n for n, m in self.members.items() if m.epoch == LEFT_FOR_NOW}
+        recorded = {n for n, m in self.members.items() if m.state == UNREVOKED and m.epoch != LEFT_FOR_NOW}
+        assert rebalances == recorded | (self.told_less & self.members.keys())
 
     def _callback(self, entry: Entry) -> None:
         named = entry.payload["partitions"]

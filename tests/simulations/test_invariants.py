@@ -42,6 +42,7 @@ def scripts(draw: st.DrawFn) -> Scenario:
             "rebalance_timeout_ms": REBALANCE_MS,
             "callback_ms": draw(st.sampled_from([0, 20, 700])),
         }
+        | ({"instance_id": f"i-{name}"} if draw(st.booleans()) else {})
         for name in names
     }
     states = dict.fromkeys(names, "away")

@@ -248,10 +248,24 @@ script:
             "expected a list, found 'a'",
         ),
         (
-            "topics: {a: {partitions: 1}}\nmembers: {A: {instance_id: i}}\nscript: []",
+            "topics: {a: {partitions: 1}}\nmembers: {A: {regex: a.*}}\nscript: []",
+            2,
+            "members.A.regex",
+            "regex is not simulated yet; a member has subscribe",
+        ),
+        (
+            "topics: {a: {partitions: 1}}\nmembers: {A: {subscribe: [a], instance_id: a b}}\nscript: []",
             2,
             "members.A.instance_id",
-            "instance_id is not simulated yet; a member has subscribe",
+            "an instance is named with letters",
+        ),
+        (
+            "topics: {a: {partitions: 1}}\nscript: []\nmembers: {A: {subscribe: [a], instance_id: i}, "
+            "B: {subscribe: [a], instance_id: i}}\nstart:\n"
+            "  {group_epoch: 1, assignment_epoch: 1, members: {A: {epoch: 1}, B: {epoch: 1}}}",
+            5,
+            "start.members.B",
+            "instance i is held by A already",
         ),
         (
             "topics: {a: {partitions: 1}}\nmembers: {"

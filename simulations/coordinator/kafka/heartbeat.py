@@ -18,7 +18,6 @@ from groups.wire.coordinator_schema import (
 )
 from simulations.coordinator import records
 from simulations.coordinator.errors import ErrorCode, RequestRefused
-from simulations.coordinator.kafka.leaving import unknown_member
 from simulations.coordinator.messages import JOIN_EPOCH, Heartbeat, HeartbeatAnswer, Partitions
 from simulations.coordinator.outcome import (
     REBALANCE,
@@ -32,6 +31,7 @@ from simulations.coordinator.outcome import (
     TimerStart,
 )
 from simulations.coordinator.reconciliation import Reconciliation
+from simulations.coordinator.static_members import check_member, replaced_member, replacement_of
 from simulations.coordinator.subscriptions import (
     all_names,
     names_changed,
@@ -44,28 +44,43 @@ from simulations.coordinator.targets import compute_target, members_in_order, sa
 
 
 def answer_heartbeat(context: Context, request: Heartbeat) -> Outcome[HeartbeatAnswer]:
-    """The answer, the records in Kafka's order (5, 3, 4 tombstone, 7…, 6, 8) and the timers."""
-    old = find_member(context, request)
+    """The answer, the records in Kafka's order (a replacement's six, 5, 3, 4 tombstone, 7…, 6, 8) and the timers."""
+    old, holder = find_member(context, request)
     group_id, group = context.state.group, context.group
     written: list[Record] = []
+    if holder is not None:
+        # The timers of a holder under another id go on, and find nobody when they run out.
+        target_held = group.target.get(holder.member_id, {})
+        written += records.replacement(group_id, holder.member_id, old, target_held, with_epochs=True)
 
     updated = updated_member(old, request)
-    fresh = request.member_id not in group.members
+    fresh = holder is None and request.member_id not in group.members
     if fresh or updated != old:
         written.append(records.member_metadata(group_id, updated))
     members = {**group.members, updated.member_id: updated}
+    replaced = holder.member_id if holder is not None and holder.member_id != updated.member_id else None
+    if replaced is not None:
+        del members[replaced]
     changed = names_changed(old, updated)
 
     epoch_records, group_epoch, refresh = _group_epoch(context, members, bump=changed)
     written += epoch_records
 
-    target: Partitions = group.target.get(updated.member_id, {})
+    # Nothing is replayed yet: an instance's target stands under the id of its holder.
+    keeper = group.instances.get(updated.instance_id) if updated.instance_id else updated.member_id
+    target: Partitions = group.target.get(keeper or "", {})
     target_epoch = group.assignment_epoch
     if target_epoch < group_epoch and _target_is_due(context):
         # A group that was not looked at anew keeps the subscription type that it had, without a joiner.
         homogeneous = subscribe_alike(members if refresh is not None else group.members)
         target_records, target = _new_target(
-            context, updated.member_id, members, group_epoch, homogeneous=homogeneous
+            context,
+            updated.member_id,
+            members,
+            group_epoch,
+            held=target,
+            replaced=replaced,
+            homogeneous=homogeneous,
         )
         written += target_records
         target_epoch = group_epoch
@@ -96,8 +111,11 @@ def answer_heartbeat(context: Context, request: Heartbeat) -> Outcome[HeartbeatA
     )
 
 
-def find_member(context: Context, request: Heartbeat) -> ConsumerMember:
-    """The member that the request is for, or a fresh one; ``RequestRefused`` with Kafka's words otherwise."""
+def find_member(context: Context, request: Heartbeat) -> tuple[ConsumerMember, ConsumerMember | None]:
+    """The member that the request is for, or a fresh one; and the static member whose place it takes.
+
+    ``RequestRefused`` with Kafka's words otherwise.
+    """
     joins = request.member_epoch == JOIN_EPOCH
     members = context.group.members
     if not joins and not context.group_exists:
@@ -107,16 +125,19 @@ def find_member(context: Context, request: Heartbeat) -> ConsumerMember:
             ErrorCode.GROUP_MAX_SIZE_REACHED,
             f"The consumer group has reached its maximum capacity of {context.settings.max_size} members.",
         )
+    if not joins:
+        check_member(context.group, request)
+    holder = replaced_member(context.group, request, own_too=True)
+    if holder is not None:
+        return replacement_of(holder, request.member_id), holder
     member = members.get(request.member_id)
     if member is None:
-        if not joins:
-            raise unknown_member(request)
-        return ConsumerMember(member_id=request.member_id)
+        return ConsumerMember(member_id=request.member_id), None
     if request.member_epoch > member.epoch:
         raise fenced("greater", request.member_epoch, member.epoch)
     if 0 < request.member_epoch < member.epoch and not repeats_lost(request, member):
         raise fenced("smaller", request.member_epoch, member.epoch)
-    return member
+    return member, None
 
 
 def repeats_lost(request: Heartbeat, member: ConsumerMember) -> bool:
@@ -178,16 +199,21 @@ def _new_target(
     members: Mapping[str, ConsumerMember],
     epoch: int,
     *,
+    held: Partitions,
+    replaced: str | None,
     homogeneous: bool,
 ) -> tuple[list[Record], Partitions]:
-    """Type 7 for each member whose target changed or who has none yet, then type 6; and this member's target."""
+    """Type 7 for each member whose target changed or who has none yet, then type 6; and this member's target.
+
+    ``held`` is the target that the member has so far, ``replaced`` the static member whose place it takes.
+    """
     group, group_id = context.group, context.state.group
-    ordered = {other: members[other] for other in members_in_order(group, member_id)}
+    ordered = {other: members[other] for other in members_in_order(group, member_id, replaced)}
     targets = compute_target(
         preferred_assignor(group.members, members, context.settings.assignors),
         group,
         ordered,
-        group.target,
+        {**group.target, member_id: held},
         context.image,
         homogeneous=homogeneous,
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from simulations.coordinator import records
 from simulations.coordinator.errors import ErrorCode, RequestRefused
-from simulations.coordinator.messages import Heartbeat, HeartbeatAnswer
+from simulations.coordinator.messages import STATIC_LEAVE_EPOCH, Heartbeat, HeartbeatAnswer
 from simulations.coordinator.outcome import (
     REBALANCE,
     SESSION,
@@ -14,17 +14,24 @@ from simulations.coordinator.outcome import (
     TimerCancel,
     TimerCommand,
 )
+from simulations.coordinator.static_members import check_member, left_for_now
 from simulations.coordinator.subscriptions import all_names
 
 
 def leave(context: Context, request: Heartbeat) -> Outcome[HeartbeatAnswer]:
-    """Epoch -1: no epoch and no session is asked for, only that the member is there."""
+    """Epoch -1 and -2: no epoch and no session is asked for, only that the member is there.
+
+    With -2 a static member leaves for now: one record says so, and its session goes on from its last heartbeat.
+    """
     if not context.group_exists:
         raise RequestRefused(ErrorCode.GROUP_ID_NOT_FOUND, f"Group {request.group_id} not found.")
-    if request.member_id not in context.group.members:
-        raise unknown_member(request)
-    written, timers = remove(context, request.member_id)
+    check_member(context.group, request)
     answer = HeartbeatAnswer(member_id=request.member_id, member_epoch=request.member_epoch)
+    if request.member_epoch == STATIC_LEAVE_EPOCH:
+        left = left_for_now(context.group.members[request.member_id])
+        kept = records.current_assignment(context.state.group, left, with_epochs=True)
+        return Outcome(answer=answer, records=(kept,))
+    written, timers = remove(context, request.member_id)
     return Outcome(answer=answer, records=written, timers=timers)
 
 
@@ -40,11 +47,4 @@ def remove(context: Context, member_id: str) -> tuple[tuple[Record, ...], tuple[
     return written, (
         TimerCancel(timer=SESSION, member_id=member_id),
         TimerCancel(timer=REBALANCE, member_id=member_id),
-    )
-
-
-def unknown_member(request: Heartbeat) -> RequestRefused:
-    return RequestRefused(
-        ErrorCode.UNKNOWN_MEMBER_ID,
-        f"Member {request.member_id} is not a member of group {request.group_id}.",
     )

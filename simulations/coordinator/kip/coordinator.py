@@ -9,6 +9,8 @@ What differs from the released coordinator:
 * being told to give partitions up is no state: no record is written, the member keeps them in its assignment, and
   each answer repeats what it may keep until it acknowledges; only its rebalance timer knows that it was told;
 * new metadata bumps the group epoch at once, and the partition counts are written (type 4);
+* a static member that comes back is its old self under the new id at once; nothing of the old one goes on, not even
+  its timers, and its first heartbeat moves it like any other (the proposal names no records for it);
 * a fence removes the member; a removed member stays in the target until the next one is computed;
 
 A request whose answer was lost is recognised as in the release (the previous epoch, and nothing owned that is not
@@ -25,6 +27,7 @@ from dataclasses import replace
 from typing import Any
 
 from groups.history.consumer_state import UNREVOKED_PARTITIONS, ConsumerMember
+from groups.history.modern_state import with_member, without_member
 from groups.wire.coordinator_schema import (
     CONSUMER_GROUP_CURRENT_MEMBER_ASSIGNMENT,
     CONSUMER_GROUP_MEMBER_METADATA,
@@ -35,10 +38,10 @@ from simulations.assignors import AssignorError
 from simulations.coordinator import commits, records
 from simulations.coordinator.errors import ErrorCode, RequestRefused
 from simulations.coordinator.kafka.heartbeat import fenced, rebalance_timer, repeats_lost
-from simulations.coordinator.kafka.leaving import unknown_member
 from simulations.coordinator.messages import (
     JOIN_EPOCH,
     LEAVE_EPOCH,
+    STATIC_LEAVE_EPOCH,
     CommitAnswer,
     Heartbeat,
     HeartbeatAnswer,
@@ -57,6 +60,12 @@ from simulations.coordinator.outcome import (
     TimerStart,
 )
 from simulations.coordinator.reconciliation import Reconciliation
+from simulations.coordinator.static_members import (
+    check_member,
+    left_for_now,
+    replaced_member,
+    replacement_of,
+)
 from simulations.coordinator.subscriptions import (
     all_names,
     names_changed,
@@ -78,12 +87,17 @@ class KipCoordinator:
         member = context.group.members.get(request.member_id)
         try:
             check_request(request, context.settings)
-            if member is None and request.member_epoch != JOIN_EPOCH:
-                raise unknown_member(request)
+            if request.member_epoch != JOIN_EPOCH:
+                check_member(context.group, request)
             if request.member_epoch == LEAVE_EPOCH:
                 written, timers = self._removed(context, request.member_id)
                 answer = HeartbeatAnswer(member_id=request.member_id, member_epoch=LEAVE_EPOCH)
                 return Outcome(answer=answer, records=written, timers=timers)
+            if request.member_epoch == STATIC_LEAVE_EPOCH:
+                return self._leave_for_now(context, request)
+            holder = replaced_member(context.group, request, own_too=False)
+            if holder is not None:
+                return self._replace(context, request, holder)
             if member is None:
                 return self._join(context, request)
             refusal = self._fence(context, request, member)
@@ -138,6 +152,38 @@ class KipCoordinator:
             ),
             timers=(self._assignment_timer(context), self._session_timer(context, member)),
         )
+
+    def _leave_for_now(self, context: Context, request: Heartbeat) -> Outcome[HeartbeatAnswer]:
+        """The member stays, at epoch -2, with its partitions; its session goes on from its last heartbeat."""
+        left = left_for_now(context.group.members[request.member_id])
+        return Outcome(
+            answer=HeartbeatAnswer(member_id=request.member_id, member_epoch=STATIC_LEAVE_EPOCH),
+            records=(records.current_assignment(context.state.group, left, with_epochs=False),),
+            timers=(TimerCancel(timer=REBALANCE, member_id=request.member_id),),
+        )
+
+    def _replace(
+        self, context: Context, request: Heartbeat, holder: ConsumerMember
+    ) -> Outcome[HeartbeatAnswer]:
+        """The joiner takes the holder's place, assignment and target; then its join is a heartbeat like any other."""
+        group_id, group = context.state.group, context.group
+        member = replacement_of(holder, request.member_id)
+        target = group.target.get(holder.member_id)
+        view = with_member(without_member(group, holder.member_id), member)
+        view = view.without_target(holder.member_id)
+        if target is not None:
+            view = replace(view, target={**view.target, member.member_id: target})
+        seen = replace(context, state=replace(context.state, consumer=view))
+        joined = self._regular(seen, request, member)
+        cancelled = tuple(
+            TimerCancel(timer=timer, member_id=holder.member_id)
+            for timer in (SESSION, REBALANCE)
+            if holder.member_id != member.member_id
+        )
+        moved = records.replacement(group_id, holder.member_id, member, target or {}, with_epochs=False)
+        if target is None:
+            moved = [each for each in moved if each["type"] != CONSUMER_GROUP_TARGET_ASSIGNMENT_MEMBER]
+        return replace(joined, records=(*moved, *joined.records), timers=(*cancelled, *joined.timers))
 
     def _fence(self, context: Context, request: Heartbeat, member: ConsumerMember) -> RequestRefused | None:
         if request.member_epoch == member.epoch:
