@@ -43,7 +43,7 @@ def load(file: Path) -> type[ClientAssignor]:
     module = importlib.util.module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise AssignorFileError(f"{file}{_line_of(error, file)}: {type(error).__name__}: {error}") from error
     made = getattr(module, CLASS, None)
     if not (isinstance(made, type) and issubclass(made, ClientAssignor)):
@@ -56,7 +56,7 @@ def load(file: Path) -> type[ClientAssignor]:
     return made
 
 
-def _line_of(error: Exception, file: Path) -> str:
+def _line_of(error: BaseException, file: Path) -> str:
     if isinstance(error, SyntaxError) and error.filename == str(file):
         return f" line {error.lineno}"
     lines = [step.lineno for step in traceback.extract_tb(error.__traceback__) if step.filename == str(file)]

@@ -24,6 +24,8 @@ CHANGES_MOST: Final = 100
 
 MOMENT_KEYS: Final = ("timeline", "at")
 
+BODY_KEYS: Final = ("query", "case", "changes", "board")
+
 
 def example() -> Case:
     """What stands there where nobody asks for anything else: small enough to be followed by eye, and no two alike."""
@@ -58,6 +60,9 @@ def case_of_moment(told: Mapping[str, str]) -> Case:
 
 def case_of_body(body: Mapping[str, Any]) -> Case:
     """``query`` or ``case``, one of the two, after ``changes``."""
+    for key in body:
+        if key not in BODY_KEYS:
+            raise BadRequest(f"{key[:40]!r} is no field; there are {', '.join(BODY_KEYS)}.", field="query")
     query, document = body.get("query"), body.get("case")
     if (query is None) == (document is None):
         raise BadRequest(
@@ -102,4 +107,6 @@ def understood(make: Callable[[], T]) -> T:
         return make()
     except CaseError as error:
         told = str(error)
-        raise BadRequest(f"{told[:1].upper()}{told[1:]}.", field=error.field) from error
+        # A sentence begins with a capital letter; a key of a link is written as it is.
+        named = told.startswith((f"{error.field} ", f"{error.field}:", f"{error.field}="))
+        raise BadRequest(f"{told if named else told[:1].upper() + told[1:]}.", field=error.field) from error

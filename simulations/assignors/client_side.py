@@ -292,7 +292,7 @@ class OnGroup:
         if (refused := offer.problem()) is not None:
             raise AssignorError(f"INVALID_REQUEST: {refused}")
         if wrong:
-            more = f", and {len(wrong) - 1} more" if len(wrong) > 1 else ""
+            more = f"; {len(wrong) - 1} more like it" if len(wrong) > 1 else ""
             raise AssignorError(f"INVALID_ASSIGNMENT: {wrong[0].sentence}{more}")
         if answer.error != NO_ERROR:
             raise AssignorError(f"{self.name} reports error {answer.error}")

@@ -203,7 +203,13 @@ def _racks(value: object, partitions: int, at: str) -> dict[int, tuple[str, ...]
         return None
     racks: dict[int, tuple[str, ...]] = {}
     for key, told in _object(value, f"{at}.racks").items():
-        if not (key.isascii() and key.isdecimal() and int(key) < partitions):
+        if not (
+            key.isascii()
+            and key.isdecimal()
+            and len(key) < 10
+            and str(int(key)) == key
+            and int(key) < partitions
+        ):
             raise SpecError(
                 f"{at}.racks: expected partitions below {partitions} as keys, found {_shown(key)}"
             )
@@ -326,5 +332,7 @@ def _shown(value: object) -> str:
         return "a list"
     if value is None:
         return "null"
+    if isinstance(value, bool):
+        return "true" if value else "false"
     text = repr(value)
     return text if len(text) <= SHOWN_MAX else f"{text[:SHOWN_MAX]}…"

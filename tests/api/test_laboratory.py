@@ -59,6 +59,7 @@ def test_changes_are_made_in_turn_and_a_document_does_as_well_as_a_link(api: Api
         ({"query": LINK, "case": {}}, "query"),
         ({"query": 6}, "query"),
         ({"query": "g=6"}, "t"),
+        ({"query": LINK, "chnages": []}, "query"),
         ({"case": {"members": [{}], "topics": [{"partitions": 0}]}}, "topics"),
         ({"case": {"members": [{"topic": []}], "topics": [{"partitions": 1}]}}, "members.0"),
         ({"query": LINK, "changes": {}}, "changes"),
@@ -72,6 +73,18 @@ def test_what_makes_no_sense_is_told_in_one_line_with_its_field(api: Api, body: 
     assert status == 400
     assert answer["error"]["field"] == field
     assert "\n" not in answer["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    ("link", "says"),
+    [
+        ("g=6&t=3&e=boom", "e='boom' must be one of full, stable, join, leave, grow."),
+        ("g=6&t=3&e=join", "Join needs newcomers."),
+    ],
+)
+def test_a_key_of_a_link_is_named_as_it_is_written(api: Api, link: str, says: str) -> None:
+    status, answer = api.get(f"laboratory?{link}")
+    assert (status, answer["error"]["message"]) == (400, says)
 
 
 def test_a_moment_of_a_timeline_becomes_a_group_and_one_more_joins(

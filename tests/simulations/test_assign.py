@@ -93,6 +93,15 @@ def test_a_refused_line_of_a_stream_answers_an_error_and_the_stream_goes_on() ->
     assert done.returncode == 0
 
 
+def test_a_field_that_stands_twice_is_refused_and_not_the_last_of_them_taken() -> None:
+    member = '{"subscribed_topics": ["foo"]}'
+    twice = json.dumps(SPEC)[:-2] + f', "A": {member}, "A": {member}}}}}'
+    done = program(f"{twice}\n{'[' * 1010 + ']' * 1010}\n", "--stream")
+    first, deep = map(json.loads, done.stdout.splitlines())
+    assert first == {"error": "A: stands twice in one object; expected each topic, member and field once"}
+    assert deep == {"error": "the spec: expected an object, found a list"}
+
+
 def test_an_answer_of_a_stream_comes_before_the_next_question() -> None:
     with subprocess.Popen(
         [sys.executable, "manage.py", "assign", "--stream"],
@@ -145,6 +154,11 @@ def test_an_assignor_that_throws_as_kafkas_does_is_exit_1(tmp_path: Path) -> Non
             "members.A.owned.foo.0: expected a whole number from 0",
         ),
         ({"members": {"A": {**MEMBER, "user_data": "0g"}}}, "members.A.user_data: expected bytes in hex"),
+        ({"topics": {"foo": {"partitions": True}}}, "expected a whole number from 0 to 10000000, found true"),
+        (
+            {"topics": {"foo": {"partitions": 2, "racks": {"1": ["a"], "01": ["b"]}}}},
+            "topics.foo.racks: expected partitions below 2 as keys, found '01'",
+        ),
         (
             {"members": {"A": {**MEMBER, "generation": 2**31}}},
             "members.A.generation: expected a whole number",

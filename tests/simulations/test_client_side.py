@@ -246,6 +246,7 @@ def test_the_example_of_the_docs_gives_a_heavy_member_more_and_keeps_what_it_can
     [
         ("x = (", " line 1: SyntaxError"),
         ("import math\nraise ValueError('no')", " line 2: ValueError: no"),
+        ("raise SystemExit(3)", " line 1: SystemExit: 3"),
         ("class Assignor: name = 'x'", ": no class Assignor that is a ClientAssignor"),
         (
             "from simulations.assignors.client_side import ClientAssignor\nclass Assignor(ClientAssignor): name = 'x'",

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -129,7 +131,19 @@ def all_whole(lines: Iterable[bytes]) -> bool:
 
 def parsed(text: bytes) -> object:
     try:
-        document: object = orjson.loads(text)
+        document: object = orjson.loads(text.rstrip())
     except orjson.JSONDecodeError as error:
         raise SpecError(f"not JSON: {error}") from None
+    # The fast reader takes the last of two fields of one name; a member would be gone without a word. What is nested too
+    # deep for the other is no spec, which is told by what it is.
+    with suppress(RecursionError):
+        json.loads(text, object_pairs_hook=each_once)
     return document
+
+
+def each_once(fields: list[tuple[str, object]]) -> None:
+    """Refuses an object that has two fields of one name."""
+    names = [name for name, _ in fields]
+    if len(set(names)) < len(names):
+        twice = next(name for index, name in enumerate(names) if name in names[:index])
+        raise SpecError(f"{twice}: stands twice in one object; expected each topic, member and field once")
