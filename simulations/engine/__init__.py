@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from simulations.engine.checked import run
-from simulations.engine.simulation import RunTooLong
+from simulations.engine.simulation import RunTooLong, run
 
 __all__ = ["RunTooLong", "run"]
