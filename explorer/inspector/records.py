@@ -11,10 +11,12 @@ from explorer.api.endpoint import BadRequest
 from explorer.inspector.answering import BYTES_MOST, Asked, answer_to, too_many
 from explorer.inspector.topics import topic_names
 from groups import storage
+from groups.history.state import Semantics
 from groups.models import Timeline
 from groups.wire.coordinator_schema import RECORD_TYPES, RecordType
 from groups.wire.errors import RecordError
 from groups.wire.inspection.kinds import kebab
+from groups.wire.kip import KIP_RECORD_TYPES, as_proposed, encode_kip_record
 from groups.wire.records import encode_record, is_opaque
 
 SEARCHED_MOST: Final = 20_000
@@ -30,6 +32,16 @@ class Found:
     value: bytes | None
     known: RecordType | None
     value_kind: str | None
+    left_out: list[str]
+    """Fields that a run by the proposal's rules keeps, and the proposal's own layout has no place for."""
+
+    @property
+    def layout(self) -> str:
+        """What is said of a record that is not written as the released Kafka writes it; empty for all others."""
+        if self.value_kind is None or not self.value_kind.startswith("kip-"):
+            return ""
+        besides = f"; the run keeps besides: {', '.join(self.left_out)}" if self.left_out else ""
+        return f" Laid out as KIP-848 has it{besides}."
 
 
 def record_at(timeline: Timeline, sequence: int) -> Found:
@@ -46,22 +58,27 @@ def record_at(timeline: Timeline, sequence: int) -> Found:
             status=404,
         )
     payload = entry["payload"]
+    proposed = timeline.semantics == Semantics.KIP and not is_opaque(payload)
+    left_out: list[str] = []
     try:
-        key, value = encode_record(payload)
+        if proposed:
+            payload, left_out = as_proposed(payload)
+        key, value = encode_kip_record(payload) if proposed else encode_record(payload)
     except RecordError as error:
         raise BadRequest(f"Entry {sequence} cannot be written as bytes: {error}.", status=422) from error
     for part in (key, value):
         if part is not None and len(part) > BYTES_MOST:
             raise BadRequest(too_many(len(part)), status=413)
     number = payload.get("type")
-    known = RECORD_TYPES.get(number) if isinstance(number, int) else None
+    known = (KIP_RECORD_TYPES if proposed else RECORD_TYPES).get(number) if isinstance(number, int) else None
     readable = known is not None and not is_opaque(payload)
     return Found(
         entry=entry,
         key=key,
         value=value,
         known=known,
-        value_kind=kebab(known.value.name) if known and readable else None,
+        value_kind=_value_kind(known) if known and readable else None,
+        left_out=left_out,
     )
 
 
@@ -80,8 +97,13 @@ def bytes_of_entry(timeline: Timeline, sequence: int) -> dict[str, Any]:
         "before": before,
         "searched_from": searched_from,
         "key": _answer(found.key, "key" if found.known else None, topics),
-        "value": _answer(found.value, found.value_kind, topics),
+        "value": _answer(found.value, found.value_kind, topics, found.layout),
     }
+
+
+def _value_kind(known: RecordType) -> str:
+    kind = kebab(known.value.name)
+    return kind if known is RECORD_TYPES.get(known.number) else f"kip-{kind}"
 
 
 def record_before(timeline: Timeline, entry: dict[str, Any]) -> tuple[int | None, int]:
@@ -128,7 +150,12 @@ def place_of(entry: dict[str, Any]) -> str:
     return f"entry {entry['sequence']}"
 
 
-def _answer(data: bytes | None, kind: str | None, topics: dict[str, str]) -> dict[str, Any] | None:
+def _answer(
+    data: bytes | None, kind: str | None, topics: dict[str, str], layout: str = ""
+) -> dict[str, Any] | None:
     if data is None:
         return None
-    return answer_to(Asked(data=data, kind=kind, topics=topics), guesses=False)
+    answer = answer_to(Asked(data=data, kind=kind, topics=topics), guesses=False)
+    if layout:
+        answer["says"] = [*answer["says"], {"text": layout}]
+    return answer

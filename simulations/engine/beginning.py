@@ -55,6 +55,9 @@ def start_records(scenario: Scenario, start: Start, image: Image, semantics: Sem
     names = sorted({name for member in members.values() for name in member.subscribed_topic_names})
     kafka = semantics is Semantics.KAFKA
     written = [records.member_metadata(group_id, member) for member in members.values()]
+    if not kafka:
+        # The proposal's record of a member tells the group's epoch too.
+        written = [{**each, "value": {**each["value"], "groupEpoch": start.group_epoch}} for each in written]
     written.append(
         records.group_epoch(group_id, start.group_epoch, image.metadata_hash(names) if kafka else 0)
     )

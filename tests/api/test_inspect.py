@@ -297,3 +297,15 @@ def test_the_record_before_is_looked_for_among_so_many_entries(
     monkeypatch.setattr(records, "SEARCHED_MOST", 3)
     _, short = api.get(f"timelines/{timeline.id}/entries/20/bytes")
     assert (short["before"], short["searched_from"]) == (None, 17)
+
+
+def test_a_record_of_a_run_by_the_proposal_is_laid_out_as_the_proposal_has_it(
+    stored: Stored, api: Api
+) -> None:
+    timeline = stored(a_day_of_three(), semantics="kip")
+    status, answer = api.get(f"timelines/{timeline.id}/entries/5/bytes")
+    assert status == 200
+    assert answer["value"]["kind"] == "kip-consumer-group-current-member-assignment-value"
+    assert field(answer["value"], "topicPartitions.0.partitions")["value"]
+    told = "".join(part["text"] for part in answer["value"]["says"])
+    assert told.endswith("Laid out as KIP-848 has it; the run keeps besides: previousMemberEpoch, state.")

@@ -16,6 +16,7 @@ from groups.wire.kip import (
     KIP_APIS,
     KIP_RECORD_TYPES,
     PREPARE_ASSIGNMENT,
+    as_proposed,
     decode_kip_record,
     encode_kip_record,
     kip_error_name,
@@ -252,3 +253,30 @@ def test_offsets_go_by_id_already_in_version_9():
         f"00000002 0241 02 0267 02 00 {FOO_BYTES} 02 00000000 00 00 00 00"
     )
     assert [KIP_APIS[key].request.versions for key in (8, 9)] == [range(9, 10)] * 2
+
+
+def test_a_run_by_the_proposal_keeps_more_than_its_layout_has_a_place_for():
+    current = {
+        "type": 8,
+        "key": {"groupId": "orders", "memberId": "A"},
+        "version": 0,
+        "value": {
+            "memberEpoch": 2,
+            "previousMemberEpoch": 1,
+            "state": 1,
+            "assignedPartitions": [{"topicId": FOO, "partitions": [0, 1], "assignmentEpochs": [1, 1]}],
+            "partitionsPendingRevocation": [],
+        },
+    }
+    proposed, left_out = as_proposed(current)
+    assert proposed["value"] == {
+        "memberEpoch": 2,
+        "error": 0,
+        "topicPartitions": PARTITIONS,
+        "metadataVersion": 0,
+        "metadataBytes": "",
+    }
+    assert left_out == ["previousMemberEpoch", "state"]
+    assert decode_kip_record(*encode_kip_record(proposed)) == proposed
+    tombstone = {**current, "version": None, "value": None}
+    assert as_proposed(tombstone) == (tombstone, [])

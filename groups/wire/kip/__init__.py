@@ -31,7 +31,12 @@ from groups.wire.kip.apis import (
     KipApi,
     kip_error_name,
 )
-from groups.wire.kip.records import KIP_RECORD_TYPES, decode_kip_record, encode_kip_record
+from groups.wire.kip.records import (
+    KIP_RECORD_TYPES,
+    as_proposed,
+    decode_kip_record,
+    encode_kip_record,
+)
 
 __all__ = [
     "INSTALL_ASSIGNMENT",
@@ -40,6 +45,7 @@ __all__ = [
     "KIP_RECORD_TYPES",
     "PREPARE_ASSIGNMENT",
     "KipApi",
+    "as_proposed",
     "decode_kip_record",
     "encode_kip_record",
     "kip_error_name",

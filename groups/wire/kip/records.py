@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from groups.wire.codecs.schema import Array, Field, Message, Primitive, Struct, struct
+from groups.wire.codecs.schema import Array, Field, FieldType, Message, Primitive, Struct, struct
 from groups.wire.coordinator_schema import (
     CONSUMER_GROUP_CURRENT_MEMBER_ASSIGNMENT,
     CONSUMER_GROUP_MEMBER_METADATA,
@@ -120,6 +120,18 @@ KIP_RECORD_TYPES: Final[dict[int, RecordType]] = {
 
 _KNOWN: Final = KnownRecords(KIP_RECORD_TYPES)
 
+_RENAMED: Final = {"topicPartitions": "assignedPartitions"}
+"""What the proposal calls otherwise than the released records, in its own words first."""
+
+_WITHOUT: Final[dict[str, Any]] = {
+    "error": 0,
+    "metadataVersion": 0,
+    "metadataBytes": "",
+    "assignors": [],
+    "subscribedTopicRegex": "",
+}
+"""What stands in the proposal's fields where no client-side assignor has a part in the group."""
+
 
 def decode_kip_record(key: bytes | None, value: bytes | None) -> dict[str, Any]:
     """As ``decode_record``, of a log that keeps to the proposal; never raises."""
@@ -129,3 +141,35 @@ def decode_kip_record(key: bytes | None, value: bytes | None) -> dict[str, Any]:
 def encode_kip_record(payload: Mapping[str, Any]) -> tuple[bytes | None, bytes | None]:
     """As ``encode_record``, for a log that keeps to the proposal; ``UnencodableError`` names the field."""
     return encode_record(payload, _KNOWN)
+
+
+def as_proposed(payload: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """A record of a run by the proposal's rules in the proposal's layout, and the names of what that has no place for.
+
+    Such a run keeps the released records' fields and what the proposal adds (the epoch of a member's group, the
+    epoch of a row of topics), so that one fold serves both. Records that the proposal does not lay out otherwise, and
+    tombstones, come back as they are.
+    """
+    number, value = payload.get("type"), payload.get("value")
+    layout = KIP_RECORD_TYPES.get(number) if isinstance(number, int) else None
+    if layout is None or number is None or layout is RECORD_TYPES[number] or not isinstance(value, Mapping):
+        return dict(payload), []
+    kept: dict[str, Any] = {}
+    used: set[str] = set()
+    for field in layout.value.body.fields:
+        name = _RENAMED.get(field.name, field.name) if field.name not in value else field.name
+        if name in value:
+            used.add(name)
+            kept[field.name] = _of_shape(field.type, value[name])
+        elif field.name in _WITHOUT:
+            kept[field.name] = _WITHOUT[field.name]
+    left = [name for name, told in value.items() if name not in used and told not in (None, "", [])]
+    return {**payload, "value": kept}, left
+
+
+def _of_shape(type_: FieldType, value: Any) -> Any:
+    """The value without the fields that its rows do not have here."""
+    if isinstance(type_, Array) and isinstance(type_.of, Struct) and isinstance(value, list):
+        names = {field.name for field in type_.of.fields}
+        return [{name: told for name, told in row.items() if name in names} for row in value]
+    return value
