@@ -43,9 +43,10 @@ class Explanation:
 def explain_quota(explain: Explanation, partitions: int, members: int, least: int, extras: int) -> None:
     """How many partitions everybody may have."""
     more = f", {extras} of them one more" if extras else ", nothing left over"
+    counts = f"{counted(partitions, 'partition')}, {counted(members, 'member')}"
     explain.say(
         "quota",
-        f"All subscribe to the same topics. {partitions} partitions, {members} members: {least} each{more}",
+        f"All subscribe to the same topics. {counts}: {least} each{more}",
         partitions=partitions,
         members=members,
         least=least,
@@ -65,6 +66,11 @@ def explain_drop(
             member=member_id,
             partitions=names,
         )
+
+
+def counted(number: int, what: str) -> str:
+    """``1 member``, ``3 members``."""
+    return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 def named(partitions: Iterable[tuple[str, int]]) -> list[str]:

@@ -23,6 +23,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from simulations.assignors.explanation import counted
 from simulations.assignors.interface import GroupAssignment, GroupSpec, Owned
 
 Claims = Mapping[str, Owned]
@@ -101,7 +102,7 @@ def concluded(measures: Measures, protocol: RebalanceProtocol) -> str:
     """What an answer comes to, in a sentence: the last step of an explanation."""
     least, most = measures.least, measures.most
     told = f"{least} each" if least == most else f"{least} to {most} each"
-    partitions, members = _number(measures.paused, "partition"), _number(measures.interrupted, "member")
+    partitions, members = counted(measures.paused, "partition"), counted(measures.interrupted, "member")
     if not measures.paused:
         return f"{told}; nobody stops reading anything"
     if protocol is RebalanceProtocol.EAGER:
@@ -193,10 +194,6 @@ def _local(spec: GroupSpec, goal: Mapping[str, Owned]) -> int | None:
             if racks:
                 count += sum(rack in racks.get(partition, ()) for partition in partitions)
     return count
-
-
-def _number(count: int, what: str) -> str:
-    return f"{count} {what}{'' if count == 1 else 's'}"
 
 
 def _same(left: Mapping[str, Owned], right: Mapping[str, Owned]) -> bool:

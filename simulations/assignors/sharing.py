@@ -10,7 +10,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 
-from simulations.assignors.explanation import Explanation, listed
+from simulations.assignors.explanation import Explanation, counted, listed
 from simulations.assignors.interface import MemberSpec
 from simulations.assignors.java_orders import utf16
 
@@ -20,9 +20,9 @@ Shares = list[dict[str, Sequence[int]]]
 
 def java_sorted(names: Iterable[str]) -> list[str]:
     """Names in the order of Java's strings, by UTF-16 units."""
-    listed = list(names)
+    all_names = list(names)
     # Below the surrogates, units and code points are the same.
-    return sorted(listed) if "".join(listed).isascii() else sorted(listed, key=utf16)
+    return sorted(all_names) if "".join(all_names).isascii() else sorted(all_names, key=utf16)
 
 
 def members_in_order(members: Mapping[str, MemberSpec]) -> list[str]:
@@ -147,7 +147,7 @@ def cut_explained(explain: Explanation, topic: str, count: int, subscribers: lis
     least, extra = divmod(count, len(subscribers))
     explain.say(
         "cut",
-        f"{topic}: {_number(count, 'partition')}, {_number(len(subscribers), 'subscriber')}, so {shares_in_words(least, extra)}",
+        f"{topic}: {counted(count, 'partition')}, {counted(len(subscribers), 'subscriber')}, so {shares_in_words(least, extra)}",
         topic=topic,
         partitions=count,
         least=least,
@@ -187,7 +187,3 @@ def shares_in_words(least: int, extra: int, to_do: str = "") -> str:
     if not extra:
         return told
     return f"{told}, one more for the first{'' if extra == 1 else f' {extra}'}{to_do and ' to '}{to_do}"
-
-
-def _number(count: int, what: str) -> str:
-    return f"{count} {what}{'' if count == 1 else 's'}"

@@ -121,8 +121,9 @@ def answer_to(
     explain: bool = False,
     clients: ClientAssignors = CLIENT_ASSIGNORS,
 ) -> dict[str, Any]:
-    """The answer to one document: ``{"assignment", "intended"?, …measures, "valid", "problems", "faults", "steps"?}``, or ``{"error", "faults"}``
-    where the assignor throws as Kafka's does. ``SpecError`` if the document is no spec.
+    """The answer to one document: ``{"assignment", "intended"?, …measures, "valid", "problems", "faults", "steps"?}``.
+
+    ``{"error", "faults"}`` where the assignor throws as Kafka's does. ``SpecError`` if the document is no spec.
     """
     spec = read_spec(document, clients)
     group = spec.in_order(order)

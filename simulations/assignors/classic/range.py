@@ -21,7 +21,7 @@ from simulations.assignors.classic.metadata import (
     racks_by_topic,
     racks_help,
 )
-from simulations.assignors.explanation import Explanation, listed
+from simulations.assignors.explanation import Explanation, counted, listed
 from simulations.assignors.interface import GroupAssignment, GroupSpec
 from simulations.assignors.sharing import (
     Shares,
@@ -105,7 +105,7 @@ def _explain(
         )
         explain.say(
             "place",
-            f"{listed(topics)}: {count} partitions, {len(places)} subscribers, so {shares_in_words(least, extra, 'fill up')}: {how}, "
+            f"{listed(topics)}: {counted(count, 'partition')}, {counted(len(places), 'subscriber')}, so {shares_in_words(least, extra, 'fill up')}: {how}, "
             "the rest to who has room",
             topics=topics,
             partitions=count,
