@@ -23,6 +23,8 @@ The JSON form is the stable contract (``simulate --format entries``, ``timeline 
 * ``timer``: ``{"timer": "session" | "rebalance" | "assignment", "member": "A" | null,
   "event": "started" | "cancelled" | "fired", "deadline_ms": 50000}``.
 * ``fault``: ``{"fault": "kill" | "pause" | "resume" | "cut" | "heal" | "lost_batch" | …, "member": "A" | null, …}``.
+  ``invariant`` is no fault of the world: a simulated run broke one, ``{"fault": "invariant", "member", "invariant":
+  "one_holder", "says": "…", "sequences": [5, 9], "members": ["A", "B"], "partitions": {"foo": [2]}}``.
 * ``observation``: what a poll of a live group described.
 * ``note``: ``{"note": "topics", "topics": {"foo": {"id": "…", "partitions": 3}}, "source": "…"}`` (what topics are
   called and how many partitions they have, from here on), ``{"note": "gap", "partition", "from_offset",

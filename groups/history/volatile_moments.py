@@ -128,6 +128,8 @@ def _tell_fault(step: Step, entry: Entry, cast: Cast) -> Sentence | None:
         return Sentence("fault", COORDINATOR, "The coordinator fails over")
     if fault == "lost_batch":
         return Sentence("fault", COORDINATOR, "A batch is lost before it was replicated")
+    if fault == "invariant":
+        return Sentence("fault", COORDINATOR, f"An invariant is broken: {entry.payload.get('says')}")
     if member_id is None:
         return Sentence("fault", COORDINATOR, f"Fault: {fault}")
     says = FAULT_WORDS.get(fault, f"has a fault: {fault}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
-from simulations.engine.simulation import RunTooLong, run
+from simulations.engine.checked import run
+from simulations.engine.simulation import RunTooLong
 
 __all__ = ["RunTooLong", "run"]

@@ -1,4 +1,4 @@
-"""The log of a run: gives each entry its sequence, records their offsets, and folds every entry as it is written."""
+"""The log of a run: gives each entry its sequence, records their offsets, folds every entry and has it checked."""
 
 from __future__ import annotations
 
@@ -8,19 +8,24 @@ from typing import Any, Final
 from groups.history.entries import FIRST_SEQUENCE, Entry, Kind, Provenance
 from groups.history.fold import replay
 from groups.history.state import State
+from simulations.checking import INVARIANT_FAULT, Checker, Violation
 
 COORDINATOR: Final = "coordinator"
 """The actor of what no member does."""
 
 
 class Log:
-    """Entries in order, and the state that they give. Entries stay in ``fresh`` until they are taken."""
+    """Entries in order, and the state that they give. Entries stay in ``fresh`` until they are taken.
+
+    What ``checker`` finds is written behind the entry that broke an invariant, as a fault.
+    """
 
     def __init__(self, state: State, partition: int) -> None:
         self.state = state
         self.partition = partition
         self.fresh: list[Entry] = []
         self.last = FIRST_SEQUENCE - 1
+        self.checker: Checker | None = None
         self._offset = 0
         self._batch = 0
 
@@ -44,9 +49,9 @@ class Log:
         self, records: Sequence[Mapping[str, Any]], at_ms: int, *, cause: int | None = None
     ) -> int:
         """Appends the records of one operation: one unit and, as on an idle broker, one batch; the last sequence."""
-        unit = self.last + 1
+        unit = last = self.last + 1
         for position, record in enumerate(records, start=1):
-            self._append(
+            last = self._append(
                 Entry(
                     sequence=self.last + 1,
                     at_ms=at_ms,
@@ -64,10 +69,24 @@ class Log:
             )
             self._offset += 1
         self._batch += 1
-        return self.last
+        return last
+
+    def end(self, at_ms: int) -> None:
+        """The run is over: what should have happened by now did not."""
+        if self.checker is not None:
+            self._tell(self.checker.end(at_ms), at_ms)
+
+    def _tell(self, violations: Sequence[Violation], at_ms: int) -> None:
+        for violation in violations:
+            member = violation.members[0] if violation.members else None
+            payload = {"fault": INVARIANT_FAULT, "member": member, **violation.payload()}
+            cause = violation.sequences[-1] if violation.sequences else None
+            self.write(Kind.FAULT, COORDINATOR, at_ms, payload, cause=cause)
 
     def _append(self, entry: Entry) -> int:
         self.state = replay(self.state, entry)
         self.fresh.append(entry)
         self.last = entry.sequence
+        if self.checker is not None:
+            self._tell(self.checker.see(entry, self.state), entry.at_ms)
         return entry.sequence

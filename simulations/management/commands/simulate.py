@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -15,6 +15,7 @@ from groups.command_line import BAD_USAGE as BAD_INPUT
 from groups.command_line import in_one_line
 
 if TYPE_CHECKING:
+    from groups.history.entries import Entry
     from groups.history.state import Semantics
     from simulations.scenario import Scenario
 
@@ -65,7 +66,8 @@ class Command(BaseCommand):
         seed = seed_of(options["seed"], scenario.seed)
         if form == "segment" and semantics is Semantics.KIP:
             raise usage("no Kafka reads records of the proposal: --format segment needs --semantics kafka")
-        lines = told_lines(scenario, semantics, seed, form, by)
+        broken: list[Entry] = []
+        lines = told_lines(scenario, semantics, seed, form, by, broken)
         try:
             if options["out"]:
                 with Path(options["out"]).open("wb") as file:
@@ -82,6 +84,10 @@ class Command(BaseCommand):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         except OSError as error:
             raise usage(f"cannot write {options['out'] or 'standard output'}: {error.strerror}") from None
+        if broken:
+            first = broken[0]
+            says = f"{len(broken)} invariants are broken, first at entry {first.sequence}: {first.payload['says']}"
+            raise CommandError(says, returncode=1)
 
 
 def write(lines: Iterator[bytes], out: BinaryIO) -> None:
@@ -90,15 +96,17 @@ def write(lines: Iterator[bytes], out: BinaryIO) -> None:
     out.flush()
 
 
-def told_lines(scenario: Scenario, semantics: Semantics, seed: int, form: str, by: str) -> Iterator[bytes]:
-    """The run in the chosen form, as bytes to write one after the other."""
+def told_lines(
+    scenario: Scenario, semantics: Semantics, seed: int, form: str, by: str, broken: list[Entry]
+) -> Iterator[bytes]:
+    """The run in the chosen form, as bytes to write one after the other; ``broken`` gets entries of violations."""
     import orjson
 
     from groups.history.state import initial_state
     from simulations import output
     from simulations.engine import run
 
-    entries = run(scenario, semantics, seed)
+    entries = noting(run(scenario, semantics, seed), broken)
     if form == "segment":
         yield from output.segment(entries)
         return
@@ -110,6 +118,16 @@ def told_lines(scenario: Scenario, semantics: Semantics, seed: int, form: str, b
         rows = output.record_lines(entries)
     for row in rows:
         yield orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE)
+
+
+def noting(entries: Iterable[Entry], broken: list[Entry]) -> Iterator[Entry]:
+    """The entries as they are; those that tell a violation are kept as well."""
+    from simulations.checking import INVARIANT_FAULT
+
+    for entry in entries:
+        if entry.payload.get("fault") == INVARIANT_FAULT:
+            broken.append(entry)
+        yield entry
 
 
 def scenario_of(named: str) -> Scenario:

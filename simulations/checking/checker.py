@@ -1,0 +1,101 @@
+"""The checker of a run: shows each entry to what is interested in it, and gives the violations where a unit ends."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from groups.history.entries import Entry, Kind
+from groups.history.state import Semantics, State
+from simulations.checking.clients import ClientChecks, ZombieWindow
+from simulations.checking.coordinator import GroupChecks
+from simulations.checking.liveness import Bounds, LivenessChecks
+from simulations.checking.model import Topics
+from simulations.checking.violations import Violation, Violations
+
+INVARIANT_FAULT: Final = "invariant"
+"""The ``fault`` of an entry that tells a violation."""
+
+GONE: Final = frozenset({"kill", "restart", "crash"})
+"""Faults after which a process owns nothing."""
+
+
+class Checker:
+    """``see`` each entry of a consumer group's run, in order, from its first on."""
+
+    def __init__(self, semantics: Semantics | str, bounds: Bounds | None = None) -> None:
+        rules, limits = Semantics(semantics), bounds or Bounds()
+        self._violations = Violations()
+        self._topics = Topics()
+        self._group = GroupChecks(self._violations, self._topics, rules)
+        self._clients = ClientChecks(self._violations, self._topics, self._group, rules, limits.travel_ms)
+        self._liveness = LivenessChecks(self._violations, self._group, self._clients, rules, limits)
+        self._last = 0
+
+    @property
+    def zombie_windows(self) -> list[ZombieWindow]:
+        """How long removed clients had what others had already: allowed, and worth knowing."""
+        return self._clients.windows
+
+    def see(self, entry: Entry, state: State) -> list[Violation]:
+        """The invariants that the entry broke; ``state`` is the one after it. None are told within a unit."""
+        self._last = entry.sequence
+        match entry.kind:
+            case Kind.RECORD:
+                if self._group.record(entry, state):
+                    self._clients.settled(entry)
+                    self._liveness.settled(entry)
+            case Kind.REQUEST:
+                self._group.request(entry)
+                self._clients.request(entry)
+                self._liveness.heard(entry, entry.actor)
+                if entry.payload.get("steady"):
+                    self._group.timers_run(entry)
+            case Kind.RESPONSE:
+                self._clients.response(entry, self._group.response(entry))
+            case Kind.CALLBACK:
+                self._clients.callback(entry)
+                self._clients.end_window(entry.actor, entry.at_ms)
+            case Kind.TIMER:
+                self._timer(entry)
+            case Kind.FAULT:
+                self._fault(entry)
+            case Kind.NOTE if entry.payload["note"] == "topics":
+                self._topics.told(entry.payload["topics"])
+                self._group.targets.topics_changed()
+                self._liveness.disturbed(entry)
+        if not entry.settled:
+            return []
+        self._liveness.due(entry.at_ms, entry.sequence)
+        return self._violations.take()
+
+    def end(self, at_ms: int) -> list[Violation]:
+        """The run is over at this time: whoever should have been heard of by now was not."""
+        self._liveness.due(at_ms, self._last)
+        return self._violations.take()
+
+    def demand_convergence(self) -> list[Violation]:
+        """Everything was healed, and there was time enough."""
+        self._liveness.demand(self._last)
+        return self._violations.take()
+
+    def _timer(self, entry: Entry) -> None:
+        self._group.timer(entry)
+        who = entry.payload["member"]
+        if who is None:
+            return
+        if entry.payload["timer"] == "rebalance":
+            self._liveness.rebalance_timer(entry, who)
+        elif entry.payload["timer"] == "session" and entry.payload["event"] == "started":
+            self._liveness.first_heard(entry, who)
+
+    def _fault(self, entry: Entry) -> None:
+        fault, who = entry.payload["fault"], entry.payload.get("member")
+        if fault == INVARIANT_FAULT:
+            return
+        self._liveness.disturbed(entry)
+        if fault == "fail_over":
+            self._group.failed_over()
+            self._liveness.failed_over(entry)
+        elif fault in GONE and who is not None:
+            self._clients.killed(who)
+            self._clients.end_window(who, entry.at_ms)

@@ -1,0 +1,245 @@
+"""Invariants of clients (G.2): what their callbacks, their commits and the group's records say together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from groups.history.entries import Entry
+from groups.history.state import Semantics
+from simulations.checking.coordinator import Asked, GroupChecks
+from simulations.checking.model import Member, Topics, listed
+from simulations.checking.violations import Partition, Violations, named
+
+WINDOWS_MAX: Final = 200
+"""Times of removed clients that are kept for a report."""
+
+ASSIGNED: Final = "on_partitions_assigned"
+LOST: Final = "on_partitions_lost"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ZombieWindow:
+    """A removed client and another one owned the same partitions; ``until_ms`` is ``None`` while they still do."""
+
+    member: str
+    partitions: int
+    from_ms: int
+    until_ms: int | None = None
+
+
+class ClientChecks:
+    """Ownership by client; one that was there before the log has none here until it says what it owns."""
+
+    def __init__(
+        self,
+        violations: Violations,
+        topics: Topics,
+        group: GroupChecks,
+        semantics: Semantics,
+        travel_ms: int,
+    ) -> None:
+        self.owned: dict[str, set[Partition]] = {}
+        self.behind: dict[str, None] = {}
+        self.windows: list[ZombieWindow] = []
+        self._violations = violations
+        self._topics = topics
+        self._group = group
+        self._kafka = semantics is Semantics.KAFKA
+        self._travel_ms = travel_ms
+        self._owners: dict[Partition, dict[str, None]] = {}
+        self._calling: dict[str, Entry] = {}
+        self._patience_ms: dict[str, int] = {}
+        self._thrown_out: set[str] = set()
+        self._given_up: dict[tuple[str, Partition], Entry] = {}
+        self._open_windows: dict[str, int] = {}
+
+    def request(self, entry: Entry) -> None:
+        body, who = entry.payload["body"], entry.actor
+        if entry.payload["api"] != "ConsumerGroupHeartbeat":
+            self._commits(entry)
+            return
+        if who not in self.owned:
+            self._own(who, set(self._topics.named(listed(body.get("topicPartitions") or ()))))
+        if "rebalanceTimeoutMs" in body:
+            self._patience_ms[who] = body["rebalanceTimeoutMs"]
+        if body["memberEpoch"] < 0:
+            self._thrown_out.add(who)
+        elif body["memberEpoch"] == 0:
+            self._thrown_out.discard(who)
+
+    def response(self, entry: Entry, asked: Asked | None) -> None:
+        if entry.payload["api"] == "ConsumerGroupHeartbeat":
+            if entry.payload["body"].get("errorCode"):
+                self._thrown_out.add(str(entry.payload.get("to")))
+        elif asked is not None:
+            self._committed(entry, asked)
+
+    def killed(self, who: str) -> None:
+        if who in self.owned:
+            self._own(who, set())
+            del self.owned[who]
+        self._calling.pop(who, None)
+        self.behind.pop(who, None)
+
+    def settled(self, entry: Entry) -> None:
+        """A unit of records is over: what the group took away may still be owned."""
+        for who, old in self._group.touched.items():
+            new = self._group.members.get(who)
+            if new is not None and old is not None and new.epoch > 0 and who in self.owned:
+                gone = set(self._topics.named(old.held() - new.held())) & self.owned[who]
+                if gone:
+                    says = f"{who} still owns {named(gone)}, of which the group takes it to be rid"
+                    self._violations.add("owned_is_held", says, (old.wrote, entry.sequence), (who,), gone)
+            self._compare(who)
+
+    def callback(self, entry: Entry) -> None:
+        payload, who = entry.payload, entry.actor
+        partitions = {
+            (str(name), int(number)) for name, numbers in payload["partitions"].items() for number in numbers
+        }
+        owned = self.owned.setdefault(who, set())
+        if payload["phase"] == "start":
+            self._starts(entry, str(payload["callback"]), partitions, owned)
+            return
+        started = self._calling.pop(who, None)
+        if started is None or started.payload["callback"] != payload["callback"]:
+            self._add("callbacks", f"A callback of {who} ends that had not begun", (entry.sequence,), who)
+        elif who in self._patience_ms and entry.at_ms - started.at_ms >= self._patience_ms[who]:
+            # Its poll came too late: it leaves, and loses what it has when the callback is over.
+            self._thrown_out.add(who)
+        if payload["callback"] != ASSIGNED:
+            self._own(who, owned - partitions)
+            for partition in partitions:
+                self._given_up[who, partition] = entry
+        self._compare(who)
+
+    def _starts(self, entry: Entry, callback: str, partitions: set[Partition], owned: set[Partition]) -> None:
+        who = entry.actor
+        running = self._calling.get(who)
+        if running is not None:
+            says = f"{callback} of {who} begins while {running.payload['callback']} runs"
+            self._add("callbacks", says, (running.sequence, entry.sequence), who)
+        self._calling[who] = entry
+        if callback != ASSIGNED:
+            strange = partitions - owned
+            if strange:
+                says = f"{callback} of {who} names {named(strange)}, which it does not own"
+                self._add("callbacks", says, (entry.sequence,), who, strange)
+            if callback == LOST and who not in self._thrown_out:
+                says = f"{who} loses partitions, and nobody has refused it"
+                self._add("callbacks", says, (entry.sequence,), who)
+            return
+        again = partitions & owned
+        if again:
+            says = f"{callback} of {who} names {named(again)}, which it owns already"
+            self._add("callbacks", says, (entry.sequence,), who, again)
+        self._has_others(entry, partitions)
+        member = self._known(who)
+        if member is not None:
+            strange = partitions - set(self._topics.named(member.held()))
+            if strange:
+                says = f"{who} begins with {named(strange)}, which the group does not hold for it"
+                self._add("owned_is_held", says, (member.wrote, entry.sequence), who, strange)
+        self._own(who, owned | partitions)
+        for partition in partitions:
+            self._given_up.pop((who, partition), None)
+        self._compare(who)
+
+    def _has_others(self, entry: Entry, partitions: set[Partition]) -> None:
+        who, both = entry.actor, dict[str, list[Partition]]()
+        for partition in partitions:
+            for other in self._owners.get(partition, ()):
+                if other != who:
+                    both.setdefault(other, []).append(partition)
+        for other, which in both.items():
+            theirs, own = self._known(other), self._known(who)
+            if theirs is not None and own is not None:
+                says = f"{who} begins with {named(which)} while {other} still has it"
+                proof = (theirs.wrote, own.wrote, entry.sequence)
+                self._violations.add("one_processor", says, proof, (other, who), which)
+            elif other not in self._open_windows and len(self.windows) < WINDOWS_MAX:
+                self._open_windows[other] = len(self.windows)
+                window = ZombieWindow(member=other, partitions=len(which), from_ms=entry.at_ms)
+                self.windows.append(window)
+
+    def _known(self, who: str) -> Member | None:
+        """The member, unless the group has removed it or it is away."""
+        member = self._group.members.get(who)
+        return member if member is not None and member.epoch > 0 else None
+
+    def _own(self, who: str, new: set[Partition]) -> None:
+        old = self.owned.get(who, set())
+        for partition in old - new:
+            owners = self._owners[partition]
+            del owners[who]
+            if not owners:
+                del self._owners[partition]
+        for partition in new - old:
+            self._owners.setdefault(partition, {})[who] = None
+        self.owned[who] = new
+
+    def end_window(self, who: str, at_ms: int) -> None:
+        """A removed client has given up what it had, or is gone."""
+        if not self.owned.get(who) and (at := self._open_windows.pop(who, None)) is not None:
+            self.windows[at] = replace(self.windows[at], until_ms=at_ms)
+
+    def _compare(self, who: str) -> None:
+        """Keeps account of whose client owns something else than is assigned."""
+        member = self._group.members.get(who)
+        self.behind.pop(who, None)
+        if member is not None and who in self.owned:
+            assigned = set(self._topics.named(member.assigned))
+            if self.owned[who] != assigned:
+                self.behind[who] = None
+
+    def _commits(self, entry: Entry) -> None:
+        who = entry.actor
+        if who not in self.owned:
+            return
+        strange, proof = [], [entry.sequence]
+        for partition in self._topics.named(_committed_partitions(entry.payload["body"])):
+            if partition in self.owned[who]:
+                continue
+            given_up = self._given_up.get((who, partition))
+            if given_up is None or entry.at_ms - given_up.at_ms > self._travel_ms:
+                strange.append(partition)
+                proof.append(given_up.sequence if given_up is not None else 0)
+        if strange:
+            says = f"{who} commits offsets of {named(strange)}, which it does not own"
+            self._add("given_up_is_left_alone", says, tuple(proof), who, strange)
+
+    def _committed(self, entry: Entry, asked: Asked) -> None:
+        who, epoch = asked.entry.actor, asked.body["generationIdOrMemberEpoch"]
+        member = self._group.members.get(who)
+        if (epoch < 0 and not self._group.members) or (member is not None and member.epoch == epoch):
+            return
+        accepted = [
+            (topic["topicId"], answer["partitionIndex"])
+            for topic in entry.payload["body"].get("topics", ())
+            for answer in topic["partitions"]
+            if not answer["errorCode"]
+        ]
+        if self._kafka and member is not None and epoch < member.epoch:
+            held = {**member.pending, **member.assigned}
+            accepted = [
+                key for key in accepted if key not in held or (since := held[key]) is None or epoch < since
+            ]
+        if accepted:
+            which = self._topics.named(accepted)
+            says = f"Offsets of {named(which)} are taken from {who} at epoch {epoch}"
+            says += f"; it is at {member.epoch}" if member is not None else "; the group does not know it"
+            wrote = member.wrote if member is not None else 0
+            proof = (wrote, asked.entry.sequence, entry.sequence)
+            self._add("commit_epoch", says, proof, who, which)
+
+    def _add(self, invariant: str, says: str, proof: tuple[int, ...], who: str, which: Any = ()) -> None:
+        self._violations.add(invariant, says, proof, (who,), which)
+
+
+def _committed_partitions(body: Any) -> list[tuple[str, int]]:
+    return [
+        (topic["topicId"], partition["partitionIndex"])
+        for topic in body.get("topics", ())
+        for partition in topic["partitions"]
+    ]

@@ -1,0 +1,234 @@
+"""The table of invariants: what a group of the consumer protocol has to keep, in Kafka's terms."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Invariant:
+    """``number`` says where it stands: G.1 the coordinator, G.2 clients, G.4 liveness. ``apart`` are exceptions and differences."""
+
+    name: str
+    number: str
+    says: str
+    source: str
+    apart: str = ""
+
+
+_ALL: Final = (
+    Invariant(
+        name="one_holder",
+        number="G.1 #1",
+        says="A partition is assigned to, or pending revocation of, at most one member.",
+        source="KIP-848, Data Model; `ConsumerGroup.currentPartitionEpoch`",
+    ),
+    Invariant(
+        name="partition_epochs",
+        number="G.1 #2",
+        says="The partition epoch is the member epoch of the holder.",
+        source="`ConsumerGroup.addPartitionEpochs`",
+        apart="0 and −2 are values like others.",
+    ),
+    Invariant(
+        name="group_epochs",
+        number="G.1 #3",
+        says="The group epoch grows by one, the assignment epoch only grows, and it is never ahead of the group epoch.",
+        source="KIP-848, Group Epoch",
+        apart="A group that is deleted begins anew: at 1 in `kafka`, at 0 in `kip`.",
+    ),
+    Invariant(
+        name="member_epoch",
+        number="G.1 #4",
+        says="A member epoch never goes back, and is never ahead of the assignment epoch.",
+        source="KIP-848, Member Epoch",
+        apart="−2 while a static member is away, 0 when it is back.",
+    ),
+    Invariant(
+        name="previous_epoch",
+        number="G.1 #5",
+        says="The previous member epoch is not above the member epoch.",
+        source="`ConsumerGroupMember.updateMemberEpoch`",
+        apart="A static member that is away.",
+    ),
+    Invariant(
+        name="whole_target",
+        number="G.1 #6",
+        says="The target assignment gives each partition of each subscribed topic to one member that subscribes to it, and no other.",
+        source="KIP-848, Target Assignment",
+        apart="Asked when the assignment epoch is the group epoch; that it is whole only while the target is not older than the metadata.",
+    ),
+    Invariant(
+        name="target_replayed",
+        number="G.1 #7",
+        says="The target in memory, of which its inverse is computed, is the one that was written.",
+        source="`ModernGroup.invertedTargetAssignment`",
+    ),
+    Invariant(
+        name="stable",
+        number="G.1 #8",
+        says="A STABLE member has nothing pending revocation; at the assignment epoch it has its target.",
+        source="`CurrentAssignmentBuilder`",
+        apart="Its target is asked for only when the assignment epoch is the group epoch. In `kip` a member is STABLE too while it was only told to give up.",
+    ),
+    Invariant(
+        name="unrevoked",
+        number="G.1 #9",
+        says="An UNREVOKED_PARTITIONS member has something pending revocation, and its rebalance timer runs.",
+        source="`CurrentAssignmentBuilder`, `scheduleConsumerGroupRebalanceTimeout`",
+        apart="Not a static member that is away. `kip` writes no such state: there the timer runs for whoever was answered less than it has.",
+    ),
+    Invariant(
+        name="unreleased",
+        number="G.1 #10",
+        says="An UNRELEASED_PARTITIONS member came there at the assignment epoch, with nothing pending revocation.",
+        source="`CurrentAssignmentBuilder`",
+        apart="Not a static member that is away.",
+    ),
+    Invariant(
+        name="pending_is_not_assigned",
+        number="G.1 #11",
+        says="What is pending revocation is assigned to nobody.",
+        source="`ConsumerGroup.addPartitionEpochs`",
+    ),
+    Invariant(
+        name="revoked_by_acknowledgement",
+        number="G.1 #12",
+        says="A member is rid of a partition by its own heartbeat that does not own it any more, by its removal or by its static leave.",
+        source="KIP-848, Reconciliation",
+        apart="`kip` has no pending revocation in its records: there it is asked of what is assigned.",
+    ),
+    Invariant(
+        name="gained_from_target",
+        number="G.1 #13",
+        says="What a member gains is of its target.",
+        source="`CurrentAssignmentBuilder`",
+    ),
+    Invariant(
+        name="assignment_epochs",
+        number="G.1 #13",
+        says="A kept partition keeps its assignment epoch, a gained one has the target's.",
+        source="`CurrentMemberAssignmentValue`, AssignmentEpochs",
+        apart="`kafka` only; not of a static member that leaves or is back.",
+    ),
+    Invariant(
+        name="group_state",
+        number="G.1 #14",
+        says="The group is Stable when all its members are STABLE at the assignment epoch, and only then.",
+        source="`ConsumerGroup.maybeUpdateGroupState`",
+    ),
+    Invariant(
+        name="session",
+        number="G.1 #15",
+        says="The session timer of each member runs.",
+        source="`scheduleConsumerGroupSessionTimeout`",
+        apart="Not asked within a request, nor before the first answer of a new coordinator.",
+    ),
+    Invariant(
+        name="memory_is_replay",
+        number="G.1 #16",
+        says="A member in memory is what replaying its records gives.",
+        source="`GroupMetadataManager.replay`",
+    ),
+    Invariant(
+        name="one_batch",
+        number="G.1 #17",
+        says="A request writes one batch, whole, before its answer.",
+        source="`CoordinatorRuntime`, atomic writes",
+    ),
+    Invariant(
+        name="lost_answer",
+        number="G.1 #18",
+        says="A heartbeat that repeats one whose answer was lost (the previous epoch, owning no more than is assigned) is accepted.",
+        source="`throwIfConsumerGroupMemberEpochIsInvalid`",
+    ),
+    Invariant(
+        name="refused_writes_nothing",
+        number="G.1 #19",
+        says="A heartbeat that is refused writes nothing.",
+        source="`GroupMetadataManager.consumerGroupHeartbeat`",
+        apart="In `kip` FENCED_MEMBER_EPOCH removes the member.",
+    ),
+    Invariant(
+        name="one_processor",
+        number="G.2 #20",
+        says="No two clients may process the same partition.",
+        source="KIP-848, Consumer",
+        apart="A client that the group has removed processes until it learns so; the time is measured, and no violation.",
+    ),
+    Invariant(
+        name="owned_is_held",
+        number="G.2 #21",
+        says="What a client owns is assigned to it or pending its revocation, as long as the group knows it.",
+        source="KIP-848, Reconciliation",
+        apart="Not of a static member that is away.",
+    ),
+    Invariant(
+        name="callbacks",
+        number="G.2 #22",
+        says="Callbacks do not overlap; revoked and lost is what was owned, assigned what was not; lost comes only after a refusal or a leave.",
+        source="`ConsumerRebalanceListener`",
+    ),
+    Invariant(
+        name="given_up_is_left_alone",
+        number="G.2 #23",
+        says="A client commits nothing of a partition that it has given up.",
+        source="`ConsumerRebalanceListener`",
+        apart="A commit that was on its way by then.",
+    ),
+    Invariant(
+        name="commit_epoch",
+        number="G.2 #24",
+        says="An accepted commit of a member carries the present member epoch.",
+        source="`ConsumerGroup.validateOffsetCommit`",
+        apart="`kafka` takes an older one that is not below the partition's assignment epoch. That offsets do not go back is not asked: a scenario may seek.",
+    ),
+    Invariant(
+        name="group_converges",
+        number="G.4 #31",
+        says="Once nothing disturbs it, the group becomes Stable.",
+        source="KIP-848, Reconciliation",
+        apart="Bound: session timeout, two rebalance timeouts and four heartbeat rounds.",
+    ),
+    Invariant(
+        name="members_converge",
+        number="G.4 #32",
+        says="Once nothing disturbs it, every member reaches the group epoch.",
+        source="KIP-848, Member Epoch",
+        apart="The same bound.",
+    ),
+    Invariant(
+        name="partitions_processed",
+        number="G.4 #33",
+        says="Once nothing disturbs it, every member's client owns what is assigned to it.",
+        source="KIP-848, Consumer",
+        apart="The same bound.",
+    ),
+    Invariant(
+        name="rebalance_timeout",
+        number="G.4 #34",
+        says="No member waits in UNREVOKED_PARTITIONS longer than its rebalance timeout.",
+        source="KIP-848, Rebalance Timeout",
+        apart="`kip`: counted from its rebalance timer's start, since no record tells.",
+    ),
+    Invariant(
+        name="session_timeout",
+        number="G.4 #35",
+        says="No member that is silent stays longer than its session timeout.",
+        source="KIP-848, Session Timeout",
+        apart="A new coordinator gives every member a whole session.",
+    ),
+)
+
+INVARIANTS: Final = {invariant.name: invariant for invariant in _ALL}
+
+
+def as_table() -> str:
+    """The table in Markdown."""
+    rows = [
+        "| # | Name | Invariant | Source | Exceptions, and where `kip` and `kafka` differ |",
+        "|---|---|---|---|---|",
+    ]
+    rows += [f"| {i.number} | `{i.name}` | {i.says} | {i.source} | {i.apart} |" for i in _ALL]
+    return "\n".join(rows) + "\n"

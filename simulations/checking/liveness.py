@@ -1,0 +1,163 @@
+"""Liveness (G.4), in two phases: as long as something disturbs the group only safety counts; then it has to converge.
+
+What disturbs are faults, changed topics, members that come, go or subscribe otherwise. Each begins the time anew.
+"""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import dataclass
+from typing import Final
+
+from groups.history.entries import Entry
+from groups.history.state import Semantics
+from simulations.checking.clients import ClientChecks
+from simulations.checking.coordinator import GroupChecks
+from simulations.checking.model import UNREVOKED
+from simulations.checking.violations import Violations
+
+HEARTBEAT_ROUNDS: Final = 4
+"""To hear of the target, to acknowledge, to hear of what others released, and one that was just under way."""
+
+REVOCATIONS: Final = 2
+"""A member that is waited for ignores a newer target; after the first one it may have to give up again."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bounds:
+    """The longest that things may take, in milliseconds; ``travel_ms`` is one way of a message."""
+
+    session_timeout_ms: int = 45_000
+    heartbeat_interval_ms: int = 5_000
+    assignment_interval_ms: int = 1_000
+    travel_ms: int = 0
+
+    def convergence_ms(self, rebalance_timeout_ms: int) -> int:
+        rounds_ms = HEARTBEAT_ROUNDS * (self.heartbeat_interval_ms + 2 * self.travel_ms)
+        waits_ms = self.session_timeout_ms + REVOCATIONS * rebalance_timeout_ms
+        return waits_ms + self.assignment_interval_ms + rounds_ms
+
+
+class LivenessChecks:
+    """``due`` is asked at every entry and looks at nothing until something may be late."""
+
+    def __init__(
+        self,
+        violations: Violations,
+        group: GroupChecks,
+        clients: ClientChecks,
+        semantics: Semantics,
+        bounds: Bounds,
+    ) -> None:
+        self._violations = violations
+        self._group = group
+        self._clients = clients
+        self._kafka = semantics is Semantics.KAFKA
+        self._bounds = bounds
+        self._disturbed: Entry | None = None
+        self._rebalance_timeout_ms = 0
+        self._demanded = False
+        self._heard: dict[str, Entry] = {}
+        self._silences: list[tuple[int, str]] = []
+        self._waits: dict[str, Entry] = {}
+        self._deadlines: list[tuple[int, int, str]] = []
+
+    def disturbed(self, entry: Entry) -> None:
+        self._disturbed, self._demanded = entry, False
+
+    def heard(self, entry: Entry, who: str) -> None:
+        if who not in self._heard:
+            heapq.heappush(self._silences, (entry.at_ms + self._bounds.session_timeout_ms, who))
+        self._heard[who] = entry
+
+    def first_heard(self, entry: Entry, who: str) -> None:
+        """A member that was there before the log: its session begins here."""
+        if who not in self._heard:
+            self.heard(entry, who)
+
+    def failed_over(self, entry: Entry) -> None:
+        for who in self._heard:
+            self._heard[who] = entry
+        for who in self._waits:
+            self._wait(entry, who)
+
+    def settled(self, entry: Entry) -> None:
+        """A unit of records is over."""
+        group = self._group
+        for who, old in group.touched.items():
+            new = group.members.get(who)
+            if new is None:
+                self._heard.pop(who, None)
+                self._waits.pop(who, None)
+            else:
+                self._rebalance_timeout_ms = max(self._rebalance_timeout_ms, new.rebalance_timeout_ms)
+                if self._kafka and new.state == UNREVOKED and new.epoch > 0:
+                    if old is None or new.wrote != old.wrote:
+                        self._wait(entry, who)
+                elif self._kafka:
+                    self._waits.pop(who, None)
+            if old is None or new is None or (old.names, old.regex) != (new.names, new.regex):
+                self.disturbed(entry)
+
+    def rebalance_timer(self, entry: Entry, who: str) -> None:
+        """The only sign that a proposal's member was told to give up."""
+        if self._kafka:
+            return
+        if entry.payload["event"] == "started":
+            self._wait(entry, who)
+        else:
+            self._waits.pop(who, None)
+
+    def _wait(self, entry: Entry, who: str) -> None:
+        member = self._group.members.get(who)
+        if member is not None and member.rebalance_timeout_ms >= 0:
+            self._waits[who] = entry
+            deadline_ms = entry.at_ms + member.rebalance_timeout_ms
+            heapq.heappush(self._deadlines, (deadline_ms, entry.sequence, who))
+
+    def due(self, at_ms: int, sequence: int) -> None:
+        """Who is late at this time?"""
+        while self._silences and self._silences[0][0] < at_ms:
+            _, who = heapq.heappop(self._silences)
+            heard = self._heard.get(who)
+            if heard is None:
+                continue
+            deadline_ms = heard.at_ms + self._bounds.session_timeout_ms
+            if deadline_ms >= at_ms:
+                heapq.heappush(self._silences, (deadline_ms, who))
+                continue
+            del self._heard[who]
+            if who in self._group.members:
+                says = f"{who} is silent for longer than its session timeout, and still a member"
+                self._violations.add("session_timeout", says, (heard.sequence, sequence), (who,))
+        while self._deadlines and self._deadlines[0][0] < at_ms:
+            _, since, who = heapq.heappop(self._deadlines)
+            waits = self._waits.get(who)
+            if waits is not None and waits.sequence == since:
+                says = f"{who} is waited for longer than its rebalance timeout"
+                self._violations.add("rebalance_timeout", says, (since, sequence), (who,))
+        if self._disturbed is None or self._demanded:
+            return
+        if at_ms - self._disturbed.at_ms > self._bounds.convergence_ms(self._rebalance_timeout_ms):
+            self.demand(sequence)
+
+    def demand(self, sequence: int) -> None:
+        """Whatever the bound: the group has to have converged by now."""
+        group = self._group
+        since = self._disturbed.sequence if self._disturbed is not None else 0
+        if group.members and not group.converged:
+            proof = (since, group.epoch_wrote, sequence)
+            says = f"Nothing disturbs the group any more, and it is not Stable at epoch {group.epoch}"
+            self._violations.add("group_converges", says, proof)
+            late = sorted(who for who, member in group.members.items() if member.epoch != group.epoch)
+            if late:
+                says = f"{late[0]} does not reach epoch {group.epoch}"
+                if len(late) > 1:
+                    says = f"{len(late)} members, {late[0]} among them, do not reach epoch {group.epoch}"
+                self._violations.add("members_converge", says, proof, late)
+            self._demanded = True
+        elif self._clients.behind:
+            late = sorted(self._clients.behind)
+            says = f"The client of {late[0]} does not own what is assigned to it"
+            self._violations.add("partitions_processed", says, (since, sequence), late)
+            self._demanded = True

@@ -1,0 +1,78 @@
+"""The checker's own picture of a group: what its records, read one after another, say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+STABLE: Final = 0
+UNREVOKED: Final = 1
+UNRELEASED: Final = 2
+
+Held = tuple[str, int]
+"""Topic id and number."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Member:
+    """``wrote`` is the sequence of its last type 8 (or else type 5) record; ``state`` is ``None`` where none is told."""
+
+    epoch: int = 0
+    previous: int = -1
+    state: int | None = STABLE
+    names: frozenset[str] = frozenset()
+    regex: str = ""
+    instance: str | None = None
+    rebalance_timeout_ms: int = -1
+    assigned: Mapping[Held, int | None] = field(default_factory=dict)
+    pending: Mapping[Held, int | None] = field(default_factory=dict)
+    wrote: int = 0
+
+    def copy(self) -> Member:
+        return replace(self)
+
+    def held(self) -> set[Held]:
+        return self.assigned.keys() | self.pending.keys()
+
+
+def listed(topics: Iterable[Mapping[str, Any]]) -> dict[Held, int | None]:
+    """``[{"topicId", "partitions", "assignmentEpochs"?}]``, flat."""
+    result: dict[Held, int | None] = {}
+    for topic in topics:
+        numbers = topic["partitions"]
+        epochs = topic.get("assignmentEpochs") or [None] * len(numbers)
+        for number, epoch in zip(numbers, epochs, strict=True):
+            result[topic["topicId"], number] = epoch
+    return result
+
+
+def flat(assignment: Mapping[str, Iterable[int]]) -> set[Held]:
+    """The folded state's form, flat."""
+    return {(topic_id, number) for topic_id, numbers in assignment.items() for number in numbers}
+
+
+class Topics:
+    """What topics are called, how many partitions they have, and which expression matched what."""
+
+    def __init__(self) -> None:
+        self.ids: dict[str, str] = {}
+        self.counts: dict[str, int] = {}
+        self.names: dict[str, str] = {}
+        self.matched: dict[str, frozenset[str]] = {}
+
+    def told(self, topics: Mapping[str, Any]) -> None:
+        for name, topic in topics.items():
+            if topic is None:
+                self.ids.pop(name, None)
+                self.counts.pop(name, None)
+            elif topic.get("id") is not None and topic.get("partitions") is not None:
+                self.ids[name], self.counts[name] = topic["id"], topic["partitions"]
+                self.names[topic["id"]] = name
+
+    def of(self, member: Member) -> frozenset[str]:
+        """The topics that a member subscribes to, by name or by its expression."""
+        return member.names | self.matched.get(member.regex, frozenset())
+
+    def named(self, held: Iterable[Held]) -> list[tuple[str, int]]:
+        return [(self.names.get(topic_id, topic_id), number) for topic_id, number in held]

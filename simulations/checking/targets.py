@@ -1,0 +1,147 @@
+"""Invariants of the target assignment; what was touched since it was last looked at is kept in ``_dirty``."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+from groups.history.entries import Entry
+from groups.history.state import State
+from simulations.checking.model import STABLE, Held, Member, Topics, flat, listed
+from simulations.checking.violations import Violations, named
+
+NOTHING: frozenset[Held] = frozenset()
+
+
+class TargetChecks:
+    """Each member's target, by id, and how many partitions of each topic are in somebody's."""
+
+    def __init__(self, violations: Violations, topics: Topics, epoch: int) -> None:
+        self.epoch = epoch
+        self.wrote = 0
+        self._violations = violations
+        self._topics = topics
+        self._first = epoch
+        self._targets: dict[str, frozenset[Held]] = {}
+        self._wrote: dict[str, int] = {}
+        self._given: dict[Held, dict[str, None]] = {}
+        self._count: Counter[str] = Counter()
+        self._subscriptions: dict[str, frozenset[str]] = {}
+        self._subscribers: Counter[str] = Counter()
+        self._dirty: dict[str, None] = {}
+        self._is_current = True
+        self._is_new = False
+        self._stale = False
+
+    def of(self, name: str) -> frozenset[Held]:
+        return self._targets.get(name, NOTHING)
+
+    def wrote_of(self, name: str) -> int:
+        return self._wrote.get(name, 0)
+
+    def topics_changed(self) -> None:
+        """The target is older than the metadata from here on."""
+        self._is_current = not self._subscriptions
+
+    def subscriptions_changed(self) -> None:
+        """What an expression matches changed: every subscription is to be read anew."""
+        self._stale = True
+
+    def new_epoch(self, entry: Entry, value: Mapping[str, Any] | None) -> None:
+        if value is None:
+            self.epoch, self.wrote = self._first, 0
+            return
+        if value["assignmentEpoch"] <= self.epoch and self.wrote:
+            says = f"The assignment epoch goes from {self.epoch} to {value['assignmentEpoch']}"
+            self._violations.add("group_epochs", says, (self.wrote, entry.sequence))
+        self.epoch, self.wrote = value["assignmentEpoch"], entry.sequence
+        self._is_current = self._is_new = True
+
+    def member(self, entry: Entry, name: str, value: Mapping[str, Any] | None) -> None:
+        old = self._targets.pop(name, NOTHING)
+        new = frozenset(listed(value["topicPartitions"])) if value is not None else NOTHING
+        for held in old - new:
+            del self._given[held][name]
+            if not self._given[held]:
+                del self._given[held]
+                self._count[held[0]] -= 1
+        for held in new - old:
+            members = self._given.setdefault(held, {})
+            self._count[held[0]] += not members
+            members[name] = None
+        if value is not None:
+            self._targets[name] = new
+        self._wrote[name] = entry.sequence
+        self._dirty[name] = None
+
+    def subscribes(self, name: str, topics: frozenset[str]) -> None:
+        old = self._subscriptions.pop(name, frozenset())
+        self._subscribers.subtract(old)
+        self._subscribers.update(topics)
+        if topics:
+            self._subscriptions[name] = topics
+        self._dirty[name] = None
+
+    def settle(self, entry: Entry, members: Mapping[str, Member], group_epoch: int, state: State) -> None:
+        """A unit is over. Who was touched before the target came is looked at when it has come."""
+        if self._stale:
+            self._stale = False
+            for name, member in members.items():
+                self.subscribes(name, self._topics.of(member))
+        for name in self._dirty:
+            if self._wrote.get(name, 0) == 0:
+                continue
+            if flat(state.consumer.target.get(name, {})) != self.of(name):
+                says = f"The target of {name} in memory is not what was written"
+                self._violations.add("target_replayed", says, (self._wrote[name], entry.sequence), (name,))
+        if group_epoch != self.epoch:
+            return
+        for name in self._dirty:
+            self._is_its_own(entry, name, members)
+        self._dirty.clear()
+        if self._is_new and self._is_current:
+            self._is_new = False
+            self._is_whole(entry)
+
+    def is_reached(self, entry: Entry, name: str, member: Member, group_epoch: int) -> None:
+        """A STABLE member at the assignment epoch has its target."""
+        if member.state != STABLE or not member.epoch == self.epoch == group_epoch:
+            return
+        differs = member.assigned.keys() ^ self.of(name)
+        if differs:
+            which = self._topics.named(differs)
+            says = f"{name} is STABLE at epoch {self.epoch} without its target: {named(which)}"
+            proof = (self.wrote_of(name), member.wrote, entry.sequence)
+            self._violations.add("stable", says, proof, (name,), which)
+
+    def _is_its_own(self, entry: Entry, name: str, members: Mapping[str, Member]) -> None:
+        names, topics = self._subscriptions.get(name, frozenset()), self._topics
+        for held in self.of(name):
+            others = self._given[held]
+            if len(others) > 1:
+                which = topics.named([held])
+                who = tuple(sorted(others))
+                says = f"{named(which)} is in the targets of {' and '.join(who)}"
+                proof = (*(self.wrote_of(other) for other in who), entry.sequence)
+                self._violations.add("whole_target", says, proof, who, which)
+        if name not in members or members[name].regex not in ("", *topics.matched):
+            return  # What an expression matches that nobody has resolved yet is not known.
+        known = {held[0] for held in self.of(name)}
+        strange = {topic_id for topic_id in known if topics.names.get(topic_id, topic_id) not in names}
+        if strange:
+            which = topics.named(held for held in self.of(name) if held[0] in strange)
+            says = f"The target of {name} holds {named(which)}, to which it does not subscribe"
+            proof = (self.wrote_of(name), entry.sequence)
+            self._violations.add("whole_target", says, proof, (name,), which)
+        self.is_reached(entry, name, members[name], self.epoch)
+
+    def _is_whole(self, entry: Entry) -> None:
+        for name, partitions in self._topics.counts.items():
+            expected = partitions if self._subscribers[name] > 0 else 0
+            given = self._count[self._topics.ids[name]]
+            if given != expected:
+                says = (
+                    f"The target gives {given} of the {expected} partitions of {name} that are subscribed to"
+                )
+                self._violations.add("whole_target", says, (self.wrote, entry.sequence), (), [(name, given)])

@@ -1,0 +1,324 @@
+"""The checker: each invariant can be broken, and is then told with the entries that prove it; sound runs break none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.core.management.base import CommandError
+
+from groups.history.entries import Entry
+from groups.history.fold import replay
+from groups.history.recorder import Recorder
+from groups.history.state import State, initial_state
+from simulations import studies
+from simulations.checking import INVARIANTS, Bounds, Checker, Violation, as_table
+from simulations.coordinator.kafka.coordinator import KafkaCoordinator
+from simulations.engine import run
+from simulations.engine.checked import bounds_of
+from tests.history.logs import FOO, Log, topic_partitions
+from tests.house import ROOT
+
+Record = dict[str, Any]
+KEY = {"groupId": "orders"}
+BOUNDS = Bounds(session_timeout_ms=6_000, heartbeat_interval_ms=1_000, assignment_interval_ms=0)
+Held = Sequence[int]
+
+
+def record(number: int, key: Record, value: Record | None) -> Record:
+    version = None if value is None else 0
+    return {"type": number, "key": KEY | key, "version": version, "value": value}
+
+
+def epoch(number: int) -> Record:
+    return record(3, {}, {"epoch": number, "metadataHash": 0})
+
+
+def target_epoch(number: int) -> Record:
+    return record(6, {}, {"assignmentEpoch": number})
+
+
+def subscribes(member: str, *names: str) -> Record:
+    value = {
+        "instanceId": None,
+        "rackId": None,
+        "clientId": "c",
+        "clientHost": "/127.0.0.1",
+        "subscribedTopicNames": list(names or ["foo"]),
+        "subscribedTopicRegex": "",
+        "rebalanceTimeoutMs": 4_000,
+        "serverAssignor": None,
+    }
+    return record(5, {"memberId": member}, value)
+
+
+def target(member: str, *numbers: int) -> Record:
+    return record(7, {"memberId": member}, {"topicPartitions": topic_partitions({FOO: numbers})})
+
+
+def current(
+    member: str,
+    at: int,
+    held: Held = (),
+    *,
+    pending: Held = (),
+    state: int = 0,
+    previous: int = 1,
+    since: int = 2,
+) -> Record:
+    def listed(numbers: Held, epochs: int) -> list[Record]:
+        topics = topic_partitions({FOO: numbers}) if numbers else []
+        return [{**topic, "assignmentEpochs": [epochs] * len(numbers)} for topic in topics]
+
+    value = {
+        "memberEpoch": at,
+        "previousMemberEpoch": previous,
+        "state": state,
+        "assignedPartitions": listed(held, since),
+        "partitionsPendingRevocation": listed(pending, 2),
+    }
+    return record(8, {"memberId": member}, value)
+
+
+def group() -> Log:
+    """A has foo-0 and foo-1 at epoch 2, B is there with nothing; entries 1 to 14."""
+    log = Log()
+    log.topics(foo={"id": FOO, "partitions": 2})
+    first = log.heartbeat("A", 0, [])
+    targets = (target("A", 0, 1), target("B"), target_epoch(2))
+    members = (current("A", 2, [0, 1]), current("B", 2))
+    log.write(subscribes("A"), subscribes("B"), epoch(2), *targets, *members, cause=first)
+    for member in "AB":
+        log.timer("session", member, "started", 6_000, cause=first)
+    log.callback("A", "on_partitions_assigned", "start", [0, 1])
+    log.callback("A", "on_partitions_assigned", "end", [0, 1])
+    return log
+
+
+def shown(
+    log: Log, semantics: str = "kafka", spoil: Callable[[State], State] = lambda state: state
+) -> list[Violation]:
+    """What is told of a log; ``spoil`` changes the memory after the last entry."""
+    checker, state, told = Checker(semantics, BOUNDS), initial_state("orders", semantics), list[Violation]()
+    for entry in log.entries:
+        state = replay(state, entry)
+        told += checker.see(entry, spoil(state) if entry.sequence == log.last else state)
+    return told
+
+
+def commit(log: Log, member: str, at: int, number: int) -> None:
+    where = {"topicId": FOO, "partitions": [{"partitionIndex": number, "committedOffset": 7}]}
+    body = {"memberId": member, "generationIdOrMemberEpoch": at, "topics": [where]}
+    request = log.heartbeat(member, at)
+    answer = log.answer(request, member, at)
+    asked, told = log.entries[request - 1], log.entries[answer - 1]
+    partitions = [{"partitionIndex": number, "errorCode": 0}]
+    errors = {"topics": [{"topicId": FOO, "partitions": partitions}]}
+    log.entries[request - 1] = replace(asked, payload={"api": "OffsetCommit", "version": 10, "body": body})
+    log.entries[answer - 1] = replace(
+        told, payload={"api": "OffsetCommit", "version": 10, "to": member, "body": errors}
+    )
+
+
+def refuse(log: Log, request: int, member: str) -> None:
+    answer = log.answer(request, member, 0)
+    entry = log.entries[answer - 1]
+    body = {**entry.payload["body"], "errorCode": 110}
+    log.entries[answer - 1] = replace(entry, payload={**entry.payload, "body": body})
+
+
+def by_heartbeat(*records: Record, member: str = "A", owned: Held = (0, 1)) -> Callable[[Log], object]:
+    """A heartbeat that writes these records: entries 15 and 16 on."""
+    return lambda log: log.write(*records, cause=log.heartbeat(member, 2, owned))
+
+
+def one_batch(log: Log) -> None:
+    request = log.heartbeat("A", 2, [0, 1])
+    log.write(subscribes("A"), cause=request)
+    log.write(epoch(3), cause=request)
+
+
+def session(log: Log) -> None:
+    log.timer("session", "B", "cancelled", 6_000)
+    log.answer(log.heartbeat("A", 2, [0, 1]), "A", 2)
+
+
+def unrevoked(log: Log) -> None:
+    request = log.heartbeat("A", 2)
+    log.write(current("A", 2, [0], pending=[1], state=1), cause=request)
+    log.answer(request, "A", 2)
+
+
+def lost_answer(log: Log) -> None:
+    log.write(epoch(3), target_epoch(3), current("A", 3, [0, 1], previous=2), cause=log.heartbeat("A", 2))
+    refuse(log, log.heartbeat("A", 2, [0, 1]), "A")
+
+
+def refused(log: Log) -> None:
+    request = log.heartbeat("A", 9)
+    log.write(subscribes("A"), cause=request)
+    refuse(log, request, "A")
+
+
+def both_process(log: Log) -> None:
+    log.callback("B", "on_partitions_assigned", "start", [0])
+
+
+def commits_after_giving_up(log: Log) -> None:
+    log.callback("A", "on_partitions_revoked", "start", [1])
+    log.callback("A", "on_partitions_revoked", "end", [1])
+    commit(log.at(10), "A", 2, 1)
+
+
+def never_converges(log: Log) -> None:
+    """B needs a second target, and nobody ever moves."""
+    log.write(epoch(3), target_epoch(3), cause=log.heartbeat("B", 2))
+    for at_ms in range(1_000, 20_000, 1_000):
+        for member in "AB":
+            log.at(at_ms).heartbeat(member, 2, steady=True)
+
+
+def never_owned(log: Log) -> None:
+    log.callback("A", "on_partitions_revoked", "start", [1])
+    log.callback("A", "on_partitions_revoked", "end", [1])
+    for at_ms in range(1_000, 20_000, 1_000):
+        for member in "AB":
+            log.at(at_ms).heartbeat(member, 2, steady=True)
+
+
+def waits_for_ever(log: Log) -> None:
+    request = log.heartbeat("A", 2)
+    log.timer("rebalance", "A", "started", 99_000, cause=request)
+    log.write(current("A", 2, [0], pending=[1], state=1), cause=request)
+    log.at(4_001).heartbeat("A", 2, steady=True)
+
+
+def stays_silent(log: Log) -> None:
+    log.at(6_001).heartbeat("A", 2, steady=True)
+
+
+BREAKS: dict[str, tuple[Callable[[Log], object], tuple[int, ...]]] = {
+    "one_holder": (by_heartbeat(current("B", 2, [0]), member="B", owned=()), (9, 16)),
+    "group_epochs": (by_heartbeat(epoch(5)), (5, 16)),
+    "member_epoch": (by_heartbeat(current("A", 7, [0, 1])), (8, 9, 16)),
+    "previous_epoch": (by_heartbeat(current("A", 2, [0, 1], previous=4)), (9, 16)),
+    "whole_target": (by_heartbeat(epoch(3), target("B", 1), target_epoch(3)), (6, 17, 18)),
+    "stable": (by_heartbeat(current("A", 2, [0]), owned=(0,)), (6, 16)),
+    "unrevoked": (unrevoked, (16, 17)),
+    "unreleased": (by_heartbeat(current("A", 1, [0, 1], state=2, previous=0)), (8, 16)),
+    "pending_is_not_assigned": (by_heartbeat(current("A", 2, [0, 1], pending=[1], state=1)), (16,)),
+    "revoked_by_acknowledgement": (by_heartbeat(current("A", 2, [0])), (9, 15, 16)),
+    "gained_from_target": (by_heartbeat(current("B", 2, [0]), member="B", owned=()), (7, 16)),
+    "assignment_epochs": (by_heartbeat(current("A", 2, [0, 1], since=1)), (6, 16)),
+    "session": (session, (10, 17)),
+    "one_batch": (one_batch, (15, 16, 17)),
+    "lost_answer": (lost_answer, (19, 20)),
+    "refused_writes_nothing": (refused, (15, 16, 17)),
+    "one_processor": (both_process, (9, 10, 15)),
+    "owned_is_held": (both_process, (10, 15)),
+    "callbacks": (lambda log: log.callback("A", "on_partitions_lost", "start", [0, 1]), (15,)),
+    "given_up_is_left_alone": (commits_after_giving_up, (16, 17)),
+    "commit_epoch": (lambda log: commit(log, "A", 1, 0), (9, 15, 16)),
+    "group_converges": (never_converges, (10, 16, 54)),
+    "members_converge": (never_converges, (10, 16, 54)),
+    "partitions_processed": (never_owned, (10, 53)),
+    "rebalance_timeout": (waits_for_ever, (17, 18)),
+    "session_timeout": (stays_silent, (12, 15)),
+}
+
+
+@pytest.mark.parametrize("name", BREAKS)
+def test_an_invariant_that_is_broken_is_told_with_the_entries_that_prove_it(name: str) -> None:
+    log = group()
+    assert shown(log) == []
+    BREAKS[name][0](log)
+    told = {violation.invariant: violation.sequences for violation in shown(log)}
+    assert told.get(name) == BREAKS[name][1], (told, log.last)
+
+
+def test_memory_that_differs_from_the_log_is_told() -> None:
+    log = group()
+    by_heartbeat(epoch(3), target("A", 0, 1), target_epoch(3), current("A", 3, [0, 1], previous=2))(log)
+    assert shown(log) == []
+
+    def other(state: State) -> State:
+        member = replace(state.consumer.members["A"], assigned={FOO: {0: 2}}, epoch=2)
+        spoilt = {**state.consumer.members, "A": member}
+        epochs, counts = {FOO: {0: 2, 1: 2}}, {2: 2, 3: 0}
+        consumer = replace(
+            state.consumer,
+            members=spoilt,
+            partition_epochs=epochs,
+            stable_at=counts,
+            target={"A": {FOO: (0,)}},
+        )
+        return replace(state, consumer=replace(consumer, members={"A": member}, stable_at={3: 1}))
+
+    told = {violation.invariant: violation.sequences[-1] for violation in shown(log, spoil=other)}
+    memory = {"memory_is_replay", "partition_epochs", "target_replayed", "group_state"}
+    assert told == dict.fromkeys(memory, 19)
+    assert set(BREAKS) | memory == set(INVARIANTS), "each invariant is proved able to fail"
+
+
+def test_a_removed_client_that_does_not_know_yet_is_measured_and_no_violation() -> None:
+    log = group()
+    log.timer("session", "A", "fired", 6_000)
+    gone = [{**record(number, {"memberId": "A"}, None)} for number in (8, 7, 5)]
+    log.write(*gone, epoch(3), cause=15)
+    log.at(10).write(
+        target("B", 0, 1), target_epoch(3), current("B", 3, [0, 1], previous=2, since=3), cause=10
+    )
+    log.at(20).callback("B", "on_partitions_assigned", "start", [0, 1])
+    assert shown(log) == []
+
+
+@pytest.mark.parametrize("semantics", ["kip", "kafka"])
+@pytest.mark.parametrize("name", studies.names())
+def test_no_case_study_breaks_an_invariant_and_those_that_end_quiet_converge(
+    name: str, semantics: str
+) -> None:
+    scenario = studies.load(name)
+    checker, state = Checker(semantics, bounds_of(scenario)), initial_state(scenario.group, semantics)
+    for entry in run(scenario, semantics):
+        state = replay(state, entry)
+        assert checker.see(entry, state) == []
+    if scenario.start is None:
+        assert checker.demand_convergence() == []
+
+
+@pytest.fixture
+def careless(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A coordinator that forgets the session timers of those who join."""
+    sound = KafkaCoordinator.heartbeat
+
+    def heartbeat(self: KafkaCoordinator, context: Any, request: Any) -> Any:
+        outcome = sound(self, context, request)
+        return replace(outcome, timers=()) if request.member_epoch == 0 else outcome
+
+    monkeypatch.setattr(KafkaCoordinator, "heartbeat", heartbeat)
+
+
+@pytest.mark.usefixtures("careless")
+def test_a_violation_is_an_entry_of_the_run_a_moment_of_the_board_and_an_exit_status(tmp_path: Path) -> None:
+    entries: list[Entry] = list(run(studies.load("released-basic"), "kafka"))
+    broken = [entry for entry in entries if entry.payload.get("fault") == "invariant"]
+    assert [entry.sequence for entry in entries] == list(range(1, len(entries) + 1))
+    assert {entry.payload["invariant"] for entry in broken} == {"session"}
+    recorder = Recorder(group=studies.load("released-basic").group, semantics="kafka")
+    for entry in entries:
+        recorder.add(entry)
+    batch = recorder.flush(final=True)
+    assert batch is not None
+    assert b"An invariant is broken: No session timer runs for c1" in batch.moments
+    with pytest.raises(CommandError, match="invariants are broken, first at entry") as caught:
+        call_command("simulate", "released-basic", "--out", str(tmp_path / "run"), stdout=StringIO())
+    assert caught.value.returncode == 1
+
+
+def test_the_reference_of_invariants_is_the_table() -> None:
+    assert as_table() in (ROOT / "docs/reference/invariants.md").read_text()
