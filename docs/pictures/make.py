@@ -83,8 +83,8 @@ def main() -> None:
                 scheme="dark",
                 then=open_record,
             ),
-            Picture(name="laboratory-light", address="/laboratory", height=990),
-            Picture(name="laboratory-dark", address="/laboratory", height=990, scheme="dark"),
+            Picture(name="laboratory-light", address="/laboratory"),
+            Picture(name="laboratory-dark", address="/laboratory", scheme="dark"),
             Picture(name="laboratory-390-light", address="/laboratory", width=390, height=844, scale=1.5),
             Picture(
                 name="laboratory-390-dark",

@@ -65,7 +65,7 @@ WRITTEN_OUT: Final = 12
 RUN: Final = 4
 """So many topics of one size are written as one."""
 
-SIDE: Final = re.compile(r"([0-9]{1,4})(abc)?|([abc-]{1,1000})")
+SIDE: Final = re.compile(r"([0-9]{1,9})(abc)?|([abc-]{1,1000})")
 NUMBER: Final = re.compile(r"[0-9]{1,16}")
 
 
@@ -113,7 +113,7 @@ def case_of(query: str) -> Case:
         told[key] = value
     for key in NEEDED:
         if key not in told:
-            raise CaseError(f"{key} is missing; a group is like g=6&t=12,6,3", key)
+            raise CaseError(f"the address lacks {key}=; a group is like g=6&t=12,6,3", key)
     return _case(told)
 
 
@@ -320,7 +320,7 @@ def _read_names(text: str | None, count: int, key: str) -> list[str | None]:
         return [None] * count
     names = text.split(",")
     if len(names) != count:
-        raise CaseError(f"{key} has {len(names)} names, not {count}", key)
+        raise CaseError(f"{key} has {len(names)} name{'' if len(names) == 1 else 's'}, not {count}", key)
     return [name or None for name in names]
 
 

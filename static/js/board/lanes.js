@@ -293,6 +293,7 @@ export class Lanes {
       const width = cell.getBoundingClientRect().width;
       this.root.classList.toggle('narrow', width < Math.max(48, longest * 7.9 + 18));
       this.root.classList.toggle('tight', width < 96);
+      this.root.classList.toggle('slim', width < 38);
     }
     this.#tether();
   }

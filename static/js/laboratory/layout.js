@@ -55,7 +55,7 @@ export function layoutOf(sheet, answer, width) {
   const total = sheet.topics.reduce((sum, topic) => sum + topic.partitions, 0);
   const mode = members <= NAMED_MEMBERS && total <= NAMED_PARTITIONS ? 'chips' : 'blocks';
   const racks = sheet.members.some((member) => member.rack);
-  const top = mode === 'chips' ? 32 : 20;
+  const top = mode === 'chips' ? 31 : 20;
   const { shown, hidden, kept } = shownOf(sheet, answer, width < NARROW ? ALL_ROWS_NARROW : ALL_ROWS_MOST);
   const pill = Math.max(...shown.map((place) => pillOf(sheet.members[place].name)), pillOf(''));
   const lead = 15 + pill + (racks ? 14 : 0);
@@ -92,7 +92,7 @@ function rowsOf(shown, answer, mode, top) {
   let y = top;
   return shown.map((member) => {
     const named = mode === 'chips' || changed.has(member) || shown.length <= NAMED_MEMBERS;
-    const height = mode === 'chips' ? 19 : named ? 17 : 11;
+    const height = mode === 'chips' ? 18 : named ? 17 : 11;
     const row = { member, y, height, cell: mode === 'chips' ? 15 : height - 3, named };
     y += height;
     return row;
