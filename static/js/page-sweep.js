@@ -119,6 +119,8 @@ function progress() {
 
 /** How long it may last from here, by what came since this page was opened. */
 function left() {
+  // Until the first answer Spark starts, and that says nothing about the rest.
+  if (!began.done && detail.done) Object.assign(began, { at: Date.now(), done: detail.done });
   const came = detail.done - began.done;
   const took = Date.now() - began.at;
   if (came < 50 || took < 3000) return '';

@@ -96,7 +96,7 @@ def test_a_sweep_that_runs_shows_what_is_in_and_cancel_keeps_it(open_page: Open,
     page.locator('[data-cell="50"]').click()
     expect(page.locator("#cell")).to_contain_text("Nothing is in yet for this cell.")
 
-    page.get_by_role("button", name="Cancel, keep the rest").click()
+    page.get_by_role("button", name="Cancel, keep what is there").click()
     expect(page.locator(".banner")).to_contain_text("Stopped. 180 of 432 cases are kept.")
     expect(page.get_by_role("button", name="Go on with the rest")).to_be_visible()
     expect(page.locator("#run")).to_be_hidden()
