@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from groups.history.entries import Entry, Kind
+from simulations.checking import INVARIANT_FAULT
 
 Partition = tuple[str, int]
 STABLE, UNREVOKED, UNRELEASED = 0, 1, 2
@@ -71,6 +72,7 @@ class Checker:
     def see(self, entry: Entry) -> None:
         assert entry.sequence == self.last + 1, "sequences are dense"
         assert entry.cause is None or entry.cause < entry.sequence, "a cause comes before what it causes"
+        assert entry.payload.get("fault") != INVARIANT_FAULT, entry.payload["says"]
         self.last = entry.sequence
         match entry.kind:
             case Kind.RECORD:
