@@ -55,14 +55,6 @@ class RunTooLong(Exception):
     """The run made more entries than a timeline may have."""
 
 
-def run(
-    scenario: Scenario, semantics: Semantics | str | None = None, seed: int | None = None
-) -> Iterator[Entry]:
-    """The entries of a run, in order, as they come about; defaults are the scenario's. ``RunTooLong`` at the bound."""
-    chosen = Semantics(semantics) if semantics is not None else scenario.semantics
-    return Simulation(scenario, chosen, scenario.seed if seed is None else seed).entries()
-
-
 class Simulation:
     """One run; ``entries`` may be walked once."""
 
