@@ -79,6 +79,7 @@ def test_what_makes_no_sense_is_told_in_one_line_with_its_field(api: Api, body: 
     ("link", "says"),
     [
         ("g=6&t=3&e=boom", "e='boom' must be one of full, stable, join, leave, grow."),
+        ("g=99999&t=3", "99,999 members are more than the laboratory's 1,000."),
         ("g=6&t=3&e=join", "Join needs newcomers."),
     ],
 )
