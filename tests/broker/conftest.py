@@ -14,16 +14,18 @@ from .fresh import Recorded, record
 from .node import Node
 from .replayed import Replayed, replay_requests
 from .share_and_streams import Snapshots, play
-from .simulated import Run, simulate
+from .simulated import STATIC_MEMBERS, Run, simulate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Session:
-    """All that one broker did for the tests: a scenario of its own, a share and a streams group, and a simulated run's requests."""
+    """All that one broker did for the tests: a scenario of its own, a share and a streams group, and two runs' requests."""
 
     recorded: Recorded
     run: Run
     replayed: list[Replayed]
+    static_run: Run
+    static_replayed: list[Replayed]
     modern: Snapshots
     problem: list[Exception]
 
@@ -47,7 +49,9 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 @pytest.fixture(scope="session")
 def session(released_jars: str, run: Run, tmp_path_factory: pytest.TempPathFactory) -> Session:
+    static_run = simulate(tmp_path_factory.mktemp("static"), STATIC_MEMBERS)
     replayed: list[Replayed] = []
+    static_replayed: list[Replayed] = []
     modern: Snapshots = []
     problem: list[Exception] = []
 
@@ -59,14 +63,27 @@ def session(released_jars: str, run: Run, tmp_path_factory: pytest.TempPathFacto
             except Exception as error:
                 problem.append(error)
 
-        def replay() -> None:
-            replayed.append(replay_requests(node, run.entries, group=run.group, until_ms=run.until_ms))
+        def replay(run: Run, into: list[Replayed]) -> None:
+            into.append(replay_requests(node, run.entries, group=run.group, until_ms=run.until_ms))
 
-        with ThreadPoolExecutor(2) as pool:
-            list(pool.map(attempt, (replay, lambda: modern.extend(play(node)))))
+        works: list[Callable[[], None]] = [
+            lambda: replay(run, replayed),
+            lambda: replay(static_run, static_replayed),
+            lambda: modern.extend(play(node)),
+        ]
+        with ThreadPoolExecutor(len(works)) as pool:
+            list(pool.map(attempt, works))
 
     recorded = record(tmp_path_factory.mktemp("broker"), beside)
-    return Session(recorded=recorded, run=run, replayed=replayed, modern=modern, problem=problem)
+    return Session(
+        recorded=recorded,
+        run=run,
+        replayed=replayed,
+        static_run=static_run,
+        static_replayed=static_replayed,
+        modern=modern,
+        problem=problem,
+    )
 
 
 @pytest.fixture(scope="session")

@@ -75,7 +75,7 @@ def replay_requests(
             late_ms = max(late_ms, round((time.monotonic() - started - due_s) * 1000))
             member, payload = entry["actor"], entry["payload"]
             if member not in connections:
-                connections[member] = node.connect(client_ids[member])
+                connections[member] = node.connect(client_ids.get(member, member))
             answer = connections[member].call(
                 payload["api"], _translated(payload["body"], topic_ids), version=payload["version"]
             )
@@ -109,7 +109,10 @@ def _wait_for_expiry(node: Node, group: str, timer: Mapping[str, Any]) -> None:
 
 
 def _client_ids(entries: Iterable[Mapping[str, Any]]) -> dict[str, str]:
-    """By member, the client id of its requests' headers, which the coordinator wrote down when it joined."""
+    """By member, the client id of its requests' headers, which the coordinator wrote down when it joined.
+
+    Of one that was refused nothing is written.
+    """
     records = (
         each["payload"] for each in entries if each["kind"] == "record" and each["payload"]["type"] == 5
     )

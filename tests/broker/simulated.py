@@ -1,4 +1,4 @@
-"""The released basic case, simulated through the command line that users have."""
+"""Scenarios of released Kafka, simulated through the command line that users have."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 SCENARIO = "released-basic"
+STATIC_MEMBERS = str(Path(__file__).resolve().parent / "fixtures" / "static-members.yaml")
 MANAGE = Path(__file__).resolve().parent.parent.parent / "manage.py"
 SIMULATE_LIMIT_S = 60
 
@@ -47,21 +48,26 @@ class Run:
         return None
 
 
-def simulate(folder: Path) -> Run:
+def simulate(folder: Path, scenario: str = SCENARIO) -> Run:
     """Runs the scenario once for each form; the same scenario and seed give the same run."""
     # kafka-dump-log takes the base offset from the file's name.
     segment = folder / "00000000000000000000.log"
-    _command("--format", "segment", "--out", str(segment))
-    frames = [frame for frame in _lines("frames") if frame["settled"]]
-    return Run(entries=_lines("entries"), frames=frames, records=_lines("records"), segment=segment)
+    _command(scenario, "--format", "segment", "--out", str(segment))
+    frames = [frame for frame in _lines(scenario, "frames") if frame["settled"]]
+    return Run(
+        entries=_lines(scenario, "entries"),
+        frames=frames,
+        records=_lines(scenario, "records"),
+        segment=segment,
+    )
 
 
-def _lines(form: str) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in _command("--format", form).splitlines()]
+def _lines(scenario: str, form: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in _command(scenario, "--format", form).splitlines()]
 
 
-def _command(*arguments: str) -> str:
-    command = [sys.executable, str(MANAGE), "simulate", SCENARIO, "--semantics", "kafka", *arguments]
+def _command(scenario: str, *arguments: str) -> str:
+    command = [sys.executable, str(MANAGE), "simulate", scenario, "--semantics", "kafka", *arguments]
     done = subprocess.run(command, capture_output=True, text=True, timeout=SIMULATE_LIMIT_S)
     assert done.returncode == 0, f"simulate ended with {done.returncode}: {done.stderr[-2000:]}"
     return done.stdout
