@@ -53,7 +53,9 @@ def frames(report: dict[str, Any], environment: dict[str, str]) -> dict[str, lis
     return out
 
 
-def test_every_record_is_read_and_only_the_aborted_offset_left_out(report: dict[str, Any]) -> None:
+def test_every_record_is_read_and_only_the_aborted_offset_left_out(
+    report: dict[str, Any], session: Session
+) -> None:
     records = report["records"]
     assert records["decoded"] == records["read"] > 0
     (skipped,) = records["skipped"]
@@ -65,6 +67,7 @@ def test_every_record_is_read_and_only_the_aborted_offset_left_out(report: dict[
         CROWD,
         TRANSACTIONAL,
         BASIC,
+        session.static_run.group,
         *MODERN,
     }
 

@@ -196,7 +196,7 @@ def test_a_record_is_compared_with_the_one_before_of_its_key_and_linked(
     assert page.url.endswith(f"&against={before}")
     page.get_by_role("button", name="One", exact=True).click()
     page.wait_for_url(f"**/inspect?timeline=kip848-basic&entry={entry}")
-    expect(row(page, "assignedPartitions.0.partitions")).to_be_visible()
+    expect(row(page, "topicPartitions.0.partitions")).to_be_visible()
     page.goto(page.url.replace(f"entry={entry}", f"entry={before}"))
     expect(page.locator("#before")).to_have_text("This key has no earlier record in this timeline.")
     expect(page.get_by_role("link", name="Compare with the one before")).to_be_hidden()

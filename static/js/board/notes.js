@@ -99,7 +99,7 @@ export function noteOf(frame, member, views, cast, labels) {
   }
   if (blocks.size) {
     const { rebalance } = deadlines(frame, member);
-    if (!givingUp(frame, member).length) lines.push(h('span', {}, 'Learns it at its next heartbeat'));
+    if (!givingUp(frame, member).length && state.epoch !== -2) lines.push(h('span', {}, 'Learns it at its next heartbeat'));
     else if (rebalance) lines.push(h('span', {}, `${duration(rebalance.ms)} left to let go`));
   }
   for (const [holder, keys] of waitsFor) {
@@ -122,6 +122,8 @@ export function noteOf(frame, member, views, cast, labels) {
 function quiet(frame, member, state) {
   const owned = keysOf(state.assigned).length;
   if (isClassic(frame)) return owned ? `Reads ${plural(owned, 'partition')}` : 'Reads nothing';
+  // A static member that left for now sends no heartbeat that could tell it anything.
+  if (state.epoch === -2) return 'Its place is kept until its session ends';
   if ((state.epoch ?? 0) < (frame.group_epoch ?? 0)) return owned || frame.target?.[member] ? 'Learns it at its next heartbeat' : 'Waits for a target';
   const target = keysOf(frame.target?.[member]).length;
   return `${isShare(frame) ? 'Reads' : 'Owns'} its target: ${owned} of ${target}`;
