@@ -10,6 +10,7 @@ from simulations.assignors import ASSIGNORS
 from simulations.assignors.faults import FAULTS
 from simulations.assignors.spec_document import answer_to
 from tests.broker import jars
+from tests.conftest import missing
 from tests.simulations.kafka_answers import committed, drawn, kafka_answers
 
 CASES_LEAST = 600
@@ -44,7 +45,7 @@ def test_an_assignor_answers_as_kafkas_own_class_and_throws_where_it_throws(
 def test_the_released_classes_still_give_these_answers() -> None:
     reason = jars.missing()
     if reason is not None:
-        pytest.skip(reason)
+        missing(reason)
     specs = list(drawn())
     assert specs == [case["spec"] for case in committed()]
     assert kafka_answers(specs) == [case["kafka"] for case in committed()]

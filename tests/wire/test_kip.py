@@ -276,7 +276,7 @@ def test_a_run_by_the_proposal_keeps_more_than_its_layout_has_a_place_for():
         "metadataVersion": 0,
         "metadataBytes": "",
     }
-    assert left_out == ["previousMemberEpoch", "state"]
+    assert left_out == ["previousMemberEpoch", "state", "assignmentEpochs of assignedPartitions"]
     assert decode_kip_record(*encode_kip_record(proposed)) == proposed
     tombstone = {**current, "version": None, "value": None}
     assert as_proposed(tombstone) == (tombstone, [])

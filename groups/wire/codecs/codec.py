@@ -11,15 +11,17 @@ kept, in the struct where they stood, as ``"_unknownTaggedFields": [{"tag": n, "
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 from groups.wire.codecs.fused_readers import fused_reader
 from groups.wire.codecs.primitives import Reader, Writer
 from groups.wire.codecs.schema import Message
 from groups.wire.codecs.struct_readers import struct_reader
 from groups.wire.codecs.struct_writers import struct_writer
-from groups.wire.errors import UnknownVersionError
+from groups.wire.errors import RecordError, UnencodableError, UnknownVersionError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,3 +56,21 @@ def prefix_reader(message: Message) -> Reader:
     """Reads the fields that ``message`` declares, and stops there: the tagged section and whatever else may follow
     belong to parts of the message that are not declared. For messages of which only the beginning is wanted."""
     return struct_reader(message.body, message.form(0), whole=False)
+
+
+def encode_versioned(message: Message, value: Mapping[str, Any]) -> tuple[int, bytes]:
+    """The version that ``value`` names (the newest where it names none) and its fields as bytes of that version;
+    ``UnencodableError`` names the field that does not fit."""
+    body = dict(value)
+    version = body.pop("version", message.newest)
+    if not isinstance(version, int) or not message.knows(version):
+        raise UnencodableError(
+            f"{message.name} has no version {version!r:.60}; known are 0 to {message.newest}"
+        )
+    out = bytearray()
+    try:
+        codec(message, version).write(out, body)
+    except RecordError as error:
+        error.inside(message.name)
+        raise
+    return version, bytes(out)

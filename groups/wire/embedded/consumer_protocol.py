@@ -18,11 +18,11 @@ import struct
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from groups.wire.codecs.codec import codec
+from groups.wire.codecs.codec import codec, encode_versioned
 from groups.wire.codecs.java_strings import java_order
 from groups.wire.codecs.schema import Array, Field, Message, Primitive
 from groups.wire.codecs.schema import struct as fields
-from groups.wire.errors import RecordError, TruncatedError, UnencodableError, UnknownVersionError
+from groups.wire.errors import TruncatedError, UnknownVersionError
 
 NEWEST_VERSION: Final = 3
 
@@ -120,16 +120,5 @@ def _by_topic(entries: Iterable[Mapping[str, Any]]) -> dict[str, list[int]]:
 
 
 def _encode(message: Message, value: Mapping[str, Any]) -> bytes:
-    body = dict(value)
-    version = body.pop("version", NEWEST_VERSION)
-    if not isinstance(version, int) or not message.knows(version):
-        raise UnencodableError(
-            f"{message.name} has no version {version!r:.60}; known are 0 to {message.newest}"
-        )
-    out = bytearray(_INT16.pack(version))
-    try:
-        codec(message, version).write(out, body)
-    except RecordError as error:
-        error.inside(message.name)
-        raise
-    return bytes(out)
+    version, body = encode_versioned(message, value)
+    return _INT16.pack(version) + body

@@ -19,11 +19,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from groups.wire.codecs.codec import codec
+from groups.wire.codecs.codec import codec, encode_versioned
 from groups.wire.codecs.primitives import from_base64
 from groups.wire.codecs.schema import Array, Field, Message, Primitive
 from groups.wire.codecs.schema import struct as fields
-from groups.wire.errors import RecordError, UnencodableError
+from groups.wire.errors import RecordError
 
 STICKY: Final = "sticky"
 COOPERATIVE_STICKY: Final = "cooperative-sticky"
@@ -136,16 +136,4 @@ def _generation_in(data: bytes | None) -> int | None:
 
 
 def _encode(message: Message, value: Mapping[str, Any]) -> bytes:
-    body = dict(value)
-    version = body.pop("version", message.newest)
-    if not isinstance(version, int) or not message.knows(version):
-        raise UnencodableError(
-            f"{message.name} has no version {version!r:.60}; known are 0 to {message.newest}"
-        )
-    out = bytearray()
-    try:
-        codec(message, version).write(out, body)
-    except RecordError as error:
-        error.inside(message.name)
-        raise
-    return bytes(out)
+    return encode_versioned(message, value)[1]

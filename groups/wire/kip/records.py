@@ -156,20 +156,28 @@ def as_proposed(payload: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
         return dict(payload), []
     kept: dict[str, Any] = {}
     used: set[str] = set()
+    dropped: list[str] = []
     for field in layout.value.body.fields:
         name = _RENAMED.get(field.name, field.name) if field.name not in value else field.name
         if name in value:
             used.add(name)
-            kept[field.name] = _of_shape(field.type, value[name])
+            kept[field.name], without = _of_shape(field.type, value[name])
+            dropped += [f"{inner} of {name}" for inner in without]
         elif field.name in _WITHOUT:
             kept[field.name] = _WITHOUT[field.name]
     left = [name for name, told in value.items() if name not in used and told not in (None, "", [])]
-    return {**payload, "value": kept}, left
+    return {**payload, "value": kept}, left + dropped
 
 
-def _of_shape(type_: FieldType, value: Any) -> Any:
-    """The value without the fields that its rows do not have here."""
-    if isinstance(type_, Array) and isinstance(type_.of, Struct) and isinstance(value, list):
-        names = {field.name for field in type_.of.fields}
-        return [{name: told for name, told in row.items() if name in names} for row in value]
-    return value
+def _of_shape(type_: FieldType, value: Any) -> tuple[Any, list[str]]:
+    """The value without the fields that its rows do not have here, and which of those told something."""
+    if not (isinstance(type_, Array) and isinstance(type_.of, Struct) and isinstance(value, list)):
+        return value, []
+    names = {field.name for field in type_.of.fields}
+    without = dict.fromkeys(
+        name
+        for row in value
+        for name, told in row.items()
+        if name not in names and told not in (None, "", [])
+    )
+    return [{name: told for name, told in row.items() if name in names} for row in value], list(without)
