@@ -8,8 +8,9 @@ come. What breaks a rule becomes an anomaly of the state, never an exception.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 from groups.history import classic, consumer, offsets, share, streams, volatile
 from groups.history.entries import Entry, Kind
@@ -35,7 +36,7 @@ def replay(state: State, entry: Entry) -> State:
     before = replace(state, sequence=entry.sequence, at_ms=entry.at_ms, anomalies=())
     try:
         if entry.kind is Kind.RECORD:
-            return _replay_record(before, entry)
+            return replay_record(before, entry.payload)
         handler = volatile.VOLATILE.get(entry.kind)
         return handler(before, entry) if handler is not None else before
     except _MALFORMED as error:
@@ -43,9 +44,10 @@ def replay(state: State, entry: Entry) -> State:
         return before.note(UNREADABLE, f"This {entry.kind} cannot be read: {type(error).__name__}: {error}")
 
 
-def _replay_record(state: State, entry: Entry) -> State:
-    record_type, key = entry.payload["type"], entry.payload.get("key")
-    value = entry.payload.get("value")
+def replay_record(state: State, record: Mapping[str, Any]) -> State:
+    """The durable part after one record, the payload of an entry: how a coordinator builds its memory."""
+    record_type, key = record["type"], record.get("key")
+    value = record.get("value")
     if record_type not in _KNOWN_TYPES or key is None:
         return state.note("unknown_type", f"A record of type {record_type} was kept as bytes.")
     group = key["group"] if record_type in (*OFFSET_TYPES, CLASSIC_GROUP) else key["groupId"]

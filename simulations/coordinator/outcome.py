@@ -37,6 +37,27 @@ class Refresh:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Memory:
+    """What a coordinator keeps of a group beside its records. A load forgets it; a failed operation does not undo it."""
+
+    refresh: Refresh = field(default_factory=Refresh)
+    resolving: bool = False
+    """A background task is resolving the group's regular expressions."""
+    new_topics_version: int = 0
+    """Version of the newest image that brought a topic which the coordinator had not seen."""
+    rebalancing: frozenset[str] = frozenset()
+    """Members whose rebalance timer runs; the shard keeps it by the timer commands."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResolveRegexes:
+    """A task for the background: match the expressions against the topics of the image of its start."""
+
+    regexes: tuple[str, ...]
+    member_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
     """What a handler may look at. ``state`` is replayed from records and is not changed by handlers."""
 
@@ -44,7 +65,7 @@ class Context:
     image: Image
     settings: Settings
     now_ms: int
-    refresh: Refresh = field(default_factory=Refresh)
+    memory: Memory = field(default_factory=Memory)
 
     @property
     def group(self) -> ConsumerGroup:
@@ -79,9 +100,13 @@ SESSION, REBALANCE, ASSIGNMENT = "session", "rebalance", "assignment"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome(Generic[A]):
-    """One operation's answer, records in order, timer commands, and the refresh deadline if it was set."""
+    """One operation's answer, records in order, timer commands, what it remembers, and the tasks that it starts.
+
+    ``memory`` is ``None`` where nothing of it changed.
+    """
 
     answer: A
     records: tuple[Record, ...] = ()
     timers: tuple[TimerCommand, ...] = ()
-    refresh: Refresh | None = None
+    memory: Memory | None = None
+    tasks: tuple[ResolveRegexes, ...] = ()

@@ -15,7 +15,6 @@ from groups.history.entries import Entry, Kind
 from groups.history.state import Semantics, initial_state
 from simulations.assignors.java_orders import offsets_partition
 from simulations.clients import Consumer, ConsumerConfig
-from simulations.coordinator.interface import COORDINATORS
 from simulations.coordinator.messages import (
     COMMIT_API,
     HEARTBEAT_API,
@@ -30,11 +29,10 @@ from simulations.coordinator.outcome import (
     ASSIGNMENT,
     REBALANCE,
     SESSION,
-    Context,
     Outcome,
-    Refresh,
     TimerStart,
 )
+from simulations.coordinator.shard import Shard
 from simulations.engine.beginning import by_id, first_image, start_records, topics_note
 from simulations.engine.log import COORDINATOR, Log
 from simulations.engine.narration import Narration, Seen
@@ -61,14 +59,13 @@ class Simulation:
     def __init__(self, scenario: Scenario, semantics: Semantics, seed: int) -> None:
         self.scenario = scenario
         self.semantics = semantics
-        self.coordinator = COORDINATORS[semantics]
         self.queue = EventQueue(scenario.start_ms)
         self.log = Log(
             initial_state(scenario.group, semantics), offsets_partition(scenario.group, OFFSETS_PARTITIONS)
         )
         self.timers = Timers(self.queue, self.log, self._expired)
-        self.image = first_image(scenario.topics, seed)
-        self.refresh = Refresh()
+        image = first_image(scenario.topics, seed)
+        self.shard = Shard(scenario.group, semantics, scenario.settings, image)
         self.narration = Narration(scenario.steps, self.log)
         self._delays = Random(f"network of {seed}")
         self._processes: dict[str, Process] = {}
@@ -96,13 +93,14 @@ class Simulation:
 
     def _begin(self) -> None:
         scenario, now_ms = self.scenario, self.queue.now_ms
-        note = topics_note(self.image, tuple(scenario.topics))
+        note = topics_note(self.shard.image, tuple(scenario.topics))
         self.log.write(Kind.NOTE, COORDINATOR, now_ms, note)
         for action in scenario.script:
             self.queue.plan(scenario.start_ms + action.at_ms, Priority.SCRIPT, partial(self._act, action))
         if scenario.start is None:
             return
-        records = start_records(scenario, scenario.start, self.image, self.semantics)
+        records = start_records(scenario, scenario.start, self.shard.image, self.semantics)
+        self.shard.load(records)
         last = self.log.write_unit(records, now_ms)
         interval_ms, session_ms = (
             scenario.settings.heartbeat_interval_ms,
@@ -117,7 +115,7 @@ class Simulation:
             process = self._new_process(member.name)
             adopted = process.consumer.adopt(
                 epoch=member.epoch,
-                owned=by_id(self.image, member.owned),
+                owned=by_id(self.shard.image, member.owned),
                 names=scenario.members[member.name].subscribe,
                 interval_ms=interval_ms,
                 first_beat_ms=now_ms + first_ms,
@@ -210,10 +208,9 @@ class Simulation:
 
     def _add_partitions(self, action: Action) -> None:
         assert action.partitions is not None
-        self.image = self.image.with_partitions(action.who, action.partitions)
-        note = topics_note(self.image, (action.who,))
-        cause = self.log.write(Kind.NOTE, COORDINATOR, self.queue.now_ms, note)
-        outcome = self.coordinator.image_changed(self._context(), (action.who,))
+        image = self.shard.image.with_partitions(action.who, action.partitions)
+        cause = self.log.write(Kind.NOTE, COORDINATOR, self.queue.now_ms, topics_note(image, (action.who,)))
+        outcome = self.shard.image_changed(image, (action.who,), self.queue.now_ms)
         self._apply(outcome, cause)
         self._settled((Event.METADATA, action.who))
 
@@ -222,7 +219,10 @@ class Simulation:
         position = int(seconds * RECORDS_A_SECOND) if offset is None else offset
         return tuple(
             CommittedOffset(
-                topic=self.image.by_id[topic_id].name, topic_id=topic_id, partition=partition, offset=position
+                topic=self.shard.image.by_id[topic_id].name,
+                topic_id=topic_id,
+                partition=partition,
+                offset=position,
             )
             for topic_id, partitions in owned.items()
             for partition in partitions
@@ -248,17 +248,8 @@ class Simulation:
 
     # The coordinator.
 
-    def _context(self) -> Context:
-        return Context(
-            state=self.log.state,
-            image=self.image,
-            settings=self.scenario.settings,
-            now_ms=self.queue.now_ms,
-            refresh=self.refresh,
-        )
-
     def _heartbeat(self, process: Process, request: Heartbeat, cause: int | None) -> None:
-        outcome = self.coordinator.heartbeat(self._context(), request)
+        outcome = self.shard.heartbeat(request, self.queue.now_ms)
         steady = _is_steady(request, outcome)
         payload = {"api": HEARTBEAT_API, "version": request.version, "body": request.body()}
         if steady:
@@ -289,7 +280,7 @@ class Simulation:
         )
 
     def _commit(self, process: Process, request: OffsetCommit, cause: int | None) -> None:
-        outcome = self.coordinator.commit(self._context(), request)
+        outcome = self.shard.commit(request, self.queue.now_ms)
         now_ms = self.queue.now_ms
         payload = {"api": COMMIT_API, "version": request.version, "body": request.body()}
         entry = self.log.write(Kind.REQUEST, request.member_id, now_ms, payload, cause=cause)
@@ -301,7 +292,7 @@ class Simulation:
         self._settled(*([(Event.COMMITS, request.member_id)] if outcome.records else []))
 
     def _expired(self, timer: str, member_id: str | None, bound_epoch: int | None, fired: int) -> None:
-        self._apply(self.coordinator.expired(self._context(), timer, member_id, bound_epoch), fired)
+        self._apply(self.shard.expired(timer, member_id, bound_epoch, self.queue.now_ms), fired)
         self._settled()
 
     def _apply(self, outcome: Outcome[object], cause: int) -> None:
@@ -309,8 +300,6 @@ class Simulation:
         last = cause
         if outcome.records:
             last = self.log.write_unit(outcome.records, self.queue.now_ms, cause=cause)
-        if outcome.refresh is not None:
-            self.refresh = outcome.refresh
         for command in outcome.timers:
             if command.timer == ASSIGNMENT and self.timers.runs(ASSIGNMENT, None):
                 # The computation that is under way takes what it finds when it is done.
@@ -322,7 +311,9 @@ class Simulation:
         self.narration.settled(self.queue.now_ms, told)
 
     def _by_name(self, partitions: Partitions) -> dict[str, list[int]]:
-        return {self.image.by_id[topic_id].name: list(numbers) for topic_id, numbers in partitions.items()}
+        return {
+            self.shard.image.by_id[topic_id].name: list(numbers) for topic_id, numbers in partitions.items()
+        }
 
 
 def _is_steady(request: Heartbeat, outcome: Outcome[HeartbeatAnswer]) -> bool:

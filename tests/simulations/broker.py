@@ -5,19 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 from groups.history.consumer_state import ConsumerGroup, ConsumerMember
-from groups.history.state import Semantics, initial_state
+from groups.history.state import Semantics
 from simulations.coordinator.image import Image, ImageTopic
-from simulations.coordinator.interface import COORDINATORS
 from simulations.coordinator.messages import (
-    CommitAnswer,
     CommittedOffset,
     Heartbeat,
     HeartbeatAnswer,
     OffsetCommit,
 )
-from simulations.coordinator.outcome import Context, Outcome, Refresh
+from simulations.coordinator.outcome import Outcome
 from simulations.coordinator.settings import Settings
-from simulations.engine.log import Log
+from simulations.coordinator.shard import Shard
 
 FOO, BAR = "AAAAAAAAAAAAAAAAAAAAAQ", "AAAAAAAAAAAAAAAAAAAAAg"
 GROUP = "orders"
@@ -27,22 +25,19 @@ class Broker:
     """``types`` are the record types of the last operation; time stands still unless ``now_ms`` is moved."""
 
     def __init__(self, semantics: str = "kafka", *, foo: int = 3, bar: int = 2, **settings: Any) -> None:
-        self.coordinator = COORDINATORS[Semantics(semantics)]
-        self.log = Log(initial_state(GROUP, semantics), 0)
-        self.image = Image(
+        image = Image(
             topics={
                 "foo": ImageTopic(name="foo", topic_id=FOO, partitions=foo),
                 "bar": ImageTopic(name="bar", topic_id=BAR, partitions=bar),
             }
         )
-        self.settings = Settings(**settings)
+        self.shard = Shard(GROUP, Semantics(semantics), Settings(**settings), image)
         self.now_ms = 1_000_000
-        self.refresh = Refresh()
         self.last: Outcome[Any] = Outcome(answer=None)
 
     @property
     def group(self) -> ConsumerGroup:
-        return self.log.state.consumer
+        return self.shard.state.consumer
 
     @property
     def types(self) -> list[int]:
@@ -68,9 +63,9 @@ class Broker:
                 **fields,
             }
         )
-        outcome = self.coordinator.heartbeat(self._context(), request)
-        self._apply(outcome)
-        return outcome.answer
+        self.last = self.shard.heartbeat(request, self.now_ms)
+        answer: HeartbeatAnswer = self.last.answer
+        return answer
 
     def commit(self, member_id: str, epoch: int, *partitions: int, metadata: str = "") -> list[int]:
         request = OffsetCommit(
@@ -82,29 +77,12 @@ class Broker:
                 for number in partitions
             ),
         )
-        outcome: Outcome[CommitAnswer] = self.coordinator.commit(self._context(), request)
-        self._apply(outcome)
+        outcome = self.last = self.shard.commit(request, self.now_ms)
         return [int(code) for _, _, code in outcome.answer.error_codes]
 
     def expire(self, timer: str, member_id: str | None, bound_epoch: int | None = None) -> None:
-        self._apply(self.coordinator.expired(self._context(), timer, member_id, bound_epoch))
+        self.last = self.shard.expired(timer, member_id, bound_epoch, self.now_ms)
 
     def grow(self, topic: str, partitions: int) -> None:
-        self.image = self.image.with_partitions(topic, partitions)
-        self._apply(self.coordinator.image_changed(self._context(), (topic,)))
-
-    def _context(self) -> Context:
-        return Context(
-            state=self.log.state,
-            image=self.image,
-            settings=self.settings,
-            now_ms=self.now_ms,
-            refresh=self.refresh,
-        )
-
-    def _apply(self, outcome: Outcome[Any]) -> None:
-        self.last = outcome
-        if outcome.records:
-            self.log.write_unit(outcome.records, self.now_ms)
-        if outcome.refresh is not None:
-            self.refresh = outcome.refresh
+        image = self.shard.image.with_partitions(topic, partitions)
+        self.last = self.shard.image_changed(image, (topic,), self.now_ms)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from simulations.assignors import AssignorError
 from simulations.coordinator import commits
 from simulations.coordinator.errors import ErrorCode, RequestRefused
@@ -53,4 +55,4 @@ class KafkaCoordinator:
         """No record: the hash of a group that subscribes is due, and the next heartbeat of anybody computes it."""
         group = context.group
         subscribes = set(names) & set(all_names(group, group.members))
-        return Outcome(answer=None, refresh=Refresh() if subscribes else None)
+        return Outcome(answer=None, memory=replace(context.memory, refresh=Refresh()) if subscribes else None)

@@ -11,6 +11,7 @@ Kafka: ``GroupMetadataManager.consumerGroupHeartbeat``.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from groups.history.consumer_state import UNREVOKED_PARTITIONS, ConsumerMember
 from groups.wire.coordinator_schema import (
@@ -107,7 +108,7 @@ def answer_heartbeat(context: Context, request: Heartbeat) -> Outcome[HeartbeatA
         records=tuple(written),
         timers=tuple(timers),
         # The group object of a group's first request is thrown away, and with it the deadline.
-        refresh=refresh if context.group_exists else None,
+        memory=replace(context.memory, refresh=refresh) if refresh and context.group_exists else None,
     )
 
 
@@ -174,7 +175,7 @@ def _group_epoch(
 ) -> tuple[list[Record], int, Refresh | None]:
     """The records of a new group epoch, the epoch, and the next refresh deadline if the hash was looked at."""
     group, group_id = context.group, context.state.group
-    if not bump and not context.refresh.expired(context.now_ms, group.group_epoch):
+    if not bump and not context.memory.refresh.expired(context.now_ms, group.group_epoch):
         return [], group.group_epoch, None
     metadata_hash = context.image.metadata_hash(all_names(group, members))
     written: list[Record] = []

@@ -226,8 +226,7 @@ class KipCoordinator:
 
     def _was_told(self, context: Context, member: ConsumerMember) -> bool:
         """Whether its rebalance timer runs: the timeout counts from the first answer, not from each repetition."""
-        timers = (context.state.timers or {}).get(member.member_id)
-        return timers is not None and timers.rebalance is not None
+        return member.member_id in context.memory.rebalancing
 
     def _moved(self, context: Context, request: Heartbeat, member: ConsumerMember) -> ConsumerMember:
         """The member after the step; one that has to give partitions up is in ``UNREVOKED_PARTITIONS``."""
