@@ -14,12 +14,11 @@ from typing import Final
 from groups.history.entries import Entry, Kind
 from groups.history.state import Semantics, initial_state
 from simulations.assignors.java_orders import offsets_partition
-from simulations.clients import Consumer, ConsumerConfig
+from simulations.coordinator.image import Image
 from simulations.coordinator.messages import (
     COMMIT_API,
     HEARTBEAT_API,
     JOIN_EPOCH,
-    CommittedOffset,
     Heartbeat,
     HeartbeatAnswer,
     OffsetCommit,
@@ -33,20 +32,17 @@ from simulations.coordinator.outcome import (
     TimerStart,
 )
 from simulations.coordinator.shard import Shard
+from simulations.engine.acting import Acting
 from simulations.engine.beginning import by_id, first_image, start_records, topics_note
 from simulations.engine.log import COORDINATOR, Log
 from simulations.engine.narration import Narration, Seen
 from simulations.engine.process import Process
 from simulations.engine.queue import EventQueue, Priority
 from simulations.engine.timers import Timers
-from simulations.scenario import ENTRIES_MAX, Event, Scenario, Verb
-from simulations.scenario.values import Action
+from simulations.scenario import ENTRIES_MAX, Event, Scenario
 
 OFFSETS_PARTITIONS: Final = 50
 """``offsets.topic.num.partitions`` at its default: where the group's records would lie."""
-
-RECORDS_A_SECOND: Final = 10
-"""What a consumer is taken to read from each partition, for commits that name no offset."""
 
 
 class RunTooLong(Exception):
@@ -67,9 +63,8 @@ class Simulation:
         image = first_image(scenario.topics, seed)
         self.shard = Shard(scenario.group, semantics, scenario.settings, image)
         self.narration = Narration(scenario.steps, self.log)
+        self.acting = Acting(self)
         self._delays = Random(f"network of {seed}")
-        self._processes: dict[str, Process] = {}
-        self._lives: dict[str, int] = {}
         self._arrivals: dict[tuple[str, bool], int] = {}
 
     def entries(self) -> Iterator[Entry]:
@@ -96,7 +91,9 @@ class Simulation:
         note = topics_note(self.shard.image, tuple(scenario.topics))
         self.log.write(Kind.NOTE, COORDINATOR, now_ms, note)
         for action in scenario.script:
-            self.queue.plan(scenario.start_ms + action.at_ms, Priority.SCRIPT, partial(self._act, action))
+            self.queue.plan(
+                scenario.start_ms + action.at_ms, Priority.SCRIPT, partial(self.acting.act, action)
+            )
         if scenario.start is None:
             return
         records = start_records(scenario, scenario.start, self.shard.image, self.semantics)
@@ -112,7 +109,7 @@ class Simulation:
             first_ms = member.heartbeat_ms
             if first_ms is None:
                 first_ms = interval_ms * number // (len(scenario.start.members) + 1)
-            process = self._new_process(member.name)
+            process = self.acting.new_process(member.name)
             adopted = process.consumer.adopt(
                 epoch=member.epoch,
                 owned=by_id(self.shard.image, member.owned),
@@ -123,114 +120,9 @@ class Simulation:
             process.act(adopted, None)
         self.narration.begin()
 
-    def _act(self, action: Action) -> None:
-        now_ms = self.queue.now_ms
-        if action.verb is Verb.ADD_PARTITIONS:
-            self._add_partitions(action)
-            return
-        process = self._processes.get(action.who)
-        if action.verb in (Verb.JOIN, Verb.RESTART):
-            if action.verb is Verb.RESTART and process is not None and process.alive:
-                if self._closes_first(process):
-                    process.follow(partial(self._start, action.who))
-                    process.act(process.consumer.leave(now_ms), None)
-                    return
-                self._fault(Event.KILL, process)
-                process.kill()
-            self._start(action.who)
-            return
-        if action.verb is Verb.SLOW_REVOKE:
-            assert action.length_ms is not None
-            process = process or self._new_process(action.who)
-            process.consumer.revoke_ms = action.length_ms
-            return
-        assert process is not None, "the scenario was checked: nothing happens to who has not joined"
-        match action.verb:
-            case Verb.LEAVE:
-                process.follow(None)
-                process.act(process.consumer.leave(now_ms), None)
-            case Verb.HEARTBEAT:
-                process.act(process.consumer.beat(now_ms), None)
-            case Verb.SUBSCRIBE:
-                process.act(process.consumer.subscribe(action.topics), None)
-            case Verb.COMMIT:
-                offsets = self._offsets(process.consumer.owned, action.offset)
-                process.act(process.consumer.commit(offsets), None)
-            case Verb.KILL:
-                self._fault(Event.KILL, process)
-                process.kill()
-            case Verb.PAUSE:
-                self._fault(Event.PAUSE, process)
-                process.pause()
-            case Verb.RESUME:
-                self._fault(Event.RESUME, process)
-                process.resume()
-
-    def _start(self, name: str) -> None:
-        """The member's process joins: its first one, one that left before, or a new one."""
-        process = self._processes.get(name)
-        # Who joins while its last process is still closing is a new process beside it.
-        if process is None or not process.alive or process.consumer.leaving or process.consumer.ended:
-            process = self._new_process(name)
-        joined = process.consumer.join(self.scenario.members[name].subscribe, self.queue.now_ms)
-        process.act(joined, None)
-
-    def _closes_first(self, process: Process) -> bool:
-        """Whether a restart is a clean one: a static member's, whose instance is held until it says that it leaves."""
-        consumer = process.consumer
-        static = consumer.config.instance_id is not None
-        return static and not process.paused and (consumer.can_leave or process.followed)
-
-    def _new_process(self, name: str) -> Process:
-        """A process for the member; from its second life on its id tells which life it is."""
-        lives = self._lives[name] = self._lives.get(name, 0) + 1
-        member = self.scenario.members[name]
-        config = ConsumerConfig(
-            group_id=self.scenario.group,
-            member_id=name if lives == 1 else f"{name}~{lives}",
-            client_id=member.client_id,
-            client_host=member.client_host,
-            instance_id=member.instance_id,
-            rack_id=member.rack_id,
-            server_assignor=member.assignor,
-            rebalance_timeout_ms=member.rebalance_timeout_ms,
-            callback_ms=member.callback_ms,
-            calls_for_nothing=self.semantics is Semantics.KAFKA,
-        )
-        process = Process(Consumer(config), self.queue, self.log, self._send, self._by_name)
-        self._processes[name] = process
-        return process
-
-    def _fault(self, event: Event, process: Process) -> None:
-        payload = {"fault": str(event), "member": process.member_id}
-        self.log.write(Kind.FAULT, process.member_id, self.queue.now_ms, payload)
-        self._settled((event, process.member_id))
-
-    def _add_partitions(self, action: Action) -> None:
-        assert action.partitions is not None
-        image = self.shard.image.with_partitions(action.who, action.partitions)
-        cause = self.log.write(Kind.NOTE, COORDINATOR, self.queue.now_ms, topics_note(image, (action.who,)))
-        outcome = self.shard.image_changed(image, (action.who,), self.queue.now_ms)
-        self._apply(outcome, cause)
-        self._settled((Event.METADATA, action.who))
-
-    def _offsets(self, owned: Partitions, offset: int | None) -> tuple[CommittedOffset, ...]:
-        seconds = (self.queue.now_ms - self.scenario.start_ms) / 1000
-        position = int(seconds * RECORDS_A_SECOND) if offset is None else offset
-        return tuple(
-            CommittedOffset(
-                topic=self.shard.image.by_id[topic_id].name,
-                topic_id=topic_id,
-                partition=partition,
-                offset=position,
-            )
-            for topic_id, partitions in owned.items()
-            for partition in partitions
-        )
-
     # The network.
 
-    def _send(self, process: Process, request: Heartbeat | OffsetCommit, cause: int | None) -> None:
+    def send(self, process: Process, request: Heartbeat | OffsetCommit, cause: int | None) -> None:
         def arrive() -> None:
             if isinstance(request, Heartbeat):
                 self._heartbeat(process, request, cause)
@@ -272,7 +164,7 @@ class Simulation:
         # Both semantics start this timer when they first ask for partitions; only one of them writes a record.
         if any(isinstance(command, TimerStart) and command.timer == REBALANCE for command in outcome.timers):
             told.append((Event.REVOKES, member_id))
-        self._settled(*told)
+        self.settled(*told)
         self.queue.plan(
             self._travelled(process, to_coordinator=False),
             Priority.ARRIVAL,
@@ -289,11 +181,11 @@ class Simulation:
         self.log.write(
             Kind.RESPONSE, COORDINATOR, now_ms, {**body, "body": outcome.answer.body()}, cause=entry
         )
-        self._settled(*([(Event.COMMITS, request.member_id)] if outcome.records else []))
+        self.settled(*([(Event.COMMITS, request.member_id)] if outcome.records else []))
 
     def _expired(self, timer: str, member_id: str | None, bound_epoch: int | None, fired: int) -> None:
         self._apply(self.shard.expired(timer, member_id, bound_epoch, self.queue.now_ms), fired)
-        self._settled()
+        self.settled()
 
     def _apply(self, outcome: Outcome[object], cause: int) -> None:
         """Writes the records, which changes the state, and runs the timer commands."""
@@ -307,10 +199,13 @@ class Simulation:
             # The target is computed because of the new epoch; sessions run because of the request.
             self.timers.apply(command, last if command.timer == ASSIGNMENT else cause)
 
-    def _settled(self, *told: Seen) -> None:
+    def change_image(self, image: Image, names: tuple[str, ...], cause: int) -> None:
+        self._apply(self.shard.image_changed(image, names, self.queue.now_ms), cause)
+
+    def settled(self, *told: Seen) -> None:
         self.narration.settled(self.queue.now_ms, told)
 
-    def _by_name(self, partitions: Partitions) -> dict[str, list[int]]:
+    def by_name(self, partitions: Partitions) -> dict[str, list[int]]:
         return {
             self.shard.image.by_id[topic_id].name: list(numbers) for topic_id, numbers in partitions.items()
         }
