@@ -16,9 +16,10 @@ answer to a join may hold no assignment yet, and the callbacks are not called fo
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 
-from simulations.clients.effects import Alarm, Call, Callback, Effect, Send, minus, tidy
+from simulations.clients.effects import Alarm, Call, Callback, Effect, Send, frozen, minus, tidy
 from simulations.clients.states import BEATING, FENCES, RECEIVING, MemberState
 from simulations.coordinator.errors import ErrorCode
 from simulations.coordinator.messages import (
@@ -58,7 +59,7 @@ class _Assignment:
     partitions: Partitions
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class _Sent:
     """What the coordinator was told last; empty after an error, so that the next heartbeat tells all."""
 
@@ -109,6 +110,43 @@ class Consumer:
         """Whether its process is over: an error was fatal, or a static member's has closed."""
         left = self.closed and self.config.instance_id is not None and self.epoch < JOIN_EPOCH
         return left or self.state is MemberState.FATAL
+
+    # For a driver that walks many futures.
+
+    def copy(self) -> Consumer:
+        """A twin that goes on by itself: whatever is held is a value, so that both may share it."""
+        twin = object.__new__(Consumer)
+        twin.__dict__.update(self.__dict__)
+        return twin
+
+    def awaits(self, request: object) -> bool:
+        """Whether the answer to this very request would be taken."""
+        return request is self._in_flight
+
+    def canonical(self, rename: Callable[[int], int]) -> Hashable:
+        """All that decides what it will do, but for times; epochs are passed through ``rename``."""
+        target, current, sent = self._target, self._current, self._sent
+        reconciling, calling = self._reconciling, self._calling
+        return (
+            self.state,
+            rename(self.epoch),
+            frozen(self.owned),
+            self._names,
+            (frozen(target.partitions) if target is not None else None),
+            (frozen(current.partitions) if current is not None else None),
+            # Local epochs are only ever compared: what is as old as the target, and whether the last was told.
+            current is not None and target is not None and current.local_epoch == target.local_epoch,
+            sent.current == current,
+            sent.all_told,
+            sent.names == self._names,
+            self._in_flight is not None,
+            self._joined_empty,
+            (calling.callback, frozen(calling.partitions)) if calling is not None else None,
+            (reconciling[0] == target, frozen(reconciling[0].partitions), frozen(reconciling[1]))
+            if reconciling is not None
+            else None,
+            self._wants_to_leave,
+        )
 
     # What the application does.
 

@@ -55,3 +55,8 @@ def minus(left: Partitions, right: Partitions) -> dict[str, tuple[int, ...]]:
 def tidy(partitions: Mapping[str, tuple[int, ...]]) -> dict[str, tuple[int, ...]]:
     """Partitions ascending, topics without any left out: as clients report and compare them."""
     return {topic_id: tuple(sorted(numbers)) for topic_id, numbers in partitions.items() if numbers}
+
+
+def frozen(partitions: Partitions) -> tuple[tuple[str, tuple[int, ...]], ...]:
+    """The same as a value that can be hashed, whatever the order of its topics."""
+    return tuple(sorted(partitions.items()))

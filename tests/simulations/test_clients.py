@@ -51,15 +51,9 @@ class Application:
         self.does(self.consumer.join(("foo",), self.now_ms))
 
     def answered(self, epoch: int, *assigned: int, tells: bool = True, code: int = 0) -> None:
-        partitions = {FOO: assigned} if assigned else {}
-        answer = HeartbeatAnswer(
-            error_code=code,
-            member_epoch=epoch,
-            heartbeat_interval_ms=INTERVAL_MS,
-            assigned=partitions if tells else None,
-        )
         request = next(r for r in reversed(self.requests) if isinstance(r, Heartbeat))
-        self.does(self.consumer.receive(request, answer, self.now_ms))
+        told = answer(epoch, *assigned, tells=tells, code=code)
+        self.does(self.consumer.receive(request, told, self.now_ms))
 
     def quiet(self, epoch: int) -> None:
         self.answered(epoch, tells=False)
@@ -79,6 +73,16 @@ class Application:
         self.called()
         self.quiet(2)
         assert self.consumer.state is MemberState.STABLE
+
+
+def answer(epoch: int, *assigned: int, tells: bool = True, code: int = 0) -> HeartbeatAnswer:
+    partitions = {FOO: assigned} if assigned else {}
+    return HeartbeatAnswer(
+        error_code=code,
+        member_epoch=epoch,
+        heartbeat_interval_ms=INTERVAL_MS,
+        assigned=partitions if tells else None,
+    )
 
 
 def told(request: Heartbeat | OffsetCommit) -> str:
@@ -296,3 +300,29 @@ def test_who_is_told_of_no_one_does_nothing() -> None:
     app.joins()
     app.does(app.consumer.join(("foo",), 0))
     assert app.sent == []
+
+
+def test_a_copy_goes_on_by_itself() -> None:
+    app = Application()
+    app.stable_with(0, 1)
+    app.waits()
+    twin = app.consumer.copy()
+    assert twin.awaits(app.requests[-1])
+    before = twin.canonical(int)
+    app.answered(2, 0)
+    assert (twin.state, twin.canonical(int)) == (MemberState.STABLE, before)
+    assert app.consumer.canonical(int) != before
+    app.does(twin.receive(app.requests[-1], answer(2, 0), app.now_ms))
+    assert twin.canonical(int) == app.consumer.canonical(int)
+
+
+def test_members_that_differ_in_their_epochs_and_times_alone_are_alike_once_these_are_renamed() -> None:
+    one, other = Application(), Application()
+    for app, epoch in ((one, 2), (other, 7)):
+        app.now_ms = epoch * 1_000
+        app.joins()
+        app.answered(epoch, 0, 1)
+        app.called()
+        app.quiet(epoch)
+    assert one.consumer.canonical(int) != other.consumer.canonical(int)
+    assert one.consumer.canonical(lambda epoch: 0) == other.consumer.canonical(lambda epoch: 0)
