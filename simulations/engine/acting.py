@@ -16,8 +16,7 @@ from simulations.engine.log import COORDINATOR, Log
 from simulations.engine.narration import Seen
 from simulations.engine.process import Process
 from simulations.engine.queue import EventQueue
-from simulations.scenario import Event, Scenario, Verb
-from simulations.scenario.values import Action
+from simulations.scenario import Action, Event, Scenario, Verb
 
 RECORDS_A_SECOND: Final = 10
 """What a consumer is taken to read from each partition, for commits that name no offset."""

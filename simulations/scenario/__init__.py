@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
+from simulations.scenario.actions import Action, Event, How, Verb
 from simulations.scenario.errors import ScenarioError
 from simulations.scenario.reading import load
+from simulations.scenario.surroundings import Network
 from simulations.scenario.values import (
     ENTRIES_MAX,
-    Event,
     Member,
-    Network,
     Scenario,
     Start,
     StartMember,
     Step,
     Topic,
-    Verb,
 )
 
 __all__ = [
     "ENTRIES_MAX",
+    "Action",
     "Event",
+    "How",
     "Member",
     "Network",
     "Scenario",

@@ -17,8 +17,13 @@ TEXT_MAX: Final = 1_000_000
 DEPTH_MAX: Final = 16
 """Levels of lists and mappings: twice what a scenario has. The parser's time grows with their square."""
 
-_DURATION: Final = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h)")
+# Digits are bounded, so that no number is too large to be told.
+_DURATION: Final = re.compile(r"([0-9]{1,15}(?:\.[0-9]{1,15})?)(ms|s|m|h)")
+_NUMBER: Final = re.compile(r"-?[0-9]{1,15}(?:\.[0-9]{0,15})?")
 _UNITS_MS: Final = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000}
+
+DIGITS_MAX: Final = 25
+"""Of a whole number: beyond every bound already, and far below what Python refuses to convert."""
 
 _SAYS: Final = {
     "tag:yaml.org,2002:str": "text",
@@ -137,7 +142,7 @@ class Node:
         if not isinstance(self.yaml_node, yaml.ScalarNode) or not self.yaml_node.tag.endswith(":int"):
             raise self.expected("a whole number")
         try:
-            number = int(str(self.yaml_node.value).replace("_", ""))
+            number = int(str(self.yaml_node.value).replace("_", "")[:DIGITS_MAX])
         except ValueError:
             raise self.expected("a whole number") from None
         if not least <= number <= most:
@@ -145,18 +150,35 @@ class Node:
             raise self.wrong(f"must be {least} to {most}{because}, is {number}")
         return number
 
-    def duration_ms(self, most: int) -> int:
-        """``12s``, ``1.5s``, ``500ms``, ``2m``, ``1h``, or plain 0."""
+    def number(self, least: float, most: float) -> float:
+        """A number, with or without a point."""
+        if not isinstance(self.yaml_node, yaml.ScalarNode) or not _NUMBER.fullmatch(
+            str(self.yaml_node.value)
+        ):
+            raise self.expected("a number")
+        number = float(self.yaml_node.value)
+        if not least <= number <= most:
+            raise self.wrong(f"must be {least:g} to {most:g}, is {self.yaml_node.value}")
+        return number
+
+    def yes(self) -> bool:
+        """``true`` or ``false``."""
+        if not isinstance(self.yaml_node, yaml.ScalarNode) or self.yaml_node.value not in ("true", "false"):
+            raise self.expected("true or false")
+        return bool(self.yaml_node.value == "true")
+
+    def duration_ms(self, most: int, *, signed: bool = False) -> int:
+        """``12s``, ``1.5s``, ``500ms``, ``2m``, ``1h``, or plain 0; with ``signed`` also ``-5s``."""
         value = str(self.yaml_node.value) if isinstance(self.yaml_node, yaml.ScalarNode) else ""
         if value == "0":
             return 0
-        match = _DURATION.fullmatch(value)
+        match = _DURATION.fullmatch(value.removeprefix("-") if signed else value)
         if match is None:
             raise self.expected("a duration with its unit, such as 12s, 1.5s, 500ms or 2m")
         length = round(float(match[1]) * _UNITS_MS[match[2]])
         if length > most:
             raise self.wrong(f"at most {most // 1000} s, is {value}")
-        return length
+        return -length if value.startswith("-") else length
 
     def choice(self, known: Collection[str], what: str) -> str:
         value = self.text()

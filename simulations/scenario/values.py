@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import Final
 
 from groups.history.state import Semantics
 from simulations.coordinator.settings import Settings
+from simulations.scenario.actions import Action, Event
+from simulations.scenario.surroundings import CALM, Network
 
 MEMBERS_MAX: Final = 1_000
 """A board of more lanes is not readable, and a target of more members takes seconds to compute in Python."""
@@ -29,59 +30,19 @@ ENTRIES_MAX: Final = 1_000_000
 """Entries of one run; about 400 MB as stored text, beyond which a timeline is not a thing to look at."""
 
 
-class Verb(StrEnum):
-    """What a script can make happen."""
-
-    JOIN = "join"
-    LEAVE = "leave"
-    KILL = "kill"
-    PAUSE = "pause"
-    RESUME = "resume"
-    RESTART = "restart"
-    HEARTBEAT = "heartbeat"
-    COMMIT = "commit"
-    SLOW_REVOKE = "slow_revoke"
-    SUBSCRIBE = "subscribe"
-    ADD_PARTITIONS = "add_partitions"
-
-
-class Event(StrEnum):
-    """What a narrated step can stand after; each is something that one settled moment showed.
-
-    ``join``: the member is in the group. ``target``: a target assignment was computed. ``advances``: the member's
-    epoch rose. ``revokes``: the member was told to give partitions up. ``acknowledges``: it has given them up.
-    ``gains``: it was assigned more. ``heartbeat``: the coordinator handled a heartbeat of it. ``leaves``: it said
-    that it leaves. ``removed``: it is not in the group any more. ``commits``: an offset of it was written.
-    ``kill``, ``pause``, ``resume``: the fault. ``metadata``: the topic's partition count changed.
-    """
-
-    JOIN = "join"
-    TARGET = "target"
-    ADVANCES = "advances"
-    REVOKES = "revokes"
-    ACKNOWLEDGES = "acknowledges"
-    GAINS = "gains"
-    HEARTBEAT = "heartbeat"
-    LEAVES = "leaves"
-    REMOVED = "removed"
-    COMMITS = "commits"
-    KILL = "kill"
-    PAUSE = "pause"
-    RESUME = "resume"
-    METADATA = "metadata"
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Topic:
     name: str
     partitions: int
     topic_id: str | None = None
     """Kafka's base64 form; ``None`` lets the run draw one from its seed."""
+    racks: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+    """Partition → racks of its replicas; empty where the brokers have no racks."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Member:
-    """A consumer process. ``callback_ms`` is how long each of its rebalance callbacks takes.
+    """A consumer process: ``subscribe`` or ``regex``. ``callback_ms`` is how long each rebalance callback takes.
 
     With ``instance_id`` it is a static member (``group.instance.id``); two members may claim the same.
     """
@@ -90,24 +51,12 @@ class Member:
     subscribe: tuple[str, ...]
     client_id: str
     client_host: str
+    regex: str | None = None
     instance_id: str | None = None
     rack_id: str | None = None
     assignor: str | None = None
     rebalance_timeout_ms: int = 300_000
     callback_ms: int = 20
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Action:
-    """One line of the script. ``who`` is a member, or a topic for ``add_partitions``."""
-
-    at_ms: int
-    verb: Verb
-    who: str
-    length_ms: int | None = None
-    topics: tuple[str, ...] = ()
-    offset: int | None = None
-    partitions: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,13 +90,6 @@ class Start:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Network:
-    """One way of a message takes between the two, evenly spread."""
-
-    delay_ms: tuple[int, int] = (1, 5)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Scenario:
     """All that a run needs but its seed and its semantics, which have defaults here. Times are milliseconds."""
 
@@ -164,7 +106,12 @@ class Scenario:
     semantics: Semantics = Semantics.KAFKA
     settings: Settings = field(default_factory=Settings)
     start: Start | None = None
+    world: str = CALM
     network: Network = field(default_factory=Network)
+    replication_ms: int = 0
+    """From when a batch is appended until its replicas have it, and the answers that wait for it leave."""
+    metadata_delay_ms: int = 0
+    """From when a topic changes until the coordinator's broker knows."""
     steps: tuple[Step, ...] = ()
     start_ms: int = 0
     seed: int = 1

@@ -1,0 +1,68 @@
+"""Reads ``members``: the consumers that may run, each with its client's configuration."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Final
+
+from simulations.assignors import SERVER_ASSIGNORS
+from simulations.scenario.config import read_milliseconds
+from simulations.scenario.nodes import Node
+from simulations.scenario.topics import NAME, read_name, read_regex
+from simulations.scenario.values import MEMBERS_MAX, Member
+
+MEMBER_KEYS: Final = (
+    "subscribe",
+    "client_id",
+    "client_host",
+    "instance_id",
+    "rack_id",
+    "assignor",
+    "rebalance_timeout_ms",
+    "callback_ms",
+)
+MEMBER_KEYS_TO_COME: Final = ("regex", "assignors", "protocol", "generation", "user_data")
+
+
+def read_members(node: Node, topics: Collection[str]) -> dict[str, Member]:
+    """Member by name; at least one. ``topics`` are all that there may be at some time."""
+    found = node.mapping()
+    if not found:
+        raise node.wrong("a scenario needs at least one member")
+    if len(found) > MEMBERS_MAX:
+        raise node.wrong(f"at most {MEMBERS_MAX} members, these are {len(found)}")
+    return {
+        name: _member(name, number, part, topics)
+        for number, (name, part) in enumerate(found.items(), start=1)
+    }
+
+
+def _member(name: str, number: int, node: Node, topics: Collection[str]) -> Member:
+    if not NAME.fullmatch(name):
+        raise node.wrong(f"a member is named with letters, digits, '.', '_' and '-', not {name!r}")
+    for key, value in node.mapping().items():
+        if key in MEMBER_KEYS_TO_COME:
+            raise value.wrong(f"{key} is not simulated yet; a member has {', '.join(MEMBER_KEYS)}")
+    keys = node.mapping(MEMBER_KEYS)
+    if "subscribe" not in keys and "regex" not in keys:
+        raise node.wrong("a member needs subscribe, a list of topics")
+    if "subscribe" in keys and "regex" in keys:
+        raise node.wrong("a consumer has subscribe or regex, not both")
+    return Member(
+        name=name,
+        subscribe=(
+            tuple(item.choice(tuple(topics), "topic") for item in keys["subscribe"].items())
+            if "subscribe" in keys
+            else ()
+        ),
+        regex=read_regex(keys["regex"]) if "regex" in keys else None,
+        client_id=keys["client_id"].text() if "client_id" in keys else name.lower(),
+        client_host=(
+            keys["client_host"].text() if "client_host" in keys else f"/10.0.{number >> 8}.{number & 255}"
+        ),
+        instance_id=read_name(keys["instance_id"], "an instance") if "instance_id" in keys else None,
+        rack_id=keys["rack_id"].text() if "rack_id" in keys else None,
+        assignor=keys["assignor"].choice(tuple(SERVER_ASSIGNORS), "assignor") if "assignor" in keys else None,
+        rebalance_timeout_ms=read_milliseconds(keys, "rebalance_timeout_ms", 1, 300_000),
+        callback_ms=read_milliseconds(keys, "callback_ms", 0, 20),
+    )
