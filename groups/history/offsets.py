@@ -30,12 +30,14 @@ def replay_record(state: State, key: Fields, value: Fields | None) -> State:
     topic_id = text(value.get("topicId"))
     if topic_id == ZERO_TOPIC_ID:
         topic_id = None
+    expires_ms = integer(value.get("expireTimestamp", -1))
     offset = Offset(
         offset=integer(value["offset"]),
         leader_epoch=integer(value.get("leaderEpoch", -1)),
         metadata=text(value.get("metadata")) or "",
         commit_timestamp_ms=integer(value.get("commitTimestamp", -1)),
         topic_id=topic_id,
+        expire_timestamp_ms=expires_ms if expires_ms >= 0 else None,
     )
     if topic_id is not None and state.topic_id(topic) != topic_id:
         state = with_topic(state, topic, topic_id=topic_id)

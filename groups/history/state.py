@@ -72,6 +72,8 @@ class Offset:
     metadata: str
     commit_timestamp_ms: int
     topic_id: str | None = None
+    expire_timestamp_ms: int | None = None
+    """Until when its client asked to keep it (records of version 1)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

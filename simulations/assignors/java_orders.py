@@ -17,6 +17,9 @@ K = TypeVar("K", bound=Hashable)
 DEFAULT_TABLE = 16
 """Slots of a ``HashMap`` that was made without a capacity, from its first insertion on."""
 
+LEAST_SLOTS = 2
+"""Slots of a new ``TimelineHashMap``."""
+
 _GOLDEN = 7046029254386353131
 _MASK_32 = 0xFFFFFFFF
 _MASK_64 = 0xFFFFFFFFFFFFFFFF
@@ -167,21 +170,29 @@ class HashOrder(Generic[K]):
             yield from self._buckets[slot]
 
 
+def grown(slots: int, size: int) -> int:
+    """Slots of a ``TimelineHashMap`` of ``size`` keys after one more put, be it of a known key."""
+    return 2 * slots if (size + 1) * 0.75 > slots else slots
+
+
 class TimelineOrder(Generic[K]):
     """The keys of Kafka's ``TimelineHashMap``: two slots at first, last inserted first within a slot."""
 
     __slots__ = ("_hash", "_size", "_slots")
 
-    def __init__(self, hash_of: Callable[[K], int], keys: Iterable[K] = ()) -> None:
+    def __init__(
+        self, hash_of: Callable[[K], int], keys: Iterable[K] = (), *, slots: int = LEAST_SLOTS
+    ) -> None:
+        """``slots``: those of a table that has held more keys than now."""
         self._hash = hash_of
-        self._slots: list[list[K]] = [[], []]
+        self._slots: list[list[K]] = [[] for _ in range(slots)]
         self._size = 0
         for key in keys:
             self.put(key)
 
     def put(self, key: K) -> None:
         """Inserts or replaces; the table doubles before, a replaced entry keeps its place."""
-        if (self._size + 1) * 0.75 > len(self._slots):
+        if grown(len(self._slots), self._size) > len(self._slots):
             self._grow()
         slot = self._slots[self._slot(key)]
         if key not in slot:

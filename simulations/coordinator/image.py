@@ -3,28 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from groups.wire.metadata_hash import group_hash, topic_hash
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImageTopic:
+    """``racks`` are, for each partition, those of the brokers that have its replicas; empty where none is known."""
+
     name: str
     topic_id: str
     partitions: int
+    racks: tuple[tuple[str, ...], ...] = ()
+
+    def racks_of(self, partition: int) -> tuple[str, ...]:
+        """Sorted; a rack that holds two replicas stands twice."""
+        return tuple(sorted(self.racks[partition])) if partition < len(self.racks) else ()
 
     @property
     def hash(self) -> int:
-        """The topic's share of a group's metadata hash; these brokers have no racks."""
-        return topic_hash(self.topic_id, self.name, [()] * self.partitions)
+        """The topic's share of a group's metadata hash."""
+        return topic_hash(self.topic_id, self.name, [self.racks_of(p) for p in range(self.partitions)])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Image:
-    """Topics by name, with what is computed from them kept at hand."""
+    """Topics by name, with what is computed from them kept at hand.
+
+    ``version`` is the offset of the metadata log up to which the image tells; a later image has a greater one.
+    """
 
     topics: Mapping[str, ImageTopic]
+    version: int = 0
     by_id: Mapping[str, ImageTopic] = field(init=False, compare=False, repr=False)
     _hashes: dict[str, int] = field(init=False, compare=False, repr=False, default_factory=dict)
 
@@ -42,12 +53,34 @@ class Image:
                 hashes[name] = self._hashes[name]
         return group_hash(hashes)
 
-    def with_partitions(self, name: str, partitions: int) -> Image:
-        """The image after a topic grew."""
-        old = self.topics[name]
-        grown = ImageTopic(name=name, topic_id=old.topic_id, partitions=partitions)
-        return Image(topics={**self.topics, name: grown})
+    def with_topic(self, topic: ImageTopic, version: int | None = None) -> Image:
+        """The image after a topic was created, changed, or made again under another id."""
+        return self._next({**self.topics, topic.name: topic}, version)
+
+    def without_topic(self, name: str, version: int | None = None) -> Image:
+        """The image after a topic was deleted."""
+        return self._next({other: topic for other, topic in self.topics.items() if other != name}, version)
+
+    def with_partitions(self, name: str, partitions: int, version: int | None = None) -> Image:
+        """The image after a topic grew; nothing is told of the new partitions' racks."""
+        return self.with_topic(replace(self.topics[name], partitions=partitions), version)
+
+    def created_since(self, older: Image) -> tuple[ImageTopic, ...]:
+        """Topics that the older image does not have under this id."""
+        return tuple(topic for topic_id, topic in self.by_id.items() if topic_id not in older.by_id)
+
+    def deleted_since(self, older: Image) -> tuple[ImageTopic, ...]:
+        """Topics of the older image whose id is gone, also those whose name lives on under another."""
+        return older.created_since(self)
 
     def topic_ids(self, names: Iterable[str]) -> tuple[str, ...]:
         """Ids of those of the names that exist, in the order of the names."""
         return tuple(self.topics[name].topic_id for name in names if name in self.topics)
+
+    def _next(self, topics: Mapping[str, ImageTopic], version: int | None) -> Image:
+        image = Image(topics=topics, version=self.version + 1 if version is None else version)
+        unchanged = {
+            name: known for name, known in self._hashes.items() if topics.get(name) is self.topics[name]
+        }
+        image._hashes.update(unchanged)
+        return image

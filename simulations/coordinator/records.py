@@ -13,8 +13,10 @@ from groups.wire.coordinator_schema import (
     CONSUMER_GROUP_CURRENT_MEMBER_ASSIGNMENT,
     CONSUMER_GROUP_MEMBER_METADATA,
     CONSUMER_GROUP_METADATA,
+    CONSUMER_GROUP_REGULAR_EXPRESSION,
     CONSUMER_GROUP_TARGET_ASSIGNMENT_MEMBER,
     CONSUMER_GROUP_TARGET_ASSIGNMENT_METADATA,
+    GROUP_METADATA,
     OFFSET_COMMIT,
 )
 from simulations.assignors.broker_order import in_memory_target
@@ -99,7 +101,43 @@ def current_assignment(group_id: str, member: ConsumerMember, *, with_epochs: bo
     )
 
 
-def offset_commit(group_id: str, offset: CommittedOffset, now_ms: int) -> Record:
+def regex(group_id: str, expression: str, topics: Iterable[str], version: int, timestamp_ms: int) -> Record:
+    """Type 16; the topics sorted, ``version`` that of the image that they were found in."""
+    return _value(
+        CONSUMER_GROUP_REGULAR_EXPRESSION,
+        {"groupId": group_id, "regularExpression": expression},
+        {"topics": list(topics), "version": version, "timestamp": timestamp_ms},
+    )
+
+
+def regex_gone(group_id: str, expression: str) -> Record:
+    key = {"groupId": group_id, "regularExpression": expression}
+    return {"type": CONSUMER_GROUP_REGULAR_EXPRESSION, "key": key, "version": None, "value": None}
+
+
+def classic_gone(group_id: str) -> Record:
+    """The tombstone of a classic group, also of one that is nothing but offsets."""
+    return {"type": GROUP_METADATA, "key": {"group": group_id}, "version": None, "value": None}
+
+
+def offset_gone(group_id: str, topic: str, partition: int) -> Record:
+    key = {"group": group_id, "topic": topic, "partition": partition}
+    return {"type": OFFSET_COMMIT, "key": key, "version": None, "value": None}
+
+
+def offset_commit(
+    group_id: str, offset: CommittedOffset, now_ms: int, expire_timestamp_ms: int | None = None
+) -> Record:
+    """Type 1: version 4, or version 1 where the request says until when the offset is to be kept."""
+    key = {"group": group_id, "topic": offset.topic, "partition": offset.partition}
+    if expire_timestamp_ms is not None:
+        kept: dict[str, Any] = {
+            "offset": offset.offset,
+            "metadata": offset.metadata,
+            "commitTimestamp": now_ms,
+            "expireTimestamp": expire_timestamp_ms,
+        }
+        return _value(OFFSET_COMMIT, key, kept, version=1)
     value: dict[str, Any] = {
         "offset": offset.offset,
         "leaderEpoch": offset.leader_epoch,
@@ -107,7 +145,6 @@ def offset_commit(group_id: str, offset: CommittedOffset, now_ms: int) -> Record
         "commitTimestamp": now_ms,
         "topicId": offset.topic_id,
     }
-    key = {"group": group_id, "topic": offset.topic, "partition": offset.partition}
     return _value(OFFSET_COMMIT, key, value, version=4)
 
 

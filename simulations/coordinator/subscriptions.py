@@ -7,9 +7,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from groups.history.consumer_state import ConsumerGroup, ConsumerMember
-from simulations.assignors.java_orders import utf16
+from simulations.assignors.java_orders import TimelineOrder, string_hash, utf16
+from simulations.coordinator.counts import Counts
 from simulations.coordinator.image import Image
 from simulations.coordinator.messages import UNCHANGED_TIMEOUT, Heartbeat
+from simulations.coordinator.outcome import Context
 
 Members = Mapping[str, ConsumerMember]
 
@@ -82,4 +84,43 @@ def preferred_assignor(group: Members, members: Members, configured: tuple[str, 
     return min(
         tied,
         key=lambda name: (name in known, configured.index(name) if name in configured else len(configured)),
+    )
+
+
+def subscribed_names(context: Context) -> frozenset[str]:
+    """Names that the group as replayed subscribes to: by members, and by each expression that was resolved."""
+    resolved = (name for regex in context.group.regexes.values() for name in regex.topics)
+    return frozenset((*context.counts.by_name, *resolved))
+
+
+def names_after(context: Context, old: ConsumerMember, new: ConsumerMember) -> frozenset[str]:
+    """The group's names with a member's update in place, which no record tells yet."""
+    by_name = context.counts.changed(old, new).by_name
+    gone = abandoned_regex(context, old, new)
+    resolved = (
+        name for regex, found in context.group.regexes.items() if regex != gone for name in found.topics
+    )
+    return frozenset((*by_name, *resolved))
+
+
+def abandoned_regex(context: Context, old: ConsumerMember, new: ConsumerMember) -> str | None:
+    """The member's old expression, if it changes it and nobody else subscribes by it."""
+    regex = old.subscribed_topic_regex
+    if not regex or regex == new.subscribed_topic_regex or context.counts.regexes.get(regex) != 1:
+        return None
+    return regex
+
+
+def subscription_is_homogeneous(context: Context, counts: Counts, members: int) -> bool:
+    """Kafka's subscription type of a group of so many members (``ConsumerGroup.subscriptionType``)."""
+    by_regex = Counter(name for regex in context.group.regexes.values() for name in regex.topics)
+    if not counts.regexes:
+        return not by_regex.keys() - counts.by_name.keys() and all(
+            count == members for count in counts.by_name.values()
+        )
+    first = next(iter(TimelineOrder(string_hash, counts.regexes)))
+    return (
+        counts.regexes[first] == members
+        and not counts.by_name
+        and all(count == 1 for count in by_regex.values())
     )

@@ -11,18 +11,32 @@ from collections.abc import Iterable, Mapping, Sequence
 from groups.history.consumer_state import ConsumerGroup, ConsumerMember
 from simulations.assignors import SERVER_ASSIGNORS, Assignment, GroupSpec, MemberSpec, Topic
 from simulations.assignors.broker_order import in_memory_target, signed_halves, topics_as_walked
-from simulations.assignors.java_orders import HashOrder, TimelineOrder, int_hash, string_hash, uuid_hash
+from simulations.assignors.java_orders import (
+    LEAST_SLOTS,
+    HashOrder,
+    TimelineOrder,
+    int_hash,
+    string_hash,
+    uuid_hash,
+)
 from simulations.coordinator.image import Image
 from simulations.coordinator.messages import Partitions
 from simulations.coordinator.subscriptions import all_names
 
 
-def members_in_order(group: ConsumerGroup, joiner: str | None, replaced: str | None = None) -> list[str]:
+def timeline_order(group: ConsumerGroup, slots: int = LEAST_SLOTS) -> TimelineOrder[str]:
+    """Member ids as the coordinator's own table of ``slots`` slots walks them."""
+    return TimelineOrder(string_hash, group.members, slots=slots)
+
+
+def members_in_order(
+    group: ConsumerGroup, joiner: str | None, replaced: str | None = None, *, slots: int = LEAST_SLOTS
+) -> list[str]:
     """Member ids as an assignor gets them: a new ``HashMap``, filled in timeline order, the joiner last.
 
     Then the static member whose place it takes is taken out.
     """
-    order = HashOrder.filled(string_hash, TimelineOrder(string_hash, group.members))
+    order = HashOrder.filled(string_hash, timeline_order(group, slots))
     if joiner is not None:
         order.put(joiner)
     if replaced is not None:

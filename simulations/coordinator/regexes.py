@@ -1,0 +1,89 @@
+"""Regular expressions of a group: which topics they match, and how a broken one is told.
+
+Theory of operation. A heartbeat that brings an expression compiles it, and a bad one is refused. What it matches is
+found by a task in the background, for all expressions of the group at once (``resolve``); the result comes back as an
+operation of its own, which writes a type 16 record for each and, if the topics changed, the next group epoch. The
+next heartbeat of anybody then computes a target.
+
+A broker compiles with RE2J, here RE2 itself does, of which RE2J is the translation to Java: both accept the same
+expressions and match alike. Their words for a broken one differ; ``description`` gives RE2J's.
+
+Kafka: ``GroupMetadataManager.maybeUpdateRegularExpressions``, ``refreshRegularExpressions`` and
+``handleRegularExpressionsResult``.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import re2
+
+from simulations.assignors.java_orders import utf16
+from simulations.coordinator.image import Image
+from simulations.coordinator.outcome import Resolution, ResolveRegexes
+
+_WORDS: Final = (
+    ("no argument for repetition operator", "missing argument to repetition operator"),
+    ("invalid repetition size", "invalid repeat count"),
+    ("bad repetition operator", "invalid nested repetition operator"),
+    ("missing ]", "missing closing ]"),
+    ("missing )", "missing closing )"),
+    ("unexpected )", "unexpected )"),
+    ("trailing \\", "trailing backslash at end of expression"),
+    ("invalid perl operator", "invalid or unsupported Perl syntax"),
+    ("invalid character class range", "invalid character class range"),
+    ("invalid escape sequence", "invalid escape sequence"),
+    ("invalid named capture group", "invalid named capture"),
+    ("pattern too large", "expression too large"),
+)
+"""RE2's words, and RE2J's for the same fault (``com.google.re2j.Parser``)."""
+
+
+def resolve(task: ResolveRegexes, image: Image, started_ms: int) -> Resolution:
+    """The topics of the image, internal ones too, that each expression matches in full.
+
+    One that does not compile matches nothing. A broker leaves topics out that the member may not describe; here all
+    may be described.
+    """
+    topics: dict[str, tuple[str, ...]] = {}
+    for regex in task.regexes:
+        pattern = _compiled(regex)
+        matched = [] if pattern is None else [name for name in image.topics if pattern.fullmatch(name)]
+        topics[regex] = tuple(sorted(matched, key=utf16))
+    return Resolution(topics=topics, version=image.version, timestamp_ms=started_ms)
+
+
+def description(regex: str) -> str | None:
+    """What is wrong with an expression, in RE2J's words; ``None`` if nothing is."""
+    try:
+        re2.compile(regex, _QUIET)
+    except re2.error as error:
+        return _translated(_told(error))
+    return None
+
+
+def _compiled(regex: str) -> re2._Regexp | None:
+    try:
+        return re2.compile(regex, _QUIET)
+    except re2.error:
+        return None
+
+
+def _quiet() -> re2.Options:
+    """RE2 would write what it refuses to standard error."""
+    options = re2.Options()
+    options.log_errors = False
+    return options
+
+
+_QUIET: Final = _quiet()
+
+
+def _told(error: Exception) -> str:
+    told = error.args[0] if error.args else b""
+    return told.decode("utf-8", "replace") if isinstance(told, bytes) else str(told)
+
+
+def _translated(told: str) -> str:
+    """``missing closing ]`` from RE2's ``missing ]: [a``; which part of the expression is meant is not told."""
+    return next((of_java for words, of_java in _WORDS if told.startswith(words)), told)
