@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from groups.history import modern
-from groups.history.consumer_state import STABLE, ConsumerMember, ResolvedRegex
+from groups.history.consumer_state import NO_NOTE, STABLE, AssignorNote, ConsumerMember, ResolvedRegex
 from groups.history.fields import integer, text
 from groups.history.modern import Fields, Tombstone, Value, assignment_of, with_current
 from groups.history.modern_state import with_member, without
@@ -36,7 +36,9 @@ def _partition_metadata(state: State, _key: Fields, value: Fields) -> State:
             state = with_topic(state, state.names[topic_id], topic_id=topic_id, partitions=partitions)
         else:
             state = replace(state, partitions_by_id={**state.partitions_by_id, topic_id: partitions})
-    return replace(state, consumer=replace(state.consumer, has_partition_metadata=True))
+    counts = {str(topic["topicId"]): integer(topic["numPartitions"]) for topic in value.get("topics") or ()}
+    group = replace(state.consumer, has_partition_metadata=True, partition_counts=counts)
+    return replace(state, consumer=group)
 
 
 def _member(state: State, key: Fields, value: Fields) -> State:
@@ -55,10 +57,30 @@ def _member(state: State, key: Fields, value: Fields) -> State:
         rebalance_timeout_ms=integer(value.get("rebalanceTimeoutMs", -1)),
         server_assignor=text(value.get("serverAssignor")),
         classic=value.get("classicMemberMetadata"),
+        client_assignors=tuple(value.get("assignors") or ()),
     )
     return replace(
         seen_names(state, names),
         consumer=with_member(state.consumer, new),
+    )
+
+
+def _target_member(state: State, key: Fields, value: Fields) -> State:
+    """Type 7, with what a client-side assignor told beside the partitions, where KIP-848's record has it."""
+    state = modern.target_member(state, key, value)
+    member_id, note, notes = str(key["memberId"]), _note(value), state.consumer.target_notes
+    if note == notes.get(member_id, NO_NOTE):
+        return state
+    return replace(state, consumer=replace(state.consumer, target_notes={**notes, member_id: note}))
+
+
+def _note(value: Fields) -> AssignorNote:
+    if "metadataBytes" not in value:
+        return NO_NOTE
+    return AssignorNote(
+        error=integer(value.get("error", 0)),
+        version=integer(value.get("metadataVersion", 0)),
+        data=text(value.get("metadataBytes")) or "",
     )
 
 
@@ -75,6 +97,7 @@ def _current_member(state: State, key: Fields, value: Fields) -> State:
         state=None if code is None else integer(code),
         assigned=assignment_of(value.get("assignedPartitions"), epoch),
         pending_revocation=assignment_of(value.get("partitionsPendingRevocation"), epoch),
+        note=_note(value),
     )
     return with_current(seen_ids(seen_ids(state, new.assigned), new.pending_revocation), old, new)
 
@@ -95,7 +118,7 @@ def _regex(state: State, key: Fields, value: Fields) -> State:
 
 
 def _partition_metadata_gone(state: State, _key: Fields) -> State:
-    return replace(state, consumer=replace(state.consumer, has_partition_metadata=False))
+    return replace(state, consumer=replace(state.consumer, has_partition_metadata=False, partition_counts={}))
 
 
 def _regex_gone(state: State, key: Fields) -> State:
@@ -108,7 +131,7 @@ _VALUES: Final[Mapping[int, Value]] = {
     4: _partition_metadata,
     5: _member,
     6: modern.target_epoch,
-    7: modern.target_member,
+    7: _target_member,
     8: _current_member,
     16: _regex,
 }

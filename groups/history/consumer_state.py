@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Final
 
-from groups.history.modern_state import FIRST_EPOCH, UNKNOWN_STATE_NAME, ModernGroup, ModernMember
+from groups.history.modern_state import FIRST_EPOCH, UNKNOWN_STATE_NAME, ModernGroup, ModernMember, without
 
 STABLE: Final = 0
 UNREVOKED_PARTITIONS: Final = 1
@@ -21,6 +21,18 @@ STATE_NAMES: Final[Mapping[int, str]] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AssignorNote:
+    """What a client-side assignor tells a member beside its partitions (KIP-848 only); ``data`` is base64."""
+
+    error: int = 0
+    version: int = 0
+    data: str = ""
+
+
+NO_NOTE: Final = AssignorNote()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ConsumerMember(ModernMember):
     """A member as its type 5 and type 8 records tell. ``state`` is ``None`` where a ``kip`` record tells none."""
 
@@ -32,6 +44,9 @@ class ConsumerMember(ModernMember):
     server_assignor: str | None = None
     classic: Mapping[str, Any] | None = None
     """``{"sessionTimeoutMs", "supportedProtocols": [{"name", "metadata"}]}`` of a member of the classic protocol."""
+    client_assignors: tuple[Mapping[str, Any], ...] = ()
+    """Rows of the proposal's type 5: ``name``, ``minimumVersion``, ``maximumVersion``, ``reason``, ``version``, ``metadata``."""
+    note: AssignorNote = NO_NOTE
 
     @property
     def state_name(self) -> str:
@@ -58,6 +73,14 @@ class ConsumerGroup(ModernGroup):
     members: Mapping[str, ConsumerMember] = field(default_factory=dict)
     regexes: Mapping[str, ResolvedRegex] = field(default_factory=dict)
     has_partition_metadata: bool = False
+    partition_counts: Mapping[str, int] = field(default_factory=dict)
+    """Topic id → number of partitions, as the last type 4 tells."""
+    target_notes: Mapping[str, AssignorNote] = field(default_factory=dict)
+
+    def without_target(self, member_id: str) -> ConsumerGroup:
+        """The group without the member's target, and without what its assignor told with it."""
+        target, notes = without(self.target, member_id), without(self.target_notes, member_id)
+        return replace(self, target=target, target_notes=notes)
 
     def subscribed_topics(self, member: ConsumerMember) -> tuple[str, ...]:
         """The member's names, then the topics of its resolved regex that are not among them."""

@@ -5,6 +5,12 @@ from __future__ import annotations
 from typing import Final, Protocol
 
 from groups.history.state import Semantics
+from simulations.coordinator.client_messages import (
+    InstallAnswer,
+    InstallAssignment,
+    PrepareAnswer,
+    PrepareAssignment,
+)
 from simulations.coordinator.kafka import KafkaCoordinator
 from simulations.coordinator.kip import KipCoordinator
 from simulations.coordinator.messages import CommitAnswer, Heartbeat, HeartbeatAnswer, OffsetCommit
@@ -21,6 +27,10 @@ class Coordinator(Protocol):
     def expired(
         self, context: Context, timer: str, member_id: str | None, bound_epoch: int | None
     ) -> Outcome[None]: ...
+
+    def prepare(self, context: Context, request: PrepareAssignment) -> Outcome[PrepareAnswer]: ...
+
+    def install(self, context: Context, request: InstallAssignment) -> Outcome[InstallAnswer]: ...
 
     def image_changed(self, context: Context, names: tuple[str, ...]) -> Outcome[None]: ...
 

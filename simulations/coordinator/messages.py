@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
+
+from groups.history.consumer_state import NO_NOTE, AssignorNote
+from simulations.assignors.client_side import Offer
 
 HEARTBEAT_API: Final = "ConsumerGroupHeartbeat"
 COMMIT_API: Final = "OffsetCommit"
@@ -33,6 +37,8 @@ class Heartbeat:
     subscribed_topic_names: tuple[str, ...] | None = None
     subscribed_topic_regex: str | None = None
     server_assignor: str | None = None
+    client_assignors: tuple[Offer, ...] | None = None
+    """What no release has: the assignors that can run on this member, the best first."""
     owned: Partitions | None = None
     client_id: str = ""
     client_host: str = "/127.0.0.1"
@@ -46,6 +52,7 @@ class Heartbeat:
             self.subscribed_topic_names,
             self.subscribed_topic_regex,
             self.server_assignor,
+            self.client_assignors,
             self.owned,
         )
         return (
@@ -73,6 +80,18 @@ class Heartbeat:
             body["subscribedTopicRegex"] = self.subscribed_topic_regex
         if self.server_assignor is not None:
             body["serverAssignor"] = self.server_assignor
+        if self.client_assignors is not None:
+            body["clientAssignors"] = [
+                {
+                    "name": offer.name,
+                    "minimumVersion": offer.minimum_version,
+                    "maximumVersion": offer.maximum_version,
+                    "reason": offer.reason,
+                    "metadataVersion": offer.metadata.version,
+                    "metadataBytes": b64encode(offer.metadata.data).decode(),
+                }
+                for offer in self.client_assignors
+            ]
         if self.owned is not None:
             body["topicPartitions"] = topic_partitions(self.owned)
         return body
@@ -80,7 +99,11 @@ class Heartbeat:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeartbeatAnswer:
-    """ConsumerGroupHeartbeat response. ``pending`` is what KIP-848 adds to an assignment: not yet released."""
+    """ConsumerGroupHeartbeat response; ``pending`` to ``compute`` are what KIP-848 has and no release.
+
+    ``pending`` is assigned and not yet released by others, ``note`` what a client-side assignor tells beside the
+    partitions; ``compute`` asks the member to run its assignor for the group.
+    """
 
     error_code: int = 0
     error_message: str | None = None
@@ -89,6 +112,8 @@ class HeartbeatAnswer:
     heartbeat_interval_ms: int = 0
     assigned: Partitions | None = None
     pending: Partitions | None = None
+    note: AssignorNote = NO_NOTE
+    compute: bool = False
 
     def body(self) -> dict[str, Any]:
         assignment: dict[str, Any] | None = None
@@ -96,7 +121,11 @@ class HeartbeatAnswer:
             assignment = {"topicPartitions": topic_partitions(self.assigned)}
             if self.pending is not None:
                 assignment["pendingTopicPartitions"] = topic_partitions(self.pending)
-        return {
+            if self.note != NO_NOTE:
+                assignment["error"] = self.note.error
+                assignment["metadataVersion"] = self.note.version
+                assignment["metadataBytes"] = self.note.data
+        body: dict[str, Any] = {
             "errorCode": int(self.error_code),
             "errorMessage": self.error_message,
             "memberId": self.member_id,
@@ -104,6 +133,9 @@ class HeartbeatAnswer:
             "heartbeatIntervalMs": self.heartbeat_interval_ms,
             "assignment": assignment,
         }
+        if self.compute:
+            body["shouldComputeAssignment"] = True
+        return body
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,6 +8,7 @@ from typing import Any, Generic, TypeVar
 
 from groups.history.consumer_state import ConsumerGroup
 from groups.history.state import Protocol, State
+from simulations.coordinator.choosing import Chosen
 from simulations.coordinator.image import Image
 from simulations.coordinator.settings import MAX_INT, Settings
 
@@ -47,6 +48,8 @@ class Memory:
     """Version of the newest image that brought a topic which the coordinator had not seen."""
     rebalancing: frozenset[str] = frozenset()
     """Members whose rebalance timer runs; the shard keeps it by the timer commands."""
+    chosen: Chosen | None = None
+    """The member that a client-side assignor is to run on (``kip`` only)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,7 +98,7 @@ class TimerCancel:
 
 TimerCommand = TimerStart | TimerCancel
 
-SESSION, REBALANCE, ASSIGNMENT = "session", "rebalance", "assignment"
+SESSION, REBALANCE, ASSIGNMENT, COMPUTE = "session", "rebalance", "assignment", "compute"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,6 +13,12 @@ from typing import TypeVar
 
 from groups.history.fold import replay_record
 from groups.history.state import Semantics, State, initial_state
+from simulations.coordinator.client_messages import (
+    InstallAnswer,
+    InstallAssignment,
+    PrepareAnswer,
+    PrepareAssignment,
+)
 from simulations.coordinator.image import Image
 from simulations.coordinator.interface import COORDINATORS
 from simulations.coordinator.messages import CommitAnswer, Heartbeat, HeartbeatAnswer, OffsetCommit
@@ -62,6 +68,12 @@ class Shard:
 
     def commit(self, request: OffsetCommit, now_ms: int) -> Outcome[CommitAnswer]:
         return self._done(self._rules.commit(self.context(now_ms), request))
+
+    def prepare(self, request: PrepareAssignment, now_ms: int) -> Outcome[PrepareAnswer]:
+        return self._done(self._rules.prepare(self.context(now_ms), request))
+
+    def install(self, request: InstallAssignment, now_ms: int) -> Outcome[InstallAnswer]:
+        return self._done(self._rules.install(self.context(now_ms), request))
 
     def expired(
         self, timer: str, member_id: str | None, bound_epoch: int | None, now_ms: int

@@ -6,6 +6,12 @@ from dataclasses import replace
 
 from simulations.assignors import AssignorError
 from simulations.coordinator import commits
+from simulations.coordinator.client_messages import (
+    InstallAnswer,
+    InstallAssignment,
+    PrepareAnswer,
+    PrepareAssignment,
+)
 from simulations.coordinator.errors import ErrorCode, RequestRefused
 from simulations.coordinator.kafka.heartbeat import answer_heartbeat
 from simulations.coordinator.kafka.leaving import leave, remove
@@ -38,6 +44,14 @@ class KafkaCoordinator:
 
     def commit(self, context: Context, request: OffsetCommit) -> Outcome[CommitAnswer]:
         return commits.commit(context, request, older_epochs=True)
+
+    def prepare(self, context: Context, request: PrepareAssignment) -> Outcome[PrepareAnswer]:
+        """No release has this API: a broker closes the connection, a client reads it as an unsupported version."""
+        return Outcome(answer=PrepareAnswer(error_code=ErrorCode.UNSUPPORTED_VERSION))
+
+    def install(self, context: Context, request: InstallAssignment) -> Outcome[InstallAnswer]:
+        """As ``prepare``."""
+        return Outcome(answer=InstallAnswer(error_code=ErrorCode.UNSUPPORTED_VERSION))
 
     def expired(
         self, context: Context, timer: str, member_id: str | None, bound_epoch: int | None
