@@ -92,6 +92,20 @@ def frame(request: HttpRequest, timeline_id: str) -> HttpResponse:
     return json_response(found)
 
 
+def metrics(request: HttpRequest, timeline_id: str) -> HttpResponse:
+    """Kafka's own metrics of the group and its consumers, as of a moment."""
+    timeline = storage.get(timeline_id)
+    at = number(request.GET, "at", timeline.last)
+    found = storage.metrics_at(timeline, at)
+    if found is None:
+        raise BadRequest(
+            f"Timeline {timeline_id} has entries 1 to {timeline.last}; there is no {at}.",
+            status=404,
+            field="at",
+        )
+    return json_response(found)
+
+
 def entries(request: HttpRequest, timeline_id: str) -> HttpResponse:
     timeline = storage.get(timeline_id)
     first = number(request.GET, "from", 1, least=1)

@@ -14,6 +14,7 @@ urlpatterns = [
     path(f"{T}/chunks/<int:first>", endpoint(GET=timelines.chunk), name="api-chunk"),
     path(f"{T}/changes", endpoint(GET=timelines.changes), name="api-changes"),
     path(f"{T}/frame", endpoint(GET=timelines.frame), name="api-frame"),
+    path(f"{T}/metrics", endpoint(GET=timelines.metrics), name="api-metrics"),
     path(f"{T}/entries", endpoint(GET=timelines.entries), name="api-entries"),
     path(f"{T}/figures/epochs", endpoint(GET=timelines.epochs_figure), name="api-figure-epochs"),
     path(f"{T}/topics", endpoint(PATCH=timelines.name_topics), name="api-topics"),

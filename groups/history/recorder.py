@@ -18,6 +18,7 @@ from groups.history.exchange import Causes, Exchange
 from groups.history.findings import Finder
 from groups.history.fold import replay
 from groups.history.frames import FrameMaker
+from groups.history.metrics import Metrics
 from groups.history.state import Anomaly, Protocol, Semantics, initial_state
 from groups.history.steps import step_between
 from groups.history.verdict import verdict
@@ -36,7 +37,7 @@ BATCH_BYTES_FULL: Final = 1024 * 1024
 class Batch:
     """What storage keeps of the entries ``first`` to ``last``; the bytes are JSON.
 
-    ``checkpoint`` is set when a chunk begins with this batch: ``{"sequence": first - 1, "frame", "findings"}``.
+    ``checkpoint`` is set when a chunk begins with this batch: ``{"sequence": first - 1, "frame", "findings", "metrics"}``.
     ``summary`` tells the whole timeline so far.
     """
 
@@ -100,6 +101,7 @@ class Recorder:
         self._frame: Frame = self._maker.frame(self._state)
         self._cut_frame: Frame = self._frame
         self.finder = Finder()
+        self._metrics = Metrics()
         self._causes = Causes()
         self._unit: list[Entry] = []
         self._anomalies: list[Anomaly] = []
@@ -187,6 +189,8 @@ class Recorder:
         assert exchange is not None
         for step in exchange.steps:
             self.finder.add(step, self._causes.of(step))
+            for entry in step.entries:
+                self._metrics.add(entry)
         moment = exchange.moment(self.finder.cast, self._causes)
         entries, changes, moments = self._ready
         entries.extend(self._held[0])
@@ -204,6 +208,7 @@ class Recorder:
                 "sequence": self._cut_frame["sequence"],
                 "frame": self._cut_frame,
                 "findings": self.finder.to_json(),
+                "metrics": self._metrics.to_json(),
             }
         )
 

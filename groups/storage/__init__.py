@@ -22,6 +22,7 @@ from groups.storage.reading import (
     frame_at,
     get,
     listing,
+    metrics_at,
     version,
 )
 from groups.storage.refolding import protocol_at_start, refold, stale, summary_at
@@ -67,6 +68,7 @@ __all__ = [
     "interrupt",
     "listing",
     "lost_timelines",
+    "metrics_at",
     "new_id",
     "open_writer",
     "protocol_at_start",

@@ -11,8 +11,10 @@ import orjson
 from django.db.models import QuerySet
 
 from groups.history.changes import apply
+from groups.history.entries import Entry
 from groups.history.fold import FOLD_VERSION
 from groups.history.frames import frame
+from groups.history.metrics import Metrics
 from groups.history.state import Semantics, initial_state
 from groups.models import Batch, Folded, Timeline
 from groups.storage.errors import NoSuchTimeline, NotReady
@@ -131,6 +133,23 @@ def frame_at(timeline: Timeline, sequence: int) -> dict[str, Any] | None:
         )
     named_frame: dict[str, Any] = named(fresh, timeline.topic_names)
     return named_frame
+
+
+def metrics_at(timeline: Timeline, sequence: int) -> dict[str, Any] | None:
+    """Kafka's metrics as of entry ``sequence`` (see ``Metrics.values``); null beyond the end. One chunk is read."""
+    shown = frame_at(timeline, sequence)
+    if shown is None:
+        return None
+    start = _folded(timeline).filter(checkpoint__isnull=False, first__lte=sequence).order_by("-first").first()
+    if start is None:
+        return Metrics().values(shown)
+    metrics = Metrics.from_json(orjson.loads(bytes(start.checkpoint or b""))["metrics"])
+    rows = Batch.objects.filter(timeline=timeline, last__gte=start.first, first__lte=sequence)
+    for row in rows.order_by("first").iterator(chunk_size=ROWS_AT_ONCE):
+        for entry in orjson.loads(row.entries):
+            if start.first <= entry["sequence"] <= sequence:
+                metrics.add(Entry.from_json(entry))
+    return metrics.values(shown)
 
 
 def changes_after(timeline: Timeline, after: int) -> bytes:

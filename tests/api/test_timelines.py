@@ -12,8 +12,9 @@ from django.test import Client
 from explorer.api import timelines
 from groups import storage
 from groups.history.changes import apply, unapply
-from groups.history.entries import ENTRY_FORMAT
+from groups.history.entries import ENTRY_FORMAT, Entry
 from groups.history.fold import FOLD_VERSION
+from groups.history.metrics import Metrics
 from groups.models import Timeline
 from tests.api.conftest import Api
 from tests.stories import TOPIC_ID, Story, a_day_of_three
@@ -125,6 +126,20 @@ def test_entries_are_told_from_one_sequence_to_another(stored: Stored, api: Api)
     )
     assert len(api.get(path)[1]["entries"]) == 20
     assert api.get(path, **{"from": 30, "to": 40}) == (200, {"entries": []})
+
+
+def test_metrics_stand_as_of_any_moment_and_a_chunk_says_the_same_as_the_whole_log(
+    stored: Stored, api: Api
+) -> None:
+    timeline = stored(a_day_of_three())
+    status, found = api.get(f"timelines/{timeline.id}/metrics?at=9")
+    assert (status, found["sequence"]) == (200, 9)
+    straight = Metrics()
+    for entry in storage.entries_between(timeline, 1, 9):
+        straight.add(Entry.from_json(entry))
+    assert found == straight.values(storage.frame_at(timeline, 9) or {})
+    status, refused = api.get(f"timelines/{timeline.id}/metrics?at=999")
+    assert (status, refused["error"]["field"]) == (404, "at")
 
 
 def test_the_figure_of_epochs_has_a_line_for_each_member(stored: Stored, api: Api) -> None:

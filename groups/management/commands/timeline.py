@@ -19,7 +19,7 @@ from groups.history.state import initial_state
 from groups.models import Timeline
 from groups.storage.names import named
 
-FORMATS = ("entries", "frames", "records", "findings", "verdict")
+FORMATS = ("entries", "frames", "records", "findings", "verdict", "metrics")
 
 NO = 1
 """Exit code where the answer is "no": not found."""
@@ -38,7 +38,9 @@ class Command(BaseCommand):
         in_one_line(parser)
         verbs = parser.add_subparsers(dest="verb", required=True, metavar="list|show")
         verbs.add_parser("list", help="a line for each stored timeline, the newest first")
-        show = verbs.add_parser("show", help="a timeline's entries, frames, records, findings or verdict")
+        show = verbs.add_parser(
+            "show", help="a timeline's entries, frames, records, findings, verdict or metrics"
+        )
         show.add_argument("id", help="as `timeline list` tells it")
         show.add_argument("--format", choices=FORMATS, default="entries", help="default: entries")
         moment = show.add_mutually_exclusive_group()
@@ -152,10 +154,24 @@ def verdict(timeline: Timeline, at: int | None) -> Iterator[dict[str, Any]]:
     yield found if found is not None else {"text": "unknown", "clauses": []}
 
 
+def metrics(timeline: Timeline, at: int | None) -> Iterator[dict[str, Any]]:
+    """Kafka's own metrics at the moment, or at the end."""
+    found = storage.metrics_at(timeline, timeline.last if at is None else at)
+    if found is not None:
+        yield found
+
+
 def summary_at(timeline: Timeline, at: int | None) -> dict[str, Any]:
     summary = timeline.summary if at is None else storage.summary_at(timeline, at)
     shown: dict[str, Any] = named(summary, timeline.topic_names)
     return shown
 
 
-SHOW = {"entries": entries, "frames": frames, "records": records, "findings": findings, "verdict": verdict}
+SHOW = {
+    "entries": entries,
+    "frames": frames,
+    "records": records,
+    "findings": findings,
+    "verdict": verdict,
+    "metrics": metrics,
+}

@@ -1,0 +1,9 @@
+"""Kafka's own metrics of a group, as they would stand at a moment of its timeline.
+
+``table`` says which there are, ``sampled`` how Kafka measures over windows, ``broker`` and ``clients`` what an entry adds to
+them, ``fold`` puts them together.
+"""
+
+from groups.history.metrics.fold import Metrics
+
+__all__ = ["Metrics"]

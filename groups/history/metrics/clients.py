@@ -1,0 +1,166 @@
+"""What a group's entries add to one consumer's metrics, on the coordinator's clock."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from groups.history.entries import Entry
+from groups.history.metrics.sampled import Sampled
+
+HOUR_MS: Final = 3_600_000
+LATENCIES: Final[Mapping[str, str]] = {
+    "on_partitions_revoked": "partition-revoked-latency",
+    "on_partitions_assigned": "partition-assigned-latency",
+    "on_partitions_lost": "partition-lost-latency",
+}
+
+_Owned = frozenset[tuple[str, int]]
+
+
+class ClientMetrics:
+    """One member's. A rebalance lasts from the answer that brings an assignment to its acknowledgement."""
+
+    def __init__(self) -> None:
+        self._heartbeats = self._commits = self._rebalances = self._failed = 0
+        self._latency_total_ms = 0
+        self._heartbeat_ms: int | None = None
+        self._rebalanced_ms: int | None = None
+        self._began_ms: int | None = None
+        self._calling_since_ms: int | None = None
+        self._acknowledged: _Owned | None = None
+        self._stats: dict[str, Sampled] = {}
+
+    def request(self, entry: Entry) -> None:
+        payload = entry.payload
+        if payload["api"] == "OffsetCommit":
+            self._commits += 1
+            self._stat("commit").record(1, entry.at_ms)
+            return
+        if payload["api"] != "ConsumerGroupHeartbeat":
+            return
+        self._heartbeats += 1
+        self._heartbeat_ms = entry.at_ms
+        self._stat("heartbeat").record(1, entry.at_ms)
+        if payload.get("steady"):
+            return
+        body = payload["body"]
+        if body.get("memberEpoch", 0) <= 0:
+            # Who joins or leaves holds nothing that it has acknowledged; what it was about to take is off.
+            self._acknowledged = self._began_ms = None
+            return
+        if body.get("topicPartitions") is not None:
+            self._acknowledged = _owned(body["topicPartitions"])
+            if self._began_ms is not None:
+                latency_ms = entry.at_ms - self._began_ms
+                self._began_ms, self._rebalanced_ms = None, entry.at_ms
+                self._rebalances += 1
+                self._latency_total_ms += latency_ms
+                self._stat("rebalance-latency").record(latency_ms, entry.at_ms)
+
+    def response(self, entry: Entry) -> None:
+        if entry.payload["api"] != "ConsumerGroupHeartbeat":
+            return
+        body = entry.payload["body"]
+        if body.get("errorCode"):
+            if self._began_ms is not None:
+                self._failed += 1
+                self._stat("failed-rebalance").record(1, entry.at_ms)
+            self._began_ms = self._acknowledged = None
+            return
+        assignment = body.get("assignment")
+        if assignment is None or self._began_ms is not None:
+            return
+        told = assignment.get("topicPartitions", assignment.get("assignedTopicPartitions")) or ()
+        if _owned(told) != self._acknowledged:
+            self._began_ms = entry.at_ms
+
+    def callback(self, entry: Entry) -> None:
+        if entry.payload.get("phase") == "start":
+            self._calling_since_ms = entry.at_ms
+        elif self._calling_since_ms is not None:
+            name = LATENCIES.get(str(entry.payload.get("callback")))
+            if name is not None:
+                self._stat(name).record(entry.at_ms - self._calling_since_ms, entry.at_ms)
+            self._calling_since_ms = None
+
+    def values(
+        self, now_ms: int, owned: Mapping[str, Iterable[int]] | None
+    ) -> list[tuple[str, float | int | None]]:
+        latency, failed = self._asked("rebalance-latency"), self._asked("failed-rebalance")
+        values: list[tuple[str, float | int | None]] = [
+            ("rebalance-total", self._rebalances),
+            ("rebalance-rate-per-hour", latency.count_rate(now_ms, HOUR_MS)),
+            ("rebalance-latency-avg", latency.average(now_ms)),
+            ("rebalance-latency-max", latency.greatest(now_ms)),
+            ("rebalance-latency-total", self._latency_total_ms),
+            ("failed-rebalance-total", self._failed),
+            ("failed-rebalance-rate-per-hour", failed.count_rate(now_ms, HOUR_MS)),
+            ("last-rebalance-seconds-ago", _seconds_ago(self._rebalanced_ms, now_ms)),
+            (
+                "assigned-partitions",
+                None if owned is None else sum(len(list(part)) for part in owned.values()),
+            ),
+            ("heartbeat-total", self._heartbeats),
+            ("heartbeat-rate", self._asked("heartbeat").count_rate(now_ms)),
+            ("last-heartbeat-seconds-ago", _seconds_ago(self._heartbeat_ms, now_ms)),
+            ("commit-total", self._commits),
+            ("commit-rate", self._asked("commit").count_rate(now_ms)),
+        ]
+        for name in LATENCIES.values():
+            stat = self._asked(name)
+            values += [(f"{name}-avg", stat.average(now_ms)), (f"{name}-max", stat.greatest(now_ms))]
+        return values
+
+    def to_json(self) -> dict[str, Any]:
+        acknowledged = self._acknowledged
+        return {
+            "counts": [
+                self._heartbeats,
+                self._commits,
+                self._rebalances,
+                self._failed,
+                self._latency_total_ms,
+            ],
+            "times_ms": [self._heartbeat_ms, self._rebalanced_ms, self._began_ms, self._calling_since_ms],
+            "acknowledged": None if acknowledged is None else sorted(acknowledged),
+            "sampled": {name: stat.to_json() for name, stat in self._stats.items()},
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> ClientMetrics:
+        metrics = cls()
+        (
+            metrics._heartbeats,
+            metrics._commits,
+            metrics._rebalances,
+            metrics._failed,
+            metrics._latency_total_ms,
+        ) = data["counts"]
+        (
+            metrics._heartbeat_ms,
+            metrics._rebalanced_ms,
+            metrics._began_ms,
+            metrics._calling_since_ms,
+        ) = data["times_ms"]
+        if data["acknowledged"] is not None:
+            metrics._acknowledged = frozenset((topic, number) for topic, number in data["acknowledged"])
+        metrics._stats = {name: Sampled(*stat) for name, stat in data["sampled"].items()}
+        return metrics
+
+    def _stat(self, name: str) -> Sampled:
+        return self._stats.setdefault(name, Sampled())
+
+    def _asked(self, name: str) -> Sampled:
+        """One that need not be kept: asking changes nothing."""
+        return self._stats.get(name) or Sampled()
+
+
+def _owned(topics: Iterable[Mapping[str, Any]]) -> _Owned:
+    return frozenset(
+        (str(topic["topicId"]), int(number)) for topic in topics for number in topic["partitions"]
+    )
+
+
+def _seconds_ago(since_ms: int | None, now_ms: int) -> int:
+    return -1 if since_ms is None else (now_ms - since_ms) // 1000

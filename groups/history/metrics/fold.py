@@ -1,0 +1,116 @@
+"""The metrics of a timeline as a fold over its entries, which a checkpoint can carry."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from groups.history.entries import Entry, Kind
+from groups.history.metrics.broker import BrokerMetrics
+from groups.history.metrics.clients import ClientMetrics
+from groups.history.metrics.table import METRICS, NOT_TOLD
+
+CLIENTS_MAX: Final = 2_000
+"""Consumers that are measured, the first ones: twice the members of the largest group that a board shows."""
+
+_MALFORMED = (LookupError, TypeError, ValueError, AttributeError)
+"""What reading an entry of another shape raises; such an entry measures nothing."""
+
+
+class Metrics:
+    """``add`` entries in order, then ``values`` as of a moment, or go on."""
+
+    def __init__(self) -> None:
+        self._broker = BrokerMetrics()
+        self._clients: dict[str, ClientMetrics] = {}
+
+    def add(self, entry: Entry) -> None:
+        try:
+            self._add(entry)
+        except _MALFORMED:
+            # The fold has told of it; a measurement that is missing is all that is lost.
+            return
+
+    def _add(self, entry: Entry) -> None:
+        match entry.kind:
+            case Kind.REQUEST:
+                client = self._client(entry.actor)
+                if client is not None:
+                    client.request(entry)
+            case Kind.RESPONSE:
+                client = self._clients.get(str(entry.payload.get("to")))
+                if client is not None:
+                    client.response(entry)
+            case Kind.CALLBACK:
+                client = self._client(entry.actor)
+                if client is not None:
+                    client.callback(entry)
+            case _:
+                self._broker.add(entry)
+
+    def _client(self, member_id: str) -> ClientMetrics | None:
+        client = self._clients.get(member_id)
+        if client is None and len(self._clients) < CLIENTS_MAX:
+            client = self._clients[member_id] = ClientMetrics()
+        return client
+
+    def values(self, frame: Mapping[str, Any]) -> dict[str, Any]:
+        """``{"sequence", "at_ms", "broker": [{"where", "name", "tags", "value", "unit", "about", "proposed"}], "clients":
+        [{"member", "client_id", "metrics": [{"name", "value", …}]}], "not_told": [{"where", "name", "why"}]}``.
+
+        ``frame`` is that of the moment. A value is ``None`` where Kafka would say NaN: nothing happened in the last minute.
+        """
+        now_ms = frame["at_ms"]
+        owners, members = frame.get("clients") or {}, frame.get("members") or {}
+        return {
+            "sequence": frame["sequence"],
+            "at_ms": now_ms,
+            "broker": [
+                {**_ABOUT[name], "tags": tags, "value": _rounded(value)}
+                for name, tags, value in self._broker.values(now_ms, frame)
+            ],
+            "clients": [
+                {
+                    "member": member_id,
+                    "client_id": (members.get(member_id) or {}).get("client_id"),
+                    "metrics": [
+                        {**_ABOUT[name], "value": _rounded(value)}
+                        for name, value in client.values(now_ms, (owners.get(member_id) or {}).get("owned"))
+                    ],
+                }
+                for member_id, client in self._clients.items()
+            ],
+            "not_told": [{"where": gap.where, "name": gap.name, "why": gap.why} for gap in NOT_TOLD],
+        }
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "broker": self._broker.to_json(),
+            "clients": {member_id: client.to_json() for member_id, client in self._clients.items()},
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Metrics:
+        metrics = cls()
+        metrics._broker = BrokerMetrics.from_json(data["broker"])
+        metrics._clients = {
+            member_id: ClientMetrics.from_json(client) for member_id, client in data["clients"].items()
+        }
+        return metrics
+
+
+_ABOUT: Final = {
+    metric.name: {
+        "where": metric.where,
+        "name": metric.name,
+        "unit": metric.unit,
+        "about": metric.about,
+        "proposed": metric.proposed,
+    }
+    for metric in METRICS
+}
+
+
+def _rounded(value: float | None) -> float | int | None:
+    """Six digits after the point: what a division adds beyond is noise that differs between machines."""
+    return round(value, 6) if isinstance(value, float) else value
