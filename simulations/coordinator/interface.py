@@ -14,7 +14,7 @@ from simulations.coordinator.client_messages import (
 from simulations.coordinator.kafka import KafkaCoordinator
 from simulations.coordinator.kip import KipCoordinator
 from simulations.coordinator.messages import CommitAnswer, Heartbeat, HeartbeatAnswer, OffsetCommit
-from simulations.coordinator.outcome import Context, Outcome
+from simulations.coordinator.outcome import Context, Outcome, Resolution
 
 
 class Coordinator(Protocol):
@@ -33,6 +33,10 @@ class Coordinator(Protocol):
     def install(self, context: Context, request: InstallAssignment) -> Outcome[InstallAnswer]: ...
 
     def image_changed(self, context: Context, names: tuple[str, ...]) -> Outcome[None]: ...
+
+    def regexes_resolved(self, context: Context, resolution: Resolution) -> Outcome[None]: ...
+
+    def loaded(self, context: Context) -> Outcome[None]: ...
 
 
 COORDINATORS: Final[dict[Semantics, Coordinator]] = {

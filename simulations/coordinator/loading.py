@@ -24,8 +24,10 @@ from simulations.coordinator.outcome import (
     REBALANCE,
     SESSION,
     Context,
+    Memory,
     Outcome,
     Record,
+    Refresh,
     TimerCommand,
     TimerStart,
 )
@@ -56,10 +58,16 @@ def loaded(context: Context) -> Outcome[None]:
     )
 
 
-def member_slots(slots: int, before: State, record: Record) -> int:
-    """Slots of the members' table after a record: each put may double it, whether or not the member was there."""
+def remembered(memory: Memory, before: State, record: Record) -> Memory:
+    """The memory after a record: a group's end ends its table of members and its deadline, too."""
     if record["type"] == CONSUMER_GROUP_METADATA and record["value"] is None:
-        return LEAST_SLOTS
+        return replace(memory, member_slots=LEAST_SLOTS, refresh=Refresh())
+    slots = _member_slots(memory.member_slots, before, record)
+    return memory if slots == memory.member_slots else replace(memory, member_slots=slots)
+
+
+def _member_slots(slots: int, before: State, record: Record) -> int:
+    """Slots of the members' table: each put may double it, whether or not the member was there."""
     if record["type"] not in (CONSUMER_GROUP_MEMBER_METADATA, CONSUMER_GROUP_CURRENT_MEMBER_ASSIGNMENT):
         return slots
     members = before.consumer.members

@@ -12,10 +12,14 @@ from simulations.assignors.client_side import Offer
 
 HEARTBEAT_API: Final = "ConsumerGroupHeartbeat"
 COMMIT_API: Final = "OffsetCommit"
+FETCH_API: Final = "OffsetFetch"
 
 JOIN_EPOCH: Final = 0
 LEAVE_EPOCH: Final = -1
 STATIC_LEAVE_EPOCH: Final = -2
+
+TOPIC_ID_VERSION: Final = 10
+"""From this version on OffsetCommit and OffsetFetch name topics by id."""
 
 UNCHANGED_TIMEOUT: Final = -1
 """``RebalanceTimeoutMs`` of a heartbeat that does not tell it."""
@@ -140,7 +144,7 @@ class HeartbeatAnswer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommittedOffset:
-    """One partition of an OffsetCommit request."""
+    """One partition of an OffsetCommit request; without metadata Kafka writes an empty text."""
 
     topic: str
     topic_id: str
@@ -152,13 +156,17 @@ class CommittedOffset:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OffsetCommit:
-    """OffsetCommit request, version 10: topics by id; the coordinator is told the name as well."""
+    """OffsetCommit request. Version 10 names topics by id, older ones by name; the coordinator is told both.
+
+    ``retention_ms`` is ``RetentionTimeMs`` of versions 2 to 4: how long the offset is to be kept.
+    """
 
     group_id: str
     member_id: str
     member_epoch: int
     offsets: tuple[CommittedOffset, ...]
     version: int = 10
+    retention_ms: int = -1
 
     def body(self) -> dict[str, Any]:
         topics: dict[str, list[dict[str, Any]]] = {}

@@ -8,7 +8,9 @@ from typing import Any, Generic, TypeVar
 
 from groups.history.consumer_state import ConsumerGroup
 from groups.history.state import Protocol, State
+from simulations.assignors.java_orders import LEAST_SLOTS
 from simulations.coordinator.choosing import Chosen
+from simulations.coordinator.counts import Counts, CountsCache
 from simulations.coordinator.image import Image
 from simulations.coordinator.settings import MAX_INT, Settings
 
@@ -48,6 +50,8 @@ class Memory:
     """Version of the newest image that brought a topic which the coordinator had not seen."""
     rebalancing: frozenset[str] = frozenset()
     """Members whose rebalance timer runs; the shard keeps it by the timer commands."""
+    member_slots: int = LEAST_SLOTS
+    """Slots of the hash table of members, which grows and never shrinks; the shard keeps it by the records."""
     chosen: Chosen | None = None
     """The member that a client-side assignor is to run on (``kip`` only)."""
 
@@ -61,18 +65,39 @@ class ResolveRegexes:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Resolution:
+    """What the task found: the topics of each expression, sorted, in the image of this version."""
+
+    topics: Mapping[str, tuple[str, ...]]
+    version: int
+    timestamp_ms: int
+    """When the task began."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
-    """What a handler may look at. ``state`` is replayed from records and is not changed by handlers."""
+    """What a handler may look at. ``state`` is replayed from records and is not changed by handlers.
+
+    ``settings`` are the broker's with those of the group in place. ``drawn_id`` is the member id that the coordinator
+    would draw: who drives it draws it, so that a run can be repeated.
+    """
 
     state: State
     image: Image
     settings: Settings
     now_ms: int
     memory: Memory = field(default_factory=Memory)
+    drawn_id: str | None = None
+    cache: CountsCache = field(default_factory=CountsCache)
 
     @property
     def group(self) -> ConsumerGroup:
         return self.state.consumer
+
+    @property
+    def counts(self) -> Counts:
+        """How many members subscribe to what, as replayed."""
+        return self.cache.of(self.group.members)
 
     @property
     def group_exists(self) -> bool:

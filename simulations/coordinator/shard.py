@@ -9,27 +9,49 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from groups.history.fold import replay_record
 from groups.history.state import Semantics, State, initial_state
+from groups.wire.coordinator_schema import CONSUMER_GROUP_MEMBER_METADATA
+from simulations.coordinator import deletion, describing, fetching, group_config, loading
 from simulations.coordinator.client_messages import (
     InstallAnswer,
     InstallAssignment,
     PrepareAnswer,
     PrepareAssignment,
 )
-from simulations.coordinator.image import Image
+from simulations.coordinator.counts import CountsCache
+from simulations.coordinator.group_config import GroupConfig
+from simulations.coordinator.image import Image, ImageTopic
 from simulations.coordinator.interface import COORDINATORS
 from simulations.coordinator.messages import CommitAnswer, Heartbeat, HeartbeatAnswer, OffsetCommit
-from simulations.coordinator.outcome import REBALANCE, Context, Memory, Outcome, Record, TimerStart
+from simulations.coordinator.offset_messages import (
+    DeleteAnswer,
+    FetchAnswer,
+    OffsetDelete,
+    OffsetDeleteAnswer,
+    OffsetFetch,
+)
+from simulations.coordinator.outcome import (
+    REBALANCE,
+    Context,
+    Memory,
+    Outcome,
+    Record,
+    Resolution,
+    TimerStart,
+)
 from simulations.coordinator.settings import Settings
 
 A = TypeVar("A")
 
 
 class Shard:
-    """``state`` is immutable and so is all that it holds: a copy costs nothing, and may go another way."""
+    """``state`` is immutable and so is all that it holds: a copy costs nothing, and may go another way.
+
+    ``settings`` are the broker's, ``group_config`` what the group sets for itself (``configure``).
+    """
 
     def __init__(
         self,
@@ -40,13 +62,16 @@ class Shard:
         *,
         state: State | None = None,
         memory: Memory | None = None,
+        config: GroupConfig | None = None,
     ) -> None:
         self.semantics = semantics
         self.settings = settings
         self.image = image
         self.state = state or initial_state(group_id, semantics)
         self.memory = memory or Memory()
+        self.group_config: GroupConfig = config or {}
         self._rules = COORDINATORS[semantics]
+        self._counts = CountsCache()
 
     def copy(self) -> Shard:
         return Shard(
@@ -56,15 +81,33 @@ class Shard:
             self.image,
             state=self.state,
             memory=self.memory,
+            config=self.group_config,
         )
 
-    def context(self, now_ms: int) -> Context:
+    def configure(self, config: GroupConfig) -> None:
+        """Sets the group's own settings, all of them; ``ConfigRefused`` if the broker does not take one.
+
+        They hold from their next use on: timers that run keep their length.
+        """
+        group_config.check(config, self.settings)
+        self.group_config = dict(config)
+
+    def context(self, now_ms: int, drawn_id: str | None = None) -> Context:
         return Context(
-            state=self.state, image=self.image, settings=self.settings, now_ms=now_ms, memory=self.memory
+            state=self.state,
+            image=self.image,
+            settings=group_config.effective(self.group_config, self.settings),
+            now_ms=now_ms,
+            memory=self.memory,
+            drawn_id=drawn_id,
+            cache=self._counts,
         )
 
-    def heartbeat(self, request: Heartbeat, now_ms: int) -> Outcome[HeartbeatAnswer]:
-        return self._done(self._rules.heartbeat(self.context(now_ms), request))
+    def heartbeat(
+        self, request: Heartbeat, now_ms: int, drawn_id: str | None = None
+    ) -> Outcome[HeartbeatAnswer]:
+        """``drawn_id``: the member id for a client of version 0 that joins without one."""
+        return self._done(self._rules.heartbeat(self.context(now_ms, drawn_id), request))
 
     def commit(self, request: OffsetCommit, now_ms: int) -> Outcome[CommitAnswer]:
         return self._done(self._rules.commit(self.context(now_ms), request))
@@ -85,18 +128,72 @@ class Shard:
 
     def image_changed(self, image: Image, names: tuple[str, ...], now_ms: int) -> Outcome[None]:
         """A new metadata image, in which the topics of these names were created, changed or deleted."""
+        created = image.created_since(self.image)
         self.image = image
+        if created or not self.memory.new_topics_version:
+            self.memory = replace(self.memory, new_topics_version=image.version)
         return self._done(self._rules.image_changed(self.context(now_ms), names))
 
+    def topics_deleted(self, topics: Iterable[ImageTopic], now_ms: int) -> Outcome[None]:
+        """After ``image_changed``, an operation of its own: the offsets of topics whose id is gone are deleted."""
+        return self._done(deletion.offsets_of_topics(self.context(now_ms), topics))
+
+    def regexes_resolved(self, resolution: Resolution, now_ms: int) -> Outcome[None]:
+        """The result of a task that an outcome's ``tasks`` started (``regexes.resolve``)."""
+        self.memory = replace(self.memory, resolving=False)
+        return self._done(self._rules.regexes_resolved(self.context(now_ms), resolution))
+
+    def fetch(self, request: OffsetFetch, now_ms: int) -> Outcome[FetchAnswer]:
+        return self._done(fetching.fetch(self.context(now_ms), request))
+
+    def delete_offsets(self, request: OffsetDelete, now_ms: int) -> Outcome[OffsetDeleteAnswer]:
+        return self._done(deletion.delete_offsets(self.context(now_ms), request))
+
+    def delete_group(self, now_ms: int) -> Outcome[DeleteAnswer]:
+        return self._done(deletion.delete_group(self.context(now_ms)))
+
+    def expire_offsets(self, now_ms: int) -> Outcome[None]:
+        """The check of ``offsets.retention.check.interval.ms``: old offsets go, and with the last an empty group."""
+        return self._done(deletion.expire_offsets(self.context(now_ms)))
+
+    def describe(self) -> dict[str, Any]:
+        """The group as ConsumerGroupDescribe tells it."""
+        return describing.describe(self.context(0))
+
+    def listed(self) -> dict[str, Any] | None:
+        """The group's row in ListGroups; ``None`` if there is no group."""
+        return describing.listed(self.context(0))
+
     def load(self, records: Iterable[Record]) -> None:
-        """Replays records that were written before: a new coordinator's first work."""
+        """Replays records that were written before: a new coordinator's first work.
+
+        ``IllegalState`` where the released coordinator refuses to load them (``kafka`` only).
+        """
+        strict = self.semantics is Semantics.KAFKA
         for record in records:
-            self.state = replay_record(self.state, record)
+            before = self.state
+            self._replay(record)
+            if strict:
+                loading.check_replayed(before, self.state, record)
+
+    def loaded(self, now_ms: int) -> Outcome[None]:
+        """After ``load``: the timers that a new coordinator starts, all in full."""
+        return self._done(self._rules.loaded(self.context(now_ms)))
+
+    def _replay(self, record: Record) -> None:
+        before = self.state
+        # Anomalies are those of one record; the fold adds to what stands there.
+        self.state = replay_record(replace(before, anomalies=()) if before.anomalies else before, record)
+        key = record["key"] or {}
+        changed = key.get("memberId") if record["type"] == CONSUMER_GROUP_MEMBER_METADATA else None
+        self._counts.follow(before.consumer.members, self.state.consumer.members, changed)
+        self.memory = loading.remembered(self.memory, before, record)
 
     def _done(self, outcome: Outcome[A]) -> Outcome[A]:
-        self.load(outcome.records)
         if outcome.memory is not None:
             self.memory = outcome.memory
+        for record in outcome.records:
+            self._replay(record)
         for command in outcome.timers:
             if command.timer == REBALANCE and command.member_id is not None:
                 self._rebalancing(command.member_id, runs=isinstance(command, TimerStart))

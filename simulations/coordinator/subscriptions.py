@@ -73,17 +73,18 @@ def preferred_assignor(group: Members, members: Members, configured: tuple[str, 
 
     ``group`` is the group as replayed, ``members`` with the update applied. Of two that are asked for equally
     often, one that only the update brings comes first (it stands at the front of Kafka's counting map), then the
-    order of the configuration.
+    order of the group's own table.
     """
     votes = Counter(m.server_assignor for m in members.values() if m.server_assignor is not None)
     if not votes:
         return configured[0]
     known = {m.server_assignor for m in group.values()}
     most = max(votes.values())
+    order = list(TimelineOrder(string_hash, votes))
     tied: Iterable[str] = (name for name, count in votes.items() if count == most)
     return min(
         tied,
-        key=lambda name: (name in known, configured.index(name) if name in configured else len(configured)),
+        key=lambda name: (name in known, order.index(name)),
     )
 
 
@@ -111,9 +112,16 @@ def abandoned_regex(context: Context, old: ConsumerMember, new: ConsumerMember) 
     return regex
 
 
-def subscription_is_homogeneous(context: Context, counts: Counts, members: int) -> bool:
-    """Kafka's subscription type of a group of so many members (``ConsumerGroup.subscriptionType``)."""
-    by_regex = Counter(name for regex in context.group.regexes.values() for name in regex.topics)
+def subscription_is_homogeneous(
+    context: Context, counts: Counts, members: int, *, gone: str | None = None
+) -> bool:
+    """Kafka's subscription type of a group of so many members (``ConsumerGroup.subscriptionType``).
+
+    ``gone`` is the expression that nobody has any more after the update.
+    """
+    by_regex = Counter(
+        name for regex, found in context.group.regexes.items() if regex != gone for name in found.topics
+    )
     if not counts.regexes:
         return not by_regex.keys() - counts.by_name.keys() and all(
             count == members for count in counts.by_name.values()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from simulations.assignors.java_orders import HashOrder, string_hash
 from simulations.coordinator.errors import ErrorCode, RequestRefused
 from simulations.coordinator.messages import (
@@ -13,19 +15,27 @@ from simulations.coordinator.messages import (
 )
 from simulations.coordinator.settings import Settings
 
+TRIMMED: Final = "".join(map(chr, range(0x21)))
+"""What Java's ``String.trim`` takes off: the space and all below it."""
+
+
+def is_blank(text: str | None) -> bool:
+    """Whether a text is there and says nothing."""
+    return text is not None and not text.strip(TRIMMED)
+
 
 def check_request(request: Heartbeat, settings: Settings) -> None:
     """Raises ``RequestRefused`` with Kafka's words for the first rule that the request breaks."""
     joins = request.member_epoch == JOIN_EPOCH
-    if (
-        request.version >= 1 or request.member_epoch > 0 or request.member_epoch == LEAVE_EPOCH
-    ) and not request.member_id.strip():
+    if (request.version >= 1 or request.member_epoch > 0 or request.member_epoch == LEAVE_EPOCH) and is_blank(
+        request.member_id
+    ):
         raise _invalid("MemberId can't be empty.")
-    if not request.group_id.strip():
+    if is_blank(request.group_id):
         raise _invalid("GroupId can't be empty.")
-    if request.instance_id is not None and not request.instance_id.strip():
+    if is_blank(request.instance_id):
         raise _invalid("InstanceId can't be empty.")
-    if request.rack_id is not None and not request.rack_id.strip():
+    if is_blank(request.rack_id):
         raise _invalid("RackId can't be empty.")
     if joins and request.rebalance_timeout_ms == UNCHANGED_TIMEOUT:
         raise _invalid("RebalanceTimeoutMs must be provided in first request.")

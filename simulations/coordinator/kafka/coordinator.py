@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from simulations.assignors import AssignorError
-from simulations.coordinator import commits
+from simulations.coordinator import commits, expressions, loading
 from simulations.coordinator.client_messages import (
     InstallAnswer,
     InstallAssignment,
@@ -13,8 +12,9 @@ from simulations.coordinator.client_messages import (
     PrepareAssignment,
 )
 from simulations.coordinator.errors import ErrorCode, RequestRefused
-from simulations.coordinator.kafka.heartbeat import answer_heartbeat
+from simulations.coordinator.kafka.heartbeat import answer_heartbeat, refused
 from simulations.coordinator.kafka.leaving import leave, remove
+from simulations.coordinator.kafka.steady import steady
 from simulations.coordinator.messages import (
     LEAVE_EPOCH,
     STATIC_LEAVE_EPOCH,
@@ -23,8 +23,8 @@ from simulations.coordinator.messages import (
     HeartbeatAnswer,
     OffsetCommit,
 )
-from simulations.coordinator.outcome import REBALANCE, SESSION, Context, Outcome, Refresh
-from simulations.coordinator.subscriptions import all_names
+from simulations.coordinator.outcome import REBALANCE, SESSION, Context, Outcome, Refresh, Resolution
+from simulations.coordinator.subscriptions import subscribed_names
 from simulations.coordinator.validation import check_request
 
 
@@ -32,15 +32,16 @@ class KafkaCoordinator:
     """Rules of release 4.3.1. It keeps nothing between operations: memory is the context's replayed state."""
 
     def heartbeat(self, context: Context, request: Heartbeat) -> Outcome[HeartbeatAnswer]:
+        quick = steady(context, request)
+        if quick is not None:
+            return quick
         try:
             check_request(request, context.settings)
             if request.member_epoch in (LEAVE_EPOCH, STATIC_LEAVE_EPOCH):
                 return leave(context, request)
             return answer_heartbeat(context, request)
         except RequestRefused as refusal:
-            return Outcome(answer=HeartbeatAnswer(error_code=refusal.code, error_message=refusal.message))
-        except AssignorError:
-            return Outcome(answer=HeartbeatAnswer(error_code=ErrorCode.UNKNOWN_SERVER_ERROR))
+            return Outcome(answer=refused(refusal))
 
     def commit(self, context: Context, request: OffsetCommit) -> Outcome[CommitAnswer]:
         return commits.commit(context, request, older_epochs=True)
@@ -67,6 +68,12 @@ class KafkaCoordinator:
 
     def image_changed(self, context: Context, names: tuple[str, ...]) -> Outcome[None]:
         """No record: the hash of a group that subscribes is due, and the next heartbeat of anybody computes it."""
-        group = context.group
-        subscribes = set(names) & set(all_names(group, group.members))
-        return Outcome(answer=None, memory=replace(context.memory, refresh=Refresh()) if subscribes else None)
+        if subscribed_names(context).isdisjoint(names):
+            return Outcome(answer=None)
+        return Outcome(answer=None, memory=replace(context.memory, refresh=Refresh()))
+
+    def regexes_resolved(self, context: Context, resolution: Resolution) -> Outcome[None]:
+        return expressions.regexes_resolved(context, resolution)
+
+    def loaded(self, context: Context) -> Outcome[None]:
+        return loading.loaded(context)

@@ -13,17 +13,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from groups.history.consumer_state import UNREVOKED_PARTITIONS, ConsumerMember
+from groups.history.consumer_state import STABLE, UNREVOKED_PARTITIONS, ConsumerMember
+from groups.history.state import Protocol
 from groups.wire.coordinator_schema import (
     CONSUMER_GROUP_PARTITION_METADATA,
 )
+from simulations.assignors import AssignorError
 from simulations.coordinator import records
-from simulations.coordinator.errors import ErrorCode, RequestRefused
+from simulations.coordinator.errors import AnotherProtocol, ErrorCode, RequestRefused
+from simulations.coordinator.expressions import update_expressions
 from simulations.coordinator.messages import JOIN_EPOCH, Heartbeat, HeartbeatAnswer, Partitions
 from simulations.coordinator.outcome import (
     REBALANCE,
     SESSION,
     Context,
+    Memory,
     Outcome,
     Record,
     Refresh,
@@ -34,21 +38,27 @@ from simulations.coordinator.outcome import (
 from simulations.coordinator.reconciliation import Reconciliation
 from simulations.coordinator.static_members import check_member, replaced_member, replacement_of
 from simulations.coordinator.subscriptions import (
-    all_names,
+    abandoned_regex,
+    names_after,
     names_changed,
     preferred_assignor,
-    subscribe_alike,
     subscribed_ids,
+    subscription_is_homogeneous,
     updated_member,
 )
 from simulations.coordinator.targets import compute_target, members_in_order, same_partitions
 
 
 def answer_heartbeat(context: Context, request: Heartbeat) -> Outcome[HeartbeatAnswer]:
-    """The answer, the records in Kafka's order (a replacement's six, 5, 3, 4 tombstone, 7…, 6, 8) and the timers."""
+    """The answer, the records in Kafka's order (2 tombstone, a replacement's six, 5, 16 tombstone, 3, 4 tombstone, 7…,
+    6, 8) and the timers; an expression's task and the deadline stay even if the assignor fails after them."""
+    if not request.member_id:
+        request = replace(request, member_id=_drawn(context))
     old, holder = find_member(context, request)
     group_id, group = context.state.group, context.group
     written: list[Record] = []
+    if context.state.protocol is Protocol.CLASSIC and not context.state.deleted:
+        written.append(records.classic_gone(group_id))
     if holder is not None:
         # The timers of a holder under another id go on, and find nobody when they run out.
         target_held = group.target.get(holder.member_id, {})
@@ -58,44 +68,34 @@ def answer_heartbeat(context: Context, request: Heartbeat) -> Outcome[HeartbeatA
     fresh = holder is None and request.member_id not in group.members
     if fresh or updated != old:
         written.append(records.member_metadata(group_id, updated))
-    members = {**group.members, updated.member_id: updated}
-    replaced = holder.member_id if holder is not None and holder.member_id != updated.member_id else None
-    if replaced is not None:
-        del members[replaced]
-    changed = names_changed(old, updated)
-
-    epoch_records, group_epoch, refresh = _group_epoch(context, members, bump=changed)
+    expressions = update_expressions(context, old, updated)
+    written += expressions.records
+    renamed = names_changed(old, updated)
+    epoch_records, group_epoch, refresh = _group_epoch(
+        context, old, updated, bump=renamed or expressions.resolved
+    )
     written += epoch_records
+    memory = _memory(context, refresh, resolves=bool(expressions.tasks))
 
-    # Nothing is replayed yet: an instance's target stands under the id of its holder.
-    keeper = group.instances.get(updated.instance_id) if updated.instance_id else updated.member_id
-    target: Partitions = group.target.get(keeper or "", {})
-    target_epoch = group.assignment_epoch
-    if target_epoch < group_epoch and _target_is_due(context):
-        # A group that was not looked at anew keeps the subscription type that it had, without a joiner.
-        homogeneous = subscribe_alike(members if refresh is not None else group.members)
-        target_records, target = _new_target(
-            context,
-            updated.member_id,
-            members,
-            group_epoch,
-            held=target,
-            replaced=replaced,
-            homogeneous=homogeneous,
+    try:
+        target_records, target_epoch, target = _target(
+            context, request, old, updated, holder, group_epoch, looked=refresh is not None
         )
         written += target_records
-        target_epoch = group_epoch
+        reconciled = _reconciled(
+            context,
+            updated,
+            target,
+            target_epoch,
+            owned=request.owned,
+            subscription_changed=renamed or expressions.changed,
+        )
+    except RequestRefused as refusal:
+        return Outcome(answer=refused(refusal), memory=memory, tasks=expressions.tasks)
+    except AssignorError:
+        answer = HeartbeatAnswer(error_code=ErrorCode.UNKNOWN_SERVER_ERROR)
+        return Outcome(answer=answer, memory=memory, tasks=expressions.tasks)
 
-    step = Reconciliation(
-        group=group,
-        target=target,
-        target_epoch=target_epoch,
-        subscribed_ids=subscribed_ids(group, updated, context.image),
-        subscribes_to_nothing=not group.subscribed_topics(updated),
-        subscription_changed=changed,
-        owned=request.owned,
-    )
-    reconciled = step.step(updated)
     timers: list[TimerCommand] = []
     if reconciled != updated:
         written.append(records.current_assignment(group_id, reconciled, with_epochs=True))
@@ -107,9 +107,31 @@ def answer_heartbeat(context: Context, request: Heartbeat) -> Outcome[HeartbeatA
         answer=_answer(context, request, old, reconciled),
         records=tuple(written),
         timers=tuple(timers),
-        # The group object of a group's first request is thrown away, and with it the deadline.
-        memory=replace(context.memory, refresh=refresh) if refresh and context.group_exists else None,
+        memory=memory,
+        tasks=expressions.tasks,
     )
+
+
+def refused(refusal: RequestRefused) -> HeartbeatAnswer:
+    return HeartbeatAnswer(error_code=refusal.code, error_message=refusal.message)
+
+
+def _drawn(context: Context) -> str:
+    """The id of a client of version 0, which lets the coordinator draw it."""
+    if context.drawn_id is None:
+        raise ValueError("a member joins without an id: who drives the shard has to draw one (drawn_id)")
+    return context.drawn_id
+
+
+def _memory(context: Context, refresh: Refresh | None, *, resolves: bool) -> Memory | None:
+    """What is remembered, ``None`` if that is nothing new."""
+    memory = context.memory
+    # The group object of a group's first request is thrown away, and with it the deadline.
+    if refresh is not None and context.group_exists:
+        memory = replace(memory, refresh=refresh)
+    if resolves:
+        memory = replace(memory, resolving=True)
+    return memory if memory is not context.memory else None
 
 
 def find_member(context: Context, request: Heartbeat) -> tuple[ConsumerMember, ConsumerMember | None]:
@@ -119,8 +141,7 @@ def find_member(context: Context, request: Heartbeat) -> tuple[ConsumerMember, C
     """
     joins = request.member_epoch == JOIN_EPOCH
     members = context.group.members
-    if not joins and not context.group_exists:
-        raise RequestRefused(ErrorCode.GROUP_ID_NOT_FOUND, f"Consumer group {request.group_id} not found.")
+    check_group(context, request, joins=joins)
     if len(members) >= context.settings.max_size and request.member_id not in members:
         raise RequestRefused(
             ErrorCode.GROUP_MAX_SIZE_REACHED,
@@ -139,6 +160,29 @@ def find_member(context: Context, request: Heartbeat) -> tuple[ConsumerMember, C
     if 0 < request.member_epoch < member.epoch and not repeats_lost(request, member):
         raise fenced("smaller", request.member_epoch, member.epoch)
     return member, None
+
+
+def check_group(context: Context, request: Heartbeat, *, joins: bool) -> None:
+    """A join makes a group, also out of an empty classic one; everything else needs one of this protocol."""
+    state = context.state
+    if context.group_exists:
+        return
+    if state.protocol is None or state.deleted:
+        if not joins:
+            raise RequestRefused(
+                ErrorCode.GROUP_ID_NOT_FOUND, f"Consumer group {request.group_id} not found."
+            )
+    elif not joins or state.protocol is not Protocol.CLASSIC:
+        raise not_consumer(request)
+    elif state.classic.members:
+        raise AnotherProtocol(
+            f"the group {request.group_id} has members of the classic protocol, and a member of the consumer protocol "
+            "joins: this coordinator does not convert groups"
+        )
+
+
+def not_consumer(request: Heartbeat) -> RequestRefused:
+    return RequestRefused(ErrorCode.GROUP_ID_NOT_FOUND, f"Group {request.group_id} is not a consumer group.")
 
 
 def repeats_lost(request: Heartbeat, member: ConsumerMember) -> bool:
@@ -171,13 +215,13 @@ def rebalance_timer(member: ConsumerMember) -> TimerCommand:
 
 
 def _group_epoch(
-    context: Context, members: Mapping[str, ConsumerMember], *, bump: bool
+    context: Context, old: ConsumerMember, updated: ConsumerMember, *, bump: bool
 ) -> tuple[list[Record], int, Refresh | None]:
     """The records of a new group epoch, the epoch, and the next refresh deadline if the hash was looked at."""
     group, group_id = context.group, context.state.group
     if not bump and not context.memory.refresh.expired(context.now_ms, group.group_epoch):
         return [], group.group_epoch, None
-    metadata_hash = context.image.metadata_hash(all_names(group, members))
+    metadata_hash = context.image.metadata_hash(names_after(context, old, updated))
     written: list[Record] = []
     epoch = group.group_epoch
     if bump or metadata_hash != group.metadata_hash:
@@ -186,6 +230,79 @@ def _group_epoch(
     if group.has_partition_metadata:
         written.append(records.tombstone(CONSUMER_GROUP_PARTITION_METADATA, group_id))
     return written, epoch, Refresh.after(context.now_ms, epoch)
+
+
+def _target(
+    context: Context,
+    request: Heartbeat,
+    old: ConsumerMember,
+    updated: ConsumerMember,
+    holder: ConsumerMember | None,
+    group_epoch: int,
+    *,
+    looked: bool,
+) -> tuple[list[Record], int, Partitions]:
+    """The records of a new target, if one is due, its epoch, and this member's part of it.
+
+    ``looked``: the group's subscriptions were looked at anew.
+    """
+    group = context.group
+    # Nothing is replayed yet: an instance's target stands under the id of its holder.
+    keeper = group.instances.get(updated.instance_id) if updated.instance_id else updated.member_id
+    held: Partitions = group.target.get(keeper or "", {})
+    if group.assignment_epoch >= group_epoch or not _target_is_due(context):
+        return [], group.assignment_epoch, held
+    members = {**group.members, updated.member_id: updated}
+    replaced = holder.member_id if holder is not None and holder.member_id != updated.member_id else None
+    if replaced is not None:
+        del members[replaced]
+    written, target = _new_target(
+        context,
+        updated.member_id,
+        members,
+        group_epoch,
+        held=held,
+        replaced=replaced,
+        homogeneous=_homogeneous(context, old, updated, looked=looked),
+    )
+    return written, group_epoch, target
+
+
+def _homogeneous(context: Context, old: ConsumerMember, updated: ConsumerMember, *, looked: bool) -> bool:
+    """A group that was not looked at anew keeps the subscription type that it had, without a joiner."""
+    group = context.group
+    if not looked:
+        return subscription_is_homogeneous(context, context.counts, len(group.members))
+    joins = updated.member_id not in group.members and updated.instance_id not in group.instances
+    return subscription_is_homogeneous(
+        context,
+        context.counts.changed(old, updated),
+        len(group.members) + joins,
+        gone=abandoned_regex(context, old, updated),
+    )
+
+
+def _reconciled(
+    context: Context,
+    updated: ConsumerMember,
+    target: Partitions,
+    target_epoch: int,
+    *,
+    owned: Partitions | None,
+    subscription_changed: bool,
+) -> ConsumerMember:
+    """The member after its step towards the target; the very same object if nothing is to change."""
+    if not subscription_changed and updated.state == STABLE and updated.epoch == target_epoch:
+        return updated
+    return Reconciliation(
+        group=context.group,
+        target=target,
+        target_epoch=target_epoch,
+        subscribed_ids=subscribed_ids(context.group, updated, context.image),
+        subscribes_to_nothing=not context.group.subscribed_topics(updated),
+        subscription_changed=subscription_changed,
+        owned=owned,
+    ).step(updated)
 
 
 def _target_is_due(context: Context) -> bool:
@@ -209,7 +326,8 @@ def _new_target(
     ``held`` is the target that the member has so far, ``replaced`` the static member whose place it takes.
     """
     group, group_id = context.group, context.state.group
-    ordered = {other: members[other] for other in members_in_order(group, member_id, replaced)}
+    order = members_in_order(group, member_id, replaced, slots=context.memory.member_slots)
+    ordered = {other: members[other] for other in order}
     targets = compute_target(
         preferred_assignor(group.members, members, context.settings.assignors),
         group,

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from groups.history.consumer_state import ConsumerMember
 from simulations.coordinator import records
 from simulations.coordinator.errors import ErrorCode, RequestRefused
+from simulations.coordinator.kafka.heartbeat import not_consumer
 from simulations.coordinator.messages import STATIC_LEAVE_EPOCH, Heartbeat, HeartbeatAnswer
 from simulations.coordinator.outcome import (
     REBALANCE,
@@ -15,7 +17,7 @@ from simulations.coordinator.outcome import (
     TimerCommand,
 )
 from simulations.coordinator.static_members import check_member, left_for_now
-from simulations.coordinator.subscriptions import all_names
+from simulations.coordinator.subscriptions import abandoned_regex, names_after
 
 
 def leave(context: Context, request: Heartbeat) -> Outcome[HeartbeatAnswer]:
@@ -23,8 +25,10 @@ def leave(context: Context, request: Heartbeat) -> Outcome[HeartbeatAnswer]:
 
     With -2 a static member leaves for now: one record says so, and its session goes on from its last heartbeat.
     """
-    if not context.group_exists:
+    if context.state.protocol is None or context.state.deleted:
         raise RequestRefused(ErrorCode.GROUP_ID_NOT_FOUND, f"Group {request.group_id} not found.")
+    if not context.group_exists:
+        raise not_consumer(request)
     check_member(context.group, request)
     answer = HeartbeatAnswer(member_id=request.member_id, member_epoch=request.member_epoch)
     if request.member_epoch == STATIC_LEAVE_EPOCH:
@@ -36,12 +40,17 @@ def leave(context: Context, request: Heartbeat) -> Outcome[HeartbeatAnswer]:
 
 
 def remove(context: Context, member_id: str) -> tuple[tuple[Record, ...], tuple[TimerCommand, ...]]:
-    """Tombstones of the member, then the next group epoch with the hash of what the others subscribe to."""
+    """Tombstones of the member and of an expression that it was the last to have, then the next group epoch.
+
+    Its hash is that of what the others subscribe to.
+    """
     group_id, group = context.state.group, context.group
-    stay = {other: member for other, member in group.members.items() if other != member_id}
-    metadata_hash = context.image.metadata_hash(all_names(group, stay))
+    member, nobody = group.members[member_id], ConsumerMember(member_id=member_id)
+    gone = abandoned_regex(context, member, nobody)
+    metadata_hash = context.image.metadata_hash(names_after(context, member, nobody))
     written = (
         *records.removal(group_id, [member_id]),
+        *([records.regex_gone(group_id, gone)] if gone is not None else []),
         records.group_epoch(group_id, group.group_epoch + 1, metadata_hash),
     )
     return written, (

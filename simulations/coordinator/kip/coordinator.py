@@ -46,7 +46,7 @@ from simulations.coordinator.messages import (
     HeartbeatAnswer,
     OffsetCommit,
 )
-from simulations.coordinator.outcome import ASSIGNMENT, COMPUTE, REBALANCE, Context, Outcome
+from simulations.coordinator.outcome import ASSIGNMENT, COMPUTE, REBALANCE, Context, Outcome, Resolution
 from simulations.coordinator.static_members import check_member, replaced_member
 
 
@@ -108,3 +108,7 @@ class KipCoordinator:
 
     def loaded(self, context: Context) -> Outcome[None]:
         return metadata.loaded(seen(context))
+
+    def regexes_resolved(self, context: Context, resolution: Resolution) -> Outcome[None]:
+        """Nothing: expressions are resolved in the operation that needs them, and no task is ever started."""
+        return Outcome(answer=None)
