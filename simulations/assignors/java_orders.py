@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable, Hashable, Iterable, Iterator
+from functools import lru_cache
 from typing import Generic, TypeVar
 
 K = TypeVar("K", bound=Hashable)
@@ -20,11 +21,15 @@ DEFAULT_TABLE = 16
 LEAST_SLOTS = 2
 """Slots of a new ``TimelineHashMap``."""
 
+HASHES_KEPT = 1 << 16
+"""Hashes of texts that are kept at hand, as Java's strings keep theirs: more than a group has members and topics."""
+
 _GOLDEN = 7046029254386353131
 _MASK_32 = 0xFFFFFFFF
 _MASK_64 = 0xFFFFFFFFFFFFFFFF
 
 
+@lru_cache(maxsize=HASHES_KEPT)
 def string_hash(text: str) -> int:
     """``String.hashCode`` as an unsigned 32-bit number: over UTF-16 units, factor 31."""
     units = utf16(text)
@@ -44,6 +49,7 @@ def int_hash(number: int) -> int:
     return number & _MASK_32
 
 
+@lru_cache(maxsize=HASHES_KEPT)
 def uuid_hash(text: str) -> int:
     """Hash of Kafka's ``Uuid``, given in its url-safe base64 form of 22 characters."""
     raw = base64.urlsafe_b64decode(text + "==")

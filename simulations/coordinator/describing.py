@@ -11,9 +11,11 @@ from typing import Any, Final
 
 from groups.history.consumer_state import ConsumerGroup, ConsumerMember
 from groups.history.state import Protocol
+from simulations.assignors.broker_order import in_memory_target
 from simulations.assignors.java_orders import HashOrder, string_hash
 from simulations.coordinator.errors import ErrorCode
 from simulations.coordinator.outcome import Context
+from simulations.coordinator.reconciliation import in_memory
 from simulations.coordinator.subscriptions import preferred_assignor
 from simulations.coordinator.targets import timeline_order
 
@@ -85,9 +87,9 @@ def _refused(group_id: str, code: ErrorCode, message: str | None) -> dict[str, A
 def _member(context: Context, member: ConsumerMember) -> dict[str, Any]:
     """What it has and what it is still to give up stand together, as the release tells them."""
     assignment: dict[str, list[int]] = {
-        topic_id: list(numbers) for topic_id, numbers in member.assigned.items()
+        topic_id: list(numbers) for topic_id, numbers in in_memory(member.assigned).items()
     }
-    for topic_id, numbers in member.pending_revocation.items():
+    for topic_id, numbers in in_memory(member.pending_revocation).items():
         assignment.setdefault(topic_id, []).extend(numbers)
     return {
         "memberId": member.member_id,
@@ -99,7 +101,7 @@ def _member(context: Context, member: ConsumerMember) -> dict[str, Any]:
         "subscribedTopicNames": list(HashOrder.set_copy(string_hash, member.subscribed_topic_names)),
         "subscribedTopicRegex": member.subscribed_topic_regex,
         "assignment": _named(context, assignment),
-        "targetAssignment": _named(context, context.group.target.get(member.member_id, {})),
+        "targetAssignment": _named(context, in_memory_target(context.group.target.get(member.member_id, {}))),
         "memberType": CLASSIC_MEMBER if member.uses_classic else CONSUMER_MEMBER,
     }
 

@@ -62,7 +62,7 @@ class Reconciliation:
             return self._cut(member) if self.subscription_changed else member
         if member.state == UNRELEASED_PARTITIONS:
             return self._next(member, member.epoch)
-        if self.owned is None or any(self.owned.values()):
+        if self.owned is None or self.owned:
             raise RequestRefused(ErrorCode.FENCED_MEMBER_EPOCH, UNKNOWN_STATE)
         return self._next(member, self.target_epoch)
 
@@ -130,19 +130,31 @@ class Reconciliation:
         dropped = {t: epochs for t, epochs in member.assigned.items() if t not in self.subscribed_ids}
         if not dropped and not (self.subscribes_to_nothing and not member.pending_revocation):
             return member
-        kept = {t: epochs for t, epochs in member.assigned.items() if t in self.subscribed_ids}
-        pending: dict[str, Mapping[int, int]] = dict(member.pending_revocation)
-        for topic_id, epochs in dropped.items():
-            pending[topic_id] = {**pending.get(topic_id, {}), **epochs}
+        kept, pending = self._parted(in_memory(member.assigned), in_memory(member.pending_revocation))
         if pending and self._still_owns(pending):
             return replace(
                 member,
                 state=UNREVOKED_PARTITIONS,
                 previous_epoch=member.epoch,
-                assigned=_by_topic(kept),
-                pending_revocation=_by_topic(pending),
+                assigned=kept,
+                pending_revocation=pending,
             )
-        return replace(member, previous_epoch=member.epoch, assigned=_by_topic(kept))
+        return replace(member, previous_epoch=member.epoch, assigned=kept)
+
+    def _parted(self, assigned: Assignment, pending: Assignment) -> tuple[Assignment, Assignment]:
+        """What stays, and what is to be given up with what was before; copies of the maps, changed in place."""
+        if not self.subscribed_ids and not pending:
+            return {}, assigned
+        kept_topics = HashOrder.map_copy(uuid_hash, assigned)
+        pending_topics = HashOrder.map_copy(uuid_hash, pending)
+        merged: dict[str, Mapping[int, int]] = dict(pending)
+        for topic_id, epochs in assigned.items():
+            if topic_id in self.subscribed_ids:
+                continue
+            kept_topics.remove(topic_id)
+            pending_topics.compute(topic_id)
+            merged[topic_id] = _united(pending[topic_id], epochs) if topic_id in pending else epochs
+        return {t: assigned[t] for t in kept_topics}, {t: merged[t] for t in pending_topics}
 
     def _still_owns(self, partitions: Assignment) -> bool:
         """Whether the client may still own some of them: it said so, or said nothing."""
@@ -152,6 +164,22 @@ class Reconciliation:
             not set(self.owned.get(topic_id, ())).isdisjoint(numbers)
             for topic_id, numbers in partitions.items()
         )
+
+
+def in_memory(assignment: Assignment) -> Assignment:
+    """An assignment as a broker holds it after replay: each level a new map, filled in the record's order."""
+    return {
+        topic_id: {p: assignment[topic_id][p] for p in HashOrder.filled(int_hash, assignment[topic_id])}
+        for topic_id in _walk_topics(assignment)
+    }
+
+
+def _united(pending: Mapping[int, int], dropped: Mapping[int, int]) -> Mapping[int, int]:
+    order = HashOrder.map_copy(int_hash, pending)
+    for partition in dropped:
+        order.put(partition)
+    epochs = {**pending, **dropped}
+    return {partition: epochs[partition] for partition in order}
 
 
 def _walk_topics(partitions: Mapping[str, object]) -> Iterable[str]:

@@ -14,6 +14,7 @@ Kafka: ``GroupMetadataManager.maybeUpdateRegularExpressions``, ``refreshRegularE
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Final
 
 import re2
@@ -22,13 +23,16 @@ from simulations.assignors.java_orders import utf16
 from simulations.coordinator.image import Image
 from simulations.coordinator.outcome import Resolution, ResolveRegexes
 
+EXPRESSIONS_KEPT: Final = 256
+"""Compiled ones; a group has few, and a run few groups."""
+
 _WORDS: Final = (
     ("no argument for repetition operator", "missing argument to repetition operator"),
     ("invalid repetition size", "invalid repeat count"),
     ("bad repetition operator", "invalid nested repetition operator"),
     ("missing ]", "missing closing ]"),
     ("missing )", "missing closing )"),
-    ("unexpected )", "unexpected )"),
+    ("unexpected )", "missing closing )"),
     ("trailing \\", "trailing backslash at end of expression"),
     ("invalid perl operator", "invalid or unsupported Perl syntax"),
     ("invalid character class range", "invalid character class range"),
@@ -62,6 +66,7 @@ def description(regex: str) -> str | None:
     return None
 
 
+@lru_cache(maxsize=EXPRESSIONS_KEPT)
 def _compiled(regex: str) -> re2._Regexp | None:
     try:
         return re2.compile(regex, _QUIET)

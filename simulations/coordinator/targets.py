@@ -19,7 +19,7 @@ from simulations.assignors.java_orders import (
     string_hash,
     uuid_hash,
 )
-from simulations.coordinator.image import Image
+from simulations.coordinator.image import Image, ImageTopic
 from simulations.coordinator.messages import Partitions
 from simulations.coordinator.subscriptions import all_names
 
@@ -58,10 +58,7 @@ def compute_target(
     ``AssignorError`` if the assignor refuses. Members that it leaves out have nothing.
     """
     old = {member_id: in_memory_target(targets.get(member_id, {})) for member_id in members}
-    topic_ids = {
-        member_id: image.topic_ids(HashOrder.set_copy(string_hash, group.subscribed_topics(member)))
-        for member_id, member in members.items()
-    }
+    topic_ids = _subscribed_ids(group, members, image)
     subscribed = image.topic_ids(all_names(group, members))
     first = next(iter(members.values()), None)
     names = len(group.subscribed_topics(first)) if first is not None else 0
@@ -69,11 +66,14 @@ def compute_target(
     spec = GroupSpec(
         members={
             member_id: MemberSpec(
-                topics=topic_ids[member_id], owned=old[member_id], instance_id=member.instance_id
+                topics=topic_ids[member_id],
+                owned=old[member_id],
+                instance_id=member.instance_id,
+                rack_id=member.rack_id,
             )
             for member_id, member in members.items()
         },
-        topics={topic_id: Topic(partitions=image.by_id[topic_id].partitions) for topic_id in walk},
+        topics={topic_id: _topic(image.by_id[topic_id]) for topic_id in walk},
         homogeneous=homogeneous,
         topic_ranks=sorted(subscribed, key=signed_halves),
     )
@@ -82,6 +82,36 @@ def compute_target(
         member_id: _ordered(assignor_name, spec, member_id, answer, homogeneous=homogeneous)
         for member_id in members
     }
+
+
+def _topic(topic: ImageTopic) -> Topic:
+    racks = {p: topic.racks_of(p) for p in range(topic.partitions)} if topic.racks else None
+    return Topic(partitions=topic.partitions, racks=racks)
+
+
+def _subscribed_ids(
+    group: ConsumerGroup, members: Mapping[str, ConsumerMember], image: Image
+) -> dict[str, tuple[str, ...]]:
+    """The topics of each member that exist; equal subscriptions are one object, and cost once."""
+    known: dict[tuple[tuple[str, ...], str], tuple[str, ...]] = {}
+    for member in members.values():
+        subscription = member.subscribed_topic_names, member.subscribed_topic_regex or ""
+        if subscription not in known:
+            known[subscription] = image.topic_ids(_names_in_order(group, *subscription))
+    return {
+        member_id: known[member.subscribed_topic_names, member.subscribed_topic_regex or ""]
+        for member_id, member in members.items()
+    }
+
+
+def _names_in_order(group: ConsumerGroup, names: tuple[str, ...], regex: str) -> Iterable[str]:
+    """A member's names and those of its resolved expression: of two sets the larger first (``UnionSet``)."""
+    resolved = group.regexes.get(regex)
+    named = HashOrder.set_copy(string_hash, names)
+    if resolved is None:
+        return named
+    matched = HashOrder.set_copy(string_hash, resolved.topics)
+    return dict.fromkeys((*named, *matched) if len(named) > len(matched) else (*matched, *named))
 
 
 def same_partitions(left: Mapping[str, Iterable[int]], right: Mapping[str, Iterable[int]]) -> bool:

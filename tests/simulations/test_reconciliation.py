@@ -101,7 +101,7 @@ def step(case: Case) -> tuple[ConsumerMember, ConsumerMember]:
         subscribed_ids=frozenset({FOO}),
         subscribes_to_nothing=False,
         subscription_changed=False,
-        owned=None if case.owned is None else {FOO: tuple(case.owned)},
+        owned=None if case.owned is None else ({FOO: tuple(case.owned)} if case.owned else {}),
     )
     return member, reconciliation.step(member)
 

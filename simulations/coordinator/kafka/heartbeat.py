@@ -35,7 +35,7 @@ from simulations.coordinator.outcome import (
     TimerCommand,
     TimerStart,
 )
-from simulations.coordinator.reconciliation import Reconciliation
+from simulations.coordinator.reconciliation import Reconciliation, in_memory
 from simulations.coordinator.static_members import check_member, replaced_member, replacement_of
 from simulations.coordinator.subscriptions import (
     abandoned_regex,
@@ -354,11 +354,13 @@ def _answer(
         and request.owned is not None
     )
     tells = request.member_epoch == JOIN_EPOCH or full or new.assigned != old.assigned
+    # What was not made by this request stands in the order in which replay put it.
+    assigned = in_memory(new.assigned) if new.assigned is old.assigned else new.assigned
     return HeartbeatAnswer(
         member_id=new.member_id,
         member_epoch=new.epoch,
         heartbeat_interval_ms=context.settings.heartbeat_interval_ms,
-        assigned={t: tuple(numbers) for t, numbers in new.assigned.items()} if tells else None,
+        assigned={t: tuple(numbers) for t, numbers in assigned.items()} if tells else None,
     )
 
 
