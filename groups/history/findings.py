@@ -2,7 +2,8 @@
 
 A finding is ``{"kind", "says", "sequences": [...], "needs": [...], "certain": bool, ...}``. Kinds: ``midway``,
 ``began``, ``joined``, ``removed``, ``moved``, ``moves``, ``no_owner``, ``waited_for``, ``epochs``, ``commits``, ``emptied``,
-``deleted``, ``two_clients``, ``partitions_added``, ``anomaly``, ``gap``. ``needs`` names what the fact was read from: ``records``, ``requests``, ``timers``,
+``deleted``, ``two_clients``, ``partitions_added``, ``anomaly``, ``gap``, ``violation``, ``failed_over``, ``lost_batch``,
+``fenced``, ``replaced``, ``matched``. ``needs`` names what the fact was read from: ``records``, ``requests``, ``timers``,
 ``callbacks``, ``notes``.
 """
 
@@ -21,6 +22,8 @@ from groups.history.ownership import Ownership, is_hole
 from groups.history.ownership_findings import Finding, finding, found_moves, found_no_owner, found_waits
 from groups.history.state import TWO_OWNERS, Protocol, State
 from groups.history.steps import Step
+from groups.history.trouble_findings import found_troubles
+from groups.history.troubles import Troubles
 from groups.history.verdict import REASONS
 from groups.history.volatile_moments import gap_words, overlap_words, still_had
 from groups.history.words import PARTITIONS, TASKS, counted, listed
@@ -39,6 +42,7 @@ class Finder:
         self.cast = Cast()
         self.epochs = Epochs()
         self.ownership = Ownership()
+        self.troubles = Troubles()
         self.gaps: list[dict[str, Any]] = []
         self._joined: list[dict[str, Any]] = []
         self._removed: list[dict[str, Any]] = []
@@ -63,6 +67,7 @@ class Finder:
         self._went(step, cause)
         self.ownership.add(step, leaves=cause is not None and cause.leaves)
         self.epochs.add(step)
+        self.troubles.add(step)
         self._grew(step)
         for anomaly in step.anomalies:
             known = self._anomalies.setdefault(
@@ -152,6 +157,7 @@ class Finder:
         own, members = self.ownership, frame["members"]
         wording = TASKS if frame["protocol"] == Protocol.STREAMS else PARTITIONS
         return [
+            *found_troubles(self.troubles, self.cast),
             *self._found_members(),
             *found_moves(own, self.cast, names, contradicted=TWO_OWNERS in self._anomalies, wording=wording),
             *found_no_owner(own, names, last_ms=self._last_ms, empty=not members, wording=wording),
@@ -266,6 +272,7 @@ class Finder:
             "cast": self.cast.state_to_json(),
             "epochs": self.epochs.state_to_json(),
             "ownership": self.ownership.to_json(),
+            "troubles": self.troubles.to_json(),
             "gaps": self.gaps,
             "joined": self._joined,
             "removed": self._removed,
@@ -289,6 +296,7 @@ class Finder:
         finder.cast = Cast.from_json(data["cast"])
         finder.epochs = Epochs.from_json(data["epochs"])
         finder.ownership = Ownership.from_json(data["ownership"])
+        finder.troubles = Troubles.from_json(data["troubles"])
         finder.gaps = [dict(gap) for gap in data["gaps"]]
         finder._joined = [dict(join) for join in data["joined"]]
         finder._removed = [dict(removal) for removal in data["removed"]]

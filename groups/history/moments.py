@@ -337,8 +337,13 @@ def _tell_group(step: Step) -> Sentence | None:
     if old is not new:
         for regex, resolved in new.items():
             if old.get(regex) != resolved:
-                matched = ", ".join(resolved.topics[:PARTITIONS_NAMED_MAX]) or "no topic"
-                return Sentence("regex", COORDINATOR, f"{regex} matches {matched}")
+                few = len(resolved.topics) <= PARTITIONS_NAMED_MAX
+                matched = ", ".join(resolved.topics) if few else counted(len(resolved.topics), "topic")
+                matched = matched or "no topic"
+                epoch = (
+                    f"; group epoch {after.group_epoch}" if before.group_epoch != after.group_epoch else ""
+                )
+                return Sentence("regex", COORDINATOR, f"{regex} matches {matched}{epoch}")
     if before.group_epoch == after.group_epoch:
         return None
     if _topics_changed(step):

@@ -74,9 +74,11 @@ def verdict(findings: Sequence[Finding]) -> dict[str, Any]:
     for finding in findings:
         by_kind.setdefault(finding["kind"], []).append(finding)
     text = _Text()
+    text.sentence(_broken(by_kind))
     text.sentence(_coming(by_kind))
     text.sentence(_going(by_kind))
     text.sentence(_topics(by_kind))
+    text.sentence(_troubles(by_kind))
     text.sentence([*_moves(by_kind), *_no_owner(by_kind)])
     text.sentence([*_waits(by_kind), *_log(by_kind)])
     if text.clauses:
@@ -88,6 +90,41 @@ def verdict(findings: Sequence[Finding]) -> dict[str, Any]:
     else:
         text.add(UNKNOWN)
     return text.whole()
+
+
+def _broken(by_kind: Mapping[str, list[Finding]]) -> Iterable[Part]:
+    """A run in which an invariant is broken is not one to learn from: that comes first."""
+    broken = by_kind.get("violation", [])
+    if not broken:
+        return
+    first, count = broken[0], broken[0]["count"]
+    says = first["says"].rstrip(".")
+    more = f", the first of {count:,}" if count > 1 else ""
+    yield ((f"{says}{more}", first["at"]),)
+
+
+def _troubles(by_kind: Mapping[str, list[Finding]]) -> Iterable[Part]:
+    """Replacements of static members, fences, fail-overs and what they cost."""
+    replaced = by_kind.get("replaced", [])
+    if replaced and replaced[0]["count"] <= NAMED_MAX:
+        for one in replaced:
+            yield ((one["says"], one["sequences"][0]),)
+    elif replaced:
+        count = replaced[0]["count"]
+        yield ((f"Static members were replaced {count:,} times", replaced[-1]["sequences"][0]),)
+    fences = by_kind.get("fenced", [])
+    if fences:
+        who = listed(list(dict.fromkeys(one["name"] for one in fences)), NAMED_MAX)
+        several = len({one["name"] for one in fences}) > 1
+        often = f" {fences[0]['count']:,} times" if fences[0]["count"] > 1 and not several else ""
+        yield ((f"{who} {'were' if several else 'was'} fenced{often}", fences[0]["sequences"][0]),)
+    fail_overs = by_kind.get("failed_over", [])
+    if fail_overs:
+        count = fail_overs[0]["count"]
+        says = fail_overs[0]["says"] if count == 1 else f"The coordinator failed over {count:,} times"
+        yield ((says, fail_overs[-1]["sequences"][0]),)
+    for one in by_kind.get("lost_batch", [])[:NAMED_MAX]:
+        yield ((one["says"], one["sequences"][0]),)
 
 
 def _coming(by_kind: Mapping[str, list[Finding]]) -> Iterable[Part]:
@@ -153,7 +190,7 @@ def _going(by_kind: Mapping[str, list[Finding]]) -> Iterable[Part]:
 
 
 def _topics(by_kind: Mapping[str, list[Finding]]) -> Iterable[Part]:
-    for finding in by_kind.get("partitions_added", [])[-NAMED_MAX:]:
+    for finding in [*by_kind.get("partitions_added", []), *by_kind.get("matched", [])][-NAMED_MAX:]:
         yield ((finding["says"], finding["sequences"][-1]),)
 
 

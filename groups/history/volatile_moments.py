@@ -12,15 +12,27 @@ from groups.history.sentences import COORDINATOR, Sentence
 from groups.history.state import UNREADABLE
 from groups.history.steps import Step
 from groups.history.volatile import told_assignment
-from groups.history.words import Partition, counted, partitions
+from groups.history.words import Partition, counted, duration, partitions
 
 FAULT_WORDS: Final[Mapping[str, str]] = {
+    "clock_jump": "has its clock jump",
+    "lost_message": "loses a message on the way",
+    "duplicated_message": "has a message arrive twice",
     "kill": "is killed",
     "pause": "stops answering",
     "resume": "answers again",
     "cut": "is cut off",
     "heal": "can be reached again",
 }
+
+REFUSALS: Final[Mapping[int, str]] = {
+    25: "is not known to the group any more ({error}) and has to join again",
+    82: "is fenced: another member has its instance id ({error})",
+    110: "is fenced: its epoch is not the coordinator's ({error}); it gives everything up and joins again",
+    111: "is refused: the instance id is still another's ({error})",
+    113: "is refused: its epoch is not the coordinator's ({error})",
+}
+"""What answers mean to whoever gets them; Kafka's name in brackets."""
 
 METADATA_LOG: Final = "metadata log"
 """The source of a ``topics`` note that tells when topics came and went."""
@@ -53,7 +65,9 @@ def _tell_response(step: Step, entry: Entry, cast: Cast) -> Sentence | None:
     if body.get("errorCode"):
         code = body["errorCode"]
         error = ERROR_NAMES.get(code, f"error {code}") if isinstance(code, int) else str(code)
-        return Sentence("fault", member_id, f"{cast.name(member_id)} is refused: {error}")
+        known_as = REFUSALS.get(code) if isinstance(code, int) else None
+        words = (known_as or "is refused: {error}").format(error=error)
+        return Sentence("fault", member_id, f"{cast.name(member_id)} {words}")
     client = (step.after.clients or {}).get(member_id)
     member = step.after.consumer.members.get(member_id)
     if client is None or member is None or told_assignment(step.after, body) is None:
@@ -125,15 +139,32 @@ def _tell_callback(step: Step, entry: Entry, cast: Cast) -> Sentence | None:
 def _tell_fault(step: Step, entry: Entry, cast: Cast) -> Sentence | None:
     fault, member_id = str(entry.payload.get("fault")), text(entry.payload.get("member"))
     if fault == "fail_over":
-        return Sentence("fault", COORDINATOR, "The coordinator fails over")
+        return Sentence("fault", COORDINATOR, _fail_over_words(entry.payload))
     if fault == "lost_batch":
-        return Sentence("fault", COORDINATOR, "A batch is lost before it was replicated")
+        return Sentence("fault", COORDINATOR, _lost_words(entry.payload))
     if fault == "invariant":
         return Sentence("fault", COORDINATOR, f"An invariant is broken: {entry.payload.get('says')}")
     if member_id is None:
         return Sentence("fault", COORDINATOR, f"Fault: {fault}")
     says = FAULT_WORDS.get(fault, f"has a fault: {fault}")
     return Sentence("fault", str(member_id), f"{cast.name(str(member_id))} {says}")
+
+
+def _fail_over_words(payload: Mapping[str, Any]) -> str:
+    """Who takes over, and for how long it answers nobody, where the entry tells."""
+    to, loading_ms = text(payload.get("coordinator")), payload.get("loading_ms")
+    says = f"The coordinator fails over to {to}" if to else "The coordinator fails over"
+    if not isinstance(loading_ms, int) or loading_ms <= 0:
+        return says
+    return f"{says}, which loads the log for {duration(loading_ms)}"
+
+
+def _lost_words(payload: Mapping[str, Any]) -> str:
+    records = payload.get("records")
+    if not isinstance(records, int):
+        return "A batch is lost before it was replicated"
+    verb, they = ("is", "it was") if records == 1 else ("are", "they were")
+    return f"{counted(records, 'record')} {verb} lost before {they} replicated"
 
 
 def _tell_note(step: Step, entry: Entry, _cast: Cast) -> Sentence | None:

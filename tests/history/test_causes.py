@@ -116,7 +116,9 @@ def test_a_refusal_is_told_with_kafkas_name_of_the_error() -> None:
         {"api": "ConsumerGroupHeartbeat", "to": "B", "body": body},
         cause=request,
     )
-    assert moments(log.recorded())[-1]["says"] == "B is refused: FENCED_MEMBER_EPOCH"
+    assert moments(log.recorded())[-1]["says"] == (
+        "B is fenced: its epoch is not the coordinator's (FENCED_MEMBER_EPOCH); it gives everything up and joins again"
+    )
 
 
 def test_partitions_that_a_client_loses_are_told() -> None:
@@ -205,7 +207,7 @@ def test_a_static_member_that_comes_back_is_a_replacement_and_no_move() -> None:
         "A~2 takes the place of A",
     ]
     assert [(one["id"], one["lane"]) for one in batch.summary["cast"]] == [("A", "A"), ("A~2", "A")]
-    assert {finding["kind"] for finding in batch.summary["findings"]} == {"joined", "epochs"}  # fmt: skip
+    assert {finding["kind"] for finding in batch.summary["findings"]} == {"joined", "epochs", "replaced"}  # fmt: skip
 
 
 def test_a_client_that_begins_while_another_still_has_its_partitions_is_told() -> None:

@@ -1,0 +1,98 @@
+"""What went wrong, or came close: broken invariants, fences, fail-overs, lost batches; and static members replaced.
+
+An incremental fold over steps, like ``Ownership``; ``trouble_findings`` makes findings of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from groups.history.entries import Entry, Kind
+from groups.history.fields import mapping, text
+from groups.history.steps import Step
+
+KEPT_MAX: Final = 100
+"""Of each kind, those that are told one by one, the first ones; all are counted."""
+
+FENCES: Final[Mapping[int, str]] = {
+    25: "UNKNOWN_MEMBER_ID",
+    82: "FENCED_INSTANCE_ID",
+    110: "FENCED_MEMBER_EPOCH",
+}
+"""Answers to a heartbeat after which a consumer gives everything up."""
+
+KINDS: Final = ("violations", "fences", "fail_overs", "lost", "replaced", "matched")
+
+
+class Troubles:
+    """``kept[kind]`` are the first of a kind, each with its ``sequence``; ``counts[kind]`` how many there were."""
+
+    def __init__(self) -> None:
+        self.kept: dict[str, list[dict[str, Any]]] = {kind: [] for kind in KINDS}
+        self.counts: dict[str, int] = dict.fromkeys(KINDS, 0)
+
+    def add(self, step: Step) -> None:
+        for old, new in step.replaced.items():
+            self._keep("replaced", step.sequence, old=old, new=new)
+        self._regexes(step)
+        entry = step.entries[-1]
+        if entry.kind is Kind.FAULT:
+            self._fault(entry)
+        elif entry.kind is Kind.RESPONSE:
+            self._answer(entry)
+
+    def _fault(self, entry: Entry) -> None:
+        payload = entry.payload
+        match payload.get("fault"):
+            case "invariant":
+                self._keep(
+                    "violations",
+                    entry.sequence,
+                    invariant=str(payload.get("invariant")),
+                    says=str(payload.get("says")),
+                    members=[str(member) for member in payload.get("members") or ()],
+                    proof=[each for each in payload.get("sequences") or () if isinstance(each, int)],
+                )
+            case "fail_over":
+                loading_ms = payload.get("loading_ms")
+                self._keep(
+                    "fail_overs",
+                    entry.sequence,
+                    loading_ms=loading_ms if isinstance(loading_ms, int) else None,
+                )
+            case "lost_batch":
+                records = payload.get("records")
+                self._keep("lost", entry.sequence, records=records if isinstance(records, int) else None)
+
+    def _answer(self, entry: Entry) -> None:
+        payload = entry.payload
+        code, member_id = mapping(payload.get("body")).get("errorCode"), text(payload.get("to"))
+        error = FENCES.get(code) if isinstance(code, int) else None
+        if payload.get("api") == "ConsumerGroupHeartbeat" and error is not None and member_id is not None:
+            self._keep("fences", entry.sequence, member=member_id, error=error)
+
+    def _regexes(self, step: Step) -> None:
+        before, after = step.before.consumer.regexes, step.after.consumer.regexes
+        if before is after:
+            return
+        for regex, resolved in after.items():
+            old = before.get(regex)
+            if old is None or old.topics != resolved.topics:
+                topics = list(resolved.topics)
+                self._keep("matched", step.sequence, regex=regex, topics=topics[:KEPT_MAX], count=len(topics))
+
+    def _keep(self, kind: str, sequence: int, **told: Any) -> None:
+        self.counts[kind] += 1
+        if len(self.kept[kind]) < KEPT_MAX:
+            self.kept[kind].append({"sequence": sequence, **told})
+
+    def to_json(self) -> dict[str, Any]:
+        return {"kept": self.kept, "counts": self.counts}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Troubles:
+        troubles = cls()
+        troubles.kept = {kind: [dict(one) for one in data["kept"][kind]] for kind in KINDS}
+        troubles.counts = dict(data["counts"])
+        return troubles
