@@ -19,7 +19,7 @@ SYNC = "$(UV)" sync --quiet --frozen --python $(PYTHON)
 
 .PHONY: help
 help:  ## list the commands
-	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: run
 run: .venv/core  ## install, load the case studies, open the app on loopback
@@ -96,6 +96,11 @@ MINUTES ?= 10
 .PHONY: fuzz
 fuzz: .venv/fuzz  ## hostile bytes for every decoder, for MINUTES=10 on every core
 	$(VENV)/python -m tests.fuzz --minutes $(MINUTES)
+
+SEEDS ?= 0-99999
+.PHONY: fuzz-simulator
+fuzz-simulator: .venv/all  ## random scenarios in both semantics, SEEDS=0-99999 on every core
+	$(VENV)/python manage.py fuzz --seeds $(SEEDS) --spark 'local[*]' --coverage
 
 .PHONY: pictures
 pictures: .venv/all  ## take the docs' screenshots anew

@@ -73,6 +73,10 @@ class Checker:
         self._liveness.due(at_ms, self._last)
         return self._violations.take()
 
+    def has_rested(self, at_ms: int, for_ms: int) -> bool:
+        """Whether the group has converged, and nothing has disturbed it for longer than this."""
+        return self._liveness.has_rested(at_ms, for_ms)
+
     def demand_convergence(self) -> list[Violation]:
         """Everything was healed, and there was time enough."""
         self._liveness.demand(self._last)

@@ -20,7 +20,10 @@ LOST: Final = "on_partitions_lost"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ZombieWindow:
-    """A removed client and another one owned the same partitions; ``until_ms`` is ``None`` while they still do."""
+    """A client that was removed, or misunderstood (``ClientChecks.settled``), and another one owned the same partitions.
+
+    ``until_ms`` is ``None`` while they still do.
+    """
 
     member: str
     partitions: int
@@ -53,9 +56,14 @@ class ClientChecks:
         self._thrown_out: set[str] = set()
         self._given_up: dict[tuple[str, Partition], Entry] = {}
         self._open_windows: dict[str, int] = {}
+        self._dead: set[str] = set()
+        self._began: dict[tuple[str, Partition], int | None] = {}
+        self._misunderstood: set[tuple[str, Partition]] = set()
 
     def request(self, entry: Entry) -> None:
         body, who = entry.payload["body"], entry.actor
+        if who in self._dead:
+            return  # It was on its way when its process died.
         if entry.payload["api"] != "ConsumerGroupHeartbeat":
             self._commits(entry)
             return
@@ -76,6 +84,7 @@ class ClientChecks:
             self._committed(entry, asked)
 
     def killed(self, who: str) -> None:
+        self._dead.add(who)
         if who in self.owned:
             self._own(who, set())
             del self.owned[who]
@@ -83,12 +92,18 @@ class ClientChecks:
         self.behind.pop(who, None)
 
     def settled(self, entry: Entry) -> None:
-        """A unit of records is over: what the group took away may still be owned."""
+        """A unit of records is over: what the group took away may still be owned.
+
+        A client names what it owns only when it has begun with it. A heartbeat that it sent before, while it still
+        acknowledged an older assignment, is taken to say that it is rid of what it is about to begin with.
+        """
         for who, old in self._group.touched.items():
             new = self._group.members.get(who)
             if new is not None and old is not None and new.epoch > 0 and who in self.owned:
                 gone = set(self._topics.named(old.held() - new.held())) & self.owned[who]
-                if gone:
+                unsaid = {partition for partition in gone if self._unsaid(entry, who, partition)}
+                self._misunderstood |= {(who, partition) for partition in unsaid}
+                if gone := gone - unsaid:
                     says = f"{who} still owns {named(gone)}, of which the group takes it to be rid"
                     self._violations.add("owned_is_held", says, (old.wrote, entry.sequence), (who,), gone)
             self._compare(who)
@@ -108,7 +123,9 @@ class ClientChecks:
         elif who in self._patience_ms and entry.at_ms - started.at_ms >= self._patience_ms[who]:
             # Its poll came too late: it leaves, and loses what it has when the callback is over.
             self._thrown_out.add(who)
-        if payload["callback"] != ASSIGNED:
+        if payload["callback"] == ASSIGNED:
+            self._began.update({(who, partition): entry.at_ms for partition in partitions})
+        else:
             self._own(who, owned - partitions)
             for partition in partitions:
                 self._given_up[who, partition] = entry
@@ -144,7 +161,16 @@ class ClientChecks:
         self._own(who, owned | partitions)
         for partition in partitions:
             self._given_up.pop((who, partition), None)
+            self._began[who, partition] = None
         self._compare(who)
+
+    def _unsaid(self, entry: Entry, who: str, partition: Partition) -> bool:
+        """Whether the heartbeat that the unit answers was sent before its client had begun with the partition."""
+        asked = self._group.last_asked
+        if asked is None or asked.entry.actor != who or (who, partition) not in self._began:
+            return False
+        began_ms = self._began[who, partition]
+        return began_ms is None or began_ms >= entry.at_ms - self._travel_ms
 
     def _has_others(self, entry: Entry, partitions: set[Partition]) -> None:
         who, both = entry.actor, dict[str, list[Partition]]()
@@ -154,10 +180,11 @@ class ClientChecks:
                     both.setdefault(other, []).append(partition)
         for other, which in both.items():
             theirs, own = self._known(other), self._known(who)
-            if theirs is not None and own is not None:
-                says = f"{who} begins with {named(which)} while {other} still has it"
+            taken = [partition for partition in which if (other, partition) not in self._misunderstood]
+            if theirs is not None and own is not None and taken:
+                says = f"{who} begins with {named(taken)} while {other} still has it"
                 proof = (theirs.wrote, own.wrote, entry.sequence)
-                self._violations.add("one_processor", says, proof, (other, who), which)
+                self._violations.add("one_processor", says, proof, (other, who), taken)
             elif other not in self._open_windows and len(self.windows) < WINDOWS_MAX:
                 self._open_windows[other] = len(self.windows)
                 window = ZombieWindow(member=other, partitions=len(which), from_ms=entry.at_ms)
@@ -171,6 +198,7 @@ class ClientChecks:
     def _own(self, who: str, new: set[Partition]) -> None:
         old = self.owned.get(who, set())
         for partition in old - new:
+            self._misunderstood.discard((who, partition))
             owners = self._owners[partition]
             del owners[who]
             if not owners:

@@ -155,14 +155,14 @@ _ALL: Final = (
         number="G.2 #20",
         says="No two clients may process the same partition.",
         source="KIP-848, Consumer",
-        apart="A client that the group has removed processes until it learns so; the time is measured, and no violation.",
+        apart="A client that the group has removed, or misunderstood (the next row), processes until it learns so; the time is measured, and no violation.",
     ),
     Invariant(
         name="owned_is_held",
         number="G.2 #21",
         says="What a client owns is assigned to it or pending its revocation, as long as the group knows it.",
         source="KIP-848, Reconciliation",
-        apart="Not of a static member that is away.",
+        apart="Not of a static member that is away. Nor of what a client begins with while its acknowledgement of an older assignment is on its way: the coordinator takes that to say that it is rid of it.",
     ),
     Invariant(
         name="callbacks",

@@ -141,6 +141,12 @@ class LivenessChecks:
         if at_ms - self._disturbed.at_ms > self._bounds.convergence_ms(self._rebalance_timeout_ms):
             self.demand(sequence)
 
+    def has_rested(self, at_ms: int, for_ms: int) -> bool:
+        """Converged, and undisturbed for longer than this."""
+        if self._disturbed is not None and at_ms - self._disturbed.at_ms <= for_ms:
+            return False
+        return not self._group.members or (self._group.converged and not self._clients.behind)
+
     def demand(self, sequence: int) -> None:
         """Whatever the bound: the group has to have converged by now."""
         group = self._group

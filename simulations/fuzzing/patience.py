@@ -1,0 +1,73 @@
+"""How long a run is given to come to rest when nothing disturbs it any more."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from simulations.checking import Bounds
+from simulations.engine.checked import bounds_of
+from simulations.scenario import Scenario, Verb
+
+DISTURBANCES: Final = 3
+"""The script's end may still throw members out, one after another, and each begins the bound anew."""
+
+
+def patience_ms(
+    *,
+    session_timeout_ms: int,
+    heartbeat_interval_ms: int,
+    assignment_interval_ms: int,
+    rebalance_timeout_ms: int,
+    travel_ms: int,
+) -> int:
+    """``DISTURBANCES`` times the bound of convergence, in milliseconds."""
+    bounds = Bounds(
+        session_timeout_ms=session_timeout_ms,
+        heartbeat_interval_ms=heartbeat_interval_ms,
+        assignment_interval_ms=assignment_interval_ms,
+        travel_ms=travel_ms,
+    )
+    return DISTURBANCES * bounds.convergence_ms(rebalance_timeout_ms)
+
+
+def patience_of(scenario: Scenario) -> int:
+    """The same, of a scenario."""
+    longest_ms = max(member.rebalance_timeout_ms for member in scenario.members.values())
+    return DISTURBANCES * bounds_of(scenario).convergence_ms(longest_ms)
+
+
+def least_rebalance_timeout_ms(callback_ms: int, heartbeat_interval_ms: int, travel_ms: int) -> int:
+    """Long enough for a member to hear that it is to give up, to do so, and to say it, once behind another callback."""
+    return 2 * callback_ms + 4 * travel_ms + heartbeat_interval_ms
+
+
+def least_session_timeout_ms(heartbeat_interval_ms: int, travel_ms: int) -> int:
+    """Long enough for a heartbeat and its answer, and for one more."""
+    return 2 * (heartbeat_interval_ms + 2 * travel_ms)
+
+
+def can_rest(scenario: Scenario) -> bool:
+    """Whether the group can come to rest at all once its script is over.
+
+    A member that is always late is thrown out, comes back and is thrown out again for ever: that is no mistake of the
+    simulator. So nobody may stand still or be slower at the end than its timeouts allow.
+    """
+    interval_ms, travel_ms = scenario.settings.heartbeat_interval_ms, scenario.network.delay_ms[1]
+    if scenario.settings.session_timeout_ms < least_session_timeout_ms(interval_ms, travel_ms):
+        return False
+    callbacks_ms = {name: member.callback_ms for name, member in scenario.members.items()}
+    slowed_ms, paused = dict.fromkeys(callbacks_ms, 0), dict.fromkeys(callbacks_ms, False)
+    for action in scenario.script:
+        match action.verb:
+            case Verb.SLOW_REVOKE:
+                slowed_ms[action.who] = action.length_ms or 0
+            case Verb.PAUSE:
+                paused[action.who] = True
+            case Verb.RESUME | Verb.KILL | Verb.RESTART:
+                paused[action.who] = False
+    return not any(
+        paused[name]
+        or member.rebalance_timeout_ms
+        < least_rebalance_timeout_ms(max(callbacks_ms[name], slowed_ms[name]), interval_ms, travel_ms)
+        for name, member in scenario.members.items()
+    )

@@ -1,0 +1,59 @@
+"""The fuzzer's DataFrame steps: ``tasks(spark, blocks)`` → ``answered``. Scenarios are drawn where they are run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from simulations.fuzzing.answering import Answer, answer
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import DataFrame, SparkSession
+
+ANSWERED = "answer binary"
+"""JSON: ``told``."""
+
+Blocks = Sequence[tuple[int, int]]
+
+
+def tasks(spark: SparkSession, blocks: Blocks) -> DataFrame:
+    """A row for each block, in a partition of its own: its place in ``blocks``."""
+    return spark.range(0, len(blocks), 1, len(blocks))
+
+
+def answered(
+    tasks: DataFrame, blocks: Blocks, semantics: Sequence[str], presets: Sequence[str], covered: bool
+) -> DataFrame:
+    """The answers of the blocks."""
+
+    def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        import pyarrow as pa
+
+        for batch in batches:
+            for place in batch.column(0).to_pylist():
+                first, last = blocks[place]
+                line = orjson.dumps(told(answer(first, last, semantics, presets, covered=covered)))
+                yield pa.RecordBatch.from_pydict({"answer": pa.array([line], pa.binary())})
+
+    return tasks.mapInArrow(run, ANSWERED)
+
+
+def told(answer: Answer) -> dict[str, Any]:
+    """As JSON: ``runs``, ``found``, ``counts``."""
+    return {
+        "runs": answer.runs,
+        "found": [
+            {
+                "seed": each.seed,
+                "semantics": each.semantics,
+                "invariant": each.broken.invariant,
+                "says": each.broken.says,
+                "sequence": each.broken.sequence,
+            }
+            for each in answer.found
+        ],
+        "counts": answer.counts,
+    }

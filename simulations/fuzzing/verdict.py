@@ -1,0 +1,75 @@
+"""Runs a scenario and judges it: safety at every entry, and convergence once nothing disturbs the group any more."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from groups.history.entries import Entry
+from groups.history.state import Semantics
+from simulations.checking import INVARIANT_FAULT, Checker
+from simulations.engine.checked import bounds_of
+from simulations.engine.simulation import Simulation
+from simulations.fuzzing.patience import can_rest, patience_of
+from simulations.scenario import Scenario
+
+CRASHED: Final = "simulator_crashed"
+"""In the place of an invariant: the simulator itself raised an error."""
+
+CONVERGENCE: Final = ("group_converges", "members_converge", "partitions_processed")
+"""What only a group can be held to that is able to come to rest."""
+
+See = Callable[[Entry], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Broken:
+    """The first invariant that a run broke, in a sentence, and the entry that broke it."""
+
+    invariant: str
+    says: str
+    sequence: int
+
+
+def broken_by(scenario: Scenario, semantics: Semantics | str, see: See | None = None) -> Broken | None:
+    """The first violation of a run, ``None`` if there is none; ``see`` is shown every entry.
+
+    The run ends when the group has converged, and rested for so long that nobody silent can be a member any more.
+    """
+    chosen = Semantics(semantics)
+    simulation = Simulation(scenario, chosen, scenario.seed)
+    bounds = bounds_of(scenario)
+    checker = simulation.log.checker = Checker(chosen, bounds)
+    over_ms = scenario.start_ms + last_ms(scenario)
+    rest_ms = bounds.session_timeout_ms + 2 * (bounds.heartbeat_interval_ms + bounds.travel_ms)
+    last = 0
+    try:
+        for entry in simulation.entries():
+            last = entry.sequence
+            if see is not None:
+                see(entry)
+            payload = entry.payload
+            if payload.get("fault") == INVARIANT_FAULT and (
+                payload["invariant"] not in CONVERGENCE or can_rest(scenario)
+            ):
+                return _told(payload, last)
+            if entry.at_ms > over_ms and checker.has_rested(entry.at_ms, rest_ms):
+                return None
+    except Exception as error:  # Whatever the machines raise is what this looks for.
+        return Broken(invariant=CRASHED, says=f"{type(error).__name__}: {error}", sequence=last)
+    violations = checker.end(scenario.start_ms + scenario.until_ms)
+    if not can_rest(scenario):
+        violations = [violation for violation in violations if violation.invariant not in CONVERGENCE]
+    elif not violations and scenario.until_ms - last_ms(scenario) >= patience_of(scenario):
+        violations = checker.demand_convergence()
+    return _told(violations[0].payload(), last) if violations else None
+
+
+def last_ms(scenario: Scenario) -> int:
+    """When the script is over."""
+    return max((action.at_ms for action in scenario.script), default=0)
+
+
+def _told(payload: Any, sequence: int) -> Broken:
+    return Broken(invariant=str(payload["invariant"]), says=str(payload["says"]), sequence=sequence)

@@ -1,0 +1,243 @@
+"""``manage.py fuzz --seeds A-B``: random scenarios, checked as they run, and shrunk where they break an invariant."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from groups.command_line import BAD_USAGE, in_one_line
+
+if TYPE_CHECKING:
+    from simulations.fuzzing.answering import Answer, Found
+
+SEED_MAX: Final = 2**53
+"""The greatest whole number that every reader of JSON keeps."""
+
+SHRUNK_MOST: Final = 5
+"""Failures that are shrunk, the first of each invariant first: the others are most likely the same mistake."""
+
+INTERRUPTED: Final = 130
+"""What a shell says of a command that was ended by Ctrl-C."""
+
+JOB: Final = "simulations.fuzzing.job"
+
+
+class Command(BaseCommand):
+    help = "Run random scenarios and report those that break an invariant, shrunk; JSON on standard output."
+    requires_system_checks = ()
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        in_one_line(parser)
+        parser.add_argument("--seeds", metavar="A-B", required=True, help="first and last seed, or one alone")
+        parser.add_argument("--semantics", metavar="kip|kafka|both", default="both", help="default: both")
+        parser.add_argument("--spark", metavar="MASTER", help="run on Spark, such as local[*]")
+        parser.add_argument(
+            "--out", metavar="FOLDER", help="write each failing scenario, shrunk, and its entries"
+        )
+        parser.add_argument("--presets", metavar="P,P", help="calm, stormy, hostile; default: all")
+        parser.add_argument("--coverage", action="store_true", help="count what the runs reached, too")
+
+    def handle(self, *_args: Any, **options: Any) -> None:
+        # Only here: what the simulator needs is not to slow down every other command.
+        from simulations.fuzzing.answering import Answer
+
+        self.first, self.last = seeds_of(options["seeds"])
+        self.semantics = semantics_of(options["semantics"])
+        self.presets = presets_of(options["presets"])
+        self.covered = options["coverage"]
+        folder = folder_of(options["out"])
+        wanted = (self.last - self.first + 1) * len(self.semantics)
+        begun_s, told_s, interrupted = time.monotonic(), 0.0, False
+        total = Answer()
+        try:
+            for answer in self.on_spark(options["spark"]) if options["spark"] else self.here():
+                total.add(answer)
+                if time.monotonic() - told_s >= 1 or total.runs == wanted:
+                    told_s = time.monotonic()
+                    self.stderr.write(progress(total, wanted, told_s - begun_s))
+        except KeyboardInterrupt:
+            interrupted = True
+        self.report(total, folder, time.monotonic() - begun_s, shrinks=not interrupted)
+        if interrupted:
+            says = f"Interrupted: {total.runs:,} of {wanted:,} runs are done, {len(total.found)} broke an invariant."
+            raise CommandError(says, returncode=INTERRUPTED)
+        if total.found:
+            raise CommandError(f"{len(total.found)} of {total.runs:,} runs broke an invariant.", returncode=1)
+
+    def here(self) -> Iterator[Answer]:
+        """In this process, on one core."""
+        from simulations.fuzzing.answering import answer, blocks
+
+        for first, last in blocks(self.first, self.last):
+            yield answer(first, last, self.semantics, self.presets, covered=self.covered)
+
+    def on_spark(self, master: str) -> Iterator[Answer]:
+        from collections import Counter
+
+        from groups.children import ChildFailed, run_child
+        from groups.spark_ready import missing_packages
+        from simulations.fuzzing.answering import Answer, Found
+        from simulations.fuzzing.verdict import Broken
+
+        if missing := missing_packages():
+            raise usage(f"Spark's packages are not installed ({', '.join(missing)}): run `make install`.")
+        question = {
+            "first": self.first,
+            "last": self.last,
+            "semantics": self.semantics,
+            "presets": self.presets,
+            "covered": self.covered,
+            "master": master,
+        }
+        try:
+            for message in run_child(JOB, question=question):
+                match message["type"]:
+                    case "stage":
+                        self.stderr.write(message["stage"])
+                    case "error":
+                        raise usage(message["message"])
+                    case "answer":
+                        found = [
+                            Found(
+                                seed=each["seed"],
+                                semantics=each["semantics"],
+                                broken=Broken(
+                                    invariant=each["invariant"], says=each["says"], sequence=each["sequence"]
+                                ),
+                            )
+                            for each in message["found"]
+                        ]
+                        counts = {name: Counter(count) for name, count in message["counts"].items()}
+                        yield Answer(runs=message["runs"], found=found, counts=counts)
+        except ChildFailed as error:
+            raise usage(str(error)) from None
+
+    def report(self, total: Answer, folder: Path | None, seconds: float, *, shrinks: bool) -> None:
+        """The one line of JSON, and the files."""
+        import orjson
+
+        total.found.sort(key=lambda found: (found.seed, found.semantics))
+        smallest = self.shrunk(total.found, folder) if shrinks else {}
+        violations = [
+            {
+                "seed": found.seed,
+                "semantics": found.semantics,
+                "invariant": found.broken.invariant,
+                "sequence": found.broken.sequence,
+                "says": found.broken.says,
+                "scenario": smallest.get((found.seed, found.semantics)),
+            }
+            for found in total.found
+        ]
+        told: dict[str, Any] = {
+            "seeds": f"{self.first}-{self.last}",
+            "runs": total.runs,
+            "violations": violations,
+            "seconds": round(seconds, 1),
+        }
+        if self.covered:
+            told["coverage"] = {name: dict(sorted(counts.items())) for name, counts in total.counts.items()}
+        self.stdout.write(orjson.dumps(told).decode())
+        if folder is not None and self.first == self.last and not total.found:
+            for rules in self.semantics:
+                write_run(folder, self.first, rules, self.presets)
+
+    def shrunk(self, found: Sequence[Found], folder: Path | None) -> dict[tuple[int, str], str]:
+        """The scenarios of the failures that are worth looking at first, as YAML."""
+        from simulations.fuzzing.drawing import document_of
+        from simulations.fuzzing.shrinking import as_yaml, shrunk
+
+        first_of: dict[tuple[str, str], Found] = {}
+        for each in found:
+            first_of.setdefault((each.broken.invariant, each.semantics), each)
+        chosen = [*first_of.values(), *(each for each in found if each not in first_of.values())]
+        texts: dict[tuple[int, str], str] = {}
+        for each in chosen[:SHRUNK_MOST]:
+            self.stderr.write(f"Shrinking seed {each.seed} in {each.semantics}: {each.broken.says}")
+            document = document_of(each.seed, each.semantics, self.presets)
+            small = as_yaml(shrunk(document, each.semantics, each.broken))
+            texts[each.seed, each.semantics] = small
+            if folder is not None:
+                write_run(folder, each.seed, each.semantics, self.presets, small)
+        return texts
+
+
+def write_run(
+    folder: Path, seed: int, semantics: str, presets: Sequence[str], small: str | None = None
+) -> None:
+    """``SEMANTICS-SEED.yaml``, ``SEMANTICS-SEED.shrunk.yaml`` where it was shrunk, and the entries of the smaller one."""
+    import orjson
+
+    from simulations import output
+    from simulations.engine import run
+    from simulations.fuzzing.drawing import document_of
+    from simulations.fuzzing.shrinking import as_yaml
+    from simulations.scenario import load
+
+    name = f"{semantics}-{seed}"
+    whole = as_yaml(document_of(seed, semantics, presets))
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / f"{name}.yaml").write_text(whole, encoding="utf-8")
+        if small is not None:
+            (folder / f"{name}.shrunk.yaml").write_text(small, encoding="utf-8")
+        scenario = load(small or whole, name)
+        with (folder / f"{name}.entries.jsonl").open("wb") as file:
+            for row in output.entry_lines(run(scenario), "entry"):
+                file.write(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE))
+    except OSError as error:
+        raise usage(f"cannot write to {folder}: {error.strerror}") from None
+
+
+def progress(total: Answer, wanted: int, seconds: float) -> str:
+    left_s = (wanted - total.runs) * seconds / max(total.runs, 1)
+    broke = f", {len(total.found)} broke an invariant" if total.found else ""
+    left = f", {left_s:,.0f} s left" if total.runs < wanted else ""
+    return f"{total.runs:,} of {wanted:,} runs{broke}; {total.runs / max(seconds, 0.001):,.0f} a second{left}"
+
+
+def seeds_of(told: str) -> tuple[int, int]:
+    match = re.fullmatch(r"(\d+)(?:-(\d+))?", told)
+    if match is None:
+        raise usage(f"--seeds {told}: expected the first and the last one, such as 0-999, or one alone")
+    first, last = int(match[1]), int(match[2] or match[1])
+    if last < first or last > SEED_MAX:
+        raise usage(f"--seeds {told}: the first is at most the last, and that at most {SEED_MAX}")
+    return first, last
+
+
+def semantics_of(told: str) -> list[str]:
+    if told == "both":
+        return ["kafka", "kip"]
+    if told not in ("kafka", "kip"):
+        raise usage(f"--semantics {told}: there are kip, kafka, both")
+    return [told]
+
+
+def presets_of(told: str | None) -> list[str]:
+    from simulations.fuzzing.presets import PRESETS
+
+    if told is None:
+        return [str(preset) for preset in PRESETS]
+    for name in told.split(","):
+        if name not in tuple(PRESETS):
+            raise usage(f"--presets {told}: there are {', '.join(PRESETS)}, with commas between them")
+    return told.split(",")
+
+
+def folder_of(told: str | None) -> Path | None:
+    if told is None:
+        return None
+    folder = Path(told)
+    if folder.exists() and not folder.is_dir():
+        raise usage(f"--out {told}: this is a file, and a folder is needed")
+    return folder
+
+
+def usage(message: str) -> CommandError:
+    return CommandError(message, returncode=BAD_USAGE)
