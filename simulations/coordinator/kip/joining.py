@@ -35,7 +35,7 @@ def join(context: Context, request: Heartbeat) -> Outcome[HeartbeatAnswer]:
             ErrorCode.GROUP_MAX_SIZE_REACHED,
             f"The consumer group has reached its maximum capacity of {context.settings.max_size} members.",
         )
-    member_id = request.member_id or _new_id(context, request)
+    member_id = request.member_id or context.drawn_id or _new_id(context, request)
     member = told_member(ConsumerMember(member_id=member_id), request)
     joined = {**members, member_id: member}
     return Outcome(
@@ -46,7 +46,7 @@ def join(context: Context, request: Heartbeat) -> Outcome[HeartbeatAnswer]:
 
 
 def _new_id(context: Context, request: Heartbeat) -> str:
-    """Made of the epoch that the join brings about, which no other join has: chance has no place here."""
+    """An id where nobody drew one: made of the epoch that the join brings about, which no other join has."""
     member_id = f"{request.client_id or 'member'}-{context.group.group_epoch + 1}"
     while member_id in context.group.members:
         member_id += "-1"

@@ -10,8 +10,8 @@ from __future__ import annotations
 from simulations.assignors.assignor_choice import Preference
 from simulations.coordinator.client_messages import InstallAssignment, PrepareAssignment
 from simulations.coordinator.errors import ErrorCode, RequestRefused
-from simulations.coordinator.kip import regexes
 from simulations.coordinator.messages import JOIN_EPOCH, LEAVE_EPOCH, STATIC_LEAVE_EPOCH, Heartbeat
+from simulations.coordinator.regexes import description
 from simulations.coordinator.settings import Settings
 
 
@@ -34,7 +34,8 @@ def check_heartbeat(request: Heartbeat, settings: Settings) -> None:
         raise _invalid(
             "SubscribedTopicNames or SubscribedTopicRegex must be given when the member epoch is 0."
         )
-    if (wrong := regexes.problem(request.subscribed_topic_regex or "")) is not None:
+    regex = request.subscribed_topic_regex
+    if regex and (wrong := description(regex)) is not None:
         raise _invalid(f"SubscribedTopicRegex must be a valid regular expression: {wrong}.")
     preference = Preference(server=request.server_assignor, client=request.client_assignors or ())
     if (wrong := preference.problem()) is not None:
