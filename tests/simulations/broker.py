@@ -14,6 +14,7 @@ from simulations.coordinator.messages import (
     OffsetCommit,
 )
 from simulations.coordinator.outcome import Outcome
+from simulations.coordinator.regexes import resolve
 from simulations.coordinator.settings import Settings
 from simulations.coordinator.shard import Shard
 
@@ -82,6 +83,22 @@ class Broker:
 
     def expire(self, timer: str, member_id: str | None, bound_epoch: int | None = None) -> None:
         self.last = self.shard.expired(timer, member_id, bound_epoch, self.now_ms)
+
+    def resolve(self, *, started_ms: int | None = None) -> None:
+        """The task that the last operation started, begun at once and ended now."""
+        (task,) = self.last.tasks
+        resolution = resolve(task, self.shard.image, self.now_ms if started_ms is None else started_ms)
+        self.last = self.shard.regexes_resolved(resolution, self.now_ms)
+
+    def create(self, name: str, topic_id: str, partitions: int = 1) -> None:
+        topic = ImageTopic(name=name, topic_id=topic_id, partitions=partitions)
+        self.last = self.shard.image_changed(self.shard.image.with_topic(topic), (name,), self.now_ms)
+
+    def delete(self, name: str) -> None:
+        """The topic goes from the image, then its offsets go."""
+        before = self.shard.image
+        self.shard.image_changed(before.without_topic(name), (name,), self.now_ms)
+        self.last = self.shard.topics_deleted(self.shard.image.deleted_since(before), self.now_ms)
 
     def grow(self, topic: str, partitions: int) -> None:
         image = self.shard.image.with_partitions(topic, partitions)
