@@ -70,6 +70,7 @@ class Shard:
         self.state = state or initial_state(group_id, semantics)
         self.memory = memory or Memory()
         self.group_config: GroupConfig = config or {}
+        self._effective: tuple[Settings, GroupConfig, Settings] = (settings, {}, settings)
         self._rules = COORDINATORS[semantics]
         self._counts = CountsCache()
 
@@ -96,12 +97,20 @@ class Shard:
         return Context(
             state=self.state,
             image=self.image,
-            settings=group_config.effective(self.group_config, self.settings),
+            settings=self._settings(),
             now_ms=now_ms,
             memory=self.memory,
             drawn_id=drawn_id,
             cache=self._counts,
         )
+
+    def _settings(self) -> Settings:
+        """The broker's settings with the group's in place; made anew only when either is another."""
+        of_broker, of_group, effective = self._effective
+        if of_broker is not self.settings or of_group is not self.group_config:
+            effective = group_config.effective(self.group_config, self.settings)
+            self._effective = self.settings, self.group_config, effective
+        return effective
 
     def heartbeat(
         self, request: Heartbeat, now_ms: int, drawn_id: str | None = None
