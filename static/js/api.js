@@ -56,6 +56,8 @@ export function addresses(meta) {
     entries: async (from, to) => (await ask(`${base}/entries?from=${from}&to=${to}`, {}, parseExactly)).entries,
     /** @param {number} sequence of a record @returns {Promise<import('./bytes/types').RecordBytes>} */
     bytes: (sequence) => ask(`${base}/entries/${sequence}/bytes`),
+    /** @param {number} at @returns {Promise<import('./metrics-panel.js').Metrics>} */
+    metrics: (at) => ask(`${base}/metrics?at=${at}`),
     /** @returns {Promise<any>} */
     epochs: () => ask(`${base}/figures/epochs`),
     cancel: () => tell(`${base}/cancel`, 'POST', {}),

@@ -19,6 +19,7 @@ import { GroupHead } from './group-head.js';
 import { Inspector } from './inspector.js';
 import { listen } from './keys.js';
 import { Labels } from './labels.js';
+import { MetricsPanel } from './metrics-panel.js';
 import { showPartition } from './partition-card.js';
 import { Player, SPEEDS } from './player.js';
 import { Spans } from './spans.js';
@@ -77,6 +78,9 @@ const figure = new Figure({
   panel: part('figure-panel'), plot: part('figure'), table: part('figure-table'), legend: part('figure-legend'), cast,
   script: part('figure-panel').dataset.script ?? '', fetchFigure: api.epochs, onSeek: (sequence) => go(sequence),
 });
+const metrics = new MetricsPanel({
+  panel: /** @type {HTMLDetailsElement} */ (part('metrics-panel')), table: part('metrics'), cast, fetchMetrics: api.metrics,
+});
 const banners = new Banners(part('banners'));
 const address = new Address();
 const player = new Player({ next: async () => (await step(1)) !== null || live(), onState: showPlaying });
@@ -97,6 +101,7 @@ function show(rest, { animate, before }) {
   events.move(position);
   inspector.render(rest);
   figure.move(rest.sequence, rest.moment?.at_ms ?? rest.frame.at_ms);
+  metrics.move(rest.sequence);
   part('step').textContent = String(position);
   part('steps').textContent = timeline.whole ? String(timeline.steps.length) : `${timeline.steps.length}+`;
   part('time').textContent = when(rest.moment?.at_ms ?? rest.frame.at_ms, start_ms());
