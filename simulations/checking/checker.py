@@ -7,6 +7,7 @@ from typing import Final
 from groups.history.entries import Entry, Kind
 from groups.history.state import Semantics, State
 from simulations.checking.clients import ClientChecks, ZombieWindow
+from simulations.checking.compaction import CompactionChecks
 from simulations.checking.coordinator import GroupChecks
 from simulations.checking.liveness import Bounds, LivenessChecks
 from simulations.checking.model import Topics
@@ -29,6 +30,7 @@ class Checker:
         self._group = GroupChecks(self._violations, self._topics, rules)
         self._clients = ClientChecks(self._violations, self._topics, self._group, rules, limits.travel_ms)
         self._liveness = LivenessChecks(self._violations, self._group, self._clients, rules, limits)
+        self._compaction = CompactionChecks(self._violations)
         self._last = 0
 
     @property
@@ -41,6 +43,7 @@ class Checker:
         self._last = entry.sequence
         match entry.kind:
             case Kind.RECORD:
+                self._compaction.record(entry)
                 if self._group.record(entry, state):
                     self._clients.settled(entry)
                     self._liveness.settled(entry)
@@ -58,7 +61,7 @@ class Checker:
             case Kind.TIMER:
                 self._timer(entry)
             case Kind.FAULT:
-                self._fault(entry)
+                self._fault(entry, state)
             case Kind.NOTE if entry.payload["note"] == "topics":
                 self._topics.told(entry.payload["topics"])
                 self._group.targets.topics_changed()
@@ -72,6 +75,11 @@ class Checker:
         """The run is over at this time: whoever should have been heard of by now was not."""
         self._liveness.due(at_ms, self._last)
         return self._violations.take()
+
+    def travels(self, travel_ms: int) -> None:
+        """From now on a message may take so long; bounds only grow, since older ones may be under way."""
+        self._clients.travel_ms = max(self._clients.travel_ms, travel_ms)
+        self._liveness.travels(travel_ms)
 
     def has_rested(self, at_ms: int, for_ms: int) -> bool:
         """Whether the group has converged, and nothing has disturbed it for longer than this."""
@@ -92,14 +100,24 @@ class Checker:
         elif entry.payload["timer"] == "session" and entry.payload["event"] == "started":
             self._liveness.first_heard(entry, who)
 
-    def _fault(self, entry: Entry) -> None:
+    def _fault(self, entry: Entry, state: State) -> None:
         fault, who = entry.payload["fault"], entry.payload.get("member")
         if fault == INVARIANT_FAULT:
             return
         self._liveness.disturbed(entry)
-        if fault == "fail_over":
-            self._group.failed_over()
-            self._liveness.failed_over(entry)
-        elif fault in GONE and who is not None:
-            self._clients.killed(who)
-            self._clients.end_window(who, entry.at_ms)
+        match fault:
+            case "fail_over":
+                self._group.failed_over()
+                self._liveness.failed_over(entry)
+                self._compaction.failed_over(entry, state)
+            case "cut" | "heal" if who is None:
+                self._liveness.cut_off(entry, cut=fault == "cut")
+            case "clock_jump":
+                self._liveness.clock_jumped(abs(entry.payload.get("by_ms", 0)))
+            case "lost_message":
+                self._liveness.message_lost()
+                if entry.payload.get("epoch", 0) < 0:
+                    self._clients.left(str(who))
+            case _ if fault in GONE and who is not None:
+                self._clients.killed(who)
+                self._clients.end_window(who, entry.at_ms)

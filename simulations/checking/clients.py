@@ -14,6 +14,9 @@ from simulations.checking.violations import Partition, Violations, named
 WINDOWS_MAX: Final = 200
 """Times of removed clients that are kept for a report."""
 
+NOTHING_DECIDED: Final = (0, 14, 15, 16)
+"""No error, and those of a broker that is not the coordinator, or not yet: COORDINATOR_LOAD_IN_PROGRESS to NOT_COORDINATOR."""
+
 ASSIGNED: Final = "on_partitions_assigned"
 LOST: Final = "on_partitions_lost"
 
@@ -49,12 +52,13 @@ class ClientChecks:
         self._topics = topics
         self._group = group
         self._kafka = semantics is Semantics.KAFKA
-        self._travel_ms = travel_ms
+        self.travel_ms = travel_ms
         self._owners: dict[Partition, dict[str, None]] = {}
         self._calling: dict[str, Entry] = {}
         self._patience_ms: dict[str, int] = {}
         self._thrown_out: set[str] = set()
         self._given_up: dict[tuple[str, Partition], Entry] = {}
+        self._revoked: dict[str, set[Partition]] = {}
         self._open_windows: dict[str, int] = {}
         self._dead: set[str] = set()
         self._began: dict[tuple[str, Partition], int | None] = {}
@@ -64,8 +68,9 @@ class ClientChecks:
         body, who = entry.payload["body"], entry.actor
         if who in self._dead:
             return  # It was on its way when its process died.
-        if entry.payload["api"] != "ConsumerGroupHeartbeat":
+        if entry.payload["api"] == "OffsetCommit":
             self._commits(entry)
+        if entry.payload["api"] != "ConsumerGroupHeartbeat":
             return
         if who not in self.owned:
             self._own(who, set(self._topics.named(listed(body.get("topicPartitions") or ()))))
@@ -78,10 +83,14 @@ class ClientChecks:
 
     def response(self, entry: Entry, asked: Asked | None) -> None:
         if entry.payload["api"] == "ConsumerGroupHeartbeat":
-            if entry.payload["body"].get("errorCode"):
+            if entry.payload["body"].get("errorCode", 0) not in NOTHING_DECIDED:
                 self._thrown_out.add(str(entry.payload.get("to")))
-        elif asked is not None:
+        elif asked is not None and entry.payload["api"] == "OffsetCommit":
             self._committed(entry, asked)
+
+    def left(self, who: str) -> None:
+        """It said that it leaves, and nobody heard it."""
+        self._thrown_out.add(who)
 
     def killed(self, who: str) -> None:
         self._dead.add(who)
@@ -126,7 +135,10 @@ class ClientChecks:
         if payload["callback"] == ASSIGNED:
             self._began.update({(who, partition): entry.at_ms for partition in partitions})
         else:
-            self._own(who, owned - partitions)
+            # Who has lost something has lost everything, also what it was told of after the loss was decided.
+            self._own(who, set() if payload["callback"] == LOST else owned - partitions)
+            if payload["callback"] != LOST:
+                self._revoked.setdefault(who, set()).update(partitions)
             for partition in partitions:
                 self._given_up[who, partition] = entry
         self._compare(who)
@@ -140,6 +152,9 @@ class ClientChecks:
         self._calling[who] = entry
         if callback != ASSIGNED:
             strange = partitions - owned
+            if callback == LOST:
+                # 4.3.1 takes what was revoked out of the subscription only as it hands over the new assignment.
+                strange -= self._revoked.get(who, set())
             if strange:
                 says = f"{callback} of {who} names {named(strange)}, which it does not own"
                 self._add("callbacks", says, (entry.sequence,), who, strange)
@@ -147,6 +162,7 @@ class ClientChecks:
                 says = f"{who} loses partitions, and nobody has refused it"
                 self._add("callbacks", says, (entry.sequence,), who)
             return
+        self._revoked.pop(who, None)
         again = partitions & owned
         if again:
             says = f"{callback} of {who} names {named(again)}, which it owns already"
@@ -170,7 +186,7 @@ class ClientChecks:
         if asked is None or asked.entry.actor != who or (who, partition) not in self._began:
             return False
         began_ms = self._began[who, partition]
-        return began_ms is None or began_ms >= entry.at_ms - self._travel_ms
+        return began_ms is None or began_ms >= entry.at_ms - self.travel_ms
 
     def _has_others(self, entry: Entry, partitions: set[Partition]) -> None:
         who, both = entry.actor, dict[str, list[Partition]]()
@@ -230,7 +246,7 @@ class ClientChecks:
             if partition in self.owned[who]:
                 continue
             given_up = self._given_up.get((who, partition))
-            if given_up is None or entry.at_ms - given_up.at_ms > self._travel_ms:
+            if given_up is None or entry.at_ms - given_up.at_ms > self.travel_ms:
                 strange.append(partition)
                 proof.append(given_up.sequence if given_up is not None else 0)
         if strange:

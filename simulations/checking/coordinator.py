@@ -18,14 +18,15 @@ from simulations.checking.violations import Violations, named
 
 FENCED_MEMBER_EPOCH: Final = 110
 UNKNOWN_MEMBER_ID: Final = 25
+TURNED_AWAY: Final = (14, 15, 16)
+"""Answers of a broker that is not the coordinator, or not yet; it runs no timers."""
 
 
 @dataclass(slots=True)
 class Asked:
-    """A request that is being handled; ``repeats``: its like was handled, and the answer lost."""
+    """A request that is being handled."""
 
     entry: Entry
-    repeats: bool
     wrote: int = 0
 
     @property
@@ -64,17 +65,8 @@ class GroupChecks:
     # What entries tell.
 
     def request(self, entry: Entry) -> None:
-        body = entry.payload["body"]
-        member = self.members.get(entry.actor)
-        owned = body.get("topicPartitions")
-        repeats = (
-            member is not None
-            and owned is not None
-            and body.get("memberEpoch") == member.previous < member.epoch
-            and listed(owned).keys() <= member.assigned.keys()
-        )
         if not entry.payload.get("steady"):
-            self._asked[entry.sequence] = Asked(entry, repeats)
+            self._asked[entry.sequence] = Asked(entry)
 
     def response(self, entry: Entry) -> Asked | None:
         """The request that is answered."""
@@ -85,12 +77,28 @@ class GroupChecks:
             proof = (asked.entry.sequence, asked.wrote, entry.sequence)
             if asked.wrote and (self._kafka or code != FENCED_MEMBER_EPOCH):
                 self._add("refused_writes_nothing", f"{who} is refused, yet records were written", proof, who)
-            if asked.repeats and code in (FENCED_MEMBER_EPOCH, UNKNOWN_MEMBER_ID):
+            if code in (FENCED_MEMBER_EPOCH, UNKNOWN_MEMBER_ID) and self._repeats(asked):
                 self._add("lost_answer", f"{who} repeats a heartbeat and is refused", proof, who)
         if not self._kafka and body.get("assignment"):
             self._told(entry, who, body["assignment"])
-        self.timers_run(entry)
+        if code not in TURNED_AWAY:
+            self.timers_run(entry)
         return asked
+
+    def _repeats(self, asked: Asked) -> bool:
+        """Whether its like was handled, and the answer lost.
+
+        Asked where it is answered: what was handled before it has taken effect by then, and nothing after it has.
+        """
+        who, body = asked.entry.actor, asked.body
+        member = self.touched.get(who) if asked.wrote else self.members.get(who)
+        owned = body.get("topicPartitions")
+        return (
+            member is not None
+            and owned is not None
+            and body.get("memberEpoch") == member.previous < member.epoch
+            and listed(owned).keys() <= member.assigned.keys()
+        )
 
     def timer(self, entry: Entry) -> None:
         payload = entry.payload

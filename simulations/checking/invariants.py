@@ -132,6 +132,13 @@ _ALL: Final = (
         source="`GroupMetadataManager.replay`",
     ),
     Invariant(
+        name="compacted_log",
+        number="G.1 #16",
+        says="What the log's cleaner leaves gives the same group as the whole log.",
+        source="KIP-848, Records; `GroupMetadataManager.replay`",
+        apart="Asked at each fail-over, with tombstones and without.",
+    ),
+    Invariant(
         name="one_batch",
         number="G.1 #17",
         says="A request writes one batch, whole, before its answer.",

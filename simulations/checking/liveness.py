@@ -6,7 +6,7 @@ What disturbs are faults, changed topics, members that come, go or subscribe oth
 from __future__ import annotations
 
 import heapq
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from groups.history.entries import Entry
@@ -25,15 +25,24 @@ REVOCATIONS: Final = 2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bounds:
-    """The longest that things may take, in milliseconds; ``travel_ms`` is one way of a message."""
+    """The longest that things may take, in milliseconds.
+
+    ``travel_ms`` is one way of a message, ``settle_ms`` from when something is handled until it is committed,
+    ``metadata_ms`` until a broker knows of a topic. ``retry_ms`` is how long a client waits for an answer that got
+    lost; it counts once messages have been.
+    """
 
     session_timeout_ms: int = 45_000
     heartbeat_interval_ms: int = 5_000
     assignment_interval_ms: int = 1_000
     travel_ms: int = 0
+    settle_ms: int = 0
+    metadata_ms: int = 0
+    retry_ms: int = 0
 
     def convergence_ms(self, rebalance_timeout_ms: int) -> int:
-        rounds_ms = HEARTBEAT_ROUNDS * (self.heartbeat_interval_ms + 2 * self.travel_ms)
+        round_ms = self.heartbeat_interval_ms + 2 * self.travel_ms + self.settle_ms
+        rounds_ms = HEARTBEAT_ROUNDS * round_ms + self.metadata_ms
         waits_ms = self.session_timeout_ms + REVOCATIONS * rebalance_timeout_ms
         return waits_ms + self.assignment_interval_ms + rounds_ms
 
@@ -57,7 +66,10 @@ class LivenessChecks:
         self._disturbed: Entry | None = None
         self._rebalance_timeout_ms = 0
         self._demanded = False
-        self._heard: dict[str, Entry] = {}
+        self._waits_ms = 0
+        self._retries = False
+        self._cut_off = False
+        self._heard: dict[str, tuple[int, int]] = {}
         self._silences: list[tuple[int, str]] = []
         self._waits: dict[str, Entry] = {}
         self._deadlines: list[tuple[int, int, str]] = []
@@ -65,10 +77,37 @@ class LivenessChecks:
     def disturbed(self, entry: Entry) -> None:
         self._disturbed, self._demanded = entry, False
 
+    def travels(self, travel_ms: int) -> None:
+        """Messages may take longer from here on."""
+        bounds = self._bounds
+        self._bounds = replace(bounds, travel_ms=max(bounds.travel_ms, travel_ms))
+
+    def clock_jumped(self, by_ms: int) -> None:
+        """Who waits by that clock waits so much longer, or has waited for nothing."""
+        self._waits_ms += by_ms
+
+    def message_lost(self) -> None:
+        """Somebody waits for an answer in vain."""
+        if not self._retries:
+            self._retries = True
+            self._waits_ms += self._bounds.retry_ms
+
+    def cut_off(self, entry: Entry, *, cut: bool) -> None:
+        """A coordinator that cannot reach its replicas commits nothing; when it can, every wait begins anew."""
+        self._cut_off = cut
+        self._wait_anew(entry, entry.at_ms)
+
     def heard(self, entry: Entry, who: str) -> None:
         if who not in self._heard:
-            heapq.heappush(self._silences, (entry.at_ms + self._bounds.session_timeout_ms, who))
-        self._heard[who] = entry
+            heapq.heappush(self._silences, (entry.at_ms + self._silence_ms, who))
+            self._heard[who] = (entry.at_ms, entry.sequence)
+        elif entry.at_ms >= self._heard[who][0]:
+            # What a coordinator hears while it is loading is forgotten: sessions begin when it has loaded.
+            self._heard[who] = (entry.at_ms, entry.sequence)
+
+    @property
+    def _silence_ms(self) -> int:
+        return self._bounds.session_timeout_ms + self._bounds.settle_ms
 
     def first_heard(self, entry: Entry, who: str) -> None:
         """A member that was there before the log: its session begins here."""
@@ -76,10 +115,18 @@ class LivenessChecks:
             self.heard(entry, who)
 
     def failed_over(self, entry: Entry) -> None:
+        """Timers start anew when the log has been read."""
+        self._cut_off = False
+        self._wait_anew(entry, entry.at_ms + entry.payload.get("loading_ms", 0))
+
+    def _wait_anew(self, entry: Entry, from_ms: int) -> None:
         for who in self._heard:
-            self._heard[who] = entry
+            self._heard[who] = (from_ms, entry.sequence)
+        if not self._kafka:
+            # No record tells who was told to give up: the new coordinator tells it again.
+            self._waits.clear()
         for who in self._waits:
-            self._wait(entry, who)
+            self._wait(entry, who, from_ms)
 
     def settled(self, entry: Entry) -> None:
         """A unit of records is over."""
@@ -108,28 +155,31 @@ class LivenessChecks:
         else:
             self._waits.pop(who, None)
 
-    def _wait(self, entry: Entry, who: str) -> None:
+    def _wait(self, entry: Entry, who: str, from_ms: int | None = None) -> None:
         member = self._group.members.get(who)
         if member is not None and member.rebalance_timeout_ms >= 0:
             self._waits[who] = entry
-            deadline_ms = entry.at_ms + member.rebalance_timeout_ms
+            since_ms = entry.at_ms if from_ms is None else from_ms
+            deadline_ms = since_ms + member.rebalance_timeout_ms + self._bounds.settle_ms
             heapq.heappush(self._deadlines, (deadline_ms, entry.sequence, who))
 
     def due(self, at_ms: int, sequence: int) -> None:
         """Who is late at this time?"""
+        if self._cut_off:
+            return
         while self._silences and self._silences[0][0] < at_ms:
             _, who = heapq.heappop(self._silences)
             heard = self._heard.get(who)
             if heard is None:
                 continue
-            deadline_ms = heard.at_ms + self._bounds.session_timeout_ms
+            deadline_ms = heard[0] + self._silence_ms
             if deadline_ms >= at_ms:
                 heapq.heappush(self._silences, (deadline_ms, who))
                 continue
             del self._heard[who]
             if who in self._group.members:
                 says = f"{who} is silent for longer than its session timeout, and still a member"
-                self._violations.add("session_timeout", says, (heard.sequence, sequence), (who,))
+                self._violations.add("session_timeout", says, (heard[1], sequence), (who,))
         while self._deadlines and self._deadlines[0][0] < at_ms:
             _, since, who = heapq.heappop(self._deadlines)
             waits = self._waits.get(who)
@@ -138,7 +188,8 @@ class LivenessChecks:
                 self._violations.add("rebalance_timeout", says, (since, sequence), (who,))
         if self._disturbed is None or self._demanded:
             return
-        if at_ms - self._disturbed.at_ms > self._bounds.convergence_ms(self._rebalance_timeout_ms):
+        bound_ms = self._bounds.convergence_ms(self._rebalance_timeout_ms) + self._waits_ms
+        if at_ms - self._disturbed.at_ms > bound_ms:
             self.demand(sequence)
 
     def has_rested(self, at_ms: int, for_ms: int) -> bool:

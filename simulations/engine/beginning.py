@@ -9,10 +9,10 @@ from typing import Any
 from groups.history.consumer_state import STABLE, UNRELEASED_PARTITIONS, ConsumerMember
 from groups.history.state import Semantics
 from groups.wire.codecs.uuids import uuid_to_base64
-from simulations.coordinator import records
+from simulations.coordinator import records, regexes
 from simulations.coordinator.image import Image, ImageTopic
-from simulations.coordinator.messages import Partitions
-from simulations.coordinator.outcome import Record
+from simulations.coordinator.messages import CommittedOffset, Partitions
+from simulations.coordinator.outcome import Record, ResolveRegexes
 from simulations.scenario import Scenario, Start, StartMember, Topic
 
 
@@ -22,8 +22,18 @@ def first_image(topics: Mapping[str, Topic], seed: int) -> Image:
     drawn: dict[str, ImageTopic] = {}
     for name, topic in topics.items():
         topic_id = draw_topic_id(random)
-        drawn[name] = ImageTopic(name=name, topic_id=topic.topic_id or topic_id, partitions=topic.partitions)
+        drawn[name] = ImageTopic(
+            name=name,
+            topic_id=topic.topic_id or topic_id,
+            partitions=topic.partitions,
+            racks=racks_of(topic.racks, topic.partitions),
+        )
     return Image(topics=drawn)
+
+
+def racks_of(racks: Mapping[int, tuple[str, ...]], partitions: int) -> tuple[tuple[str, ...], ...]:
+    """For each partition the racks of its replicas; empty where no rack is told of at all."""
+    return tuple(racks.get(partition, ()) for partition in range(partitions)) if racks else ()
 
 
 def draw_topic_id(random: Random) -> str:
@@ -36,10 +46,10 @@ def draw_topic_id(random: Random) -> str:
 
 
 def topics_note(image: Image, names: tuple[str, ...]) -> dict[str, Any]:
-    """What the topics are called and how many partitions they have, from here on."""
+    """What the topics are called and how many partitions they have, from here on; ``None`` for one that is gone."""
     told = {
-        name: {"id": image.topics[name].topic_id, "partitions": image.topics[name].partitions}
-        for name in names
+        name: {"id": topic.topic_id, "partitions": topic.partitions} if topic is not None else None
+        for name, topic in ((name, image.topics.get(name)) for name in names)
     }
     return {"note": "topics", "topics": told, "source": "scenario"}
 
@@ -52,12 +62,24 @@ def start_records(scenario: Scenario, start: Start, image: Image, semantics: Sem
     """The records that a compacted log of the state would hold, in the order in which they can be replayed."""
     group_id = scenario.group
     members = {member.name: _member(scenario, start, member, image) for member in start.members}
-    names = sorted({name for member in members.values() for name in member.subscribed_topic_names})
+    expressions = tuple(dict.fromkeys(m.subscribed_topic_regex for m in members.values()))
+    task = ResolveRegexes(regexes=tuple(each for each in expressions if each), member_id="")
+    resolution = regexes.resolve(task, image, scenario.start_ms)
+    resolved = resolution.topics
+    names = sorted(
+        {name for member in members.values() for name in member.subscribed_topic_names}.union(
+            *resolved.values()
+        )
+    )
     kafka = semantics is Semantics.KAFKA
     written = [records.member_metadata(group_id, member) for member in members.values()]
     if not kafka:
         # The proposal's record of a member tells the group's epoch too.
         written = [{**each, "value": {**each["value"], "groupEpoch": start.group_epoch}} for each in written]
+    written += [
+        records.regex(group_id, expression, topics, resolution.version, resolution.timestamp_ms)
+        for expression, topics in resolved.items()
+    ]
     written.append(
         records.group_epoch(group_id, start.group_epoch, image.metadata_hash(names) if kafka else 0)
     )
@@ -68,6 +90,17 @@ def start_records(scenario: Scenario, start: Start, image: Image, semantics: Sem
     written.append(records.target_epoch(group_id, start.assignment_epoch, 0))
     written += [
         records.current_assignment(group_id, member, with_epochs=kafka) for member in members.values()
+    ]
+    written += [
+        records.offset_commit(
+            group_id,
+            CommittedOffset(
+                topic=name, topic_id=image.topics[name].topic_id, partition=partition, offset=offset
+            ),
+            scenario.start_ms,
+        )
+        for name, offsets in start.offsets.items()
+        for partition, offset in offsets.items()
     ]
     return written
 
@@ -85,6 +118,7 @@ def _member(scenario: Scenario, start: Start, started: StartMember, image: Image
             for topic_id, numbers in by_id(image, started.owned).items()
         },
         subscribed_topic_names=member.subscribe,
+        subscribed_topic_regex=member.regex or "",
         rebalance_timeout_ms=member.rebalance_timeout_ms,
         server_assignor=member.assignor,
         client_id=member.client_id,

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from groups.history.entries import Entry
 from groups.history.state import Semantics
 from simulations.checking import Bounds, Checker
+from simulations.engine.network import longest_ms
 from simulations.engine.simulation import Simulation
 from simulations.scenario import Scenario
+
+REQUEST_TIMEOUT_MS: Final = 30_000
+"""``request.timeout.ms`` of the consumers."""
 
 
 def run(
@@ -30,5 +35,8 @@ def bounds_of(scenario: Scenario) -> Bounds:
         session_timeout_ms=settings.session_timeout_ms,
         heartbeat_interval_ms=settings.heartbeat_interval_ms,
         assignment_interval_ms=max(settings.assignment_interval_ms, settings.assignor_time_ms),
-        travel_ms=scenario.network.delay_ms[1],
+        travel_ms=longest_ms(scenario.network),
+        settle_ms=scenario.replication_ms + max(0, settings.append_linger_ms),
+        metadata_ms=scenario.metadata_delay_ms,
+        retry_ms=REQUEST_TIMEOUT_MS,
     )

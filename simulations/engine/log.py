@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from groups.history.entries import FIRST_SEQUENCE, Entry, Kind, Provenance
@@ -26,8 +26,11 @@ class Log:
         self.fresh: list[Entry] = []
         self.last = FIRST_SEQUENCE - 1
         self.checker: Checker | None = None
+        self.watch: Callable[[Entry], None] | None = None
+        """Sees every entry after it was written."""
         self._offset = 0
-        self._batch = 0
+        self._batch = -1
+        self._batch_of: object = None
 
     def write(
         self, kind: Kind, actor: str, at_ms: int, payload: Mapping[str, Any], *, cause: int | None = None
@@ -46,9 +49,20 @@ class Log:
         )
 
     def write_unit(
-        self, records: Sequence[Mapping[str, Any]], at_ms: int, *, cause: int | None = None
+        self,
+        records: Sequence[Mapping[str, Any]],
+        at_ms: int,
+        *,
+        cause: int | None = None,
+        batch: object = None,
     ) -> int:
-        """Appends the records of one operation: one unit and, as on an idle broker, one batch; the last sequence."""
+        """Appends the records of one operation, one unit; the last sequence.
+
+        They are in a batch of their own, as on an idle broker, unless ``batch`` is that of the unit before.
+        """
+        if batch is None or batch is not self._batch_of:
+            self._batch += 1
+        self._batch_of = batch
         unit = last = self.last + 1
         for position, record in enumerate(records, start=1):
             last = self._append(
@@ -68,7 +82,6 @@ class Log:
                 )
             )
             self._offset += 1
-        self._batch += 1
         return last
 
     def end(self, at_ms: int) -> None:
@@ -89,4 +102,6 @@ class Log:
         self.last = entry.sequence
         if self.checker is not None:
             self._tell(self.checker.see(entry, self.state), entry.at_ms)
+        if self.watch is not None:
+            self.watch(entry)
         return entry.sequence

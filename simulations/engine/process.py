@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from groups.history.entries import Kind
-from simulations.clients import Alarm, Call, Consumer, Effect, Send
-from simulations.coordinator.messages import Heartbeat, HeartbeatAnswer, OffsetCommit, Partitions
+from simulations.clients import Alarm, Call, Consumer, Effect, Failure, Request, Send
+from simulations.coordinator.messages import Heartbeat, Partitions
 from simulations.engine.log import Log
 from simulations.engine.queue import EventQueue, Priority
 
-Deliver = Callable[["Process", Heartbeat | OffsetCommit, int | None], None]
+Deliver = Callable[["Process", Request, int | None], None]
 """``deliver(process, request, cause)``: what the network does with a request."""
 
 
@@ -27,6 +28,11 @@ class Process:
     ) -> None:
         self.consumer = consumer
         self.alive = True
+        self.raises = False
+        """Whether the callback that ends next raises."""
+        self.broker: str | None = None
+        """The coordinator as far as it knows; ``None`` where it has to ask."""
+        self._clock_ms = 0
         self._queue = queue
         self._log = log
         self._deliver = deliver
@@ -34,11 +40,17 @@ class Process:
         self._paused = False
         self._waiting: list[Callable[[], None]] = []
         self._alarm = 0
+        self._alarm_ms: int | None = None
         self._successor: Callable[[], None] | None = None
 
     @property
     def member_id(self) -> str:
         return self.consumer.config.member_id
+
+    @property
+    def now_ms(self) -> int:
+        """The process's own clock."""
+        return self._queue.now_ms + self._clock_ms
 
     @property
     def paused(self) -> bool:
@@ -57,6 +69,11 @@ class Process:
         waiting, self._waiting = self._waiting, []
         for happen in waiting:
             happen()
+
+    def jump_clock(self, by_ms: int) -> None:
+        """Its clock is set forward or, below 0, back: what it waits for comes so much earlier or later."""
+        self._clock_ms += by_ms
+        self._set_alarm(self._alarm_ms)
 
     def kill(self) -> None:
         self.alive = False
@@ -78,29 +95,50 @@ class Process:
                 case Alarm(at_ms=at_ms):
                     self._set_alarm(at_ms)
 
-    def answered(self, request: Heartbeat, answer: HeartbeatAnswer, cause: int | None) -> None:
+    def answered(self, request: Request, answer: Any, cause: int | None) -> None:
         """An answer arrived; ``cause`` is its entry. Closing waits for the answer to the leave, if it said one."""
 
         def taken() -> None:
-            self.act(self.consumer.receive(request, answer, self._queue.now_ms), cause)
-            start = self._successor
-            if start is not None and self.consumer.closed and request.member_epoch == self.consumer.epoch:
-                self._successor = None
-                start()
+            self.act(self.consumer.receive(request, answer, self.now_ms), cause)
+            self._succeeded(request)
 
         self._happens(taken)
+
+    def failed(self, request: Request, failure: Failure) -> None:
+        """No answer will come; closing waits for none, then."""
+
+        def given_up() -> None:
+            self.act(self.consumer.failed(request, failure, self.now_ms), None)
+            self._succeeded(request)
+
+        self._happens(given_up)
+
+    def _succeeded(self, request: Request) -> None:
+        start = self._successor
+        if start is None or not isinstance(request, Heartbeat) or not self.consumer.closed:
+            return
+        if request.member_epoch == self.consumer.epoch:
+            self._successor = None
+            start()
 
     def _call(self, call: Call, cause: int | None) -> int:
         partitions = self._names(call.partitions)
 
-        def entry(phase: str, because: int | None) -> int:
-            payload = {"callback": str(call.callback), "phase": phase, "partitions": partitions}
+        def entry(phase: str, because: int | None, *, raised: bool = False) -> int:
+            payload: dict[str, Any] = {
+                "callback": str(call.callback),
+                "phase": phase,
+                "partitions": partitions,
+            }
+            if raised:
+                payload["raised"] = True
             return self._log.write(Kind.CALLBACK, self.member_id, self._queue.now_ms, payload, cause=because)
 
         started = entry("start", cause)
 
         def returned() -> None:
-            self.act(self.consumer.called(self._queue.now_ms), entry("end", started))
+            raised, self.raises = self.raises, False
+            self.act(self.consumer.called(self.now_ms, raised), entry("end", started, raised=raised))
 
         self._queue.plan(
             self._queue.now_ms + call.length_ms, Priority.CLIENT, lambda: self._happens(returned)
@@ -109,20 +147,21 @@ class Process:
 
     def _set_alarm(self, at_ms: int | None) -> None:
         self._alarm += 1
+        self._alarm_ms = at_ms
         if at_ms is None:
             return
         number = self._alarm
 
         def ring() -> None:
             if number == self._alarm:
-                self.act(self.consumer.ring(self._queue.now_ms), None)
+                self.act(self.consumer.ring(self.now_ms), None)
 
         def due() -> None:
             # A later alarm has replaced this one: nothing is left to wait for a paused process.
             if number == self._alarm:
                 self._happens(ring)
 
-        self._queue.plan(at_ms, Priority.CLIENT, due)
+        self._queue.plan(at_ms - self._clock_ms, Priority.CLIENT, due)
 
     def _happens(self, happen: Callable[[], None]) -> None:
         if not self.alive:

@@ -15,6 +15,7 @@ class Priority(IntEnum):
     ARRIVAL = 1
     CLIENT = 2
     TIMER = 3
+    FLUSH = 4
 
 
 @dataclass(order=True, slots=True)

@@ -6,40 +6,31 @@ seed's, and nothing is walked in an order that the interpreter draws.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from random import Random
-from typing import Final
+from typing import Any, Final
 
 from groups.history.entries import Entry, Kind
 from groups.history.state import Semantics, initial_state
 from simulations.assignors.java_orders import offsets_partition
+from simulations.clients import Request
 from simulations.coordinator.image import Image
-from simulations.coordinator.messages import (
-    COMMIT_API,
-    HEARTBEAT_API,
-    JOIN_EPOCH,
-    Heartbeat,
-    HeartbeatAnswer,
-    OffsetCommit,
-    Partitions,
-)
-from simulations.coordinator.outcome import (
-    ASSIGNMENT,
-    REBALANCE,
-    SESSION,
-    Outcome,
-    TimerStart,
-)
+from simulations.coordinator.messages import Partitions
+from simulations.coordinator.outcome import SESSION, Outcome, Record, TimerStart
 from simulations.coordinator.shard import Shard
 from simulations.engine.acting import Acting
 from simulations.engine.beginning import by_id, first_image, start_records, topics_note
+from simulations.engine.cluster import Cluster
+from simulations.engine.exchange import Exchange
 from simulations.engine.log import COORDINATOR, Log
+from simulations.engine.messaging import Messaging
 from simulations.engine.narration import Narration, Seen
+from simulations.engine.network import Network, longest_ms
 from simulations.engine.process import Process
 from simulations.engine.queue import EventQueue, Priority
-from simulations.engine.timers import Timers
-from simulations.scenario import ENTRIES_MAX, Event, Scenario
+from simulations.engine.requests import Answer
+from simulations.scenario import ENTRIES_MAX, Scenario
+from simulations.scenario.surroundings import Network as Rates
 
 OFFSETS_PARTITIONS: Final = 50
 """``offsets.topic.num.partitions`` at its default: where the group's records would lie."""
@@ -55,17 +46,26 @@ class Simulation:
     def __init__(self, scenario: Scenario, semantics: Semantics, seed: int) -> None:
         self.scenario = scenario
         self.semantics = semantics
+        self.seed = seed
         self.queue = EventQueue(scenario.start_ms)
         self.log = Log(
             initial_state(scenario.group, semantics), offsets_partition(scenario.group, OFFSETS_PARTITIONS)
         )
-        self.timers = Timers(self.queue, self.log, self._expired)
-        image = first_image(scenario.topics, seed)
-        self.shard = Shard(scenario.group, semantics, scenario.settings, image)
         self.narration = Narration(scenario.steps, self.log)
+        self.network = Network(self.queue, self.log, scenario.network, seed)
+        self.cluster = Cluster(self, scenario, semantics, first_image(scenario.topics, seed), seed)
+        self.messaging = Messaging(self.queue, self.network, self.cluster)
         self.acting = Acting(self)
-        self._delays = Random(f"network of {seed}")
-        self._arrivals: dict[tuple[str, bool], int] = {}
+
+    @property
+    def shard(self) -> Shard:
+        """The memory of the coordinator at work."""
+        return self.cluster.coordinating.shard
+
+    @property
+    def image(self) -> Image:
+        """The topics as they are; brokers may not know it yet."""
+        return self.cluster.image
 
     def entries(self) -> Iterator[Entry]:
         self._begin()
@@ -73,22 +73,21 @@ class Simulation:
         until_ms = self.scenario.start_ms + self.scenario.until_ms
         while (happen := self.queue.next_until(until_ms)) is not None:
             happen()
-            yield from self._taken()
-            if self.log.last >= ENTRIES_MAX:
-                raise RunTooLong(
-                    f"the run stopped at {ENTRIES_MAX} entries, {self.queue.now_ms} ms in; "
-                    "shorten until, or let fewer members heartbeat less often"
-                )
+            if self.log.fresh:
+                yield from self._taken()
+                if self.log.last >= ENTRIES_MAX:
+                    raise RunTooLong(
+                        f"the run stopped at {ENTRIES_MAX} entries, {self.queue.now_ms} ms in; "
+                        "shorten until, or let fewer members heartbeat less often"
+                    )
 
     def _taken(self) -> list[Entry]:
         fresh, self.log.fresh = self.log.fresh, []
         return fresh
 
-    # The script.
-
     def _begin(self) -> None:
         scenario, now_ms = self.scenario, self.queue.now_ms
-        note = topics_note(self.shard.image, tuple(scenario.topics))
+        note = topics_note(self.image, tuple(scenario.topics))
         self.log.write(Kind.NOTE, COORDINATOR, now_ms, note)
         for action in scenario.script:
             self.queue.plan(
@@ -96,133 +95,114 @@ class Simulation:
             )
         if scenario.start is None:
             return
-        records = start_records(scenario, scenario.start, self.shard.image, self.semantics)
+        records = start_records(scenario, scenario.start, self.image, self.semantics)
         self.shard.load(records)
         last = self.log.write_unit(records, now_ms)
+        self.appended(records)
         interval_ms, session_ms = (
             scenario.settings.heartbeat_interval_ms,
             scenario.settings.session_timeout_ms,
         )
+        timers = self.cluster.coordinating.timers
         for number, member in enumerate(scenario.start.members, start=1):
             start = TimerStart(timer=SESSION, member_id=member.name, length_ms=session_ms)
-            self.timers.apply(start, last)
+            notice = timers.apply(start)
+            assert notice is not None
+            timers.tell(notice, last)
             first_ms = member.heartbeat_ms
             if first_ms is None:
                 first_ms = interval_ms * number // (len(scenario.start.members) + 1)
             process = self.acting.new_process(member.name)
             adopted = process.consumer.adopt(
                 epoch=member.epoch,
-                owned=by_id(self.shard.image, member.owned),
+                owned=by_id(self.image, member.owned),
                 names=scenario.members[member.name].subscribe,
+                regex=scenario.members[member.name].regex,
                 interval_ms=interval_ms,
                 first_beat_ms=now_ms + first_ms,
             )
             process.act(adopted, None)
         self.narration.begin()
 
-    # The network.
+    # What the script's actions, and the machines, make happen.
 
-    def send(self, process: Process, request: Heartbeat | OffsetCommit, cause: int | None) -> None:
-        def arrive() -> None:
-            if isinstance(request, Heartbeat):
-                self._heartbeat(process, request, cause)
-            else:
-                self._commit(process, request, cause)
+    def send(self, process: Process, request: Request, cause: int | None) -> None:
+        self.messaging.send(process, request, cause)
 
-        self.queue.plan(self._travelled(process, to_coordinator=True), Priority.ARRIVAL, arrive)
+    def reply(self, exchange: Exchange, answer: Answer, cause: int | None) -> None:
+        self.messaging.reply(exchange, answer, cause)
 
-    def _travelled(self, process: Process, *, to_coordinator: bool) -> int:
-        """When a message arrives that is sent now; messages of one connection do not overtake each other."""
-        key = (process.member_id, to_coordinator)
-        arrival_ms = self.queue.now_ms + self._delays.randint(*self.scenario.network.delay_ms)
-        self._arrivals[key] = max(arrival_ms, self._arrivals.get(key, 0))
-        return self._arrivals[key]
+    def waits(self, exchange: Exchange) -> None:
+        self.messaging.waits(exchange)
 
-    # The coordinator.
+    def appended(self, records: Sequence[Record]) -> None:
+        self.cluster.committed.append(records)
 
-    def _heartbeat(self, process: Process, request: Heartbeat, cause: int | None) -> None:
-        outcome = self.shard.heartbeat(request, self.queue.now_ms)
-        steady = _is_steady(request, outcome)
-        payload = {"api": HEARTBEAT_API, "version": request.version, "body": request.body()}
-        if steady:
-            payload["steady"] = True
-        now_ms, member_id = self.queue.now_ms, request.member_id
-        entry = self.log.write(Kind.REQUEST, member_id, now_ms, payload, cause=cause)
-        if steady:
-            for command in outcome.timers:
-                assert isinstance(command, TimerStart)
-                self.timers.restart_quietly(command)
+    def operate(self, handle: Callable[[Shard, int], Outcome[Any]], cause: int | None, *told: Seen) -> None:
+        """An operation of the coordinator that no client asks for; nothing while it is loading."""
+        if not self.cluster.coordinating.loading:
+            self.cluster.coordinating.operate(handle, cause, *told)
+
+    def change_topics(self, change: Callable[[Image], Image], names: tuple[str, ...], *told: Seen) -> None:
+        """The topics are others from here on; ``names`` are those that change. ``told`` when the coordinator knows."""
+        self.cluster.change_topics(change, names, told)
+
+    def fail_over(
+        self, *, crash: bool, lost: int | None = None, loading_ms: int = 0, compacted: bool = False
+    ) -> None:
+        """The coordinator crashes, or is led away from; see ``Cluster.fail_over``. Its clients lose it."""
+        self.messaging.abandon(
+            *self.cluster.fail_over(crash=crash, lost=lost, loading_ms=loading_ms, compacted=compacted)
+        )
+
+    def cut(self, who: str, peer: str | None = None) -> None:
+        """Nothing passes any more between ``who``, a member or ``coordinator``, and its peer, or anybody."""
+        self._fault("cut", who, peer)
+        ends = self._ends(who, peer)
+        self.network.cut(*ends)
+        if self.cluster.coordinator.name in ends and len(ends) == 1:
+            self.cluster.coordinating.partition.stall()
+
+    def heal(self, who: str | None = None, peer: str | None = None) -> None:
+        """Mends a cut; without ``who`` every one, and the network is calm from here on."""
+        self._fault("heal", who, peer)
+        if who is None:
+            self.network.calm()
         else:
-            self._apply(outcome, entry)
-            body = {"api": HEARTBEAT_API, "version": request.version, "to": member_id}
-            entry = self.log.write(
-                Kind.RESPONSE, COORDINATOR, now_ms, {**body, "body": outcome.answer.body()}, cause=entry
-            )
-        told: list[Seen] = [
-            (Event.LEAVES if request.member_epoch < JOIN_EPOCH else Event.HEARTBEAT, member_id)
-        ]
-        # Both semantics start this timer when they first ask for partitions; only one of them writes a record.
-        if any(isinstance(command, TimerStart) and command.timer == REBALANCE for command in outcome.timers):
-            told.append((Event.REVOKES, member_id))
-        self.settled(*told)
-        self.queue.plan(
-            self._travelled(process, to_coordinator=False),
-            Priority.ARRIVAL,
-            lambda: process.answered(request, outcome.answer, entry),
-        )
+            self.network.mend(*self._ends(who, peer))
+        if not self.network.is_cut(self.cluster.coordinator.name, self.cluster.coordinator.name):
+            self.cluster.coordinating.partition.go_on()
 
-    def _commit(self, process: Process, request: OffsetCommit, cause: int | None) -> None:
-        outcome = self.shard.commit(request, self.queue.now_ms)
-        now_ms = self.queue.now_ms
-        payload = {"api": COMMIT_API, "version": request.version, "body": request.body()}
-        entry = self.log.write(Kind.REQUEST, request.member_id, now_ms, payload, cause=cause)
-        self._apply(outcome, entry)
-        body = {"api": COMMIT_API, "version": request.version, "to": request.member_id}
-        self.log.write(
-            Kind.RESPONSE, COORDINATOR, now_ms, {**body, "body": outcome.answer.body()}, cause=entry
-        )
-        self.settled(*([(Event.COMMITS, request.member_id)] if outcome.records else []))
+    def change_network(self, rates: Rates) -> None:
+        """Delays and chances of whatever is sent from here on."""
+        self.network.rates = rates
+        if self.log.checker is not None:
+            self.log.checker.travels(longest_ms(rates))
 
-    def _expired(self, timer: str, member_id: str | None, bound_epoch: int | None, fired: int) -> None:
-        self._apply(self.shard.expired(timer, member_id, bound_epoch, self.queue.now_ms), fired)
-        self.settled()
-
-    def _apply(self, outcome: Outcome[object], cause: int) -> None:
-        """Writes the records, which changes the state, and runs the timer commands."""
-        last = cause
-        if outcome.records:
-            last = self.log.write_unit(outcome.records, self.queue.now_ms, cause=cause)
-        for command in outcome.timers:
-            if command.timer == ASSIGNMENT and self.timers.runs(ASSIGNMENT, None):
-                # The computation that is under way takes what it finds when it is done.
-                continue
-            # The target is computed because of the new epoch; sessions run because of the request.
-            self.timers.apply(command, last if command.timer == ASSIGNMENT else cause)
-
-    def change_image(self, image: Image, names: tuple[str, ...], cause: int) -> None:
-        self._apply(self.shard.image_changed(image, names, self.queue.now_ms), cause)
+    def jump_clock(self, process: Process | None, by_ms: int) -> None:
+        """A process's clock is set forward or back; ``None`` is the coordinator's broker."""
+        member = process.member_id if process is not None else None
+        payload = {"fault": "clock_jump", "member": member, "by_ms": by_ms}
+        self.log.write(Kind.FAULT, member or COORDINATOR, self.queue.now_ms, payload)
+        if process is not None:
+            process.jump_clock(by_ms)
+        else:
+            self.cluster.jump_clock(by_ms)
 
     def settled(self, *told: Seen) -> None:
         self.narration.settled(self.queue.now_ms, told)
 
     def by_name(self, partitions: Partitions) -> dict[str, list[int]]:
-        return {
-            self.shard.image.by_id[topic_id].name: list(numbers) for topic_id, numbers in partitions.items()
-        }
+        names = self.cluster.names
+        return {names[topic_id]: list(numbers) for topic_id, numbers in partitions.items()}
 
+    def _fault(self, fault: str, who: str | None, peer: str | None) -> None:
+        member = None if who is None or who == COORDINATOR else who
+        payload = {"fault": fault, "member": member}
+        if peer is not None:
+            payload["peer"] = peer
+        self.log.write(Kind.FAULT, member or COORDINATOR, self.queue.now_ms, payload)
 
-def _is_steady(request: Heartbeat, outcome: Outcome[HeartbeatAnswer]) -> bool:
-    """Nothing reported, nothing written, nothing answered but the same epoch."""
-    answer = outcome.answer
-    return (
-        request.bare
-        and not outcome.records
-        and not answer.error_code
-        and answer.member_epoch == request.member_epoch
-        and answer.assigned is None
-        and _only_session(outcome.timers)
-    )
-
-
-def _only_session(commands: Sequence[object]) -> bool:
-    return all(isinstance(command, TimerStart) and command.timer == SESSION for command in commands)
+    def _ends(self, who: str, peer: str | None) -> tuple[str, ...]:
+        leader = self.cluster.coordinator.name
+        return tuple(leader if end == COORDINATOR else end for end in (who, peer) if end is not None)

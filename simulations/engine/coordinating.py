@@ -1,0 +1,278 @@
+"""A broker being the group's coordinator: what it handles, and how each operation takes effect and is told.
+
+An operation (a request, a timer, a background result) is handled when it arrives: the shard's memory moves, timers
+start. It takes effect when the log has its records: only then they stand in the run's log, with the timers that the
+operation started and its answer behind them (``PartitionLog``). A request's own entry tells when it was handled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from groups.history.entries import Kind
+from simulations.coordinator import regexes
+from simulations.coordinator.errors import ErrorCode
+from simulations.coordinator.messages import COMMIT_API, JOIN_EPOCH, Heartbeat
+from simulations.coordinator.outcome import (
+    ASSIGNMENT,
+    REBALANCE,
+    SESSION,
+    Outcome,
+    ResolveRegexes,
+    TimerStart,
+)
+from simulations.coordinator.shard import Shard
+from simulations.engine.exchange import Exchange
+from simulations.engine.log import COORDINATOR, Log
+from simulations.engine.narration import Seen
+from simulations.engine.partition_log import Batch, PartitionLog
+from simulations.engine.queue import EventQueue, Priority
+from simulations.engine.requests import APIS, Answer
+from simulations.engine.timers import Notice, Timers
+from simulations.scenario import Event
+
+
+class Surroundings(Protocol):
+    """What a coordinator needs of the world."""
+
+    queue: EventQueue
+    log: Log
+
+    def reply(self, exchange: Exchange, answer: Answer, cause: int | None) -> None:
+        """The answer leaves for its client."""
+
+    def waits(self, exchange: Exchange) -> None:
+        """The answer has to wait for the log."""
+
+    def settled(self, *told: Seen) -> None:
+        """A moment of the run is over, and these events were part of it."""
+
+    def appended(self, records: Sequence[Any]) -> None:
+        """Records were committed."""
+
+
+@dataclass(slots=True)
+class _Operation:
+    """What is to be told of an operation once it takes effect.
+
+    ``begins`` writes the entry that it is the effect of, where that has to stand in the order of effects.
+    """
+
+    outcome: Outcome[Any]
+    notices: list[Notice]
+    cause: int | None = None
+    begins: Callable[[], int] | None = None
+    exchange: Exchange | None = None
+    told: tuple[Seen, ...] = ()
+
+
+class Coordinating:
+    """One broker's time as the coordinator: ``shard`` is its memory, ahead of what is committed."""
+
+    def __init__(
+        self, world: Surroundings, shard: Shard, partition: PartitionLog, *, regex_ms: int, clock_ms: int
+    ) -> None:
+        self.shard = shard
+        self.partition = partition
+        self.clock_ms = clock_ms
+        """How far the broker's clock is ahead of the world's; its timers run by another that never jumps."""
+        self.loading = False
+        self.timers = Timers(world.queue, world.log, self._expired)
+        self._world = world
+        self._queue = world.queue
+        self._log = world.log
+        self._regex_ms = regex_ms
+        self._over = False
+        self._unanswered: dict[Exchange, None] = {}
+
+    @property
+    def now_ms(self) -> int:
+        """The broker's clock, which stands in records."""
+        return self._queue.now_ms + self.clock_ms
+
+    def end(self) -> list[Exchange]:
+        """Another broker is the coordinator from here on; the requests that were not answered."""
+        self._over = True
+        self.timers.forget()
+        return list(self._unanswered)
+
+    def loaded(self, cause: int) -> None:
+        """The log has been read: timers start, and what comes next is handled."""
+        self.loading = False
+        self.operate(lambda shard, now_ms: shard.loaded(now_ms), cause, (Event.LOADED, None))
+
+    def operate(
+        self,
+        handle: Callable[[Shard, int], Outcome[Any]],
+        cause: int | None,
+        *told: Seen,
+        begins: Callable[[], int] | None = None,
+    ) -> None:
+        """An operation that no client waits for; ``begins`` writes the entry that causes it, when it takes effect."""
+        outcome = handle(self.shard, self.now_ms)
+        self._add(_Operation(outcome, self._timed(outcome), cause, begins=begins, told=told))
+
+    def handle(self, exchange: Exchange) -> None:
+        """A request has arrived."""
+        request = exchange.request
+        api = APIS[type(request)]
+        if self.loading:
+            self.turn_away(exchange, ErrorCode.COORDINATOR_LOAD_IN_PROGRESS)
+            return
+        outcome = api.handle(self.shard, request, self.now_ms)
+        steady = type(request) is Heartbeat and _is_steady(request, outcome)
+        payload = {"api": api.name, "version": request.version, "body": request.body()}
+        if steady:
+            payload["steady"] = True
+        entry = self._log.write(
+            Kind.REQUEST, exchange.process.member_id, self._queue.now_ms, payload, cause=exchange.cause
+        )
+        if steady:
+            self._begin_tasks(outcome.tasks, entry)
+            for command in outcome.timers:
+                assert isinstance(command, TimerStart)
+                self.timers.restart_quietly(command, entry)
+            if self.partition.idle:
+                self._answer_steady(exchange, outcome, entry)
+            else:
+                self._wait(exchange, entry)
+                self.partition.add((), lambda _: self._answer_steady(exchange, outcome, entry), _nothing)
+            return
+        told = _told_by(exchange, outcome)
+        self._wait(exchange, entry)
+        self._add(_Operation(outcome, self._timed(outcome), entry, exchange=exchange, told=told))
+
+    def turn_away(self, exchange: Exchange, code: ErrorCode) -> None:
+        """Answers at once, without a look at the request."""
+        request = exchange.request
+        api, now_ms = APIS[type(request)], self._queue.now_ms
+        payload = {"api": api.name, "version": request.version, "body": request.body()}
+        member_id = exchange.process.member_id
+        entry = self._log.write(Kind.REQUEST, member_id, now_ms, payload, cause=exchange.cause)
+        self.refuse(exchange, code, entry)
+
+    def refuse(self, exchange: Exchange, code: ErrorCode, entry: int) -> None:
+        """Answers a request, whose entry is given, with this error alone."""
+        request = exchange.request
+        self._respond(exchange, APIS[type(request)].refuse(request, code), entry)
+
+    def _wait(self, exchange: Exchange, entry: int) -> None:
+        """The answer may have to wait for the log."""
+        exchange.entry = entry
+        self._unanswered[exchange] = None
+
+    def _answer_steady(self, exchange: Exchange, outcome: Outcome[Any], entry: int) -> None:
+        self._unanswered.pop(exchange, None)
+        self._world.settled((Event.HEARTBEAT, exchange.process.member_id))
+        self._world.reply(exchange, outcome.answer, entry)
+
+    def _expired(self, notice: Notice) -> None:
+        timer, member_id = notice.key
+        outcome = self.shard.expired(timer, member_id, notice.timer.bound_epoch, self.now_ms)
+
+        def fired() -> int:
+            return self.timers.tell(notice, notice.timer.started or None)
+
+        self._add(_Operation(outcome, self._timed(outcome), begins=fired))
+
+    def _timed(self, outcome: Outcome[Any]) -> list[Notice]:
+        """Runs the timer commands; what there is to tell of them. Tasks begin, too."""
+        notices = []
+        for command in outcome.timers:
+            if command.timer == ASSIGNMENT and self.timers.runs(ASSIGNMENT, None):
+                # The computation that is under way takes what it finds when it is done.
+                continue
+            notice = self.timers.apply(command)
+            if notice is not None:
+                notices.append(notice)
+        return notices
+
+    def _begin_tasks(self, tasks: Sequence[ResolveRegexes], cause: int | None) -> None:
+        for task in tasks:
+            resolution = regexes.resolve(task, self.shard.image, self.now_ms)
+
+            def resolved(resolution: Any = resolution) -> None:
+                if not self._over:
+                    self.operate(lambda shard, now_ms: shard.regexes_resolved(resolution, now_ms), cause)
+
+            self._queue.plan(self._queue.now_ms + self._regex_ms, Priority.TIMER, resolved)
+
+    def _add(self, operation: _Operation) -> None:
+        self._begin_tasks(operation.outcome.tasks, operation.cause)
+        self.partition.add(
+            operation.outcome.records,
+            lambda batch: self._take_effect(operation, batch),
+            lambda batch: self._survive(operation, batch),
+        )
+        exchange = operation.exchange
+        if exchange is not None and exchange in self._unanswered:
+            self._world.waits(exchange)
+
+    def _survive(self, operation: _Operation, batch: Batch | None) -> None:
+        """The records reached the next coordinator; whatever else the operation did went with this one."""
+        outcome = operation.outcome
+        if outcome.records:
+            self._log.write_unit(outcome.records, self._queue.now_ms, cause=operation.cause, batch=batch)
+            self._world.appended(outcome.records)
+
+    def _take_effect(self, operation: _Operation, batch: Batch | None) -> None:
+        outcome, cause = operation.outcome, operation.cause
+        if operation.begins is not None:
+            cause = operation.begins()
+        last = cause
+        if outcome.records:
+            last = self._log.write_unit(outcome.records, self._queue.now_ms, cause=cause, batch=batch)
+            self._world.appended(outcome.records)
+        for notice in operation.notices:
+            # The target is computed because of the new epoch; sessions run because of the request.
+            self.timers.tell(notice, last if notice.key[0] == ASSIGNMENT else cause)
+        if operation.exchange is None:
+            self._world.settled(*operation.told)
+        else:
+            self._respond(operation.exchange, outcome.answer, cause, *operation.told)
+
+    def _respond(self, exchange: Exchange, answer: Answer, cause: int | None, *told: Seen) -> None:
+        self._unanswered.pop(exchange, None)
+        request, now_ms = exchange.request, self._queue.now_ms
+        payload = {
+            "api": APIS[type(request)].name,
+            "version": request.version,
+            "to": exchange.process.member_id,
+            "body": answer.body(),
+        }
+        entry = self._log.write(Kind.RESPONSE, COORDINATOR, now_ms, payload, cause=cause)
+        self._world.settled(*told)
+        self._world.reply(exchange, answer, entry)
+
+
+def _nothing(_batch: Batch | None) -> None:
+    """What a heartbeat that wrote nothing leaves when its coordinator is gone."""
+
+
+def _told_by(exchange: Exchange, outcome: Outcome[Any]) -> tuple[Seen, ...]:
+    """The events of a request that its records do not show."""
+    request, member_id = exchange.request, exchange.process.member_id
+    api = APIS[type(request)].name
+    if not isinstance(request, Heartbeat):
+        return ((Event.COMMITS, member_id),) if outcome.records and api == COMMIT_API else ()
+    event = Event.LEAVES if request.member_epoch < JOIN_EPOCH else Event.HEARTBEAT
+    told: tuple[Seen, ...] = ((event, member_id),)
+    # Both semantics start this timer when they first ask for partitions; only one of them writes a record.
+    if any(isinstance(command, TimerStart) and command.timer == REBALANCE for command in outcome.timers):
+        told = (*told, (Event.REVOKES, member_id))
+    return told
+
+
+def _is_steady(request: Heartbeat, outcome: Outcome[Any]) -> bool:
+    """Nothing reported, nothing written, nothing answered but the same epoch."""
+    answer = outcome.answer
+    return (
+        not outcome.records
+        and request.bare
+        and not answer.error_code
+        and answer.member_epoch == request.member_epoch
+        and answer.assigned is None
+        and all(isinstance(each, TimerStart) and each.timer == SESSION for each in outcome.timers)
+    )

@@ -1,0 +1,150 @@
+"""How requests of processes get to brokers, and answers back; what a client is told where none comes.
+
+A client that has no answer when its request timeout is over closes the connection. One whose broker goes away is told
+so at once, or is answered that it is not the coordinator any more. Asking who is has no entry in the log.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from simulations.clients import Failure, FindCoordinator, FindCoordinatorAnswer, Request
+from simulations.clients.requests import FIND_COORDINATOR_API
+from simulations.coordinator.errors import ErrorCode
+from simulations.engine.cluster import Broker, Cluster
+from simulations.engine.exchange import Exchange
+from simulations.engine.network import Network
+from simulations.engine.process import Process
+from simulations.engine.queue import EventQueue, Priority
+from simulations.engine.requests import APIS, Answer
+
+REQUEST: Final = "request"
+RESPONSE: Final = "response"
+
+PORT: Final = 9092
+"""Where every broker listens."""
+
+
+class Messaging:
+    """Keeps account of the requests that were handled and wait for their answer."""
+
+    def __init__(self, queue: EventQueue, network: Network, cluster: Cluster) -> None:
+        self._queue = queue
+        self._network = network
+        self._cluster = cluster
+
+    def send(self, process: Process, request: Request, cause: int | None) -> None:
+        """A process sends a request to whom it takes for the coordinator; FindCoordinator goes to any broker."""
+        finds = type(request) is FindCoordinator
+        broker = self._bootstrap(process) if finds else process.broker or self._cluster.coordinator.name
+        exchange = Exchange(process, request, cause, broker, self._queue.now_ms)
+        arrives = self._asked if finds else self._arrived
+        self._network.request(
+            process.member_id,
+            broker,
+            lambda answered: arrives(exchange, answered),
+            lambda: self._silence(exchange),
+            lambda: exchange.told(_api(request), REQUEST),
+            cause,
+        )
+
+    def reply(self, exchange: Exchange, answer: Answer, cause: int | None) -> None:
+        """An answer leaves; nobody waits for one that is late, or whose request was sent a second time."""
+        if not exchange.open:
+            return
+        exchange.open = False
+        process, request = exchange.process, exchange.request
+        self._network.response(
+            process.member_id,
+            exchange.broker,
+            lambda: self._answered(exchange, answer, cause),
+            lambda: self._silence(exchange),
+            lambda: exchange.told(_api(request), RESPONSE),
+            cause,
+        )
+
+    def waits(self, exchange: Exchange) -> None:
+        """The answer has to wait, perhaps for long: the client will not do so for ever."""
+        if exchange.open:
+            self._queue.plan(self._deadline_ms(exchange), Priority.CLIENT, lambda: self._gives_up(exchange))
+
+    def abandon(self, broker: Broker, unanswered: list[Exchange]) -> None:
+        """The broker is not the coordinator any more: its connections break if it crashed, else it says so."""
+        for exchange in unanswered:
+            if not exchange.open:
+                continue
+            if broker.alive:
+                self._cluster.coordinating.refuse(exchange, ErrorCode.NOT_COORDINATOR, exchange.entry)
+            else:
+                self._disconnected(exchange)
+
+    def _arrived(self, exchange: Exchange, answered: bool) -> None:
+        broker = self._cluster.broker(exchange.broker)
+        if not broker.alive:
+            self._disconnected(exchange)
+            return
+        taken = exchange if answered else exchange.unanswered()
+        if broker is self._cluster.coordinator:
+            self._cluster.coordinating.handle(taken)
+        else:
+            self._cluster.coordinating.turn_away(taken, ErrorCode.NOT_COORDINATOR)
+        if not answered:
+            self._disconnected(exchange)
+
+    def _asked(self, exchange: Exchange, answered: bool) -> None:
+        """Any broker knows the coordinator."""
+        if not answered or not self._cluster.broker(exchange.broker).alive:
+            self._disconnected(exchange)
+            return
+        leader = self._cluster.coordinator
+        answer = FindCoordinatorAnswer(node_id=leader.number, host=leader.name, port=PORT)
+        exchange.open = False
+        self._network.response(
+            exchange.process.member_id,
+            exchange.broker,
+            lambda: self._found(exchange, answer),
+            lambda: self._silence(exchange),
+            lambda: exchange.told(FIND_COORDINATOR_API, RESPONSE),
+            exchange.cause,
+        )
+
+    def _found(self, exchange: Exchange, answer: FindCoordinatorAnswer) -> None:
+        exchange.process.broker = answer.host
+        exchange.process.answered(exchange.request, answer, exchange.cause)
+
+    def _answered(self, exchange: Exchange, answer: Answer, cause: int | None) -> None:
+        if self._queue.now_ms > self._deadline_ms(exchange):
+            # It has given up by then, and closed the connection on which this comes.
+            exchange.process.failed(exchange.request, Failure.TIMED_OUT)
+        else:
+            exchange.process.answered(exchange.request, answer, cause)
+
+    def _silence(self, exchange: Exchange) -> None:
+        """Nothing will come back: the client waits for its request timeout."""
+        exchange.open = True
+        self._queue.plan(self._deadline_ms(exchange), Priority.CLIENT, lambda: self._gives_up(exchange))
+
+    def _gives_up(self, exchange: Exchange) -> None:
+        if exchange.open:
+            exchange.open = False
+            exchange.process.failed(exchange.request, Failure.TIMED_OUT)
+
+    def _disconnected(self, exchange: Exchange) -> None:
+        if exchange.open:
+            exchange.open = False
+            process, request = exchange.process, exchange.request
+            at_ms = self._queue.now_ms + self._network.rates.delay_ms[0]
+            self._queue.plan(at_ms, Priority.ARRIVAL, lambda: process.failed(request, Failure.DISCONNECTED))
+
+    def _deadline_ms(self, exchange: Exchange) -> int:
+        return exchange.sent_ms + exchange.process.consumer.config.request_timeout_ms
+
+    def _bootstrap(self, process: Process) -> str:
+        """A broker to ask: the first that lives and can be reached, as a client tries one after another."""
+        alive = [broker.name for broker in self._cluster.brokers if broker.alive]
+        within_reach = [name for name in alive if not self._network.is_cut(process.member_id, name)]
+        return (within_reach or alive or [self._cluster.coordinator.name])[0]
+
+
+def _api(request: Request) -> str:
+    return FIND_COORDINATOR_API if isinstance(request, FindCoordinator) else APIS[type(request)].name
