@@ -1,0 +1,86 @@
+"""The table of differences: each case is played by both rules and gives what the table says."""
+
+from __future__ import annotations
+
+import json
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from groups.history.state import Semantics
+from simulations.coordinator.differences import DIFFERENCES, Case, Difference, play
+from simulations.coordinator.differences.pages import BEGIN, END, markdown
+
+CASES = [pytest.param(each.case, id=each.id) for each in DIFFERENCES if each.case is not None]
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("semantics", list(Semantics))
+def test_a_case_gives_by_either_rules_what_the_table_says(case: Case, semantics: Semantics) -> None:
+    assert case.look(play(case, semantics)) == getattr(case, semantics)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_case_tells_the_two_apart(case: Case) -> None:
+    assert case.kip != case.kafka
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_case_can_be_shown_as_json(case: Case) -> None:
+    for semantics in Semantics:
+        steps = play(case, semantics)
+        assert len(steps) == len(case.operations)
+        assert json.loads(json.dumps(steps)) == steps
+
+
+@pytest.mark.parametrize("difference", [pytest.param(each, id=each.id) for each in DIFFERENCES])
+def test_a_difference_is_shown_or_says_why_it_cannot_be(difference: Difference) -> None:
+    assert (difference.case is None) != (difference.unshown is None)
+
+
+def test_every_difference_has_an_id_of_its_own() -> None:
+    ids = [each.id for each in DIFFERENCES]
+    assert len(set(ids)) == len(ids)
+
+
+def test_the_docs_tables_are_those_of_the_code() -> None:
+    page = (Path(__file__).parents[2] / "docs/explanation/semantics.md").read_text()
+    between = page.split(BEGIN)[1].split(END)[0].strip()
+    assert between == markdown(DIFFERENCES), (
+        "put what manage.py compare_semantics --markdown prints between the marks"
+    )
+
+
+def test_the_command_plays_a_case_by_both_rules() -> None:
+    lines = _lines("first-epoch")
+    assert lines[0]["kip"]["group"]["group_epoch"] == 1
+    assert lines[0]["kafka"]["group"]["group_epoch"] == 2
+    assert (lines[-1]["kip"], lines[-1]["kafka"]) == (1, 2)
+
+
+def test_the_command_lists_every_difference() -> None:
+    assert [line["id"] for line in _lines("--list")] == [each.id for each in DIFFERENCES]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("nothing",), "there is no difference 'nothing'; compare_semantics --list names all"),
+        ((), "give one of CASE, --list and --markdown"),
+        (("first-epoch", "--list"), "give one of CASE, --list and --markdown"),
+        (("dead",), "dead has no case"),
+    ],
+)
+def test_the_command_says_in_one_line_what_it_cannot_do(arguments: tuple[str, ...], says: str) -> None:
+    with pytest.raises(CommandError, match=says) as refused:
+        call_command("compare_semantics", *arguments, stdout=StringIO())
+    assert refused.value.returncode == 2
+
+
+def _lines(*arguments: str) -> list[dict[str, Any]]:
+    out = StringIO()
+    call_command("compare_semantics", *arguments, stdout=out)
+    return [json.loads(line) for line in out.getvalue().splitlines()]
