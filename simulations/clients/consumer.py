@@ -2,160 +2,173 @@
 
 Theory of operation. The coordinator's answers bring an epoch and sometimes an assignment, which becomes the
 *target*. While the *current* assignment, the one that was acknowledged, differs from it, the consumer reconciles:
-it gives up what it must (``on_partitions_revoked``), takes what it got (``on_partitions_assigned``), and
+it commits, gives up what it must (``on_partitions_revoked``), takes what it got (``on_partitions_assigned``), and
 acknowledges with a heartbeat at once. An assignment is counted by a local epoch, so that a first, empty one is
-acknowledged, too. The state changes when a heartbeat is *made*, not when it is answered.
+acknowledged, too. The state changes when a heartbeat is *made*, not when it is answered::
+
+                    join                  assignment               callbacks have run
+    UNSUBSCRIBED ─────────▶ JOINING ─────────────────▶ RECONCILING ──────────────────▶ ACKNOWLEDGING
+       ▲  ▲                  ▲   ▲                      ▲   ▲  another target came meanwhile  │  │
+       │  │             lost │   │ polls again          │   └─────────────────────────────────┘  │
+       │  │ left             │   │ assignment           │                                        ▼ heartbeat made
+       │  └── FENCED ────────┘   │           └──────────┴──────────────────────────────────── STABLE
+       │      ▲ fenced in any    │
+       │      │ state that beats │ released           callback has run
+       │ heartbeat made       STALE ◀──── LEAVING ◀──── PREPARE_LEAVING ◀── unsubscribe, close, poll timer
+       └──────────────────────────────────┘
+                                            FATAL: any other error; nothing leads out of it
+
+Each input does what it is about, then rounds follow until nothing more is to do. A round is one of the client's
+background thread and of a polling application: callbacks, reconciliation, commits, coordinator look-up, heartbeat.
 
 It needs no network of its own and no clock: every call is told the time and returns what is to be done, in order.
-The application polls all the time but for the length of a callback; a callback longer than its
-``max.poll.interval.ms`` makes it leave.
+The application polls all the time but for the length of a callback, of a commit that it waits for, and while it is
+told to be late; if that takes ``max.poll.interval.ms``, the member leaves. Who drives it without time may send
+(``beat``), expire the poll timer (``expire_poll``) and let the application poll (``poll``) whenever it likes.
 
-Kafka 4.3.1: ``ConsumerMembershipManager``, ``ConsumerHeartbeatRequestManager``. KIP-848 differs in two ways: the
-answer to a join may hold no assignment yet, and the callbacks are not called for nothing.
+Kafka 4.3.1: ``ConsumerMembershipManager``, ``ConsumerHeartbeatRequestManager``, ``CommitRequestManager``,
+``CoordinatorRequestManager``. KIP-848 differs in two ways: the answer to a join may hold no assignment yet, and the
+callbacks are not called for nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import replace
 
-from simulations.clients.effects import Alarm, Call, Callback, Effect, Send, frozen, minus, tidy
-from simulations.clients.states import BEATING, FENCES, RECEIVING, MemberState
-from simulations.coordinator.errors import ErrorCode
+from simulations.clients import application, committing, heartbeats, leaving, lookup, membership, reconciling
+from simulations.clients.canonical import canonical
+from simulations.clients.config import CloseOption, ConsumerConfig
+from simulations.clients.effects import Alarm, Effect, Operation, Returned, Send, tidy
+from simulations.clients.errors import Failure
+from simulations.clients.memory import (
+    FOREVER,
+    UNSUBSCRIBED,
+    Assignment,
+    Commit,
+    CommitKind,
+    Leaving,
+    Lookup,
+    Memory,
+    Subscription,
+)
+from simulations.clients.requests import Answer, FindCoordinatorAnswer, Request
+from simulations.clients.states import BEATING, RECEIVING, MemberState
 from simulations.coordinator.messages import (
     JOIN_EPOCH,
-    LEAVE_EPOCH,
-    STATIC_LEAVE_EPOCH,
-    UNCHANGED_TIMEOUT,
+    CommitAnswer,
     CommittedOffset,
-    Heartbeat,
     HeartbeatAnswer,
     OffsetCommit,
     Partitions,
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConsumerConfig:
-    """``rebalance_timeout_ms`` is ``max.poll.interval.ms``; ``calls_for_nothing``: also with no partition gained."""
-
-    group_id: str
-    member_id: str
-    client_id: str
-    client_host: str
-    instance_id: str | None = None
-    rack_id: str | None = None
-    server_assignor: str | None = None
-    rebalance_timeout_ms: int = 300_000
-    callback_ms: int = 0
-    calls_for_nothing: bool = True
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Assignment:
-    """An assignment that was received, counted; two are equal only with equal counts."""
-
-    local_epoch: int
-    partitions: Partitions
-
-
-@dataclass(frozen=True, slots=True)
-class _Sent:
-    """What the coordinator was told last; empty after an error, so that the next heartbeat tells all."""
-
-    rebalance_timeout_ms: int | None = None
-    names: tuple[str, ...] | None = None
-    current: _Assignment | None = None
-    all_told: bool = False
-
-
 class Consumer:
-    """See the module. ``owned`` is what the application may consume from; partitions stand under topic ids."""
+    """See the module. Partitions stand under topic ids."""
+
+    __slots__ = ("_m",)
 
     def __init__(self, config: ConsumerConfig) -> None:
-        self.config = config
-        self.state = MemberState.UNSUBSCRIBED
-        self.epoch = JOIN_EPOCH
-        self.owned: Partitions = {}
-        self.revoke_ms = config.callback_ms
-        self._names: tuple[str, ...] = ()
-        self._target: _Assignment | None = None
-        self._current: _Assignment | None = None
-        self._sent = _Sent()
-        self._in_flight: Heartbeat | None = None
-        self._joined_empty = False
-        self._interval_ms = 0
-        self._next_beat_ms = 0
-        self._calling: Call | None = None
-        self._reconciling: tuple[_Assignment, Partitions] | None = None
-        self._stalls_ms: int | None = None
-        self._wants_to_leave = False
+        known = Lookup(known=not config.finds_coordinator)
+        self._m = Memory(config=config, lookup=known, revoke_ms=config.callback_ms)
+
+    # What others may know of it.
+
+    @property
+    def config(self) -> ConsumerConfig:
+        return self._m.config
+
+    @property
+    def state(self) -> MemberState:
+        return self._m.state
+
+    @property
+    def epoch(self) -> int:
+        return self._m.epoch
+
+    @property
+    def owned(self) -> Partitions:
+        """What the application may consume from."""
+        return self._m.owned
+
+    @property
+    def revoke_ms(self) -> int:
+        """How long ``on_partitions_revoked`` takes."""
+        return self._m.revoke_ms
+
+    @revoke_ms.setter
+    def revoke_ms(self, length_ms: int) -> None:
+        self._m.revoke_ms = length_ms
+
+    @property
+    def node_id(self) -> int | None:
+        """The broker that it takes for the coordinator, if it looked that up."""
+        return self._m.lookup.node_id
 
     @property
     def leaving(self) -> bool:
         """Whether it is on its way out, and will not come back by itself."""
-        return self._wants_to_leave or self.state is MemberState.PREPARE_LEAVING
+        m = self._m
+        return m.wish is not None or m.closes or m.state is MemberState.PREPARE_LEAVING
 
     @property
     def can_leave(self) -> bool:
-        return self.state in BEATING - {MemberState.PREPARE_LEAVING}
+        return self._m.state in RECEIVING and self._m.leaving is None
 
     @property
     def closed(self) -> bool:
         """Whether it has left, or was put out while it was about to."""
-        return self.state is MemberState.UNSUBSCRIBED
+        return self._m.state is MemberState.UNSUBSCRIBED
 
     @property
     def ended(self) -> bool:
-        """Whether its process is over: an error was fatal, or a static member's has closed."""
-        left = self.closed and self.config.instance_id is not None and self.epoch < JOIN_EPOCH
-        return left or self.state is MemberState.FATAL
+        """Whether its process is over: closed, as a static member's is once it has left, or an error was fatal."""
+        m = self._m
+        left = self.closed and m.config.instance_id is not None and m.epoch < JOIN_EPOCH
+        return left or m.closed or m.state is MemberState.FATAL
 
-    # For a driver that walks many futures.
+    def awaits(self, request: object) -> bool:
+        """Whether the answer to this very request would be taken."""
+        m = self._m
+        return (
+            request is m.in_flight
+            or request is m.lookup.request
+            or any(commit.request is request for commit in m.commits)
+        )
 
     def copy(self) -> Consumer:
         """A twin that goes on by itself: whatever is held is a value, so that both may share it."""
         twin = object.__new__(Consumer)
-        twin.__dict__.update(self.__dict__)
+        twin._m = self._m.copy()
         return twin
-
-    def awaits(self, request: object) -> bool:
-        """Whether the answer to this very request would be taken."""
-        return request is self._in_flight
 
     def canonical(self, rename: Callable[[int], int]) -> Hashable:
         """All that decides what it will do, but for times; epochs are passed through ``rename``."""
-        target, current, sent = self._target, self._current, self._sent
-        reconciling, calling = self._reconciling, self._calling
-        return (
-            self.state,
-            rename(self.epoch),
-            frozen(self.owned),
-            self._names,
-            (frozen(target.partitions) if target is not None else None),
-            (frozen(current.partitions) if current is not None else None),
-            # Local epochs are only ever compared: what is as old as the target, and whether the last was told.
-            current is not None and target is not None and current.local_epoch == target.local_epoch,
-            sent.current == current,
-            sent.all_told,
-            sent.names == self._names,
-            self._in_flight is not None,
-            self._joined_empty,
-            (calling.callback, frozen(calling.partitions)) if calling is not None else None,
-            (reconciling[0] == target, frozen(reconciling[0].partitions), frozen(reconciling[1]))
-            if reconciling is not None
-            else None,
-            self._wants_to_leave,
-        )
+        return canonical(self._m, rename)
 
     # What the application does.
 
-    def join(self, names: tuple[str, ...], now_ms: int) -> list[Effect]:
-        """Subscribes and polls for the first time."""
-        if self.state is not MemberState.UNSUBSCRIBED:
+    def join(
+        self, names: tuple[str, ...], now_ms: int, *, regex: str | None = None, pattern: str | None = None
+    ) -> list[Effect]:
+        """Subscribes and polls for the first time; while an ``unsubscribe()`` is under way, once that is over."""
+        m = self._m
+        subscription = self._matched(Subscription(names, regex, pattern))
+        if m.closed or m.wish is not None:
             return []
-        self._names = names
-        return self._rejoin(now_ms)
+        if m.state is MemberState.UNSUBSCRIBED and m.leaving is not None:
+            m.joins_again = subscription
+            return []
+        if m.state is MemberState.UNSUBSCRIBED:
+            self._join(subscription, now_ms)
+        elif m.state is MemberState.STALE and m.subscription is UNSUBSCRIBED:
+            m.subscription = subscription
+        else:
+            return []
+        m.busy_until_ms = 0
+        return self._settle(now_ms, [])
 
     def adopt(
         self,
@@ -165,289 +178,226 @@ class Consumer:
         names: tuple[str, ...],
         interval_ms: int,
         first_beat_ms: int,
+        regex: str | None = None,
     ) -> list[Effect]:
         """Is a member already, with what it owns; its first heartbeat tells everything."""
-        self.state = MemberState.STABLE
-        self.epoch = epoch
-        self.owned = tidy(owned)
-        self._names = names
-        self._target = self._current = _Assignment(local_epoch=0, partitions=self.owned)
-        self._interval_ms = interval_ms
-        self._next_beat_ms = first_beat_ms
-        return [self._alarm()]
+        m = self._m
+        m.state = MemberState.STABLE
+        m.epoch = epoch
+        m.owned = tidy(owned)
+        m.subscription = Subscription(names, regex)
+        m.target = m.current = Assignment(0, m.owned)
+        m.interval_ms = interval_ms
+        m.next_beat_ms = m.auto_commit_ms = first_beat_ms
+        m.lookup = replace(m.lookup, known=True)
+        m.alarm_ms = first_beat_ms
+        return [Alarm(at_ms=first_beat_ms)]
 
-    def subscribe(self, names: tuple[str, ...]) -> list[Effect]:
-        """Other topics; the next regular heartbeat tells of them."""
-        self._names = names
+    def subscribe(
+        self, names: tuple[str, ...] = (), *, regex: str | None = None, pattern: str | None = None
+    ) -> list[Effect]:
+        """To other topics: by name, by an expression that the coordinator resolves, or by one that the client does.
+
+        The next regular heartbeat tells of them.
+        """
+        self._m.subscription = self._matched(Subscription(names, regex, pattern))
         return []
 
     def beat(self, now_ms: int) -> list[Effect]:
-        """Sends a heartbeat now, whatever the interval says, unless one is under way."""
-        if self.state not in BEATING or self._in_flight is not None:
+        """Sends a heartbeat now, whatever intervals and back-offs say, unless one is under way."""
+        m = self._m
+        if m.state not in BEATING or m.in_flight is not None:
             return []
-        return self._send_heartbeat(now_ms)
+        if not m.lookup.known:
+            m.lookup = replace(m.lookup, next_ms=now_ms)
+            return self._settle(now_ms, [])
+        effects: list[Effect] = []
+        heartbeats.send(m, now_ms, effects)
+        return self._settle(now_ms, effects)
 
-    def commit(self, offsets: tuple[CommittedOffset, ...]) -> list[Effect]:
-        """Commits offsets with the present epoch."""
+    def commit(self, offsets: tuple[CommittedOffset, ...], now_ms: int | None = None) -> list[Effect]:
+        """``commitAsync``, with the present epoch. Without the time nobody waits for its answer."""
         if not offsets:
             return []
-        request = OffsetCommit(
-            group_id=self.config.group_id,
-            member_id=self.config.member_id,
-            member_epoch=self.epoch if self.epoch > 0 else -1,
-            offsets=offsets,
-        )
-        return [Send(request=request)]
+        commit = Commit(CommitKind.ASYNC, offsets)
+        if now_ms is None:
+            return [Send(request=committing.request_for(self._m, commit))]
+        self._m.commits += (commit,)
+        return self._settle(now_ms, [])
+
+    def commit_sync(self, offsets: tuple[CommittedOffset, ...], now_ms: int) -> list[Effect]:
+        """``commitSync``: the application waits, at most ``default.api.timeout.ms``."""
+        m = self._m
+        if not offsets:
+            return [Returned(operation=Operation.COMMIT_SYNC)]
+        m.polled_ms = now_ms
+        deadline_ms = now_ms + m.config.api_timeout_ms
+        m.commits += (Commit(CommitKind.SYNC, offsets, deadline_ms=deadline_ms),)
+        return self._settle(now_ms, [])
 
     def leave(self, now_ms: int) -> list[Effect]:
         """Unsubscribes: gives everything up, then says so. A callback that is running is let finish."""
-        if not self.can_leave:
+        m = self._m
+        m.joins_again = None
+        if m.state is MemberState.UNSUBSCRIBED or m.wish is not None or m.leaving is not None:
             return []
-        if self._calling is not None:
-            self._wants_to_leave = True
+        m.wish = Leaving()
+        return self._settle(now_ms, [])
+
+    def close(self, now_ms: int, option: CloseOption = CloseOption.DEFAULT) -> list[Effect]:
+        """Closes: commits if that is automatic, gives everything up, says so, and is over for good."""
+        m = self._m
+        m.joins_again = None
+        if m.closed or m.closes:
             return []
-        return self._prepare_leaving(now_ms)
+        m.wish = Leaving(closes=True, option=option)
+        return self._settle(now_ms, [])
+
+    def poll_late(self, length_ms: int | None, now_ms: int) -> list[Effect]:
+        """The application does not poll for so long, or until ``poll``: it works on what it was given."""
+        m = self._m
+        if m.polls(now_ms):
+            m.polled_ms = now_ms
+        m.busy_until_ms = FOREVER if length_ms is None else max(m.busy_until_ms, now_ms + length_ms)
+        return self._settle(now_ms, [])
+
+    def poll(self, now_ms: int) -> list[Effect]:
+        """The application polls again."""
+        self._m.busy_until_ms = 0
+        return self._settle(now_ms, [])
+
+    def expire_poll(self, now_ms: int) -> list[Effect]:
+        """The poll timer runs out, if it runs: the application does something else than to poll."""
+        m = self._m
+        if application.patience_ends_ms(m, now_ms) == FOREVER:
+            return []
+        effects: list[Effect] = []
+        heartbeats.poll_expired(m, now_ms, effects)
+        return self._settle(now_ms, effects)
 
     # What the world does.
 
-    def receive(self, request: Heartbeat, answer: HeartbeatAnswer, now_ms: int) -> list[Effect]:
-        """The answer to a heartbeat; one that nobody waits for any more, such as a leave's, is nothing."""
-        if request is not self._in_flight:
-            return []
-        self._in_flight = None
-        if self.state not in BEATING:
-            return []
-        if answer.error_code:
-            return self._refused(ErrorCode(answer.error_code), now_ms)
+    def receive(self, request: Request, answer: Answer, now_ms: int) -> list[Effect]:
+        """The answer to a request; one that nobody waits for any more is nothing."""
+        m = self._m
         effects: list[Effect] = []
-        self.epoch = answer.member_epoch
-        if answer.heartbeat_interval_ms != self._interval_ms:
-            self._interval_ms = answer.heartbeat_interval_ms
-            self._next_beat_ms = now_ms + self._interval_ms
-        if self.state in RECEIVING:
-            if answer.assigned is not None:
-                self._take_target(tidy(answer.assigned))
-            elif self.state is MemberState.JOINING:
-                self._joined_empty = True
-            effects += self._reconcile(now_ms)
-        return effects + self._due(now_ms)
-
-    def called(self, now_ms: int) -> list[Effect]:
-        """The running callback has returned."""
-        call, self._calling = self._calling, None
-        if call is None:
+        if request is m.in_flight:
+            assert isinstance(answer, HeartbeatAnswer)
+            heartbeats.answered(m, answer, now_ms, effects)
+        elif isinstance(answer, CommitAnswer):
+            assert isinstance(request, OffsetCommit)
+            commit = committing.find(m, request)
+            if commit is None:
+                return []
+            committing.answered(m, commit, answer, now_ms, effects)
+        elif request is m.lookup.request and isinstance(answer, FindCoordinatorAnswer):
+            lookup.answered(m, answer, now_ms)
+        else:
             return []
-        if call.callback is Callback.LOST:
-            self.owned = {}
-            return self._rejoin(now_ms) if self.state is MemberState.FENCED else self._after_stall(now_ms)
-        if call.callback is Callback.REVOKED:
-            self.owned = minus(self.owned, call.partitions)
-        if self.state is MemberState.FENCED:
-            return self._lose(now_ms)
-        if self.state is MemberState.STALE:
-            return self._lose(now_ms)
-        if self.state is MemberState.PREPARE_LEAVING:
-            return self._say_leave(now_ms)
-        if self._wants_to_leave:
-            return self._prepare_leaving(now_ms)
-        reconciling = self._reconciling
-        if reconciling is None or self.state is not MemberState.RECONCILING:
-            return self._reconcile(now_ms) + self._due(now_ms)
-        target, added = reconciling
-        if call.callback is Callback.REVOKED:
-            return self._assign(target, added, now_ms) + self._due(now_ms)
-        return self._acknowledge(target, now_ms)
+        return self._settle(now_ms, effects)
+
+    def failed(self, request: Request, failure: Failure, now_ms: int) -> list[Effect]:
+        """There will be no answer. Both failures are alike to it: a connection on which one timed out is closed."""
+        m = self._m
+        effects: list[Effect] = []
+        if request is m.in_flight:
+            heartbeats.failed(m, now_ms)
+        elif request is m.lookup.request:
+            lookup.failed(m, now_ms)
+        elif isinstance(request, OffsetCommit) and (commit := committing.find(m, request)) is not None:
+            committing.failed(m, commit, now_ms, effects)
+        else:
+            return []
+        return self._settle(now_ms, effects)
+
+    def metadata(self, topics: Mapping[str, str] | None, now_ms: int) -> list[Effect]:
+        """The topics that it knows from now on, name → id; ``None``, as at first: all there are."""
+        m = self._m
+        m.metadata, m.asked = topics, ()
+        m.subscription = self._matched(m.subscription)
+        return self._settle(now_ms, [])
+
+    def called(self, now_ms: int, raised: bool = False) -> list[Effect]:
+        """The running callback has returned, or thrown."""
+        if self._m.calling is None:
+            return []
+        effects: list[Effect] = []
+        application.called(self._m, now_ms, raised, effects)
+        return self._settle(now_ms, effects)
 
     def ring(self, now_ms: int) -> list[Effect]:
-        """The alarm went off: a heartbeat is due, or the application has not polled for too long."""
-        if self._patience_ends() and self._stalls_ms is not None and now_ms >= self._stalls_ms:
-            return self._poll_expired(now_ms)
-        if self.state not in BEATING or self._in_flight is not None or now_ms < self._next_beat_ms:
-            return [self._alarm()]
-        return self._send_heartbeat(now_ms)
+        """The alarm went off: something is due, or has not come in time."""
+        m = self._m
+        m.alarm_ms = None
+        effects: list[Effect] = []
+        if now_ms >= application.patience_ends_ms(m, now_ms):
+            heartbeats.poll_expired(m, now_ms, effects)
+        if m.in_flight is not None and now_ms >= m.expires_ms:
+            heartbeats.failed(m, now_ms)
+        if m.lookup.request is not None and now_ms >= m.lookup.expires_ms:
+            lookup.failed(m, now_ms)
+        for commit in m.commits:
+            if commit.request is not None and now_ms >= commit.expires_ms:
+                committing.failed(m, commit, now_ms, effects)
+        self._settle(now_ms, effects)
+        if not effects or not isinstance(effects[-1], Alarm):
+            effects.append(Alarm(at_ms=m.alarm_ms))
+        return effects
 
     # The machine.
 
-    def _rejoin(self, now_ms: int) -> list[Effect]:
-        self.state = MemberState.JOINING
-        self.epoch = JOIN_EPOCH
-        self._target = self._current = self._reconciling = None
-        self._sent = _Sent()
-        self._in_flight = None
-        self._joined_empty = False
-        return self._due(now_ms)
-
-    def _take_target(self, partitions: Partitions) -> None:
-        held = self._target
-        if held is None or held.partitions != partitions:
-            count = held.local_epoch + 1 if held is not None else 0
-            self._target = _Assignment(local_epoch=count, partitions=partitions)
-        if self._target != self._current:
-            self.state = MemberState.RECONCILING
-        elif self.state in (MemberState.RECONCILING, MemberState.JOINING):
-            self.state = MemberState.STABLE
-
-    def _reconcile(self, now_ms: int) -> list[Effect]:
-        target = self._target
-        if self.state is not MemberState.RECONCILING or target is None or target == self._current:
-            return []
-        if self._calling is not None or self._reconciling is not None:
-            return []
-        if self._current is not None and self._current.partitions == target.partitions:
-            return self._acknowledge(target, now_ms)
-        added, revoked = minus(target.partitions, self.owned), minus(self.owned, target.partitions)
-        self._reconciling = (target, added)
-        if revoked:
-            return self._call(Callback.REVOKED, revoked, self.revoke_ms, now_ms)
-        return self._assign(target, added, now_ms)
-
-    def _assign(self, target: _Assignment, added: Partitions, now_ms: int) -> list[Effect]:
-        self.owned = target.partitions
-        if not added and not self.config.calls_for_nothing:
-            return self._acknowledge(target, now_ms)
-        length_ms = self.config.callback_ms if added else 0
-        return self._call(Callback.ASSIGNED, added, length_ms, now_ms)
-
-    def _acknowledge(self, target: _Assignment, now_ms: int) -> list[Effect]:
-        self._reconciling = None
-        self._current = target
-        self.state = MemberState.ACKNOWLEDGING
-        return self._due(now_ms)
-
-    def _call(self, callback: Callback, partitions: Partitions, length_ms: int, now_ms: int) -> list[Effect]:
-        call = Call(callback=callback, partitions=partitions, length_ms=length_ms)
-        self._calling = call
-        self._stalls_ms = now_ms + self.config.rebalance_timeout_ms
-        return [call, self._alarm()]
-
-    def _due(self, now_ms: int) -> list[Effect]:
-        """A heartbeat now, if the state asks for one or the interval is over; else the alarm."""
-        at_once = self.state is MemberState.ACKNOWLEDGING or (
-            self.state is MemberState.JOINING and not self._joined_empty
-        )
-        overdue = self.state in BEATING and now_ms >= self._next_beat_ms
-        if self._in_flight is None and (at_once or overdue):
-            return self._send_heartbeat(now_ms)
-        return [self._alarm()]
-
-    def _alarm(self) -> Alarm:
-        """The earlier of the next heartbeat and the end of the application's patience."""
-        times = []
-        if self.state in BEATING and self._in_flight is None:
-            times.append(self._next_beat_ms)
-        if self._stalls_ms is not None and self._patience_ends():
-            times.append(self._stalls_ms)
-        return Alarm(at_ms=min(times) if times else None)
-
-    def _patience_ends(self) -> bool:
-        """Whether a callback that takes too long makes the member leave; one that leaves anyway is waited for."""
-        return self._calling is not None and self.can_leave
-
-    def _send_heartbeat(self, now_ms: int) -> list[Effect]:
-        request = self._heartbeat()
-        self._in_flight = request
-        self._next_beat_ms = now_ms + self._interval_ms
-        effects: list[Effect] = [Send(request=request)]
-        if self.state is MemberState.ACKNOWLEDGING:
-            same = self._current == self._target
-            self.state = MemberState.STABLE if same else MemberState.RECONCILING
-            effects += self._reconcile(now_ms)
-        return [*effects, self._alarm()]
-
-    def _heartbeat(self) -> Heartbeat:
-        """The fields that changed since they were told last; all of them when joining."""
-        config, sent = self.config, self._sent
-        joins = self.state is MemberState.JOINING
-        tells_all = joins or not sent.all_told
-        owned: Partitions | None = None
-        if joins:
-            owned = {}
-        elif tells_all or self._current != sent.current:
-            owned = tidy(self._current.partitions) if self._current is not None else {}
-        names = self._names if tells_all or self._names != sent.names else None
-        self._sent = _Sent(
-            rebalance_timeout_ms=config.rebalance_timeout_ms,
-            names=self._names,
-            current=self._current,
-            all_told=True,
-        )
-        return Heartbeat(
-            group_id=config.group_id,
-            member_id=config.member_id,
-            member_epoch=self.epoch,
-            instance_id=config.instance_id,
-            rack_id=config.rack_id if joins else None,
-            rebalance_timeout_ms=config.rebalance_timeout_ms if tells_all else UNCHANGED_TIMEOUT,
-            subscribed_topic_names=names,
-            server_assignor=config.server_assignor if tells_all else None,
-            owned=owned,
-            client_id=config.client_id,
-            client_host=config.client_host,
-        )
-
-    # Leaving, and being thrown out.
-
-    def _prepare_leaving(self, now_ms: int) -> list[Effect]:
-        self._wants_to_leave = False
-        self._reconciling = None
-        self.state = MemberState.PREPARE_LEAVING
-        if not self.owned:
-            return self._say_leave(now_ms)
-        callback = Callback.REVOKED if self.epoch > 0 else Callback.LOST
-        return self._call(callback, self.owned, self.revoke_ms, now_ms)
-
-    def _say_leave(self, now_ms: int) -> list[Effect]:
-        """The last heartbeat; it is sent even while another is under way, and its answer is of no interest."""
-        self.state = MemberState.UNSUBSCRIBED
-        effects = self._leave_request(names=())
-        self.owned = {}
-        self._names = ()
+    def _settle(self, now_ms: int, effects: list[Effect]) -> list[Effect]:
+        """Rounds, until nothing more is to do; then the alarm, if it is another one."""
+        m = self._m
+        while (
+            application.step(m, now_ms, effects)
+            or reconciling.step(m, now_ms, effects)
+            or committing.step(m, now_ms, effects)
+            or lookup.step(m, now_ms, effects)
+            or heartbeats.step(m, now_ms, effects)
+            or self._left(now_ms, effects)
+        ):
+            pass
+        alarm_ms = self._due_ms(now_ms)
+        if alarm_ms != m.alarm_ms:
+            m.alarm_ms = alarm_ms
+            effects.append(Alarm(at_ms=alarm_ms))
         return effects
 
-    def _leave_request(self, names: tuple[str, ...] | None) -> list[Effect]:
-        """A static member leaves for now, whatever it leaves for."""
-        self.epoch = LEAVE_EPOCH if self.config.instance_id is None else STATIC_LEAVE_EPOCH
-        request = Heartbeat(
-            group_id=self.config.group_id,
-            member_id=self.config.member_id,
-            member_epoch=self.epoch,
-            instance_id=self.config.instance_id,
-            subscribed_topic_names=names,
-            owned={},
-            client_id=self.config.client_id,
-            client_host=self.config.client_host,
-        )
-        self._target = self._current = None
-        self._sent = _Sent()
-        return [Send(request=request), self._alarm()]
+    def _left(self, now_ms: int, effects: list[Effect]) -> bool:
+        m = self._m
+        if not leaving.step(m, effects):
+            return False
+        subscription, m.joins_again = m.joins_again, None
+        if subscription is not None:
+            self._join(subscription, now_ms)
+        return True
 
-    def _poll_expired(self, now_ms: int) -> list[Effect]:
-        """The application stalls in a callback: the member leaves, and joins again when it is back."""
-        self._stalls_ms = None
-        self._reconciling = None
-        self.state = MemberState.STALE
-        return self._leave_request(names=None)
+    def _join(self, subscription: Subscription, now_ms: int) -> None:
+        m = self._m
+        m.subscription = subscription
+        m.auto_commit_ms = now_ms + m.config.auto_commit_interval_ms
+        membership.rejoin(m)
 
-    def _after_stall(self, now_ms: int) -> list[Effect]:
-        return self._rejoin(now_ms) if self.state is MemberState.STALE else []
+    def _due_ms(self, now_ms: int) -> int | None:
+        m = self._m
+        due_ms = heartbeats.due_ms(m)
+        if m.in_flight is not None and m.next_beat_ms > now_ms:
+            # The answer will most likely be there; it is looked at once more when the next heartbeat is due.
+            due_ms = min(due_ms, m.next_beat_ms)
+        due_ms = min(due_ms, application.patience_ends_ms(m, now_ms))
+        if m.commits or m.config.auto_commit:
+            due_ms = min(due_ms, committing.due_ms(m, now_ms))
+        if not m.lookup.known:
+            due_ms = min(due_ms, lookup.due_ms(m))
+        if now_ms < m.busy_until_ms:
+            due_ms = min(due_ms, m.busy_until_ms)
+        return due_ms if due_ms < FOREVER else None
 
-    def _refused(self, code: ErrorCode, now_ms: int) -> list[Effect]:
-        self._sent = _Sent()
-        self._reconciling = None
-        if self.state is MemberState.PREPARE_LEAVING:
-            self.state = MemberState.UNSUBSCRIBED
-            return [self._alarm()]
-        if code not in FENCES:
-            self.state = MemberState.FATAL
-            if not self.owned:
-                return [self._alarm()]
-            return self._call(Callback.LOST, self.owned, self.config.callback_ms, now_ms)
-        self.state = MemberState.FENCED
-        self.epoch = JOIN_EPOCH
-        # A callback that runs is let finish; what is owned then is lost.
-        return [self._alarm()] if self._calling is not None else self._lose(now_ms)
-
-    def _lose(self, now_ms: int) -> list[Effect]:
-        if self.owned:
-            return self._call(Callback.LOST, self.owned, self.config.callback_ms, now_ms)
-        return self._rejoin(now_ms)
+    def _matched(self, subscription: Subscription) -> Subscription:
+        """A client's own expression stands for the topics of its metadata that it matches."""
+        if subscription.pattern is None:
+            return subscription
+        pattern = re.compile(subscription.pattern)
+        names = tuple(sorted(name for name in self._m.metadata or () if pattern.fullmatch(name)))
+        return subscription if names == subscription.names else replace(subscription, names=names)

@@ -1,4 +1,4 @@
-"""What a consumer wants done: requests sent, callbacks run, an alarm set. The engine does it."""
+"""What a consumer wants done: requests sent, callbacks run, an alarm set, the application told. The engine does it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from simulations.coordinator.messages import Heartbeat, OffsetCommit, Partitions
+from simulations.clients.requests import Request
+from simulations.coordinator.messages import Partitions
 
 
 class Callback(StrEnum):
@@ -17,11 +18,21 @@ class Callback(StrEnum):
     LOST = "on_partitions_lost"
 
 
+class Operation(StrEnum):
+    """Calls of the application that return, or throw, some time after they began."""
+
+    POLL = "poll"
+    UNSUBSCRIBE = "unsubscribe"
+    CLOSE = "close"
+    COMMIT_SYNC = "commit_sync"
+    COMMIT_ASYNC = "commit_async"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Send:
-    """A request for the coordinator."""
+    """A request for the coordinator; FindCoordinator is for any broker."""
 
-    request: Heartbeat | OffsetCommit
+    request: Request
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +51,26 @@ class Alarm:
     at_ms: int | None
 
 
-Effect = Send | Call | Alarm
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Returned:
+    """What the application gets: ``operation`` is over. With an ``exception``, Java's name of it, it has failed.
+
+    ``poll`` is told of only when it throws; ``commit_async`` when its callback runs.
+    """
+
+    operation: Operation
+    error_code: int = 0
+    exception: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskMetadata:
+    """Topics were assigned whose names the consumer does not know; tell it by ``metadata`` once it may."""
+
+    topic_ids: tuple[str, ...]
+
+
+Effect = Send | Call | Alarm | Returned | AskMetadata
 
 
 def minus(left: Partitions, right: Partitions) -> dict[str, tuple[int, ...]]:

@@ -60,6 +60,7 @@ class Checker:
         self.topics: dict[str, dict[str, Any]] = {}
         self.sessions: set[str] = set()
         self.rebalances: set[str] = set()
+        self.revoked: dict[str, set[Partition]] = {}
         self.owned: dict[str, set[Partition]] = {}
         self.told: dict[int, Mapping[str, Any]] = {}
         self.told_less: set[str] = set()
@@ -230,15 +231,21 @@ class Checker:
         named = entry.payload["partitions"]
         partitions = {(self.topics[name]["id"], number) for name in named for number in named[name]}
         owned = self.owned.setdefault(entry.actor, set())
-        starts = entry.payload["phase"] == "start"
-        if entry.payload["callback"] == "on_partitions_assigned":
-            if starts:
+        revoked = self.revoked.setdefault(entry.actor, set())
+        match entry.payload["callback"], entry.payload["phase"]:
+            case "on_partitions_assigned", "start":
                 assert not partitions & owned, "assigned is what was not owned"
                 owned |= partitions
-        else:
-            assert partitions <= owned, "given up or lost is what was owned"
-            if not starts:
-                owned -= partitions
+                revoked.clear()
+            case "on_partitions_revoked", phase:
+                assert partitions <= owned, "given up is what was owned"
+                if phase == "end":
+                    owned -= partitions
+                    revoked |= partitions
+            case "on_partitions_lost", phase:
+                assert partitions <= owned | revoked, "lost is what was owned until the last assignment"
+                if phase == "end":
+                    owned.clear()
 
     def converged(self) -> None:
         """After the faults: everybody is at the group's epoch and has all that is meant for it."""
