@@ -11,7 +11,7 @@ from __future__ import annotations
 import base64
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from functools import lru_cache
-from typing import Generic, TypeVar
+from typing import Generic, TypeVar, cast
 
 K = TypeVar("K", bound=Hashable)
 
@@ -78,59 +78,59 @@ def table_for(capacity: int) -> int:
 
 
 class HashOrder(Generic[K]):
-    """The keys of a ``java.util.HashMap`` or ``HashSet``, walked as Java walks them."""
+    """The keys of a ``java.util.HashMap`` or ``HashSet``, walked as Java walks them.
+
+    Keys that were only put stand by bucket, and in a bucket in the order in which they came, however often the table
+    grew meanwhile: as long as nothing else happens to them there is nothing to keep but their order.
+    """
 
     __slots__ = ("_buckets", "_hash", "_keys", "_table")
 
     def __init__(self, hash_of: Callable[[K], int], *, table: int = DEFAULT_TABLE) -> None:
         self._hash = hash_of
         self._table = table
-        self._buckets: dict[int, list[K]] = {}
-        self._keys: set[K] = set()
+        self._keys: dict[K, None] = {}
+        self._buckets: dict[int, list[K]] | None = None
 
     @classmethod
     def filled(cls, hash_of: Callable[[K], int], keys: Iterable[K]) -> HashOrder[K]:
         """A fresh table that grew while the keys were put in."""
-        order = cls(hash_of)
-        for key in keys:
-            order.put(key)
-        return order
+        return cls._with(hash_of, DEFAULT_TABLE, keys)
 
     @classmethod
     def with_capacity(
         cls, hash_of: Callable[[K], int], capacity: int, keys: Iterable[K] = ()
     ) -> HashOrder[K]:
         """``new HashMap<>(capacity)``, then the keys put."""
-        order = cls(hash_of, table=table_for(capacity))
-        for key in keys:
-            order.put(key)
-        return order
+        return cls._with(hash_of, table_for(capacity), keys)
 
     @classmethod
     def map_copy(cls, hash_of: Callable[[K], int], keys: Iterable[K]) -> HashOrder[K]:
         """``new HashMap<>(map)``: a table sized by the number of entries."""
         listed = list(keys)
-        table = table_for(int(len(listed) / 0.75 + 1)) if listed else DEFAULT_TABLE
-        order = cls(hash_of, table=table)
-        for key in listed:
-            order.put(key)
-        return order
+        return cls._with(hash_of, table_for(int(len(listed) / 0.75 + 1)) if listed else DEFAULT_TABLE, listed)
 
     @classmethod
     def set_copy(cls, hash_of: Callable[[K], int], keys: Iterable[K]) -> HashOrder[K]:
         """``new HashSet<>(collection)``: as a map's copy, but never below 16 slots."""
         listed = list(keys)
-        order = cls(hash_of, table=table_for(max(int(len(listed) / 0.75) + 1, DEFAULT_TABLE)))
-        for key in listed:
-            order.put(key)
+        return cls._with(hash_of, table_for(max(int(len(listed) / 0.75) + 1, DEFAULT_TABLE)), listed)
+
+    @classmethod
+    def _with(cls, hash_of: Callable[[K], int], table: int, keys: Iterable[K]) -> HashOrder[K]:
+        order = cls(hash_of, table=table)
+        order._keys = dict.fromkeys(keys)
+        while len(order._keys) > order._limit():
+            order._table *= 2
         return order
 
     def put(self, key: K) -> None:
         """``put`` or ``add``: a new key goes to the back of its bucket; the table grows afterwards."""
         if key in self._keys:
             return
-        self._bucket(key).append(key)
-        self._keys.add(key)
+        self._keys[key] = None
+        if self._buckets is not None:
+            self._bucket(self._buckets, key).append(key)
         if len(self._keys) > self._limit():
             self._grow()
 
@@ -139,31 +139,48 @@ class HashOrder(Generic[K]):
         if len(self._keys) > self._limit():
             self._grow()
         if key not in self._keys:
-            self._bucket(key).insert(0, key)
-            self._keys.add(key)
+            self._bucket(self._in_buckets(), key).insert(0, key)
+            self._keys[key] = None
 
     def remove(self, key: K) -> None:
         """Takes a key out, if it is there; a table never shrinks."""
         if key in self._keys:
-            self._keys.remove(key)
-            self._bucket(key).remove(key)
+            del self._keys[key]
+            if self._buckets is not None:
+                self._bucket(self._buckets, key).remove(key)
 
     def _slot(self, key: K) -> int:
         h = self._hash(key)
         return (h ^ h >> 16) & (self._table - 1)
 
-    def _bucket(self, key: K) -> list[K]:
-        return self._buckets.setdefault(self._slot(key), [])
+    def _in_buckets(self) -> dict[int, list[K]]:
+        """The buckets, which are needed once a key goes to the front of one."""
+        if self._buckets is None:
+            self._buckets = {}
+            for key in self._keys:
+                self._bucket(self._buckets, key).append(key)
+        return self._buckets
+
+    def _bucket(self, buckets: dict[int, list[K]], key: K) -> list[K]:
+        return buckets.setdefault(self._slot(key), [])
 
     def _limit(self) -> int:
         return int(self._table * 0.75)
 
     def _grow(self) -> None:
-        keys = list(self)
+        keys = list(self) if self._buckets is not None else []
         self._table *= 2
-        self._buckets = {}
-        for key in keys:
-            self._bucket(key).append(key)
+        if self._buckets is not None:
+            self._buckets = {}
+            for key in keys:
+                self._bucket(self._buckets, key).append(key)
+
+    def _has_small_numbers(self) -> bool:
+        """Whether the slot of each key is what its low bits say, as of nearly all partitions."""
+        if self._hash is not int_hash or not self._keys:
+            return False
+        numbers = cast("dict[int, None]", self._keys)
+        return 0 <= min(numbers) and max(numbers) < 1 << 16
 
     def __contains__(self, key: object) -> bool:
         return key in self._keys
@@ -172,8 +189,11 @@ class HashOrder(Generic[K]):
         return len(self._keys)
 
     def __iter__(self) -> Iterator[K]:
-        for slot in sorted(self._buckets):
-            yield from self._buckets[slot]
+        if self._buckets is None:
+            key = (self._table - 1).__and__ if self._has_small_numbers() else self._slot
+            return iter(sorted(self._keys, key=cast("Callable[[K], int]", key)))
+        buckets = self._buckets
+        return (key for slot in sorted(buckets) for key in buckets[slot])
 
 
 def grown(slots: int, size: int) -> int:

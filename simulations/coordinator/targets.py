@@ -150,16 +150,16 @@ def _uniform_order(
     partitions: dict[str, HashOrder[int]] = {}
     for topic_id, numbers in old.items():
         kept = HashOrder.set_copy(int_hash, numbers)
-        for number in numbers:
-            if number not in assigned.get(topic_id, ()):
-                kept.remove(number)
+        for number in set(numbers).difference(assigned.get(topic_id, ())):
+            kept.remove(number)
         partitions[topic_id] = kept
         if not len(kept):
             topics.remove(topic_id)
             del partitions[topic_id]
     for topic_id, numbers in assigned.items():
+        had = frozenset(old.get(topic_id, ()))
         for number in numbers:
-            if number in old.get(topic_id, ()):
+            if number in had:
                 continue
             topics.compute(topic_id)
             if topic_id not in partitions:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from simulations.assignors.java_orders import (
     HashOrder,
@@ -76,3 +78,61 @@ def test_a_group_lies_in_the_partition_of_the_absolute_hash() -> None:
 def test_a_topic_id_hashes_as_kafkas_uuid() -> None:
     # Uuid(0, 5): the high half is zero, the low half is 5.
     assert uuid_hash("AAAAAAAAAAAAAAAAAAAABQ") == 5
+
+
+class Table:
+    """A hash map as Java builds it, a key at a time: what ``HashOrder`` has to come to without doing so."""
+
+    def __init__(self, slots: int) -> None:
+        self.slots: list[list[int]] = [[] for _ in range(slots)]
+
+    def keys(self) -> list[int]:
+        return [key for slot in self.slots for key in slot]
+
+    def slot(self, key: int) -> list[int]:
+        return self.slots[(key ^ key >> 16) & (len(self.slots) - 1)]
+
+    def grow_beyond_the_limit(self) -> None:
+        if len(self.keys()) > int(len(self.slots) * 0.75):
+            keys = self.keys()
+            self.slots = [[] for _ in range(2 * len(self.slots))]
+            for key in keys:
+                self.slot(key).append(key)
+
+    def put(self, key: int) -> None:
+        if key not in self.keys():
+            self.slot(key).append(key)
+            self.grow_beyond_the_limit()
+
+    def compute(self, key: int) -> None:
+        self.grow_beyond_the_limit()
+        if key not in self.keys():
+            self.slot(key).insert(0, key)
+
+    def remove(self, key: int) -> None:
+        if key in self.keys():
+            self.slot(key).remove(key)
+
+
+NUMBERS = st.one_of(st.integers(0, 40), st.integers(0, 1 << 20))
+
+
+@given(
+    capacity=st.integers(0, 20),
+    first=st.lists(NUMBERS, max_size=30),
+    then=st.lists(st.tuples(st.sampled_from(["put", "compute", "remove"]), NUMBERS), max_size=30),
+)
+def test_keys_stand_as_if_they_had_been_put_one_after_the_other(
+    capacity: int, first: list[int], then: list[tuple[str, int]]
+) -> None:
+    order, table = HashOrder.with_capacity(int_hash, capacity, first), Table(1)
+    while len(table.slots) < capacity:
+        table.slots = [[] for _ in range(2 * len(table.slots))]
+    for key in first:
+        table.put(key)
+    assert list(order) == table.keys()
+    for call, key in then:
+        getattr(order, call)(key)
+        getattr(table, call)(key)
+        assert list(order) == table.keys()
+        assert len(order) == len(table.keys())
