@@ -180,7 +180,7 @@ class HashOrder(Generic[K]):
         if self._hash is not int_hash or not self._keys:
             return False
         numbers = cast("dict[int, None]", self._keys)
-        return 0 <= min(numbers) and max(numbers) < 1 << 16
+        return min(numbers) >= 0 and max(numbers) < 1 << 16
 
     def __contains__(self, key: object) -> bool:
         return key in self._keys
