@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from groups.history.entries import Entry
 from groups.history.state import Semantics
+from simulations.checking import rules
 from simulations.checking.coordinator import Asked, GroupChecks
 from simulations.checking.model import Member, Topics, listed
 from simulations.checking.violations import Partition, Violations, named
@@ -16,9 +17,6 @@ WINDOWS_MAX: Final = 200
 
 NOTHING_DECIDED: Final = (0, 14, 15, 16)
 """No error, and those of a broker that is not the coordinator, or not yet: COORDINATOR_LOAD_IN_PROGRESS to NOT_COORDINATOR."""
-
-ASSIGNED: Final = "on_partitions_assigned"
-LOST: Final = "on_partitions_lost"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,9 +110,8 @@ class ClientChecks:
                 gone = set(self._topics.named(old.held() - new.held())) & self.owned[who]
                 unsaid = {partition for partition in gone if self._unsaid(entry, who, partition)}
                 self._misunderstood |= {(who, partition) for partition in unsaid}
-                if gone := gone - unsaid:
-                    says = f"{who} still owns {named(gone)}, of which the group takes it to be rid"
-                    self._violations.add("owned_is_held", says, (old.wrote, entry.sequence), (who,), gone)
+                kept = rules.still_owns(who, gone - unsaid, self.owned[who])
+                self._wrong(kept, (old.wrote, entry.sequence), who)
             self._compare(who)
 
     def callback(self, entry: Entry) -> None:
@@ -132,12 +129,12 @@ class ClientChecks:
         elif who in self._patience_ms and entry.at_ms - started.at_ms >= self._patience_ms[who]:
             # Its poll came too late: it leaves, and loses what it has when the callback is over.
             self._thrown_out.add(who)
-        if payload["callback"] == ASSIGNED:
+        if payload["callback"] == rules.ASSIGNED:
             self._began.update({(who, partition): entry.at_ms for partition in partitions})
         else:
             # Who has lost something has lost everything, also what it was told of after the loss was decided.
-            self._own(who, set() if payload["callback"] == LOST else owned - partitions)
-            if payload["callback"] != LOST:
+            self._own(who, set() if payload["callback"] == rules.LOST else owned - partitions)
+            if payload["callback"] != rules.LOST:
                 self._revoked.setdefault(who, set()).update(partitions)
             for partition in partitions:
                 self._given_up[who, partition] = entry
@@ -146,34 +143,25 @@ class ClientChecks:
     def _starts(self, entry: Entry, callback: str, partitions: set[Partition], owned: set[Partition]) -> None:
         who = entry.actor
         running = self._calling.get(who)
-        if running is not None:
-            says = f"{callback} of {who} begins while {running.payload['callback']} runs"
-            self._add("callbacks", says, (running.sequence, entry.sequence), who)
+        wrong = rules.callback_begins(
+            who,
+            callback,
+            partitions,
+            owned=owned,
+            revoked=self._revoked.get(who, rules.NONE),
+            running=running.payload["callback"] if running is not None else None,
+            thrown_out=who in self._thrown_out,
+        )
+        self._wrong(wrong, (running.sequence if running is not None else 0, entry.sequence), who)
         self._calling[who] = entry
-        if callback != ASSIGNED:
-            strange = partitions - owned
-            if callback == LOST:
-                # 4.3.1 takes what was revoked out of the subscription only as it hands over the new assignment.
-                strange -= self._revoked.get(who, set())
-            if strange:
-                says = f"{callback} of {who} names {named(strange)}, which it does not own"
-                self._add("callbacks", says, (entry.sequence,), who, strange)
-            if callback == LOST and who not in self._thrown_out:
-                says = f"{who} loses partitions, and nobody has refused it"
-                self._add("callbacks", says, (entry.sequence,), who)
+        if callback != rules.ASSIGNED:
             return
         self._revoked.pop(who, None)
-        again = partitions & owned
-        if again:
-            says = f"{callback} of {who} names {named(again)}, which it owns already"
-            self._add("callbacks", says, (entry.sequence,), who, again)
         self._has_others(entry, partitions)
         member = self._known(who)
         if member is not None:
-            strange = partitions - set(self._topics.named(member.held()))
-            if strange:
-                says = f"{who} begins with {named(strange)}, which the group does not hold for it"
-                self._add("owned_is_held", says, (member.wrote, entry.sequence), who, strange)
+            strange = rules.begins_with_strange(who, partitions, self._topics.named(member.held()))
+            self._wrong(strange, (member.wrote, entry.sequence), who)
         self._own(who, owned | partitions)
         for partition in partitions:
             self._given_up.pop((who, partition), None)
@@ -198,9 +186,8 @@ class ClientChecks:
             theirs, own = self._known(other), self._known(who)
             taken = [partition for partition in which if (other, partition) not in self._misunderstood]
             if theirs is not None and own is not None and taken:
-                says = f"{who} begins with {named(taken)} while {other} still has it"
                 proof = (theirs.wrote, own.wrote, entry.sequence)
-                self._violations.add("one_processor", says, proof, (other, who), taken)
+                self._wrong(rules.begins_with_anothers(who, other, set(taken)), proof, other, who)
             elif other not in self._open_windows and len(self.windows) < WINDOWS_MAX:
                 self._open_windows[other] = len(self.windows)
                 window = ZombieWindow(member=other, partitions=len(which), from_ms=entry.at_ms)
@@ -209,7 +196,7 @@ class ClientChecks:
     def _known(self, who: str) -> Member | None:
         """The member, unless the group has removed it or it is away."""
         member = self._group.members.get(who)
-        return member if member is not None and member.epoch > 0 else None
+        return member if rules.is_known(member) else None
 
     def _own(self, who: str, new: set[Partition]) -> None:
         old = self.owned.get(who, set())
@@ -249,26 +236,23 @@ class ClientChecks:
             if given_up is None or entry.at_ms - given_up.at_ms > self.travel_ms:
                 strange.append(partition)
                 proof.append(given_up.sequence if given_up is not None else 0)
-        if strange:
-            says = f"{who} commits offsets of {named(strange)}, which it does not own"
-            self._add("given_up_is_left_alone", says, tuple(proof), who, strange)
+        self._wrong(rules.commits_strange(who, set(strange)), tuple(proof), who)
 
     def _committed(self, entry: Entry, asked: Asked) -> None:
         who, epoch = asked.entry.actor, asked.body["generationIdOrMemberEpoch"]
         member = self._group.members.get(who)
-        if (epoch < 0 and not self._group.members) or (member is not None and member.epoch == epoch):
-            return
-        accepted = [
-            (topic["topicId"], answer["partitionIndex"])
-            for topic in entry.payload["body"].get("topics", ())
-            for answer in topic["partitions"]
-            if not answer["errorCode"]
-        ]
-        if self._kafka and member is not None and epoch < member.epoch:
-            held = {**member.pending, **member.assigned}
-            accepted = [
-                key for key in accepted if key not in held or (since := held[key]) is None or epoch < since
-            ]
+        accepted = rules.wrongly_taken(
+            member,
+            epoch,
+            [
+                (topic["topicId"], answer["partitionIndex"])
+                for topic in entry.payload["body"].get("topics", ())
+                for answer in topic["partitions"]
+                if not answer["errorCode"]
+            ],
+            group_is_empty=not self._group.members,
+            older_epochs=self._kafka,
+        )
         if accepted:
             which = self._topics.named(accepted)
             says = f"Offsets of {named(which)} are taken from {who} at epoch {epoch}"
@@ -276,6 +260,10 @@ class ClientChecks:
             wrote = member.wrote if member is not None else 0
             proof = (wrote, asked.entry.sequence, entry.sequence)
             self._add("commit_epoch", says, proof, who, which)
+
+    def _wrong(self, found: list[rules.Wrong], proof: tuple[int, ...], *who: str) -> None:
+        for invariant, says, which in found:
+            self._violations.add(invariant, says, proof, who, which)
 
     def _add(self, invariant: str, says: str, proof: tuple[int, ...], who: str, which: Any = ()) -> None:
         self._violations.add(invariant, says, proof, (who,), which)

@@ -6,15 +6,16 @@ Work is bounded by what a record tells: only members, partitions and topics that
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
+from copy import copy
 from dataclasses import dataclass
 from typing import Any, Final
 
-from groups.history.entries import Entry
+from groups.history.entries import Entry, Kind
 from groups.history.state import Semantics, State
 from simulations.checking.model import STABLE, UNRELEASED, UNREVOKED, Held, Member, Topics, flat, listed
 from simulations.checking.targets import TargetChecks
-from simulations.checking.violations import Violations, named
+from simulations.checking.violations import Violation, Violations, named
 
 FENCED_MEMBER_EPOCH: Final = 110
 UNKNOWN_MEMBER_ID: Final = 25
@@ -57,10 +58,48 @@ class GroupChecks:
         self._asked: dict[int, Asked] = {}
         self._unit: Entry | None = None
 
+    def copy(self) -> GroupChecks:
+        """These checks as they stand between two requests, to go on along another way; what they tell is its own."""
+        other = copy(self)
+        other._violations, other._topics = Violations(), self._topics.copy()
+        other.targets = self.targets.copy(other._violations, other._topics)
+        other.members, other.touched = dict(self.members), dict(self.touched)
+        other._holders = {held: set(names) for held, names in self._holders.items()}
+        other._stable_at, other._instances = self._stable_at.copy(), dict(self._instances)
+        other._timers = {timer: set(names) for timer, names in self._timers.items()}
+        other._sessionless, other._untimed = dict(self._sessionless), dict(self._untimed)
+        other._asked = dict(self._asked)
+        return other
+
+    def remembered(self) -> Hashable:
+        """What is kept of the past that the group's state, its timers and its metadata do not tell."""
+        return self.targets.remembered(), bool(self.epoch_wrote), bool(self.targets.wrote)
+
+    def take(self) -> list[Violation]:
+        """The violations since the last time."""
+        return self._violations.take()
+
     @property
     def converged(self) -> bool:
         """Whether everybody is STABLE at the group epoch."""
         return self.epoch == self.targets.epoch and self._stable_at[self.epoch] == len(self.members)
+
+    def see(self, entry: Entry, state: State) -> None:
+        """An entry that tells of the coordinator alone, for who shows it no others; ``state`` is its memory."""
+        match entry.kind:
+            case Kind.RECORD:
+                self.record(entry, state)
+            case Kind.REQUEST:
+                self.request(entry)
+            case Kind.RESPONSE:
+                self.response(entry)
+            case Kind.TIMER:
+                self.timer(entry)
+            case Kind.NOTE:
+                self._topics.told(entry.payload["topics"])
+                self.targets.topics_changed()
+            case Kind.FAULT:
+                self.failed_over()
 
     # What entries tell.
 

@@ -61,6 +61,12 @@ class Topics:
         self.names: dict[str, str] = {}
         self.matched: dict[str, frozenset[str]] = {}
 
+    def copy(self) -> Topics:
+        topics = Topics()
+        topics.ids, topics.counts = dict(self.ids), dict(self.counts)
+        topics.names, topics.matched = dict(self.names), dict(self.matched)
+        return topics
+
     def told(self, topics: Mapping[str, Any]) -> None:
         for name, topic in topics.items():
             if topic is None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
+from copy import copy
 from typing import Any
 
 from groups.history.entries import Entry
@@ -33,6 +34,20 @@ class TargetChecks:
         self._is_current = True
         self._is_new = False
         self._stale = False
+
+    def copy(self, violations: Violations, topics: Topics) -> TargetChecks:
+        """These checks as they stand, to go on along another way and tell ``violations``."""
+        other = copy(self)
+        other._violations, other._topics = violations, topics
+        other._targets, other._wrote = dict(self._targets), dict(self._wrote)
+        other._given = {held: dict(names) for held, names in self._given.items()}
+        other._count, other._subscribers = self._count.copy(), self._subscribers.copy()
+        other._subscriptions, other._dirty = dict(self._subscriptions), dict(self._dirty)
+        return other
+
+    def remembered(self) -> Hashable:
+        """What is kept of the past that neither the group nor its metadata tell."""
+        return self._is_current, self._is_new, self._stale, frozenset(self._dirty)
 
     def of(self, name: str) -> frozenset[Held]:
         return self._targets.get(name, NOTHING)
