@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable
 
-from tests.benchmarks import assignors, history, pages, pipeline, sockets, starting, sweeps, wire
+from tests.benchmarks import assignors, coordinator, history, pages, pipeline, sockets, starting, sweeps, wire
 from tests.benchmarks.figures import Figure
 
 BENCHMARKS: dict[str, Callable[[], Iterable[Figure]]] = {
@@ -16,6 +16,7 @@ BENCHMARKS: dict[str, Callable[[], Iterable[Figure]]] = {
     "fold": history.run,
     "decode": wire.run,
     "assignors": assignors.run,
+    "coordinator": coordinator.run,
     "sweep": sweeps.run,
 }
 
