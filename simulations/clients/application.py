@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from simulations.clients import heartbeats, leaving, membership, reconciling
+from simulations.clients import fetching, leaving, membership, reconciling
 from simulations.clients.effects import Call, Callback, Effect, Operation, Returned, minus
 from simulations.clients.memory import FOREVER, UNSUBSCRIBED, Event, Memory, Purpose
 from simulations.clients.states import RECEIVING, MemberState
@@ -91,6 +91,7 @@ def _returned(m: Memory, event: Event, now_ms: int) -> None:
                     reconciling.revoked(m)
             elif current:
                 reconciling.assigned(m, now_ms)
+                fetching.begin(m, event.partitions, now_ms)
 
 
 def patience_ends_ms(m: Memory, now_ms: int) -> int:
@@ -101,8 +102,3 @@ def patience_ends_ms(m: Memory, now_ms: int) -> int:
     if m.state not in RECEIVING or not m.lookup.known or m.polls(now_ms):
         return FOREVER
     return m.polled_ms + m.config.rebalance_timeout_ms
-
-
-def stalled(m: Memory, now_ms: int, effects: list[Effect]) -> None:
-    """The poll timer has run out."""
-    heartbeats.poll_expired(m, now_ms, effects)

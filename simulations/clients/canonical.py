@@ -47,6 +47,10 @@ def canonical(m: Memory, rename: Callable[[int], int]) -> Hashable:
             )
             for commit in m.commits
         ),
+        tuple(
+            (frozen(fetch.partitions), fetch.request is not None and rename(fetch.request.member_epoch))
+            for fetch in m.fetches
+        ),
         tuple(sorted(m.metadata.items())) if m.metadata is not None else None,
         m.asked,
     )

@@ -31,6 +31,7 @@ class ConsumerConfig:
 
     ``finds_coordinator``: the coordinator is looked up by FindCoordinator. Otherwise who stands behind the address
     changes by itself, and an answer that it is not there costs one back-off.
+    ``fetches_offsets``: positions of what is assigned are asked for by OffsetFetch.
     ``positions`` is asked before each automatic commit; without it nothing has been consumed.
     ``jitter(n)`` is the n-th draw of this consumer, in [0, 1); ``None`` takes it from the member id and ``seed``.
     """

@@ -37,7 +37,16 @@ import re
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import replace
 
-from simulations.clients import application, committing, heartbeats, leaving, lookup, membership, reconciling
+from simulations.clients import (
+    application,
+    committing,
+    fetching,
+    heartbeats,
+    leaving,
+    lookup,
+    membership,
+    reconciling,
+)
 from simulations.clients.canonical import canonical
 from simulations.clients.config import CloseOption, ConsumerConfig
 from simulations.clients.effects import Alarm, Effect, Operation, Returned, Send, tidy
@@ -63,6 +72,7 @@ from simulations.coordinator.messages import (
     OffsetCommit,
     Partitions,
 )
+from simulations.coordinator.offset_messages import FetchAnswer, OffsetFetch
 
 
 class Consumer:
@@ -136,6 +146,7 @@ class Consumer:
             request is m.in_flight
             or request is m.lookup.request
             or any(commit.request is request for commit in m.commits)
+            or any(fetch.request is request for fetch in m.fetches)
         )
 
     def copy(self) -> Consumer:
@@ -290,6 +301,12 @@ class Consumer:
             if commit is None:
                 return []
             committing.answered(m, commit, answer, now_ms, effects)
+        elif isinstance(answer, FetchAnswer):
+            assert isinstance(request, OffsetFetch)
+            fetch = fetching.find(m, request)
+            if fetch is None:
+                return []
+            fetching.answered(m, fetch, answer, now_ms, effects)
         elif request is m.lookup.request and isinstance(answer, FindCoordinatorAnswer):
             lookup.answered(m, answer, now_ms)
         else:
@@ -306,6 +323,8 @@ class Consumer:
             lookup.failed(m, now_ms)
         elif isinstance(request, OffsetCommit) and (commit := committing.find(m, request)) is not None:
             committing.failed(m, commit, now_ms, effects)
+        elif isinstance(request, OffsetFetch) and (fetch := fetching.find(m, request)) is not None:
+            fetching.failed(m, fetch, now_ms)
         else:
             return []
         return self._settle(now_ms, effects)
@@ -330,7 +349,7 @@ class Consumer:
         m = self._m
         m.alarm_ms = None
         effects: list[Effect] = []
-        if now_ms >= application.patience_ends_ms(m, now_ms):
+        if not m.quiet and now_ms >= application.patience_ends_ms(m, now_ms):
             heartbeats.poll_expired(m, now_ms, effects)
         if m.in_flight is not None and now_ms >= m.expires_ms:
             heartbeats.failed(m, now_ms)
@@ -339,6 +358,9 @@ class Consumer:
         for commit in m.commits:
             if commit.request is not None and now_ms >= commit.expires_ms:
                 committing.failed(m, commit, now_ms, effects)
+        for fetch in m.fetches:
+            if fetch.request is not None and now_ms >= fetch.expires_ms:
+                fetching.failed(m, fetch, now_ms)
         self._settle(now_ms, effects)
         if not effects or not isinstance(effects[-1], Alarm):
             effects.append(Alarm(at_ms=m.alarm_ms))
@@ -349,20 +371,36 @@ class Consumer:
     def _settle(self, now_ms: int, effects: list[Effect]) -> list[Effect]:
         """Rounds, until nothing more is to do; then the alarm, if it is another one."""
         m = self._m
+        if m.quiet:
+            # What most calls find: only a heartbeat may be due.
+            if m.in_flight is None and now_ms >= m.next_beat_ms and now_ms >= m.back_off_until_ms:
+                heartbeats.send(m, now_ms, effects)
+            return self._set_alarm(self._beat_due_ms(now_ms), effects)
         while (
             application.step(m, now_ms, effects)
             or reconciling.step(m, now_ms, effects)
             or committing.step(m, now_ms, effects)
+            or fetching.step(m, now_ms, effects)
             or lookup.step(m, now_ms, effects)
             or heartbeats.step(m, now_ms, effects)
             or self._left(now_ms, effects)
         ):
             pass
-        alarm_ms = self._due_ms(now_ms)
-        if alarm_ms != m.alarm_ms:
-            m.alarm_ms = alarm_ms
+        return self._set_alarm(self._due_ms(now_ms), effects)
+
+    def _set_alarm(self, at_ms: int, effects: list[Effect]) -> list[Effect]:
+        alarm_ms = at_ms if at_ms < FOREVER else None
+        if alarm_ms != self._m.alarm_ms:
+            self._m.alarm_ms = alarm_ms
             effects.append(Alarm(at_ms=alarm_ms))
         return effects
+
+    def _beat_due_ms(self, now_ms: int) -> int:
+        m = self._m
+        if m.in_flight is not None and m.next_beat_ms > now_ms:
+            # The answer will most likely be there; it is looked at once more when the next heartbeat is due.
+            return min(m.expires_ms, m.next_beat_ms)
+        return heartbeats.due_ms(m)
 
     def _left(self, now_ms: int, effects: list[Effect]) -> bool:
         m = self._m
@@ -379,20 +417,18 @@ class Consumer:
         m.auto_commit_ms = now_ms + m.config.auto_commit_interval_ms
         membership.rejoin(m)
 
-    def _due_ms(self, now_ms: int) -> int | None:
+    def _due_ms(self, now_ms: int) -> int:
         m = self._m
-        due_ms = heartbeats.due_ms(m)
-        if m.in_flight is not None and m.next_beat_ms > now_ms:
-            # The answer will most likely be there; it is looked at once more when the next heartbeat is due.
-            due_ms = min(due_ms, m.next_beat_ms)
-        due_ms = min(due_ms, application.patience_ends_ms(m, now_ms))
+        due_ms = min(self._beat_due_ms(now_ms), application.patience_ends_ms(m, now_ms))
         if m.commits or m.config.auto_commit:
             due_ms = min(due_ms, committing.due_ms(m, now_ms))
+        if m.fetches:
+            due_ms = min(due_ms, fetching.due_ms(m))
         if not m.lookup.known:
             due_ms = min(due_ms, lookup.due_ms(m))
         if now_ms < m.busy_until_ms:
             due_ms = min(due_ms, m.busy_until_ms)
-        return due_ms if due_ms < FOREVER else None
+        return due_ms
 
     def _matched(self, subscription: Subscription) -> Subscription:
         """A client's own expression stands for the topics of its metadata that it matches."""

@@ -91,7 +91,7 @@ def _out_already(m: Memory) -> None:
 
 
 def _forget(m: Memory) -> None:
-    m.owned, m.given_up, m.events = {}, {}, ()
+    m.owned, m.given_up, m.events, m.fetches = {}, {}, (), ()
     m.subscription = UNSUBSCRIBED
 
 

@@ -17,7 +17,7 @@ def wanted(m: Memory) -> bool:
     """Whether anybody waits for it; a consumer that closes looks nothing up any more."""
     if m.lookup.known or m.closes:
         return False
-    return bool(m.commits) or m.state not in (MemberState.UNSUBSCRIBED, MemberState.FATAL)
+    return bool(m.commits or m.fetches) or m.state not in (MemberState.UNSUBSCRIBED, MemberState.FATAL)
 
 
 def lose(m: Memory, now_ms: int) -> None:

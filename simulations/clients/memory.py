@@ -18,6 +18,7 @@ from simulations.coordinator.messages import (
     OffsetCommit,
     Partitions,
 )
+from simulations.coordinator.offset_messages import OffsetFetch
 
 FOREVER: Final = 1 << 62
 """A time that never comes, in milliseconds."""
@@ -125,6 +126,18 @@ class Commit:
 
 
 @dataclass(frozen=True, slots=True)
+class Fetch:
+    """Positions that are asked for; ``request`` is ``None`` while that waits to be sent (again)."""
+
+    partitions: Partitions
+    deadline_ms: int
+    failures: int = 0
+    next_ms: int = 0
+    request: OffsetFetch | None = None
+    expires_ms: int = FOREVER
+
+
+@dataclass(frozen=True, slots=True)
 class Lookup:
     """Where the coordinator is. ``next_ms``: no look-up before; without look-ups, when it is known again."""
 
@@ -185,6 +198,7 @@ class Memory:
     """STALE: nothing is owned any more, so that the next poll may join."""
     closed: bool = False
     commits: tuple[Commit, ...] = ()
+    fetches: tuple[Fetch, ...] = ()
     auto_commit_ms: int = 0
     alarm_ms: int | None = None
 
@@ -208,6 +222,22 @@ class Memory:
             and now_ms >= self.busy_until_ms
             and not self.closes
             and not (self.commits and self.waits_for_commit)
+        )
+
+    @property
+    def quiet(self) -> bool:
+        """Whether nothing but heartbeats and their answers goes on."""
+        return (
+            self.state is MemberState.STABLE
+            and self.calling is None
+            and not self.events
+            and not self.commits
+            and not self.fetches
+            and self.wish is None
+            and self.leaving is None
+            and self.lookup.known
+            and not self.busy_until_ms
+            and not self.config.auto_commit
         )
 
     @property

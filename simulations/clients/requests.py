@@ -5,7 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
+from simulations.coordinator.client_messages import (
+    InstallAnswer,
+    InstallAssignment,
+    PrepareAnswer,
+    PrepareAssignment,
+)
 from simulations.coordinator.messages import CommitAnswer, Heartbeat, HeartbeatAnswer, OffsetCommit
+from simulations.coordinator.offset_messages import FetchAnswer, OffsetFetch
 
 FIND_COORDINATOR_API: Final = "FindCoordinator"
 GROUP_KEY: Final = 0
@@ -44,5 +51,5 @@ class FindCoordinatorAnswer:
         return {"coordinators": [coordinator]}
 
 
-Request = Heartbeat | OffsetCommit | FindCoordinator
-Answer = HeartbeatAnswer | CommitAnswer | FindCoordinatorAnswer
+Request = Heartbeat | OffsetCommit | OffsetFetch | FindCoordinator | PrepareAssignment | InstallAssignment
+Answer = HeartbeatAnswer | CommitAnswer | FetchAnswer | FindCoordinatorAnswer | PrepareAnswer | InstallAnswer

@@ -5,98 +5,10 @@ The sequences are those that the Java client of 4.3.1 was seen to send.
 
 from __future__ import annotations
 
-from simulations.clients import Alarm, Call, Consumer, ConsumerConfig, Effect, Send
 from simulations.clients.states import MemberState
-from simulations.coordinator.messages import CommittedOffset, Heartbeat, HeartbeatAnswer, OffsetCommit
+from simulations.coordinator.messages import CommittedOffset
+from tests.simulations.application import INTERVAL_MS, Application, answer
 from tests.simulations.broker import FOO
-
-INTERVAL_MS = 1_000
-
-
-class Application:
-    """A consumer whose answers and callbacks are given by hand; ``sent`` are its requests, in words."""
-
-    def __init__(self, *, rebalance_timeout_ms: int = 4_000, calls_for_nothing: bool = True) -> None:
-        self.consumer = Consumer(
-            ConsumerConfig(
-                group_id="orders",
-                member_id="A",
-                client_id="a",
-                client_host="/10.0.0.1",
-                rebalance_timeout_ms=rebalance_timeout_ms,
-                callback_ms=10,
-                calls_for_nothing=calls_for_nothing,
-            )
-        )
-        self.now_ms = 0
-        self.requests: list[Heartbeat | OffsetCommit] = []
-        self.sent: list[str] = []
-        self.calls: list[str] = []
-        self.alarm: int | None = None
-
-    def does(self, effects: list[Effect]) -> None:
-        self.sent, self.calls = [], []
-        for effect in effects:
-            match effect:
-                case Send(request=request):
-                    self.requests.append(request)
-                    self.sent.append(told(request))
-                case Call(callback=callback, partitions=partitions):
-                    numbers = [number for numbers in partitions.values() for number in numbers]
-                    self.calls.append(f"{callback} {numbers}")
-                case Alarm(at_ms=at_ms):
-                    self.alarm = at_ms
-
-    def joins(self) -> None:
-        self.does(self.consumer.join(("foo",), self.now_ms))
-
-    def answered(self, epoch: int, *assigned: int, tells: bool = True, code: int = 0) -> None:
-        request = next(r for r in reversed(self.requests) if isinstance(r, Heartbeat))
-        told = answer(epoch, *assigned, tells=tells, code=code)
-        self.does(self.consumer.receive(request, told, self.now_ms))
-
-    def quiet(self, epoch: int) -> None:
-        self.answered(epoch, tells=False)
-
-    def called(self) -> None:
-        self.does(self.consumer.called(self.now_ms))
-
-    def waits(self) -> None:
-        """Until the alarm goes off."""
-        assert self.alarm is not None
-        self.now_ms = max(self.now_ms, self.alarm)
-        self.does(self.consumer.ring(self.now_ms))
-
-    def stable_with(self, *assigned: int) -> None:
-        self.joins()
-        self.answered(2, *assigned)
-        self.called()
-        self.quiet(2)
-        assert self.consumer.state is MemberState.STABLE
-
-
-def answer(epoch: int, *assigned: int, tells: bool = True, code: int = 0) -> HeartbeatAnswer:
-    partitions = {FOO: assigned} if assigned else {}
-    return HeartbeatAnswer(
-        error_code=code,
-        member_epoch=epoch,
-        heartbeat_interval_ms=INTERVAL_MS,
-        assigned=partitions if tells else None,
-    )
-
-
-def told(request: Heartbeat | OffsetCommit) -> str:
-    """``0 names timeout own=[]``: the epoch, and which fields it tells."""
-    if isinstance(request, OffsetCommit):
-        return f"commit {request.member_epoch}"
-    words = [str(request.member_epoch)]
-    if request.subscribed_topic_names is not None:
-        words.append(f"names={','.join(request.subscribed_topic_names)}")
-    if request.rebalance_timeout_ms != -1:
-        words.append("timeout")
-    if request.owned is not None:
-        words.append(f"own={[n for numbers in request.owned.values() for n in numbers]}")
-    return " ".join(words)
 
 
 def test_a_join_tells_everything_is_acknowledged_at_once_and_then_heartbeats_are_bare() -> None:
