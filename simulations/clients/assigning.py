@@ -74,6 +74,11 @@ class Assigning:
         self._in_flight = False
         self._computed: tuple[int, ClientAnswer] | None = None
 
+    @property
+    def epoch(self) -> int:
+        """The member epoch that the last heartbeat's answer brought."""
+        return self._epoch
+
     def offers(self) -> tuple[Offer, ...]:
         """What a heartbeat lists; it is to be told again whenever it changes."""
         return tuple(assignor.offer() for assignor in self.assignors)
