@@ -12,6 +12,7 @@ from simulations.coordinator.client_messages import (
     PrepareAssignment,
 )
 from simulations.coordinator.messages import CommitAnswer, Heartbeat, HeartbeatAnswer, OffsetCommit
+from simulations.coordinator.offset_messages import FetchAnswer, OffsetFetch
 
 FIND_COORDINATOR_API: Final = "FindCoordinator"
 GROUP_KEY: Final = 0
@@ -50,5 +51,5 @@ class FindCoordinatorAnswer:
         return {"coordinators": [coordinator]}
 
 
-Request = Heartbeat | OffsetCommit | FindCoordinator | PrepareAssignment | InstallAssignment
-Answer = HeartbeatAnswer | CommitAnswer | FindCoordinatorAnswer | PrepareAnswer | InstallAnswer
+Request = Heartbeat | OffsetCommit | OffsetFetch | FindCoordinator | PrepareAssignment | InstallAssignment
+Answer = HeartbeatAnswer | CommitAnswer | FetchAnswer | FindCoordinatorAnswer | PrepareAnswer | InstallAnswer
