@@ -7,38 +7,29 @@ from typing import Final, Protocol
 
 from groups.history.entries import Kind
 from groups.history.state import Semantics
-from simulations.clients import Consumer, ConsumerConfig
+from simulations.clients import Consumer, ConsumerConfig, Request
+from simulations.clients.config import CloseOption
 from simulations.coordinator.image import Image
-from simulations.coordinator.messages import CommittedOffset, Heartbeat, OffsetCommit, Partitions
-from simulations.coordinator.shard import Shard
-from simulations.engine.beginning import topics_note
-from simulations.engine.log import COORDINATOR, Log
-from simulations.engine.narration import Seen
+from simulations.coordinator.messages import CommittedOffset, Partitions
+from simulations.engine.interventions import Interventions, Surroundings
 from simulations.engine.process import Process
-from simulations.engine.queue import EventQueue
-from simulations.scenario import Action, Event, Scenario, Verb
+from simulations.scenario import Action, Event, How, Verb
 
 RECORDS_A_SECOND: Final = 10
 """What a consumer is taken to read from each partition, for commits that name no offset."""
 
 
-class World(Protocol):
+class World(Surroundings, Protocol):
     """What an action may touch: time, the log, the coordinator, and the ways into and out of them."""
 
-    scenario: Scenario
     semantics: Semantics
-    queue: EventQueue
-    log: Log
-    shard: Shard
 
-    def send(self, process: Process, request: Heartbeat | OffsetCommit, cause: int | None) -> None:
+    @property
+    def image(self) -> Image:
+        """The topics as they are; brokers may not know it yet."""
+
+    def send(self, process: Process, request: Request, cause: int | None) -> None:
         """The network takes a request of a process."""
-
-    def change_image(self, image: Image, names: tuple[str, ...], cause: int) -> None:
-        """The topics are others from here on; ``names`` are those that changed, ``cause`` the entry that says so."""
-
-    def settled(self, *told: Seen) -> None:
-        """A moment of the run is over, and these events were part of it."""
 
     def by_name(self, partitions: Partitions) -> dict[str, list[int]]:
         """Partitions by topic name, as a reader wants them."""
@@ -52,50 +43,65 @@ class Acting:
         self.processes: dict[str, Process] = {}
         """The newest process of each member, by the scenario's name."""
         self._lives: dict[str, int] = {}
+        self._interventions = Interventions(world, self.processes)
 
     def act(self, action: Action) -> None:
         """One line of the script, now."""
-        now_ms = self._world.queue.now_ms
-        if action.verb is Verb.ADD_PARTITIONS:
-            self._add_partitions(action)
+        if self._interventions.does(action):
             return
         process = self.processes.get(action.who)
-        if action.verb in (Verb.JOIN, Verb.RESTART):
-            if action.verb is Verb.RESTART and process is not None and process.alive:
-                if _closes_first(process):
-                    process.follow(partial(self._start, action.who))
-                    process.act(process.consumer.leave(now_ms), None)
-                    return
-                self._fault(Event.KILL, process)
-                process.kill()
-            self._start(action.who)
-            return
-        if action.verb is Verb.SLOW_REVOKE:
-            assert action.length_ms is not None
-            process = process or self.new_process(action.who)
-            process.consumer.revoke_ms = action.length_ms
-            return
-        assert process is not None, "the scenario was checked: nothing happens to who has not joined"
+        match action.verb:
+            case Verb.JOIN:
+                self._start(action.who)
+            case Verb.RESTART:
+                self._restart(action.who, process)
+            case Verb.SLOW_REVOKE:
+                assert action.length_ms is not None
+                (process or self.new_process(action.who)).consumer.revoke_ms = action.length_ms
+            case Verb.FAIL_CALLBACK:
+                (process or self.new_process(action.who)).raises = True
+            case _ if process is not None and process.alive:
+                self._to_process(action, process)
+
+    def _to_process(self, action: Action, process: Process) -> None:
+        """What chance has done to a member before may leave nothing to do."""
+        consumer, now_ms = process.consumer, process.now_ms
         match action.verb:
             case Verb.LEAVE:
                 process.follow(None)
-                process.act(process.consumer.leave(now_ms), None)
+                if action.how is None:
+                    process.act(consumer.leave(now_ms), None)
+                else:
+                    process.act(consumer.close(now_ms, _CLOSES[action.how]), None)
             case Verb.HEARTBEAT:
-                process.act(process.consumer.beat(now_ms), None)
+                process.act(consumer.beat(now_ms), None)
             case Verb.SUBSCRIBE:
-                process.act(process.consumer.subscribe(action.topics), None)
+                process.act(consumer.subscribe(action.topics, regex=action.regex), None)
             case Verb.COMMIT:
-                offsets = self._offsets(process.consumer.owned, action.offset)
-                process.act(process.consumer.commit(offsets), None)
+                process.act(consumer.commit(self._offsets(consumer.owned, action.offset), now_ms), None)
+            case Verb.POLL_LATE:
+                process.act(consumer.poll_late(action.length_ms, now_ms), None)
             case Verb.KILL:
-                self._fault(Event.KILL, process)
-                process.kill()
-            case Verb.PAUSE:
+                self.kill(process)
+            case Verb.PAUSE if not process.paused:
                 self._fault(Event.PAUSE, process)
                 process.pause()
-            case Verb.RESUME:
+            case Verb.RESUME if process.paused:
                 self._fault(Event.RESUME, process)
                 process.resume()
+
+    def kill(self, process: Process) -> None:
+        self._fault(Event.KILL, process)
+        process.kill()
+
+    def _restart(self, name: str, process: Process | None) -> None:
+        if process is not None and process.alive:
+            if _closes_first(process):
+                process.follow(partial(self._start, name))
+                process.act(process.consumer.leave(process.now_ms), None)
+                return
+            self.kill(process)
+        self._start(name)
 
     def _start(self, name: str) -> None:
         """The member's process joins: its first one, one that left before, or a new one."""
@@ -103,8 +109,8 @@ class Acting:
         # Who joins while its last process is still closing is a new process beside it.
         if process is None or not process.alive or process.consumer.leaving or process.consumer.ended:
             process = self.new_process(name)
-        joined = process.consumer.join(self._world.scenario.members[name].subscribe, self._world.queue.now_ms)
-        process.act(joined, None)
+        member = self._world.scenario.members[name]
+        process.act(process.consumer.join(member.subscribe, process.now_ms, regex=member.regex), None)
 
     def new_process(self, name: str) -> Process:
         """A process for the member; from its second life on its id tells which life it is."""
@@ -122,6 +128,10 @@ class Acting:
             rebalance_timeout_ms=member.rebalance_timeout_ms,
             callback_ms=member.callback_ms,
             calls_for_nothing=world.semantics is Semantics.KAFKA,
+            auto_commit=member.auto_commit,
+            auto_commit_interval_ms=member.auto_commit_interval_ms,
+            positions=lambda owned, now_ms: self._offsets(owned, None),
+            seed=world.seed,
         )
         process = Process(Consumer(config), world.queue, world.log, world.send, world.by_name)
         self.processes[name] = process
@@ -132,21 +142,13 @@ class Acting:
         self._world.log.write(Kind.FAULT, process.member_id, self._world.queue.now_ms, payload)
         self._world.settled((event, process.member_id))
 
-    def _add_partitions(self, action: Action) -> None:
-        assert action.partitions is not None
-        world, names = self._world, (action.who,)
-        image = world.shard.image.with_partitions(action.who, action.partitions)
-        cause = world.log.write(Kind.NOTE, COORDINATOR, world.queue.now_ms, topics_note(image, names))
-        world.change_image(image, names, cause)
-        world.settled((Event.METADATA, action.who))
-
     def _offsets(self, owned: Partitions, offset: int | None) -> tuple[CommittedOffset, ...]:
         world = self._world
         seconds = (world.queue.now_ms - world.scenario.start_ms) / 1000
         position = int(seconds * RECORDS_A_SECOND) if offset is None else offset
         return tuple(
             CommittedOffset(
-                topic=world.shard.image.by_id[topic_id].name,
+                topic=world.image.by_id[topic_id].name,
                 topic_id=topic_id,
                 partition=partition,
                 offset=position,
@@ -154,6 +156,13 @@ class Acting:
             for topic_id, partitions in owned.items()
             for partition in partitions
         )
+
+
+_CLOSES: Final = {
+    How.DEFAULT: CloseOption.DEFAULT,
+    How.LEAVE: CloseOption.LEAVE_GROUP,
+    How.REMAIN: CloseOption.REMAIN_IN_GROUP,
+}
 
 
 def _closes_first(process: Process) -> bool:

@@ -1,8 +1,8 @@
 """Finds the moments at which the rows of a proposal's table end, and says so in the log.
 
-Rows stand in order. Each waits for one event (``simulations.scenario.values.Event``). One moment can end several
-rows, as a released join does what the proposal tells in three; and a row whose event came out of order, yet in the
-same group epoch, ends together with the row before it. Heartbeats are no such event: they must come after it.
+Rows stand in order. Each waits for one event (``simulations.scenario.Event``). One moment can end several rows, as a
+released join does what the proposal tells in three; and a row whose event came out of order, yet in the same group
+epoch, ends together with the row before it. Heartbeats and the like are no such events: they must come after it.
 """
 
 from __future__ import annotations
@@ -10,12 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from groups.history.consumer_state import ConsumerGroup, ConsumerMember
-from groups.history.entries import Kind
+from groups.history.entries import Entry, Kind
 from groups.history.modern_state import Assignment
+from simulations.checking import INVARIANT_FAULT
 from simulations.engine.log import COORDINATOR, Log
+from simulations.engine.watching import MOMENTS, PASSING, Seen, told_by
 from simulations.scenario import Event, Step
 
-Seen = tuple[Event, str | None]
+__all__ = ["Narration", "Seen", "shown"]
 
 
 class Narration:
@@ -26,31 +28,43 @@ class Narration:
         self._log = log
         self._next = 0
         self._unclaimed: list[Seen] = []
+        self._watched: list[Seen] = []
         self._group = log.state.consumer
+        if steps:
+            log.watch = self._watch
 
     def begin(self) -> None:
         """What has been written so far is where the rows start from."""
         self._group = self._log.state.consumer
 
     def settled(self, at_ms: int, told: Iterable[Seen]) -> None:
-        """A moment has settled. ``told`` are the events that the records do not show."""
+        """A moment has settled. ``told`` are the events that neither the records nor other entries show."""
+        if self._next == len(self._steps):
+            return
         before, after = self._group, self._log.state.consumer
         self._group = after
         if before.group_epoch != after.group_epoch:
             self._unclaimed.clear()
-        told = list(told)
-        self._unclaimed += [*shown(before, after), *(seen for seen in told if seen[0] is not Event.HEARTBEAT)]
-        heartbeats = [seen for seen in told if seen[0] is Event.HEARTBEAT]
+        told = [*self._watched, *told]
+        self._watched.clear()
+        self._unclaimed += [*shown(before, after), *(seen for seen in told if seen[0] not in PASSING)]
+        passing = [seen for seen in told if seen[0] in PASSING]
         while self._next < len(self._steps):
             step = self._steps[self._next]
             waited = (step.event, step.who)
-            events = heartbeats if step.event is Event.HEARTBEAT else self._unclaimed
+            events = passing if step.event in PASSING else self._unclaimed
             if waited not in events:
                 return
             events.remove(waited)
             self._next += 1
             payload = {"note": "step", "step": self._next, "says": step.says}
             self._log.write(Kind.NOTE, COORDINATOR, at_ms, payload, cause=self._log.last)
+
+    def _watch(self, entry: Entry) -> None:
+        self._watched += told_by(entry)
+        if entry.kind in MOMENTS and entry.payload.get("fault") != INVARIANT_FAULT:
+            # What the checker finds stands within an operation; everything else of these is a moment by itself.
+            self.settled(entry.at_ms, ())
 
 
 def shown(before: ConsumerGroup, after: ConsumerGroup) -> list[Seen]:

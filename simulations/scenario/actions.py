@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Final
-
-from simulations.scenario.surroundings import Network
+from typing import Any, Final
 
 COORDINATOR: Final = "coordinator"
 """The broker that is the group's coordinator at the time, where a script names one."""
@@ -47,11 +45,22 @@ class Verb(StrEnum):
 class Event(StrEnum):
     """What a narrated step can stand after; each is something that one settled moment showed.
 
-    ``join``: the member is in the group. ``target``: a target assignment was computed. ``advances``: the member's
-    epoch rose. ``revokes``: the member was told to give partitions up. ``acknowledges``: it has given them up.
-    ``gains``: it was assigned more. ``heartbeat``: the coordinator handled a heartbeat of it. ``leaves``: it said
-    that it leaves. ``removed``: it is not in the group any more. ``commits``: an offset of it was written.
-    ``kill``, ``pause``, ``resume``: the fault. ``metadata``: the topic's partition count changed.
+    From the state: ``join``: the member is in the group. ``target``: a target assignment was computed. ``advances``:
+    the member's epoch rose. ``acknowledges``: it has given partitions up. ``gains``: it was assigned more.
+    ``removed``: it is not in the group any more. ``group_deleted``: the group is gone.
+
+    From what the coordinator did: ``heartbeat``: it handled one of the member. ``revokes``: it told the member to give
+    partitions up. ``leaves``: the member said that it leaves; ``poll_expires``: because its application had not
+    polled. ``commits``: an offset of it was written. ``fenced``: it heard that it is no member, or at no such epoch, or
+    that its instance is another's. ``turned_away``: the broker is not the coordinator, or is loading. ``refused``: it
+    heard of any other error, and of any at all for a commit. ``regex``: the topics of an expression were written.
+    ``config``: the group's settings changed. ``metadata``, ``created``, ``deleted``: it knows that the topic has
+    another number of partitions, that it is there, that it is gone.
+
+    From what happened around: ``kill``, ``pause``, ``resume``, ``cut``, ``heal``, ``clock_jump``, ``fail_over``: the
+    fault. ``loaded``: the new coordinator has read the log. ``lost``: a message between the member and the
+    coordinator was lost. ``loses``: the member's ``on_partitions_lost`` began. ``raises``: a callback of it raised.
+    ``violates``: an invariant was broken.
     """
 
     JOIN = "join"
@@ -62,12 +71,30 @@ class Event(StrEnum):
     GAINS = "gains"
     HEARTBEAT = "heartbeat"
     LEAVES = "leaves"
+    POLL_EXPIRES = "poll_expires"
     REMOVED = "removed"
     COMMITS = "commits"
+    FENCED = "fenced"
+    TURNED_AWAY = "turned_away"
+    REFUSED = "refused"
+    REGEX = "regex"
+    CONFIG = "config"
+    METADATA = "metadata"
+    CREATED = "created"
+    DELETED = "deleted"
+    GROUP_DELETED = "group_deleted"
     KILL = "kill"
     PAUSE = "pause"
     RESUME = "resume"
-    METADATA = "metadata"
+    CUT = "cut"
+    HEAL = "heal"
+    CLOCK_JUMP = "clock_jump"
+    FAIL_OVER = "fail_over"
+    LOADED = "loaded"
+    LOST = "lost"
+    LOSES = "loses"
+    RAISES = "raises"
+    VIOLATES = "violates"
 
 
 class How(StrEnum):
@@ -99,9 +126,10 @@ class Action:
     partitions: int | None = None
     racks: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
     topic_id: str | None = None
-    how: How = How.DEFAULT
-    lost: int = 0
+    how: How | None = None
+    lost: int | None = None
     compacted: bool = False
     peer: str | None = None
     config: Mapping[str, int] = field(default_factory=dict)
-    network: Network | None = None
+    rates: Mapping[str, Any] = field(default_factory=dict)
+    """The fields of ``Network`` that ``network`` sets."""

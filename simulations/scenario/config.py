@@ -3,51 +3,103 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+from dataclasses import replace
+from typing import Any, Final
 
+from simulations.coordinator import group_config
+from simulations.coordinator.errors import ConfigRefused
 from simulations.coordinator.settings import MAX_INT, Settings
 from simulations.scenario.nodes import Node
 
-CONFIG_KEYS: Final = (
-    "session_timeout_ms",
-    "heartbeat_interval_ms",
-    "assignment_interval_ms",
-    "assignor_time_ms",
-    "max_size",
-)
+LEAST: Final[Mapping[str, int]] = {
+    "session_timeout_ms": 1,
+    "min_session_timeout_ms": 1,
+    "max_session_timeout_ms": 1,
+    "heartbeat_interval_ms": 1,
+    "min_heartbeat_interval_ms": 1,
+    "max_heartbeat_interval_ms": 1,
+    "assignment_interval_ms": 0,
+    "min_assignment_interval_ms": 0,
+    "max_assignment_interval_ms": 0,
+    "assignor_time_ms": 0,
+    "max_size": 1,
+    "regex_refresh_interval_ms": 10_000,
+    "append_linger_ms": -1,
+    "offset_metadata_max_bytes": 0,
+    "offsets_retention_minutes": 1,
+    "offsets_retention_check_interval_ms": 1,
+}
+"""Whole numbers among the settings, and the least that a broker takes for each."""
+
+CONFIG_KEYS: Final = (*LEAST, "assignors")
+
+GROUP_CONFIG_KEYS: Final = tuple(group_config.NAMES)
+"""What ``set_config`` can set."""
 
 MILLISECONDS_MAX: Final = MAX_INT
 
 
 def read_settings(config: Node | None, assignor: Node | None) -> Settings:
-    """The settings, Kafka's where nothing is said."""
+    """The broker's settings, Kafka's where nothing is said."""
     usual = Settings()
     keys = config.mapping(CONFIG_KEYS) if config is not None else {}
-    assignors = usual.assignors
-    if assignor is not None:
-        chosen = assignor.text()
-        if chosen.startswith("client:") or chosen == "scripted":
-            raise assignor.wrong(f"{chosen} is not simulated yet; there are {', '.join(usual.assignors)}")
-        first = assignor.choice(usual.assignors, "assignor")
-        assignors = (first, *(other for other in usual.assignors if other != first))
-    settings = Settings(
-        session_timeout_ms=read_milliseconds(keys, "session_timeout_ms", 1, usual.session_timeout_ms),
-        heartbeat_interval_ms=read_milliseconds(
-            keys, "heartbeat_interval_ms", 1, usual.heartbeat_interval_ms
-        ),
-        assignment_interval_ms=read_milliseconds(
-            keys, "assignment_interval_ms", 0, usual.assignment_interval_ms
-        ),
-        assignor_time_ms=read_milliseconds(keys, "assignor_time_ms", 0, usual.assignor_time_ms),
-        max_size=keys["max_size"].integer(1, MAX_INT) if "max_size" in keys else usual.max_size,
-        assignors=assignors,
-    )
-    if settings.heartbeat_interval_ms >= settings.session_timeout_ms and config is not None:
+    told: dict[str, Any] = {key: keys[key].integer(LEAST[key], MAX_INT) for key in keys if key in LEAST}
+    assignors = _assignors(keys["assignors"], usual.assignors) if "assignors" in keys else usual.assignors
+    settings = replace(usual, **told, assignors=_first(assignor, assignors))
+    if config is not None:
+        _check(config, settings, told)
+    return settings
+
+
+def _check(config: Node, settings: Settings, told: Mapping[str, int]) -> None:
+    """What a broker refuses to start with. Its own value widens bounds that nothing is said of."""
+    for key in GROUP_CONFIG_KEYS:
+        value = getattr(settings, key)
+        least, most = told.get(f"min_{key}", value), told.get(f"max_{key}", value)
+        if not least <= value <= most:
+            bound = f"min_{key} ({least})" if value < least else f"max_{key} ({most})"
+            raise config.wrong(f"{key} ({value}) must not be {'below' if value < least else 'above'} {bound}")
+    if settings.heartbeat_interval_ms >= settings.session_timeout_ms:
         raise config.wrong(
             f"heartbeat_interval_ms ({settings.heartbeat_interval_ms}) must be below "
             f"session_timeout_ms ({settings.session_timeout_ms})"
         )
-    return settings
+
+
+def _assignors(node: Node, known: tuple[str, ...]) -> tuple[str, ...]:
+    chosen: list[str] = []
+    for item in node.items():
+        name = item.choice(known, "assignor")
+        if name in chosen:
+            raise item.wrong(f"{name} stands twice")
+        chosen.append(name)
+    if not chosen:
+        raise node.wrong("a broker has at least one assignor")
+    return tuple(chosen)
+
+
+def _first(assignor: Node | None, assignors: tuple[str, ...]) -> tuple[str, ...]:
+    """The assignors with the group's in front."""
+    if assignor is None:
+        return assignors
+    chosen = assignor.text()
+    if chosen.startswith("client:") or chosen == "scripted":
+        raise assignor.wrong(f"{chosen} is not simulated yet; there are {', '.join(assignors)}")
+    first = assignor.choice(assignors, "assignor")
+    return (first, *(other for other in assignors if other != first))
+
+
+def read_group_config(node: Node, settings: Settings) -> dict[str, int]:
+    """What a group sets for itself; what the broker does not take is refused here (``INVALID_CONFIG``)."""
+    keys = node.mapping(GROUP_CONFIG_KEYS)
+    if not keys:
+        raise node.wrong(f"set_config sets {', '.join(GROUP_CONFIG_KEYS)}")
+    told = {key: value.integer(LEAST[key], MAX_INT) for key, value in keys.items()}
+    try:
+        group_config.check(told, settings)
+    except ConfigRefused as refused:
+        raise node.wrong(str(refused)) from None
+    return told
 
 
 def read_milliseconds(keys: Mapping[str, Node], key: str, least: int, usual: int) -> int:

@@ -13,6 +13,7 @@ from simulations.scenario.values import MEMBERS_MAX, Member
 
 MEMBER_KEYS: Final = (
     "subscribe",
+    "regex",
     "client_id",
     "client_host",
     "instance_id",
@@ -20,8 +21,11 @@ MEMBER_KEYS: Final = (
     "assignor",
     "rebalance_timeout_ms",
     "callback_ms",
+    "auto_commit",
+    "auto_commit_interval_ms",
 )
-MEMBER_KEYS_TO_COME: Final = ("regex", "assignors", "protocol", "generation", "user_data")
+MEMBER_KEYS_OF_CLASSIC: Final = ("protocol", "generation", "user_data")
+MEMBER_KEYS_TO_COME: Final = ("assignors",)
 
 
 def read_members(node: Node, topics: Collection[str]) -> dict[str, Member]:
@@ -41,11 +45,13 @@ def _member(name: str, number: int, node: Node, topics: Collection[str]) -> Memb
     if not NAME.fullmatch(name):
         raise node.wrong(f"a member is named with letters, digits, '.', '_' and '-', not {name!r}")
     for key, value in node.mapping().items():
+        if key in MEMBER_KEYS_OF_CLASSIC:
+            raise value.wrong(f"{key} is for members of the classic protocol, which is not simulated")
         if key in MEMBER_KEYS_TO_COME:
             raise value.wrong(f"{key} is not simulated yet; a member has {', '.join(MEMBER_KEYS)}")
     keys = node.mapping(MEMBER_KEYS)
     if "subscribe" not in keys and "regex" not in keys:
-        raise node.wrong("a member needs subscribe, a list of topics")
+        raise node.wrong("a member needs subscribe, a list of topics, or regex")
     if "subscribe" in keys and "regex" in keys:
         raise node.wrong("a consumer has subscribe or regex, not both")
     return Member(
@@ -65,4 +71,6 @@ def _member(name: str, number: int, node: Node, topics: Collection[str]) -> Memb
         assignor=keys["assignor"].choice(tuple(SERVER_ASSIGNORS), "assignor") if "assignor" in keys else None,
         rebalance_timeout_ms=read_milliseconds(keys, "rebalance_timeout_ms", 1, 300_000),
         callback_ms=read_milliseconds(keys, "callback_ms", 0, 20),
+        auto_commit=keys["auto_commit"].yes() if "auto_commit" in keys else False,
+        auto_commit_interval_ms=read_milliseconds(keys, "auto_commit_interval_ms", 1, 5_000),
     )

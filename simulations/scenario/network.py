@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Final
+from dataclasses import replace
+from typing import Any, Final
 
 from simulations.scenario.nodes import Node
 from simulations.scenario.surroundings import Network
 
-NETWORK_KEYS: Final = ("delay_ms", "loss", "duplicate", "reorder")
+SHARES: Final = ("loss", "duplicate", "reorder")
 
-NETWORK_KEYS_TO_COME: Final = ("loss", "duplicate", "reorder")
+NETWORK_KEYS: Final = ("delay_ms", *SHARES)
 
 DELAY_MAX_MS: Final = 60_000
 """Twice a request's timeout: a message that is on its way for longer is as good as lost."""
@@ -22,22 +22,16 @@ SHARE_MAX: Final = 0.9
 def read_network(node: Node | None, usual: Network | None = None) -> Network:
     """What the mapping says, and ``usual`` for what it does not."""
     usual = usual or Network()
-    if node is None:
-        return usual
+    return replace(usual, **read_rates(node)) if node is not None else usual
+
+
+def read_rates(node: Node) -> dict[str, Any]:
+    """The fields of ``Network`` that the mapping sets."""
     keys = node.mapping(NETWORK_KEYS)
-    for key in NETWORK_KEYS_TO_COME:
-        if key in keys and keys[key].number(0, 1):
-            raise keys[key].wrong(f"{key} is not simulated yet; only 0 is taken")
-    return Network(
-        delay_ms=_delay(keys["delay_ms"]) if "delay_ms" in keys else usual.delay_ms,
-        loss=_share(keys, "loss", usual.loss),
-        duplicate=_share(keys, "duplicate", usual.duplicate),
-        reorder=_share(keys, "reorder", usual.reorder),
-    )
-
-
-def _share(keys: Mapping[str, Node], key: str, usual: float) -> float:
-    return keys[key].number(0, SHARE_MAX) if key in keys else usual
+    told: dict[str, Any] = {key: keys[key].number(0, SHARE_MAX) for key in SHARES if key in keys}
+    if "delay_ms" in keys:
+        told["delay_ms"] = _delay(keys["delay_ms"])
+    return told
 
 
 def _delay(node: Node) -> tuple[int, int]:

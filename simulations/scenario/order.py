@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
+from simulations.coordinator import group_config
+from simulations.coordinator.errors import ConfigRefused
+from simulations.coordinator.settings import Settings
 from simulations.scenario.actions import COORDINATOR, EVERYTHING, Action, How, Verb
 from simulations.scenario.nodes import Node
 from simulations.scenario.values import PARTITIONS_MAX, Member, Start, Topic
@@ -40,9 +43,10 @@ def check_order(
     members: Mapping[str, Member],
     topics: Mapping[str, Topic],
     start: Start | None,
+    settings: Settings,
 ) -> None:
     """Refuses what cannot be done at its time, such as to kill a member that has not joined."""
-    order = _Order(members, topics, start)
+    order = _Order(members, topics, start, settings)
     for action, line in read:
         order.check(action, line)
 
@@ -51,13 +55,19 @@ class _Order:
     """What is there at the time of the line that is looked at."""
 
     def __init__(
-        self, members: Mapping[str, Member], topics: Mapping[str, Topic], start: Start | None
+        self,
+        members: Mapping[str, Member],
+        topics: Mapping[str, Topic],
+        start: Start | None,
+        settings: Settings,
     ) -> None:
         self._states = dict.fromkeys(members, _AWAY)
         if start is not None:
             self._states |= {member.name: _RUNNING for member in start.members}
         self._partitions = {name: topic.partitions for name, topic in topics.items()}
         self._cuts: set[tuple[str, str | None]] = set()
+        self._settings = settings
+        self._config: dict[str, int] = {}
         self._checks: Mapping[Verb, Callable[[Action, Node, str], None]] = {
             Verb.ADD_PARTITIONS: self._add_partitions,
             Verb.CREATE_TOPIC: self._create_topic,
@@ -65,6 +75,7 @@ class _Order:
             Verb.CUT: self._cut,
             Verb.HEAL: self._heal,
             Verb.FAIL_OVER: self._fail_over,
+            Verb.SET_CONFIG: self._set_config,
         }
 
     def check(self, action: Action, line: Node) -> None:
@@ -124,6 +135,13 @@ class _Order:
             raise line.wrong(f"heal {_said(action)}: it is not cut {when}")
         else:
             self._cuts.remove(_ends(action))
+
+    def _set_config(self, action: Action, line: Node, when: str) -> None:
+        self._config |= action.config
+        try:
+            group_config.check(self._config, self._settings)
+        except ConfigRefused as refused:
+            raise line.wrong(str(refused)) from None
 
     def _fail_over(self, action: Action, line: Node, when: str) -> None:
         if action.how is How.MOVE and action.lost:

@@ -20,19 +20,21 @@ The form (each key but ``topics``, ``members`` and ``script`` may be left out)::
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 from groups.history.state import Semantics
 from simulations.scenario.config import read_settings
 from simulations.scenario.errors import ScenarioError
 from simulations.scenario.members import read_members
-from simulations.scenario.network import read_network
-from simulations.scenario.nodes import parse
+from simulations.scenario.network import DELAY_MAX_MS, read_network
+from simulations.scenario.nodes import Node, parse
 from simulations.scenario.script import read_script, topics_to_come
 from simulations.scenario.start import read_start
 from simulations.scenario.steps import read_steps
+from simulations.scenario.surroundings import CALM, WORLDS
 from simulations.scenario.topics import NAME, read_name, read_topics
-from simulations.scenario.values import UNTIL_MAX_MS, Scenario, Start
+from simulations.scenario.values import REGEX_MS, UNTIL_MAX_MS, Scenario, Start
 from simulations.scenario.verbs import Names
 
 KEYS: Final = (
@@ -48,7 +50,11 @@ KEYS: Final = (
     "config",
     "start",
     "members",
+    "world",
     "network",
+    "replication_ms",
+    "metadata_delay_ms",
+    "regex_ms",
     "script",
     "steps",
     "start_ms",
@@ -84,12 +90,14 @@ def load(text: str, name: str = "scenario") -> Scenario:
         group = read_name(found["group"], "a group")
     elif NAME.fullmatch(name):
         group = name
-    names = Names(group=group, members=members, topics=ever)
+    names = Names(group=group, members=members, topics=ever, settings=settings)
     script = read_script(found["script"], names, topics, members, start)
     last_ms = max((action.at_ms for action in script), default=0)
     until_ms = min(last_ms + DEFAULT_TAIL_MS, UNTIL_MAX_MS)
     if "until" in found:
         until_ms = found["until"].duration_ms(UNTIL_MAX_MS)
+    named_world = found["world"].choice(tuple(WORLDS), "world") if "world" in found else CALM
+    world = WORLDS[named_world]
     title = found.get("title") or found.get("name")
     return Scenario(
         name=name,
@@ -106,7 +114,11 @@ def load(text: str, name: str = "scenario") -> Scenario:
         members=members,
         settings=settings,
         start=start,
-        network=read_network(found.get("network")),
+        world=named_world,
+        network=read_network(found.get("network"), world.network),
+        replication_ms=_delay(found, "replication_ms", world.replication_ms),
+        metadata_delay_ms=_delay(found, "metadata_delay_ms", world.metadata_delay_ms),
+        regex_ms=_delay(found, "regex_ms", REGEX_MS),
         script=script,
         steps=read_steps(found["steps"], ever, members) if "steps" in found else (),
         start_ms=found["start_ms"].integer(0, TIMESTAMP_MAX_MS) if "start_ms" in found else 0,
@@ -114,3 +126,7 @@ def load(text: str, name: str = "scenario") -> Scenario:
         until_ms=until_ms,
         text=text,
     )
+
+
+def _delay(found: Mapping[str, Node], key: str, usual: int) -> int:
+    return found[key].integer(0, DELAY_MAX_MS) if key in found else usual

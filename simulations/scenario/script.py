@@ -22,7 +22,7 @@ def read_script(
         raise node.wrong(f"at most {SCRIPT_MAX} lines, these are {len(lines)}")
     read = [(action, line) for line in lines for action in read_line(line, names)]
     read.sort(key=lambda pair: pair[0].at_ms)
-    check_order(read, members, topics, start)
+    check_order(read, members, topics, start, names.settings)
     return tuple(action for action, _ in read)
 
 

@@ -7,9 +7,11 @@ from typing import Final
 
 from simulations.coordinator.settings import MAX_INT
 from simulations.scenario.nodes import Node
-from simulations.scenario.values import UNTIL_MAX_MS, Member, Start, StartMember, Topic
+from simulations.scenario.topics import read_partition
+from simulations.scenario.values import OFFSET_MAX, UNTIL_MAX_MS, Member, Start, StartMember, Topic
 
-KEYS: Final = ("group_epoch", "assignment_epoch", "members")
+NEEDED: Final = ("group_epoch", "assignment_epoch", "members")
+KEYS: Final = (*NEEDED, "offsets")
 MEMBER_KEYS: Final = ("epoch", "owned", "target", "heartbeat_at")
 
 
@@ -18,7 +20,7 @@ def read_start(node: Node, topics: Mapping[str, Topic], members: Mapping[str, Me
     keys = node.mapping(KEYS)
     if not keys:
         return None
-    for key in KEYS:
+    for key in NEEDED:
         if key not in keys:
             raise node.wrong(f"a start needs {key}")
     group_epoch = keys["group_epoch"].integer(1, MAX_INT)
@@ -48,7 +50,25 @@ def read_start(node: Node, topics: Mapping[str, Topic], members: Mapping[str, Me
                 ),
             )
         )
-    return Start(group_epoch=group_epoch, assignment_epoch=assignment_epoch, members=tuple(started))
+    return Start(
+        group_epoch=group_epoch,
+        assignment_epoch=assignment_epoch,
+        members=tuple(started),
+        offsets=_offsets(keys["offsets"], topics) if "offsets" in keys else {},
+    )
+
+
+def _offsets(node: Node, topics: Mapping[str, Topic]) -> dict[str, dict[int, int]]:
+    """Topic → partition → committed offset."""
+    offsets: dict[str, dict[int, int]] = {}
+    for topic, part in node.mapping(topics).items():
+        offsets[topic] = {}
+        for key, value in part.mapping().items():
+            partition = read_partition(key, value, topics[topic].partitions)
+            if partition in offsets[topic]:
+                raise value.wrong(f"partition {partition} stands twice")
+            offsets[topic][partition] = value.integer(0, OFFSET_MAX)
+    return offsets
 
 
 def _partitions(

@@ -5,15 +5,26 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Final
 
-from simulations.scenario.actions import Event
+from simulations.scenario.actions import COORDINATOR, EVERYTHING, Event
 from simulations.scenario.nodes import Node
 from simulations.scenario.values import STEPS_MAX, Member, Step
 
-WITHOUT_WHO: Final = (Event.TARGET,)
+WITHOUT_WHO: Final = (
+    Event.TARGET,
+    Event.REGEX,
+    Event.CONFIG,
+    Event.GROUP_DELETED,
+    Event.FAIL_OVER,
+    Event.LOADED,
+    Event.VIOLATES,
+)
 """Events that no member and no topic is named with."""
 
-OF_TOPICS: Final = (Event.METADATA,)
+OF_TOPICS: Final = (Event.METADATA, Event.CREATED, Event.DELETED)
 """Events that are named with a topic."""
+
+OF_ENDS: Final = (Event.CUT, Event.HEAL, Event.CLOCK_JUMP)
+"""Events that are named with a member or a broker."""
 
 
 def read_steps(node: Node, topics: Collection[str], members: Mapping[str, Member]) -> tuple[Step, ...]:
@@ -45,6 +56,8 @@ def _step(node: Node, topics: Collection[str], members: Mapping[str, Member]) ->
     if event in OF_TOPICS:
         return Step(event=event, who=value.choice(tuple(topics), "topic"), says=says)
     who = value.text()
+    if event in OF_ENDS and who in (COORDINATOR, EVERYTHING):
+        return Step(event=event, who=who, says=says)
     # A restarted process is named after its member: A~2.
     if who.partition("~")[0] not in members:
         value.choice(tuple(members), "member")

@@ -8,8 +8,7 @@ from typing import Final
 from simulations.scenario.nodes import Node
 from simulations.scenario.values import PARTITIONS_MAX, Topic
 
-TOPIC_KEYS: Final = ("partitions", "id")
-TOPIC_KEYS_TO_COME: Final = ("racks",)
+TOPIC_KEYS: Final = ("partitions", "id", "racks")
 
 NAME: Final = re.compile(r"[A-Za-z0-9._-]{1,249}")
 """What Kafka takes as a topic's name; members and groups here are held to the same."""
@@ -67,15 +66,21 @@ def read_racks(node: Node, partitions: int = PARTITIONS_MAX) -> dict[int, tuple[
     """Partition → racks of its replicas; partitions that are left out have none."""
     racks: dict[int, tuple[str, ...]] = {}
     for key, part in node.mapping().items():
-        if not key.isascii() or not key.isdecimal() or len(key) > 5 or int(key) >= partitions:
-            raise part.wrong(f"racks stand under a partition, 0 to {partitions - 1}, not {key}")
-        if int(key) in racks:
-            raise part.wrong(f"partition {int(key)} stands twice")
+        partition = read_partition(key, part, partitions)
+        if partition in racks:
+            raise part.wrong(f"partition {partition} stands twice")
         items = part.items()
         if len(items) > REPLICAS_MAX:
             raise part.wrong(f"at most {REPLICAS_MAX} replicas, these are {len(items)}")
-        racks[int(key)] = tuple(read_name(item, "a rack") for item in items)
+        racks[partition] = tuple(read_name(item, "a rack") for item in items)
     return racks
+
+
+def read_partition(key: str, node: Node, partitions: int) -> int:
+    """The key of a mapping as a partition; ``node`` is what stands under it."""
+    if not key.isascii() or not key.isdecimal() or len(key) > 5 or int(key) >= partitions:
+        raise node.wrong(f"expected a partition, 0 to {partitions - 1}, as the key, found {key!r}")
+    return int(key)
 
 
 def read_regex(node: Node) -> str:

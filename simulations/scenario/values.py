@@ -30,6 +30,13 @@ ENTRIES_MAX: Final = 1_000_000
 """Entries of one run; about 400 MB as stored text, beyond which a timeline is not a thing to look at."""
 
 
+OFFSET_MAX: Final = 2**63 - 1
+"""Offsets are signed 64 bits wide."""
+
+REGEX_MS: Final = 10
+"""To match some expressions against a cluster's topics, in the background."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Topic:
     name: str
@@ -57,6 +64,8 @@ class Member:
     assignor: str | None = None
     rebalance_timeout_ms: int = 300_000
     callback_ms: int = 20
+    auto_commit: bool = False
+    auto_commit_interval_ms: int = 5_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,6 +96,8 @@ class Start:
     group_epoch: int
     assignment_epoch: int
     members: tuple[StartMember, ...]
+    offsets: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
+    """Topic → partition → committed offset."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,7 +122,9 @@ class Scenario:
     replication_ms: int = 0
     """From when a batch is appended until its replicas have it, and the answers that wait for it leave."""
     metadata_delay_ms: int = 0
-    """From when a topic changes until the coordinator's broker knows."""
+    """At most so long after a topic changes a broker knows of it."""
+    regex_ms: int = REGEX_MS
+    """From the heartbeat that starts it until the topics of regular expressions are resolved."""
     steps: tuple[Step, ...] = ()
     start_ms: int = 0
     seed: int = 1

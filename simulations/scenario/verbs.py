@@ -31,17 +31,17 @@ expire_offsets    the group            the broker looks for offsets past their r
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
 
+from simulations.coordinator.settings import Settings
 from simulations.scenario.actions import COORDINATOR, EVERYTHING, Action, How, Verb
-from simulations.scenario.network import read_network
+from simulations.scenario.config import read_group_config
+from simulations.scenario.network import NETWORK_KEYS, read_rates
 from simulations.scenario.nodes import Node
 from simulations.scenario.topics import read_name, read_racks, read_regex, read_topic_id
-from simulations.scenario.values import PARTITIONS_MAX, UNTIL_MAX_MS
-
-OFFSET_MAX: Final = 2**63 - 1
+from simulations.scenario.values import OFFSET_MAX, PARTITIONS_MAX, UNTIL_MAX_MS
 
 LOST_MAX: Final = 1_000
 """Batches at the end of a log that had not reached a replica: more than a second of any group's writing."""
@@ -80,7 +80,7 @@ class Form:
 
 FORMS: Final[Mapping[Verb, Form]] = {
     Verb.JOIN: Form(),
-    Verb.LEAVE: Form(),
+    Verb.LEAVE: Form(takes=("how",)),
     Verb.KILL: Form(),
     Verb.PAUSE: Form(),
     Verb.RESUME: Form(),
@@ -88,10 +88,22 @@ FORMS: Final[Mapping[Verb, Form]] = {
     Verb.HEARTBEAT: Form(),
     Verb.COMMIT: Form(takes=("offset",)),
     Verb.SLOW_REVOKE: Form(needs=("for",)),
-    Verb.SUBSCRIBE: Form(needs=("topics",)),
+    Verb.POLL_LATE: Form(needs=("for",)),
+    Verb.FAIL_CALLBACK: Form(),
+    Verb.SUBSCRIBE: Form(one_of=("topics", "regex")),
     Verb.ADD_PARTITIONS: Form(who=Who.TOPIC, needs=("to",)),
+    Verb.CREATE_TOPIC: Form(who=Who.NEW_TOPIC, needs=("partitions",), takes=("racks", "id")),
+    Verb.DELETE_TOPIC: Form(who=Who.TOPIC),
+    Verb.FAIL_OVER: Form(who=Who.COORDINATOR, takes=("how", "lost", "loading", "from")),
+    Verb.CUT: Form(who=Who.ENDS),
+    Verb.HEAL: Form(who=Who.ENDS),
+    Verb.NETWORK: Form(who=Who.NETWORK),
+    Verb.CLOCK_JUMP: Form(who=Who.CLOCK, needs=("by",)),
+    Verb.SET_CONFIG: Form(who=Who.SETTINGS),
+    Verb.DELETE_GROUP: Form(who=Who.GROUP),
+    Verb.EXPIRE_OFFSETS: Form(who=Who.GROUP),
 }
-"""The verbs that the world does; one that is not here is refused."""
+"""Each verb, and what it needs."""
 
 _EVERY_KEY: Final = (
     "offset",
@@ -117,8 +129,8 @@ class Names:
     group: str
     members: Collection[str]
     topics: Collection[str]
-    config: Callable[[Node], Mapping[str, int]] = field(default=lambda node: {})
-    """Reads the mapping of ``set_config``."""
+    settings: Settings
+    """The broker's, which bound those of the group."""
 
 
 def read_line(line: Node, names: Names) -> list[Action]:
@@ -132,8 +144,6 @@ def read_line(line: Node, names: Names) -> list[Action]:
             raise found[key].wrong(
                 f"{key} is for groups of the classic protocol; only those of the consumer protocol are simulated"
             )
-        if key in tuple(Verb) and key not in FORMS:
-            raise found[key].wrong(f"{key} is not simulated yet; the verbs are {', '.join(FORMS)}")
     if not named:
         # Whatever is neither a verb nor of one was meant to be the verb.
         line.mapping(("at", *_EVERY_KEY, *FORMS))
@@ -163,9 +173,12 @@ def _said_of(node: Node, who: Who, names: Names) -> list[tuple[str, dict[str, An
     """Each ``who`` with what naming it tells besides."""
     match who:
         case Who.SETTINGS:
-            return [(names.group, {"config": names.config(node)})]
+            return [(names.group, {"config": read_group_config(node, names.settings)})]
         case Who.NETWORK:
-            return [(EVERYTHING, {"network": read_network(node)})]
+            rates = read_rates(node)
+            if not rates:
+                raise node.wrong(f"network sets {', '.join(NETWORK_KEYS)}")
+            return [(EVERYTHING, {"rates": rates})]
         case Who.ENDS:
             return [_ends(node, names)]
         case Who.COORDINATOR:

@@ -115,9 +115,30 @@ def test_every_scenario_that_the_docs_show_runs(page: str, text: str) -> None:
     assert sum(1 for _ in run(load(text), "kafka", 1)) > 10
 
 
-def test_the_reference_lists_every_verb_and_event_of_scenarios() -> None:
+def test_the_reference_lists_every_verb_event_key_and_preset_of_scenarios() -> None:
+    from simulations.scenario import Event
+    from simulations.scenario.config import CONFIG_KEYS
+    from simulations.scenario.members import MEMBER_KEYS
+    from simulations.scenario.network import NETWORK_KEYS
+    from simulations.scenario.reading import KEYS
+    from simulations.scenario.start import KEYS as START_KEYS
+    from simulations.scenario.surroundings import WORLDS
+    from simulations.scenario.topics import TOPIC_KEYS
+    from simulations.scenario.verbs import FORMS
+
+    words = set(re.findall(r"[`\[{ ](\w+)[`:]", (ROOT / "docs/reference/scenarios.md").read_text()))
+    keys = {*KEYS, *CONFIG_KEYS, *MEMBER_KEYS, *NETWORK_KEYS, *START_KEYS, *TOPIC_KEYS}
+    of_verbs = {key for form in FORMS.values() for key in form.keys}
+    assert {str(word) for word in (*FORMS, *Event, *WORLDS, *keys, *of_verbs)} - words == set()
+
+
+def test_the_reference_lists_the_verbs_and_events_in_rows_and_no_others() -> None:
     from simulations.scenario import Event
     from simulations.scenario.verbs import FORMS
 
-    words = set(re.findall(r"`(\w+)`", (ROOT / "docs/reference/scenarios.md").read_text()))
-    assert {str(word) for word in (*FORMS, *Event)} <= words
+    page = (ROOT / "docs/reference/scenarios.md").read_text()
+    for head, known in (("| verb |", FORMS), ("| event |", tuple(Event))):
+        table = page[page.index(head) :].split("\n\n")[0]
+        first = [row.split(" | ")[0] for row in table.splitlines()[2:]]
+        listed = [word for cell in first for word in re.findall(r"`(\w+)`", cell)]
+        assert sorted(listed) == sorted(map(str, known))

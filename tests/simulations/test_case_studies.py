@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import pytest
 
+from groups.history.entries import Kind
 from simulations import studies
+from simulations.checking import INVARIANT_FAULT
+from simulations.engine import run
 from tests.simulations.rows import rows, step_frames, table
 
 BASIC = table(
@@ -112,13 +115,38 @@ def test_a_released_join_does_in_one_request_what_the_proposal_tells_in_three() 
     assert rows("kip848-basic", "kafka") == BASIC_AS_RELEASED
 
 
-@pytest.mark.parametrize("name", studies.names())
-@pytest.mark.parametrize("semantics", ["kip", "kafka"])
+IN_BOTH = (
+    "kip848-basic",
+    "kip848-six-partitions",
+    "kip848-member-failure",
+    "kip848-partition-added",
+    "released-basic",
+)
+"""What neither semantics tells otherwise; the others are told in the words of their own."""
+
+
+@pytest.mark.parametrize(
+    ("name", "semantics"),
+    [
+        *((name, str(studies.load(name).semantics)) for name in studies.names()),
+        *((name, "kafka" if name.startswith("kip") else "kip") for name in IN_BOTH),
+    ],
+)
 def test_every_case_study_reaches_all_its_steps_and_comes_to_rest(name: str, semantics: str) -> None:
     scenario = studies.load(name)
     frames = step_frames(name, semantics)
     assert [frame["says"] for frame in frames] == [step.says for step in scenario.steps]
-    assert frames[-1]["state"] in ("Stable", "Empty")
+    assert frames[-1]["state"] in ("Stable", "Empty", "Reconciling" if name in UNFINISHED else "Stable")
+
+
+UNFINISHED = ("incident-metadata-flapping",)
+"""Whose last row stands before the end of the trouble."""
+
+
+@pytest.mark.parametrize("name", studies.names())
+def test_no_case_study_breaks_an_invariant(name: str) -> None:
+    faults = [entry.payload for entry in run(studies.load(name)) if entry.kind is Kind.FAULT]
+    assert [fault for fault in faults if fault["fault"] == INVARIANT_FAULT] == []
 
 
 @pytest.mark.parametrize("name", studies.names())

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from groups.history.state import Semantics
-from simulations.scenario import Event, ScenarioError, Verb, load
+from simulations.scenario import Event, How, ScenarioError, Verb, load
+from simulations.scenario.surroundings import WORLDS
 
 GOOD = """\
 name: three of them
@@ -62,6 +63,76 @@ def test_a_scenario_is_read_whole() -> None:
         (Event.REMOVED, "A~2"),
     ]
     assert (scenario.network.delay_ms, scenario.until_ms, scenario.seed) == ((0, 9), 180_000, 7)
+
+
+EVERYTHING = """\
+group: orders
+topics:
+  foo: {partitions: 2, racks: {0: [r1, r2], 1: [r2]}}
+config: {assignors: [range, uniform], append_linger_ms: 5, offsets_retention_minutes: 1, max_session_timeout_ms: 90000}
+world: stormy
+network: {loss: 0}
+metadata_delay_ms: 0
+start:
+  group_epoch: 2
+  assignment_epoch: 2
+  members: {A: {epoch: 2, owned: {foo: [0, 1]}}}
+  offsets: {foo: {1: 42}}
+members:
+  A: {regex: 'f.*', auto_commit: true, auto_commit_interval_ms: 100}
+  B: {subscribe: [foo, bar]}
+script:
+  - {at: 1s, create_topic: bar, partitions: 3, racks: {2: [r1]}, id: cLledStpRu6ixDUvA4jVgA}
+  - {at: 1s, subscribe: A, regex: '.*'}
+  - {at: 2s, cut: A}
+  - {at: 2s, cut: [A, coordinator]}
+  - {at: 3s, heal: [A, coordinator]}
+  - {at: 3s, heal: everything}
+  - {at: 4s, network: {loss: 0.5, delay_ms: [0, 1]}}
+  - {at: 5s, clock_jump: [A, coordinator], by: -2s}
+  - {at: 6s, set_config: {session_timeout_ms: 80000}}
+  - {at: 7s, fail_over: coordinator, how: crash, lost: 2, loading: 3s, from: compacted}
+  - {at: 8s, leave: A, how: remain}
+  - {at: 9s, delete_topic: bar}
+  - {at: 9s, delete_group: orders}
+  - {at: 9s, expire_offsets: orders}
+"""
+
+
+def test_every_verb_says_what_it_needs() -> None:
+    scenario = load(EVERYTHING)
+    actions = {action.verb: action for action in scenario.script}
+    created = actions[Verb.CREATE_TOPIC]
+    assert (created.who, created.partitions, created.racks) == ("bar", 3, {2: ("r1",)})
+    assert created.topic_id == "cLledStpRu6ixDUvA4jVgA"
+    assert actions[Verb.SUBSCRIBE].regex == ".*"
+    assert [(a.who, a.peer) for a in scenario.script if a.verb is Verb.CUT] == [
+        ("A", None),
+        ("A", "coordinator"),
+    ]
+    assert [(a.who, a.peer) for a in scenario.script if a.verb is Verb.HEAL] == [
+        ("A", "coordinator"),
+        ("everything", None),
+    ]
+    assert actions[Verb.NETWORK].rates == {"loss": 0.5, "delay_ms": (0, 1)}
+    jumps = [(a.who, a.length_ms) for a in scenario.script if a.verb is Verb.CLOCK_JUMP]
+    assert jumps == [("A", -2_000), ("coordinator", -2_000)]
+    assert actions[Verb.SET_CONFIG].config == {"session_timeout_ms": 80_000}
+    over = actions[Verb.FAIL_OVER]
+    assert (over.how, over.lost, over.length_ms, over.compacted) == (How.CRASH, 2, 3_000, True)
+    assert actions[Verb.LEAVE].how is How.REMAIN
+    assert scenario.settings.assignors == ("range", "uniform")
+    assert scenario.topics["foo"].racks == {0: ("r1", "r2"), 1: ("r2",)}
+    assert (scenario.members["A"].regex, scenario.members["A"].auto_commit) == ("f.*", True)
+    assert scenario.start is not None
+    assert scenario.start.offsets == {"foo": {1: 42}}
+
+
+def test_a_preset_is_overridden_by_what_the_scenario_says_itself() -> None:
+    scenario, stormy = load(EVERYTHING), WORLDS["stormy"]
+    assert scenario.world == "stormy"
+    assert (scenario.network.loss, scenario.network.reorder) == (0, stormy.network.reorder)
+    assert (scenario.metadata_delay_ms, scenario.replication_ms) == (0, stormy.replication_ms)
 
 
 def test_what_is_left_out_has_a_default() -> None:
@@ -133,7 +204,36 @@ script:
             "config.session_timeout_ms",
             "must be 1 to 2147483647, is 0",
         ),
-        (BASE + "network: {loss: 0.1}", 7, "network.loss", "loss is not simulated yet; only 0 is taken"),
+        (BASE + "network: {loss: 1}", 7, "network.loss", "must be 0 to 0.9, is 1"),
+        (BASE + "network: {loss: often}", 7, "network.loss", "expected a number, found 'often'"),
+        (BASE + "network: {los: 0.1}", 7, "network.los", "unknown key; did you mean loss?"),
+        (BASE + "world: story", 7, "world", "unknown world story; did you mean stormy?"),
+        (BASE + "replication_ms: 100000", 7, "replication_ms", "must be 0 to 60000, is 100000"),
+        (
+            BASE + "config: {assignors: [range, range]}",
+            7,
+            "config.assignors[1]",
+            "range stands twice",
+        ),
+        (BASE + "config: {assignors: []}", 7, "config.assignors", "a broker has at least one assignor"),
+        (
+            BASE + "config: {assignors: [range]}\nassignor: uniform",
+            8,
+            "assignor",
+            "unknown assignor uniform; there are range",
+        ),
+        (
+            BASE + "config: {regex_refresh_interval_ms: 9999}",
+            7,
+            "config.regex_refresh_interval_ms",
+            "must be 10000 to 2147483647, is 9999",
+        ),
+        (
+            BASE + "config: {max_session_timeout_ms: 30000}",
+            7,
+            "config",
+            "session_timeout_ms (45000) must not be above max_session_timeout_ms (30000)",
+        ),
         (
             BASE + "network: {delay_ms: [5, 1]}",
             7,
@@ -149,8 +249,100 @@ script:
             BASE + "  - {at: 5s, fail_over: now}",
             7,
             "script[1].fail_over",
-            "fail_over is not simulated yet; the verbs are",
+            "unknown broker now; there are coordinator",
         ),
+        (
+            BASE + "  - {at: 5s, upgrade: A}",
+            7,
+            "script[1].upgrade",
+            "upgrade is for groups of the classic protocol",
+        ),
+        (
+            BASE + "  - {at: 5s, fail_over: coordinator, how: move, lost: 1}",
+            7,
+            "script[1]",
+            "a coordinator that is moved hands its whole log over",
+        ),
+        (BASE + "  - {at: 5s, fail_over: coordinator, how: leave}", 7, "script[1].how", "unknown way leave"),
+        (BASE + "  - {at: 5s, leave: A, how: crash}", 7, "script[1].how", "unknown way crash"),
+        (
+            BASE + "  - {at: 5s, poll_late: B, for: 9s}",
+            7,
+            "script[1]",
+            "poll_late B: it has not joined at 5 s",
+        ),
+        (
+            BASE + "  - {at: 5s, subscribe: A, topics: [foo], regex: f.*}",
+            7,
+            "script[1]",
+            "subscribe needs topics or regex, and only one of them",
+        ),
+        (
+            BASE + "  - {at: 5s, create_topic: foo, partitions: 2}",
+            7,
+            "script[1]",
+            "foo is there at 5 s; it would have to be deleted first",
+        ),
+        (
+            BASE + "  - {at: 5s, create_topic: bar, partitions: 2, racks: {2: [a]}}",
+            7,
+            "script[1]",
+            "bar has no partition 2 that could have racks",
+        ),
+        (BASE + "  - {at: 5s, create_topic: bar}", 7, "script[1]", "create_topic needs partitions"),
+        (
+            BASE + "  - {at: 5s, delete_topic: foo}\n  - {at: 6s, add_partitions: foo, to: 9}",
+            8,
+            "script[2]",
+            "add_partitions foo: there is no such topic at 6 s",
+        ),
+        (
+            BASE + "  - {at: 5s, delete_topic: bar}",
+            7,
+            "script[1].delete_topic",
+            "unknown topic bar; there are foo",
+        ),
+        (BASE + "  - {at: 5s, heal: A}", 7, "script[1]", "heal A: it is not cut at 5 s"),
+        (
+            BASE + "  - {at: 5s, cut: A}\n  - {at: 6s, cut: A}",
+            8,
+            "script[2]",
+            "cut A: it is cut already at 6 s",
+        ),
+        (
+            BASE + "  - {at: 5s, cut: everything}",
+            7,
+            "script[1]",
+            "cut names a member, coordinator, or a pair",
+        ),
+        (
+            BASE + "  - {at: 5s, cut: [A, B]}",
+            7,
+            "script[1].cut[1]",
+            "unknown end B; there are coordinator",
+        ),
+        (BASE + "  - {at: 5s, cut: [A]}", 7, "script[1].cut", "expected two ends, such as [A, coordinator]"),
+        (BASE + "  - {at: 5s, network: {}}", 7, "script[1].network", "network sets delay_ms, loss"),
+        (BASE + "  - {at: 5s, clock_jump: A}", 7, "script[1]", "clock_jump needs by"),
+        (
+            BASE + "  - {at: 5s, clock_jump: A, by: soon}",
+            7,
+            "script[1].by",
+            "expected a duration with its unit",
+        ),
+        (
+            BASE + "  - {at: 5s, set_config: {session_timeout_ms: 1000}}",
+            7,
+            "script[1].set_config",
+            "consumer.session.timeout.ms must be greater than or equal to",
+        ),
+        (
+            BASE + "  - {at: 5s, set_config: {max_size: 3}}",
+            7,
+            "script[1].set_config.max_size",
+            "unknown key; there are",
+        ),
+        (BASE + "  - {at: 5s, delete_group: mine}", 7, "script[1].delete_group", "unknown group mine"),
         (BASE + "  - {at: 5s, join: C}", 7, "script[1].join", "unknown member C; there are A, B"),
         (BASE + "  - {at: soon, join: B}", 7, "script[1].at", "expected a duration with its unit"),
         (BASE + "  - {at: 5s, kill: B}", 7, "script[1]", "kill B: it has not joined at 5 s"),
@@ -248,10 +440,34 @@ script:
             "expected a list, found 'a'",
         ),
         (
-            "topics: {a: {partitions: 1}}\nmembers: {A: {regex: a.*}}\nscript: []",
+            "topics: {a: {partitions: 1}}\nmembers: {A: {regex: a.*, subscribe: [a]}}\nscript: []",
             2,
-            "members.A.regex",
-            "regex is not simulated yet; a member has subscribe",
+            "members.A",
+            "a consumer has subscribe or regex, not both",
+        ),
+        (
+            "topics: {a: {partitions: 1}}\nmembers: {A: {}}\nscript: []",
+            2,
+            "members.A",
+            "a member needs subscribe, a list of topics, or regex",
+        ),
+        (
+            "topics: {a: {partitions: 1}}\nmembers: {A: {subscribe: [a], protocol: classic}}\nscript: []",
+            2,
+            "members.A.protocol",
+            "protocol is for members of the classic protocol",
+        ),
+        (
+            "topics: {a: {partitions: 1}}\nmembers: {A: {subscribe: [a], auto_commit: maybe}}\nscript: []",
+            2,
+            "members.A.auto_commit",
+            "expected true or false, found 'maybe'",
+        ),
+        (
+            "topics: {a: {partitions: 2, racks: {2: [r]}}}\nmembers: {A: {subscribe: [a]}}\nscript: []",
+            1,
+            "topics.a.racks.2",
+            "expected a partition, 0 to 1, as the key, found '2'",
         ),
         (
             "topics: {a: {partitions: 1}}\nmembers: {A: {subscribe: [a], instance_id: a b}}\nscript: []",

@@ -224,7 +224,7 @@ def test_cancelling_a_run_ends_its_child_and_keeps_what_was_stored(
             None,
             None,
             "scenario",
-            "There is no case study 'nowhere'. There are: kip848-basic",
+            "There is no case study 'nowhere'. There are: incident-",
         ),
         ("", None, None, None, "scenario", "The scenario is missing"),
         (7, None, None, None, "scenario", "The scenario is missing"),
