@@ -1,4 +1,4 @@
-"""The simulated coordinator alone: heartbeats that it handles a second."""
+"""The simulated coordinator alone: heartbeats that it handles in a second of processor time, which is what one core has."""
 
 from __future__ import annotations
 
@@ -85,18 +85,18 @@ def steady(what: str, *, groups: int, members: int) -> Figure:
         for group in made
         for name in group.names
     ]
-    handled, began = 0, time.perf_counter()
-    while time.perf_counter() - began < MEASURED_S:
+    handled, began = 0, time.process_time()
+    while time.process_time() - began < MEASURED_S:
         for shard, request, now_ms in requests:
             shard.heartbeat(request, now_ms)
         handled += len(requests)
-    rate = handled / (time.perf_counter() - began)
+    rate = handled / (time.process_time() - began)
     return Figure(what=what, value=rate, unit="heartbeats/s", goal=STEADY_GOAL, at_least=True)
 
 
 def reconciled(what: str) -> Figure:
     group = Group(100, 1_000)
-    began = time.perf_counter()
+    began = time.process_time()
     group.join()
     group.settle()
-    return Figure(what=what, value=group.beats / (time.perf_counter() - began), unit="heartbeats/s")
+    return Figure(what=what, value=group.beats / (time.process_time() - began), unit="heartbeats/s")
