@@ -12,7 +12,7 @@ from typing import Any, Final
 from groups.history.consumer_state import ConsumerGroup, ConsumerMember
 from groups.history.state import Protocol
 from simulations.assignors.broker_order import in_memory_target
-from simulations.assignors.java_orders import HashOrder, string_hash
+from simulations.assignors.java_orders import HashOrder, string_hash, uuid_hash
 from simulations.coordinator.errors import ErrorCode
 from simulations.coordinator.outcome import Context
 from simulations.coordinator.reconciliation import in_memory
@@ -86,11 +86,14 @@ def _refused(group_id: str, code: ErrorCode, message: str | None) -> dict[str, A
 
 def _member(context: Context, member: ConsumerMember) -> dict[str, Any]:
     """What it has and what it is still to give up stand together, as the release tells them."""
-    assignment: dict[str, list[int]] = {
-        topic_id: list(numbers) for topic_id, numbers in in_memory(member.assigned).items()
-    }
-    for topic_id, numbers in in_memory(member.pending_revocation).items():
-        assignment.setdefault(topic_id, []).extend(numbers)
+    told: dict[str, list[int]] = {}
+    order: HashOrder[str] = HashOrder(uuid_hash)
+    for held in (member.assigned, member.pending_revocation):
+        for topic_id, numbers in in_memory(held).items():
+            # `computeIfAbsent` puts a topic in front of those of its bucket.
+            order.compute(topic_id)
+            told.setdefault(topic_id, []).extend(numbers)
+    assignment = {topic_id: told[topic_id] for topic_id in order}
     return {
         "memberId": member.member_id,
         "instanceId": member.instance_id,

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from . import jars
 from .node import Node, on_a_leash
 from .rpc import RpcError
+
+RDKAFKA_MEMBER = Path(__file__).resolve().parent / "clients" / "rdkafka_member.py"
 
 CLIENT_LIMIT_S = 60
 """A consumer is up within 1.5 s on an idle machine, 10 s when several start at once."""
@@ -28,7 +32,7 @@ CLASSIC = {
 
 @dataclass(slots=True)
 class Member:
-    """One member. It is started, says ``ready``, and joins only when told to."""
+    """One member, of the Java client or of librdkafka. It is started, says ``ready``, and joins only when told to."""
 
     node: Node
     client_id: str
@@ -36,6 +40,7 @@ class Member:
     topic: str
     settings: Mapping[str, object]
     revoke_ms: int = 0
+    rdkafka: bool = False
     lines: list[str] = field(default_factory=list)
     _process: subprocess.Popen[str] | None = None
     _heard: threading.Condition = field(default_factory=threading.Condition)
@@ -48,8 +53,17 @@ class Member:
             "auto.offset.reset": "earliest",
             **self.settings,
         }
-        command = ["java", "-Xmx96m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Dlog4j2.level=ERROR"]
-        command += ["-cp", jars.class_path(), "GroupMember", self.topic, str(self.revoke_ms)]
+        if self.rdkafka:
+            command = [sys.executable, str(RDKAFKA_MEMBER), self.topic]
+        else:
+            command = [
+                "java",
+                "-Xmx96m",
+                "-XX:+UseSerialGC",
+                "-XX:TieredStopAtLevel=1",
+                "-Dlog4j2.level=ERROR",
+            ]
+            command += ["-cp", jars.class_path(), "GroupMember", self.topic, str(self.revoke_ms)]
         command += [f"{key}={value}" for key, value in settings.items()]
         self._process = subprocess.Popen(
             on_a_leash(command),
@@ -66,6 +80,14 @@ class Member:
 
     def commit(self) -> None:
         self._say("commit")
+
+    def stall(self, length_ms: int) -> None:
+        """Does not poll for so long."""
+        self._say(f"stall {length_ms}")
+
+    def subscribe(self, topics: str) -> None:
+        """Subscribes to these topics (comma) from now on, or to one ``regex:`` and a pattern."""
+        self._say(f"subscribe {topics}")
 
     def leave(self) -> None:
         """Leaves the group cleanly and ends."""

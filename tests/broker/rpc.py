@@ -13,9 +13,11 @@ from __future__ import annotations
 import base64
 import socket
 import struct
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+
+from groups.wire.rpc import APIS, decode_response, encode_request
 
 from . import schemas
 
@@ -168,6 +170,22 @@ class Connection:
             raise RpcError(f"{api} v{version}: {len(reader.data) - reader.at} bytes of the answer left over")
         return out
 
+    def ask(self, api: str, version: int, body: Mapping[str, Any]) -> dict[str, Any]:
+        """Sends a request of any version through the product's own codecs (``groups.wire.rpc``) and returns its answer."""
+        found = next(each for each in APIS.values() if each.name == api)
+        self.correlation += 1
+        header = {
+            "requestApiKey": found.key,
+            "requestApiVersion": version,
+            "correlationId": self.correlation,
+            "clientId": self.client_id,
+        }
+        message = encode_request({"header": header, "body": body})
+        self._socket.sendall(struct.pack(">i", len(message)) + message)
+        answer = self._receive(struct.unpack(">i", self._receive(4))[0])
+        told: dict[str, Any] = decode_response(answer, found, version)["body"]
+        return told
+
     def _receive(self, size: int) -> bytes:
         out = b""
         while len(out) < size:
@@ -199,6 +217,26 @@ class Connection:
         request = {"topics": [topic], "timeoutMs": 10_000, "validateOnly": False}
         (answer,) = self.call("CreatePartitions", request)["results"]
         _good("CreatePartitions", answer)
+
+    def delete_topic(self, name: str) -> None:
+        topic = {"name": name, "topicId": "A" * 22}
+        (answer,) = self.call("DeleteTopics", {"topics": [topic], "timeoutMs": 10_000})["responses"]
+        _good("DeleteTopics", answer)
+
+    def configure_group(self, group: str, settings: Mapping[str, object | None]) -> int:
+        """Sets dynamic settings of a group, or takes those away that are ``None``; the error code."""
+        configs = [
+            {
+                "name": name,
+                "configOperation": 1 if value is None else 0,
+                "value": None if value is None else str(value),
+            }
+            for name, value in settings.items()
+        ]
+        resource = {"resourceType": 32, "resourceName": group, "configs": configs}
+        request = {"resources": [resource], "validateOnly": False}
+        (answer,) = self.call("IncrementalAlterConfigs", request)["responses"]
+        return int(answer["errorCode"])
 
     def brokers(self) -> int:
         """How many brokers the node names; 0 while it is still starting."""
@@ -279,4 +317,4 @@ class Connection:
 
 def _good(api: str, answer: dict[str, Any]) -> None:
     if answer["errorCode"] != 0:
-        raise RpcError(f"{api}: error {answer['error_code']}: {answer['error_message']}")
+        raise RpcError(f"{api}: error {answer['errorCode']}: {answer['errorMessage']}")

@@ -323,6 +323,59 @@ APIS: dict[str, tuple[int, int, Any, Any]] = {
         [("topics", [_GROW]), ("timeoutMs", "int32"), ("validateOnly", "bool")],
         [("throttleTimeMs", "int32"), ("results", [_GROWN])],
     ),
+    "DeleteTopics": (
+        20,
+        6,
+        [("topics", [[("name", "string?"), ("topicId", "uuid")]]), ("timeoutMs", "int32")],
+        [
+            ("throttleTimeMs", "int32"),
+            (
+                "responses",
+                [
+                    [
+                        ("name", "string?"),
+                        ("topicId", "uuid"),
+                        ("errorCode", "int16"),
+                        ("errorMessage", "string?"),
+                    ]
+                ],
+            ),
+        ],
+    ),
+    "IncrementalAlterConfigs": (
+        44,
+        1,
+        [
+            (
+                "resources",
+                [
+                    [
+                        ("resourceType", "int8"),
+                        ("resourceName", "string"),
+                        (
+                            "configs",
+                            [[("name", "string"), ("configOperation", "int8"), ("value", "string?")]],
+                        ),
+                    ]
+                ],
+            ),
+            ("validateOnly", "bool"),
+        ],
+        [
+            ("throttleTimeMs", "int32"),
+            (
+                "responses",
+                [
+                    [
+                        ("errorCode", "int16"),
+                        ("errorMessage", "string?"),
+                        ("resourceType", "int8"),
+                        ("resourceName", "string"),
+                    ]
+                ],
+            ),
+        ],
+    ),
     "ConsumerGroupHeartbeat": (68, 1, _HEARTBEAT, _HEARTBEAT_ANSWER),
     "ConsumerGroupDescribe": (
         69,

@@ -23,7 +23,7 @@ TOP_LEVEL = {
 PURE = [
     *("groups/history", "groups/wire", "explorer/figures"),
     *("simulations/assignors", "simulations/coordinator", "simulations/clients", "simulations/engine"),
-    *("simulations/laboratory", "simulations/checking"),
+    *("simulations/laboratory", "simulations/checking", "simulations/conformance"),
 ]
 MAKER_OF_FUNCTIONS = "groups/wire/codecs/fused_readers.py"
 """The one place that may compile text: functions made of schemas, which are constants of the code."""

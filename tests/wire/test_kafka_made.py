@@ -120,6 +120,24 @@ def test_user_data_read_as_the_sticky_assignors_meant_them_and_are_written_in_th
     assert versions == {("sticky", 0), ("sticky", 1), ("cooperative-sticky", 0)}
 
 
+def test_metadata_records_tell_racks_and_settings_to_who_asks_for_them():
+    wanted = {
+        "RegisterBrokerRecord": ["brokerId", "rack"],
+        "ConfigRecord": ["resourceType", "resourceName", "name", "value"],
+    }
+    seen = set()
+    for line in lines("metadata"):
+        if line["name"] not in wanted:
+            continue
+        seen.add((line["name"], line["version"]))
+        record = decode_metadata_record(bytes.fromhex(line["hex"]), with_surroundings=True)
+        assert record is not None
+        assert (record["type"], record["version"]) == (line["name"], line["version"])
+        for name in wanted[line["name"]]:
+            assert record["value"][name] == line["value"][name]
+    assert seen
+
+
 def test_metadata_records_tell_topics_and_partitions_and_all_others_are_passed_over():
     wanted = {
         "TopicRecord": ["name", "topicId"],

@@ -1,11 +1,12 @@
-"""Records of ``__cluster_metadata``, as far as they tell which topic has which id, name and partitions.
+"""Records of ``__cluster_metadata``, as far as they tell which topic has which id, name, partitions and racks, and
+which settings brokers and groups were given while they ran.
 
 A value is framed by three unsigned varints: the frame's version, the record's api key, and its version; the
 fields follow in flexible form. Only the leading fields are read, which no version may change, so that records of
 later releases are understood too. Segments and ``.checkpoint`` snapshots hold the same batches.
 
-Source: ``MetadataRecordSerde`` of Kafka's server-common module; ``TopicRecord.json``, ``PartitionRecord.json`` and
-``RemoveTopicRecord.json`` of its metadata module.
+Source: ``MetadataRecordSerde`` of Kafka's server-common module; ``TopicRecord.json``, ``PartitionRecord.json``,
+``RemoveTopicRecord.json``, ``RegisterBrokerRecord.json`` and ``ConfigRecord.json`` of its metadata module.
 """
 
 from __future__ import annotations
@@ -40,11 +41,68 @@ _REMOVE_TOPIC: Final = Message(
     "RemoveTopicRecord", Struct((Field("topicId", Primitive.UUID),)), flexible_since=0
 )
 
-_BY_API_KEY: Final = {2: _TOPIC, 3: _PARTITION, 9: _REMOVE_TOPIC}
+_END_POINT: Final = Struct(
+    (
+        Field("name", Primitive.STRING),
+        Field("host", Primitive.STRING),
+        Field("port", Primitive.UINT16),
+        Field("securityProtocol", Primitive.INT16),
+    )
+)
+_FEATURE: Final = Struct(
+    (
+        Field("name", Primitive.STRING),
+        Field("minSupportedVersion", Primitive.INT16),
+        Field("maxSupportedVersion", Primitive.INT16),
+    )
+)
 
 
-def decode_metadata_record(value: bytes | None) -> dict[str, Any] | None:
+def _register_broker(*more: Field) -> Message:
+    return Message(
+        "RegisterBrokerRecord",
+        Struct(
+            (
+                Field("brokerId", Primitive.INT32),
+                *more,
+                Field("incarnationId", Primitive.UUID),
+                Field("brokerEpoch", Primitive.INT64),
+                Field("endPoints", Array(_END_POINT)),
+                Field("features", Array(_FEATURE)),
+                Field("rack", Primitive.STRING, nullable_since=0),
+            )
+        ),
+        flexible_since=0,
+    )
+
+
+_REGISTER_BROKER_API_KEY: Final = 0
+_OLD_REGISTER_BROKER: Final = _register_broker()
+_REGISTER_BROKER: Final = _register_broker(Field("isMigratingZkBroker", Primitive.BOOL))
+"""From version 2 on, which put a field in between."""
+
+_CONFIG: Final = Message(
+    "ConfigRecord",
+    Struct(
+        (
+            Field("resourceType", Primitive.INT8),
+            Field("resourceName", Primitive.STRING),
+            Field("name", Primitive.STRING),
+            Field("value", Primitive.STRING, nullable_since=0),
+        )
+    ),
+    flexible_since=0,
+)
+
+_TOPICS: Final = {2: _TOPIC, 3: _PARTITION, 9: _REMOVE_TOPIC}
+_SURROUNDINGS: Final = {4: _CONFIG, _REGISTER_BROKER_API_KEY: _REGISTER_BROKER}
+
+
+def decode_metadata_record(value: bytes | None, *, with_surroundings: bool = False) -> dict[str, Any] | None:
     """What a record tells about a topic; ``None`` for all other records.
+
+    ``with_surroundings``: also what it tells of brokers' racks and of settings (``RegisterBrokerRecord``,
+    ``ConfigRecord``), in the same form.
 
     One of::
 
@@ -61,7 +119,10 @@ def decode_metadata_record(value: bytes | None) -> dict[str, Any] | None:
         raise UnknownVersionError(f"metadata frame version {frame} is not known here", offset=0)
     api_key, at = read_unsigned_varint(value, at)
     version, at = read_unsigned_varint(value, at)
-    message = _BY_API_KEY.get(api_key)
+    message = _TOPICS.get(api_key)
+    if message is None and with_surroundings:
+        old = api_key == _REGISTER_BROKER_API_KEY and version < 2
+        message = _OLD_REGISTER_BROKER if old else _SURROUNDINGS.get(api_key)
     if message is None:
         return None
     try:

@@ -9,20 +9,22 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.stream.Collectors;
 import org.apache.kafka.clients.consumer.ConsumerRebalanceListener;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.clients.consumer.SubscriptionPattern;
 import org.apache.kafka.common.TopicPartition;
 
 /**
- * One member of a group, driven by lines on standard input: "join", "commit", "leave" (closes and ends).
+ * One member of a group, driven by lines on standard input: "join", "commit", "stall 3000" (does not poll for so many
+ * milliseconds), "subscribe foo,bar" (to these from now on), "leave" (closes and ends).
  * It tells on standard output what happens: "ready", "assigned ID orders-0 orders-1", "revoked …", "lost …",
  * "committed", "left". When standard input ends it leaves too, so that it never outlives the test.
  *
- * Arguments: topics (comma), milliseconds to spend in onPartitionsRevoked, then key=value settings of the consumer.
+ * Arguments: topics (comma; or one "regex:" and a pattern that the broker resolves), milliseconds to spend in onPartitionsRevoked, then key=value settings of the consumer.
  */
 public class GroupMember {
     private static final Duration POLL = Duration.ofMillis(100);
+    private static final String REGEX = "regex:";
 
     public static void main(String[] args) throws Exception {
-        List<String> topics = Arrays.asList(args[0].split(","));
         long revokeMs = Long.parseLong(args[1]);
         Properties settings = new Properties();
         settings.put("key.deserializer", "org.apache.kafka.common.serialization.ByteArrayDeserializer");
@@ -43,8 +45,16 @@ public class GroupMember {
             String command = commands.poll();
             if ("leave".equals(command)) break;
             if ("join".equals(command)) {
-                consumer.subscribe(topics, listener(consumer, revokeMs));
+                subscribe(consumer, args[0], revokeMs);
                 joined = true;
+            }
+            if (command != null && command.startsWith("subscribe ")) {
+                subscribe(consumer, command.substring("subscribe ".length()), revokeMs);
+                joined = true;
+            }
+            if (command != null && command.startsWith("stall ")) {
+                Thread.sleep(Long.parseLong(command.substring("stall ".length())));
+                say("stalled", List.of());
             }
             if ("commit".equals(command)) {
                 consumer.commitSync();
@@ -55,6 +65,12 @@ public class GroupMember {
         }
         consumer.close();
         say("left", List.of());
+    }
+
+    private static void subscribe(KafkaConsumer<byte[], byte[]> consumer, String to, long revokeMs) {
+        ConsumerRebalanceListener listener = listener(consumer, revokeMs);
+        if (to.startsWith(REGEX)) consumer.subscribe(new SubscriptionPattern(to.substring(REGEX.length())), listener);
+        else consumer.subscribe(Arrays.asList(to.split(",")), listener);
     }
 
     private static ConsumerRebalanceListener listener(KafkaConsumer<byte[], byte[]> consumer, long revokeMs) {

@@ -1,0 +1,174 @@
+"""The broker's request log: what clients asked and what they were answered, told by the broker itself.
+
+With ``kafka.request.logger`` at DEBUG a broker writes a line for each request that it has answered (Kafka's
+``RequestChannel`` and ``RequestConvertToJson``)::
+
+    [2026-11-21 21:50:28,796] DEBUG Completed request:{"requestHeader": {…}, "request": {…}, "response": {…}, …} (…)
+
+What stands in front is the logging layout's affair: a date as above (the shipped layout, in the broker's own zone),
+ISO 8601, or milliseconds since 1970. The same in a form that anybody can write, JSON Lines::
+
+    {"done_ms": 1795297828796, "total_ms": 126.68, "api": "CONSUMER_GROUP_HEARTBEAT", "version": 1, "client": "a",
+     "host": "127.0.0.1", "request": {…}, "response": {…}}
+
+Fields are Kafka's own, bytes in base64. ``host`` may be left out.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta, timezone
+from typing import Any, Final
+
+__all__ = ["LineProblem", "LoggedRequest", "json_line", "read_request_log"]
+
+MARK: Final = "Completed request:"
+
+_EPOCH_MS: Final = re.compile(r"(?<![\d.,:-])(\d{13})(?!\d)")
+_DATE: Final = re.compile(
+    r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)[.,](\d{3})\d*\s*(Z|[+-]\d\d:?\d\d)?(?=[\]\s]|$)"
+)
+_CONNECTION: Final = re.compile(r"^.*:\d+-(.*):\d+-\d+(?:-\d+)?$")
+
+_FORM: Final = '{"done_ms", "total_ms", "api", "version", "client", "request", "response"}'
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoggedRequest:
+    """One request with its answer. ``api`` is Kafka's constant (``CONSUMER_GROUP_HEARTBEAT``).
+
+    ``done_ms`` is when the answer had been sent, ``total_ms`` how long that took since the request had been read.
+    ``host`` is the client's address as the broker saw it, ``None`` where the log does not say.
+    """
+
+    line: int
+    done_ms: int
+    total_ms: float
+    api: str
+    version: int
+    client: str
+    host: str | None
+    request: Mapping[str, Any]
+    response: Mapping[str, Any]
+
+    @property
+    def arrived_ms(self) -> float:
+        """When the broker had read the request; the log's own delay may make it a little late."""
+        return self.done_ms - self.total_ms
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LineProblem:
+    """A line that should hold a request and does not."""
+
+    line: int
+    reason: str
+
+
+def read_request_log(
+    lines: Iterable[str], *, apis: frozenset[str] | None = None, utc_offset: timedelta = timedelta()
+) -> Iterator[LoggedRequest | LineProblem]:
+    """The requests of a log in its order; lines of other loggers are passed over.
+
+    ``apis`` leaves out all others. ``utc_offset`` is that of dates without a zone.
+    """
+    zone = timezone(utc_offset) if utc_offset else UTC
+    for number, line in enumerate(lines, 1):
+        at = line.find(MARK)
+        if at < 0 and not line.lstrip().startswith("{"):
+            continue
+        try:
+            read = _logged(number, line, at, zone) if at >= 0 else _given(number, line)
+        except _BadLine as problem:
+            yield LineProblem(line=number, reason=str(problem))
+            continue
+        if apis is None or read.api in apis:
+            yield read
+
+
+def json_line(request: LoggedRequest) -> dict[str, Any]:
+    """The request in the JSON Lines form."""
+    return {
+        "done_ms": request.done_ms,
+        "total_ms": request.total_ms,
+        "api": request.api,
+        "version": request.version,
+        "client": request.client,
+        "host": request.host,
+        "request": dict(request.request),
+        "response": dict(request.response),
+    }
+
+
+class _BadLine(Exception):
+    pass
+
+
+def _logged(number: int, line: str, at: int, zone: timezone) -> LoggedRequest:
+    begin = at + len(MARK)
+    if not line[begin:].lstrip().startswith("{"):
+        raise _BadLine("expected the request as JSON, as brokers since 2.8 write it")
+    begin += len(line[begin:]) - len(line[begin:].lstrip())
+    try:
+        told, _ = json.JSONDecoder().raw_decode(line, begin)
+    except json.JSONDecodeError as error:
+        raise _BadLine(f"no JSON at column {error.pos + 1}: {error.msg}; is the line cut short?") from None
+    done_ms = _time_of(line[:at], zone)
+    header = _of(told, "requestHeader", Mapping)
+    connection = told.get("connection")
+    host = _CONNECTION.match(connection) if isinstance(connection, str) else None
+    return LoggedRequest(
+        line=number,
+        done_ms=done_ms,
+        total_ms=float(_of(told, "totalTimeMs", (int, float))),
+        api=_of(header, "requestApiKeyName", str),
+        version=_of(header, "requestApiVersion", int),
+        client=header.get("clientId") or "",
+        host=host[1] if host else None,
+        request=_of(told, "request", Mapping),
+        response=_of(told, "response", Mapping),
+    )
+
+
+def _given(number: int, line: str) -> LoggedRequest:
+    try:
+        told = json.loads(line)
+    except json.JSONDecodeError as error:
+        raise _BadLine(f"no JSON at column {error.pos + 1}: {error.msg}") from None
+    host = told.get("host")
+    return LoggedRequest(
+        line=number,
+        done_ms=_of(told, "done_ms", int),
+        total_ms=float(_of(told, "total_ms", (int, float))),
+        api=_of(told, "api", str),
+        version=_of(told, "version", int),
+        client=told.get("client") or "",
+        host=host if isinstance(host, str) else None,
+        request=_of(told, "request", Mapping),
+        response=_of(told, "response", Mapping),
+    )
+
+
+def _of(told: Mapping[str, Any], name: str, kind: Any) -> Any:
+    value = told.get(name)
+    if not isinstance(value, kind) or isinstance(value, bool):
+        found = "nothing" if name not in told else f"{value!r:.40}"
+        raise _BadLine(f"{name} is {found}; a line is the broker's own or {_FORM}")
+    return value
+
+
+def _time_of(text: str, zone: timezone) -> int:
+    if found := _DATE.search(text):
+        day, time, millis, told_zone = found.groups()
+        suffix = "" if told_zone is None else "+00:00" if told_zone == "Z" else told_zone
+        when = datetime.fromisoformat(f"{day}T{time}.{millis}{suffix}")
+        when = when if when.tzinfo else when.replace(tzinfo=zone)
+        return round(when.timestamp() * 1000)
+    if found := _EPOCH_MS.search(text):
+        return int(found[1])
+    raise _BadLine(
+        "no time in front of the request: expected a date with milliseconds, or milliseconds since 1970"
+    )

@@ -1,0 +1,47 @@
+"""Would Kafka have done this? A broker's recorded requests through the simulated coordinator, and what differs.
+
+===============  ====================================================================================
+module           what it is for
+===============  ====================================================================================
+``recording``    what was recorded of a group, as values
+``splitting``    a request log cut into groups; which of them can be judged
+``images``       the metadata log as the images that a coordinator gets
+``configs``      settings of brokers and groups by Kafka's names
+``asking``       one recorded request, put to a simulated shard
+``judging``      the walk along a group's log
+``unasked``      what a coordinator does without a request
+``timers``       which timers must have been running
+``comparing``    answers field by field, records one by one
+``tallying``     what is equal is counted, what is not is worded
+``telling``      the recording as entries, to be watched
+``report``       the result as JSON
+===============  ====================================================================================
+"""
+
+from __future__ import annotations
+
+from simulations.conformance.configs import BadSetting, settings_of
+from simulations.conformance.images import image_of_names, images_of
+from simulations.conformance.judging import Judge
+from simulations.conformance.recording import Asked, Difference, ImageChange, Recording, Written
+from simulations.conformance.report import report
+from simulations.conformance.splitting import GROUP_APIS, NotJudged, recordings
+from simulations.conformance.tallying import Tally
+
+__all__ = [
+    "GROUP_APIS",
+    "Asked",
+    "BadSetting",
+    "Difference",
+    "ImageChange",
+    "Judge",
+    "NotJudged",
+    "Recording",
+    "Tally",
+    "Written",
+    "image_of_names",
+    "images_of",
+    "recordings",
+    "report",
+    "settings_of",
+]

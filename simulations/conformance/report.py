@@ -1,0 +1,35 @@
+"""What came of all groups together, in the form that scripts rely on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from simulations.conformance.splitting import NotJudged
+from simulations.conformance.tallying import Tally
+
+
+def report(tallies: Iterable[Tally], not_judged: NotJudged) -> dict[str, Any]:
+    """``loaded`` are records from before the requests; ``not_judged`` is what the simulator was not asked about."""
+    every = list(tallies)
+    differences = sorted(
+        (difference for tally in every for difference in tally.differences),
+        key=lambda difference: difference.at_ms,
+    )
+    return {
+        "requests": sum(tally.requests for tally in every),
+        "responses": {
+            "equal": sum(tally.answers_equal for tally in every),
+            "different": sum(tally.answers_different for tally in every),
+        },
+        "records": {
+            "equal": sum(tally.equal for tally in every),
+            "different": sum(tally.different for tally in every),
+            "missing": sum(tally.missing for tally in every),
+            "extra": sum(tally.extra for tally in every),
+        },
+        "groups": len(every),
+        "loaded": sum(tally.loaded for tally in every),
+        "not_judged": not_judged.to_json(),
+        "differences": [difference.to_json() for difference in differences],
+    }

@@ -1,0 +1,172 @@
+"""``manage.py conform``: would Kafka have done this? Recorded requests through the simulated coordinator."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import orjson
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from groups.command_line import BAD_USAGE as BAD_INPUT
+from groups.command_line import in_one_line
+
+if TYPE_CHECKING:
+    from simulations.conformance import ImageChange, Judge
+
+DIFFERS = 1
+
+PROBLEMS_TOLD_MOST = 20
+"""Lines about what could not be read; a file that is none at all would fill the screen."""
+
+
+class Command(BaseCommand):
+    help = "Put a broker's recorded group requests to the simulated coordinator; the differences as JSON."
+    requires_system_checks = ()
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        in_one_line(parser)
+        parser.add_argument(
+            "paths",
+            nargs="+",
+            metavar="PATH",
+            help="segments of __consumer_offsets and of __cluster_metadata, or folders that hold them",
+        )
+        parser.add_argument(
+            "--requests",
+            required=True,
+            metavar="FILE",
+            help="the broker's request log (kafka.request.logger at DEBUG), or JSON Lines; .gz is read too",
+        )
+        parser.add_argument(
+            "--topics",
+            metavar="FILE",
+            help='topics, where no metadata log is there: {"topic id": {"name": "foo", "partitions": 3}}',
+        )
+        parser.add_argument(
+            "--set",
+            action="append",
+            default=[],
+            metavar="KEY=VALUE",
+            dest="told",
+            help="a broker setting that is not Kafka's default, as group.consumer.session.timeout.ms=6000",
+        )
+        parser.add_argument("--group", metavar="G", help="judge this group alone")
+        parser.add_argument(
+            "--timeline",
+            metavar="FILE",
+            help="write the judged group's entries, its differences among them; needs --group if there are more",
+        )
+        parser.add_argument(
+            "--utc-offset",
+            default="+00:00",
+            metavar="+HH:MM",
+            help="zone of the request log's dates where they name none; default: +00:00",
+        )
+
+    def handle(self, *_args: Any, **options: Any) -> None:
+        # Only here: what the simulator needs is not to slow down every other command.
+        from simulations.conformance import BadSetting, Judge, NotJudged, recordings, report, settings_of
+        from simulations.recorded_files import read
+
+        try:
+            settings = settings_of(told_settings(options["told"]))
+        except BadSetting as error:
+            raise usage(f"--set: {error}") from None
+        given = topics_of(options["topics"]) if options["topics"] else ()
+        try:
+            files = read(options["requests"], options["paths"], utc_offset_of(options["utc_offset"]))
+        except OSError as error:
+            raise usage(f"--requests {options['requests']}: {error.strerror or error}") from None
+        except UnicodeDecodeError as error:
+            raise usage(
+                f"--requests {options['requests']}: not text in UTF-8, byte {error.start} is wrong"
+            ) from None
+        for problem in files.problems[:PROBLEMS_TOLD_MOST]:
+            self.stderr.write(problem)
+        if len(files.problems) > PROBLEMS_TOLD_MOST:
+            self.stderr.write(f"{len(files.problems) - PROBLEMS_TOLD_MOST} more of that kind")
+        images = given or files.images
+        if not files.requests:
+            raise usage(
+                f"--requests {options['requests']} holds no group request: is kafka.request.logger at DEBUG?"
+            )
+        if not images:
+            raise usage("no topics: give segments of __cluster_metadata among the paths, or --topics")
+        not_judged = NotJudged()
+        judges = []
+        for recording in recordings(files.requests, files.written, images, not_judged, only=options["group"]):
+            judge = Judge(recording, settings)
+            judge.judge()
+            judges.append(judge)
+        if options["group"] and not judges and not not_judged.requests:
+            raise usage(f"--group {options['group']}: no request of that group is in the log")
+        if options["timeline"]:
+            write_timeline(options["timeline"], judges)
+        result = report((judge.tally for judge in judges), not_judged)
+        self.stdout.write(orjson.dumps(result).decode())
+        if result["differences"]:
+            first = result["differences"][0]
+            says = f"{len(result['differences'])} differences, the first at {first['at_ms']}: {first['what']}"
+            raise CommandError(says, returncode=DIFFERS)
+
+
+def told_settings(words: list[str]) -> Mapping[str, str]:
+    told: dict[str, str] = {}
+    for word in words:
+        name, equals, value = word.partition("=")
+        if not equals:
+            raise usage(f"--set {word}: expected KEY=VALUE")
+        told[name.strip()] = value.strip()
+    return told
+
+
+def utc_offset_of(told: str) -> timedelta:
+    found = re.fullmatch(r"([+-])(\d\d):?(\d\d)", told)
+    if found is None:
+        raise usage(f"--utc-offset {told}: expected a sign, hours and minutes, as +02:00")
+    offset = timedelta(hours=int(found[2]), minutes=int(found[3]))
+    if offset >= timedelta(hours=24):
+        raise usage(f"--utc-offset {told}: less than 24 hours was expected")
+    return -offset if found[1] == "-" else offset
+
+
+def topics_of(file: str) -> tuple[ImageChange, ...]:
+    from groups.pipeline.naming import BadTopicsFile, read_topics_file
+    from simulations.conformance import image_of_names
+
+    try:
+        names, partitions = read_topics_file(orjson.loads(Path(file).read_bytes()))
+    except OSError as error:
+        raise usage(f"--topics {file}: {error.strerror}") from None
+    except orjson.JSONDecodeError as error:
+        raise usage(f"--topics {file} is no JSON: {error}") from None
+    except BadTopicsFile as error:
+        raise usage(f"--topics {file}: {error}") from None
+    for topic_id, name in names.items():
+        if topic_id not in partitions:
+            raise usage(
+                f"--topics {file}: {name} has no partition count; "
+                f'expected {{"{topic_id}": {{"name": "{name}", "partitions": 3}}}}'
+            )
+    return image_of_names({topic_id: (name, partitions[topic_id]) for topic_id, name in names.items()})
+
+
+def write_timeline(file: str, judges: list[Judge]) -> None:
+    if len(judges) != 1:
+        groups = ", ".join(judge.recording.group for judge in judges)
+        raise usage(f"--timeline takes one group: choose it with --group ({groups or 'none was judged'})")
+    lines = [
+        orjson.dumps(entry.to_json(), option=orjson.OPT_APPEND_NEWLINE) for entry in judges[0].story.entries
+    ]
+    try:
+        Path(file).write_bytes(b"".join(lines))
+    except OSError as error:
+        raise usage(f"--timeline {file}: {error.strerror}") from None
+
+
+def usage(message: str) -> CommandError:
+    return CommandError(message, returncode=BAD_INPUT)

@@ -1,0 +1,119 @@
+"""Reads what ``conform`` is given: request logs, segments of the offsets topic and of the metadata log."""
+
+from __future__ import annotations
+
+import gzip
+import mmap
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from groups.history.record_types import OFFSET_TYPES
+from groups.pipeline.recognising import Kind
+from groups.pipeline.sources import Source, list_sources
+from groups.wire.logs.batches import RecordBatch, read_batches
+from groups.wire.logs.metadata_log import decode_metadata_record
+from groups.wire.logs.request_log import LineProblem, LoggedRequest, read_request_log
+from groups.wire.records import decode_record
+from simulations.conformance import GROUP_APIS, ImageChange, Written, images_of
+
+
+@dataclass(slots=True)
+class Files:
+    """What was read, and what of it could not be: lines for people."""
+
+    requests: list[LoggedRequest] = field(default_factory=list)
+    written: dict[str, list[Written]] = field(default_factory=dict)
+    images: tuple[ImageChange, ...] = ()
+    problems: list[str] = field(default_factory=list)
+
+
+def read(requests: str, paths: Sequence[str], utc_offset: timedelta) -> Files:
+    """``OSError`` if the request log cannot be opened; everything else that is wrong is a problem."""
+    files = Files()
+    for each in _requests(Path(requests), utc_offset):
+        if isinstance(each, LineProblem):
+            files.problems.append(f"{requests}, line {each.line}: {each.reason}")
+        else:
+            files.requests.append(each)
+    listing = list_sources(paths)
+    files.problems += [
+        f"{problem.file}: {problem.reason}" for problem in listing.problems if not problem.normal
+    ]
+    sources = sorted(
+        (source for source in listing.sources if source.repeats is None),
+        key=lambda source: (source.partition or 0, source.first_offset or 0),
+    )
+    for source in sources:
+        if source.kind is Kind.OFFSETS:
+            _offsets(source, files)
+    metadata = [
+        batch for source in sources if source.kind is Kind.METADATA for batch in _metadata(source, files)
+    ]
+    # A checkpoint tells again what the log told; offsets order them.
+    metadata.sort(key=lambda batch: batch[1])
+    files.images = images_of(metadata)
+    return files
+
+
+def _requests(path: Path, utc_offset: timedelta) -> Iterator[LoggedRequest | LineProblem]:
+    opened = gzip.open(path, "rt") if path.suffix == ".gz" else path.open()  # noqa: SIM115
+    with opened as lines:
+        yield from read_request_log(lines, apis=GROUP_APIS, utc_offset=utc_offset)
+
+
+def _batches(source: Source, files: Files) -> Iterator[RecordBatch]:
+    with (
+        Path(source.path).open("rb") as file,
+        mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data,
+    ):
+        for batch in read_batches(data):
+            if isinstance(batch, RecordBatch):
+                yield batch
+            elif not batch.is_normal:
+                files.problems.append(f"{source.file}, offset {batch.offset}: {batch.reason}")
+
+
+def _offsets(source: Source, files: Files) -> None:
+    for batch in _batches(source, files):
+        if batch.is_control:
+            continue
+        for record in batch.records:
+            payload = decode_record(record.key, record.value)
+            group = _group_of(payload)
+            if group is not None:
+                files.written.setdefault(group, []).append(
+                    Written(
+                        partition=source.partition or 0,
+                        offset=record.offset,
+                        batch=batch.base_offset,
+                        at_ms=record.timestamp_ms,
+                        payload=payload,
+                    )
+                )
+
+
+def _group_of(payload: Mapping[str, Any]) -> str | None:
+    if "key_bytes" in payload:
+        group = payload.get("group")
+    else:
+        group = payload["key"]["group" if payload["type"] in (*OFFSET_TYPES, 2) else "groupId"]
+    return group if isinstance(group, str) else None
+
+
+def _metadata(source: Source, files: Files) -> Iterator[tuple[int, int, list[dict[str, Any]]]]:
+    for batch in _batches(source, files):
+        if batch.is_control:
+            continue
+        told = (
+            (record.timestamp_ms, decode_metadata_record(record.value, with_surroundings=True))
+            for record in batch.records
+        )
+        # One timestamp a batch, but in a checkpoint each record may have its own.
+        for at_ms, records in groupby(
+            (each for each in told if each[1] is not None), key=lambda each: each[0]
+        ):
+            yield at_ms, batch.next_offset - 1, [record for _, record in records if record is not None]

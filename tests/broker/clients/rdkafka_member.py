@@ -1,0 +1,65 @@
+"""One member of a group by librdkafka, driven by lines on standard input as GroupMember.java is.
+
+Arguments: topics (comma; ``^`` in front makes one a pattern), then key=value settings of the consumer.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from queue import Empty, Queue
+
+from confluent_kafka import Consumer, TopicPartition
+
+POLL_S = 0.1
+
+
+def say(what: str, partitions: list[TopicPartition]) -> None:
+    names = sorted(f"{each.topic}-{each.partition}" for each in partitions)
+    sys.stdout.write(" ".join([what, *names]) + "\n")
+    sys.stdout.flush()
+
+
+def main() -> None:
+    commands: Queue[str] = Queue()
+
+    def read() -> None:
+        for line in sys.stdin:
+            commands.put(line.strip())
+        # Who drove this member is gone.
+        commands.put("leave")
+
+    threading.Thread(target=read, daemon=True).start()
+    consumer = Consumer(dict(word.split("=", 1) for word in sys.argv[2:]))
+    say("ready", [])
+    joined = False
+    while True:
+        try:
+            command = commands.get(block=not joined)
+        except Empty:
+            command = ""
+        if command == "leave":
+            break
+        if command == "join" or command.startswith("subscribe "):
+            topics = command.removeprefix("subscribe ") if command != "join" else sys.argv[1]
+            consumer.subscribe(
+                topics.split(","),
+                on_assign=lambda _, partitions: say("assigned", partitions),
+                on_revoke=lambda _, partitions: say("revoked", partitions),
+                on_lost=lambda _, partitions: say("lost", partitions),
+            )
+            joined = True
+        if command == "commit":
+            consumer.commit(asynchronous=False, offsets=[at(each) for each in consumer.assignment()])
+            say("committed", [])
+        consumer.poll(POLL_S)
+    consumer.close()
+    say("left", [])
+
+
+def at(partition: TopicPartition) -> TopicPartition:
+    return TopicPartition(partition.topic, partition.partition, 1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,56 @@
+"""``python -m tests.broker.conformance_page`` writes docs/reference/conformance.md from the tables of the tests."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from itertools import groupby
+from pathlib import Path
+
+from .exchanges import EXCHANGES
+from .jars import RELEASE
+from .real_clients import STORIES
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "conformance.md"
+
+FRONT = f"""\
+# Conformance
+
+A test starts a real Kafka {RELEASE} broker, plays each of these exchanges on it (requests with chosen member ids and
+epochs, byte by byte), and puts the broker's own request log and its log segments to
+[`conform`](commands.md#conform): the simulated coordinator has to give the same answers, field by field, and write the
+same records, one by one, the order of lists inside them included. What is taken from the recording, as nobody but the
+broker could know it, stands in [Ask what Kafka would do](../how-to/ask-what-kafka-would-do.md#what-is-taken-from-the-recording).
+
+This page is made from the tests' own tables (`python -m tests.broker.conformance_page`); "agrees" is what the test demands.
+"""
+
+
+def page() -> str:
+    return "\n".join([FRONT, *_exchanges(), *_stories(), ""])
+
+
+def _exchanges() -> Iterator[str]:
+    differing = sum(1 for each in EXCHANGES.values() if each.differs)
+    yield f"{len(EXCHANGES)} exchanges; {len(EXCHANGES) - differing} agree, {differing} differ."
+    for about, rows in groupby(EXCHANGES.values(), key=lambda each: each.about):
+        yield f"\n## {about[0].upper()}{about[1:]}\n"
+        yield "| exchange | what it shows | |"
+        yield "|---|---|---|"
+        for each in rows:
+            yield f"| `{each.name}` | {each.shows} | {each.differs or 'agrees'} |"
+
+
+def _stories() -> Iterator[str]:
+    yield "\n## Released clients\n"
+    yield "The Java client and librdkafka on the same broker; nothing they did may differ."
+    yield ""
+    yield "| group | what its members go through | |"
+    yield "|---|---|---|"
+    for group, story in STORIES.items():
+        yield f"| `{group}` | {(story.__doc__ or '').strip().removesuffix('.')} | agrees |"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page())
+    sys.stdout.write(f"{PAGE.name}: {len(EXCHANGES)} exchanges, {len(STORIES)} groups of clients\n")

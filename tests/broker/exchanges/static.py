@@ -1,0 +1,121 @@
+"""Static members: instances that outlive their member ids."""
+
+from __future__ import annotations
+
+from ..acting import Group
+from .table import exchange
+
+ABOUT = "static members"
+
+FENCED_INSTANCE_ID, UNRELEASED_INSTANCE_ID, UNKNOWN_MEMBER_ID = 82, 111, 25
+FENCED_MEMBER_EPOCH = 110
+
+
+@exchange(
+    ABOUT,
+    "static-restart",
+    "Leaves with -2, comes back under a new id: eight records, no epoch, its partitions again",
+)
+def _(group: Group) -> None:
+    group.topic("foo", 4)
+    group.at_once()
+    group.join("A", ["foo"], instanceId="i")
+    group.join("B", ["foo"], instanceId="j")
+    group.settle_static("A", "i", "B", "j")
+    group.beat("A", -2, instanceId="i")
+    group.describe()
+    group.join("A2", ["foo"], instanceId="i", client="another")
+    group.settle_static("A2", "i", "B", "j")
+    group.describe()
+
+
+@exchange(ABOUT, "static-same-id", "Comes back under the id it had")
+def _(group: Group) -> None:
+    group.topic("foo", 3)
+    group.at_once()
+    group.join("A", ["foo"], instanceId="i")
+    group.beat("A", -2, instanceId="i")
+    group.beat("A", -2, instanceId="i")
+    group.beat("A", 2, instanceId="i", error=FENCED_MEMBER_EPOCH)
+    group.join("A", ["foo"], instanceId="i")
+    group.beat("A", instanceId="i")
+
+
+@exchange(ABOUT, "static-held", "A second holder while the first is there is refused, the holder itself too")
+def _(group: Group) -> None:
+    group.topic("foo", 3)
+    group.join("A", ["foo"], instanceId="i")
+    group.join("B", ["foo"], instanceId="i", error=UNRELEASED_INSTANCE_ID)
+    group.join("A", ["foo"], instanceId="i", error=UNRELEASED_INSTANCE_ID)
+
+
+@exchange(ABOUT, "static-fenced", "Requests under an instance that another member holds by now")
+def _(group: Group) -> None:
+    group.topic("foo", 3)
+    group.join("A", ["foo"], instanceId="i")
+    group.beat("A", -2, instanceId="i")
+    group.join("B", ["foo"], instanceId="i")
+    group.beat("A", 2, instanceId="i", error=FENCED_INSTANCE_ID)
+    group.beat("A", -1, instanceId="i", error=FENCED_INSTANCE_ID)
+    group.beat("A", -2, instanceId="i", error=FENCED_INSTANCE_ID)
+    group.beat("A", 2, error=UNKNOWN_MEMBER_ID)
+    group.leave("B")
+
+
+@exchange(
+    ABOUT, "static-expires", "Not back in time: the session that runs from the last heartbeat removes it"
+)
+def _(group: Group) -> None:
+    group.topic("foo", 4)
+    group.at_once()
+    group.configure(session_timeout_ms=1_500, heartbeat_interval_ms=300)
+    group.join("A", ["foo"], instanceId="i")
+    group.join("B", ["foo"])
+    group.settle_static("A", "i", "B", None)
+    group.beat("A", -2, instanceId="i")
+    group.alive(3.0, "B")
+    group.join("A2", ["foo"], instanceId="i")
+
+
+@exchange(ABOUT, "static-gone-for-good", "A static member leaves with -1, by its id alone too")
+def _(group: Group) -> None:
+    group.topic("foo", 2)
+    group.join("A", ["foo"], instanceId="i")
+    group.leave("A", instanceId="i")
+    group.join("B", ["foo"], instanceId="i")
+    group.leave("B")
+
+
+@exchange(
+    ABOUT,
+    "static-left-while-revoking",
+    "-2 of a member that was to give something up frees that at once; what it keeps stays held",
+)
+def _(group: Group) -> None:
+    group.topic("foo", 6)
+    group.at_once()
+    group.join("A", ["foo"], instanceId="i")
+    group.join("B", ["foo"])
+    group.beat("A", instanceId="i")
+    group.beat("A", -2, instanceId="i")
+    group.ack("B")
+    group.ack("B")
+    group.join("A2", ["foo"], instanceId="i")
+    group.settle_static("A2", "i", "B", None)
+
+
+@exchange(ABOUT, "static-other-subscription", "Comes back with other topics, another assignor, another rack")
+def _(group: Group) -> None:
+    group.topic("foo", 3)
+    group.topic("bar", 2)
+    group.at_once()
+    group.join("A", ["foo"], instanceId="i")
+    group.join("B", ["foo"])
+    group.settle_static("A", "i", "B", None)
+    group.beat("A", -2, instanceId="i")
+    group.join("A2", ["bar"], instanceId="i", serverAssignor="range", rackId="r")
+    group.settle_static("A2", "i", "B", None)
+    group.beat("A2", -2, instanceId="i")
+    group.leave("B")
+    group.join("A3", ["foo", "bar"], instanceId="i")
+    group.settle_static("A3", "i")

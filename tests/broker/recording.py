@@ -1,0 +1,67 @@
+"""A recording as ``conform`` takes it, in two small files: the group requests, and the segments of both logs.
+
+``python -m tests.broker.recording FOLDER`` makes the one that is kept as a fixture anew: real clients on a real broker.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import sys
+import tarfile
+import tempfile
+from pathlib import Path
+
+from groups.wire.logs.request_log import LoggedRequest, json_line, read_request_log
+from simulations.conformance import GROUP_APIS
+
+REQUESTS, SEGMENTS = "requests.jsonl.gz", "segments.tar.gz"
+
+
+def keep(log: Path, data: Path, folder: Path) -> None:
+    """Writes both files; the same recording gives the same bytes."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with log.open() as lines:
+        kept = [
+            json.dumps(json_line(each), separators=(",", ":"))
+            for each in read_request_log(lines, apis=GROUP_APIS)
+            if isinstance(each, LoggedRequest)
+        ]
+    packed = gzip.compress("".join(f"{line}\n" for line in kept).encode(), mtime=0)
+    (folder / REQUESTS).write_bytes(packed)
+    told = io.BytesIO()
+    with tarfile.open(fileobj=told, mode="w") as archive:
+        for pattern in ("__consumer_offsets-*/*.log", "__cluster_metadata-0/*.log"):
+            for segment in sorted(data.glob(pattern)):
+                content = segment.read_bytes()
+                member = tarfile.TarInfo(str(segment.relative_to(data)))
+                member.size = len(content)
+                archive.addfile(member, io.BytesIO(content))
+    (folder / SEGMENTS).write_bytes(gzip.compress(told.getvalue(), mtime=0))
+
+
+def unpack(folder: Path, into: Path) -> Path:
+    """The segments' folder."""
+    with tarfile.open(folder / SEGMENTS) as archive:
+        archive.extractall(into, filter="data")
+    return into
+
+
+def main() -> int:
+    from . import real_clients
+    from .node import running
+    from .played import SETTINGS
+
+    folder = Path(sys.argv[1])
+    with tempfile.TemporaryDirectory() as place:
+        with running(Path(place) / "node", SETTINGS, request_log=True) as node:
+            problems = real_clients.play(node)
+        for group, problem in problems.items():
+            sys.stderr.write(f"{group}: {problem}\n")
+        keep(node.folder / "broker.log.requests", node.data, folder)
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,298 @@
+"""``conform`` on a recording of real clients with a real broker, as it is and with lies put into it."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from groups.history.entries import Entry, Kind
+from groups.history.recorder import Recorder
+from simulations.conformance import (
+    BadSetting,
+    Judge,
+    NotJudged,
+    Recording,
+    Written,
+    recordings,
+    report,
+    settings_of,
+)
+from simulations.recorded_files import Files, read
+from tests.broker.recording import REQUESTS, unpack
+
+RECORDED = Path(__file__).resolve().parent / "fixtures" / "recorded-clients"
+
+SETTINGS = {
+    "group.consumer.session.timeout.ms": "6000",
+    "group.consumer.min.session.timeout.ms": "1000",
+    "group.consumer.heartbeat.interval.ms": "1000",
+    "group.consumer.min.heartbeat.interval.ms": "200",
+    "group.consumer.max.size": "5",
+}
+
+EVERY = 9
+"""All of them were tried once; each takes a quarter of a second."""
+
+REQUESTS_JUDGED, RECORDS_JUDGED = 194, 184
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return unpack(RECORDED, tmp_path_factory.mktemp("recorded"))
+
+
+@pytest.fixture(scope="module")
+def files(data: Path) -> Files:
+    return read(str(RECORDED / REQUESTS), [str(data)], timedelta())
+
+
+def judged(files: Files, **settings: str) -> dict[str, Any]:
+    not_judged = NotJudged()
+    judges = judges_of(files, not_judged, **settings)
+    return report([judge.tally for judge in judges], not_judged)
+
+
+def judges_of(files: Files, not_judged: NotJudged, **settings: str) -> list[Judge]:
+    told = settings_of({**SETTINGS, **{name.replace("_", "."): text for name, text in settings.items()}})
+    judges = [
+        Judge(recording, told)
+        for recording in recordings(files.requests, files.written, files.images, not_judged)
+    ]
+    for judge in judges:
+        judge.judge()
+    return judges
+
+
+def altered(files: Files, group: str, alter: Callable[[list[Written]], list[Written]]) -> Files:
+    written = {**files.written, group: alter(list(files.written[group]))}
+    return Files(requests=files.requests, written=written, images=files.images)
+
+
+def test_what_real_clients_did_is_what_the_simulated_coordinator_would_have_answered_and_written(
+    files: Files,
+) -> None:
+    assert files.problems == []
+    assert judged(files) == {
+        "requests": REQUESTS_JUDGED,
+        "responses": {"equal": REQUESTS_JUDGED, "different": 0},
+        "records": {"equal": RECORDS_JUDGED, "different": 0, "missing": 0, "extra": 0},
+        "groups": 5,
+        "loaded": 0,
+        "not_judged": [{"reason": "coordinator not ready", "requests": 34, "records": 0}],
+        "differences": [],
+    }
+
+
+def test_an_answer_that_the_broker_did_not_give_is_the_one_difference(files: Files) -> None:
+    lied = list(files.requests)
+    at = next(n for n, each in enumerate(lied) if each.response.get("memberEpoch") == 3)
+    lied[at] = replaced(lied[at], response={**lied[at].response, "memberEpoch": 9})
+    found = judged(Files(requests=lied, written=files.written, images=files.images))
+    (difference,) = found["differences"]
+    assert difference["what"].endswith("memberEpoch")
+    assert (difference["recorded"], difference["simulated"]) == (9, 3)
+    assert found["responses"] == {"equal": REQUESTS_JUDGED - 1, "different": 1}
+    assert found["records"]["equal"] == RECORDS_JUDGED
+
+
+@pytest.mark.parametrize("group", ["clients-join-leave-kill", "clients-regex", "clients-static"])
+def test_a_record_that_is_missing_from_the_log_is_found_whichever_it_is(files: Files, group: str) -> None:
+    for gone in range(1, len(files.written[group]), EVERY):
+        found = judged_group(
+            altered(files, group, lambda records, n=gone: records[:n] + records[n + 1 :]), group
+        )
+        assert found["differences"], f"without record {gone} nothing was said"
+
+
+def test_a_field_of_a_record_that_is_otherwise_is_told_with_both_values(files: Files) -> None:
+    group = "clients-join-leave-kill"
+
+    def reorder(records: list[Written]) -> list[Written]:
+        at = next(n for n, each in enumerate(records) if targets_two(each))
+        value = records[at].payload["value"]
+        (topic,) = value["topicPartitions"]
+        turned = {**topic, "partitions": topic["partitions"][::-1]}
+        payload = {**records[at].payload, "value": {**value, "topicPartitions": [turned]}}
+        return [*records[:at], replaced(records[at], payload=payload), *records[at + 1 :]]
+
+    found = judged_group(altered(files, group, reorder), group)
+    assert found["records"]["different"] == 1
+    assert found["records"]["missing"] == found["records"]["extra"] == 0
+    difference = found["differences"][0]
+    assert difference["what"].startswith("record of type 7 at offset ")
+    assert difference["recorded"] != difference["simulated"]
+
+
+def targets_two(written: Written) -> bool:
+    value = written.payload["value"]
+    return (
+        written.payload["type"] == 7
+        and value is not None
+        and any(len(topic["partitions"]) > 1 for topic in value["topicPartitions"])
+    )
+
+
+def test_a_removal_before_any_timer_could_run_out_is_explained_by_nothing(files: Files) -> None:
+    """The broker's session timeout told as a minute: what the log shows after three seconds is then too early."""
+    group = "clients-static"
+    without_configs = tuple(replaced(change, configs=None) for change in files.images)
+    told = Files(requests=files.requests, written=files.written, images=without_configs)
+    not_judged = NotJudged()
+    (judge,) = [
+        judge
+        for judge in judges_of(told, not_judged, group_consumer_session_timeout_ms="60000")
+        if judge.recording.group == group
+    ]
+    assert any("which nothing explains" in each.what for each in judge.tally.differences)
+
+
+def test_a_member_that_stays_beyond_its_session_is_told_once(files: Files) -> None:
+    group = "clients-join-leave-kill"
+    bare = [
+        each
+        for each in files.requests
+        if each.request.get("groupId") == group and each.api == "CONSUMER_GROUP_HEARTBEAT"
+    ]
+    joined = bare[-1]
+    later = [
+        replaced(each, done_ms=each.done_ms + 60_000) if each is joined else each for each in files.requests
+    ]
+    records = [
+        replaced(each, at_ms=each.at_ms + 60_000) if each.at_ms > joined.arrived_ms - 5 else each
+        for each in files.written[group]
+    ]
+    told = Files(requests=later, written={**files.written, group: records}, images=files.images)
+    found = judged_group(told, group)
+    assert [each["recorded"] for each in found["differences"]].count("the member stays") == 1
+
+
+def test_records_from_before_the_first_request_are_loaded_and_the_rest_is_judged(files: Files) -> None:
+    group = "clients-join-leave-kill"
+    own = [each for each in files.requests if each.request.get("groupId") == group]
+    half = own[len(own) // 2]
+    later = [each for each in files.requests if each.arrived_ms > half.done_ms + 20]
+    found = judged_group(Files(requests=later, written=files.written, images=files.images), group)
+    assert found["loaded"] > 5
+    assert found["differences"] == []
+
+
+def test_classic_share_and_streams_groups_are_named_and_counted_but_not_judged(files: Files) -> None:
+    first = files.requests[0]
+    asked = [
+        replaced(first, api="JOIN_GROUP", request={"groupId": "old"}, response={"errorCode": 0}),
+        replaced(first, api="SHARE_GROUP_HEARTBEAT", request={"groupId": "sh"}, response={"errorCode": 0}),
+        replaced(first, api="STREAMS_GROUP_HEARTBEAT", request={"groupId": "st"}, response={"errorCode": 0}),
+    ]
+    found = judged(Files(requests=asked, images=files.images))
+    assert found["requests"] == found["groups"] == 0
+    assert found["not_judged"] == [
+        {"reason": "classic group", "requests": 1, "records": 0},
+        {"reason": "share group", "requests": 1, "records": 0},
+        {"reason": "streams group", "requests": 1, "records": 0},
+    ]
+
+
+def test_the_story_of_a_recording_folds_without_an_anomaly_and_holds_every_record(files: Files) -> None:
+    for judge in judges_of(files, NotJudged()):
+        entries = judge.story.entries
+        assert [entry.sequence for entry in entries] == list(range(1, len(entries) + 1))
+        records = [entry.payload for entry in entries if entry.kind is Kind.RECORD]
+        assert records == [written.payload for written in judge.recording.written]
+        recorder = Recorder(group=judge.recording.group)
+        for entry in entries:
+            recorder.add(entry)
+        batch = recorder.flush(final=True)
+        assert batch is not None
+        assert batch.summary["state"] == "Empty"
+
+
+def test_the_command_answers_with_the_report_and_writes_a_timeline(
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    timeline = tmp_path / "timeline.jsonl"
+    words = [word for name, text in SETTINGS.items() for word in ("--set", f"{name}={text}")]
+    call_command(
+        *("conform", "--requests", str(RECORDED / REQUESTS), str(data), "--group", "clients-static"),
+        *("--timeline", str(timeline), *words),
+    )
+    told = json.loads(capsys.readouterr().out)
+    assert told["differences"] == []
+    assert told["groups"] == 1
+    entries = [Entry.from_json(json.loads(line)) for line in timeline.read_text().splitlines()]
+    assert {entry.kind for entry in entries} >= {Kind.REQUEST, Kind.RESPONSE, Kind.RECORD, Kind.TIMER}
+
+
+def test_the_command_ends_with_1_where_something_differs(
+    data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(CommandError, match="differences, the first at") as ended:
+        call_command(
+            "conform", "--requests", str(RECORDED / REQUESTS), str(data), "--group", "clients-static"
+        )
+    assert ended.value.returncode == 1
+    told = json.loads(capsys.readouterr().out)
+    assert told["differences"][0]["what"].endswith("heartbeatIntervalMs") or told["differences"]
+
+
+def bad_words(data: Path, tmp_path: Path) -> Iterator[tuple[list[str], str]]:
+    log, place = str(RECORDED / REQUESTS), str(data)
+    empty = tmp_path / "empty.log"
+    empty.write_text("nothing of the kind\n")
+    topics = tmp_path / "topics.json"
+    topics.write_text('{"AAAAAAAAAAAAAAAAAAAAAQ": "foo"}')
+    yield ["--requests", log, place, "--set", "group.max.size"], "expected KEY=VALUE"
+    yield ["--requests", log, place, "--set", "log.dirs=/x"], "log.dirs is no setting that counts here"
+    yield ["--requests", log, place, "--set", "group.consumer.max.size=many"], "expected a whole number"
+    yield ["--requests", log, place, "--utc-offset", "CET"], "expected a sign, hours and minutes"
+    yield ["--requests", "nowhere.log", place], "No such file"
+    yield ["--requests", str(empty), place], "holds no group request"
+    yield ["--requests", log, str(empty)], "give segments of __cluster_metadata"
+    yield ["--requests", log, place, "--topics", str(topics)], "foo has no partition count"
+    yield ["--requests", log, place, "--timeline", "x.jsonl"], "--timeline takes one group"
+    yield ["--requests", log, place, "--group", "nobody"], "no request of that group"
+
+
+def test_bad_words_end_with_2_and_one_line(data: Path, tmp_path: Path) -> None:
+    for words, says in bad_words(data, tmp_path):
+        with pytest.raises(CommandError, match=says) as ended:
+            call_command("conform", *words)
+        assert ended.value.returncode == 2
+        assert "\n" not in str(ended.value)
+
+
+def test_settings_are_told_by_kafkas_names() -> None:
+    assert settings_of({"group.consumer.assignors": "range, uniform"}).assignors == ("range", "uniform")
+    with pytest.raises(BadSetting, match="sticky is not simulated"):
+        settings_of({"group.consumer.assignors": "sticky"})
+
+
+def judged_group(files: Files, group: str) -> dict[str, Any]:
+    not_judged = NotJudged()
+    found = list(recordings(files.requests, files.written, files.images, not_judged, only=group))
+    judge = Judge(found[0], settings_of(SETTINGS))
+    judge.judge()
+    return report([judge.tally], not_judged)
+
+
+def replaced(value: Any, **fields: Any) -> Any:
+    return replace(value, **fields)
+
+
+def test_the_recording_is_small_enough_to_be_kept() -> None:
+    assert sum(file.stat().st_size for file in RECORDED.iterdir()) < 300_000
+    with gzip.open(RECORDED / REQUESTS, "rt") as lines:
+        assert sum(1 for _ in lines) == REQUESTS_JUDGED + 34
+
+
+def test_a_recording_can_be_read_as_values(files: Files) -> None:
+    assert isinstance(
+        next(iter(recordings(files.requests, files.written, files.images, NotJudged()))), Recording
+    )
