@@ -274,5 +274,6 @@ def _is_steady(request: Heartbeat, outcome: Outcome[Any]) -> bool:
         and not answer.error_code
         and answer.member_epoch == request.member_epoch
         and answer.assigned is None
+        and not answer.compute
         and all(isinstance(each, TimerStart) and each.timer == SESSION for each in outcome.timers)
     )

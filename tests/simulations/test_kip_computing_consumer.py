@@ -6,6 +6,10 @@ from random import Random
 
 import pytest
 
+from groups.history.entries import Kind
+from groups.history.fold import replay
+from groups.history.state import initial_state
+from simulations import studies
 from simulations.assignors.client_side import CLIENT_ASSIGNORS
 from simulations.clients import ConsumerConfig
 from simulations.clients.computing import ComputingConsumer
@@ -14,6 +18,7 @@ from simulations.clients.requests import Request
 from simulations.coordinator.client_messages import InstallAssignment, PrepareAssignment
 from simulations.coordinator.messages import Heartbeat
 from simulations.coordinator.outcome import ASSIGNMENT, COMPUTE, TimerStart
+from simulations.engine import acting, run
 from tests.simulations.broker import FOO, GROUP, Broker
 
 STEP_MS = 500
@@ -136,3 +141,25 @@ def test_a_copy_goes_on_like_the_first_and_is_told_alike() -> None:
     assert twin.canonical(int) == first.canonical(int)
     world.run(30)
     assert twin.canonical(int) != first.canonical(int)
+
+
+def test_a_whole_run_with_such_consumers_comes_to_rest_and_breaks_no_invariant(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(
+        acting,
+        "Consumer",
+        lambda config: ComputingConsumer(config, (CLIENT_ASSIGNORS["sticky"](),)),
+    )
+    entries = list(run(studies.load("kip848-basic"), "kip", 1))
+    asked = {entry.payload["api"] for entry in entries if entry.kind is Kind.REQUEST}
+    assert {"ConsumerGroupPrepareAssignment", "ConsumerGroupInstallAssignment"} <= asked
+    broken = [
+        entry for entry in entries if entry.kind is Kind.FAULT and entry.payload["fault"] == "invariant"
+    ]
+    assert broken == []
+    state = initial_state(studies.load("kip848-basic").group, "kip")
+    for entry in entries:
+        state = replay(state, entry)
+    members = state.consumer.members.values()
+    assert sorted(sum(map(len, member.assigned.values())) for member in members) == [1, 1, 1]
