@@ -44,7 +44,8 @@ class ClientChecks:
         travel_ms: int,
     ) -> None:
         self.owned: dict[str, set[Partition]] = {}
-        self.behind: dict[str, None] = {}
+        self.behind: dict[str, int] = {}
+        self._now_ms = 0
         self.windows: list[ZombieWindow] = []
         self._violations = violations
         self._topics = topics
@@ -104,6 +105,7 @@ class ClientChecks:
         A client names what it owns only when it has begun with it. A heartbeat that it sent before, while it still
         acknowledged an older assignment, is taken to say that it is rid of what it is about to begin with.
         """
+        self._now_ms = entry.at_ms
         for who, old in self._group.touched.items():
             new = self._group.members.get(who)
             if new is not None and old is not None and new.epoch > 0 and who in self.owned:
@@ -116,6 +118,7 @@ class ClientChecks:
 
     def callback(self, entry: Entry) -> None:
         payload, who = entry.payload, entry.actor
+        self._now_ms = entry.at_ms
         partitions = {
             (str(name), int(number)) for name, numbers in payload["partitions"].items() for number in numbers
         }
@@ -216,13 +219,13 @@ class ClientChecks:
             self.windows[at] = replace(self.windows[at], until_ms=at_ms)
 
     def _compare(self, who: str) -> None:
-        """Keeps account of whose client owns something else than is assigned."""
+        """Keeps account of whose client owns something else than is assigned, and since when."""
         member = self._group.members.get(who)
-        self.behind.pop(who, None)
+        since_ms = self.behind.pop(who, self._now_ms)
         if member is not None and who in self.owned:
             assigned = set(self._topics.named(member.assigned))
             if self.owned[who] != assigned:
-                self.behind[who] = None
+                self.behind[who] = since_ms
 
     def _commits(self, entry: Entry) -> None:
         who = entry.actor

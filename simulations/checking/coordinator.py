@@ -19,6 +19,8 @@ from simulations.checking.violations import Violation, Violations, named
 
 FENCED_MEMBER_EPOCH: Final = 110
 UNKNOWN_MEMBER_ID: Final = 25
+REGULAR_EXPRESSION: Final = 16
+"""The record's type; a heartbeat's own batch never begins with it."""
 TURNED_AWAY: Final = (14, 15, 16)
 """Answers of a broker that is not the coordinator, or not yet; it runs no timers."""
 
@@ -191,8 +193,8 @@ class GroupChecks:
     def _begin_unit(self, entry: Entry) -> None:
         self._unit = entry
         asked = self._asked.get(entry.cause or 0)
-        if asked is None:
-            return
+        if asked is None or entry.payload["type"] == REGULAR_EXPRESSION:
+            return  # A resolution was asked for by the request, and is written on its own.
         if asked.wrote:
             who, proof = asked.entry.actor, (asked.entry.sequence, asked.wrote, entry.sequence)
             self._add("one_batch", f"The request of {who} writes a second time", proof, who)

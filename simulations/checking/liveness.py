@@ -13,7 +13,7 @@ from groups.history.entries import Entry
 from groups.history.state import Semantics
 from simulations.checking.clients import ClientChecks
 from simulations.checking.coordinator import GroupChecks
-from simulations.checking.model import UNREVOKED
+from simulations.checking.model import UNREVOKED, Member
 from simulations.checking.violations import Violations
 
 HEARTBEAT_ROUNDS: Final = 4
@@ -143,7 +143,7 @@ class LivenessChecks:
                         self._wait(entry, who)
                 elif self._kafka:
                     self._waits.pop(who, None)
-            if old is None or new is None or (old.names, old.regex) != (new.names, new.regex):
+            if old is None or new is None or _comes_or_goes(old, new):
                 self.disturbed(entry)
 
     def rebalance_timer(self, entry: Entry, who: str) -> None:
@@ -190,7 +190,7 @@ class LivenessChecks:
             return
         bound_ms = self._bounds.convergence_ms(self._rebalance_timeout_ms) + self._waits_ms
         if at_ms - self._disturbed.at_ms > bound_ms:
-            self.demand(sequence)
+            self.demand(sequence, at_ms - bound_ms)
 
     def has_rested(self, at_ms: int, for_ms: int) -> bool:
         """Converged, and undisturbed for longer than this."""
@@ -198,8 +198,11 @@ class LivenessChecks:
             return False
         return not self._group.members or (self._group.converged and not self._clients.behind)
 
-    def demand(self, sequence: int) -> None:
-        """Whatever the bound: the group has to have converged by now."""
+    def demand(self, sequence: int, before_ms: int | None = None) -> None:
+        """Whatever the bound: the group has to have converged by now.
+
+        A client may be about to give up what it has, to leave: it counts if it was behind ``before_ms`` already.
+        """
         group = self._group
         since = self._disturbed.sequence if self._disturbed is not None else 0
         if group.members and not group.converged:
@@ -213,8 +216,16 @@ class LivenessChecks:
                     says = f"{len(late)} members, {late[0]} among them, do not reach epoch {group.epoch}"
                 self._violations.add("members_converge", says, proof, late)
             self._demanded = True
-        elif self._clients.behind:
-            late = sorted(self._clients.behind)
+        elif late := sorted(
+            who
+            for who, since_ms in self._clients.behind.items()
+            if before_ms is None or since_ms <= before_ms
+        ):
             says = f"The client of {late[0]} does not own what is assigned to it"
             self._violations.add("partitions_processed", says, (since, sequence), late)
             self._demanded = True
+
+
+def _comes_or_goes(old: Member, new: Member) -> bool:
+    """Whether it subscribes otherwise, or, a static one, leaves for now or is back."""
+    return (old.names, old.regex, old.epoch < 0) != (new.names, new.regex, new.epoch < 0)

@@ -117,7 +117,8 @@ class TargetChecks:
         self._dirty.clear()
         if self._is_new and self._is_current:
             self._is_new = False
-            self._is_whole(entry)
+            if all(self._is_resolved(member) for member in members.values()):
+                self._is_whole(entry)
 
     def is_reached(self, entry: Entry, name: str, member: Member, group_epoch: int) -> None:
         """A STABLE member at the assignment epoch has its target."""
@@ -140,8 +141,8 @@ class TargetChecks:
                 says = f"{named(which)} is in the targets of {' and '.join(who)}"
                 proof = (*(self.wrote_of(other) for other in who), entry.sequence)
                 self._violations.add("whole_target", says, proof, who, which)
-        if name not in members or members[name].regex not in ("", *topics.matched):
-            return  # What an expression matches that nobody has resolved yet is not known.
+        if name not in members or not self._is_resolved(members[name]):
+            return
         known = {held[0] for held in self.of(name)}
         strange = {topic_id for topic_id in known if topics.names.get(topic_id, topic_id) not in names}
         if strange:
@@ -150,6 +151,10 @@ class TargetChecks:
             proof = (self.wrote_of(name), entry.sequence)
             self._violations.add("whole_target", says, proof, (name,), which)
         self.is_reached(entry, name, members[name], self.epoch)
+
+    def _is_resolved(self, member: Member) -> bool:
+        """What an expression matches is not known before it is resolved; the proposal has no record of it."""
+        return member.regex == "" or member.regex in self._topics.matched
 
     def _is_whole(self, entry: Entry) -> None:
         for name, partitions in self._topics.counts.items():

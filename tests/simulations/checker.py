@@ -16,6 +16,7 @@ Partition = tuple[str, int]
 STABLE, UNREVOKED, UNRELEASED = 0, 1, 2
 UNKNOWN_MEMBER_ID, FENCED_MEMBER_EPOCH = 25, 110
 FENCED_INSTANCE_ID, UNRELEASED_INSTANCE_ID = 82, 111
+COORDINATOR_LOAD_IN_PROGRESS, NOT_COORDINATOR = 14, 16
 LEFT_FOR_NOW = -2
 
 
@@ -26,6 +27,7 @@ class Member:
     state: int = STABLE
     instance: str | None = None
     names: frozenset[str] = frozenset()
+    regex: str = ""
     assigned: dict[Partition, int | None] = field(default_factory=dict)
     pending: dict[Partition, int | None] = field(default_factory=dict)
 
@@ -58,6 +60,8 @@ class Checker:
         self.members: dict[str, Member] = {}
         self.target: dict[str, set[Partition]] = {}
         self.topics: dict[str, dict[str, Any]] = {}
+        self.names: dict[str, str] = {}
+        self.matched: dict[str, frozenset[str]] = {}
         self.sessions: set[str] = set()
         self.rebalances: set[str] = set()
         self.revoked: dict[str, set[Partition]] = {}
@@ -83,7 +87,11 @@ class Checker:
             case Kind.CALLBACK:
                 self._callback(entry)
             case Kind.NOTE if entry.payload["note"] == "topics":
-                self.topics.update(entry.payload["topics"])
+                told = entry.payload["topics"]
+                self.topics = {
+                    name: topic for name, topic in {**self.topics, **told}.items() if topic is not None
+                }
+                self.names |= {topic["id"]: name for name, topic in self.topics.items()}
                 self.metadata_is_current = not self.members
             case Kind.REQUEST:
                 body = self.told[entry.sequence] = entry.payload["body"]
@@ -96,6 +104,8 @@ class Checker:
                     FENCED_MEMBER_EPOCH,
                     FENCED_INSTANCE_ID,
                     UNRELEASED_INSTANCE_ID,
+                    COORDINATOR_LOAD_IN_PROGRESS,
+                    NOT_COORDINATOR,
                 ), "a sound client makes no other mistake"
             case Kind.RESPONSE if (answer := entry.payload["body"].get("assignment")) is not None:
                 member, name = self.members.get(entry.payload["to"], Member()), entry.payload["to"]
@@ -105,7 +115,15 @@ class Checker:
                 )
             case Kind.FAULT if entry.payload["fault"] == "kill":
                 self.owned.pop(entry.actor, None)
-        if entry.kind is Kind.RESPONSE or entry.payload.get("steady"):
+            case Kind.FAULT if entry.payload["fault"] == "fail_over":
+                self.sessions.clear()
+                self.rebalances.clear()
+                self.told_less.clear()
+        loads = entry.payload.get("body", {}).get("errorCode") in (
+            COORDINATOR_LOAD_IN_PROGRESS,
+            NOT_COORDINATOR,
+        )
+        if (entry.kind is Kind.RESPONSE or entry.payload.get("steady")) and not loads:
             self._timers_run()
 
     def _record(self, entry: Entry) -> None:
@@ -127,6 +145,7 @@ class Checker:
             case 5:
                 member = self.members.setdefault(name, Member())
                 member.names, member.instance = frozenset(value["subscribedTopicNames"]), value["instanceId"]
+                member.regex = value.get("subscribedTopicRegex") or ""
             case 6:
                 assert value["assignmentEpoch"] > self.target_epoch, "each target has a new epoch"
                 self.target_epoch = value["assignmentEpoch"]
@@ -135,6 +154,8 @@ class Checker:
                 self.target.pop(name, None)
             case 7:
                 self.target[name] = set(listed(value["topicPartitions"]))
+            case 16:
+                self.matched[key["regularExpression"]] = frozenset(value["topics"] if value else ())
             case 8:
                 member = self.members.setdefault(name, Member())
                 if value is None:
@@ -190,12 +211,18 @@ class Checker:
             self._target_is_whole()
 
     def _target_is_whole(self) -> None:
-        names = {name for member in self.members.values() for name in member.names}
+        if any(member.regex not in ("", *self.matched) for member in self.members.values()):
+            return  # The proposal keeps no record of what an expression matches.
+        subscribed = {
+            name: member.names | self.matched.get(member.regex, frozenset())
+            for name, member in self.members.items()
+        }
+        names = {name for topics in subscribed.values() for name in topics if name in self.topics}
         ids = {self.topics[name]["id"]: name for name in names}
         given = [partition for owned in self.target.values() for partition in owned]
         assert len(given) == len(set(given)), "the target gives a partition once"
         for name, owned in self.target.items():
-            assert {ids.get(topic_id) for topic_id, _ in owned} <= self.members[name].names
+            assert {self.names[topic_id] for topic_id, _ in owned} <= subscribed[name]
         if self.metadata_is_current:
             assert set(given) == {
                 (topic_id, number)
@@ -228,8 +255,8 @@ class Checker:
         assert rebalances == recorded | (self.told_less & self.members.keys())
 
     def _callback(self, entry: Entry) -> None:
-        named = entry.payload["partitions"]
-        partitions = {(self.topics[name]["id"], number) for name in named for number in named[name]}
+        named, ids = entry.payload["partitions"], {name: topic_id for topic_id, name in self.names.items()}
+        partitions = {(ids[name], number) for name in named for number in named[name]}
         owned = self.owned.setdefault(entry.actor, set())
         revoked = self.revoked.setdefault(entry.actor, set())
         match entry.payload["callback"], entry.payload["phase"]:

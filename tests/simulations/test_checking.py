@@ -202,6 +202,13 @@ def stays_silent(log: Log) -> None:
     log.at(6_001).heartbeat("A", 2, steady=True)
 
 
+def member_without_its_last_tombstone(log: Log) -> None:
+    """Its current assignment stays in the log, and makes it again when the other tombstones are gone."""
+    request = log.heartbeat("A", -1)
+    log.write(record(7, {"memberId": "A"}, None), record(5, {"memberId": "A"}, None), epoch(3), cause=request)
+    log.fault("fail_over")
+
+
 BREAKS: dict[str, tuple[Callable[[Log], object], tuple[int, ...]]] = {
     "one_holder": (by_heartbeat(current("B", 2, [0]), member="B", owned=()), (9, 16)),
     "group_epochs": (by_heartbeat(epoch(5)), (5, 16)),
@@ -215,6 +222,7 @@ BREAKS: dict[str, tuple[Callable[[Log], object], tuple[int, ...]]] = {
     "revoked_by_acknowledgement": (by_heartbeat(current("A", 2, [0])), (9, 15, 16)),
     "gained_from_target": (by_heartbeat(current("B", 2, [0]), member="B", owned=()), (7, 16)),
     "assignment_epochs": (by_heartbeat(current("A", 2, [0, 1], since=1)), (6, 16)),
+    "compacted_log": (member_without_its_last_tombstone, (19,)),
     "session": (session, (10, 17)),
     "one_batch": (one_batch, (15, 16, 17)),
     "lost_answer": (lost_answer, (19, 20)),
