@@ -18,7 +18,11 @@ def step(m: Memory, now_ms: int, effects: list[Effect]) -> bool:
         # Nothing runs any more but the callback of the close itself.
         if not m.events or m.events[0].purpose is not Purpose.CLOSE:
             return False
-    elif m.wish is not None and not any(event.purpose is Purpose.LOSE for event in m.events):
+    elif (
+        m.wish is not None
+        and m.leaving is None
+        and not any(event.purpose is Purpose.LOSE for event in m.events)
+    ):
         m.polled_ms = now_ms
         leaving.begin(m, m.wish, now_ms, effects)
         return True

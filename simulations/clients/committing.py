@@ -53,13 +53,18 @@ def _automatic(m: Memory, now_ms: int) -> bool:
     config = m.config
     if not config.auto_commit or now_ms < m.auto_commit_ms or not m.owned or not m.polls(now_ms):
         return False
-    if any(commit.kind is CommitKind.INTERVAL for commit in m.commits):
+    if _commits_by_itself(m):
         return False
     m.auto_commit_ms = now_ms + config.auto_commit_interval_ms
     offsets = config.positions(m.owned, now_ms) if config.positions is not None else ()
     if offsets:
-        m.commits += (Commit(CommitKind.INTERVAL, offsets),)
+        m.commits += (Commit(CommitKind.INTERVAL, offsets, deadline_ms=now_ms + config.request_timeout_ms),)
     return True
+
+
+def _commits_by_itself(m: Memory) -> bool:
+    """Whether an automatic commit is under way: until it is over, none is due."""
+    return any(commit.kind is CommitKind.INTERVAL for commit in m.commits)
 
 
 def due_ms(m: Memory, now_ms: int) -> int:
@@ -70,7 +75,7 @@ def due_ms(m: Memory, now_ms: int) -> int:
             due = min(due, commit.expires_ms)
         else:
             due = min(due, commit.deadline_ms, commit.next_ms if m.lookup.known else FOREVER)
-    if m.config.auto_commit and m.owned and m.polls(now_ms):
+    if m.config.auto_commit and m.owned and m.polls(now_ms) and not _commits_by_itself(m):
         due = min(due, m.auto_commit_ms)
     return due
 

@@ -230,10 +230,11 @@ class Consumer:
         """``commitAsync``, with the present epoch. Without the time nobody waits for its answer."""
         if not offsets:
             return []
-        commit = Commit(CommitKind.ASYNC, offsets)
         if now_ms is None:
+            commit = Commit(CommitKind.ASYNC, offsets)
             return [Send(request=committing.request_for(self._m, commit))]
-        self._m.commits += (commit,)
+        deadline_ms = now_ms + self._m.config.request_timeout_ms
+        self._m.commits += (Commit(CommitKind.ASYNC, offsets, deadline_ms=deadline_ms),)
         return self._settle(now_ms, [])
 
     def commit_sync(self, offsets: tuple[CommittedOffset, ...], now_ms: int) -> list[Effect]:

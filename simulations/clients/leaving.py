@@ -69,7 +69,7 @@ def gave_up(m: Memory) -> None:
         m.enter(MemberState.PREPARE_LEAVING)
     if m.state is MemberState.PREPARE_LEAVING:
         start(m)
-    elif m.state is MemberState.UNSUBSCRIBED:
+    elif m.state is MemberState.UNSUBSCRIBED and m.in_flight is not None:
         _forget(m)
     else:
         _out_already(m)
