@@ -83,7 +83,7 @@ class Reconciliation:
             state=UNRELEASED_PARTITIONS if waits else STABLE,
             epoch=self.target_epoch,
             previous_epoch=member.epoch,
-            assigned=_with_free(kept, free, self.target_epoch),
+            assigned=_with_free(member.assigned, kept, free, self.target_epoch),
             pending_revocation={},
         )
 
@@ -143,7 +143,7 @@ class Reconciliation:
 
     def _parted(self, assigned: Assignment, pending: Assignment) -> tuple[Assignment, Assignment]:
         """What stays, and what is to be given up with what was before; copies of the maps, changed in place."""
-        if not self.subscribed_ids and not pending:
+        if self.subscribes_to_nothing and not pending:
             return {}, assigned
         kept_topics = HashOrder.map_copy(uuid_hash, assigned)
         pending_topics = HashOrder.map_copy(uuid_hash, pending)
@@ -191,12 +191,24 @@ def _by_topic(assignment: Mapping[str, Mapping[int, int]]) -> dict[str, dict[int
     return {topic_id: dict(assignment[topic_id]) for topic_id in _walk_topics(assignment)}
 
 
+def _copied_but(epochs: Mapping[int, int], kept: Mapping[int, int]) -> HashOrder[int]:
+    """A copy of a topic's map out of which all but the kept ones are taken: its table stays that of the whole."""
+    order = HashOrder.map_copy(int_hash, HashOrder.filled(int_hash, epochs))
+    for partition in epochs:
+        if partition not in kept:
+            order.remove(partition)
+    return order
+
+
 def _with_free(
-    kept: Mapping[str, Mapping[int, int]], free: Mapping[str, Iterable[int]], epoch: int
+    assigned: Assignment,
+    kept: Mapping[str, Mapping[int, int]],
+    free: Mapping[str, Iterable[int]],
+    epoch: int,
 ) -> dict[str, dict[int, int]]:
     """The new assignment: ``computeIfAbsent`` for each topic of the free ones, then their partitions put."""
     topics = HashOrder.filled(uuid_hash, kept)
-    partitions = {topic_id: HashOrder.map_copy(int_hash, epochs) for topic_id, epochs in kept.items()}
+    partitions = {topic_id: _copied_but(assigned[topic_id], epochs) for topic_id, epochs in kept.items()}
     epochs = {topic_id: dict(known) for topic_id, known in kept.items()}
     for topic_id in HashOrder.filled(uuid_hash, free):
         topics.compute(topic_id)
