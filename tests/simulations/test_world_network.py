@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -87,7 +88,7 @@ def test_messages_of_a_connection_keep_their_order_and_others_overtake_those_tha
 
     def longest_silence(world: Disturbed) -> int:
         times = [entry.at_ms for entry in world.of(Kind.REQUEST) if entry.actor == "A"]
-        return max(after - before for before, after in zip(times, times[1:], strict=False))
+        return max(after - before for before, after in pairwise(times))
 
     assert longest_silence(calm) <= 1_040 < longest_silence(held)
 
