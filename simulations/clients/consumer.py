@@ -37,16 +37,7 @@ import re
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import replace
 
-from simulations.clients import (
-    application,
-    committing,
-    fetching,
-    heartbeats,
-    leaving,
-    lookup,
-    membership,
-    reconciling,
-)
+from simulations.clients import application, committing, fetching, heartbeats, lookup, rounds
 from simulations.clients.canonical import canonical
 from simulations.clients.config import CloseOption, ConsumerConfig
 from simulations.clients.effects import Alarm, Effect, Operation, Returned, Send, tidy
@@ -173,7 +164,7 @@ class Consumer:
             m.joins_again = subscription
             return []
         if m.state is MemberState.UNSUBSCRIBED:
-            self._join(subscription, now_ms)
+            rounds.join(m, subscription, now_ms)
         elif m.state is MemberState.STALE and m.subscription is UNSUBSCRIBED:
             m.subscription = subscription
         else:
@@ -367,69 +358,8 @@ class Consumer:
             effects.append(Alarm(at_ms=m.alarm_ms))
         return effects
 
-    # The machine.
-
     def _settle(self, now_ms: int, effects: list[Effect]) -> list[Effect]:
-        """Rounds, until nothing more is to do; then the alarm, if it is another one."""
-        m = self._m
-        if m.quiet:
-            # What most calls find: only a heartbeat may be due.
-            if m.in_flight is None and now_ms >= m.next_beat_ms and now_ms >= m.back_off_until_ms:
-                heartbeats.send(m, now_ms, effects)
-            return self._set_alarm(self._beat_due_ms(now_ms), effects)
-        while (
-            application.step(m, now_ms, effects)
-            or reconciling.step(m, now_ms, effects)
-            or committing.step(m, now_ms, effects)
-            or fetching.step(m, now_ms, effects)
-            or lookup.step(m, now_ms, effects)
-            or heartbeats.step(m, now_ms, effects)
-            or self._left(now_ms, effects)
-        ):
-            pass
-        return self._set_alarm(self._due_ms(now_ms), effects)
-
-    def _set_alarm(self, at_ms: int, effects: list[Effect]) -> list[Effect]:
-        alarm_ms = at_ms if at_ms < FOREVER else None
-        if alarm_ms != self._m.alarm_ms:
-            self._m.alarm_ms = alarm_ms
-            effects.append(Alarm(at_ms=alarm_ms))
-        return effects
-
-    def _beat_due_ms(self, now_ms: int) -> int:
-        m = self._m
-        if m.in_flight is not None and m.next_beat_ms > now_ms:
-            # The answer will most likely be there; it is looked at once more when the next heartbeat is due.
-            return min(m.expires_ms, m.next_beat_ms)
-        return heartbeats.due_ms(m)
-
-    def _left(self, now_ms: int, effects: list[Effect]) -> bool:
-        m = self._m
-        if not leaving.step(m, effects):
-            return False
-        subscription, m.joins_again = m.joins_again, None
-        if subscription is not None:
-            self._join(subscription, now_ms)
-        return True
-
-    def _join(self, subscription: Subscription, now_ms: int) -> None:
-        m = self._m
-        m.subscription = subscription
-        m.auto_commit_ms = now_ms + m.config.auto_commit_interval_ms
-        membership.rejoin(m)
-
-    def _due_ms(self, now_ms: int) -> int:
-        m = self._m
-        due_ms = min(self._beat_due_ms(now_ms), application.patience_ends_ms(m, now_ms))
-        if m.commits or m.config.auto_commit:
-            due_ms = min(due_ms, committing.due_ms(m, now_ms))
-        if m.fetches:
-            due_ms = min(due_ms, fetching.due_ms(m))
-        if not m.lookup.known:
-            due_ms = min(due_ms, lookup.due_ms(m))
-        if now_ms < m.busy_until_ms:
-            due_ms = min(due_ms, m.busy_until_ms)
-        return due_ms
+        return rounds.settle(self._m, now_ms, effects)
 
     def _matched(self, subscription: Subscription) -> Subscription:
         """A client's own expression stands for the topics of its metadata that it matches."""
