@@ -238,7 +238,7 @@ def answer(world: World, draw: st.DataObject) -> None:
             world.does(consumer.receive(request, found, now_ms))
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(worlds(), st.data())
 def test_whatever_happens_no_step_is_illegal_and_callbacks_name_what_they_may(
     world: World, draw: st.DataObject
@@ -248,7 +248,7 @@ def test_whatever_happens_no_step_is_illegal_and_callbacks_name_what_they_may(
         step(world, draw)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(worlds(), st.data())
 def test_a_copy_does_the_same_and_the_one_that_was_copied_does_not_feel_it(
     world: World, draw: st.DataObject
@@ -266,7 +266,7 @@ def test_a_copy_does_the_same_and_the_one_that_was_copied_does_not_feel_it(
     assert world.consumer.canonical(int) == before
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(worlds(), st.data())
 def test_whatever_happened_a_member_ends_up_stable_once_the_world_is_kind(
     world: World, draw: st.DataObject
