@@ -110,6 +110,8 @@ class Interventions:
         )
 
     def _cut(self, action: Action) -> None:
+        if (action.who, action.peer) in self._cuts:
+            return
         end = self._cuts[action.who, action.peer] = self._end(action.who)
         self._world.cut(end, action.peer)
         self._world.settled((Event.CUT, action.who))
@@ -118,8 +120,11 @@ class Interventions:
         if action.who == EVERYTHING:
             self._cuts.clear()
             self._world.heal()
-        else:
+        elif (action.who, action.peer) in self._cuts:
             self._world.heal(self._cuts.pop((action.who, action.peer)), action.peer)
+        else:
+            # A preset may have mended everything before.
+            return
         self._world.settled((Event.HEAL, action.who))
 
     def _end(self, who: str) -> str:

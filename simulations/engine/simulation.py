@@ -29,6 +29,7 @@ from simulations.engine.network import Network, longest_ms
 from simulations.engine.process import Process
 from simulations.engine.queue import EventQueue, Priority
 from simulations.engine.requests import Answer
+from simulations.engine.weather import Weather
 from simulations.scenario import ENTRIES_MAX, Scenario
 from simulations.scenario.surroundings import Network as Rates
 
@@ -93,6 +94,7 @@ class Simulation:
             self.queue.plan(
                 scenario.start_ms + action.at_ms, Priority.SCRIPT, partial(self.acting.act, action)
             )
+        Weather(scenario, self.acting, self.queue, self.seed).begin()
         if scenario.start is None:
             return
         records = start_records(scenario, scenario.start, self.image, self.semantics)
