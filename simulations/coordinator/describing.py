@@ -16,7 +16,7 @@ from simulations.assignors.java_orders import HashOrder, string_hash, uuid_hash
 from simulations.coordinator.errors import ErrorCode
 from simulations.coordinator.outcome import Context
 from simulations.coordinator.reconciliation import in_memory
-from simulations.coordinator.subscriptions import preferred_assignor
+from simulations.coordinator.subscriptions import described_assignor
 from simulations.coordinator.targets import timeline_order
 
 NOT_ASKED: Final = -2147483648
@@ -49,7 +49,7 @@ def describe(context: Context) -> dict[str, Any]:
         "groupState": group_state(group),
         "groupEpoch": group.group_epoch,
         "assignmentEpoch": group.assignment_epoch,
-        "assignorName": preferred_assignor(group.members, group.members, context.settings.assignors),
+        "assignorName": described_assignor(group.members, context.settings.assignors),
         "members": [
             _member(context, group.members[member_id])
             for member_id in timeline_order(group, context.memory.member_slots)

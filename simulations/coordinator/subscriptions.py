@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 
 from groups.history.consumer_state import ConsumerGroup, ConsumerMember
-from simulations.assignors.java_orders import TimelineOrder, string_hash, utf16
+from simulations.assignors.java_orders import HashOrder, TimelineOrder, string_hash, utf16
 from simulations.coordinator.counts import Counts
 from simulations.coordinator.image import Image
 from simulations.coordinator.messages import UNCHANGED_TIMEOUT, Heartbeat
@@ -71,21 +71,28 @@ def subscribed_ids(group: ConsumerGroup, member: ConsumerMember, image: Image) -
 def preferred_assignor(group: Members, members: Members, configured: tuple[str, ...]) -> str:
     """The server assignor that most members ask for; the first configured one if nobody asks.
 
-    ``group`` is the group as replayed, ``members`` with the update applied. Of two that are asked for equally
-    often, one that only the update brings comes first (it stands at the front of Kafka's counting map), then the
-    order of the group's own table.
+    ``group`` is the group as replayed, ``members`` with the update applied. Of two that are asked for equally often
+    the first in Kafka's counting map is taken: a copy of the group's own, in which the updated member's vote was
+    withdrawn and then cast again. So one that nobody else asks for comes to the front.
     """
     votes = Counter(m.server_assignor for m in members.values() if m.server_assignor is not None)
     if not votes:
         return configured[0]
-    known = {m.server_assignor for m in group.values()}
-    most = max(votes.values())
-    order = list(TimelineOrder(string_hash, votes))
-    tied: Iterable[str] = (name for name, count in votes.items() if count == most)
-    return min(
-        tied,
-        key=lambda name: (name in known, order.index(name)),
+    others = Counter(
+        member.server_assignor
+        for member_id, member in group.items()
+        if member.server_assignor is not None and members.get(member_id) is member
     )
+    counting = HashOrder.map_copy(string_hash, TimelineOrder(string_hash, others))
+    for name in votes:
+        counting.compute(name)
+    return max(counting, key=lambda name: votes[name])
+
+
+def described_assignor(members: Members, configured: tuple[str, ...]) -> str:
+    """The same as a described group tells it, from the group's own table."""
+    votes = Counter(m.server_assignor for m in members.values() if m.server_assignor is not None)
+    return max(TimelineOrder(string_hash, votes), key=lambda name: votes[name]) if votes else configured[0]
 
 
 def subscribed_names(context: Context) -> frozenset[str]:
