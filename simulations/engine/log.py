@@ -13,9 +13,12 @@ from simulations.checking import INVARIANT_FAULT, Checker, Violation
 COORDINATOR: Final = "coordinator"
 """The actor of what no member does."""
 
+FOLDED: Final = (Kind.RECORD, Kind.NOTE)
+"""What changes the durable part of the state. The rest is for boards: nothing here reads it, and it costs much."""
+
 
 class Log:
-    """Entries in order, and the state that they give. Entries stay in ``fresh`` until they are taken.
+    """Entries in order, and what the group's records and notes give. Entries stay in ``fresh`` until they are taken.
 
     What ``checker`` finds is written behind the entry that broke an invariant, as a fault.
     """
@@ -97,7 +100,8 @@ class Log:
             self.write(Kind.FAULT, COORDINATOR, at_ms, payload, cause=cause)
 
     def _append(self, entry: Entry) -> int:
-        self.state = replay(self.state, entry)
+        if entry.kind in FOLDED:
+            self.state = replay(self.state, entry)
         self.fresh.append(entry)
         self.last = entry.sequence
         if self.checker is not None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from enum import IntEnum
 
 
@@ -18,32 +17,25 @@ class Priority(IntEnum):
     FLUSH = 4
 
 
-@dataclass(order=True, slots=True)
-class _Planned:
-    at_ms: int
-    priority: Priority
-    number: int
-    happen: Callable[[], None] = field(compare=False)
-
-
 class EventQueue:
     """A clock that jumps from event to event. Cancelling is the business of who planned: events may find nothing."""
 
     def __init__(self, start_ms: int) -> None:
         self.now_ms = start_ms
-        self._heap: list[_Planned] = []
+        # No two have the same number, so that what happens is never compared.
+        self._heap: list[tuple[int, int, int, Callable[[], None]]] = []
         self._number = 0
 
     def plan(self, at_ms: int, priority: Priority, happen: Callable[[], None]) -> None:
         """Plans an event; a time that has passed means now."""
         self._number += 1
-        planned = _Planned(max(at_ms, self.now_ms), priority, self._number, happen)
-        heapq.heappush(self._heap, planned)
+        if at_ms < self.now_ms:
+            at_ms = self.now_ms
+        heapq.heappush(self._heap, (at_ms, priority, self._number, happen))
 
     def next_until(self, until_ms: int) -> Callable[[], None] | None:
         """The next event, with the clock set to its time; ``None`` when all that is left is later."""
-        if not self._heap or self._heap[0].at_ms > until_ms:
+        if not self._heap or self._heap[0][0] > until_ms:
             return None
-        planned = heapq.heappop(self._heap)
-        self.now_ms = planned.at_ms
-        return planned.happen
+        self.now_ms, _, _, happen = heapq.heappop(self._heap)
+        return happen
