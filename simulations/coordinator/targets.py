@@ -78,10 +78,12 @@ def compute_target(
         topic_ranks=sorted(subscribed, key=signed_halves),
     )
     answer = SERVER_ASSIGNORS[assignor_name].assign(spec).members
-    return {
-        member_id: _ordered(assignor_name, spec, member_id, answer, homogeneous=homogeneous)
-        for member_id in members
-    }
+    ordered: dict[str, Partitions] = {}
+    for member_id, member in members.items():
+        # Names that do not exist count where a table is made for the topics of one member.
+        told = len(spec.topics) if homogeneous else len(group.subscribed_topics(member))
+        ordered[member_id] = _ordered(assignor_name, spec, member_id, answer, told, homogeneous=homogeneous)
+    return ordered
 
 
 def _topic(topic: ImageTopic) -> Topic:
@@ -120,21 +122,20 @@ def same_partitions(left: Mapping[str, Iterable[int]], right: Mapping[str, Itera
 
 
 def _ordered(
-    assignor_name: str, spec: GroupSpec, member_id: str, answer: Assignment, *, homogeneous: bool
+    assignor_name: str, spec: GroupSpec, member_id: str, answer: Assignment, told: int, *, homogeneous: bool
 ) -> dict[str, tuple[int, ...]]:
     assigned = {topic_id: numbers for topic_id, numbers in answer.get(member_id, {}).items() if numbers}
     member = spec.members[member_id]
     if assignor_name == "range":
-        return _range_order(assigned, spec, member, homogeneous=homogeneous)
+        return _range_order(assigned, member, told)
     return _uniform_order(assigned, spec, member, homogeneous=homogeneous)
 
 
 def _range_order(
-    assigned: Mapping[str, Sequence[int]], spec: GroupSpec, member: MemberSpec, *, homogeneous: bool
+    assigned: Mapping[str, Sequence[int]], member: MemberSpec, told: int
 ) -> dict[str, tuple[int, ...]]:
-    topics = len(spec.topics) if homogeneous else len(member.topics)
     order = HashOrder.with_capacity(
-        uuid_hash, int(topics / 0.75 + 1), (t for t in member.topics if t in assigned)
+        uuid_hash, int(told / 0.75 + 1), (t for t in member.topics if t in assigned)
     )
     return {topic_id: tuple(assigned[topic_id]) for topic_id in order}
 
