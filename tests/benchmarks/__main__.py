@@ -5,7 +5,18 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable
 
-from tests.benchmarks import assignors, coordinator, history, pages, pipeline, sockets, starting, sweeps, wire
+from tests.benchmarks import (
+    assignors,
+    coordinator,
+    exploration,
+    history,
+    pages,
+    pipeline,
+    sockets,
+    starting,
+    sweeps,
+    wire,
+)
 from tests.benchmarks.figures import Figure
 
 BENCHMARKS: dict[str, Callable[[], Iterable[Figure]]] = {
@@ -18,6 +29,7 @@ BENCHMARKS: dict[str, Callable[[], Iterable[Figure]]] = {
     "assignors": assignors.run,
     "coordinator": coordinator.run,
     "sweep": sweeps.run,
+    "explore": exploration.run,
 }
 
 

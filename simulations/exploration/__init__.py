@@ -1,0 +1,13 @@
+"""Walks every interleaving of a small scenario: an untimed world, its states told apart by what decides their future.
+
+``explore`` is the way in. What is walked, what is left out and why nothing is missed by it:
+``docs/explanation/exploration.md``.
+"""
+
+from __future__ import annotations
+
+from simulations.exploration.actions import Budgets
+from simulations.exploration.plan import NotExplorable
+from simulations.exploration.search import STATES_MAX, Report, Violated, explore
+
+__all__ = ["STATES_MAX", "Budgets", "NotExplorable", "Report", "Violated", "explore"]

@@ -1,0 +1,262 @@
+"""The coordinator's side of a world: a shard, its timers and tasks, and the checker's model of the group beside it.
+
+A step of the coordinator depends on nothing else, so each is taken and checked once for each state it is taken in,
+however many worlds share that state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from groups.history.entries import Entry
+from groups.history.state import Semantics
+from simulations.checking import rules
+from simulations.checking.coordinator import GroupChecks
+from simulations.checking.model import Topics
+from simulations.checking.violations import Violations, named
+from simulations.coordinator import regexes
+from simulations.coordinator.errors import IllegalState
+from simulations.coordinator.image import Image
+from simulations.coordinator.messages import (
+    CommitAnswer,
+    Heartbeat,
+    HeartbeatAnswer,
+    OffsetCommit,
+)
+from simulations.coordinator.outcome import Outcome, Record, ResolveRegexes, TimerCommand
+from simulations.coordinator.shard import Shard
+from simulations.coordinator.subscriptions import all_names
+from simulations.coordinator.targets import timeline_order
+from simulations.exploration.canonical import Rename, as_they_are, canonical, frozen
+from simulations.exploration.telling import NOW_MS, Teller, Timer
+from simulations.exploration.topics import Bits
+
+Request = Heartbeat | OffsetCommit
+Answer = HeartbeatAnswer | CommitAnswer
+Wrongs = tuple[tuple[str, str], ...]
+"""Broken invariants with their sentences."""
+
+
+@dataclass(slots=True)
+class Coordinator:
+    """One state. ``timers`` are those that run, with the epoch that they are bound to.
+
+    ``broker`` counts the coordinators that there have been. ``origin`` and ``records`` lead back to the log: what the coordinator wrote to come here from ``origin``.
+    """
+
+    shard: Shard
+    checks: GroupChecks
+    timers: Mapping[Timer, int | None] = field(default_factory=dict)
+    tasks: tuple[ResolveRegexes, ...] = ()
+    last: int = 0
+    broker: int = 1
+    origin: Coordinator | None = None
+    records: tuple[Record, ...] = ()
+    held: Mapping[str, int] = field(default_factory=dict)
+    """Member → the bits of what is assigned to it or pending its revocation; those that are away are left out."""
+    assigned: Mapping[str, int] = field(default_factory=dict)
+    converged: bool = True
+    """Whether everybody is STABLE at the group epoch, or nobody is there."""
+
+    def log(self) -> list[Record]:
+        """Every record that led here, in order."""
+        written: list[tuple[Record, ...]] = []
+        node: Coordinator | None = self
+        while node is not None:
+            written.append(node.records)
+            node = node.origin
+        return [record for records in reversed(written) for record in records]
+
+    def key(self, rename: Rename) -> Hashable:
+        state, memory = self.shard.state, self.shard.memory
+        assert memory.chosen is None, "a scenario has no client-side assignors"
+        group = state.consumer
+        timers = tuple(
+            sorted(
+                ((name, member or "", rename(epoch) if epoch is not None else None))
+                for (name, member), epoch in self.timers.items()
+            )
+        )
+        return (
+            state.protocol,
+            state.deleted,
+            canonical(group, rename),
+            # Two orders outlive the set that they are of: keys of one slot of a hash table, and names as first told.
+            tuple(timeline_order(group, memory.member_slots)),
+            memory.member_slots,
+            all_names(group, group.members),
+            memory.refresh.expired(NOW_MS, group.group_epoch),
+            memory.resolving,
+            memory.new_topics_version,
+            timers,
+            frozen([(task.regexes, task.member_id) for task in self.tasks]),
+            frozen({name: (t.topic_id, t.partitions) for name, t in self.shard.image.topics.items()}),
+            self.checks.remembered(),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What a step led to; ``entries`` tell it, numbered behind the ``last`` of the coordinator that took it."""
+
+    after: Coordinator
+    answer: Answer | None
+    wrong: Wrongs
+    entries: tuple[Entry, ...]
+
+
+class Coordinating:
+    """Takes the steps of the coordinator."""
+
+    def __init__(self, semantics: Semantics, bits: Bits, names: Mapping[str, str]) -> None:
+        self._semantics = semantics
+        self._bits = bits
+        self._names = names
+
+    def first(
+        self,
+        shard: Shard,
+        topics: Mapping[str, object],
+        records: tuple[Record, ...] = (),
+        timers: tuple[TimerCommand, ...] = (),
+    ) -> Step:
+        """The coordinator of a group that the records tell of, if there are any."""
+        told = Topics()
+        told.told(topics)
+        node = Coordinator(shard=shard, checks=GroupChecks(Violations(), told, self._semantics))
+        teller = Teller(shard.state, {}, 0)
+        shard.load(records)
+        teller.records(records, timers)
+        return self._after(node, teller, shard, Outcome(answer=None, records=records))
+
+    def handle(self, node: Coordinator, request: Request) -> Step:
+        """A request arrives."""
+        shard, teller = node.shard.copy(), _teller(node)
+        if isinstance(request, Heartbeat):
+            heartbeat = shard.heartbeat(request, NOW_MS)
+            teller.exchange(request, heartbeat)
+            return self._after(node, teller, shard, heartbeat)
+        commit = shard.commit(request, NOW_MS)
+        teller.exchange(request, commit)
+        step = self._after(node, teller, shard, commit)
+        accepted = [(topic_id, number) for topic_id, number, code in commit.answer.error_codes if not code]
+        strange = rules.wrongly_taken(
+            node.checks.members.get(request.member_id),
+            request.member_epoch,
+            accepted,
+            group_is_empty=not node.checks.members,
+            older_epochs=self._semantics is Semantics.KAFKA,
+        )
+        if not strange:
+            return step
+        which = named((self._names.get(topic_id, topic_id), number) for topic_id, number in strange)
+        says = f"Offsets of {which} are taken from {request.member_id} at epoch {request.member_epoch}"
+        return replace(step, wrong=(*step.wrong, ("commit_epoch", says)))
+
+    def expire(self, node: Coordinator, timer: Timer) -> Step:
+        """A timer runs out."""
+        shard, teller = node.shard.copy(), _teller(node)
+        outcome = shard.expired(*timer, node.timers[timer], NOW_MS)
+        teller.expiry(*timer, outcome)
+        return self._after(node, teller, shard, outcome)
+
+    def metadata(self, node: Coordinator, image: Image, names: tuple[str, ...]) -> Step:
+        """A new metadata image arrives, in which these topics are other ones."""
+        shard, teller = node.shard.copy(), _teller(node)
+        outcome = shard.image_changed(image, names, NOW_MS)
+        told = {
+            name: {"id": image.topics[name].topic_id, "partitions": image.topics[name].partitions}
+            if name in image.topics
+            else None
+            for name in names
+        }
+        note = {"note": "topics", "topics": told, "source": "scenario"}
+        teller.note(note, outcome)
+        return self._after(node, teller, shard, outcome)
+
+    def fail_over(self, node: Coordinator) -> Step:
+        """Another broker loads the log; one that loads the compacted log has to come to the same."""
+        log = node.log()
+        shard, wrong = self._loaded(node, log), self._of_log(node, log)
+        teller = _teller(node)
+        outcome = shard.loaded(NOW_MS)
+        teller.fail_over(node.broker + 1, outcome)
+        step = self._after(node, teller, shard, outcome)
+        step.after.tasks, step.after.broker = outcome.tasks, node.broker + 1
+        return replace(step, wrong=wrong + step.wrong)
+
+    def _of_log(self, node: Coordinator, log: list[Record]) -> Wrongs:
+        """What the log, and what the cleaner may leave of it, must not differ in."""
+        memory = canonical(node.shard.state.consumer, as_they_are)
+        kept = _compacted(log)
+        logs = (
+            ("memory_is_replay", "The log", log),
+            ("compacted_log", "The compacted log", kept),
+            ("compacted_log", "The compacted log without tombstones", [r for r in kept if r["value"]]),
+        )
+        found = []
+        for invariant, which, records in logs:
+            try:
+                state = self._loaded(node, records).state
+            except IllegalState as error:
+                found.append((invariant, f"{which} cannot be loaded: {error}"))
+                continue
+            if canonical(state.consumer, as_they_are) != memory and not state.deleted and node.checks.members:
+                found.append((invariant, f"{which} gives another group than is in memory"))
+        return tuple(found)
+
+    def resolve(self, node: Coordinator, task: ResolveRegexes) -> Step:
+        """A task that resolves regular expressions is done."""
+        shard, teller = node.shard.copy(), _teller(node)
+        outcome = shard.regexes_resolved(regexes.resolve(task, shard.image, NOW_MS), NOW_MS)
+        teller.task(outcome)
+        step = self._after(node, teller, shard, outcome)
+        left = list(step.after.tasks)
+        left.remove(task)
+        step.after.tasks = tuple(left)
+        return step
+
+    def _loaded(self, node: Coordinator, log: list[Record]) -> Shard:
+        old = node.shard
+        shard = Shard(old.state.group, old.semantics, old.settings, old.image)
+        shard.load(log)
+        return shard
+
+    def _after(self, node: Coordinator, teller: Teller, shard: Shard, outcome: Outcome[Any]) -> Step:
+        """The coordinator after an operation, and what the checker finds in the entries that tell it."""
+        checks = node.checks.copy()
+        for entry in teller.log.fresh:
+            checks.see(entry, shard.state)
+        held, assigned = {}, {}
+        for name, member in checks.members.items():
+            if rules.is_known(member):
+                held[name] = self._bits.of(member.held())
+                assigned[name] = self._bits.of(member.assigned)
+        after = Coordinator(
+            shard=shard,
+            checks=checks,
+            timers=teller.timers,
+            tasks=(*node.tasks, *outcome.tasks),
+            last=teller.log.last,
+            broker=node.broker,
+            origin=node,
+            records=outcome.records,
+            held=held,
+            assigned=assigned,
+            converged=not checks.members or checks.converged,
+        )
+        wrong = tuple((violation.invariant, violation.sentence) for violation in checks.take())
+        answer = outcome.answer
+        return Step(after, answer, wrong, tuple(teller.log.fresh))
+
+
+def _teller(node: Coordinator) -> Teller:
+    return Teller(node.shard.state, node.timers, node.last)
+
+
+def _compacted(log: list[Record]) -> list[Record]:
+    """The last record of each key, where it stands; tombstones stay, as they do for a while."""
+    last = {(record["type"], tuple(sorted(record["key"].items()))): at for at, record in enumerate(log)}
+    return [log[at] for at in sorted(last.values())]

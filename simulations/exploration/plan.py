@@ -1,0 +1,94 @@
+"""What a scenario says that an exploration needs: its script without times, its processes, and how it begins."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from groups.history.state import Semantics
+from simulations.clients import Consumer, ConsumerConfig
+from simulations.coordinator.image import Image
+from simulations.engine.beginning import first_image
+from simulations.exploration.actions import SLOTS_MAX
+from simulations.scenario import Scenario, Verb
+from simulations.scenario.actions import Action
+
+WITHOUT_EFFECT: Final = frozenset({Verb.HEARTBEAT, Verb.SLOW_REVOKE, Verb.POLL_LATE, Verb.NETWORK})
+"""What only says when something happens: here it may happen at any time anyway."""
+
+KNOWN: Final = frozenset(
+    {
+        Verb.JOIN,
+        Verb.LEAVE,
+        Verb.KILL,
+        Verb.PAUSE,
+        Verb.RESUME,
+        Verb.RESTART,
+        Verb.COMMIT,
+        Verb.SUBSCRIBE,
+        Verb.ADD_PARTITIONS,
+        Verb.FAIL_OVER,
+    }
+)
+
+OF_TOPICS: Final = frozenset({Verb.ADD_PARTITIONS})
+
+
+class NotExplorable(Exception):
+    """The scenario holds what an exploration cannot walk; the message says what, and what it can."""
+
+
+class Plan:
+    """``script`` are the lines that do something, in order; ``slots`` the processes: ``(member, life)``."""
+
+    def __init__(self, scenario: Scenario, semantics: Semantics) -> None:
+        for action in scenario.script:
+            if action.verb not in KNOWN | WITHOUT_EFFECT:
+                known = ", ".join(sorted(KNOWN | WITHOUT_EFFECT))
+                raise NotExplorable(f"the script's {action.verb} is not explored; these are: {known}")
+        self.scenario = scenario
+        self.semantics = semantics
+        self.script: tuple[Action, ...] = tuple(a for a in scenario.script if a.verb in KNOWN)
+        # The clock stands still: a target is due whenever the group epoch is ahead of it.
+        self.settings = replace(scenario.settings, assignment_interval_ms=0)
+        lives = dict.fromkeys(scenario.members, 0)
+        if scenario.start is not None:
+            lives |= {member.name: 1 for member in scenario.start.members}
+        for action in self.script:
+            if action.verb in (Verb.JOIN, Verb.RESTART):
+                lives[action.who] += 1
+        self.slots = [(name, life) for name, count in lives.items() for life in range(1, count + 1)]
+        if len(self.slots) > SLOTS_MAX:
+            raise NotExplorable(f"at most {SLOTS_MAX} processes can be explored, these are {len(self.slots)}")
+        self.slots_of = {
+            name: [at for at, (other, _) in enumerate(self.slots) if other == name] for name in lives
+        }
+        self.image = first_image(scenario.topics, scenario.seed)
+
+    def image_after(self, image: Image, action: Action) -> Image:
+        """The topics after a line of the script that changes them."""
+        assert action.partitions is not None
+        return image.with_partitions(action.who, action.partitions)
+
+    def consumer(self, slot: int) -> Consumer:
+        """A fresh process of the slot."""
+        name, _ = self.slots[slot]
+        member = self.scenario.members[name]
+        return Consumer(
+            ConsumerConfig(
+                group_id=self.scenario.group,
+                member_id=self.member_id(slot),
+                client_id=member.client_id,
+                client_host=member.client_host,
+                instance_id=member.instance_id,
+                rack_id=member.rack_id,
+                server_assignor=member.assignor,
+                rebalance_timeout_ms=member.rebalance_timeout_ms,
+                callback_ms=member.callback_ms,
+                calls_for_nothing=self.semantics is Semantics.KAFKA,
+            )
+        )
+
+    def member_id(self, slot: int) -> str:
+        name, life = self.slots[slot]
+        return name if life == 1 else f"{name}~{life}"

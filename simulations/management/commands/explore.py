@@ -1,0 +1,156 @@
+"""``manage.py explore SCENARIO``: every interleaving of a small scenario; what it breaks, by the shortest way."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from groups.command_line import in_one_line
+from simulations.management.commands.simulate import SEMANTICS, chosen, scenario_of, usage
+
+if TYPE_CHECKING:
+    from simulations.exploration import Report, Violated
+    from simulations.exploration.world import Worlds
+    from simulations.scenario import Scenario
+
+BUDGET_MAX = 9
+"""Each fault more multiplies the worlds; nobody has seen the end of this many."""
+
+
+class Command(BaseCommand):
+    help = (
+        "Walk every interleaving of a small scenario (a YAML file, or one that is bundled); a report in JSON."
+    )
+    requires_system_checks = ()
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        in_one_line(parser)
+        parser.add_argument(
+            "scenario",
+            metavar="SCENARIO",
+            help="a scenario file, - for standard input, a case study's name, or a bundled small scenario's",
+        )
+        parser.add_argument("--semantics", metavar="kip|kafka", help="default: the scenario's")
+        parser.add_argument("--max-states", metavar="N", help="stop beyond so many worlds; default: 3000000")
+        parser.add_argument("--losses", metavar="N", help="connections that break; default: 0")
+        parser.add_argument("--fail-overs", metavar="N", help="coordinators that are replaced; default: 0")
+        parser.add_argument("--timers", metavar="N", help="timeouts of members that live; default: 0")
+        parser.add_argument("--duplicates", metavar="N", help="requests that arrive twice; default: 0")
+        parser.add_argument("--out", metavar="FOLDER", help="write the entries of each violation's trace")
+
+    def handle(self, *_args: Any, **options: Any) -> None:
+        # Only here: what the simulator needs is not to slow down every other command.
+        from simulations.exploration import STATES_MAX, Budgets, NotExplorable, explore
+
+        scenario = small_scenario(options["scenario"])
+        told = options["semantics"]
+        semantics = chosen("--semantics", told, SEMANTICS) if told else None
+        states_max = number("--max-states", options["max_states"], STATES_MAX, STATES_MAX * 10)
+        budgets = Budgets(
+            **{
+                field.name: number(
+                    f"--{field.name.replace('_', '-')}", options[field.name], 0, BUDGET_MAX, least=0
+                )
+                for field in fields(Budgets)
+            }
+        )
+        folder = folder_of(options["out"])
+        begun_s = self.told_s = time.monotonic()
+        try:
+            report, worlds = explore(
+                scenario, semantics, budgets, states_max=states_max, progress=self.progress
+            )
+        except NotExplorable as error:
+            raise usage(str(error)) from None
+        seconds = time.monotonic() - begun_s
+        self.stdout.write(dumped(as_json(report, worlds)))
+        self.stderr.write(
+            f"{report.states:,} states in {seconds:.1f} s, {report.states / max(seconds, 1e-9):,.0f} a second"
+        )
+        if folder is not None:
+            for violated in report.violations:
+                path = folder / f"{violated.invariant}.jsonl"
+                try:
+                    path.write_text("".join(dumped(e) + "\n" for e in entries(worlds, violated)), "utf-8")
+                except OSError as error:
+                    raise usage(f"cannot write {path}: {error.strerror}") from None
+        if report.violations:
+            first = report.violations[0]
+            says = f"{len(report.violations)} invariants are broken; {first.invariant}: {first.says}"
+            raise CommandError(says, returncode=1)
+        if not report.complete:
+            says = f"not complete: more than {states_max:,} states; give it fewer faults, or --max-states"
+            raise CommandError(says, returncode=1)
+
+    def progress(self, states: int, transitions: int, depth: int) -> None:
+        """A word every second."""
+        if time.monotonic() - self.told_s >= 1:
+            self.told_s = time.monotonic()
+            self.stderr.write(f"{states:,} states, {transitions:,} transitions, depth {depth}")
+
+
+def as_json(report: Report, worlds: Worlds) -> dict[str, Any]:
+    """The report, with each trace in words."""
+    return {
+        "states": report.states,
+        "transitions": report.transitions,
+        "depth": report.depth,
+        "complete": report.complete,
+        "violations": [
+            {"invariant": each.invariant, "says": each.says, "trace": in_words(worlds, each)}
+            for each in report.violations
+        ],
+    }
+
+
+def in_words(worlds: Worlds, violated: Violated) -> list[str]:
+    from simulations.exploration.trace import sentence
+
+    told, world = [], worlds.first()
+    for step in violated.trace:
+        told.append(sentence(worlds, world, step))
+        world, _ = worlds.take(world, step)
+    return told
+
+
+def entries(worlds: Worlds, violated: Violated) -> list[dict[str, Any]]:
+    from simulations.exploration.trace import timeline
+
+    told = timeline(worlds, violated.trace, violated.invariant, violated.says)
+    return [entry.to_json() for entry in told]
+
+
+def dumped(value: object) -> str:
+    import orjson
+
+    return orjson.dumps(value).decode()
+
+
+def small_scenario(named: str) -> Scenario:
+    """A bundled small scenario by its name, else as ``simulate`` takes one."""
+    from simulations import small_scenarios
+
+    return small_scenarios.load(named) if named in small_scenarios.names() else scenario_of(named)
+
+
+def number(option: str, told: str | None, usual: int, most: int, *, least: int = 1) -> int:
+    if told is None:
+        return usual
+    if told.isascii() and told.isdigit() and least <= int(told) <= most:
+        return int(told)
+    raise usage(f"{option} {told}: expected a whole number from {least} to {most}")
+
+
+def folder_of(told: str | None) -> Path | None:
+    if told is None:
+        return None
+    folder = Path(told)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise usage(f"--out {told}: {error.strerror}") from None
+    return folder

@@ -1,0 +1,24 @@
+"""Small scenarios, each with a fixed name, of which ``manage.py explore`` walks every interleaving."""
+
+from __future__ import annotations
+
+from importlib import resources
+
+from simulations.scenario import Scenario
+from simulations.scenario import load as load_scenario
+
+_SUFFIX = ".yaml"
+
+
+def names() -> tuple[str, ...]:
+    """The names of all small scenarios, sorted."""
+    files = resources.files(__package__).iterdir()
+    return tuple(sorted(file.name.removesuffix(_SUFFIX) for file in files if file.name.endswith(_SUFFIX)))
+
+
+def load(name: str) -> Scenario:
+    """The scenario; ``KeyError`` if there is none of that name."""
+    if name not in names():
+        raise KeyError(name)
+    text = resources.files(__package__).joinpath(name + _SUFFIX).read_text(encoding="utf-8")
+    return load_scenario(text, name)

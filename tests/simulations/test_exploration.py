@@ -1,0 +1,236 @@
+"""Every interleaving of a small scenario is walked, and what leaves some of them out misses nothing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Hashable
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from groups.history.entries import Entry
+from groups.history.fold import replay
+from groups.history.state import Semantics, initial_state
+from simulations import small_scenarios
+from simulations.coordinator.kafka import heartbeat
+from simulations.coordinator.reconciliation import Reconciliation
+from simulations.exploration import Budgets, NotExplorable, explore
+from simulations.exploration.canonical import ranks, unjudged
+from simulations.exploration.plan import Plan
+from simulations.exploration.search import Report, Search
+from simulations.exploration.trace import timeline
+from simulations.exploration.world import Worlds
+from simulations.scenario import Action, Verb
+
+KAFKA, KIP = Semantics.KAFKA, Semantics.KIP
+
+
+def walked(
+    name: str, semantics: Semantics, budgets: Budgets, *, reduced: bool = True, ranked: bool = True
+) -> tuple[Report, Search]:
+    plan = Plan(small_scenarios.load(name), semantics)
+    search = Search(Worlds(plan, budgets, reduced=reduced, ranked=ranked))
+    return search.run(), search
+
+
+def coordinators(search: Search) -> set[Hashable]:
+    """Every state of the coordinator that was reached, whatever the numbers of its epochs."""
+    pool = search.worlds.coordinators
+    return {part.key(ranks(mask)) for part, mask in zip(pool.parts, pool.masks, strict=True)}
+
+
+def at_rest(search: Search) -> set[Hashable]:
+    """Every state of the coordinator in which all has come to rest."""
+    worlds = search.worlds
+    seen, waiting, found = {worlds.form(worlds.first())}, [worlds.first()], set()
+    while waiting:
+        world = waiting.pop()
+        if worlds.converged(world):
+            pool = worlds.coordinators
+            found.add(pool.parts[world[0]].key(ranks(pool.masks[world[0]])))
+        for _, after, wrong in worlds.following(world):
+            if not wrong and (form := worlds.form(after)) not in seen:
+                seen.add(form)
+                waiting.append(after)
+    return found
+
+
+def broken(report: Report) -> list[str]:
+    return sorted(violated.invariant for violated in report.violations)
+
+
+@pytest.mark.parametrize(
+    ("name", "semantics", "budgets", "states"),
+    [
+        ("one-joins", KAFKA, Budgets(), ONE := (47, 86, 9)),
+        ("one-joins", KIP, Budgets(), (57, 115, 13)),
+        ("one-joins", KAFKA, Budgets(losses=2, timers=1, fail_overs=1), (1422, 4386, 16)),
+        ("member-dies", KAFKA, Budgets(), (1003, 3256, 23)),
+        ("topic-grows", KAFKA, Budgets(), (2002, 5658, 21)),
+    ],
+)
+def test_every_world_is_seen_and_no_invariant_is_broken(
+    name: str, semantics: Semantics, budgets: Budgets, states: tuple[int, int, int]
+) -> None:
+    report, _ = explore(small_scenarios.load(name), semantics, budgets)
+    assert report.complete
+    assert report.violations == ()
+    assert (report.states, report.transitions, report.depth) == states
+
+
+@pytest.mark.parametrize(
+    ("name", "semantics", "budgets"),
+    [
+        ("one-joins", KAFKA, Budgets(losses=1, timers=1, fail_overs=1)),
+        ("one-joins", KIP, Budgets(losses=1, fail_overs=1)),
+        ("member-dies", KAFKA, Budgets()),
+    ],
+)
+def test_what_is_left_out_changes_no_state_of_the_coordinator_that_is_reached(
+    name: str, semantics: Semantics, budgets: Budgets
+) -> None:
+    whole_report, whole = walked(name, semantics, budgets, reduced=False)
+    report, reduced = walked(name, semantics, budgets)
+    assert report.states < whole_report.states
+    assert coordinators(reduced) == coordinators(whole)
+    assert at_rest(reduced) == at_rest(whole)
+    assert broken(report) == broken(whole_report) == []
+
+
+@pytest.mark.parametrize("semantics", [KAFKA, KIP])
+def test_worlds_that_differ_by_the_numbers_of_epochs_alone_have_the_same_future(semantics: Semantics) -> None:
+    budgets = Budgets(losses=1)
+    plain_report, plain = walked("one-joins", semantics, budgets, ranked=False)
+    report, ranked = walked("one-joins", semantics, budgets)
+    assert report.states < plain_report.states
+    assert coordinators(ranked) == coordinators(plain)
+    # Every world that was seen with its epochs as they are has a form that was seen with them as ranks.
+    again = Search(Worlds(plain.worlds.plan, budgets))
+    again.run()
+    forms = {again.worlds.form(again.worlds.first())}
+    waiting = [again.worlds.first()]
+    raw = {waiting[0]}
+    while waiting:
+        for _, after, _ in again.worlds.following(waiting.pop()):
+            forms.add(again.worlds.form(after))
+            if after not in raw:
+                raw.add(after)
+                waiting.append(after)
+    assert len(raw) == plain_report.states
+    assert forms == set(again.numbers)
+
+
+def gives_what_others_hold(self: Reconciliation, member: Any) -> tuple[dict[str, list[int]], bool]:
+    """A mistake: nobody is waited for."""
+    free: dict[str, list[int]] = {}
+    for topic_id in self.target:
+        held = member.assigned.get(topic_id, {})
+        free[topic_id] = [partition for partition in self._wanted(topic_id) if partition not in held]
+    return {topic_id: numbers for topic_id, numbers in free.items() if numbers}, False
+
+
+def mistaken_gift(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(Reconciliation, "_free", gives_what_others_hold)
+
+
+def mistaken_refusal(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(heartbeat, "repeats_lost", lambda *_: False)
+
+
+def mistaken_patience(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(heartbeat, "_target_is_due", lambda *_: False)
+
+
+ENOUGH = 2_500
+"""Worlds within which each of the mistakes shows."""
+
+
+@pytest.mark.parametrize(
+    ("mistake", "name", "budgets", "invariant"),
+    [
+        (mistaken_gift, "two-join", Budgets(), "one_holder"),
+        (mistaken_refusal, "two-join", Budgets(losses=1), "lost_answer"),
+        (mistaken_patience, "member-dies", Budgets(), "group_converges"),
+    ],
+)
+def test_a_mistake_is_found_with_a_shortest_way_to_it(
+    monkeypatch: pytest.MonkeyPatch, mistake: Any, name: str, budgets: Budgets, invariant: str
+) -> None:
+    mistake(monkeypatch)
+    worlds = Worlds(Plan(small_scenarios.load(name), KAFKA), budgets)
+    report = Search(worlds, ENOUGH).run()
+    found = {violated.invariant: violated for violated in report.violations}
+    entries = timeline(worlds, found[invariant].trace, invariant, found[invariant].says)
+    assert entries[-1].payload["invariant"] == invariant
+    assert [entry.sequence for entry in entries] == list(range(1, len(entries) + 1))
+    state = initial_state("g", KAFKA)
+    for entry in entries:
+        assert entry.cause is None or entry.cause < entry.sequence
+        state = replay(state, entry)
+
+
+def test_what_is_left_out_hides_no_mistake(monkeypatch: pytest.MonkeyPatch) -> None:
+    mistaken_gift(monkeypatch)
+    whole, _ = walked("member-dies", KAFKA, Budgets(), reduced=False)
+    report, _ = walked("member-dies", KAFKA, Budgets())
+    assert broken(report) == broken(whole) != []
+
+
+def test_no_field_of_a_world_is_left_unjudged() -> None:
+    assert unjudged() == []
+
+
+def test_it_stops_at_its_bound_and_says_so() -> None:
+    report, _ = explore(small_scenarios.load("two-join"), states_max=100)
+    assert not report.complete
+    assert report.states <= 100 + 20
+
+
+def test_what_cannot_be_walked_is_named() -> None:
+    scenario = small_scenarios.load("one-joins")
+    jumps = Action(at_ms=5_000, verb=Verb.CLOCK_JUMP, who="A", length_ms=1_000)
+    with pytest.raises(NotExplorable, match="clock_jump is not explored"):
+        explore(replace(scenario, script=(*scenario.script, jumps)))
+
+
+def test_the_command_reports_and_writes_a_timeline_of_each_violation(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    call_command("explore", "one-joins")
+    assert json.loads(capsys.readouterr().out) == {
+        "states": ONE[0],
+        "transitions": ONE[1],
+        "depth": ONE[2],
+        "complete": True,
+        "violations": [],
+    }
+    mistaken_gift(monkeypatch)
+    with pytest.raises(CommandError, match="one_holder") as raised:
+        call_command("explore", "two-join", "--out", str(tmp_path))
+    assert raised.value.returncode == 1
+    told = json.loads(capsys.readouterr().out)
+    trace = {each["invariant"]: each["trace"] for each in told["violations"]}["one_holder"]
+    assert trace[0] == "join A"
+    lines = (tmp_path / "one_holder.jsonl").read_text("utf-8").splitlines()
+    assert Entry.from_json(json.loads(lines[-1])).payload["invariant"] == "one_holder"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["two-join", "--losses", "x"], "--losses x: expected a whole number from 0 to 9"),
+        (["nothing"], "neither a file nor a case study"),
+        (["two-join", "--semantics", "raft"], "there are kip, kafka"),
+    ],
+)
+def test_bad_input_is_one_line(arguments: list[str], says: str) -> None:
+    with pytest.raises(CommandError, match=says) as raised:
+        call_command("explore", *arguments)
+    assert raised.value.returncode == 2
+
+
+def test_the_budgets_are_the_options() -> None:
+    assert {field.name for field in fields(Budgets)} == {"losses", "duplicates", "timers", "fail_overs"}
