@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
+
+from simulations.assignors.scripted import ScriptedAssignor
 
 MAX_INT: Final = 2147483647
 
@@ -39,6 +41,8 @@ class Settings:
     """``group.consumer.max.size``"""
     assignors: tuple[str, ...] = ("uniform", "range")
     """``group.consumer.assignors``: the first is the default"""
+    scripted: ScriptedAssignor | None = field(default=None, compare=False)
+    """What stands behind the name ``scripted`` among them: an assignor that the broker loads beside its own."""
     regex_refresh_interval_ms: int = 600_000
     """``group.consumer.regex.refresh.interval.ms``"""
     append_linger_ms: int = -1

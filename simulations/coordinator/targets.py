@@ -7,6 +7,7 @@ given; here it is put into the order in which a broker's hash tables would hand 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from groups.history.consumer_state import ConsumerGroup, ConsumerMember
 from simulations.assignors import SERVER_ASSIGNORS, Assignment, GroupSpec, MemberSpec, Topic
@@ -19,6 +20,8 @@ from simulations.assignors.java_orders import (
     string_hash,
     uuid_hash,
 )
+from simulations.assignors.scripted import SCRIPTED, ScriptedAssignor
+from simulations.assignors.sharing import members_in_order as range_order
 from simulations.coordinator.image import Image, ImageTopic
 from simulations.coordinator.messages import Partitions
 from simulations.coordinator.subscriptions import all_names
@@ -52,10 +55,12 @@ def compute_target(
     image: Image,
     *,
     homogeneous: bool,
+    epoch: int,
+    scripted: ScriptedAssignor | None = None,
 ) -> dict[str, Partitions]:
     """The new target of every member, in the order of ``members``, topics and partitions as a broker holds them.
 
-    ``AssignorError`` if the assignor refuses. Members that it leaves out have nothing.
+    ``AssignorError`` if the assignor refuses. Members that it leaves out have nothing. ``epoch`` is the target's.
     """
     old = {member_id: in_memory_target(targets.get(member_id, {})) for member_id in members}
     topic_ids = _subscribed_ids(group, members, image)
@@ -77,13 +82,34 @@ def compute_target(
         homogeneous=homogeneous,
         topic_ranks=sorted(subscribed, key=signed_halves),
     )
+    if assignor_name == SCRIPTED and scripted is not None:
+        answer = scripted.assign(epoch, {name: topic.topic_id for name, topic in image.topics.items()})
+    else:
+        if homogeneous and assignor_name == "range":
+        spec = _as_the_first(spec)
     answer = SERVER_ASSIGNORS[assignor_name].assign(spec).members
     ordered: dict[str, Partitions] = {}
     for member_id, member in members.items():
         # Names that do not exist count where a table is made for the topics of one member.
-        told = len(spec.topics) if homogeneous else len(group.subscribed_topics(member))
+        told = len(spec.members[member_id].topics) if homogeneous else len(group.subscribed_topics(member))
         ordered[member_id] = _ordered(assignor_name, spec, member_id, answer, told, homogeneous=homogeneous)
     return ordered
+
+
+def _as_the_first(spec: GroupSpec) -> GroupSpec:
+    """``range`` in a homogeneous group gives every member a part of the first one's topics.
+
+    A joiner of which the group's stored subscription type does not know may subscribe to others, or to none.
+    """
+    first = next(iter(range_order(spec.members)), None)
+    if first is None:
+        return spec
+    topics = spec.members[first].topics
+    if all(member.topics == topics for member in spec.members.values()):
+        return spec
+    return replace(
+        spec, members={other: replace(member, topics=topics) for other, member in spec.members.items()}
+    )
 
 
 def _topic(topic: ImageTopic) -> Topic:

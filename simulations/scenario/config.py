@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
+from simulations.assignors.scripted import SCRIPTED
 from simulations.coordinator import group_config
 from simulations.coordinator.errors import ConfigRefused
 from simulations.coordinator.settings import MAX_INT, Settings
@@ -83,9 +84,9 @@ def _first(assignor: Node | None, assignors: tuple[str, ...]) -> tuple[str, ...]
     if assignor is None:
         return assignors
     chosen = assignor.text()
-    if chosen.startswith("client:") or chosen == "scripted":
-        raise assignor.wrong(f"{chosen} is not simulated yet; there are {', '.join(assignors)}")
-    first = assignor.choice(assignors, "assignor")
+    if chosen.startswith("client:"):
+        raise assignor.wrong(f"{chosen} is not simulated yet; there are {', '.join((*assignors, SCRIPTED))}")
+    first = assignor.choice((*assignors, SCRIPTED), "assignor")
     return (first, *(other for other in assignors if other != first))
 
 

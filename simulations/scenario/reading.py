@@ -5,7 +5,7 @@ The form (each key but ``topics``, ``members`` and ``script`` may be left out)::
     name: six partitions, a third member joins      # or title:
     group: orders
     semantics: kafka                                # or kip
-    assignor: uniform                               # the group's: uniform, range
+    assignor: uniform                               # the group's: uniform, range, or scripted with targets:
     topics: {foo: {partitions: 6}}
     config: {session_timeout_ms: 45000, heartbeat_interval_ms: 5000}
     start: {group_epoch: 21, assignment_epoch: 21, members: {A: {epoch: 21, owned: {foo: [0, 1, 2]}}}}
@@ -21,6 +21,7 @@ The form (each key but ``topics``, ``members`` and ``script`` may be left out)::
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Final
 
 from groups.history.state import Semantics
@@ -33,6 +34,7 @@ from simulations.scenario.script import read_script, topics_to_come
 from simulations.scenario.start import read_start
 from simulations.scenario.steps import read_steps
 from simulations.scenario.surroundings import CALM, WORLDS
+from simulations.scenario.targets import read_targets
 from simulations.scenario.topics import NAME, read_name, read_topics
 from simulations.scenario.values import REGEX_MS, UNTIL_MAX_MS, Scenario, Start
 from simulations.scenario.verbs import Names
@@ -46,6 +48,7 @@ KEYS: Final = (
     "protocol",
     "semantics",
     "assignor",
+    "targets",
     "topics",
     "config",
     "start",
@@ -82,6 +85,9 @@ def load(text: str, name: str = "scenario") -> Scenario:
     ever = {**topics, **dict.fromkeys(topics_to_come(found["script"]))}
     members = read_members(found["members"], ever)
     settings = read_settings(found.get("config"), found.get("assignor"))
+    line = found["assignor"].line if "assignor" in found else root.line
+    scripted = read_targets(found.get("targets"), settings, members, ever, line)
+    settings = replace(settings, scripted=scripted)
     start: Start | None = None
     if "start" in found:
         start = read_start(found["start"], topics, members)

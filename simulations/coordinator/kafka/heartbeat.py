@@ -335,6 +335,8 @@ def _new_target(
         {**group.target, member_id: held},
         context.image,
         homogeneous=homogeneous,
+        epoch=epoch,
+        scripted=context.settings.scripted,
     )
     written = [
         records.target_member(group_id, other, target)

@@ -80,6 +80,8 @@ def _compute_here(context: Context, assignor: str) -> Outcome[None]:
             group.target,
             context.image,
             homogeneous=_subscribe_alike(context, group.members),
+            epoch=group.group_epoch,
+            scripted=context.settings.scripted,
         )
     except AssignorError:
         return Outcome(answer=None)
