@@ -142,6 +142,8 @@ def _tell_fault(step: Step, entry: Entry, cast: Cast) -> Sentence | None:
         return Sentence("fault", COORDINATOR, _fail_over_words(entry.payload))
     if fault == "lost_batch":
         return Sentence("fault", COORDINATOR, _lost_words(entry.payload))
+    if fault == "difference":
+        return Sentence("fault", COORDINATOR, str(entry.payload.get("says")))
     if fault == "invariant":
         return Sentence("fault", COORDINATOR, f"An invariant is broken: {entry.payload.get('says')}")
     if member_id is None:

@@ -1,7 +1,6 @@
 """The metadata log as the images that a coordinator gets one after another.
 
-Racks are those of the replicas' brokers; who the replicas are is taken from the making of a partition, as moves of
-replicas stand in records that tell it otherwise (``PartitionChangeRecord``).
+Racks are those of the replicas' brokers.
 """
 
 from __future__ import annotations
@@ -11,6 +10,11 @@ from typing import Any, Final
 
 from simulations.conformance.recording import ImageChange
 from simulations.coordinator.image import Image, ImageTopic
+
+OFFSETS_TOPIC: Final = "__consumer_offsets"
+
+NO_CHANGE: Final = -2
+"""``PartitionChangeRecord`` leaves the leader as it is."""
 
 GROUP_RESOURCE: Final = 32
 """``ConfigResource.Type.GROUP``"""
@@ -45,6 +49,7 @@ class _Log:
         changed: dict[str, None] = {}
         removed: dict[str, None] = {}
         configs: dict[str, dict[str, str | None]] = {}
+        elected: list[int] = []
         for record in records:
             value = record["value"]
             match record["type"]:
@@ -56,6 +61,14 @@ class _Log:
                 case "PartitionRecord" if value["topicId"] in self.replicas:
                     self.replicas[value["topicId"]][value["partitionId"]] = tuple(value["replicas"])
                     changed[value["topicId"]] = None
+                case "PartitionChangeRecord" if value["topicId"] in self.replicas:
+                    if value.get("replicas") is not None:
+                        self.replicas[value["topicId"]][value["partitionId"]] = tuple(value["replicas"])
+                    # Whatever changed of it, the coordinator looks at the topic's hash again.
+                    changed[value["topicId"]] = None
+                    leader = value.get("leader", NO_CHANGE)
+                    if self.names[value["topicId"]] == OFFSETS_TOPIC and leader >= 0:
+                        elected.append(value["partitionId"])
                 case "RemoveTopicRecord" if value["topicId"] in self.names:
                     removed[self.names[value["topicId"]]] = None
                     del self.names[value["topicId"]], self.replicas[value["topicId"]]
@@ -73,7 +86,13 @@ class _Log:
         self.image = Image(topics=topics, version=last)
         names = tuple(dict.fromkeys([*removed, *(self.names[topic_id] for topic_id in changed)]))
         return ImageChange(
-            at_ms=at_ms, version=last, image=self.image, names=names, deleted=gone, configs=configs or None
+            at_ms=at_ms,
+            version=last,
+            image=self.image,
+            names=names,
+            deleted=gone,
+            configs=configs or None,
+            elected=tuple(elected),
         )
 
     def _topic(self, topic_id: str) -> ImageTopic:

@@ -31,7 +31,7 @@ from groups.wire.coordinator_schema import (
 )
 from simulations.conformance.asking import READS, Answered, ask
 from simulations.conformance.comparing import equal, same_place, same_record
-from simulations.conformance.recording import Asked, ImageChange, Recording, Written
+from simulations.conformance.recording import Asked, ImageChange, Recording, Written, loads_of
 from simulations.conformance.tallying import Tally
 from simulations.conformance.telling import Story
 from simulations.conformance.timers import Timers
@@ -85,6 +85,7 @@ class Judge:
         self.at = 0
         self.waiting: deque[Asked] = deque(recording.asked)
         self.images: deque[ImageChange] = deque(recording.images)
+        self.loads = deque(loads_of(recording))
         self.tasks: list[tuple[ResolveRegexes, int]] = []
         self.deleted: list[ImageTopic] = []
         self.timers = Timers()
@@ -120,18 +121,29 @@ class Judge:
             outcome = self.shard.loaded(first_ms)
             self.timers.take(outcome.timers, first_ms, None)
 
+    def _loads_before(self, asked: Asked) -> None:
+        """A new coordinator has loaded the log since: memory is what the records give, and timers begin anew."""
+        while self.loads and self.loads[0] < asked.arrived_ms:
+            now_ms = self.loads.popleft()
+            loaded = Shard(self.recording.group, Semantics.KAFKA, self.shard.settings, self.shard.image)
+            loaded.group_config = self.shard.group_config
+            loaded.load(written.payload for written in self.written[: self.at])
+            self.shard, self.timers, self.tasks = loaded, Timers(), []
+            self.timers.take(loaded.loaded(now_ms).timers, now_ms, None)
+
     # One step of the walk.
 
     def _step(self) -> bool:
         """The next thing that the broker can have done and that the simulated coordinator does alike."""
         may_be_next = self._may_be_next(CLOCK_SLACK_MS)
+        self._loads_before(may_be_next[0])
+        come = self.at < len(self.written)
+        if come and self._next_ms() < may_be_next[0].arrived_ms - LOG_DELAY_MS and self._unasked():
+            return True
         self._overdue(may_be_next[0])
         if self._take_one(may_be_next):
             return True
-        comes_soon = self.at < len(self.written) and (
-            self._next_ms() <= may_be_next[0].done_ms + CLOCK_SLACK_MS
-        )
-        if comes_soon and self._unasked():
+        if come and self._next_ms() <= may_be_next[0].done_ms + CLOCK_SLACK_MS and self._unasked():
             return True
         return self._take_one(self._may_be_next(LOG_DELAY_MS)[len(may_be_next) :])
 

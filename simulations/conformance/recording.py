@@ -50,7 +50,8 @@ class ImageChange:
     """The cluster's metadata from a moment on. ``names``: topics that were created, changed or deleted by it.
 
     ``version`` is the offset of its last record; ``deleted`` the topics that it removed; ``configs`` has the dynamic settings of groups that were set
-    (``None``: removed), by group and setting.
+    (``None``: removed), by group and setting. ``elected``: partitions of the offsets topic that got another leader, which
+    is then another coordinator.
     """
 
     at_ms: int
@@ -59,6 +60,7 @@ class ImageChange:
     names: tuple[str, ...] = ()
     deleted: tuple[ImageTopic, ...] = ()
     configs: Mapping[str, Mapping[str, str | None]] | None = None
+    elected: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +71,12 @@ class Recording:
     asked: tuple[Asked, ...]
     written: tuple[Written, ...]
     images: tuple[ImageChange, ...]
+
+
+def loads_of(recording: Recording) -> tuple[int, ...]:
+    """When other coordinators took the group over."""
+    partitions = {written.partition for written in recording.written}
+    return tuple(change.at_ms for change in recording.images if not partitions.isdisjoint(change.elected))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -85,6 +85,9 @@ def recordings(
             else:
                 kept.append(part)
         kept.sort(key=lambda part: (part.arrived_ms, part.done_ms))
+        if not kept:
+            not_judged.records["coordinator not ready"] += len(records)
+            continue
         yield Recording(group=group, asked=tuple(kept), written=records, images=images)
 
 

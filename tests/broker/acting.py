@@ -45,6 +45,12 @@ class Group:
     def close(self) -> None:
         for connection in self._connections.values():
             connection.close()
+        self._connections = {}
+
+    def reconnect(self, node: Node) -> None:
+        self.close()
+        self.node = node
+        wait_for_coordinator(node, self.name)
 
     def connection(self, client: str = "script") -> Connection:
         if client not in self._connections:

@@ -16,6 +16,7 @@ from simulations.recorded_files import read
 from . import played, real_clients
 from .exchanges import EXCHANGES
 from .node import SETTINGS, Node, running
+from .played import Stage
 
 EXCHANGES_LEAST = 40
 
@@ -36,12 +37,18 @@ class Conformed:
 def conformed(released_jars: str, tmp_path_factory: pytest.TempPathFactory) -> Conformed:
     """Every exchange and every story of real clients, on one broker, side by side."""
     folder = tmp_path_factory.mktemp("conformance")
-    with running(folder, played.SETTINGS, request_log=True) as node, ThreadPoolExecutor(2) as pool:
-        plays: list[Any] = [played.play, real_clients.play]
-        problems: dict[str, Exception] = {}
-        for found in pool.map(lambda play: play(node), plays):
-            problems |= found
-    return conform(node, problems)
+    stage = Stage()
+    stories: dict[str, Exception] = {}
+    with running(folder, played.SETTINGS, request_log=True) as node:
+        with ThreadPoolExecutor(2) as pool:
+            clients = pool.submit(real_clients.play, node)
+            stage.play(node)
+            stories = clients.result()
+        stage.first_acts(node)
+        node.stop()
+        node.start()
+        stage.second_acts(node)
+    return conform(node, {**stage.problems, **stories})
 
 
 def conform(node: Node, problems: dict[str, Exception]) -> Conformed:

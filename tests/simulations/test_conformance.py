@@ -214,6 +214,21 @@ def test_the_story_of_a_recording_folds_without_an_anomaly_and_holds_every_recor
         assert batch.summary["state"] == "Empty"
 
 
+def test_a_difference_stands_on_the_timeline_as_a_moment_of_its_own(files: Files) -> None:
+    group = "clients-join-leave-kill"
+    told = altered(files, group, lambda records: records[:-1])
+    (recording,) = recordings(told.requests, told.written, told.images, NotJudged(), only=group)
+    judge = Judge(recording, settings_of(SETTINGS))
+    judge.judge()
+    recorder = Recorder(group=group)
+    for entry in judge.story.entries:
+        recorder.add(entry)
+    batch = recorder.flush(final=True)
+    assert batch is not None
+    faults = [moment["says"] for moment in json.loads(batch.moments) if moment["shape"] == "fault"]
+    assert "The simulated coordinator differs: record of type 3" in faults
+
+
 def test_the_command_answers_with_the_report_and_writes_a_timeline(
     data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

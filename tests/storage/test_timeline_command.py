@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from io import StringIO
+from pathlib import Path
 from typing import Any
 
 import orjson
@@ -146,3 +147,55 @@ def test_where_nothing_is_stored_a_line_says_what_stores_something() -> None:
     assert refused.value.returncode == 1
     for line in (said.getvalue(), str(refused.value)):
         assert line.startswith("Nothing is stored yet: the first `make run` stores the case studies")
+
+
+def test_entries_that_were_shown_are_added_as_a_timeline_of_the_same_entries(
+    stored: Stored, tmp_path: Path
+) -> None:
+    shown = lines("show", stored(a_day_of_three()).id)
+    file = tmp_path / "a-day.jsonl"
+    file.write_bytes(b"".join(orjson.dumps(line) + b"\n" for line in shown))
+    (told,) = lines("add", str(file))
+    assert (told["title"], told["group"], told["entries"]) == ("a-day", "orders", len(shown))
+    assert lines("show", told["id"]) == shown
+    (again,) = lines("add", str(file), "--title", "Once more")
+    assert again["title"] == "Once more"
+    assert again["id"] != told["id"]
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b"", "no entries"),
+        (b"{}\n", "line 1 is no entry: KeyError"),
+        (b"[1]\n", "line 1 is no entry"),
+        (b"nonsense\n", "line 1 is no JSON"),
+        (
+            b'{"sequence": 2, "at_ms": 0, "kind": "note", "actor": "c", "cause": null, "provenance": "recorded",'
+            b' "settled": true, "payload": {}}\n',
+            "line 1 has sequence 2",
+        ),
+        (
+            b'{"sequence": 1, "at_ms": 0, "kind": "note", "actor": "c", "cause": null, "provenance": "recorded",'
+            b' "settled": true, "payload": {}}\n',
+            "no entry tells the group",
+        ),
+    ],
+)
+def test_what_holds_no_entries_is_refused_in_one_line_and_nothing_is_stored(
+    tmp_path: Path, content: bytes, says: str
+) -> None:
+    file = tmp_path / "file.jsonl"
+    file.write_bytes(content)
+    with pytest.raises(CommandError, match=says) as refused:
+        lines("add", str(file))
+    assert refused.value.returncode == 2
+    assert not Timeline.objects.exists()
+
+
+@pytest.mark.django_db
+def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(CommandError, match="No such file") as refused:
+        lines("add", str(tmp_path / "nowhere.jsonl"))
+    assert refused.value.returncode == 2

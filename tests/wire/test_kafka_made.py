@@ -120,10 +120,11 @@ def test_user_data_read_as_the_sticky_assignors_meant_them_and_are_written_in_th
     assert versions == {("sticky", 0), ("sticky", 1), ("cooperative-sticky", 0)}
 
 
-def test_metadata_records_tell_racks_and_settings_to_who_asks_for_them():
+def test_metadata_records_tell_racks_settings_and_changes_to_who_asks_for_them():
     wanted = {
         "RegisterBrokerRecord": ["brokerId", "rack"],
         "ConfigRecord": ["resourceType", "resourceName", "name", "value"],
+        "PartitionChangeRecord": ["partitionId", "topicId"],
     }
     seen = set()
     for line in lines("metadata"):

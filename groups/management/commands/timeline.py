@@ -1,21 +1,23 @@
-"""``manage.py timeline list`` and ``manage.py timeline show ID``: what is stored, as JSON Lines."""
+"""``manage.py timeline list``, ``timeline show ID`` and ``timeline add FILE``: what is stored, as JSON Lines."""
 
 from __future__ import annotations
 
 import contextlib
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import orjson
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from groups import database, storage
-from groups.command_line import in_one_line, whole_number
+from groups import database, exported, storage
+from groups.command_line import BAD_USAGE, in_one_line, whole_number
 from groups.history.entries import Entry
 from groups.history.fold import replay
 from groups.history.frames import frame
 from groups.history.record_lines import record_line
-from groups.history.state import initial_state
+from groups.history.state import Semantics, initial_state
 from groups.models import Timeline
 from groups.storage.names import named
 
@@ -30,13 +32,13 @@ NOTHING_STORED = (
 
 
 class Command(BaseCommand):
-    help = "List the stored timelines, or show one of them; JSON Lines on standard output."
+    help = "List the stored timelines, show one of them, or add one; JSON Lines on standard output."
     # `manage.py check` and `serve` tell of settings that do not fit together; scripts need not hear it each time.
     requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
         in_one_line(parser)
-        verbs = parser.add_subparsers(dest="verb", required=True, metavar="list|show")
+        verbs = parser.add_subparsers(dest="verb", required=True, metavar="list|show|add")
         verbs.add_parser("list", help="a line for each stored timeline, the newest first")
         show = verbs.add_parser(
             "show", help="a timeline's entries, frames, records, findings, verdict or metrics"
@@ -57,6 +59,11 @@ class Command(BaseCommand):
             help="at the last entry whose time is not after MS milliseconds",
         )
 
+        add = verbs.add_parser("add", help="store entries that were written as JSON Lines as a new timeline")
+        add.add_argument("file", help="entries, a line each; - for standard input")
+        add.add_argument("--title", help="default: the file's name")
+        add.add_argument("--semantics", choices=[str(each) for each in Semantics], default="kafka")
+
     def handle(self, *args: Any, **options: Any) -> None:
         database.prepare()
         # A reader that has seen enough (`| head`) is no failure.
@@ -65,6 +72,9 @@ class Command(BaseCommand):
                 self.stdout.write(orjson.dumps(line).decode())
 
     def lines(self, options: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        if options["verb"] == "add":
+            yield listed(added(options))
+            return
         if options["verb"] == "list":
             nothing = True
             for timeline in storage.listing().iterator(chunk_size=100):
@@ -101,6 +111,18 @@ def listed(timeline: Timeline) -> dict[str, Any]:
         "last_ms": summary.get("last_ms"),
         "gaps": summary.get("gaps", []),
     }
+
+
+def added(options: dict[str, Any]) -> Timeline:
+    file = options["file"]
+    try:
+        content = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
+        title = options["title"] or ("entries" if file == "-" else Path(file).stem)
+        return exported.add(content.splitlines(), title=title, semantics=Semantics(options["semantics"]))
+    except OSError as error:
+        raise CommandError(f"{file}: {error.strerror}", returncode=BAD_USAGE) from None
+    except exported.BadExport as error:
+        raise CommandError(f"{file}: {error}", returncode=BAD_USAGE) from None
 
 
 def moment_of(timeline: Timeline, at: int | None, at_ms: int | None) -> int | None:

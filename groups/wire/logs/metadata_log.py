@@ -6,14 +6,15 @@ fields follow in flexible form. Only the leading fields are read, which no versi
 later releases are understood too. Segments and ``.checkpoint`` snapshots hold the same batches.
 
 Source: ``MetadataRecordSerde`` of Kafka's server-common module; ``TopicRecord.json``, ``PartitionRecord.json``,
-``RemoveTopicRecord.json``, ``RegisterBrokerRecord.json`` and ``ConfigRecord.json`` of its metadata module.
+``RemoveTopicRecord.json``, ``RegisterBrokerRecord.json``, ``ConfigRecord.json`` and
+``PartitionChangeRecord.json`` of its metadata module.
 """
 
 from __future__ import annotations
 
 from typing import Any, Final
 
-from groups.wire.codecs.codec import prefix_reader
+from groups.wire.codecs.codec import codec, prefix_reader
 from groups.wire.codecs.primitives import read_unsigned_varint
 from groups.wire.codecs.schema import Array, Field, Message, Primitive, Struct
 from groups.wire.errors import RecordError, UnknownVersionError
@@ -94,15 +95,29 @@ _CONFIG: Final = Message(
     flexible_since=0,
 )
 
+_PARTITION_CHANGE: Final = Message(
+    "PartitionChangeRecord",
+    Struct(
+        (
+            Field("partitionId", Primitive.INT32),
+            Field("topicId", Primitive.UUID),
+            Field("isr", Array(Primitive.INT32), nullable_since=0, tag=0, default=None),
+            Field("leader", Primitive.INT32, tag=1, default=-2),
+            Field("replicas", Array(Primitive.INT32), nullable_since=0, tag=2, default=None),
+        )
+    ),
+    flexible_since=0,
+)
+
 _TOPICS: Final = {2: _TOPIC, 3: _PARTITION, 9: _REMOVE_TOPIC}
-_SURROUNDINGS: Final = {4: _CONFIG, _REGISTER_BROKER_API_KEY: _REGISTER_BROKER}
+_SURROUNDINGS: Final = {4: _CONFIG, 5: _PARTITION_CHANGE, _REGISTER_BROKER_API_KEY: _REGISTER_BROKER}
 
 
 def decode_metadata_record(value: bytes | None, *, with_surroundings: bool = False) -> dict[str, Any] | None:
     """What a record tells about a topic; ``None`` for all other records.
 
-    ``with_surroundings``: also what it tells of brokers' racks and of settings (``RegisterBrokerRecord``,
-    ``ConfigRecord``), in the same form.
+    ``with_surroundings``: also what it tells of brokers' racks, of settings, and of changes of partitions
+    (``RegisterBrokerRecord``, ``ConfigRecord``, ``PartitionChangeRecord``), in the same form.
 
     One of::
 
@@ -126,7 +141,9 @@ def decode_metadata_record(value: bytes | None, *, with_surroundings: bool = Fal
     if message is None:
         return None
     try:
-        fields, _ = prefix_reader(message)(value, at)
+        # What a change tells of a partition stands in tagged fields alone.
+        whole = message is _PARTITION_CHANGE
+        fields, _ = (codec(message, 0).read if whole else prefix_reader(message))(value, at)
     except RecordError as error:
         error.inside(message.name)
         raise

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import joining, leaving, offsets, reconciling, regexes, static, topics, validating
+from . import joining, leaving, offsets, reconciling, regexes, restarting, static, topics, validating
 from .table import EXCHANGES, Exchange
 
 __all__ = [
@@ -13,6 +13,7 @@ __all__ = [
     "offsets",
     "reconciling",
     "regexes",
+    "restarting",
     "static",
     "topics",
     "validating",

@@ -201,3 +201,33 @@ def _(group: Group) -> None:
     group.beat("A", rackId="rack-3")
     group.settle("A", "B")
     group.describe()
+
+
+@exchange(
+    ABOUT,
+    "offsets-before",
+    "A group that was offsets alone becomes one of the consumer protocol when somebody joins",
+)
+def _(group: Group) -> None:
+    group.topic("foo", 2)
+    group.commit("", -1, "foo", {0: 3})
+    group.describe(error=69)
+    group.join("A", ["foo"])
+    group.fetch("A", group.epochs["A"], None)
+
+
+@exchange(
+    ABOUT,
+    "version-0",
+    "Joining, acknowledging and leaving in version 0 of the heartbeat, which knows no expressions",
+)
+def _(group: Group) -> None:
+    group.topic("foo", 4)
+    group.at_once()
+    group.join("A", ["foo"], version=0)
+    group.join("B", ["foo"])
+    group.beat("A", version=0)
+    group.ack("A", version=0)
+    group.ack("B", version=0)
+    group.settle("A", "B")
+    group.leave("A", version=0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..acting import Group
 
@@ -19,9 +19,21 @@ class Exchange:
     shows: str
     play: Play
     differs: str | None = None
+    after_restart: Play | None = None
+    """What follows when another coordinator has loaded the log."""
 
 
 EXCHANGES: dict[str, Exchange] = {}
+
+
+def after_restart(name: str) -> Callable[[Play], Play]:
+    """Adds a second act, which is played when the broker was stopped and started."""
+
+    def add(play: Play) -> Play:
+        EXCHANGES[name] = replace(EXCHANGES[name], after_restart=play)
+        return play
+
+    return add
 
 
 def exchange(about: str, name: str, shows: str, *, differs: str | None = None) -> Callable[[Play], Play]:
