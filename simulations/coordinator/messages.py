@@ -50,19 +50,16 @@ class Heartbeat:
 
     @property
     def bare(self) -> bool:
-        """Whether it tells nothing but that its sender is alive."""
-        told = (
-            self.rack_id,
-            self.subscribed_topic_names,
-            self.subscribed_topic_regex,
-            self.server_assignor,
-            self.client_assignors,
-            self.owned,
-        )
+        """Whether it tells nothing but that its sender is alive; asked of every heartbeat."""
         return (
             self.member_epoch > 0
+            and self.owned is None
+            and self.subscribed_topic_names is None
             and self.rebalance_timeout_ms == UNCHANGED_TIMEOUT
-            and all(field is None for field in told)
+            and self.subscribed_topic_regex is None
+            and self.server_assignor is None
+            and self.client_assignors is None
+            and self.rack_id is None
         )
 
     def body(self) -> dict[str, Any]:

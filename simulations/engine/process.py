@@ -27,6 +27,7 @@ class Process:
         names: Callable[[Partitions], dict[str, list[int]]],
     ) -> None:
         self.consumer = consumer
+        self.member_id = consumer.config.member_id
         self.alive = True
         self.raises = False
         """Whether the callback that ends next raises."""
@@ -42,10 +43,6 @@ class Process:
         self._alarm = 0
         self._alarm_ms: int | None = None
         self._successor: Callable[[], None] | None = None
-
-    @property
-    def member_id(self) -> str:
-        return self.consumer.config.member_id
 
     @property
     def now_ms(self) -> int:

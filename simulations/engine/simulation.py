@@ -192,7 +192,8 @@ class Simulation:
             self.cluster.jump_clock(by_ms)
 
     def settled(self, *told: Seen) -> None:
-        self.narration.settled(self.queue.now_ms, told)
+        if self.scenario.steps:
+            self.narration.settled(self.queue.now_ms, told)
 
     def by_name(self, partitions: Partitions) -> dict[str, list[int]]:
         names = self.cluster.names
