@@ -86,8 +86,8 @@ def compute_target(
         answer = scripted.assign(epoch, {name: topic.topic_id for name, topic in image.topics.items()})
     else:
         if homogeneous and assignor_name == "range":
-        spec = _as_the_first(spec)
-    answer = SERVER_ASSIGNORS[assignor_name].assign(spec).members
+            spec = _as_the_first(spec)
+        answer = SERVER_ASSIGNORS[assignor_name].assign(spec).members
     ordered: dict[str, Partitions] = {}
     for member_id, member in members.items():
         # Names that do not exist count where a table is made for the topics of one member.

@@ -366,3 +366,17 @@ def test_the_proposal_takes_an_older_epoch_only_for_the_answer_that_was_just_los
     broker.heartbeat("A", 2, {FOO: (0,)})
     assert (broker.member("A").epoch, broker.member("A").previous_epoch) == (3, 2)
     assert int(broker.heartbeat("A", 1, {FOO: (0,)}).error_code) == 110
+
+
+def test_range_gives_a_joiner_without_topics_a_part_where_the_group_was_not_looked_at_anew() -> None:
+    broker = Broker(assignment_interval_ms=0, foo=5)
+    broker.join("A", server_assignor="range")
+    broker.join("B", "foo")
+    broker.heartbeat("B", -1)
+    broker.join("C", subscribed_topic_names=())
+    assert broker.types == [5, 7, 7, 6, 8]
+    assert {who: dict(target) for who, target in broker.group.target.items()} == {
+        "A": {FOO: (0, 1, 2)},
+        "C": {FOO: (3, 4)},
+    }
+    assert dict(broker.member("C").assigned) == {}, "it does not subscribe to it"
