@@ -66,6 +66,8 @@ class Checker:
                 self._topics.told(entry.payload["topics"])
                 self._group.targets.topics_changed()
                 self._liveness.disturbed(entry)
+            case Kind.NOTE if entry.payload["note"] == "config":
+                self._liveness.configured(entry.payload["config"])
         if not entry.settled:
             return []
         self._liveness.due(entry.at_ms, entry.sequence)

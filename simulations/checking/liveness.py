@@ -6,6 +6,7 @@ What disturbs are faults, changed topics, members that come, go or subscribe oth
 from __future__ import annotations
 
 import heapq
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -69,6 +70,7 @@ class LivenessChecks:
         self._waits_ms = 0
         self._retries = False
         self._cut_off = False
+        self._loaded_ms = 0
         self._heard: dict[str, tuple[int, int]] = {}
         self._silences: list[tuple[int, str]] = []
         self._waits: dict[str, Entry] = {}
@@ -81,6 +83,16 @@ class LivenessChecks:
         """Messages may take longer from here on."""
         bounds = self._bounds
         self._bounds = replace(bounds, travel_ms=max(bounds.travel_ms, travel_ms))
+
+    def configured(self, config: Mapping[str, int]) -> None:
+        """The group's own settings from here on; bounds only grow, since timers that run keep their length."""
+        bounds = self._bounds
+        self._bounds = replace(
+            bounds,
+            session_timeout_ms=max(bounds.session_timeout_ms, config.get("session_timeout_ms", 0)),
+            heartbeat_interval_ms=max(bounds.heartbeat_interval_ms, config.get("heartbeat_interval_ms", 0)),
+            assignment_interval_ms=max(bounds.assignment_interval_ms, config.get("assignment_interval_ms", 0)),
+        )
 
     def clock_jumped(self, by_ms: int) -> None:
         """Who waits by that clock waits so much longer, or has waited for nothing."""
@@ -95,7 +107,7 @@ class LivenessChecks:
     def cut_off(self, entry: Entry, *, cut: bool) -> None:
         """A coordinator that cannot reach its replicas commits nothing; when it can, every wait begins anew."""
         self._cut_off = cut
-        self._wait_anew(entry, entry.at_ms)
+        self._wait_anew(entry, max(entry.at_ms, self._loaded_ms))
 
     def heard(self, entry: Entry, who: str) -> None:
         if who not in self._heard:
@@ -117,7 +129,8 @@ class LivenessChecks:
     def failed_over(self, entry: Entry) -> None:
         """Timers start anew when the log has been read."""
         self._cut_off = False
-        self._wait_anew(entry, entry.at_ms + entry.payload.get("loading_ms", 0))
+        self._loaded_ms = entry.at_ms + entry.payload.get("loading_ms", 0)
+        self._wait_anew(entry, self._loaded_ms)
 
     def _wait_anew(self, entry: Entry, from_ms: int) -> None:
         for who in self._heard:
