@@ -125,6 +125,11 @@ class Judge:
         """A new coordinator has loaded the log since: memory is what the records give, and timers begin anew."""
         while self.loads and self.loads[0] < asked.arrived_ms:
             now_ms = self.loads.popleft()
+            # It begins with the image of its moment.
+            known = sum(1 for change in self.images if change.at_ms <= now_ms)
+            for change in islice(self.images, known):
+                change_image(self.shard, change, now_ms)
+            self._learn(known, now_ms)
             loaded = Shard(self.recording.group, Semantics.KAFKA, self.shard.settings, self.shard.image)
             loaded.group_config = self.shard.group_config
             loaded.load(written.payload for written in self.written[: self.at])

@@ -12,6 +12,8 @@ from .node import Node
 SETTINGS: Mapping[str, object] = {
     "broker.rack": "rack-1",
     "group.consumer.max.size": 5,
+    # A script that is not about sessions is not to lose its members on a busy machine.
+    "group.consumer.session.timeout.ms": 30_000,
     "group.consumer.regex.refresh.interval.ms": 600_000,
 }
 """On top of the node's own: brokers have racks, and a group can be full."""

@@ -60,14 +60,14 @@ def _(group: Group) -> None:
 def _(group: Group) -> None:
     group.topic("foo", 4)
     group.at_once()
-    group.configure(session_timeout_ms=1_500, heartbeat_interval_ms=300)
+    group.configure(session_timeout_ms=4_000, heartbeat_interval_ms=300)
     group.join("A", ["foo"])
     group.join("B", ["foo"])
     group.settle("A", "B")
-    group.alive(3.0, "A")
+    group.alive(5.5, "A")
     group.beat("B", error=UNKNOWN_MEMBER_ID)
     group.settle("A")
-    group.pause(2.5)
+    group.pause(5.0)
     group.describe()
 
 

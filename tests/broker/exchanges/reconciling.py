@@ -96,10 +96,10 @@ def _(group: Group) -> None:
 def _(group: Group) -> None:
     group.topic("foo", 4)
     group.at_once()
-    group.join("A", ["foo"], rebalanceTimeoutMs=1_500)
+    group.join("A", ["foo"], rebalanceTimeoutMs=3_000)
     group.join("B", ["foo"])
     group.beat("A")
-    group.alive(2.5, "B")
+    group.alive(4.0, "B")
     group.beat("A", error=25)
     group.settle("B")
 
@@ -110,11 +110,11 @@ def _(group: Group) -> None:
 def _(group: Group) -> None:
     group.topic("foo", 4)
     group.at_once()
-    group.join("A", ["foo"], rebalanceTimeoutMs=1_500)
+    group.join("A", ["foo"], rebalanceTimeoutMs=3_000)
     group.join("B", ["foo"])
     group.beat("A")
     group.ack("A")
-    group.alive(2.0, "A", "B")
+    group.alive(3.5, "A", "B")
     group.settle("A", "B")
 
 

@@ -68,12 +68,12 @@ def _(group: Group) -> None:
 def _(group: Group) -> None:
     group.topic("foo", 4)
     group.at_once()
-    group.configure(session_timeout_ms=1_500, heartbeat_interval_ms=300)
+    group.configure(session_timeout_ms=4_000, heartbeat_interval_ms=300)
     group.join("A", ["foo"], instanceId="i")
     group.join("B", ["foo"])
     group.settle_static("A", "i", "B", None)
     group.beat("A", -2, instanceId="i")
-    group.alive(3.0, "B")
+    group.alive(5.5, "B")
     group.join("A2", ["foo"], instanceId="i")
 
 
