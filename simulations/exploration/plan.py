@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from random import Random
 from typing import Final
 
 from groups.history.state import Semantics
 from simulations.clients import Consumer, ConsumerConfig
-from simulations.coordinator.image import Image
-from simulations.engine.beginning import first_image
+from simulations.coordinator.image import Image, ImageTopic
+from simulations.engine.beginning import draw_topic_id, first_image, racks_of
 from simulations.exploration.actions import SLOTS_MAX
 from simulations.scenario import Scenario, Verb
 from simulations.scenario.actions import Action
@@ -27,11 +28,13 @@ KNOWN: Final = frozenset(
         Verb.COMMIT,
         Verb.SUBSCRIBE,
         Verb.ADD_PARTITIONS,
+        Verb.CREATE_TOPIC,
+        Verb.DELETE_TOPIC,
         Verb.FAIL_OVER,
     }
 )
 
-OF_TOPICS: Final = frozenset({Verb.ADD_PARTITIONS})
+OF_TOPICS: Final = frozenset({Verb.ADD_PARTITIONS, Verb.CREATE_TOPIC, Verb.DELETE_TOPIC})
 
 
 class NotExplorable(Exception):
@@ -46,6 +49,10 @@ class Plan:
             if action.verb not in KNOWN | WITHOUT_EFFECT:
                 known = ", ".join(sorted(KNOWN | WITHOUT_EFFECT))
                 raise NotExplorable(f"the script's {action.verb} is not explored; these are: {known}")
+        if scenario.settings.scripted is not None:
+            raise NotExplorable(
+                "a scripted assignor answers by the number of an epoch; take uniform or range"
+            )
         self.scenario = scenario
         self.semantics = semantics
         self.script: tuple[Action, ...] = tuple(a for a in scenario.script if a.verb in KNOWN)
@@ -67,7 +74,19 @@ class Plan:
 
     def image_after(self, image: Image, action: Action) -> Image:
         """The topics after a line of the script that changes them."""
+        if action.verb is Verb.DELETE_TOPIC:
+            return image.without_topic(action.who)
         assert action.partitions is not None
+        if action.verb is Verb.CREATE_TOPIC:
+            # As often as a topic is made, each time under another id, and the same one in every world.
+            drawn = draw_topic_id(Random(f"topic {action.who} at {action.at_ms} of {self.scenario.seed}"))
+            topic = ImageTopic(
+                name=action.who,
+                topic_id=action.topic_id or drawn,
+                partitions=action.partitions,
+                racks=racks_of(action.racks, action.partitions),
+            )
+            return image.with_topic(topic)
         return image.with_partitions(action.who, action.partitions)
 
     def consumer(self, slot: int) -> Consumer:

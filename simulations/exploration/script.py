@@ -68,7 +68,9 @@ class Script:
             case Verb.LEAVE:
                 return acting.act(process, _leaves)
             case Verb.SUBSCRIBE:
-                return acting.act(process, lambda consumer: consumer.subscribe(action.topics))
+                return acting.act(
+                    process, lambda consumer: consumer.subscribe(action.topics, regex=action.regex)
+                )
             case _:
                 image = self._worlds.coordinators.parts[world[0]].shard.image
                 return acting.act(
@@ -97,9 +99,13 @@ class Script:
             slot = slots[0] if slot is None else slot + 1
             process = Process(consumer=worlds.plan.consumer(slot))
         assert slot in slots, "each join has a process of its own"
-        names = worlds.plan.scenario.members[name].subscribe
+        member = worlds.plan.scenario.members[name]
         return self._done(
-            world, slot, worlds.acting.act(process, lambda consumer: consumer.join(names, NOW_MS))
+            world,
+            slot,
+            worlds.acting.act(
+                process, lambda consumer: consumer.join(member.subscribe, NOW_MS, regex=member.regex)
+            ),
         )
 
     def _metadata(self, world: World, action: Action) -> tuple[World, Wrongs]:

@@ -15,6 +15,7 @@ from groups.history.entries import Entry
 from groups.history.fold import replay
 from groups.history.state import Semantics, initial_state
 from simulations import small_scenarios
+from simulations.assignors.scripted import ScriptedAssignor
 from simulations.coordinator.kafka import heartbeat
 from simulations.coordinator.reconciliation import Reconciliation
 from simulations.exploration import Budgets, NotExplorable, explore
@@ -23,7 +24,7 @@ from simulations.exploration.plan import Plan
 from simulations.exploration.search import Report, Search
 from simulations.exploration.trace import timeline
 from simulations.exploration.world import Worlds
-from simulations.scenario import Action, Verb
+from simulations.scenario import Action, Verb, load
 
 KAFKA, KIP = Semantics.KAFKA, Semantics.KIP
 
@@ -179,6 +180,23 @@ def test_what_is_left_out_hides_no_mistake(monkeypatch: pytest.MonkeyPatch) -> N
     assert broken(report) == broken(whole) != []
 
 
+@pytest.mark.parametrize(
+    ("member", "script", "states"),
+    [
+        ("regex: 'fo.*'", "{at: 1s, create_topic: fox, partitions: 1}, {at: 2s, delete_topic: foo}", 204),
+        ("subscribe: [foo]", "{at: 1s, leave: A}, {at: 2s, join: A}", 300),
+    ],
+)
+def test_expressions_are_resolved_and_topics_and_members_come_and_go(
+    member: str, script: str, states: int
+) -> None:
+    text = f"topics: {{foo: {{partitions: 1}}}}\nmembers: {{A: {{{member}}}}}\nuntil: 20s\n"
+    report, _ = explore(load(f"{text}script: [{{at: 0s, join: A}}, {script}]\n", "x"))
+    assert report.complete
+    assert report.violations == ()
+    assert report.states == states
+
+
 def test_no_field_of_a_world_is_left_unjudged() -> None:
     assert unjudged() == []
 
@@ -194,6 +212,9 @@ def test_what_cannot_be_walked_is_named() -> None:
     jumps = Action(at_ms=5_000, verb=Verb.CLOCK_JUMP, who="A", length_ms=1_000)
     with pytest.raises(NotExplorable, match="clock_jump is not explored"):
         explore(replace(scenario, script=(*scenario.script, jumps)))
+    scripted = replace(scenario.settings, scripted=ScriptedAssignor(targets={}))
+    with pytest.raises(NotExplorable, match="scripted assignor"):
+        explore(replace(scenario, settings=scripted))
 
 
 def test_the_command_reports_and_writes_a_timeline_of_each_violation(
