@@ -7,7 +7,9 @@ from typing import Final, Protocol
 
 from groups.history.entries import Kind
 from groups.history.state import Semantics
+from simulations.assignors.client_side import CLIENT_ASSIGNORS
 from simulations.clients import Consumer, ConsumerConfig, Request
+from simulations.clients.computing import ComputingConsumer
 from simulations.clients.config import CloseOption
 from simulations.coordinator.image import Image
 from simulations.coordinator.messages import CommittedOffset, Partitions
@@ -133,7 +135,13 @@ class Acting:
             positions=lambda owned, now_ms: self._offsets(owned, None),
             seed=world.seed,
         )
-        process = Process(Consumer(config), world.queue, world.log, world.send, world.by_name)
+        consumer: Consumer
+        if member.assignors and world.semantics is Semantics.KIP:
+            made = tuple(CLIENT_ASSIGNORS[each]() for each in member.assignors)
+            consumer = ComputingConsumer(config, made)
+        else:
+            consumer = Consumer(config)
+        process = Process(consumer, world.queue, world.log, world.send, world.by_name)
         self.processes[name] = process
         return process
 
@@ -154,6 +162,7 @@ class Acting:
                 offset=position,
             )
             for topic_id, partitions in owned.items()
+            if topic_id in world.image.by_id  # A topic that is deleted has no position any more.
             for partition in partitions
         )
 

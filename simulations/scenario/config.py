@@ -6,10 +6,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
+from simulations.assignors.client_side import CLIENT_ASSIGNORS
 from simulations.assignors.scripted import SCRIPTED
 from simulations.coordinator import group_config
 from simulations.coordinator.errors import ConfigRefused
 from simulations.coordinator.settings import MAX_INT, Settings
+from simulations.scenario.errors import nearest
 from simulations.scenario.nodes import Node
 
 LEAST: Final[Mapping[str, int]] = {
@@ -33,6 +35,9 @@ LEAST: Final[Mapping[str, int]] = {
 """Whole numbers among the settings, and the least that a broker takes for each."""
 
 CONFIG_KEYS: Final = (*LEAST, "assignors")
+
+CLIENT: Final = "client:"
+"""Before the name of an assignor that runs on the members."""
 
 GROUP_CONFIG_KEYS: Final = tuple(group_config.NAMES)
 """What ``set_config`` can set."""
@@ -84,8 +89,8 @@ def _first(assignor: Node | None, assignors: tuple[str, ...]) -> tuple[str, ...]
     if assignor is None:
         return assignors
     chosen = assignor.text()
-    if chosen.startswith("client:"):
-        raise assignor.wrong(f"{chosen} is not simulated yet; there are {', '.join((*assignors, SCRIPTED))}")
+    if chosen.startswith(CLIENT):
+        return assignors
     first = assignor.choice((*assignors, SCRIPTED), "assignor")
     return (first, *(other for other in assignors if other != first))
 
@@ -105,3 +110,14 @@ def read_group_config(node: Node, settings: Settings) -> dict[str, int]:
 
 def read_milliseconds(keys: Mapping[str, Node], key: str, least: int, usual: int) -> int:
     return keys[key].integer(least, MILLISECONDS_MAX) if key in keys else usual
+
+
+def read_client_assignor(assignor: Node | None) -> str | None:
+    """The name in ``assignor: client:range``."""
+    chosen = assignor.text() if assignor is not None else ""
+    if assignor is None or not chosen.startswith(CLIENT):
+        return None
+    name = chosen.removeprefix(CLIENT)
+    if name not in CLIENT_ASSIGNORS:
+        raise assignor.wrong(f"unknown client-side assignor {name}; {nearest(name, CLIENT_ASSIGNORS)}")
+    return name

@@ -6,6 +6,7 @@ from collections.abc import Collection
 from typing import Final
 
 from simulations.assignors import SERVER_ASSIGNORS
+from simulations.assignors.client_side import CLIENT_ASSIGNORS
 from simulations.scenario.config import read_milliseconds
 from simulations.scenario.nodes import Node
 from simulations.scenario.topics import NAME, read_name, read_regex
@@ -19,13 +20,13 @@ MEMBER_KEYS: Final = (
     "instance_id",
     "rack_id",
     "assignor",
+    "assignors",
     "rebalance_timeout_ms",
     "callback_ms",
     "auto_commit",
     "auto_commit_interval_ms",
 )
 MEMBER_KEYS_OF_CLASSIC: Final = ("protocol", "generation", "user_data")
-MEMBER_KEYS_TO_COME: Final = ("assignors",)
 
 
 def read_members(node: Node, topics: Collection[str]) -> dict[str, Member]:
@@ -41,19 +42,30 @@ def read_members(node: Node, topics: Collection[str]) -> dict[str, Member]:
     }
 
 
+def read_client_assignors(node: Node) -> tuple[str, ...]:
+    """Assignors that run on the member, the best first."""
+    chosen: list[str] = []
+    for item in node.items():
+        name = item.choice(tuple(CLIENT_ASSIGNORS), "client-side assignor")
+        if name in chosen:
+            raise item.wrong(f"{name} stands twice")
+        chosen.append(name)
+    return tuple(chosen)
+
+
 def _member(name: str, number: int, node: Node, topics: Collection[str]) -> Member:
     if not NAME.fullmatch(name):
         raise node.wrong(f"a member is named with letters, digits, '.', '_' and '-', not {name!r}")
     for key, value in node.mapping().items():
         if key in MEMBER_KEYS_OF_CLASSIC:
             raise value.wrong(f"{key} is for members of the classic protocol, which is not simulated")
-        if key in MEMBER_KEYS_TO_COME:
-            raise value.wrong(f"{key} is not simulated yet; a member has {', '.join(MEMBER_KEYS)}")
     keys = node.mapping(MEMBER_KEYS)
     if "subscribe" not in keys and "regex" not in keys:
         raise node.wrong("a member needs subscribe, a list of topics, or regex")
     if "subscribe" in keys and "regex" in keys:
         raise node.wrong("a consumer has subscribe or regex, not both")
+    if "assignor" in keys and "assignors" in keys:
+        raise keys["assignors"].wrong("a member asks for a server assignor or brings its own, not both")
     return Member(
         name=name,
         subscribe=(
@@ -68,6 +80,7 @@ def _member(name: str, number: int, node: Node, topics: Collection[str]) -> Memb
         ),
         instance_id=read_name(keys["instance_id"], "an instance") if "instance_id" in keys else None,
         rack_id=keys["rack_id"].text() if "rack_id" in keys else None,
+        assignors=read_client_assignors(keys["assignors"]) if "assignors" in keys else (),
         assignor=keys["assignor"].choice(tuple(SERVER_ASSIGNORS), "assignor") if "assignor" in keys else None,
         rebalance_timeout_ms=read_milliseconds(keys, "rebalance_timeout_ms", 1, 300_000),
         callback_ms=read_milliseconds(keys, "callback_ms", 0, 20),

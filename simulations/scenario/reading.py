@@ -25,7 +25,7 @@ from dataclasses import replace
 from typing import Final
 
 from groups.history.state import Semantics
-from simulations.scenario.config import read_settings
+from simulations.scenario.config import read_client_assignor, read_settings
 from simulations.scenario.errors import ScenarioError
 from simulations.scenario.members import read_members
 from simulations.scenario.network import DELAY_MAX_MS, read_network
@@ -84,6 +84,11 @@ def load(text: str, name: str = "scenario") -> Scenario:
     topics = read_topics(found["topics"])
     ever = {**topics, **dict.fromkeys(topics_to_come(found["script"]))}
     members = read_members(found["members"], ever)
+    if (client := read_client_assignor(found.get("assignor"))) is not None:
+        members = {
+            name: member if member.assignors or member.assignor else replace(member, assignors=(client,))
+            for name, member in members.items()
+        }
     settings = read_settings(found.get("config"), found.get("assignor"))
     line = found["assignor"].line if "assignor" in found else root.line
     scripted = read_targets(found.get("targets"), settings, members, ever, line)

@@ -62,6 +62,8 @@ class Member:
     instance_id: str | None = None
     rack_id: str | None = None
     assignor: str | None = None
+    assignors: tuple[str, ...] = ()
+    """Client-side assignors, the best first; only ``kip`` has them."""
     rebalance_timeout_ms: int = 300_000
     callback_ms: int = 20
     auto_commit: bool = False

@@ -177,7 +177,7 @@ script:
             BASE + "assignor: client:mine",
             7,
             "assignor",
-            "client:mine is not simulated yet; there are uniform, range, scripted",
+            "unknown client-side assignor mine; there are",
         ),
         (BASE + "assignor: scripted", 7, "targets", "assignor: scripted needs targets, by epoch"),
         (BASE + "targets: {2: fails}", 7, "targets", "targets are for assignor: scripted"),

@@ -146,3 +146,18 @@ def test_auto_commit_writes_what_was_consumed() -> None:
     ]
     assert len(offsets) >= 4 * 5
     assert offsets == sorted(offsets)
+
+
+def test_members_bring_an_assignor_and_one_of_them_computes_the_target() -> None:
+    text = GROUP + "assignor: client:sticky\n"
+    script = "{at: 0s, join: A}, {at: 15s, join: B}"
+    entries = told(script, semantics="kip", text=text)
+    apis = [e.payload["api"] for e in entries if e.kind is Kind.REQUEST]
+    assert {"ConsumerGroupPrepareAssignment", "ConsumerGroupInstallAssignment"} <= set(apis)
+    targets = [e.payload for e in entries if e.kind is Kind.RECORD and e.payload["type"] == 7]
+    given = {
+        t["key"]["memberId"]: t["value"]["topicPartitions"][0]["partitions"] for t in targets if t["value"]
+    }
+    assert sorted(map(len, given.values())) == [2, 2]
+    released = told(script, semantics="kafka", text=text)
+    assert not [e for e in released if e.kind is Kind.REQUEST and "Assignment" in e.payload["api"]]
