@@ -9,7 +9,9 @@ module           what it is for
 ``configs``      settings of brokers and groups by Kafka's names
 ``asking``       one recorded request, put to a simulated shard
 ``judging``      the walk along a group's log
+``attempts``     the ways in which one request may have been handled
 ``unasked``      what a coordinator does without a request
+``walk``         what is known along the way
 ``timers``       which timers must have been running
 ``comparing``    answers field by field, records one by one
 ``tallying``     what is equal is counted, what is not is worded

@@ -18,62 +18,34 @@ request's own times allow; a result's start and metadata version; the moment of 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from itertools import islice
-from typing import Any, Final
+from typing import Final
 
 from groups.history.state import Semantics
-from groups.history.units import units
-from groups.wire.coordinator_schema import (
-    CONSUMER_GROUP_TARGET_ASSIGNMENT_METADATA,
-    OFFSET_COMMIT,
-)
-from simulations.conformance.asking import READS, Answered, ask
+from simulations.conformance.attempts import Attempt, attempts
 from simulations.conformance.comparing import equal, same_place, same_record
 from simulations.conformance.recording import Asked, ImageChange, Recording, Written, loads_of
 from simulations.conformance.tallying import Tally
 from simulations.conformance.telling import Story
 from simulations.conformance.timers import Timers
-from simulations.conformance.unasked import Concerned, Unasked, by_itself, change_image
-from simulations.coordinator import regexes
+from simulations.conformance.unasked import Unasked, by_itself
+from simulations.conformance.walk import (
+    CLOCK_SLACK_MS,
+    IMAGE_LAG_MS,
+    LOG_DELAY_MS,
+    Concerned,
+    change_image,
+    unit_at,
+)
 from simulations.coordinator.errors import IllegalState
 from simulations.coordinator.image import Image, ImageTopic
 from simulations.coordinator.outcome import Record, ResolveRegexes
 from simulations.coordinator.settings import Settings
 from simulations.coordinator.shard import Shard
 
-CLOCK_SLACK_MS: Final = 5
-"""Times in the log are rounded to a millisecond, and a line may be written a moment after its answer was sent."""
-
-LOG_DELAY_MS: Final = 250
-"""A line's time is when it was written, which a busy machine does late; a request may so seem to have been read later
-than it was handled. The first guess is that it was not."""
-
-IMAGE_LAG_MS: Final = 10_000
-"""How long after a change of the metadata the coordinator may not have heard of it: milliseconds, but three seconds were
-seen on a machine with five times the work that it can do."""
-
-SILENT_RESULT_MS: Final = 1_000
-"""A task's result that writes nothing leaves no trace; it is taken to have come by then."""
-
-UNIT_RECORDS_MOST: Final = 20_000
-"""As far as one operation's records are looked for: each member of the largest group once, and some."""
-
 READ_LAG_STATES: Final = 64
 """Earlier states that a reading request may still have seen."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Attempt:
-    """One way in which a request may have been handled, on a copy: ``before`` it, and what ``shard`` became."""
-
-    before: Shard
-    shard: Shard
-    answered: Answered
-    now_ms: int
-    images: int
-    tasks_done: int
 
 
 class Judge:
@@ -93,7 +65,7 @@ class Judge:
         self.tally = Tally()
         self.story = Story(recording.group)
         self.shard = Shard(recording.group, Semantics.KAFKA, settings, Image(topics={}))
-        self._earlier: deque[tuple[int, Shard]] = deque(maxlen=READ_LAG_STATES)
+        self.earlier: deque[tuple[int, Shard]] = deque(maxlen=READ_LAG_STATES)
 
     def judge(self) -> Tally:
         self._begin()
@@ -178,10 +150,10 @@ class Judge:
             first_done_ms = min(first_done_ms, asked.done_ms)
         return out
 
-    def _match(self, asked: Asked) -> _Attempt | None:
+    def _match(self, asked: Asked) -> Attempt | None:
         """The first attempt that fits; one that explains the next records before one that leaves them to others."""
-        first: _Attempt | None = None
-        for attempt in self._attempts(asked):
+        first: Attempt | None = None
+        for attempt in attempts(self, asked):
             records = attempt.answered.records
             if equal(asked.response, attempt.answered.answer) and self._come_next(records, asked):
                 if records or not self._are_due(asked):
@@ -196,73 +168,6 @@ class Judge:
             and asked.arrived_ms - CLOCK_SLACK_MS <= self._next_ms() <= asked.done_ms + CLOCK_SLACK_MS
         )
 
-    def _attempts(self, asked: Asked) -> Iterator[_Attempt]:
-        """Every way in which the request may have been handled: state seen, images known, results come, and time."""
-        for images in self._image_counts(asked):
-            for tasks_done in (0, len(self.tasks)) if self.tasks else (0,):
-                prepared = self._prepared(asked, images, tasks_done)
-                if prepared is None:
-                    continue
-                for now_ms in self._times(asked):
-                    shard = prepared.copy()
-                    answered = ask(shard, asked, now_ms)
-                    yield _Attempt(
-                        before=prepared,
-                        shard=shard,
-                        answered=answered,
-                        now_ms=now_ms,
-                        images=images,
-                        tasks_done=tasks_done,
-                    )
-        if asked.api in READS:
-            for until_ms, earlier in reversed(self._earlier):
-                if until_ms + CLOCK_SLACK_MS >= asked.arrived_ms:
-                    answered = ask(earlier.copy(), asked, asked.arrived_ms)
-                    yield _Attempt(
-                        before=self.shard,
-                        shard=self.shard,
-                        answered=answered,
-                        now_ms=asked.arrived_ms,
-                        images=0,
-                        tasks_done=0,
-                    )
-
-    def _image_counts(self, asked: Asked) -> list[int]:
-        """How many of the coming image changes were known: those that must be, or more, where it can matter."""
-        must = may = 0
-        counts: list[int] = []
-        for count, change in enumerate(self.images):
-            if change.at_ms > asked.done_ms + CLOCK_SLACK_MS:
-                break
-            if self.concerned.by(change):
-                counts.append(count)
-            may = count + 1
-            if change.at_ms + IMAGE_LAG_MS < asked.arrived_ms:
-                must = count + 1
-        return list(dict.fromkeys([must, *(count for count in counts if count > must), may]))
-
-    def _prepared(self, asked: Asked, images: int, tasks_done: int) -> Shard | None:
-        """A copy that knows so many further images and results; ``None`` if learning of them writes other records."""
-        shard = self.shard.copy()
-        for change in islice(self.images, images):
-            change_image(shard, change, asked.arrived_ms)
-        for task, started_ms in self.tasks[:tasks_done]:
-            resolution = regexes.resolve(task, shard.image, started_ms)
-            if shard.regexes_resolved(resolution, asked.arrived_ms).records:
-                return None
-        return shard
-
-    def _times(self, asked: Asked) -> list[int]:
-        """When it may have been handled, the likeliest first: a time inside the next records, theirs, or its own."""
-        least, most = asked.arrived_ms - LOG_DELAY_MS, asked.done_ms + CLOCK_SLACK_MS
-        times: list[int] = []
-        if self.at < len(self.written) and least <= self._next_ms() <= most:
-            unit = self._unit()
-            times += [told for written in unit if (told := _told_ms(written.payload)) is not None]
-            times.append(self._next_ms())
-        times += [asked.arrived_ms, asked.done_ms, least]
-        return list(dict.fromkeys(time for time in times if least <= time <= most))
-
     def _come_next(self, records: Sequence[Record], asked: Asked) -> bool:
         """Whether the log goes on with these records, in the time of the request."""
         come = self.written[self.at : self.at + len(records)]
@@ -272,7 +177,7 @@ class Judge:
             for written, record in zip(come, records, strict=True)
         )
 
-    def _accept(self, asked: Asked, attempt: _Attempt) -> None:
+    def _accept(self, asked: Asked, attempt: Attempt) -> None:
         self._learn(attempt.images, attempt.now_ms)
         del self.tasks[: attempt.tasks_done]
         self._remember(asked.done_ms)
@@ -287,7 +192,7 @@ class Judge:
         self.story.exchange(asked, attempt.now_ms, records)
         self.waiting.remove(asked)
 
-    def _left_behind(self, asked: Asked, attempt: _Attempt) -> None:
+    def _left_behind(self, asked: Asked, attempt: Attempt) -> None:
         known = bool(attempt.answered.records)
         earliest_ms = attempt.now_ms if known else asked.arrived_ms
         self.timers.take(attempt.answered.timers, earliest_ms, attempt.now_ms if known else asked.done_ms)
@@ -332,7 +237,7 @@ class Judge:
             self._unexplained()
             return
         asked, attempt = self._likeliest(candidates)
-        unit = self._unit() if self.at < len(self.written) else []
+        unit = unit_at(self) if self.at < len(self.written) else []
         mine = bool(unit) and self._belongs(asked, attempt, unit)
         recorded = unit if mine else []
         self._learn(attempt.images, attempt.now_ms)
@@ -349,9 +254,9 @@ class Judge:
         self.story.differences(found, asked.member or None)
         self.waiting.remove(asked)
 
-    def _likeliest(self, candidates: Iterable[Asked]) -> tuple[Asked, _Attempt]:
+    def _likeliest(self, candidates: Iterable[Asked]) -> tuple[Asked, Attempt]:
         """The first whose records begin as the log goes on, else the first that was read."""
-        tried = [(asked, next(self._attempts(asked))) for asked in candidates]
+        tried = [(asked, next(attempts(self, asked))) for asked in candidates]
         if self.at < len(self.written):
             come = self.written[self.at].payload
             for asked, attempt in tried:
@@ -359,7 +264,7 @@ class Judge:
                     return asked, attempt
         return tried[0]
 
-    def _belongs(self, asked: Asked, attempt: _Attempt, unit: Sequence[Written]) -> bool:
+    def _belongs(self, asked: Asked, attempt: Attempt, unit: Sequence[Written]) -> bool:
         least, most = asked.arrived_ms - LOG_DELAY_MS, asked.done_ms + CLOCK_SLACK_MS
         if not least <= unit[0].at_ms <= most:
             return False
@@ -369,7 +274,7 @@ class Judge:
 
     def _unexplained(self) -> None:
         """Records that neither a request nor anything else brings about here."""
-        unit = self._unit()
+        unit = unit_at(self)
         found = self.tally.unexplained(self.recording.group, unit)
         self._take_recorded(unit)
         self.at += len(unit)
@@ -400,11 +305,8 @@ class Judge:
                 self.story.differences([refused], None)
 
     def _remember(self, until_ms: int) -> None:
-        self._earlier.append((until_ms, self.shard))
+        self.earlier.append((until_ms, self.shard))
         self.shard = self.shard.copy()
-
-    def _unit(self) -> list[Written]:
-        return next(units(islice(self.written, self.at, self.at + UNIT_RECORDS_MOST)))
 
     def _next_ms(self) -> int:
         return self.written[self.at].at_ms
@@ -415,17 +317,3 @@ class Judge:
             change = self.images.popleft()
             self.deleted += change.deleted
             self.story.image(change, now_ms)
-
-
-def _told_ms(record: Record) -> int | None:
-    """The handling's own time, where a record tells it."""
-    value: Any = record.get("value")
-    if value is None:
-        return None
-    if record["type"] == CONSUMER_GROUP_TARGET_ASSIGNMENT_METADATA:
-        told = value.get("assignmentTimestamp")
-    elif record["type"] == OFFSET_COMMIT:
-        told = value.get("commitTimestamp")
-    else:
-        return None
-    return told if isinstance(told, int) else None

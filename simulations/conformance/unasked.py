@@ -2,61 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
-from typing import Protocol
 
 from groups.wire.coordinator_schema import (
     CONSUMER_GROUP_CURRENT_MEMBER_ASSIGNMENT,
     CONSUMER_GROUP_REGULAR_EXPRESSION,
 )
-from simulations.conformance.configs import group_settings
-from simulations.conformance.recording import ImageChange, Recording, Written
-from simulations.conformance.timers import Timers
+from simulations.conformance.recording import Written
+from simulations.conformance.walk import Walk, change_image
 from simulations.coordinator import regexes
 from simulations.coordinator.image import Image, ImageTopic
 from simulations.coordinator.messages import Heartbeat
 from simulations.coordinator.outcome import Outcome, ResolveRegexes
 from simulations.coordinator.shard import Shard
-
-
-class Concerned:
-    """Which changes of the metadata can make a difference to a group; the others need not be tried one by one."""
-
-    def __init__(self, recording: Recording) -> None:
-        self._group = recording.group
-        self._names: set[str] = set()
-        self._all = False
-        for asked in recording.asked:
-            self._names.update(asked.request.get("subscribedTopicNames") or ())
-            self._names.update(
-                name for topic in asked.request.get("topics") or () if (name := topic.get("name"))
-            )
-            self._all = self._all or bool(asked.request.get("subscribedTopicRegex"))
-        for written in recording.written:
-            value = written.payload.get("value") or {}
-            self._names.update(value.get("subscribedTopicNames") or ())
-            self._names.update(filter(None, [written.payload["key"].get("topic")]))
-            self._all = self._all or bool(value.get("subscribedTopicRegex"))
-
-    def by(self, change: ImageChange) -> bool:
-        configured = change.configs is not None and self._group in change.configs
-        return configured or self._all or not self._names.isdisjoint(change.names)
-
-
-class Walk(Protocol):
-    """What is looked at of the walk along a group's log."""
-
-    recording: Recording
-    shard: Shard
-    timers: Timers
-    tasks: list[tuple[ResolveRegexes, int]]
-    deleted: list[ImageTopic]
-    concerned: Concerned
-
-    @property
-    def images(self) -> Sequence[ImageChange]: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,14 +48,6 @@ def by_itself(walk: Walk, first: Written) -> Iterator[Unasked]:
         yield from _deletions(walk, first.at_ms)
         shard = walk.shard.copy()
         yield Unasked(what="retention", shard=shard, outcome=shard.expire_offsets(first.at_ms))
-
-
-def change_image(shard: Shard, change: ImageChange, now_ms: int) -> None:
-    """The coordinator hears of a change. It writes nothing for it."""
-    if change.configs and (config := change.configs.get(shard.state.group)):
-        group_settings(shard, config)
-    if change.names:
-        shard.image_changed(change.image, change.names, now_ms)
 
 
 def _expiries(walk: Walk, member_id: str, now_ms: int) -> Iterator[Unasked]:
