@@ -101,7 +101,11 @@ class Coordinating:
     def loaded(self, cause: int) -> None:
         """The log has been read: timers start, and what comes next is handled."""
         self.loading = False
-        self.operate(lambda shard, now_ms: shard.loaded(now_ms), cause, (Event.LOADED, None))
+        outcome = self.shard.loaded(self.now_ms)
+        # The timers of who is in the log already wait for no record, even where loading writes some.
+        for notice in self._timed(outcome):
+            self.timers.tell(notice, cause)
+        self._add(_Operation(outcome, [], cause, told=((Event.LOADED, None),)))
 
     def operate(
         self,
