@@ -132,7 +132,9 @@ class ClientChecks:
         elif who in self._patience_ms and entry.at_ms - started.at_ms >= self._patience_ms[who]:
             # Its poll came too late: it leaves, and loses what it has when the callback is over.
             self._thrown_out.add(who)
-        if payload["callback"] == rules.ASSIGNED:
+        if payload.get("raised") and payload["callback"] not in (rules.ASSIGNED, rules.LOST):
+            pass  # It has given nothing up, and is called again.
+        elif payload["callback"] == rules.ASSIGNED:
             self._began.update({(who, partition): entry.at_ms for partition in partitions})
         else:
             # Who has lost something has lost everything, also what it was told of after the loss was decided.

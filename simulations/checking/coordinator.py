@@ -122,7 +122,7 @@ class GroupChecks:
                 self._add("lost_answer", f"{who} repeats a heartbeat and is refused", proof, who)
         if not self._kafka and body.get("assignment"):
             self._told(entry, who, body["assignment"])
-        if code not in TURNED_AWAY:
+        if not _turned_away(body):
             self.timers_run(entry)
         return asked
 
@@ -208,6 +208,14 @@ class GroupChecks:
         match entry.payload["type"]:
             case 3:
                 self._group_epoch(entry, value)
+            case 4 if value is not None and not self._kafka:
+                # What the coordinator knew when it computed; it may have been unable to commit for long since then.
+                self._topics.told(
+                    {
+                        topic["topicName"]: {"id": topic["topicId"], "partitions": topic["numPartitions"]}
+                        for topic in value["topics"]
+                    }
+                )
             case 5:
                 self._member(entry, name, value)
             case 6:
@@ -219,6 +227,7 @@ class GroupChecks:
             case 16:
                 matched = frozenset(value["topics"]) if value is not None else frozenset()
                 self._topics.matched[key["regularExpression"]] = matched
+                self._topics.resolved[key["regularExpression"]] = entry.sequence
                 self.targets.subscriptions_changed()
 
     def _group_epoch(self, entry: Entry, value: Mapping[str, Any] | None) -> None:
@@ -449,3 +458,9 @@ class GroupChecks:
         which: list[tuple[str, int]] | None = None,
     ) -> None:
         self._violations.add(invariant, says, proof, (who,), which or ())
+
+
+def _turned_away(body: Mapping[str, Any]) -> bool:
+    """Whether a broker answered that is not the coordinator, or not yet; OffsetCommit says so of each partition."""
+    codes = [answer.get("errorCode") for topic in body.get("topics") or () for answer in topic.get("partitions", ())]
+    return body.get("errorCode") in TURNED_AWAY or any(code in TURNED_AWAY for code in codes)

@@ -60,6 +60,7 @@ class Topics:
         self.counts: dict[str, int] = {}
         self.names: dict[str, str] = {}
         self.matched: dict[str, frozenset[str]] = {}
+        self.resolved: dict[str, int] = {}
 
     def copy(self) -> Topics:
         topics = Topics()

@@ -124,6 +124,8 @@ class TargetChecks:
         """A STABLE member at the assignment epoch has its target."""
         if member.state != STABLE or not member.epoch == self.epoch == group_epoch:
             return
+        if not self._is_resolved(member):
+            return  # It has given up what its last expression matched, and nobody knows what the new one does.
         differs = member.assigned.keys() ^ self.of(name)
         if differs:
             which = self._topics.named(differs)
@@ -153,8 +155,13 @@ class TargetChecks:
         self.is_reached(entry, name, members[name], self.epoch)
 
     def _is_resolved(self, member: Member) -> bool:
-        """What an expression matches is not known before it is resolved; the proposal has no record of it."""
-        return member.regex == "" or member.regex in self._topics.matched
+        """What an expression matches is not known before it is resolved; the proposal has no record of it.
+
+        A resolution that finds nothing starts no new epoch: a target that is older is not its.
+        """
+        if member.regex == "":
+            return True
+        return member.regex in self._topics.matched and self._topics.resolved[member.regex] < self.wrote
 
     def _is_whole(self, entry: Entry) -> None:
         for name, partitions in self._topics.counts.items():

@@ -29,11 +29,12 @@ _RECORDED: Final = {
     "gained_from_target": "record 8 assigns",
     "group_state": "record 8",
     "memory_is_replay": "record 8",
+    "compacted_log": "fault fail_over",
     "revoked_by_acknowledgement": "gave up",
     "session": "timer session started",
     "one_batch": "request that writes",
     "refused_writes_nothing": "refused",
-    "lost_answer": "",
+    "lost_answer": "fault lost_message",
     "one_processor": "callback on_partitions_assigned",
     "owned_is_held": "callback on_partitions_assigned",
     "callbacks": "callback on_partitions_lost",
@@ -61,8 +62,8 @@ _RECORDED_KIP: Final = {
 }
 
 ERRORS: Final[Mapping[Semantics, tuple[int, ...]]] = {
-    Semantics.KAFKA: (25, 81, 82, 111),
-    Semantics.KIP: (25, 81, 82, 111),
+    Semantics.KAFKA: (14, 16, 25, 81, 111),
+    Semantics.KIP: (14, 16, 25, 81, 111),
 }
 """Error codes of heartbeats that scripts have to provoke."""
 

@@ -12,14 +12,18 @@ from random import Random
 from typing import Any, Final
 
 from groups.history.state import Semantics
+from simulations.checking import Bounds
+from simulations.engine.checked import REQUEST_TIMEOUT_MS
+from simulations.engine.network import HELD_UP
 from simulations.fuzzing.patience import least_rebalance_timeout_ms, least_session_timeout_ms, patience_ms
-from simulations.fuzzing.presets import PRESETS, Preset
-from simulations.fuzzing.script import draw_script
+from simulations.fuzzing.presets import LAGS_MS, PRESETS, SHARES, Preset
+from simulations.fuzzing.script import EXPRESSIONS, GROUP, GROUP_CONFIGS_MS, draw_script
 from simulations.scenario import Scenario, load
 
 MEMBERS: Final = "ABCDEF"
 TOPICS: Final = ("foo", "bar", "baz")
 PARTITIONS_MAX: Final = 12
+RACKS: Final = ("a", "b", "c")
 
 SESSION_TIMEOUTS_MS: Final = (2_500, 3_500, 5_000)
 HEARTBEAT_INTERVALS_MS: Final = (500, 1_000, 1_000, 1_600)
@@ -52,12 +56,15 @@ def document_of(seed: int, semantics: Semantics | str, presets: Sequence[str] = 
     rules = Semantics(semantics)
     random = Random(f"fuzz {rules} {seed}")
     preset = Preset(random.choice(tuple(presets)))
-    topics = _topics(random)
-    delay_ms = list(random.choice(DELAYS_MS))
+    racks = random.random() < 0.2
+    topics = _topics(random, racks=racks)
+    delay_ms = list(random.choice(DELAYS_MS if preset is Preset.CALM else DELAYS_MS[:-1]))
     interval_ms = random.choice(HEARTBEAT_INTERVALS_MS)
     session_ms = max(random.choice(SESSION_TIMEOUTS_MS), least_session_timeout_ms(interval_ms, delay_ms[1]))
     config: Document = {"session_timeout_ms": session_ms, "heartbeat_interval_ms": interval_ms}
-    members = _members(random, tuple(topics))
+    for key, values in GROUP_CONFIGS_MS.items():
+        config[f"min_{key}"], config[f"max_{key}"] = min(*values, interval_ms), max(*values, 5_000)
+    members = _members(random, tuple(topics), racks=racks)
     for member in members.values():
         least_ms = least_rebalance_timeout_ms(member["callback_ms"], interval_ms, delay_ms[1])
         member["rebalance_timeout_ms"] = max(member["rebalance_timeout_ms"], least_ms)
@@ -70,51 +77,71 @@ def document_of(seed: int, semantics: Semantics | str, presets: Sequence[str] = 
     script, last_ms = draw_script(random, preset, topics, members)
     document: Document = {
         "title": f"Drawn from seed {seed}, {preset}",
-        "group": "orders",
+        "group": GROUP,
         "semantics": str(rules),
         "assignor": random.choice(("uniform", "uniform", "range")),
         "topics": topics,
         "config": config,
         "members": members,
-        "network": {"delay_ms": delay_ms},
+        "network": {"delay_ms": delay_ms, **_troubles(random, preset)},
+        "replication_ms": random.choice(LAGS_MS[preset]),
+        "metadata_delay_ms": random.choice(LAGS_MS[preset]),
         "script": script,
         "seed": seed,
     }
-    quiet_ms = patience_ms(
+    bounds = Bounds(
         session_timeout_ms=session_ms,
         heartbeat_interval_ms=interval_ms,
-        assignment_interval_ms=max(
-            config.get("assignment_interval_ms", 1_000), config.get("assignor_time_ms", 0)
-        ),
-        rebalance_timeout_ms=max(member["rebalance_timeout_ms"] for member in members.values()),
-        travel_ms=delay_ms[1],
+        assignment_interval_ms=5_000,
+        travel_ms=2 * HELD_UP * (delay_ms[1] + 1),
+        settle_ms=1_000,
+        metadata_ms=1_000,
+        retry_ms=REQUEST_TIMEOUT_MS,
     )
+    quiet_ms = patience_ms(bounds, max(member["rebalance_timeout_ms"] for member in members.values()))
     document["until"] = f"{last_ms + quiet_ms}ms"
     return document
 
 
-def _topics(random: Random) -> Document:
-    names = TOPICS[: random.choice((1, 1, 2, 2, 3))]
-    return {name: {"partitions": random.choice((1, 2, 3, 3, 4, 6, PARTITIONS_MAX))} for name in names}
+def _topics(random: Random, *, racks: bool) -> Document:
+    topics: Document = {}
+    for name in TOPICS[: random.choice((1, 1, 2, 2, 3))]:
+        count = random.choice((1, 2, 3, 3, 4, 6, PARTITIONS_MAX))
+        topics[name] = {"partitions": count}
+        if racks:
+            topics[name]["racks"] = {str(number): random.sample(RACKS, 2) for number in range(count)}
+    return topics
 
 
-def _members(random: Random, topics: Sequence[str]) -> Document:
+def _members(random: Random, topics: Sequence[str], *, racks: bool) -> Document:
     names = MEMBERS[: random.choice((1, 2, 2, 3, 3, 4, 5, 6))]
     members: Document = {}
-    instances = random.random() < 0.4
+    instances = random.random() < 0.5
     for name in names:
+        told: Document = {"subscribe": subscription(random, topics)}
+        if random.random() < 0.15:
+            told = {"regex": random.choice(EXPRESSIONS)}
         member: Document = {
-            "subscribe": subscription(random, topics),
+            **told,
             "rebalance_timeout_ms": random.choice(REBALANCE_TIMEOUTS_MS),
             "callback_ms": random.choice(CALLBACKS_MS),
         }
-        if instances and random.random() < 0.6:
+        if instances and random.random() < 0.7:
             # Few instances for many members: some are claimed twice.
-            member["instance_id"] = f"i{random.randrange(3)}"
+            member["instance_id"] = f"i{random.randrange(2)}"
+        if racks:
+            member["rack_id"] = random.choice(RACKS)
+        if random.random() < 0.2:
+            member |= {"auto_commit": True, "auto_commit_interval_ms": 700}
         if random.random() < 0.2:
             member["assignor"] = random.choice(("uniform", "range"))
         members[name] = member
     return members
+
+
+def _troubles(random: Random, preset: Preset) -> Document:
+    shares = {share: random.choice(SHARES[preset]) for share in ("loss", "duplicate", "reorder")}
+    return {share: value for share, value in shares.items() if value}
 
 
 def subscription(random: Random, topics: Sequence[str]) -> list[str]:

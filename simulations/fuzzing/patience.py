@@ -7,33 +7,21 @@ from typing import Final
 from simulations.checking import Bounds
 from simulations.engine.checked import bounds_of
 from simulations.scenario import Scenario, Verb
+from simulations.scenario.actions import EVERYTHING
 
 DISTURBANCES: Final = 3
 """The script's end may still throw members out, one after another, and each begins the bound anew."""
 
 
-def patience_ms(
-    *,
-    session_timeout_ms: int,
-    heartbeat_interval_ms: int,
-    assignment_interval_ms: int,
-    rebalance_timeout_ms: int,
-    travel_ms: int,
-) -> int:
-    """``DISTURBANCES`` times the bound of convergence, in milliseconds."""
-    bounds = Bounds(
-        session_timeout_ms=session_timeout_ms,
-        heartbeat_interval_ms=heartbeat_interval_ms,
-        assignment_interval_ms=assignment_interval_ms,
-        travel_ms=travel_ms,
-    )
-    return DISTURBANCES * bounds.convergence_ms(rebalance_timeout_ms)
+def patience_ms(bounds: Bounds, rebalance_timeout_ms: int) -> int:
+    """``DISTURBANCES`` times the bound of convergence, and whatever a client may wait in vain for answers before."""
+    return DISTURBANCES * (bounds.convergence_ms(rebalance_timeout_ms) + bounds.retry_ms)
 
 
 def patience_of(scenario: Scenario) -> int:
-    """The same, of a scenario."""
+    """The same, of a scenario, in milliseconds."""
     longest_ms = max(member.rebalance_timeout_ms for member in scenario.members.values())
-    return DISTURBANCES * bounds_of(scenario).convergence_ms(longest_ms)
+    return patience_ms(bounds_of(scenario), longest_ms)
 
 
 def least_rebalance_timeout_ms(callback_ms: int, heartbeat_interval_ms: int, travel_ms: int) -> int:
@@ -50,22 +38,27 @@ def can_rest(scenario: Scenario) -> bool:
     """Whether the group can come to rest at all once its script is over.
 
     A member that is always late is thrown out, comes back and is thrown out again for ever: that is no mistake of the
-    simulator. So nobody may stand still or be slower at the end than its timeouts allow.
+    simulator. So at the end nobody may stand still or be slower than its timeouts allow, and the network must be whole.
     """
     interval_ms, travel_ms = scenario.settings.heartbeat_interval_ms, scenario.network.delay_ms[1]
     if scenario.settings.session_timeout_ms < least_session_timeout_ms(interval_ms, travel_ms):
         return False
     callbacks_ms = {name: member.callback_ms for name, member in scenario.members.items()}
     slowed_ms, paused = dict.fromkeys(callbacks_ms, 0), dict.fromkeys(callbacks_ms, False)
+    is_whole = scenario.network.loss == scenario.network.duplicate == 0
     for action in scenario.script:
         match action.verb:
+            case Verb.CUT | Verb.NETWORK | Verb.FAIL_OVER:
+                is_whole = False
+            case Verb.HEAL if action.who == EVERYTHING:
+                is_whole = True
             case Verb.SLOW_REVOKE:
                 slowed_ms[action.who] = action.length_ms or 0
             case Verb.PAUSE:
                 paused[action.who] = True
             case Verb.RESUME | Verb.KILL | Verb.RESTART:
                 paused[action.who] = False
-    return not any(
+    return is_whole and not any(
         paused[name]
         or member.rebalance_timeout_ms
         < least_rebalance_timeout_ms(max(callbacks_ms[name], slowed_ms[name]), interval_ms, travel_ms)

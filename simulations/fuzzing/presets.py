@@ -30,26 +30,61 @@ GAPS_MS: Final[Mapping[Preset, tuple[int, ...]]] = {
 """Between two lines: from the same instant to longer than a session timeout."""
 
 _USUAL: Final[Mapping[Verb, int]] = {
-    Verb.JOIN: 6,
-    Verb.LEAVE: 3,
-    Verb.RESTART: 3,
-    Verb.HEARTBEAT: 2,
-    Verb.COMMIT: 3,
-    Verb.SUBSCRIBE: 3,
-    Verb.ADD_PARTITIONS: 2,
-    Verb.SLOW_REVOKE: 1,
+    Verb.JOIN: 12,
+    Verb.LEAVE: 6,
+    Verb.RESTART: 5,
+    Verb.HEARTBEAT: 3,
+    Verb.COMMIT: 6,
+    Verb.SUBSCRIBE: 6,
+    Verb.ADD_PARTITIONS: 4,
+    Verb.SLOW_REVOKE: 2,
+    Verb.POLL_LATE: 2,
+    Verb.CREATE_TOPIC: 3,
+    Verb.DELETE_TOPIC: 2,
+    Verb.SET_CONFIG: 1,
+    Verb.DELETE_GROUP: 1,
+    Verb.EXPIRE_OFFSETS: 1,
 }
 _FAILING: Final[Mapping[Verb, int]] = {
     **_USUAL,
-    Verb.KILL: 3,
-    Verb.PAUSE: 3,
-    Verb.RESUME: 4,
-    Verb.SLOW_REVOKE: 3,
+    Verb.KILL: 6,
+    Verb.PAUSE: 5,
+    Verb.RESUME: 8,
+    Verb.SLOW_REVOKE: 5,
+    Verb.POLL_LATE: 4,
+    Verb.FAIL_CALLBACK: 2,
+    Verb.FAIL_OVER: 4,
+    Verb.CUT: 3,
+    Verb.HEAL: 5,
+    Verb.NETWORK: 1,
 }
 
 WEIGHTS: Final[Mapping[Preset, Mapping[Verb, int]]] = {
     Preset.CALM: _USUAL,
     Preset.STORMY: _FAILING,
-    Preset.HOSTILE: {**_FAILING, Verb.KILL: 5, Verb.PAUSE: 5, Verb.HEARTBEAT: 4},
+    Preset.HOSTILE: {
+        **_FAILING,
+        Verb.KILL: 8,
+        Verb.PAUSE: 8,
+        Verb.HEARTBEAT: 6,
+        Verb.FAIL_OVER: 8,
+        Verb.CUT: 6,
+        Verb.NETWORK: 3,
+        Verb.CLOCK_JUMP: 3,
+    },
 }
 """How often each verb is drawn against the others, where it can be done at all."""
+
+SHARES: Final[Mapping[Preset, tuple[float, ...]]] = {
+    Preset.CALM: (0.0,),
+    Preset.STORMY: (0.0, 0.0, 0.02),
+    Preset.HOSTILE: (0.0, 0.03, 0.15),
+}
+"""Of messages that are lost, come twice, or are held up."""
+
+LAGS_MS: Final[Mapping[Preset, tuple[int, ...]]] = {
+    Preset.CALM: (0,),
+    Preset.STORMY: (0, 0, 10, 300),
+    Preset.HOSTILE: (0, 10, 100, 1_000),
+}
+"""Of replicas and of metadata."""

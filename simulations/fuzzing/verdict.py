@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
@@ -57,7 +58,9 @@ def broken_by(scenario: Scenario, semantics: Semantics | str, see: See | None = 
             if entry.at_ms > over_ms and checker.has_rested(entry.at_ms, rest_ms):
                 return None
     except Exception as error:  # Whatever the machines raise is what this looks for.
-        return Broken(invariant=CRASHED, says=f"{type(error).__name__}: {error}", sequence=last)
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        says = f"{type(error).__name__}: {error} ({place.name}, line {place.lineno})"
+        return Broken(invariant=CRASHED, says=says, sequence=last)
     violations = checker.end(scenario.start_ms + scenario.until_ms)
     if not can_rest(scenario):
         violations = [violation for violation in violations if violation.invariant not in CONVERGENCE]
