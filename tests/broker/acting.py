@@ -23,8 +23,10 @@ HEARTBEAT_FIELDS: Mapping[str, Any] = {
     "topicPartitions": None,
 }
 
-HEARD_S = 0.4
-"""Until the coordinator has heard of a change of topics or settings: milliseconds, more on a busy machine."""
+HEARD_S = 1.0
+"""Until the coordinator has heard of what the broker knows: milliseconds, but half a second on a busy machine."""
+
+KNOWN_LIMIT_S = 30
 
 SETTLE_LIMIT_S = 20
 
@@ -63,7 +65,7 @@ class Group:
         """Makes a topic, named after the group so that groups do not meddle with each other."""
         full = self.full(name)
         self.ids[name] = self.connection().create_topic(full, partitions)
-        time.sleep(HEARD_S)
+        self._until_known(full, partitions)
         return full
 
     def full(self, name: str) -> str:
@@ -71,11 +73,11 @@ class Group:
 
     def grow(self, name: str, partitions: int) -> None:
         self.connection().grow_topic(self.full(name), partitions)
-        time.sleep(HEARD_S)
+        self._until_known(self.full(name), partitions)
 
     def remove_topic(self, name: str) -> None:
         self.connection().delete_topic(self.full(name))
-        time.sleep(HEARD_S)
+        self._until_known(self.full(name), 0)
 
     def configure(self, *, error: int = 0, **settings: object | None) -> None:
         """Group settings by their names, an underscore for each dot and without ``consumer.``."""
@@ -254,6 +256,16 @@ class Group:
         (told,) = self.connection().ask("ConsumerGroupDescribe", version, body)["groups"]
         assert told["errorCode"] == error, (self.name, told)
         return dict(told)
+
+    def _until_known(self, topic: str, partitions: int) -> None:
+        """Waits until the broker's own metadata say so, and then for its coordinator."""
+        deadline = time.monotonic() + KNOWN_LIMIT_S
+        while self.connection().leaders_of(topic) != partitions:
+            assert time.monotonic() < deadline, (
+                f"{topic} has not {partitions} partitions after {KNOWN_LIMIT_S} s"
+            )
+            time.sleep(0.05)
+        time.sleep(HEARD_S)
 
     def _partitions(self, own: Mapping[str, Sequence[int]]) -> list[dict[str, Any]]:
         return [{"topicId": self.ids[name], "partitions": list(numbers)} for name, numbers in own.items()]

@@ -174,6 +174,63 @@ def test_a_member_that_stays_beyond_its_session_is_told_once(files: Files) -> No
     assert [each["recorded"] for each in found["differences"]].count("the member stays") == 1
 
 
+def test_a_session_that_ran_out_long_before_the_next_request_is_explained_by_its_timer(files: Files) -> None:
+    group = "clients-static"
+    expired = next(
+        each
+        for each in files.written[group]
+        if each.payload["type"] == 8
+        and each.payload["value"] is None
+        and not asked_at(files, group, each.at_ms)
+    )
+    later = [
+        replaced(each, done_ms=each.done_ms + QUIET_MS) if each.done_ms > expired.at_ms else each
+        for each in files.requests
+    ]
+    records = [
+        replaced(each, at_ms=each.at_ms + QUIET_MS, payload=moved(each.payload))
+        if each.at_ms > expired.at_ms
+        else each
+        for each in files.written[group]
+    ]
+    told = Files(requests=later, written={**files.written, group: records}, images=files.images)
+    assert judged_group(told, group)["differences"] == []
+
+
+QUIET_MS = 20_000
+
+
+def asked_at(files: Files, group: str, at_ms: int) -> bool:
+    return any(
+        each.arrived_ms - 5 <= at_ms <= each.done_ms + 5
+        for each in files.requests
+        if each.request.get("groupId") == group
+    )
+
+
+def moved(payload: Any) -> Any:
+    """The record with the times inside it that much later."""
+    value = payload["value"]
+    times = {"assignmentTimestamp", "commitTimestamp"} & set(value or ())
+    return (
+        {**payload, "value": {**value, **{name: value[name] + QUIET_MS for name in times}}}
+        if times
+        else payload
+    )
+
+
+@pytest.mark.parametrize("group", ["clients-slow-poll", "clients-join-leave-kill", "clients-regex"])
+def test_another_coordinator_that_loads_the_log_in_between_goes_on_alike(files: Files, group: str) -> None:
+    asked = [each for each in files.requests if each.request.get("groupId") == group]
+    quiet = asked[len(asked) // 2]
+    last = [change for change in files.images if change.at_ms <= quiet.done_ms][-1]
+    partition = files.written[group][0].partition
+    load = replaced(last, at_ms=quiet.done_ms, names=(), deleted=(), configs=None, elected=(partition,))
+    images = tuple(sorted([*files.images, load], key=lambda change: change.at_ms))
+    told = Files(requests=files.requests, written=files.written, images=images)
+    assert judged_group(told, group)["differences"] == []
+
+
 def test_records_from_before_the_first_request_are_loaded_and_the_rest_is_judged(files: Files) -> None:
     group = "clients-join-leave-kill"
     own = [each for each in files.requests if each.request.get("groupId") == group]
