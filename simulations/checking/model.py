@@ -64,8 +64,8 @@ class Topics:
 
     def copy(self) -> Topics:
         topics = Topics()
-        topics.ids, topics.counts = dict(self.ids), dict(self.counts)
-        topics.names, topics.matched = dict(self.names), dict(self.matched)
+        for name, told in vars(self).items():
+            setattr(topics, name, dict(told))
         return topics
 
     def told(self, topics: Mapping[str, Any]) -> None:

@@ -47,7 +47,10 @@ class TargetChecks:
 
     def remembered(self) -> Hashable:
         """What is kept of the past that neither the group nor its metadata tell."""
-        return self._is_current, self._is_new, self._stale, frozenset(self._dirty)
+        topics = self._topics
+        known = frozenset(regex for regex, sequence in topics.resolved.items() if sequence < self.wrote)
+        counts = tuple(sorted(topics.counts.items()))
+        return self._is_current, self._is_new, self._stale, frozenset(self._dirty), known, counts
 
     def of(self, name: str) -> frozenset[Held]:
         return self._targets.get(name, NOTHING)
