@@ -462,5 +462,9 @@ class GroupChecks:
 
 def _turned_away(body: Mapping[str, Any]) -> bool:
     """Whether a broker answered that is not the coordinator, or not yet; OffsetCommit says so of each partition."""
-    codes = [answer.get("errorCode") for topic in body.get("topics") or () for answer in topic.get("partitions", ())]
+    codes = [
+        answer.get("errorCode")
+        for topic in body.get("topics") or ()
+        for answer in topic.get("partitions", ())
+    ]
     return body.get("errorCode") in TURNED_AWAY or any(code in TURNED_AWAY for code in codes)
