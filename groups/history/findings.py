@@ -3,8 +3,8 @@
 A finding is ``{"kind", "says", "sequences": [...], "needs": [...], "certain": bool, ...}``. Kinds: ``midway``,
 ``began``, ``joined``, ``removed``, ``moved``, ``moves``, ``no_owner``, ``waited_for``, ``epochs``, ``commits``, ``emptied``,
 ``deleted``, ``two_clients``, ``partitions_added``, ``anomaly``, ``gap``, ``violation``, ``failed_over``, ``lost_batch``,
-``fenced``, ``replaced``, ``matched``. ``needs`` names what the fact was read from: ``records``, ``requests``, ``timers``,
-``callbacks``, ``notes``.
+``fenced``, ``replaced``, ``topics_deleted``, ``topics_remade``, ``matched``. ``needs`` names what the fact was read from:
+``records``, ``requests``, ``timers``, ``callbacks``, ``notes``.
 """
 
 from __future__ import annotations

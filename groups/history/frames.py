@@ -15,7 +15,7 @@ from groups.history.consumer_state import STABLE, STATE_NAMES
 from groups.history.identity import changed_keys
 from groups.history.member_frames import MEMBER_FRAMES, Frame, Partitions, by_name
 from groups.history.modern_state import ModernMember, Target
-from groups.history.state import Client, Protocol, Semantics, State, Timers
+from groups.history.state import Client, Coordinator, Protocol, Semantics, State, Timers
 from groups.history.streams_state import Topology
 
 
@@ -58,6 +58,9 @@ class FrameMaker:
         new["timers"] = _known(
             old.timers if old is not None else None, state.timers, last.get("timers"), _timer
         )
+        if state.coordinator is not None:
+            same = old is not None and old.coordinator is state.coordinator
+            new["coordinator"] = last["coordinator"] if same else _coordinator(state.coordinator)
         self._state, self._frame = state, new
         return new
 
@@ -73,6 +76,12 @@ class FrameMaker:
             targets = old.modern.target if old is not None else None
             new["target"] = _updated(targets, group.target, last.get("target"), _Targets(state))
             new["topics"] = last["topics"] if old and _same_topics(old, state) else _topics(state)
+        if state.consumer.regexes and group is state.consumer:
+            same = old is not None and old.consumer.regexes is state.consumer.regexes
+            resolved = state.consumer.regexes.items()
+            new["regexes"] = (
+                last["regexes"] if same else {regex: list(each.topics) for regex, each in resolved}
+            )
         if state.protocol is Protocol.SHARE:
             self._share(new, state, last if unchanged else {})
         elif state.protocol is Protocol.STREAMS:
@@ -218,6 +227,8 @@ def _topics(state: State) -> Frame:
     for topic_id in state.seen_topic_ids:
         if topic_id not in state.names:
             topics[topic_id] = {"id": topic_id, "partitions": state.partitions_by_id.get(topic_id)}
+            if topic_id in state.former:
+                topics[topic_id]["was"] = state.former[topic_id]
     return dict(sorted(topics.items()))
 
 
@@ -249,11 +260,26 @@ def _internal(topics: Iterable[Mapping[str, Any]] | None) -> list[str]:
 
 
 def _client(_member_id: str, client: Client) -> Frame:
-    return {
+    new: Frame = {
         "owned": {name: list(partitions) for name, partitions in client.owned.items()},
         "calling": client.calling,
         "revoking": {name: list(partitions) for name, partitions in client.revoking.items()},
         "heartbeat_ms": client.heartbeat_ms,
+    }
+    if client.cut:
+        new["cut"] = list(client.cut)
+    for name in ("paused", "fenced", "clock_ms", "computing"):
+        if value := getattr(client, name):
+            new[name] = value
+    return new
+
+
+def _coordinator(coordinator: Coordinator) -> Frame:
+    return {
+        "name": coordinator.name,
+        "epoch": coordinator.epoch,
+        "loading_until_ms": coordinator.loading_until_ms,
+        "cut": list(coordinator.cut),
     }
 
 

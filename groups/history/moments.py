@@ -191,7 +191,7 @@ def _why_removed(step: Step, cast: Cast, cause: Cause | None) -> tuple[str, str]
 def _tell_joined(step: Step, cast: Cast) -> Sentence | None:
     if step.replaced:
         old, new = next(iter(step.replaced.items()))
-        return Sentence("join", new, f"{cast.name(new)} takes the place of {cast.name(old)}")
+        return Sentence("replace", new, f"{cast.name(new)} takes the place of {cast.name(old)}")
     if not step.joined:
         return None
     who, first = named(cast, step.joined), step.joined[0]

@@ -69,4 +69,4 @@ def target_clause(state: State, retargets: Iterable[Retarget], cast: Cast) -> st
 
 def in_words(state: State, keys: Iterable[Key]) -> str:
     """Partitions or tasks as sentences name them."""
-    return partitions(((state.topic_name(topic), number) for topic, number in keys), state.wording)
+    return partitions(((state.topic_words(topic), number) for topic, number in keys), state.wording)

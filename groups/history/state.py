@@ -87,6 +87,30 @@ class Client:
     revoking: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     calling: str | None = None
     heartbeat_ms: int | None = None
+    paused: bool = False
+    cut: tuple[str, ...] = ()
+    """Whom nothing passes to any more: brokers, or ``ANYBODY``."""
+    fenced: str | None = None
+    """The error that told it to give everything up, until it joins again."""
+    clock_ms: int = 0
+    """How far its clock has jumped ahead."""
+    computing: bool = False
+    """Whether it was asked to run its assignor for the group (KIP-848's client-side assignors)."""
+
+
+ANYBODY: Final = "anybody"
+"""In ``cut``: everybody else."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Coordinator:
+    """What is known of the broker that is the group's coordinator, since the first fail-over or cut that was told."""
+
+    name: str | None = None
+    epoch: int | None = None
+    loading_until_ms: int | None = None
+    """Until when it reads the log and answers nobody."""
+    cut: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,12 +152,15 @@ class State:
     streams: StreamsGroup = field(default_factory=StreamsGroup)
     topics: Mapping[str, Topic] = field(default_factory=dict)
     names: Mapping[str, str] = field(default_factory=dict)
+    former: Mapping[str, str] = field(default_factory=dict)
+    """Id → the name that a topic had before it was deleted or made anew."""
     partitions_by_id: Mapping[str, int] = field(default_factory=dict)
     seen_topic_ids: Mapping[str, None] = field(default_factory=dict)
     seen_topic_names: Mapping[str, None] = field(default_factory=dict)
     offsets: Mapping[str, Mapping[int, Offset]] = field(default_factory=dict)
     clients: Mapping[str, Client] | None = None
     timers: Mapping[str, Timers] | None = None
+    coordinator: Coordinator | None = None
     anomalies: tuple[Anomaly, ...] = ()
 
     @property
@@ -150,6 +177,11 @@ class State:
     def topic_name(self, topic_id: str) -> str:
         """The name of a topic id, or the id itself where the source does not tell."""
         return self.names.get(topic_id, topic_id)
+
+    def topic_words(self, topic: str) -> str:
+        """What sentences call a topic: ``old foo`` if it was deleted, or another one has its name now."""
+        name = self.topic_name(topic)
+        return f"old {self.former[name]}" if name in self.former else name
 
     def topic_id(self, name: str) -> str | None:
         topic = self.topics.get(name)
@@ -212,12 +244,14 @@ def with_topic(
     new = Topic(name=name, topic_id=topic_id, partitions=partitions)
     if new == old:
         return state
-    names = state.names
+    names, former = state.names, state.former
     if topic_id is not None and names.get(topic_id) != name:
         stale = old.topic_id if old is not None else None
         names = {known: of for known, of in names.items() if known != stale}
         names[topic_id] = name
-    return replace(state, topics={**state.topics, name: new}, names=names)
+        if stale is not None:
+            former = {**former, stale: name}
+    return replace(state, topics={**state.topics, name: new}, names=names, former=former)
 
 
 def without_topic(state: State, name: str) -> State:
@@ -229,4 +263,5 @@ def without_topic(state: State, name: str) -> State:
         state,
         topics={other: topic for other, topic in state.topics.items() if other != name},
         names={known: of for known, of in state.names.items() if known != gone.topic_id},
+        former={**state.former, gone.topic_id: name} if gone.topic_id is not None else state.former,
     )

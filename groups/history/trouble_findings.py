@@ -24,6 +24,7 @@ def found_troubles(troubles: Troubles, cast: Cast) -> list[Finding]:
                 needs=["notes"],
                 invariant=one["invariant"],
                 members=one["members"],
+                partitions=one["partitions"],
                 at=one["sequence"],
                 count=counts["violations"],
             )
@@ -92,6 +93,18 @@ def found_troubles(troubles: Troubles, cast: Cast) -> list[Finding]:
                 count=counts["matched"],
             )
         )
+    for kind, verb in (("topics_deleted", "deleted"), ("topics_remade", "made anew")):
+        for one in kept[kind]:
+            found.append(
+                finding(
+                    kind,
+                    f"{one['topic']} was {verb}",
+                    [one["sequence"]],
+                    needs=["notes"],
+                    topic=one["topic"],
+                    count=counts[kind],
+                )
+            )
     return found
 
 

@@ -11,18 +11,21 @@ from typing import Any, Final
 from groups.history.entries import Entry, Kind
 from groups.history.fields import mapping, text
 from groups.history.steps import Step
+from groups.history.volatile import FENCES
 
 KEPT_MAX: Final = 100
 """Of each kind, those that are told one by one, the first ones; all are counted."""
 
-FENCES: Final[Mapping[int, str]] = {
-    25: "UNKNOWN_MEMBER_ID",
-    82: "FENCED_INSTANCE_ID",
-    110: "FENCED_MEMBER_EPOCH",
-}
-"""Answers to a heartbeat after which a consumer gives everything up."""
-
-KINDS: Final = ("violations", "fences", "fail_overs", "lost", "replaced", "matched")
+KINDS: Final = (
+    "violations",
+    "fences",
+    "fail_overs",
+    "lost",
+    "replaced",
+    "matched",
+    "topics_deleted",
+    "topics_remade",
+)
 
 
 class Troubles:
@@ -41,6 +44,19 @@ class Troubles:
             self._fault(entry)
         elif entry.kind is Kind.RESPONSE:
             self._answer(entry)
+        elif entry.kind is Kind.NOTE and entry.payload.get("note") == "topics":
+            self._topics(step, entry)
+
+    def _topics(self, step: Step, entry: Entry) -> None:
+        """Topics that go, and those that are there again under another id."""
+        for name in map(str, mapping(entry.payload.get("topics"))):
+            old, new = step.before.topics.get(name), step.after.topics.get(name)
+            if old is not None and new is None:
+                self._keep("topics_deleted", entry.sequence, topic=name)
+            elif new is not None and new != old and name in step.after.former.values():
+                again = old is None or (old.topic_id is not None and old.topic_id != new.topic_id)
+                if again:
+                    self._keep("topics_remade", entry.sequence, topic=name)
 
     def _fault(self, entry: Entry) -> None:
         payload = entry.payload
@@ -52,6 +68,11 @@ class Troubles:
                     invariant=str(payload.get("invariant")),
                     says=str(payload.get("says")),
                     members=[str(member) for member in payload.get("members") or ()],
+                    partitions={
+                        str(topic): [each for each in numbers if isinstance(each, int)]
+                        for topic, numbers in mapping(payload.get("partitions")).items()
+                        if isinstance(numbers, list)
+                    },
                     proof=[each for each in payload.get("sequences") or () if isinstance(each, int)],
                 )
             case "fail_over":

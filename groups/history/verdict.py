@@ -192,6 +192,13 @@ def _going(by_kind: Mapping[str, list[Finding]]) -> Iterable[Part]:
 def _topics(by_kind: Mapping[str, list[Finding]]) -> Iterable[Part]:
     for finding in [*by_kind.get("partitions_added", []), *by_kind.get("matched", [])][-NAMED_MAX:]:
         yield ((finding["says"], finding["sequences"][-1]),)
+    for kind in ("topics_deleted", "topics_remade"):
+        by_topic: dict[str, list[Finding]] = {}
+        for finding in by_kind.get(kind, []):
+            by_topic.setdefault(finding["topic"], []).append(finding)
+        for findings in list(by_topic.values())[:NAMED_MAX]:
+            often = f" {len(findings)} times" if len(findings) > 1 else ""
+            yield ((f"{findings[0]['says']}{often}", findings[0]["sequences"][0]),)
 
 
 def _moves(by_kind: Mapping[str, list[Finding]]) -> Iterable[Part]:

@@ -14,7 +14,16 @@ from groups.history.classic_state import COMPLETING_REBALANCE, PREPARING_REBALAN
 from groups.history.entries import Entry, Kind
 from groups.history.fields import integer, mapping, text
 from groups.history.modern_state import LEAVE_GROUP_MEMBER_EPOCH, LEAVE_GROUP_STATIC_MEMBER_EPOCH
-from groups.history.state import Client, Protocol, State, Timers, with_topic, without_topic
+from groups.history.state import (
+    ANYBODY,
+    Client,
+    Coordinator,
+    Protocol,
+    State,
+    Timers,
+    with_topic,
+    without_topic,
+)
 
 Fields = Mapping[str, Any]
 Partitions = Mapping[str, tuple[int, ...]]
@@ -22,6 +31,16 @@ T = TypeVar("T")
 
 LOST_PROCESSES: Final = frozenset({"kill"})
 """Faults after which a client owns nothing, since there is no process any more."""
+
+FENCES: Final[Mapping[int, str]] = {
+    25: "UNKNOWN_MEMBER_ID",
+    82: "FENCED_INSTANCE_ID",
+    110: "FENCED_MEMBER_EPOCH",
+}
+"""Answers to a heartbeat after which a consumer gives everything up."""
+
+JOIN_EPOCH: Final = 0
+"""The member epoch of who joins, or joins again."""
 
 
 def replay_request(state: State, entry: Entry) -> State:
@@ -36,7 +55,9 @@ def replay_request(state: State, entry: Entry) -> State:
                 # It stalls in a callback and leaves the group, but the application has its partitions until it is back.
                 return state
             return replace(state, clients=_without(clients, member_id))
-        client = replace(clients.get(member_id) or Client(), heartbeat_ms=entry.at_ms)
+        client = _heard(clients.get(member_id), entry.at_ms)
+        if body.get("memberEpoch") == JOIN_EPOCH:
+            client = replace(client, fenced=None)
         if body.get("topicPartitions") is not None:
             client = replace(client, owned=by_name(state, body["topicPartitions"]))
         state = replace(state, clients={**clients, member_id: client})
@@ -45,20 +66,25 @@ def replay_request(state: State, entry: Entry) -> State:
         return replace(state, clients=_without(clients, member_id))
     if api == "JoinGroup" and state.protocol is not Protocol.CONSUMER:
         state = replace(state, classic=replace(state.classic, phase=PREPARING_REBALANCE))
-    client = replace(clients.get(member_id) or Client(), heartbeat_ms=entry.at_ms)
+    client = _heard(clients.get(member_id), entry.at_ms)
+    if api == "ConsumerGroupInstallAssignment":
+        client = replace(client, computing=False)
     return replace(state, clients={**clients, member_id: client})
 
 
 def replay_response(state: State, entry: Entry) -> State:
-    """A response tells a client what to give up; in the classic protocol it ends a phase."""
+    """A response tells a client what to give up, or all of it; in the classic protocol it ends a phase."""
     body = mapping(entry.payload.get("body"))
     api, member_id = entry.payload["api"], text(entry.payload.get("to"))
-    if body.get("errorCode"):
-        return state
+    if code := body.get("errorCode"):
+        fence = FENCES.get(code) if isinstance(code, int) and api == "ConsumerGroupHeartbeat" else None
+        return _with_client(state, member_id, fenced=fence, computing=False) if fence and member_id else state
     if api == "JoinGroup" and state.classic.phase == PREPARING_REBALANCE:
         return replace(state, classic=replace(state.classic, phase=COMPLETING_REBALANCE))
     if api == "SyncGroup" and state.classic.phase is not None:
         return replace(state, classic=replace(state.classic, phase=None))
+    if body.get("shouldComputeAssignment") and member_id is not None:
+        state = _asked_to_compute(state, member_id)
     client = (state.clients or {}).get(member_id or "")
     assigned = told_assignment(state, body)
     if client is None or assigned is None or member_id is None:
@@ -74,7 +100,8 @@ def replay_callback(state: State, entry: Entry) -> State:
     payload, clients = entry.payload, state.clients or {}
     client = clients.get(entry.actor) or Client()
     partitions = {
-        str(topic): tuple(sorted(map(integer, numbers))) for topic, numbers in payload["partitions"].items()
+        _as_owned(state, client, str(topic)): tuple(sorted(map(integer, numbers)))
+        for topic, numbers in payload["partitions"].items()
     }
     name, starts = str(payload["callback"]), payload.get("phase") == "start"
     owned = client.owned
@@ -109,14 +136,90 @@ def replay_timer(state: State, entry: Entry) -> State:
 
 
 def replay_fault(state: State, entry: Entry) -> State:
-    """A killed process owns nothing; a coordinator that fails over forgets its timers and its parked requests."""
-    fault, member_id = entry.payload["fault"], text(entry.payload.get("member"))
+    """A killed process owns nothing; a coordinator that fails over forgets its timers and its parked requests.
+
+    What a client suffers is remembered as long as it lasts: it stands still, is cut off, its clock is wrong.
+    """
+    payload = entry.payload
+    fault, member_id, peer = payload["fault"], text(payload.get("member")), text(payload.get("peer"))
     if fault in LOST_PROCESSES and member_id is not None and state.clients is not None:
         return replace(state, clients=_without(state.clients, member_id))
     if fault == "fail_over":
         phase = replace(state.classic, phase=None) if state.classic.phase is not None else state.classic
-        return replace(state, timers={} if state.timers is not None else None, classic=phase)
+        timers: Mapping[str, Timers] | None = {} if state.timers is not None else None
+        return replace(state, timers=timers, classic=phase, coordinator=_new_coordinator(entry))
+    if fault in ("cut", "heal"):
+        return _cut_or_healed(state, member_id, peer or ANYBODY, cuts=fault == "cut")
+    if member_id is None:
+        return state
+    if fault in ("pause", "resume"):
+        return _with_client(state, member_id, paused=fault == "pause")
+    if fault == "clock_jump" and isinstance(by_ms := payload.get("by_ms"), int):
+        client = (state.clients or {}).get(member_id) or Client()
+        return _with_client(state, member_id, clock_ms=client.clock_ms + by_ms)
     return state
+
+
+def _new_coordinator(entry: Entry) -> Coordinator:
+    """A cut is a machine's; the new coordinator is on another one."""
+    name, epoch, loading_ms = (entry.payload.get(key) for key in ("coordinator", "epoch", "loading_ms"))
+    return Coordinator(
+        name=text(name),
+        epoch=integer(epoch) if epoch is not None else None,
+        loading_until_ms=entry.at_ms + integer(loading_ms) if loading_ms is not None else None,
+    )
+
+
+def _cut_or_healed(state: State, member_id: str | None, peer: str, *, cuts: bool) -> State:
+    """``member_id`` is ``None`` for the coordinator's broker; healed without a name, also for the whole network."""
+
+    def changed(cut: tuple[str, ...]) -> tuple[str, ...]:
+        rest = tuple(each for each in cut if each != peer)
+        return (*rest, peer) if cuts else rest
+
+    if member_id is not None:
+        client = (state.clients or {}).get(member_id) or Client()
+        return _with_client(state, member_id, cut=changed(client.cut))
+    coordinator = state.coordinator or Coordinator()
+    if cuts or peer in coordinator.cut:
+        return replace(state, coordinator=replace(coordinator, cut=changed(coordinator.cut)))
+    if peer != ANYBODY:
+        return state
+    clients = state.clients or {}
+    mended = {key: replace(client, cut=()) for key, client in clients.items() if client.cut}
+    return replace(state, clients={**clients, **mended}) if mended else state
+
+
+def _heard(client: Client | None, now_ms: int) -> Client:
+    """A client whose request has arrived: it cannot be cut off from everybody."""
+    if client is None:
+        return Client(heartbeat_ms=now_ms)
+    cut = tuple(peer for peer in client.cut if peer != ANYBODY) if client.cut else ()
+    return replace(client, heartbeat_ms=now_ms, cut=cut)
+
+
+def _asked_to_compute(state: State, member_id: str) -> State:
+    """One member at a time computes: whoever was asked before is not asked any more."""
+    clients = state.clients or {}
+    others = {
+        key: replace(client, computing=False)
+        for key, client in clients.items()
+        if client.computing and key != member_id
+    }
+    return _with_client(replace(state, clients={**clients, **others}), member_id, computing=True)
+
+
+def _with_client(state: State, member_id: str, **what: Any) -> State:
+    clients = state.clients or {}
+    client = replace(clients.get(member_id) or Client(), **what)
+    return replace(state, clients={**clients, member_id: client})
+
+
+def _as_owned(state: State, client: Client, name: str) -> str:
+    """The name in a callback as its client's partitions have it: the id, where the topic is not there any more."""
+    if name in client.owned:
+        return name
+    return next((topic for topic in client.owned if state.former.get(topic) == name), name)
 
 
 def replay_note(state: State, entry: Entry) -> State:
@@ -124,6 +227,7 @@ def replay_note(state: State, entry: Entry) -> State:
     if entry.payload["note"] != "topics":
         return state
     for name, topic in entry.payload["topics"].items():
+        before = state.topic_id(str(name))
         if topic is None:
             state = without_topic(state, str(name))
         else:
@@ -134,7 +238,27 @@ def replay_note(state: State, entry: Entry) -> State:
                 topic_id=text(topic.get("id")),
                 partitions=None if partitions is None else integer(partitions),
             )
+        if before is not None and before in state.former:
+            state = _owned_of_old(state, str(name), before)
     return state
+
+
+def _owned_of_old(state: State, name: str, topic_id: str) -> State:
+    """What clients own of a topic that is not there any more stands under its id, as everywhere in a frame."""
+    clients = {
+        member_id: replace(
+            client,
+            owned=_renamed(client.owned, name, topic_id),
+            revoking=_renamed(client.revoking, name, topic_id),
+        )
+        for member_id, client in (state.clients or {}).items()
+        if name in client.owned or name in client.revoking
+    }
+    return replace(state, clients={**(state.clients or {}), **clients}) if clients else state
+
+
+def _renamed(partitions: Partitions, name: str, topic_id: str) -> Partitions:
+    return {topic_id if topic == name else topic: numbers for topic, numbers in partitions.items()}
 
 
 def after_current_assignment(state: State, member_id: str) -> State:

@@ -8,16 +8,13 @@ from typing import Any, Final
 from groups.history.entries import Entry, Kind, Provenance
 from groups.history.fields import mapping, text
 from groups.history.names import Cast
-from groups.history.sentences import COORDINATOR, Sentence
-from groups.history.state import UNREADABLE
+from groups.history.sentences import COORDINATOR, Sentence, in_words
+from groups.history.state import UNREADABLE, State
 from groups.history.steps import Step
-from groups.history.volatile import told_assignment
+from groups.history.volatile import FENCES, told_assignment
 from groups.history.words import Partition, counted, duration, partitions
 
 FAULT_WORDS: Final[Mapping[str, str]] = {
-    "clock_jump": "has its clock jump",
-    "lost_message": "loses a message on the way",
-    "duplicated_message": "has a message arrive twice",
     "kill": "is killed",
     "pause": "stops answering",
     "resume": "answers again",
@@ -26,6 +23,8 @@ FAULT_WORDS: Final[Mapping[str, str]] = {
 }
 
 REFUSALS: Final[Mapping[int, str]] = {
+    14: "is told to wait: the coordinator is still loading ({error})",
+    16: "has asked a broker that is not the coordinator ({error})",
     25: "is not known to the group any more ({error}) and has to join again",
     82: "is fenced: another member has its instance id ({error})",
     110: "is fenced: its epoch is not the coordinator's ({error}); it gives everything up and joins again",
@@ -33,6 +32,21 @@ REFUSALS: Final[Mapping[int, str]] = {
     113: "is refused: its epoch is not the coordinator's ({error})",
 }
 """What answers mean to whoever gets them; Kafka's name in brackets."""
+
+MESSAGES: Final[Mapping[str, str]] = {
+    "ConsumerGroupHeartbeat": "heartbeat",
+    "OffsetCommit": "commit",
+    "OffsetFetch": "look-up of its offsets",
+    "FindCoordinator": "search for the coordinator",
+}
+"""What requests are called that are lost on the way."""
+
+CONFIGS: Final[Mapping[str, str]] = {
+    "session_timeout_ms": "its session timeout",
+    "heartbeat_interval_ms": "its heartbeat interval",
+    "assignment_interval_ms": "its assignment interval",
+}
+"""What may be set for one group."""
 
 METADATA_LOG: Final = "metadata log"
 """The source of a ``topics`` note that tells when topics came and went."""
@@ -44,6 +58,7 @@ ERROR_NAMES: Final[Mapping[int, str]] = {
     23: "INCONSISTENT_GROUP_PROTOCOL",
     25: "UNKNOWN_MEMBER_ID",
     27: "REBALANCE_IN_PROGRESS",
+    68: "NON_EMPTY_GROUP",
     69: "GROUP_ID_NOT_FOUND",
     79: "MEMBER_ID_REQUIRED",
     81: "GROUP_MAX_SIZE_REACHED",
@@ -67,7 +82,10 @@ def _tell_response(step: Step, entry: Entry, cast: Cast) -> Sentence | None:
         error = ERROR_NAMES.get(code, f"error {code}") if isinstance(code, int) else str(code)
         known_as = REFUSALS.get(code) if isinstance(code, int) else None
         words = (known_as or "is refused: {error}").format(error=error)
-        return Sentence("fault", member_id, f"{cast.name(member_id)} {words}")
+        fenced = code in FENCES and entry.payload.get("api") == "ConsumerGroupHeartbeat"
+        return Sentence("fence" if fenced else "fault", member_id, f"{cast.name(member_id)} {words}")
+    if body.get("shouldComputeAssignment"):
+        return Sentence("note", member_id, f"{cast.name(member_id)} is asked to compute the assignment")
     client = (step.after.clients or {}).get(member_id)
     member = step.after.consumer.members.get(member_id)
     if client is None or member is None or told_assignment(step.after, body) is None:
@@ -83,7 +101,16 @@ def _tell_response(step: Step, entry: Entry, cast: Cast) -> Sentence | None:
     }
     if not told:
         return None
-    return Sentence("revoke", member_id, f"{cast.name(member_id)} is told to give up {partitions(told)}")
+    return Sentence(
+        "revoke", member_id, f"{cast.name(member_id)} is told to give up {in_words(step.after, told)}"
+    )
+
+
+def _tell_request(_step: Step, entry: Entry, cast: Cast) -> Sentence | None:
+    """A request is told by what it brings about, but for the one that brings an assignment."""
+    if entry.payload.get("api") != "ConsumerGroupInstallAssignment":
+        return None
+    return Sentence("note", entry.actor, f"{cast.name(entry.actor)} installs the assignment that it computed")
 
 
 def still_had(step: Step, entry: Entry) -> dict[str, list[Partition]]:
@@ -139,17 +166,44 @@ def _tell_callback(step: Step, entry: Entry, cast: Cast) -> Sentence | None:
 def _tell_fault(step: Step, entry: Entry, cast: Cast) -> Sentence | None:
     fault, member_id = str(entry.payload.get("fault")), text(entry.payload.get("member"))
     if fault == "fail_over":
-        return Sentence("fault", COORDINATOR, _fail_over_words(entry.payload))
+        return Sentence("fail_over", COORDINATOR, _fail_over_words(entry.payload))
     if fault == "lost_batch":
         return Sentence("fault", COORDINATOR, _lost_words(entry.payload))
     if fault == "difference":
         return Sentence("fault", COORDINATOR, str(entry.payload.get("says")))
     if fault == "invariant":
-        return Sentence("fault", COORDINATOR, f"An invariant is broken: {entry.payload.get('says')}")
-    if member_id is None:
-        return Sentence("fault", COORDINATOR, f"Fault: {fault}")
-    says = FAULT_WORDS.get(fault, f"has a fault: {fault}")
-    return Sentence("fault", str(member_id), f"{cast.name(str(member_id))} {says}")
+        return Sentence("violation", COORDINATOR, f"An invariant is broken: {entry.payload.get('says')}")
+    who = cast.name(member_id) if member_id is not None else "The coordinator"
+    actor, payload = member_id or COORDINATOR, entry.payload
+    if fault in ("lost_message", "duplicated_message"):
+        return Sentence("fault", actor, _message_words(who, payload))
+    if fault == "clock_jump" and isinstance(by_ms := payload.get("by_ms"), int):
+        whose, way = f"{who}'s", "ahead" if by_ms >= 0 else "back"
+        return Sentence("fault", actor, f"{whose} clock jumps {duration(abs(by_ms))} {way}")
+    if (
+        fault == "heal"
+        and member_id is None
+        and _coordinator_cut(step.before) == _coordinator_cut(step.after)
+    ):
+        return Sentence("fault", COORDINATOR, "The network is whole again")
+    says, peer = FAULT_WORDS.get(fault, f"has a fault: {fault}"), text(payload.get("peer"))
+    if peer is not None:
+        whom = "the coordinator" if peer == COORDINATOR else cast.name(peer)
+        says += f" {'from' if fault == 'cut' else 'by'} {whom}"
+    return Sentence("fault", actor, f"{who} {says}")
+
+
+def _coordinator_cut(state: State) -> tuple[str, ...]:
+    return state.coordinator.cut if state.coordinator is not None else ()
+
+
+def _message_words(who: str, payload: Mapping[str, Any]) -> str:
+    """Which message, and which way it went, where the entry tells."""
+    api, answer = text(payload.get("api")), payload.get("way") == "response"
+    what = f"{who}'s {MESSAGES.get(api, f'{api} request')}" if api else f"A message of {who}"
+    if payload.get("fault") == "duplicated_message":
+        return f"{what} arrives twice"
+    return f"The answer to {what} is lost on the way" if answer else f"{what} is lost on the way"
 
 
 def _fail_over_words(payload: Mapping[str, Any]) -> str:
@@ -173,6 +227,12 @@ def _tell_note(step: Step, entry: Entry, _cast: Cast) -> Sentence | None:
     note = entry.payload.get("note")
     if note == "gap":
         return Sentence("gap", COORDINATOR, gap_words(entry.payload))
+    if note == "config":
+        return _tell_config(mapping(entry.payload.get("config")))
+    if note == "delete_group" and entry.payload.get("error"):
+        code = entry.payload["error"]
+        error = ERROR_NAMES.get(code, f"error {code}")
+        return Sentence("note", COORDINATOR, f"The group is to be deleted, which is refused: {error}")
     if note != "topics":
         return None
     before, after = step.before.topics, step.after.topics
@@ -185,9 +245,19 @@ def _tell_note(step: Step, entry: Entry, _cast: Cast) -> Sentence | None:
             says.append(f"{name} is made anew")
         elif old is not None and new is not None and old.partitions != new.partitions and old.partitions:
             says.append(f"{name} has {counted(new.partitions or 0, 'partition')} now")
-        elif old is None and new is not None and step.before.topics and _tells_when(entry, step):
-            says.append(f"{name} is made")
+        elif old is None and new is not None and _tells_when(entry, step):
+            again = name in step.before.former.values()
+            if again or before:
+                says.append(f"{name} is made{' anew' if again else ''}")
     return Sentence("metadata", COORDINATOR, "; ".join(says)) if says else None
+
+
+def _tell_config(config: Mapping[str, Any]) -> Sentence | None:
+    told = [
+        f"{CONFIGS.get(name, name)} is {duration(value) if isinstance(value, int) else value} now"
+        for name, value in config.items()
+    ]
+    return Sentence("note", COORDINATOR, f"The group's settings change: {', '.join(told)}") if told else None
 
 
 def _tells_when(entry: Entry, step: Step) -> bool:
@@ -204,6 +274,7 @@ def gap_words(payload: Mapping[str, Any]) -> str:
 
 
 TELLERS: Final[Mapping[Kind, Callable[[Step, Entry, Cast], Sentence | None]]] = {
+    Kind.REQUEST: _tell_request,
     Kind.RESPONSE: _tell_response,
     Kind.CALLBACK: _tell_callback,
     Kind.FAULT: _tell_fault,

@@ -147,7 +147,7 @@ def test_a_topic_that_is_made_anew_leaves_its_name_to_the_newer_id() -> None:
     log.topics(foo={"id": "ICAgICAgICAgICAgICAgIA", "partitions": 1})
     assert log.frame()["members"]["A"]["assigned"] == {FOO: [0]}
     assert log.frame()["topics"] == {
-        FOO: {"id": FOO, "partitions": None},
+        FOO: {"id": FOO, "partitions": None, "was": "foo"},
         "foo": {"id": "ICAgICAgICAgICAgICAgIA", "partitions": 1},
     }
 

@@ -77,7 +77,9 @@ def test_who_is_fenced_is_told_what_it_means() -> None:
 def test_an_answer_that_is_no_fence_is_not_found_as_one() -> None:
     log = two_members()
     refused(log, "B", 14)
-    assert says(log.recorded())[-1] == "B is refused: COORDINATOR_LOAD_IN_PROGRESS"
+    assert says(log.recorded())[-1] == (
+        "B is told to wait: the coordinator is still loading (COORDINATOR_LOAD_IN_PROGRESS)"
+    )
     assert found(log.recorded(), "fenced") == []
 
 
