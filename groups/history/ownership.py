@@ -98,9 +98,9 @@ class Ownership:
             self.free.clear()
             self.waits.clear()
             return
-        taken = {key: change.member_id for change in step.members for key in change.gained}
+        taken = {key: change.member_id for change in step.members for key in sorted(change.gained)}
         for change in step.members:
-            for key in change.released:
+            for key in sorted(change.released):
                 if self.owner.get(key) == change.member_id:
                     given_up = leaves or change.member_id not in step.removed
                     self._release(step, key, change.member_id, taken, given_up=given_up)
