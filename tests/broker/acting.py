@@ -83,6 +83,11 @@ class Group:
         """Group settings by their names, an underscore for each dot and without ``consumer.``."""
         named = {f"consumer.{name.replace('_', '.')}": value for name, value in settings.items()}
         assert self.connection().configure_group(self.name, named) == error
+        wanted = {name: str(value) for name, value in named.items() if value is not None and not error}
+        deadline = time.monotonic() + KNOWN_LIMIT_S
+        while not wanted.items() <= self.connection().group_settings(self.name).items():
+            assert time.monotonic() < deadline, f"{self.name} has not {wanted} after {KNOWN_LIMIT_S} s"
+            time.sleep(0.05)
         time.sleep(HEARD_S)
 
     def at_once(self) -> None:

@@ -238,6 +238,14 @@ class Connection:
         (answer,) = self.call("IncrementalAlterConfigs", request)["responses"]
         return int(answer["errorCode"])
 
+    def group_settings(self, group: str) -> dict[str, str | None]:
+        """The settings of a group as the broker knows them, its own among them."""
+        resource = {"resourceType": 32, "resourceName": group, "configurationKeys": None}
+        request = {"resources": [resource], "includeSynonyms": False, "includeDocumentation": False}
+        (answer,) = self.call("DescribeConfigs", request)["results"]
+        _good("DescribeConfigs", answer)
+        return {each["name"]: each["value"] for each in answer["configs"]}
+
     def brokers(self) -> int:
         """How many brokers the node names; 0 while it is still starting."""
         request = {

@@ -241,6 +241,11 @@ _CONFIG = [
     ("configSource", "int8"),
     ("isSensitive", "bool"),
 ]
+_CONFIG_MORE = [
+    ("synonyms", [[("name", "string"), ("value", "string?"), ("source", "int8")]]),
+    ("configType", "int8"),
+    ("documentation", "string?"),
+]
 _MADE_TOPIC = [
     ("name", "string"),
     ("topicId", "uuid"),
@@ -337,6 +342,39 @@ APIS: dict[str, tuple[int, int, Any, Any]] = {
                         ("topicId", "uuid"),
                         ("errorCode", "int16"),
                         ("errorMessage", "string?"),
+                    ]
+                ],
+            ),
+        ],
+    ),
+    "DescribeConfigs": (
+        32,
+        4,
+        [
+            (
+                "resources",
+                [
+                    [
+                        ("resourceType", "int8"),
+                        ("resourceName", "string"),
+                        ("configurationKeys", ("array?", "string")),
+                    ]
+                ],
+            ),
+            ("includeSynonyms", "bool"),
+            ("includeDocumentation", "bool"),
+        ],
+        [
+            ("throttleTimeMs", "int32"),
+            (
+                "results",
+                [
+                    [
+                        ("errorCode", "int16"),
+                        ("errorMessage", "string?"),
+                        ("resourceType", "int8"),
+                        ("resourceName", "string"),
+                        ("configs", [[*_CONFIG, *_CONFIG_MORE]]),
                     ]
                 ],
             ),
