@@ -78,7 +78,7 @@ class StreamsLike(ClientAssignor):
     name: str = NAME
 
     def reason(self) -> int:
-        return self.wants
+        return int(self.wants)
 
     def metadata(self) -> Metadata:
         return _written(
@@ -92,14 +92,16 @@ class StreamsLike(ClientAssignor):
     def assign(self, group: ClientGroup) -> ClientAnswer:
         """A stable assignment of the tasks, or an error for all: the first that there is reason for."""
         if any(member.reason == Reason.SHUT_DOWN for member in group.members.values()):
-            return unchanged(group, StreamsError.SHUTDOWN)
+            return unchanged(group, int(StreamsError.SHUTDOWN))
         told = {member_id: read(member.metadata) for member_id, member in group.members.items()}
-        if len({each.get("topology") for each in told.values()}) > 1:
-            return unchanged(group, StreamsError.INCONSISTENT_TOPOLOGY)
-        names = {topic.name: topic for topic in group.topics.values()}
-        if any(name not in names for name in self.topics):
-            return unchanged(group, StreamsError.ASSIGNMENT_ERROR)
-        tasks = max(names[name].partitions for name in self.topics)
+        # Instances of one topology read the same topics, so whoever subscribes to others is none of it.
+        subscribed = {frozenset(member.topics) for member in group.members.values()}
+        if len(subscribed) > 1 or len({each.get("topology") for each in told.values()}) > 1:
+            return unchanged(group, int(StreamsError.INCONSISTENT_TOPOLOGY))
+        known = {topic.name for topic in group.topics.values()}
+        if not known.issuperset(self.topics) or not known:
+            return unchanged(group, int(StreamsError.ASSIGNMENT_ERROR))
+        tasks = max(topic.partitions for topic in group.topics.values())
         active = _shared(group.members, tasks)
         caught_up = {
             member_id: {int(task) for task in told[member_id].get("lags", {})}

@@ -57,7 +57,7 @@ _ALL: Final = (
         number="G.1 #6",
         says="The target assignment gives each partition of each subscribed topic to one member that subscribes to it, and no other.",
         source="KIP-848, Target Assignment",
-        apart="Asked when the assignment epoch is the group epoch; that it is whole only while the target is not older than the metadata.",
+        apart="Asked when the assignment epoch is the group epoch; that it is whole only while the target is not older than the metadata. Not of a target with an error of a client-side assignor (`kip`), which may leave partitions to nobody.",
     ),
     Invariant(
         name="target_replayed",

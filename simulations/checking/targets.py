@@ -26,6 +26,7 @@ class TargetChecks:
         self._first = epoch
         self._targets: dict[str, frozenset[Held]] = {}
         self._wrote: dict[str, int] = {}
+        self._failed: frozenset[str] = frozenset()
         self._given: dict[Held, dict[str, None]] = {}
         self._count: Counter[str] = Counter()
         self._subscriptions: dict[str, frozenset[str]] = {}
@@ -90,6 +91,9 @@ class TargetChecks:
             members[name] = None
         if value is not None:
             self._targets[name] = new
+        # The members whose target tells an error of a client-side assignor: it answers for what it leaves out.
+        failed = value is not None and value.get("error", 0) != 0
+        self._failed = self._failed | {name} if failed else self._failed - {name}
         self._wrote[name] = entry.sequence
         self._dirty[name] = None
 
@@ -120,7 +124,7 @@ class TargetChecks:
         self._dirty.clear()
         if self._is_new and self._is_current:
             self._is_new = False
-            if all(self._is_resolved(member) for member in members.values()):
+            if not self._failed and all(self._is_resolved(member) for member in members.values()):
                 self._is_whole(entry)
 
     def is_reached(self, entry: Entry, name: str, member: Member, group_epoch: int) -> None:
@@ -146,7 +150,7 @@ class TargetChecks:
                 says = f"{named(which)} is in the targets of {' and '.join(who)}"
                 proof = (*(self.wrote_of(other) for other in who), entry.sequence)
                 self._violations.add("whole_target", says, proof, who, which)
-        if name not in members or not self._is_resolved(members[name]):
+        if name not in members or name in self._failed or not self._is_resolved(members[name]):
             return
         known = {held[0] for held in self.of(name)}
         strange = {topic_id for topic_id in known if topics.names.get(topic_id, topic_id) not in names}

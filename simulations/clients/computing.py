@@ -40,6 +40,10 @@ class ComputingConsumer(Consumer):
     def assigning(self) -> Assigning:
         return self._assigning
 
+    def bring(self, assignors: tuple[ClientAssignor, ...]) -> None:
+        """Has these in place of those it had: the next heartbeat tells what they have to say otherwise."""
+        self._assigning.assignors = assignors
+
     def awaits(self, request: object) -> bool:
         return request is self._asked or super().awaits(request)
 

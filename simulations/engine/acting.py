@@ -7,12 +7,12 @@ from typing import Final, Protocol
 
 from groups.history.entries import Kind
 from groups.history.state import Semantics
-from simulations.assignors.client_side import CLIENT_ASSIGNORS
 from simulations.clients import Consumer, ConsumerConfig, Request
 from simulations.clients.computing import ComputingConsumer
 from simulations.clients.config import CloseOption
 from simulations.coordinator.image import Image
 from simulations.coordinator.messages import CommittedOffset, Partitions
+from simulations.engine.bringing import brought, reported
 from simulations.engine.interventions import Interventions, Surroundings
 from simulations.engine.process import Process
 from simulations.scenario import Action, Event, How, Verb
@@ -79,6 +79,8 @@ class Acting:
                 process.act(consumer.beat(now_ms), None)
             case Verb.SUBSCRIBE:
                 process.act(consumer.subscribe(action.topics, regex=action.regex), None)
+            case Verb.REPORT if isinstance(consumer, ComputingConsumer):
+                consumer.bring(reported(consumer.assigning.assignors, action.reason, action.lags))
             case Verb.COMMIT:
                 process.act(consumer.commit(self._offsets(consumer.owned, action.offset), now_ms), None)
             case Verb.POLL_LATE:
@@ -137,8 +139,7 @@ class Acting:
         )
         consumer: Consumer
         if member.assignors and world.semantics is Semantics.KIP:
-            made = tuple(CLIENT_ASSIGNORS[each]() for each in member.assignors)
-            consumer = ComputingConsumer(config, made)
+            consumer = ComputingConsumer(config, brought(member))
         else:
             consumer = Consumer(config)
         process = Process(consumer, world.queue, world.log, world.send, world.by_name)

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from groups.history.entries import Entry, Kind
 from simulations.clients.effects import Callback
+from simulations.coordinator.client_messages import INSTALL_API, PREPARE_API
 from simulations.coordinator.errors import ErrorCode
 from simulations.coordinator.messages import COMMIT_API, HEARTBEAT_API, JOIN_EPOCH
 from simulations.scenario import Event
@@ -42,6 +43,8 @@ def told_by(entry: Entry) -> Iterator[Seen]:
         case Kind.REQUEST:
             if _expired(payload):
                 yield Event.POLL_EXPIRES, entry.actor
+            if any(offer.get("reason") for offer in payload["body"].get("clientAssignors") or ()):
+                yield Event.REPORTS, entry.actor
         case Kind.CALLBACK:
             if payload["callback"] == Callback.LOST and payload["phase"] == "start":
                 yield Event.LOSES, entry.actor
@@ -60,6 +63,7 @@ def told_by(entry: Entry) -> Iterator[Seen]:
 
 def _answered(payload: Mapping[str, Any]) -> Iterator[Seen]:
     body, who = payload["body"], payload["to"]
+    yield from _computed(payload, who)
     if payload["api"] == HEARTBEAT_API:
         codes = {body["errorCode"]}
     elif payload["api"] == COMMIT_API:
@@ -75,6 +79,22 @@ def _answered(payload: Mapping[str, Any]) -> Iterator[Seen]:
         yield Event.FENCED, who
     else:
         yield Event.REFUSED, who
+
+
+def _computed(payload: Mapping[str, Any], who: str) -> Iterator[Seen]:
+    """The member's part in client mode, which only ``kip`` has."""
+    body = payload["body"]
+    if body.get("errorCode", 0):
+        return
+    if payload["api"] == PREPARE_API:
+        yield Event.PREPARES, who
+    elif payload["api"] == INSTALL_API:
+        yield Event.INSTALLS, who
+    elif payload["api"] == HEARTBEAT_API:
+        if body.get("shouldComputeAssignment"):
+            yield Event.COMPUTES, who
+        if (body.get("assignment") or {}).get("error"):
+            yield Event.ASSIGNMENT_ERROR, who
 
 
 def _expired(payload: Mapping[str, Any]) -> bool:

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final
 
+from simulations.assignors.streams_like import Reason
+
 COORDINATOR: Final = "coordinator"
 """The broker that is the group's coordinator at the time, where a script names one."""
 
@@ -29,6 +31,7 @@ class Verb(StrEnum):
     POLL_LATE = "poll_late"
     FAIL_CALLBACK = "fail_callback"
     SUBSCRIBE = "subscribe"
+    REPORT = "report"
     ADD_PARTITIONS = "add_partitions"
     CREATE_TOPIC = "create_topic"
     DELETE_TOPIC = "delete_topic"
@@ -53,9 +56,12 @@ class Event(StrEnum):
     partitions up. ``leaves``: the member said that it leaves; ``poll_expires``: because its application had not
     polled. ``commits``: an offset of it was written. ``fenced``: it heard that it is no member, or at no such epoch, or
     that its instance is another's. ``turned_away``: the broker is not the coordinator, or is loading. ``refused``: it
-    heard of any other error, and of any at all for a commit. ``regex``: the topics of an expression were written.
-    ``config``: the group's settings changed. ``metadata``, ``created``, ``deleted``: it knows that the topic has
-    another number of partitions, that it is there, that it is gone.
+    heard of any other error, and of any at all for a commit. ``reports``: a client-side assignor of it gave a
+    reason for another assignment. ``computes``: it was asked to compute the target; ``prepares``: it was handed the group
+    for that; ``installs``: what it computed became the target. ``assignment_error``: an assignment came to it with
+    an error of the client-side assignor. ``regex``: the topics of an expression were written. ``config``: the group's
+    settings changed. ``metadata``, ``created``, ``deleted``: it knows that the topic has another number of partitions,
+    that it is there, that it is gone.
 
     From what happened around: ``kill``, ``pause``, ``resume``, ``cut``, ``heal``, ``clock_jump``, ``fail_over``: the
     fault. ``loaded``: the new coordinator has read the log. ``lost``: a message between the member and the
@@ -77,6 +83,11 @@ class Event(StrEnum):
     FENCED = "fenced"
     TURNED_AWAY = "turned_away"
     REFUSED = "refused"
+    REPORTS = "reports"
+    COMPUTES = "computes"
+    PREPARES = "prepares"
+    INSTALLS = "installs"
+    ASSIGNMENT_ERROR = "assignment_error"
     REGEX = "regex"
     CONFIG = "config"
     METADATA = "metadata"
@@ -131,5 +142,8 @@ class Action:
     compacted: bool = False
     peer: str | None = None
     config: Mapping[str, int] = field(default_factory=dict)
+    reason: Reason = Reason.NONE
+    lags: Mapping[int, int] = field(default_factory=dict)
+    """Of ``report``: task → records that its standby is behind."""
     rates: Mapping[str, Any] = field(default_factory=dict)
     """The fields of ``Network`` that ``network`` sets."""

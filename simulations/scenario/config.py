@@ -6,12 +6,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from simulations.assignors.client_side import CLIENT_ASSIGNORS
 from simulations.assignors.scripted import SCRIPTED
 from simulations.coordinator import group_config
 from simulations.coordinator.errors import ConfigRefused
 from simulations.coordinator.settings import MAX_INT, Settings
-from simulations.scenario.errors import nearest
+from simulations.scenario.brought import CLIENT
 from simulations.scenario.nodes import Node
 
 LEAST: Final[Mapping[str, int]] = {
@@ -35,9 +34,6 @@ LEAST: Final[Mapping[str, int]] = {
 """Whole numbers among the settings, and the least that a broker takes for each."""
 
 CONFIG_KEYS: Final = (*LEAST, "assignors")
-
-CLIENT: Final = "client:"
-"""Before the name of an assignor that runs on the members."""
 
 GROUP_CONFIG_KEYS: Final = tuple(group_config.NAMES)
 """What ``set_config`` can set."""
@@ -110,14 +106,3 @@ def read_group_config(node: Node, settings: Settings) -> dict[str, int]:
 
 def read_milliseconds(keys: Mapping[str, Node], key: str, least: int, usual: int) -> int:
     return keys[key].integer(least, MILLISECONDS_MAX) if key in keys else usual
-
-
-def read_client_assignor(assignor: Node | None) -> str | None:
-    """The name in ``assignor: client:range``."""
-    chosen = assignor.text() if assignor is not None else ""
-    if assignor is None or not chosen.startswith(CLIENT):
-        return None
-    name = chosen.removeprefix(CLIENT)
-    if name not in CLIENT_ASSIGNORS:
-        raise assignor.wrong(f"unknown client-side assignor {name}; {nearest(name, CLIENT_ASSIGNORS)}")
-    return name

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from typing import Final
 
 from simulations.assignors import SERVER_ASSIGNORS
-from simulations.assignors.client_side import CLIENT_ASSIGNORS
+from simulations.scenario.brought import Streams, read_client_assignors, read_streams
 from simulations.scenario.config import read_milliseconds
 from simulations.scenario.nodes import Node
 from simulations.scenario.topics import NAME, read_name, read_regex
@@ -21,6 +21,7 @@ MEMBER_KEYS: Final = (
     "rack_id",
     "assignor",
     "assignors",
+    "streams",
     "rebalance_timeout_ms",
     "callback_ms",
     "auto_commit",
@@ -40,17 +41,6 @@ def read_members(node: Node, topics: Collection[str]) -> dict[str, Member]:
         name: _member(name, number, part, topics)
         for number, (name, part) in enumerate(found.items(), start=1)
     }
-
-
-def read_client_assignors(node: Node) -> tuple[str, ...]:
-    """Assignors that run on the member, the best first."""
-    chosen: list[str] = []
-    for item in node.items():
-        name = item.choice(tuple(CLIENT_ASSIGNORS), "client-side assignor")
-        if name in chosen:
-            raise item.wrong(f"{name} stands twice")
-        chosen.append(name)
-    return tuple(chosen)
 
 
 def _member(name: str, number: int, node: Node, topics: Collection[str]) -> Member:
@@ -81,6 +71,7 @@ def _member(name: str, number: int, node: Node, topics: Collection[str]) -> Memb
         instance_id=read_name(keys["instance_id"], "an instance") if "instance_id" in keys else None,
         rack_id=keys["rack_id"].text() if "rack_id" in keys else None,
         assignors=read_client_assignors(keys["assignors"]) if "assignors" in keys else (),
+        streams=read_streams(keys["streams"]) if "streams" in keys else Streams(),
         assignor=keys["assignor"].choice(tuple(SERVER_ASSIGNORS), "assignor") if "assignor" in keys else None,
         rebalance_timeout_ms=read_milliseconds(keys, "rebalance_timeout_ms", 1, 300_000),
         callback_ms=read_milliseconds(keys, "callback_ms", 0, 20),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
+from simulations.assignors.streams_like import NAME as STREAMS
 from simulations.coordinator import group_config
 from simulations.coordinator.errors import ConfigRefused
 from simulations.coordinator.settings import Settings
@@ -27,6 +28,7 @@ _ALLOWED: Final[Mapping[Verb, tuple[str, ...]]] = {
     Verb.FAIL_CALLBACK: (_AWAY, _RUNNING, _PAUSED),
     Verb.POLL_LATE: (_RUNNING,),
     Verb.SUBSCRIBE: (_RUNNING,),
+    Verb.REPORT: (_RUNNING,),
 }
 _LEADS_TO: Final[Mapping[Verb, str]] = {
     Verb.JOIN: _RUNNING,
@@ -61,6 +63,7 @@ class _Order:
         start: Start | None,
         settings: Settings,
     ) -> None:
+        self._members = members
         self._states = dict.fromkeys(members, _AWAY)
         if start is not None:
             self._states |= {member.name: _RUNNING for member in start.members}
@@ -83,6 +86,8 @@ class _Order:
         if action.verb in self._checks:
             self._checks[action.verb](action, line, when)
         elif action.verb in _ALLOWED:
+            if action.verb is Verb.REPORT and STREAMS not in self._members[action.who].assignors:
+                raise line.wrong(f"report {action.who}: it does not bring the assignor {STREAMS}")
             state = self._states[action.who]
             if state not in _ALLOWED[action.verb]:
                 raise line.wrong(f"{action.verb} {action.who}: it {state} {when}")

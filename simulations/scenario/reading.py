@@ -25,7 +25,8 @@ from dataclasses import replace
 from typing import Final
 
 from groups.history.state import Semantics
-from simulations.scenario.config import read_client_assignor, read_settings
+from simulations.scenario.brought import read_client_assignor
+from simulations.scenario.config import read_settings
 from simulations.scenario.errors import ScenarioError
 from simulations.scenario.members import read_members
 from simulations.scenario.network import DELAY_MAX_MS, read_network

@@ -9,6 +9,7 @@ from typing import Final
 from groups.history.state import Semantics
 from simulations.coordinator.settings import Settings
 from simulations.scenario.actions import Action, Event
+from simulations.scenario.brought import Streams
 from simulations.scenario.surroundings import CALM, Network
 
 MEMBERS_MAX: Final = 1_000
@@ -64,6 +65,8 @@ class Member:
     assignor: str | None = None
     assignors: tuple[str, ...] = ()
     """Client-side assignors, the best first; only ``kip`` has them."""
+    streams: Streams = field(default_factory=Streams)
+    """What its assignor ``streams`` is told, if it brings that."""
     rebalance_timeout_ms: int = 300_000
     callback_ms: int = 20
     auto_commit: bool = False

@@ -15,6 +15,7 @@ slow_revoke       a member             ``for``: from here on its ``on_partitions
 poll_late         a member             ``for``: its application does not poll for so long
 fail_callback     a member             its next rebalance callback raises
 subscribe         a member             ``topics`` or ``regex``
+report            a member             ``reason``, ``lags``: its assignor ``streams`` tells whoever computes
 add_partitions    a topic              ``to``: its new number of partitions
 create_topic      a name               ``partitions``, ``racks``, ``id``
 delete_topic      a topic
@@ -37,6 +38,7 @@ from typing import Any, Final
 
 from simulations.coordinator.settings import Settings
 from simulations.scenario.actions import COORDINATOR, EVERYTHING, Action, How, Verb
+from simulations.scenario.brought import read_lags, read_reason
 from simulations.scenario.config import read_group_config
 from simulations.scenario.network import NETWORK_KEYS, read_rates
 from simulations.scenario.nodes import Node
@@ -91,6 +93,7 @@ FORMS: Final[Mapping[Verb, Form]] = {
     Verb.POLL_LATE: Form(needs=("for",)),
     Verb.FAIL_CALLBACK: Form(),
     Verb.SUBSCRIBE: Form(one_of=("topics", "regex")),
+    Verb.REPORT: Form(needs=("reason",), takes=("lags",)),
     Verb.ADD_PARTITIONS: Form(who=Who.TOPIC, needs=("to",)),
     Verb.CREATE_TOPIC: Form(who=Who.NEW_TOPIC, needs=("partitions",), takes=("racks", "id")),
     Verb.DELETE_TOPIC: Form(who=Who.TOPIC),
@@ -110,6 +113,8 @@ _EVERY_KEY: Final = (
     "for",
     "topics",
     "regex",
+    "reason",
+    "lags",
     "to",
     "partitions",
     "racks",
@@ -234,6 +239,8 @@ _EXTRAS: Final[Mapping[str, Callable[[Node, Verb, Names], dict[str, Any]]]] = {
     "by": _length(UNTIL_MAX_MS, signed=True),
     "topics": _topics,
     "regex": lambda node, verb, names: {"regex": read_regex(node)},
+    "reason": lambda node, verb, names: {"reason": read_reason(node)},
+    "lags": lambda node, verb, names: {"lags": read_lags(node)},
     "to": _partitions,
     "partitions": _partitions,
     "racks": lambda node, verb, names: {"racks": read_racks(node)},
