@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable, Iterator
+from typing import Final
 
 from groups import storage
+from groups.children import ChildFailed, run_child
 from groups.history.entries import ENTRY_FORMAT
 from groups.history.fold import FOLD_VERSION
+from groups.history.recorder import Batch
 from groups.models import Timeline
 from simulations import studies
-from simulations.tasks import engine_digest, record
+from simulations.tasks import engine_digest
 
-AT_ONCE = 2
-"""Children at once: the smallest machine that runs this has two cores, and a page waits for it."""
+WORKER: Final = "simulations.study_worker"
 
 
 def missing() -> list[str]:
@@ -35,19 +37,36 @@ def missing() -> list[str]:
 def load_missing() -> list[str]:
     """Record what is missing and remove what is no case study any more; the names that were recorded."""
     names = missing()
-    with ThreadPoolExecutor(AT_ONCE) as pool:
-        recordings = pool.map(record, names)
-        for name, batches in zip(names, recordings, strict=True):
-            study = studies.load(name)
-            storage.replace_timeline(
-                name,
-                batches,
-                title=study.title,
-                source=Timeline.Source.CASE_STUDY,
-                semantics=study.semantics,
-                scenario=study.text,
-                seed=study.seed,
-                engine=engine_digest(),
-            )
+    engine = engine_digest()
+    for name, batches in recorded(names):
+        study = studies.load(name)
+        storage.replace_timeline(
+            name,
+            batches,
+            title=study.title,
+            source=Timeline.Source.CASE_STUDY,
+            semantics=study.semantics,
+            scenario=study.text,
+            seed=study.seed,
+            engine=engine,
+        )
     Timeline.objects.filter(source=Timeline.Source.CASE_STUDY).exclude(pk__in=studies.names()).delete()
     return names
+
+
+def recorded(names: Iterable[str]) -> Iterator[tuple[str, list[Batch]]]:
+    """Each study's batches, from one child for all of them. ``ChildFailed`` tells what is wrong with which."""
+    asked = list(names)
+    if not asked:
+        return
+    name, batches = "", list[Batch]()
+    for message in run_child(WORKER, question={"names": asked}):
+        match message["type"]:
+            case "study":
+                name, batches = str(message["name"]), []
+            case "batch":
+                batches.append(Batch.from_line(message))
+            case "error":
+                raise ChildFailed(f"{name}: {message['message']}" if name else str(message["message"]))
+            case "done":
+                yield name, batches

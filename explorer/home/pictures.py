@@ -1,4 +1,4 @@
-"""The cards of the case studies: what the proposal is, and a picture made of the stored timeline."""
+"""The case studies on the first page: in sections, with a picture of the stored timeline where a section has pictures."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, Final
 
 import orjson
 from django.core.cache import cache
@@ -20,8 +20,49 @@ from simulations import studies
 
 PROPOSAL = re.compile(r"^kip(\d+)-")
 
-SHOWN_FIRST = ("kip848-basic", "kip848-six-partitions", "kip848-member-failure", "kip848-partition-added")
+SHOWN_FIRST = (
+    "kip848-basic",
+    "kip848-six-partitions",
+    "kip848-member-failure",
+    "kip848-partition-added",
+    "incident-session-expiry",
+    "incident-max-poll-interval",
+    "incident-zombie-member",
+    "released-basic",
+    "released-six-partitions",
+)
 """The order in which they are understood; the others follow by name."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Section:
+    """``prefix`` begins the ids of its case studies; one with ``pictures`` is cards, the others are lists."""
+
+    prefix: str
+    title: str
+    says: str
+    pictures: bool = False
+
+
+SECTIONS: Final = (
+    Section(
+        prefix="kip848-",
+        title="KIP-848, the proposal",
+        says="Its own examples, compared with its tables row by row",
+        pictures=True,
+    ),
+    Section(
+        prefix="incident-",
+        title="Incidents",
+        says="What goes wrong in practice, and what to look for",
+    ),
+    Section(
+        prefix="released-",
+        title="Kafka as released",
+        says="The same and more, by the rules of Kafka 4.3",
+    ),
+)
+"""In the order of the page. A case study that none of them names stands in the last one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,6 +72,28 @@ class Card:
     title: str
     line: str
     picture: SafeString
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filled:
+    section: Section
+    cards: list[Card]
+
+
+def in_sections(studies: Iterable[Timeline]) -> list[Filled]:
+    """Sections with their cards; an empty one is left out."""
+    of: dict[str, list[Timeline]] = {section.prefix: [] for section in SECTIONS}
+    for study in studies:
+        prefix = next((prefix for prefix in of if study.id.startswith(prefix)), SECTIONS[-1].prefix)
+        of[prefix].append(study)
+    return [
+        Filled(
+            section=section,
+            cards=[card_of(study, picture=section.pictures) for study in of[section.prefix]],
+        )
+        for section in SECTIONS
+        if of[section.prefix]
+    ]
 
 
 def in_order(timelines: Iterable[Timeline]) -> list[Timeline]:
@@ -43,14 +106,14 @@ def in_order(timelines: Iterable[Timeline]) -> list[Timeline]:
     )
 
 
-def card_of(timeline: Timeline) -> Card:
+def card_of(timeline: Timeline, *, picture: bool = True) -> Card:
     found = PROPOSAL.match(timeline.id)
     return Card(
         id=timeline.id,
         proposal=f"KIP-{found.group(1)}" if found else "Kafka as released",
         title=timeline.title,
         line=_summary(timeline.id),
-        picture=picture_of(timeline),
+        picture=picture_of(timeline) if picture else SafeString(""),
     )
 
 

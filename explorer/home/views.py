@@ -37,7 +37,7 @@ def home(request: HttpRequest) -> HttpResponse:
     others = Timeline.objects.exclude(source=Timeline.Source.CASE_STUDY).defer("scenario")
     recent = list(others.order_by("-created")[:RECENT_MOST])
     context: dict[str, Any] = {
-        "cards": [pictures.card_of(study) for study in studies],
+        "sections": pictures.in_sections(studies),
         "recent": [_row(timeline) for timeline in recent],
         "recent_more": max(0, others.count() - len(recent)) if len(recent) == RECENT_MOST else 0,
         "modules": modules("js/page-home.js"),

@@ -3,6 +3,7 @@
  *
  * @typedef {import('./types').Meta} Meta
  * @typedef {import('./feed.js').Link} Link
+ * @typedef {import('./hardships.js').Violation} Violation
  */
 
 import { h } from './dom.js';
@@ -76,6 +77,19 @@ export class Banners {
     this.show('gaps', 'warn', h('b', {}, `${plural(gaps.length, 'gap')} in this log.`),
       typeof first.says === 'string' ? `${first.says}.` : 'What happened there is not known.',
       at === null ? null : h('a', { href: `?at=${at}`, 'data-at': at }, 'Go there'));
+  }
+
+  /** What no healthy group does: a sentence, and the way to it. @param {Violation[]} violations */
+  violations(violations) {
+    const [first] = violations;
+    if (!first) {
+      this.hide('violations');
+      return;
+    }
+    const says = violations.length > 1 ? `This run breaks rules of the protocol ${violations.length} times.` : 'This run breaks a rule of the protocol.';
+    this.show('violations', 'bad', h('b', {}, says),
+      h('a', { href: `?at=${first.sequence}`, 'data-at': first.sequence }, violations.length > 1 ? 'Go to the first' : 'Go there'),
+      first.proof.length ? h('a', { href: `?at=${first.proof[0]}`, 'data-at': first.proof[0] }, 'Where it begins') : null);
   }
 
   /** @param {Link} link @param {() => void} onRetry */

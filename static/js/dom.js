@@ -57,6 +57,11 @@ export function s(tag, attributes = {}, ...children) {
   return /** @type {SVGElement} */ (node);
 }
 
+/** Text at a place of a drawing. @param {number} x @param {number} y @param {string} says @param {string} [name] @param {string} [anchor] */
+export function text(x, y, says, name, anchor) {
+  return s('text', { x: Number(x.toFixed(1)), y: Number(y.toFixed(1)), class: name, 'text-anchor': anchor }, says);
+}
+
 /** A part of the page that the server has promised to be there. @param {string} id @returns {HTMLElement} */
 export function part(id) {
   const node = document.getElementById(id);

@@ -8,6 +8,7 @@
 
 import { h, s } from './dom.js';
 import { countUpTo } from './timeline.js';
+import { markOf } from './timeline-view/marks.js';
 import { shortened, when } from './words.js';
 
 const LINE = 29;
@@ -176,7 +177,7 @@ export class Events {
     // A long name would leave no room for what happened; the disc says who it was.
     const named = actor && actor.name.length > NAME_MOST && step.says.startsWith(`${actor.name} `);
     const says = shortened(named ? step.says.slice(actor.name.length + 1) : step.says);
-    const name = ['ev', starts && 'ep', chained && 'chain', index > this.#current && 'future'].filter(Boolean).join(' ');
+    const name = ['ev', starts && 'ep', chained && 'chain', index > this.#current && 'future', step.shape === 'violation' && 'bad'].filter(Boolean).join(' ');
     const node = h(
       'button', {
         class: name, type: 'button', role: 'listitem', 'data-sequence': step.sequence,
@@ -186,7 +187,7 @@ export class Events {
       h('span'),
       h('span', { class: 'num' }, index + 1),
       h('span', { class: 'num' }, when(step.at_ms, this.#start)),
-      actor
+      step.shape === 'violation' ? s('svg', { width: 18, height: 18, viewBox: '-9 -9 18 18', role: 'img', 'aria-label': 'invariant' }, markOf(step.shape)) : actor
         ? h('span', { class: 'who', 'data-hue': actor.hue, title: actor.name }, actor.badge)
         : s('svg', { width: 18, height: 18, viewBox: '0 0 18 18', role: 'img', 'aria-label': 'coordinator' },
           s('path', { d: 'M9 3.5 14.5 9 9 14.5 3.5 9z', fill: 'none', stroke: 'currentColor', 'stroke-width': 1.5 })),

@@ -5,14 +5,22 @@
  * @typedef {import('./timeline.js').Rest} Rest
  * @typedef {import('./cast.js').Cast} Cast
  * @typedef {import('./labels.js').Labels} Labels
+ * @typedef {import('./hardships.js').Violation} Violation
  */
 
 import { h } from './dom.js';
+import { coordinatorSays } from './hardships.js';
 import { distance, isClassic } from './view.js';
 import { nowSays, stateMeans } from './words.js';
 
 /** More pips than this say no more than the number. */
 const PIPS_MOST = 12;
+
+/** The member epoch of a static member that left for now. */
+const AWAY = -2;
+
+/** The last of the steps that prove a violation; there is room for no more. */
+const PROOFS_MOST = 4;
 
 export class GroupHead {
   /**
@@ -21,10 +29,14 @@ export class GroupHead {
    * @param {HTMLElement} parts.epochs
    * @param {HTMLElement} parts.now
    * @param {HTMLElement} parts.gap
+   * @param {HTMLElement} parts.coordinator
+   * @param {(sequence: number) => number} parts.numberOf the step that an entry belongs to
    * @param {Cast} parts.cast
    * @param {Labels} parts.labels
    */
-  constructor({ state, epochs, now, gap, cast, labels }) {
+  constructor({ state, epochs, now, gap, coordinator, numberOf, cast, labels }) {
+    this.coordinator = coordinator;
+    this.numberOf = numberOf;
     this.state = state;
     this.epochs = epochs;
     this.now = now;
@@ -33,8 +45,9 @@ export class GroupHead {
     this.labels = labels;
   }
 
-  /** @param {Rest} rest @param {Map<string, PartitionView>} views */
-  render({ frame, moment }, views) {
+  /** @param {Rest} rest @param {Map<string, PartitionView>} views @param {Violation | null} violation */
+  render({ frame: settled, moment }, views, violation = null) {
+    const frame = moment ? { ...settled, at_ms: moment.at_ms } : settled;
     const name = frame.state ?? 'unknown';
     if (this.state.dataset.s !== name) {
       this.state.dataset.s = name;
@@ -43,8 +56,27 @@ export class GroupHead {
     this.state.title = stateMeans(frame);
     this.epochs.replaceChildren(...(isClassic(frame) ? classic(frame, this.cast) : consumer(frame)));
     const says = nowSays(frame, moment, views, this.cast, (key) => this.labels.partition(key));
+    this.now.classList.toggle('bad', moment?.shape === 'violation');
     if (this.now.textContent !== says) this.now.replaceChildren(...emphasised(says, moment ? this.cast.name(moment.actor) : ''));
-    this.gap.replaceChildren(...this.#gap(frame, views));
+    this.gap.replaceChildren(...(violation ? this.#proof(violation) : this.#gap(frame, views)));
+    const coordinator = coordinatorSays(frame);
+    // Room is kept for it where it will be needed, so that the board does not jump.
+    this.coordinator.style.visibility = coordinator ? 'visible' : 'hidden';
+    if (coordinator) {
+      this.coordinator.hidden = false;
+      this.coordinator.classList.toggle('waits', coordinator.waits);
+      this.coordinator.title = coordinator.title;
+      this.coordinator.textContent = coordinator.says;
+    }
+  }
+
+  /** The steps that prove it, each a link. @param {Violation} violation */
+  #proof({ proof, invariant }) {
+    const shown = proof.slice(-PROOFS_MOST);
+    return [
+      h('span', { title: `invariant ${invariant}` }, shown.length ? 'Proved by' : 'Seen at the end of the run'),
+      ...shown.map((sequence) => h('a', { href: `?at=${sequence}`, 'data-at': sequence, title: `entry ${sequence}` }, `step ${this.numberOf(sequence)}`)),
+    ];
   }
 
   /** @param {import('./types').Frame} frame @param {Map<string, PartitionView>} views */
@@ -66,7 +98,9 @@ export class GroupHead {
 /** @param {import('./types').Frame} frame */
 function consumer(frame) {
   const group = frame.group_epoch ?? 0;
-  const epochs = Object.values(frame.members).map((member) => member.epoch ?? 0);
+  const all = Object.values(frame.members).map((member) => member.epoch ?? 0);
+  const epochs = all.filter((epoch) => epoch !== AWAY);
+  const away = all.length - epochs.length;
   const low = Math.min(...epochs);
   const high = Math.max(...epochs);
   const parts = [
@@ -76,6 +110,7 @@ function consumer(frame) {
   if (epochs.length) {
     parts.push(h('span', { class: low < group ? 'behind' : null }, 'members ', h('b', {}, low === high ? low : `${low}–${high}`)));
   }
+  if (away) parts.push(h('span', {}, 'away ', h('b', {}, away)));
   if (frame.topology) parts.push(h('span', {}, 'topology ', h('b', {}, frame.topology.epoch)));
   return parts;
 }

@@ -182,13 +182,20 @@ function sentence(entry, who) {
     const until = typeof payload.deadline_ms === 'number' && payload.event === 'started' ? `, ends in ${duration(payload.deadline_ms - entry.at_ms)}` : '';
     return [`The ${payload.timer} timer${of} ${payload.event === 'fired' ? 'fired' : `was ${payload.event}`}${until}.`];
   }
+  if (entry.kind === 'fault' && payload.fault === 'invariant') {
+    return [`${payload.says} The invariant ${payload.invariant} does not hold; entries ${(payload.sequences ?? []).join(', ')} prove it.`];
+  }
+  if (entry.kind === 'fault' && payload.fault === 'fail_over') {
+    return [`${payload.coordinator ?? 'Another broker'} is the coordinator now${payload.loading_ms ? `; it reads the log for ${duration(payload.loading_ms)}` : ''}.`];
+  }
   if (entry.kind === 'fault') return [`Fault: ${payload.fault}${payload.member ? `, ${payload.member}` : ''}.`];
   if (entry.kind === 'note') {
-    if (payload.note === 'step') return [`Step ${payload.step} of the proposal: ${payload.says}`];
+    if (payload.note === 'step') return [`Step ${payload.step}: ${payload.says}`];
     if (payload.note === 'topics') {
-      const told = Object.entries(payload.topics ?? {}).map(([topic, { partitions: count }]) => `${topic} with ${count ?? 'an unknown number of'} partitions`);
+      const told = Object.entries(payload.topics ?? {}).map(([topic, is]) => (is ? `${topic} with ${is.partitions ?? 'an unknown number of'} partitions` : `${topic} is deleted`));
       return [`Topics: ${told.join(', ')}${payload.source ? `, from ${payload.source}` : ''}.`];
     }
+    if (payload.note === 'config') return [`Settings of the group: ${Object.entries(payload.config ?? {}).map(([name, value]) => `${name} ${value}`).join(', ')}.`];
     return [`${payload.note}: ${payload.reason ?? payload.says ?? ''}`];
   }
   return [JSON.stringify(payload)];

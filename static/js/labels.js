@@ -39,8 +39,18 @@ export class Labels {
     );
   }
 
+  /** @type {Map<string, string>} */
+  #former = new Map();
+
+  /** Topics that are not there any more, by their id. @param {import('./types').Frame['topics'] | undefined} topics */
+  remember(topics) {
+    for (const [id, topic] of Object.entries(topics ?? {})) if (topic.was) this.#former.set(id, topic.was);
+  }
+
   /** @param {string} topic its name, or its id where the source has no name */
   topic(topic) {
+    const was = this.#former.get(topic);
+    if (was) return `old ${was}`;
     return TOPIC_ID.test(topic) ? `${topic.slice(0, 6)}…` : topic;
   }
 

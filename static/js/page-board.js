@@ -16,6 +16,7 @@ import { Events } from './events.js';
 import { Feed } from './feed.js';
 import { Figure } from './figure.js';
 import { GroupHead } from './group-head.js';
+import { violationsOf } from './hardships.js';
 import { Inspector } from './inspector.js';
 import { listen } from './keys.js';
 import { Labels } from './labels.js';
@@ -53,6 +54,7 @@ const wantsPlay = new URLSearchParams(location.search).get('play') === '1';
 
 const cast = new Cast(meta.summary.cast ?? []);
 const labels = new Labels();
+labels.remember(meta.summary.topics);
 const timeline = new Timeline({ chunks: meta.chunks, load: api.chunk });
 const spans = new Spans(cast);
 const causes = new Causes();
@@ -60,9 +62,13 @@ let picked = /** @type {string | null} */ (null);
 let commits = true;
 let following = false;
 
-const board = new Board(part('board'), { cast, labels, onPick: (key) => pick(key === picked ? null : key) });
+const board = new Board(part('board'), {
+  cast, labels, onPick: (key) => pick(key === picked ? null : key),
+  violationAt: ({ first, sequence }) => violationsOf(meta.summary).find((one) => one.sequence >= first && one.sequence <= sequence) ?? null,
+});
+const numberOf = (/** @type {number} */ sequence) => timeline.steps.findIndex((step) => step.sequence >= sequence) + 1;
 const head = new GroupHead({
-  state: part('state'), epochs: part('epochs'), now: part('now'), gap: part('gap'), cast, labels,
+  state: part('state'), epochs: part('epochs'), now: part('now'), gap: part('gap'), coordinator: part('coordinator'), cast, labels, numberOf,
 });
 const view = new TimelineView(part('tracks'), { spans, cast, labels, onSeek: (sequence) => go(sequence) });
 const events = new Events({
@@ -72,7 +78,7 @@ const events = new Events({
 const inspector = new Inspector({
   root: part('details'), range: part('range'), cast, timeline: meta.id, fetchEntries: api.entries, fetchBytes: api.bytes,
   momentAt: (sequence) => timeline.momentAt(sequence), causeOf: (moment) => causes.of(moment),
-  numberOf: (moment) => timeline.steps.findIndex((step) => step.sequence >= moment.sequence) + 1,
+  numberOf: (moment) => numberOf(moment.sequence),
 });
 const figure = new Figure({
   panel: part('figure-panel'), plot: part('figure'), table: part('figure-table'), legend: part('figure-legend'), cast,
@@ -96,7 +102,7 @@ function show(rest, { animate, before }) {
   following = timeline.atEnd;
   const since = (/** @type {string} */ key) => sinceOf(key, rest.sequence);
   const scene = board.render(rest, { animate, forward: position - before === 1, since });
-  head.render(rest, scene.views);
+  head.render(rest, scene.views, scene.violation);
   view.move({ steps: timeline.steps, position, frame: rest.frame, end_ms: meta.summary.last_ms ?? rest.frame.at_ms });
   events.move(position);
   inspector.render(rest);
@@ -248,6 +254,7 @@ function showStatus() {
     }
   });
   banners.gaps(meta);
+  banners.violations(violationsOf(meta.summary));
   part('basis').textContent = `Computed from ${timeline.last.toLocaleString('en')} entries`;
   part('empty').hidden = !timeline.empty;
   part('stage').hidden = timeline.empty;
@@ -261,6 +268,7 @@ function hearStatus(message) {
     meta.summary = message.summary;
     cast.meet(meta.summary.cast ?? []);
     labels.follow(meta.summary.protocol);
+    labels.remember(meta.summary.topics);
     if (meta.summary.protocol) part('protocol').textContent = meta.summary.protocol;
     showVerdict(part('verdict'), meta.summary);
     showTopicNames(part('topic-names'), meta, saveNames);
@@ -385,6 +393,7 @@ async function begin() {
     }
   }
   showTopicNames(part('topic-names'), meta, saveNames);
+  part('coordinator').hidden = !meta.summary.findings?.some(({ kind }) => kind === 'failed_over');
   digest();
   showStatus();
   if (!timeline.empty) {

@@ -7,8 +7,10 @@
  * @typedef {import('./types').Span} Span
  * @typedef {import('./cast.js').Cast} Cast
  * @typedef {{from: number, to: number | null, from_ms: number, to_ms: number | null}} Stretch
+ * @typedef {'paused' | 'cut' | 'fenced' | 'outside'} HardKind
  */
 
+import { stillReads } from './hardships.js';
 import { columnsOf, epochOf, isShare, partitionsOf, targetIsKnown, unowned, widen } from './view.js';
 
 export class Spans {
@@ -16,6 +18,8 @@ export class Spans {
   #open = new Map();
   /** @type {Map<string, Stretch & {key: string}>} */
   #bare = new Map();
+  /** @type {Map<string, Stretch>} */
+  #suffered = new Map();
   /** @type {Frame | null} */
   #frame = null;
   #end = { sequence: 0, at_ms: 0 };
@@ -34,6 +38,14 @@ export class Spans {
     /** @type {Map<string, number>} */
     this.counts = new Map();
     this.mostMembers = 0;
+    /** Each coordinator that was named, from its fail-over on. @type {(Stretch & {name: string})[]} */
+    this.coordinators = [];
+    /** When a new one read the log and answered nobody. @type {(Stretch & {name: string})[]} */
+    this.loads = [];
+    /** What members suffered. @type {(Stretch & {lane: string, kind: HardKind})[]} */
+    this.hard = [];
+    /** @type {{sequence: number, at_ms: number, says: string}[]} */
+    this.violations = [];
   }
 
   /** The state that the walk begins at: nothing has happened, but somebody may own something. @param {Frame} frame */
@@ -43,6 +55,7 @@ export class Spans {
 
   /** @param {Moment} moment @param {Frame} frame */
   add(moment, frame) {
+    if (moment.shape === 'violation') this.violations.push({ sequence: moment.sequence, at_ms: moment.at_ms, says: moment.says });
     this.#see(frame, moment.sequence, moment.at_ms, false);
   }
 
@@ -70,6 +83,8 @@ export class Spans {
       if (running) close(running, sequence, at_ms);
       this.states.push({ state, from: sequence, to: null, from_ms: at_ms, to_ms: null });
     }
+    this.#coordinate(frame, sequence, at_ms);
+    if (!before || before.clients !== frame.clients || before.members !== frame.members) this.#suffer(frame, sequence, at_ms);
     // Commits, heartbeats and timers leave these parts as they are, and so the spans.
     const still = before && before.members === frame.members && before.target === frame.target
       && before.clients === frame.clients && before.topics === frame.topics
@@ -81,6 +96,54 @@ export class Spans {
     const views = partitionsOf(frame);
     this.#own(frame, views, sequence, at_ms);
     if (begun) this.#miss(frame, views, sequence, at_ms);
+  }
+
+  /** Who coordinates, and until when it loads: the end of that is a time, which no entry may tell. @param {Frame} frame @param {number} sequence @param {number} at_ms */
+  #coordinate(frame, sequence, at_ms) {
+    const it = frame.coordinator;
+    const load = this.loads[this.loads.length - 1];
+    if (load && load.to === null && at_ms >= (load.to_ms ?? 0)) load.to = sequence;
+    if (!it?.name) return;
+    const last = this.coordinators[this.coordinators.length - 1];
+    const same = this.#epochOfCoordinator === it.epoch && last?.name === it.name;
+    if (same) return;
+    this.#epochOfCoordinator = it.epoch;
+    if (last) close(last, sequence, at_ms);
+    if (load && load.to === null) close(load, sequence, at_ms);
+    this.coordinators.push({ name: it.name, from: sequence, to: null, from_ms: at_ms, to_ms: null });
+    if (typeof it.loading_until_ms === 'number' && it.loading_until_ms > at_ms) {
+      this.loads.push({ name: it.name, from: sequence, to: null, from_ms: at_ms, to_ms: it.loading_until_ms });
+    }
+  }
+
+  /** @type {number | null | undefined} */
+  #epochOfCoordinator = undefined;
+
+  /** @param {Frame} frame @param {number} sequence @param {number} at_ms */
+  #suffer(frame, sequence, at_ms) {
+    /** @type {Map<string, {lane: string, kind: HardKind}>} */
+    const now = new Map();
+    for (const [member, client] of Object.entries(frame.clients ?? {})) {
+      /** @type {HardKind[]} */
+      const kinds = [];
+      if (client.paused) kinds.push('paused');
+      if (client.cut?.length) kinds.push('cut');
+      if (client.fenced) kinds.push('fenced');
+      if (stillReads(frame, member).length) kinds.push('outside');
+      const lane = kinds.length ? this.cast.lane(member).key : '';
+      for (const kind of kinds) now.set(`${lane}\n${kind}`, { lane, kind });
+    }
+    for (const [id, stretch] of this.#suffered) {
+      if (now.has(id)) continue;
+      close(stretch, sequence, at_ms);
+      this.#suffered.delete(id);
+    }
+    for (const [id, what] of now) {
+      if (this.#suffered.has(id)) continue;
+      const stretch = { ...what, from: sequence, to: null, from_ms: at_ms, to_ms: null };
+      this.#suffered.set(id, stretch);
+      this.hard.push(stretch);
+    }
   }
 
   /** @param {Frame} frame @param {Map<string, import('./types').PartitionView>} views @param {number} sequence @param {number} at_ms */

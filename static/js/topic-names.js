@@ -17,7 +17,7 @@ const ID = /^[A-Za-z0-9_-]{22}$/;
  */
 export function nameable(meta) {
   const topics = meta.summary.topics ?? {};
-  const bare = Object.entries(topics).filter(([key, { id }]) => key === id && ID.test(key)).map(([id]) => ({ id, name: null }));
+  const bare = Object.entries(topics).filter(([key, { id, was }]) => key === id && !was && ID.test(key)).map(([id]) => ({ id, name: null }));
   const given = Object.entries(meta.topic_names ?? {}).map(([id, name]) => ({ id, name }));
   return [...bare, ...given];
 }

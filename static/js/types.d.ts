@@ -18,7 +18,8 @@ export interface Change {
 
 export type Shape =
   | 'join' | 'target' | 'advance' | 'revoke' | 'acknowledge' | 'gain' | 'leave' | 'remove'
-  | 'commit' | 'metadata' | 'regex' | 'state' | 'note' | 'fault' | 'gap';
+  | 'commit' | 'metadata' | 'regex' | 'state' | 'note' | 'fault' | 'fence' | 'fail_over' | 'replace'
+  | 'violation' | 'gap';
 
 /** A settled step that changed or said something; the board rests on nothing else. */
 export interface Moment {
@@ -45,6 +46,7 @@ export interface MemberFrame {
   instance_id?: string | null;
   rack_id?: string | null;
   subscribed?: string[] | null;
+  subscribed_regex?: string;
   assigned: Partitions;
   pending_revocation?: Partitions;
   pending_assignment?: Partitions;
@@ -65,6 +67,12 @@ export interface ClientFrame {
   calling?: string | null;
   revoking?: Partitions | null;
   heartbeat_ms?: number | null;
+  /** Only while it is so. */
+  paused?: boolean;
+  cut?: string[];
+  fenced?: string;
+  clock_ms?: number;
+  computing?: boolean;
 }
 
 export interface Frame {
@@ -85,7 +93,10 @@ export interface Frame {
   topology?: { epoch: number; subtopologies: { [id: string]: { source_topics: string[] } } } | null;
   /** Of a share group: partitions whose share state is being made. */
   initializing?: Partitions;
-  topics: { [topic: string]: { id?: string | null; partitions: number | null } };
+  topics: { [topic: string]: { id?: string | null; partitions: number | null; was?: string } };
+  /** What each expression was resolved to, where records tell. */
+  regexes?: { [regex: string]: string[] };
+  coordinator?: { name: string | null; epoch: number | null; loading_until_ms: number | null; cut: string[] };
   members: { [member: string]: MemberFrame };
   clients: { [member: string]: ClientFrame } | null;
   timers: { [member: string]: { session: number | null; rebalance: number | null } } | null;
@@ -119,7 +130,7 @@ export interface Summary {
   entries?: number;
   last?: number;
   cast?: { id: string; name: string; joined: number }[];
-  topics?: { [topic: string]: { id?: string | null; partitions: number | null } };
+  topics?: { [topic: string]: { id?: string | null; partitions: number | null; was?: string } };
   epochs?: { epoch: number; sequence: number; at_ms: number }[];
   gaps?: { [key: string]: Json }[];
   findings?: { kind: string; says: string; sequences: number[]; certain: boolean; [key: string]: Json }[];

@@ -101,6 +101,7 @@ export function memberSays(frame, member, label) {
 
   if (isClassic(frame)) return plain(...classicSays(frame, member));
   if (going.length) return plain(`Giving up ${list(going.map(label))}`, 'Giving up');
+  if (frame.clients?.[member]?.fenced) return plain('Does not belong here any more', 'Fenced');
   if (epoch === -1 || epoch === -2) return plain(epoch === -2 ? 'Left for now, keeps its place' : 'Left', 'Left');
   if (epoch === 0) {
     return targetIsKnown(frame)
@@ -178,7 +179,7 @@ function consequence(frame, moment, views, cast, label) {
   const actor = cast.knows(moment.actor) ? moment.actor : null;
   const state = actor ? frame.members[actor] : undefined;
   const name = actor ? cast.name(actor) : '';
-  if (moment.shape === 'commit') return '';
+  if (QUIET.has(moment.shape)) return '';
   if (frame.state === 'NotReady') return moment.says.includes('not ready') ? '' : 'No task is assigned while the topology is not ready.';
   if (isShare(frame) && targetIsKnown(frame)) {
     const far = distance(frame, views) ?? [];
@@ -222,6 +223,9 @@ function consequence(frame, moment, views, cast, label) {
   }
   return '';
 }
+
+/** After these, what the group waits for is not the news. */
+const QUIET = new Set(['commit', 'violation', 'fence', 'fail_over', 'fault']);
 
 /** @param {Frame} frame */
 const members = (frame) => Object.keys(frame.members).length;

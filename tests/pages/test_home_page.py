@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from datetime import timedelta
 
@@ -60,3 +61,24 @@ def test_help_tells_the_words_and_the_keys(client: Client, transactional_db: Non
 )
 def test_ages_are_told_as_one_says_them(age: timedelta, says: str) -> None:
     assert ago(age) == says
+
+
+def test_case_studies_stand_in_sections_with_one_line_each(stored: Store, client: Client) -> None:
+    for name in ("released-regex", "incident-zombie-member", "incident-session-expiry", "kip848-basic"):
+        stored(Story().joins("A", [0]), timeline_id=name, source="case-study", title=f"Title of {name}")
+    page = client.get("/").content.decode()
+    titles = re.findall(r"<h3[^>]*>(.*?)</h3>", page)
+    assert titles == ["KIP-848, the proposal", "Incidents", "Kafka as released"]
+    links = re.findall(r'<a class="(card|line)" href="/t/([\w-]+)\?play=1"', page)
+    assert links == [
+        ("card", "kip848-basic"),
+        ("line", "incident-session-expiry"),
+        ("line", "incident-zombie-member"),
+        ("line", "released-regex"),
+    ]
+    assert "Members tell an expression, and the coordinator finds the topics" in page
+
+
+def test_a_case_study_of_no_section_is_still_there(stored: Store, client: Client) -> None:
+    stored(Story().joins("A", [0]), timeline_id="another", source="case-study", title="Another")
+    assert 'href="/t/another?play=1"' in client.get("/").content.decode()

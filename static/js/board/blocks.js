@@ -12,6 +12,7 @@
  */
 
 import { h, s } from '../dom.js';
+import { hardshipsOf } from '../hardships.js';
 import { epochOf, keysOf } from '../view.js';
 import { memberSays } from '../words.js';
 import { chipSays } from './chips.js';
@@ -80,7 +81,7 @@ export class Blocks {
   /** @param {Scene} scene */
   render(scene) {
     this.#scene = scene;
-    const { frame, moment, views, free } = scene;
+    const { frame, moment, views, free, violation } = scene;
     const width = Math.max(320, this.root.clientWidth);
     this.#width = width;
     const head = width < 560 ? HEAD_SMALL : HEAD;
@@ -110,14 +111,15 @@ export class Blocks {
       const lane = this.cast.lane(member);
       const state = frame.members[member];
       const says = memberSays(frame, member, (key) => this.labels.partition(key));
+      const hard = hardshipsOf(frame, member).map((one) => one.says);
       const behind = typeof state.epoch === 'number' && state.epoch < group;
       const line = this.#line(held.get(member) ?? [], head, width, y + 2);
       const height = Math.max(ROW, line.height + 3);
       const name = this.cast.name(member);
       const epoch = state.epoch ?? '';
       nodes.push(s(
-        'g', { class: moment?.actor === member ? 'brow act' : 'brow', 'data-member': member, 'data-hue': lane.hue },
-        s('title', {}, `${name}${epoch === '' ? '' : `, epoch ${epoch}${behind ? ` of ${group}` : ''}`}: ${says.says}`),
+        'g', { class: ['brow', moment?.actor === member && 'act', violation?.members.includes(member) && 'broken'].filter(Boolean).join(' '), 'data-member': member, 'data-hue': lane.hue },
+        s('title', {}, `${name}${epoch === '' ? '' : `, epoch ${epoch}${behind ? ` of ${group}` : ''}`}: ${[says.says, ...hard].join('; ')}`),
         s('rect', { class: 'under', x: 0, y, width, height }),
         s('rect', { class: 'edge', x: 0, y, width: 4, height }),
         s('text', { x: 14, y: y + 12, class: 'nm' }, clip(name, head === HEAD ? 15 : 7)),
@@ -126,7 +128,7 @@ export class Blocks {
       ));
       y += height;
       table.push(h(
-        'tr', {}, h('th', {}, name), h('td', {}, epoch), h('td', {}, says.says),
+        'tr', {}, h('th', {}, name), h('td', {}, epoch), h('td', {}, [says.says, ...hard].join('; ')),
         h('td', {}, keysOf(state.assigned).map((key) => this.labels.partition(key)).join(', ')),
       ));
     }

@@ -36,8 +36,10 @@ export class Board {
    * @param {Cast} options.cast
    * @param {Labels} options.labels
    * @param {(key: string) => void} [options.onPick]
+   * @param {(moment: import('../types').Moment) => import('../hardships.js').Violation | null} [options.violationAt]
    */
-  constructor(root, { cast, labels, onPick }) {
+  constructor(root, { cast, labels, onPick, violationAt = () => null }) {
+    this.violationAt = violationAt;
     this.root = root;
     this.cast = cast;
     this.labels = labels;
@@ -73,12 +75,14 @@ export class Board {
     const frame = moment ? { ...settled, at_ms: moment.at_ms } : settled;
     this.cast.meetFrame(frame);
     this.labels.follow(frame.protocol);
+    this.labels.remember(frame.topics);
     widen(frame, this.#counts);
     this.#members = Math.max(this.#members, Object.keys(frame.members).length);
     const columns = this.columns;
     const drawn = this.#fitting(columns);
     const views = partitionsOf(frame);
-    const scene = { frame, moment, views, free: unowned(frame, columns, views), since, forward };
+    const violation = moment?.shape === 'violation' ? this.violationAt(moment) : null;
+    const scene = { frame, moment, views, free: unowned(frame, columns, views), since, forward, violation };
     this.root.style.setProperty('--most', String(Math.min(this.#members, ROOM_MOST)));
     drawn.render(scene, animate);
     drawn.pick(this.#picked);

@@ -9,14 +9,15 @@
  * @typedef {import('../cast.js').Cast} Cast
  * @typedef {import('../labels.js').Labels} Labels
  * @typedef {{frame: Frame, moment: Moment | null, views: Map<string, PartitionView>, free: Set<string>,
- *   since: (key: string) => number | null, forward: boolean}} Scene
+ *   since: (key: string) => number | null, forward: boolean, violation?: import('../hardships.js').Violation | null}} Scene
  */
 
 import { h, s } from '../dom.js';
+import { outsiders, stillReads } from '../hardships.js';
 import { isShare, keysOf, readingChanges } from '../view.js';
 import { duration } from '../words.js';
 import { chip, chipSays, face, measure, travel } from './chips.js';
-import { leadOf, named, noteOf, poolNote } from './notes.js';
+import { leadOf, named, noteOf, outsiderLead, outsiderNote, poolNote } from './notes.js';
 import { drawTethers } from './tethers.js';
 
 const POOL = '\npool';
@@ -87,6 +88,7 @@ export class Lanes {
     const from = animate ? measure(this.#chips.values()) : null;
     const members = this.#seat(frame, animate);
     for (const node of this.root.querySelectorAll('.slot, .foot, .cap, .reader')) node.remove();
+    for (const node of this.root.querySelectorAll('.broken')) node.classList.remove('broken');
     this.#pool(scene);
     for (const [lane, member] of members) {
       const row = /** @type {HTMLElement} */ (this.#rows.get(lane));
@@ -99,8 +101,10 @@ export class Lanes {
       child(row, '.lead').replaceChildren(...leadOf(frame, member, this.cast, this.labels, this.compact));
       child(row, '.note').replaceChildren(...noteOf(frame, member, views, this.cast, this.labels));
     }
+    for (const member of outsiders(frame)) this.#outsider(frame, member, members);
     this.#outline(frame, views);
     const moved = this.#place(scene, animate);
+    if (scene.violation) this.#broken(scene.violation);
     this.#tether();
     if (from) travel(from, moved, () => this.#tether());
   }
@@ -116,7 +120,7 @@ export class Lanes {
     /** @type {Map<string, string>} */
     const members = new Map();
     for (const member of Object.keys(frame.members)) members.set(this.cast.lane(member).key, member);
-    const wanted = new Set([...members.keys(), ...this.always]);
+    const wanted = new Set([...members.keys(), ...this.always, ...outsiders(frame).map((member) => this.cast.lane(member).key)]);
     for (const [lane, row] of this.#rows) {
       if (lane === POOL || wanted.has(lane)) continue;
       for (const node of row.querySelectorAll('.chip')) node.remove();
@@ -137,6 +141,8 @@ export class Lanes {
       }
       const here = members.has(lane.key);
       row.classList.toggle('ghost', !here);
+      row.classList.remove('outside');
+      row.classList.toggle('away', frame.members[members.get(lane.key) ?? '']?.epoch === -2);
       if (!here) {
         row.classList.remove('act');
         child(row, '.lead').replaceChildren(
@@ -147,6 +153,41 @@ export class Lanes {
       }
     }
     return members;
+  }
+
+  /**
+   * The lane of a client that is no member any more, with what it still reads: in the coordinator's view that is
+   * somebody else's, or free.
+   *
+   * @param {Frame} frame
+   * @param {string} member
+   * @param {Map<string, string>} members
+   */
+  #outsider(frame, member, members) {
+    const lane = this.cast.lane(member);
+    const row = this.#rows.get(lane.key);
+    if (!row || members.has(lane.key)) return;
+    row.classList.remove('ghost');
+    row.classList.add('outside');
+    child(row, '.lead').replaceChildren(...outsiderLead(frame, member, this.cast));
+    child(row, '.note').replaceChildren(...outsiderNote(frame, member, this.labels));
+    for (const key of stillReads(frame, member)) {
+      const column = this.columns.find((candidate) => candidate.key === key);
+      const cell = this.#cells.get(`${lane.key}\n${key}`);
+      if (!column || !cell) continue;
+      cell.append(h(
+        'div', { class: 'slot still', 'data-hue': lane.hue },
+        ...face(column, this.labels.prefix(column.topic), this.labels.shape(column.topic)),
+      ), h('div', { class: 'cap w' }, 'still reads it'));
+    }
+  }
+
+  /** The members and partitions of a broken invariant, in red. @param {import('../hardships.js').Violation} violation */
+  #broken({ members, keys }) {
+    for (const member of members) if (this.cast.knows(member)) this.#rows.get(this.cast.lane(member).key)?.classList.add('broken');
+    for (const key of keys) {
+      for (const node of this.root.querySelectorAll(`.ch[data-col="${CSS.escape(key)}"], .chip[data-key="${CSS.escape(key)}"]`)) node.classList.add('broken');
+    }
   }
 
   /** @param {Scene} scene */
@@ -230,6 +271,7 @@ export class Lanes {
       const caption = this.#caption(view, since(key), frame);
       if (caption.length) node.after(h('div', { class: mode === 'own' ? 'cap' : 'cap w' }, ...caption));
 
+      if (mode === 'twice') for (const other of view?.holders.slice(1) ?? []) this.#also(column, other);
       const home = lane ? lane.key : null;
       now.set(key, home);
       const was = this.#before?.get(key);
@@ -241,6 +283,15 @@ export class Lanes {
     }
     this.#before = now;
     return animate ? moved : [];
+  }
+
+  /** There is one chip for a partition; whoever should not have it as well has an outline in red. @param {Column} column @param {string} member */
+  #also(column, member) {
+    const lane = this.cast.lane(member);
+    this.#cells.get(`${lane.key}\n${column.key}`)?.append(h(
+      'div', { class: 'slot still', 'data-hue': lane.hue },
+      ...face(column, this.labels.prefix(column.topic), this.labels.shape(column.topic)),
+    ), h('div', { class: 'cap w' }, 'has it, too'));
   }
 
   /** A chip in the lane of every reader; none of them moves when another comes. @param {Column} column @param {PartitionView} view @param {Frame} frame */

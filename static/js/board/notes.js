@@ -8,6 +8,7 @@
  */
 
 import { h, s } from '../dom.js';
+import { coordinatorSays, expressionOf, hardshipsOf, outsiderSays, replacedBy, stillReads } from '../hardships.js';
 import { epochOf, givingUp, isClassic, isShare, keysOf, readingChanges, waitsOf } from '../view.js';
 import { duration, list, memberSays, plural } from '../words.js';
 import { deadlines, ring } from './ring.js';
@@ -35,6 +36,7 @@ export function epochBadge(frame, member, short = false) {
   const group = epochOf(frame) ?? 0;
   const epoch = frame.members[member].epoch ?? null;
   if (epoch === null) return null;
+  if (epoch === -2) return h('span', { class: 'epoch', title: 'member epoch −2: a static member that left for now' }, h('span', {}, short ? '−2' : 'away (−2)'));
   const behind = epoch < group;
   // On a phone there is no room for two numbers of two digits: the triangle says that it is behind.
   const long = `${epoch}${group}`.length > 2;
@@ -63,9 +65,11 @@ export function leadOf(frame, member, cast, labels, compact) {
   const behind = (state.epoch ?? 0) < (epochOf(frame) ?? 0);
   const terse = compact || name.length > NAME_SHORT[behind ? 'behind' : 'level'];
   const beat = frame.clients?.[member]?.heartbeat_ms;
-  const third = typeof beat === 'number'
+  const before = replacedBy(frame, member, cast);
+  const third = coordinatorSays(frame)?.loads ? 'no session runs yet' : typeof beat === 'number'
     ? `heartbeat ${duration(frame.at_ms - beat)} ago`
     : [state.client_id, state.host].filter(Boolean).join(' ');
+  const expression = expressionOf(frame, member);
   const title = [
     member, state.instance_id && `instance ${state.instance_id}`, state.rack_id && `rack ${state.rack_id}`,
     state.process_id && `process ${state.process_id}`, state.endpoint && `endpoint ${state.endpoint}`,
@@ -75,8 +79,10 @@ export function leadOf(frame, member, cast, labels, compact) {
     ring(lane, left, compact ? 38 : 48),
     h(
       'div', { class: 'txt' },
-      h('div', { class: 'nm' }, compact ? null : h('span', { class: name === lane.badge ? 'id short' : 'id', title: [name !== member && name, title].filter(Boolean).join(', ') }, name), epochBadge(frame, member, terse)),
+      h('div', { class: 'nm' }, compact ? null : h('span', { class: name === lane.badge ? 'id short' : 'id', title: [before && `takes the place of ${before}`, name !== member && name, title].filter(Boolean).join(', ') }, before ? h('span', { class: 'before' }, `${before} → `) : null, name), epochBadge(frame, member, terse)),
       h('div', { class: 'st', title: [says, kafka].filter(Boolean).join('; ') }, compact ? brief : says),
+      compact ? null : hardshipsOf(frame, member).map((one) => h('div', { class: one.bad ? 'hard bad' : 'hard', title: one.kafka }, one.says)),
+      compact || !expression ? null : h('div', { class: 'rx', title: matched(expression) }, expression.regex),
       compact ? null : h('div', { class: 'hb' }, third),
     ),
   ];
@@ -114,8 +120,40 @@ export function noteOf(frame, member, views, cast, labels) {
     if (leaves.length) lines.push(h('span', {}, 'Leaves ', h('b', {}, list(leaves.map(label))), ' at its next heartbeat'));
   }
   if (!lines.length) lines.push(h('span', { class: 'quiet' }, quiet(frame, member, state)));
+  const expression = expressionOf(frame, member);
+  if (expression) lines.push(h('span', { class: 'quiet' }, matched(expression)));
   for (const says of copies(state, label)) lines.push(h('span', { class: 'quiet' }, says));
   return lines;
+}
+
+/** What an expression matched, or why that is not known. @param {{regex: string, topics: string[] | null}} expression */
+function matched({ regex, topics }) {
+  if (!topics) return `What ${regex} matches is in no record yet`;
+  return topics.length ? `${regex} matches ${list(topics)}` : `${regex} matches no topic`;
+}
+
+/** Who is no member any more and does not know it, or has just been told. @param {Frame} frame @param {string} member @param {Cast} cast */
+export function outsiderLead(frame, member, cast) {
+  const lane = cast.lane(member);
+  const { says, kafka, bad } = outsiderSays(frame, member);
+  return [
+    ring(lane, { session: null, rebalance: null }, 48),
+    h(
+      'div', { class: 'txt' },
+      h('div', { class: 'nm' }, h('span', { class: cast.name(member) === lane.badge ? 'id short' : 'id', title: member }, cast.name(member)), h('span', { class: 'epoch out', title: kafka }, 'not a member')),
+      h('div', { class: bad ? 'hard bad' : 'hard', title: kafka }, says),
+    ),
+  ];
+}
+
+/** @param {Frame} frame @param {string} member @param {Labels} labels */
+export function outsiderNote(frame, member, labels) {
+  const keys = stillReads(frame, member);
+  const fenced = frame.clients?.[member]?.fenced;
+  return [
+    keys.length ? h('span', { class: 'w' }, `Its client still reads ${list(keys.map((key) => labels.partition(key)))}`) : null,
+    fenced ? h('span', {}, `Told by ${fenced}`) : h('span', {}, 'Learns it at its next heartbeat'),
+  ].filter((node) => node !== null);
 }
 
 /** @param {Frame} frame @param {string} member @param {import('../types').MemberFrame} state */
@@ -124,6 +162,7 @@ function quiet(frame, member, state) {
   if (isClassic(frame)) return owned ? `Reads ${plural(owned, 'partition')}` : 'Reads nothing';
   // A static member that left for now sends no heartbeat that could tell it anything.
   if (state.epoch === -2) return 'Its place is kept until its session ends';
+  if (givingUp(frame, member).length) return 'Says at a heartbeat that it has let go';
   if ((state.epoch ?? 0) < (frame.group_epoch ?? 0)) return owned || frame.target?.[member] ? 'Learns it at its next heartbeat' : 'Waits for a target';
   const target = keysOf(frame.target?.[member]).length;
   return `${isShare(frame) ? 'Reads' : 'Owns'} its target: ${owned} of ${target}`;

@@ -11,10 +11,11 @@
  * @typedef {{steps: Moment[], position: number, frame: Frame | null, end_ms: number}} Play
  */
 
-import { s } from '../dom.js';
+import { s, text } from '../dom.js';
 import { bands } from '../spans.js';
 import { isClassic } from '../view.js';
 import { duration } from '../words.js';
+import { coordinators, hardship, violations } from './incidents.js';
 import { markOf } from './marks.js';
 import { overview } from './overview.js';
 import { scale, windowOf, WINDOW_STEPS } from './scale.js';
@@ -117,13 +118,16 @@ export class TimelineView {
 
     const yEpoch = top + 16;
     const yState = top + 34;
-    const yEvents = top + 52;
-    const yTracks = top + 66;
+        const yCoordinator = top + 52;
+    const more = this.spans.coordinators.length ? 18 : 0;
+    const yEvents = top + 52 + more;
+    const yTracks = top + 66 + more;
     if (!small) {
       nodes.push(
         text(14, yEpoch + 1, 'Epoch', 'dim'), text(14, yState + 2, 'Group state', 'dim'), text(14, yEvents + 4, 'Events', 'dim'),
       );
     }
+    if (more && !small) nodes.push(text(14, yCoordinator + 2, 'Coordinator', 'dim'));
     const tracks = this.#tracks(at, width, yTracks, small, left);
     const yPool = tracks.bottom + 4;
     this.#height = yPool + 22;
@@ -131,8 +135,10 @@ export class TimelineView {
       ...this.#bands(at, yTracks, tracks.bottom, yPool, small, left, right),
       ...this.#epochs(at, top + 4, yEpoch + 1, yPool - 3, left, right),
       ...this.#states(at, yState, left),
+      ...coordinators(at, this.spans, { y: yCoordinator, top: yTracks - 4, bottom: tracks.bottom, left }),
       ...this.#events(at, yEvents),
       ...tracks.nodes,
+      ...violations(at, this.spans, { top: yEvents + 11, bottom: tracks.bottom, left, right }),
     );
     if (!small) nodes.push(text(14, yPool + 10, `No ${this.labels.having.who}`, 'dim'));
     this.#mobile = s('g', { class: 'moving' });
@@ -202,6 +208,9 @@ export class TimelineView {
         text(dense ? (small ? 20 : 23) : small ? 20 : 23, middle + 4, dense && lane.name.length <= 4 ? lane.name : lane.badge, dense ? 'dim' : ['disc', 'disc', 'disc two', 'disc small'][lane.badge.length] ?? 'disc small', 'middle'),
       ));
       this.#labels.push([lane.key, middle + 4]);
+      for (const stretch of this.spans.hard) {
+        if (stretch.lane === lane.key) nodes.push(...hardship(at, stretch, y + height - (dense ? 4 : 8), left));
+      }
       for (const { span, row: index } of placed) {
         nodes.push(...this.#span(at, span, lane.hue, y + (merged ? 0 : index * row), row, left, !merged));
       }
@@ -340,6 +349,7 @@ export class TimelineView {
         'pattern', { id: `hatch-${hue}`, width: 5, height: 5, patternUnits: 'userSpaceOnUse', patternTransform: 'rotate(45)' },
         s('rect', { width: 2.2, height: 5, fill: `var(--m${hue})` }),
       )),
+      s('pattern', { id: 'cut', width: 5, height: 5, patternUnits: 'userSpaceOnUse' }, s('rect', { width: 3, height: 5, fill: 'var(--warn-arc)' })),
       s('pattern', { id: 'bare', width: 5, height: 5, patternUnits: 'userSpaceOnUse' }, s('rect', { width: 1.4, height: 5, fill: 'var(--bad-line)' })),
     );
   }
@@ -377,8 +387,3 @@ export class TimelineView {
 
 /** @param {string} key */
 const partitionHue = (key) => PARTITION_HUES[Number(key.slice(key.lastIndexOf('-') + 1)) % PARTITION_HUES.length];
-
-/** @param {number} x @param {number} y @param {string} says @param {string} [name] @param {string} [anchor] */
-function text(x, y, says, name, anchor) {
-  return s('text', { x: Number(x.toFixed(1)), y: Number(y.toFixed(1)), class: name, 'text-anchor': anchor }, says);
-}

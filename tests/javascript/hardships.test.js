@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { Cast } from '../../static/js/cast.js';
+import {
+  coordinatorSays, expressionOf, hardshipsOf, outsiders, outsiderSays, replacedBy, stillReads, violationsOf,
+} from '../../static/js/hardships.js';
+import { Labels } from '../../static/js/labels.js';
+import { Spans } from '../../static/js/spans.js';
+import { EMPTY, FRAMES, MOMENTS } from './fixtures/basic.js';
+
+const FRAME = FRAMES[8];
+const client = (what) => ({ owned: {}, revoking: {}, calling: null, heartbeat_ms: 0, ...what });
+const suffering = (member, what) => ({ ...FRAME, clients: { [member]: client(what) } });
+const says = (member, what) => hardshipsOf(suffering(member, what), member).map((one) => one.says);
+
+test('what a member suffers is said in words, the worst first', () => {
+  assert.deepEqual(says('A', {}), []);
+  assert.deepEqual(says('A', { paused: true, cut: ['broker-2'], fenced: 'FENCED_MEMBER_EPOCH' }), [
+    'Fenced: gives up all it has and joins again', 'Stands still', 'Cut off from broker-2',
+  ]);
+  assert.deepEqual(says('A', { cut: ['anybody'], clock_ms: -5000 }), ['Cut off', 'Clock 5.0\u202fs behind']);
+  assert.deepEqual(says('A', { clock_ms: 20 }), []);
+  assert.deepEqual(says('A', { computing: true }), ['Computes the assignment']);
+});
+
+test('a client that was removed and still reads stands outside until it has let go', () => {
+  const frame = suffering('Z', { owned: { foo: [1] } });
+  assert.deepEqual(outsiders(frame), ['Z']);
+  assert.deepEqual(stillReads(frame, 'Z'), ['foo-1']);
+  assert.equal(outsiderSays(frame, 'Z').says, 'Out, and does not know');
+  assert.equal(outsiderSays(suffering('Z', { owned: { foo: [1] }, paused: true }), 'Z').says, 'Out, stands still');
+  assert.equal(outsiderSays(suffering('Z', { owned: { foo: [1] }, fenced: 'UNKNOWN_MEMBER_ID' }), 'Z').says, 'Fenced: gives up all it has');
+  assert.deepEqual(outsiders(suffering('Z', {})), []);
+  assert.deepEqual(outsiders(suffering('A', { owned: { foo: [1] } })), []);
+});
+
+test('a coordinator is named from its fail-over on, and loads until its time has come', () => {
+  const told = (at_ms) => coordinatorSays({ ...FRAME, at_ms, coordinator: { name: 'broker-2', epoch: 1, loading_until_ms: 9000, cut: [] } });
+  assert.equal(coordinatorSays(FRAME), null);
+  assert.equal(told(7000).says, 'broker-2 loads for 2.0\u202fs more');
+  assert.equal(told(9000).says, 'coordinator broker-2');
+});
+
+test('an expression tells what it matched where a record does', () => {
+  const members = { A: { ...FRAME.members.A, subscribed_regex: 'f.*' } };
+  assert.deepEqual(expressionOf({ ...FRAME, members }, 'A'), { regex: 'f.*', topics: null });
+  assert.deepEqual(expressionOf({ ...FRAME, members, regexes: { 'f.*': ['foo'] } }, 'A'), { regex: 'f.*', topics: ['foo'] });
+  assert.equal(expressionOf(FRAME, 'A'), null);
+});
+
+test('a static member took the place of the one before it, a restarted one of nobody', () => {
+  const cast = new Cast([{ id: 'A~2', name: 'A~2' }, { id: 'A~3', name: 'A~3' }]);
+  const frame = { ...FRAME, members: { 'A~2': { assigned: {}, instance_id: 'w' }, 'A~3': { assigned: {}, instance_id: 'w' }, 'B~2': { assigned: {} } } };
+  assert.equal(replacedBy(frame, 'A~2', cast), 'A');
+  assert.equal(replacedBy(frame, 'A~3', cast), 'A~2');
+  assert.equal(replacedBy(frame, 'B~2', cast), null);
+});
+
+test('a violation has its members, its partitions and what proves it', () => {
+  const finding = { kind: 'violation', says: 'x', invariant: 'one_holder', at: 9, sequences: [4, 9], members: ['A'], partitions: { foo: [1] }, certain: true };
+  assert.deepEqual(violationsOf({ findings: [finding, { ...finding, kind: 'moves' }] }), [
+    { sequence: 9, says: 'x', invariant: 'one_holder', keys: ['foo-1'], members: ['A'], proof: [4] },
+  ]);
+});
+
+test('a deleted topic keeps its name, and says that it is the old one', () => {
+  const labels = new Labels();
+  labels.remember({ MigwOQgGRfKi9YRGy4Qkqw: { id: 'MigwOQgGRfKi9YRGy4Qkqw', partitions: null, was: 'retries' } });
+  assert.equal(labels.partition('MigwOQgGRfKi9YRGy4Qkqw-1'), 'old retries-1');
+});
+
+test('spans keep who coordinated, who loaded, who suffered and what broke', () => {
+  const spans = new Spans(new Cast());
+  spans.start(EMPTY);
+  const coordinator = { name: 'broker-2', epoch: 1, loading_until_ms: FRAMES[5].at_ms, cut: [] };
+  MOMENTS.forEach((moment, index) => {
+    const frame = { ...FRAMES[index] };
+    if (index >= 4) frame.coordinator = coordinator;
+    if (index === 6 || index === 7) frame.clients = { A: client({ paused: true }) };
+    spans.add(index === 8 ? { ...moment, shape: 'violation', says: 'x' } : moment, frame);
+  });
+  assert.deepEqual(spans.coordinators.map(({ name, from, to }) => [name, from / 3, to]), [['broker-2', 5, null]]);
+  assert.deepEqual(spans.loads.map(({ from, to }) => [from / 3, to / 3]), [[5, 6]]);
+  assert.deepEqual(spans.hard.map(({ lane, kind, from, to }) => [lane, kind, from / 3, to / 3]), [['A', 'paused', 7, 9]]);
+  assert.deepEqual(spans.violations.map(({ sequence, says: words }) => [sequence / 3, words]), [[9, 'x']]);
+});
