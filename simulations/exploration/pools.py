@@ -6,10 +6,36 @@ from collections.abc import Callable, Hashable
 from typing import Generic, TypeVar
 
 from simulations.exploration.canonical import EpochsSeen, Rename, ranks
+from simulations.exploration.layout import UNBORN
 
 T = TypeVar("T")
 
 Key = Callable[[T, Rename], Hashable]
+
+
+class Forms(dict[int, int]):
+    """Number of a part → that of its form with each epoch as its rank in one mask."""
+
+    def __init__(self, pool: Pool[T], mask: int) -> None:
+        super().__init__({UNBORN: UNBORN})
+        self._pool = pool
+        self._mask = mask
+
+    def __missing__(self, number: int) -> int:
+        form = self[number] = self._pool.canonical(number, self._mask)
+        return form
+
+
+class AllForms(dict[int, Forms]):
+    """Mask → forms."""
+
+    def __init__(self, pool: Pool[T]) -> None:
+        super().__init__()
+        self._pool = pool
+
+    def __missing__(self, mask: int) -> Forms:
+        forms = self[mask] = Forms(self._pool, mask)
+        return forms
 
 
 class Pool(Generic[T]):
@@ -18,6 +44,7 @@ class Pool(Generic[T]):
     def __init__(self, key: Key[T]) -> None:
         self.parts: list[T] = []
         self.masks: list[int] = []
+        self.forms = AllForms(self)
         self._key = key
         self._numbers: dict[Hashable, int] = {}
         self._canonical: dict[Hashable, int] = {}

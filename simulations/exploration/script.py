@@ -10,18 +10,14 @@ from simulations.coordinator.image import Image
 from simulations.coordinator.messages import CommittedOffset
 from simulations.exploration.coordinators import Coordinator, Wrongs
 from simulations.exploration.coordinators import Step as CoordinatorStep
+from simulations.exploration.layout import COORDINATOR, PROCESSES, SCRIPT, UNBORN, World
 from simulations.exploration.plan import OF_TOPICS
 from simulations.exploration.processes import Done, Process
 from simulations.exploration.telling import NOW_MS
 from simulations.scenario import Action, Verb
 
 if TYPE_CHECKING:
-    from simulations.exploration.world import World, Worlds
-
-AT_SCRIPT, AT_PROCESSES = 1, 6
-"""Places in a world (``simulations.exploration.world``)."""
-
-UNBORN = -1
+    from simulations.exploration.world import Worlds
 
 
 class Script:
@@ -32,8 +28,8 @@ class Script:
 
     def take(self, world: World) -> tuple[World, Wrongs]:
         """The next line, now."""
-        action = self._worlds.plan.script[world[AT_SCRIPT]]
-        world = (*world[:AT_SCRIPT], world[AT_SCRIPT] + 1, *world[AT_SCRIPT + 1 :])
+        action = self._worlds.plan.script[world[SCRIPT]]
+        world = (*world[:SCRIPT], world[SCRIPT] + 1, *world[SCRIPT + 1 :])
         if action.verb in OF_TOPICS:
             return self._metadata(world, action)
         if action.verb is Verb.FAIL_OVER:
@@ -42,7 +38,7 @@ class Script:
             return self._start(world, action.who)
         slot = self._newest(world, action.who)
         assert slot is not None, "the scenario was checked: nothing happens to who has not joined"
-        process = self._worlds.processes.parts[world[AT_PROCESSES + slot]]
+        process = self._worlds.processes.parts[world[PROCESSES + slot]]
         if action.verb is Verb.RESTART:
             return self._restart(world, slot, process, action.who)
         if not process.alive:
@@ -72,7 +68,7 @@ class Script:
                     process, lambda consumer: consumer.subscribe(action.topics, regex=action.regex)
                 )
             case _:
-                image = self._worlds.coordinators.parts[world[0]].shard.image
+                image = self._worlds.coordinators.parts[world[COORDINATOR]].shard.image
                 return acting.act(
                     process, lambda consumer: consumer.commit(_offsets(consumer, image, action))
                 )
@@ -92,7 +88,7 @@ class Script:
         slot = self._newest(world, name)
         process: Process | None = None
         if slot is not None:
-            process = worlds.processes.parts[world[AT_PROCESSES + slot]]
+            process = worlds.processes.parts[world[PROCESSES + slot]]
             if not process.alive or process.consumer.leaving or process.consumer.ended:
                 process = None
         if process is None:
@@ -116,16 +112,20 @@ class Script:
             worlds.names.update({topic.topic_id: topic.name for topic in image.topics.values()})
             return worlds.coordinating.metadata(coordinator, image, (action.who,))
 
-        return worlds.coordinated(world, ("script", world[AT_SCRIPT]), changes)
+        return worlds.coordinated(world, ("script", world[SCRIPT]), changes)
 
     def _newest(self, world: World, name: str) -> int | None:
         slots = self._worlds.plan.slots_of[name]
-        born = [slot for slot in slots if world[AT_PROCESSES + slot] != UNBORN]
+        born = [slot for slot in slots if world[PROCESSES + slot] != UNBORN]
         return born[-1] if born else None
 
     def _done(self, world: World, slot: int, done: Done) -> tuple[World, Wrongs]:
-        at = AT_PROCESSES + slot
-        return (*world[:at], self._worlds.settled(world, slot, done.after), *world[at + 1 :]), done.wrong
+        at = PROCESSES + slot
+        return (
+            *world[:at],
+            self._worlds.moves.settled(world, slot, done.after),
+            *world[at + 1 :],
+        ), done.wrong
 
 
 def _leaves(consumer: Consumer) -> list[Effect]:

@@ -9,8 +9,9 @@ from typing import Final
 
 from groups.history.state import Semantics
 from simulations.exploration.actions import SLOTS_MAX, Budgets, Kind, Step
+from simulations.exploration.layout import Form, World
 from simulations.exploration.plan import Plan
-from simulations.exploration.world import World, Worlds
+from simulations.exploration.world import Worlds
 from simulations.scenario import Scenario
 
 STATES_MAX: Final = 3_000_000
@@ -56,7 +57,7 @@ class Search:
         self.depth = 0
         self.complete = True
         self.violations: dict[str, Violated] = {}
-        self.numbers: dict[World, int] = {}
+        self.numbers: dict[Form, int] = {}
         """Form of a world → its number, in the order in which they were found."""
         self._states_max = states_max
         self._parents = array("I")
@@ -99,12 +100,12 @@ class Search:
         worlds, numbers = self.worlds, self.numbers
         if worlds.converged(world):
             self._rests.append(number)
+        form_of, count = worlds.form, len(numbers)
         for step, after, wrong in worlds.following(world):
             self.transitions += 1
-            form = worlds.form(after)
-            other = numbers.get(form)
-            if other is None:
-                other = numbers[form] = len(numbers)
+            other = numbers.setdefault(form_of(after), count)
+            if other == count:
+                count += 1
                 self._parents.append(number)
                 self._steps.append(step)
                 if wrong:
@@ -114,7 +115,7 @@ class Search:
                     following.append((other, after))
             if wrong:
                 self._broken(number, step, wrong)
-            elif other != number and Kind(step // SLOTS_MAX) not in OF_CHANCE:
+            elif other != number and step // SLOTS_MAX not in OF_CHANCE:
                 self._sources.append(number)
                 self._targets.append(other)
 

@@ -16,11 +16,12 @@ from simulations.engine.log import COORDINATOR
 from simulations.exploration.actions import Kind as StepKind
 from simulations.exploration.actions import Step, unpacked
 from simulations.exploration.coordinators import Coordinator
+from simulations.exploration.layout import COORDINATOR as AT_COORDINATOR
+from simulations.exploration.layout import PROCESSES, SCRIPT, UNBORN, World
 from simulations.exploration.plan import OF_TOPICS
 from simulations.exploration.processes import Process
 from simulations.exploration.telling import NOW_MS
-from simulations.exploration.world import COORDINATOR as AT_COORDINATOR
-from simulations.exploration.world import PROCESSES, SCRIPT, UNBORN, World, Worlds
+from simulations.exploration.world import Worlds
 from simulations.scenario import Verb
 
 STEP_MS: Final = 100

@@ -7,45 +7,51 @@ for each process. Parts are kept in pools, and what a part can do next is comput
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator
-from dataclasses import replace
 from functools import partial
-from typing import Final
+from struct import Struct
+from typing import NamedTuple
 
 from groups.history.entries import Entry
 from simulations.checking import rules
-from simulations.coordinator.messages import Heartbeat
 from simulations.coordinator.outcome import SESSION, TimerStart
 from simulations.coordinator.shard import Shard
 from simulations.engine.beginning import by_id, start_records, topics_note
 from simulations.exploration.actions import Budgets, Kind, Step, packed
 from simulations.exploration.canonical import as_they_are, canonical
-from simulations.exploration.coordinators import Coordinating, Coordinator, Wrongs
+from simulations.exploration.coordinators import Answer, Coordinating, Coordinator, Wrongs
 from simulations.exploration.coordinators import Step as CoordinatorStep
+from simulations.exploration.layout import (
+    COORDINATOR,
+    FAIL_OVERS,
+    PROCESSES,
+    SCRIPT,
+    TIMERS,
+    UNBORN,
+    Form,
+    World,
+)
+from simulations.exploration.moves import Moves, Taken
 from simulations.exploration.plan import Plan
 from simulations.exploration.pools import Pool
-from simulations.exploration.processes import Done, Process, Processes
+from simulations.exploration.processes import Process, Processes
 from simulations.exploration.script import Script
 from simulations.exploration.telling import NOW_MS
 from simulations.exploration.topics import Bits
 from simulations.scenario import Verb
 
-World = tuple[int, ...]
-
-COORDINATOR, SCRIPT, LOSSES, DUPLICATES, TIMERS, FAIL_OVERS, PROCESSES = range(7)
-"""Where what stands in a world; from ``PROCESSES`` on the processes."""
-
-UNBORN: Final = -1
-"""A process that has not started."""
-
-TELLS: Final = frozenset({Verb.SUBSCRIBE, Verb.COMMIT})
-"""Lines of the script after which the next heartbeat of a process may be another one."""
-
-STARTS: Final = frozenset({Verb.JOIN, Verb.RESTART})
-
 Next = tuple[Step, World, Wrongs]
 
-Taken = tuple[Step, int, int, int, int, Wrongs]
-"""A step of a process: the coordinator and the process after it, what it takes of losses and duplicates."""
+Offer = tuple[Step, int, Hashable, Callable[[Coordinator], CoordinatorStep]]
+"""A step of the coordinator alone: whose timeout it is, or ``UNBORN``, its name, and how it is taken."""
+
+
+class Coordinated(NamedTuple):
+    """A step of the coordinator as it is kept: ``after`` by its number, the answer with its key."""
+
+    after: int
+    wrong: Wrongs
+    answer: Answer | None
+    said: Hashable
 
 
 class Worlds:
@@ -63,16 +69,17 @@ class Worlds:
         self.coordinators: Pool[Coordinator] = Pool(Coordinator.key)
         self.processes: Pool[Process] = Pool(Process.key)
         self.script = Script(self)
+        self.moves = Moves(self, reduced=reduced)
         self._budgets = budgets
-        self._reduced = reduced
         self._ranked = ranked
         self._slot_of = {plan.member_id(slot): slot for slot in range(len(plan.slots))}
-        self._coordinated: dict[Hashable, CoordinatorStep] = {}
+        self._coordinated: dict[Hashable, Coordinated] = {}
         self._known: dict[tuple[int, int, int, bool, bool], list[Taken]] = {}
-        self._said: dict[Hashable, bool] = {}
+        self._offers: dict[int, list[Offer]] = {}
         self._facts: list[tuple[str, int, bool]] = []
         self._restarts = any(action.verb is Verb.RESTART for action in plan.script)
         self._first_entries: tuple[Entry, ...] = ()
+        self._pack = Struct(f"{PROCESSES + len(plan.slots)}i").pack
 
     # The beginning.
 
@@ -115,20 +122,20 @@ class Worlds:
 
     # What tells worlds apart.
 
-    def form(self, world: World) -> World:
+    def form(self, world: World) -> Form:
         """The world with its epochs as ranks: two worlds of one form have the same future."""
         if not self._ranked:
-            return world
+            return self._pack(*world)
         masks = self.processes.masks
         mask = self.coordinators.masks[world[COORDINATOR]]
         for number in world[PROCESSES:]:
             if number != UNBORN:
                 mask |= masks[number]
-        canonical_of = self.processes.canonical
-        return (
-            self.coordinators.canonical(world[COORDINATOR], mask),
+        of_processes = self.processes.forms[mask]
+        return self._pack(
+            self.coordinators.forms[mask][world[COORDINATOR]],
             *world[SCRIPT:PROCESSES],
-            *[n if n == UNBORN else canonical_of(n, mask) for n in world[PROCESSES:]],
+            *[of_processes[number] for number in world[PROCESSES:]],
         )
 
     def converged(self, world: World) -> bool:
@@ -162,7 +169,7 @@ class Worlds:
             place = (coordinator, script, number, losses > 0, duplicates > 0)
             taken = self._known.get(place)
             if taken is None:
-                taken = self._known[place] = list(self._of_process(world, slot, number))
+                taken = self._known[place] = list(self.moves.following(world, slot, number))
             before, behind = world[PROCESSES : PROCESSES + slot], world[PROCESSES + slot + 1 :]
             for step, after, process, lost, again, wrong in taken:
                 left = (losses - lost, duplicates - again)
@@ -180,102 +187,6 @@ class Worlds:
                 return after, wrong
         raise KeyError(step)
 
-    def _of_process(self, world: World, slot: int, number: int) -> Iterator[Taken]:
-        """The steps that a process takes by itself or with the coordinator; they touch no other process."""
-        coordinator = world[COORDINATOR]
-        process = self.processes.parts[number]
-        if process.requests:
-            yield self._arrive(Kind.ARRIVE, world, slot, process)
-            if world[DUPLICATES] and not process.stale:
-                yield self._arrive(Kind.DUPLICATE, world, slot, process)
-        if not process.runs:
-            return
-        if process.answers and not process.follows:
-            yield self._own(Kind.ANSWER, world, slot, self.acting.answered(process))
-        if process.calling is not None:
-            yield self._own(Kind.RETURN, world, slot, self.acting.returned(process))
-        lossy = world[LOSSES] > 0
-        if not process.requests:
-            beaten = self.acting.beat(process)
-            if beaten.after.requests:
-                if self._apart(world, slot):
-                    yield self._own(Kind.SEND, world, slot, beaten)
-                if self._reduced:
-                    step, after, other, _, _, wrong = self._arrive(Kind.BEAT, world, slot, beaten.after)
-                    yield step, after, other, 0, 0, beaten.wrong + wrong
-                if lossy and not process.answers:
-                    lost = self._own(Kind.LOSE, world, slot, self.acting.disconnected(beaten.after))
-                    yield lost[0], coordinator, lost[2], 1, 0, beaten.wrong + lost[5]
-        if lossy and (process.requests or process.answers):
-            lost = self._own(Kind.LOSE, world, slot, self.acting.disconnected(process))
-            yield lost[0], coordinator, lost[2], 1, 0, lost[5]
-
-    def _own(self, kind: Kind, world: World, slot: int, done: Done) -> Taken:
-        process = self.settled(world, slot, done.after)
-        return packed(kind, slot), world[COORDINATOR], process, 0, 0, done.wrong
-
-    def _arrive(self, kind: Kind, world: World, slot: int, process: Process) -> Taken:
-        """The oldest request arrives; as a duplicate it stays on its way, as one that nobody waits for."""
-        again = kind is Kind.DUPLICATE
-        number, before = world[COORDINATOR], self.coordinators.parts[world[COORDINATOR]]
-        if process.stale:
-            return self._own(kind, world, slot, self.acting.moved(process))
-        (request, wanted), *rest = process.requests
-        step_of = self.coordinate(
-            number,
-            canonical(request, as_they_are),
-            lambda coordinator: self.coordinating.handle(coordinator, request),
-        )
-        assert step_of.answer is not None
-        left = ((request, False), *rest) if again else tuple(rest)
-        answers = (*process.answers, (request, step_of.answer)) if wanted else process.answers
-        after = self.coordinators.add(step_of.after)
-        who = process.member_id
-        gone = before.held.get(who, 0) & ~self.coordinators.parts[after].held.get(who, 0)
-        unsaid = gone & process.owned & ~process.said if isinstance(request, Heartbeat) else 0
-        process = replace(
-            process, requests=left, answers=answers, misunderstood=process.misunderstood | unsaid
-        )
-        wrong = step_of.wrong
-        if self._reduced and process.runs and not process.follows and self._is_quiet(world, slot, process):
-            done = self.acting.answered(process)
-            process, wrong = done.after, wrong + done.wrong
-        return packed(kind, slot), after, self.settled(world, slot, process), 0, int(again), wrong
-
-    def _apart(self, world: World, slot: int) -> bool:
-        """Whether it matters that a heartbeat which nobody asked for is on its way for a while."""
-        if not self._reduced or world[DUPLICATES]:
-            return True
-        script = self.plan.script
-        return world[SCRIPT] < len(script) and script[world[SCRIPT]].who == self.plan.slots[slot][0]
-
-    def _is_quiet(self, world: World, slot: int, process: Process) -> bool:
-        """Whether an answer can arrive at once; not if the script may still tell its process something meanwhile."""
-        return not self._is_said(world, slot, TELLS) and self.acting.is_quiet(process)
-
-    def _is_said(self, world: World, slot: int, verbs: frozenset[Verb]) -> bool:
-        """Whether one of these is still to come in the script for the member of the process."""
-        place = (world[SCRIPT], slot, verbs)
-        known = self._said.get(place)
-        if known is None:
-            name, rest = self.plan.slots[slot][0], self.plan.script[world[SCRIPT] :]
-            known = self._said[place] = any(a.who == name and a.verb in verbs for a in rest)
-        return known
-
-    def settled(self, world: World, slot: int, process: Process) -> int:
-        """The number of the process; one that has closed is as good as gone if nothing starts it again."""
-        if process.alive and process.deaf and not self._is_said(world, slot, STARTS):
-            process = self.acting.killed(process).after
-        if self._reduced and process.stale and process.runs and not process.answers:
-            process = self._found_out(process)
-        return self.processes.add(process)
-
-    def _found_out(self, process: Process) -> Process:
-        """It tries its old coordinator in vain, now instead of later: what matters is that it tells all anew then."""
-        if not process.requests:
-            process = self.acting.beat(process).after
-        return self.acting.moved(process).after if process.requests else process
-
     def _of_followed(self, world: World) -> Iterator[Next]:
         """An answer to a process that is to be followed may start another one."""
         for slot, number in enumerate(world[PROCESSES:]):
@@ -291,60 +202,65 @@ class Worlds:
 
     def coordinate(
         self, number: int, what: Hashable, take: Callable[[Coordinator], CoordinatorStep]
-    ) -> CoordinatorStep:
+    ) -> Coordinated:
         """A step of the coordinator, taken once."""
         known = self._coordinated.get((number, what))
         if known is None:
-            known = self._coordinated[number, what] = replace(
-                take(self.coordinators.parts[number]), entries=()
-            )
+            step = take(self.coordinators.parts[number])
+            said = canonical(step.answer, as_they_are)
+            known = Coordinated(self.coordinators.add(step.after), step.wrong, step.answer, said)
+            self._coordinated[number, what] = known
         return known
 
     def coordinated(
         self, world: World, what: Hashable, take: Callable[[Coordinator], CoordinatorStep]
     ) -> tuple[World, Wrongs]:
         """The world after a step that no process takes part in."""
-        step = self.coordinate(world[COORDINATOR], what, take)
-        return (self.coordinators.add(step.after), *world[1:]), step.wrong
+        known = self.coordinate(world[COORDINATOR], what, take)
+        return (known.after, *world[1:]), known.wrong
 
     def _of_coordinator(self, world: World) -> Iterator[Next]:
-        coordinator = self.coordinators.parts[world[COORDINATOR]]
-        for timer in coordinator.timers:
-            name, member_id = timer
-            slot, natural = 0, True
-            if member_id is not None:
-                slot = self._slot_of[member_id]
-                natural = not self._facts[world[PROCESSES + slot]][2]
-            if not natural and not world[TIMERS]:
-                continue
-            after, wrong = self.coordinated(world, timer, partial(self.coordinating.expire, timer=timer))
-            if not natural:
-                after = (*after[:TIMERS], after[TIMERS] - 1, *after[TIMERS + 1 :])
-            kind = Kind.ASSIGNMENT if member_id is None else Kind.REBALANCE
-            yield self._checked(packed(Kind.SESSION if name == SESSION else kind, slot), after, wrong)
-        for number, task in enumerate(coordinator.tasks):
-            after, wrong = self.coordinated(
-                world, ("task", number), partial(self.coordinating.resolve, task=task)
-            )
-            yield self._checked(packed(Kind.TASK, number), after, wrong)
+        coordinator = world[COORDINATOR]
+        offers = self._offers.get(coordinator)
+        if offers is None:
+            offers = self._offers[coordinator] = list(self._offered(coordinator))
+        for step, slot, what, take in offers:
+            left = world[TIMERS]
+            if slot != UNBORN and self._facts[world[PROCESSES + slot]][2]:
+                # Nobody has to expect that the timeout of a process runs out that lives.
+                if not left:
+                    continue
+                left -= 1
+            known = self._coordinated.get((coordinator, what)) or self.coordinate(coordinator, what, take)
+            after = (known.after, *world[1:TIMERS], left, *world[TIMERS + 1 :])
+            yield self._checked(step, after, known.wrong)
         if world[FAIL_OVERS]:
-            after, wrong = self.fail_over(world)
-            after = (*after[:FAIL_OVERS], after[FAIL_OVERS] - 1, *after[FAIL_OVERS + 1 :])
-            yield self._checked(packed(Kind.FAIL_OVER), after, wrong)
+            changed, wrong = self.fail_over(world)
+            changed = (*changed[:FAIL_OVERS], changed[FAIL_OVERS] - 1, *changed[FAIL_OVERS + 1 :])
+            yield self._checked(packed(Kind.FAIL_OVER), changed, wrong)
+
+    def _offered(self, number: int) -> Iterator[Offer]:
+        """Timers that may run out, and tasks that may be done."""
+        node = self.coordinators.parts[number]
+        for timer in node.timers:
+            name, member_id = timer
+            expire = partial(self.coordinating.expire, timer=timer)
+            if member_id is None:
+                yield packed(Kind.ASSIGNMENT), UNBORN, timer, expire
+            else:
+                slot = self._slot_of[member_id]
+                yield packed(Kind.SESSION if name == SESSION else Kind.REBALANCE, slot), slot, timer, expire
+        for at, task in enumerate(node.tasks):
+            yield packed(Kind.TASK, at), UNBORN, ("task", at), partial(self.coordinating.resolve, task=task)
 
     def fail_over(self, world: World) -> tuple[World, Wrongs]:
         """Another broker takes over; every process that runs has to find out with its next request."""
         after, wrong = self.coordinated(world, "fail over", self.coordinating.fail_over)
-        parts = list(after)
-        for at in range(PROCESSES, len(parts)):
-            if parts[at] == UNBORN:
-                continue
-            process = self.processes.parts[parts[at]]
-            if process.deaf:
-                parts[at] = self.processes.add(replace(process, requests=()))
-            elif not process.stale:
-                parts[at] = self.settled(world, at - PROCESSES, replace(process, stale=True))
-        return tuple(parts), wrong
+        parts = [
+            number if number == UNBORN else self.moves.outdated(world, slot, number)
+            for slot, number in enumerate(world[PROCESSES:])
+        ]
+        return (*after[:PROCESSES], *parts), wrong
 
     # What is asked of every world.
 

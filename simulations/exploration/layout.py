@@ -1,0 +1,16 @@
+"""What stands where in a world: a tuple of numbers, the same for every world of one plan."""
+
+from __future__ import annotations
+
+from typing import Final
+
+World = tuple[int, ...]
+
+Form = bytes
+"""What tells worlds apart, packed: two worlds of one form have the same future."""
+
+COORDINATOR, SCRIPT, LOSSES, DUPLICATES, TIMERS, FAIL_OVERS, PROCESSES = range(7)
+"""Where what stands in a world; from ``PROCESSES`` on the processes."""
+
+UNBORN: Final = -1
+"""A process that has not started."""
