@@ -9,6 +9,7 @@ from groups.history.entries import Entry, Kind, Provenance
 from groups.history.recorder import Batch, Recorder
 from groups.wire.codecs.primitives import to_base64
 from groups.wire.embedded.consumer_protocol import encode_assignment, encode_subscription
+from tests.history.test_causes import R, two_members
 
 GROUP = "orders"
 TOPIC_ID = "cLledStpRu6ixDUvA4jVgA"
@@ -79,6 +80,26 @@ class Story:
 def a_day_of_three() -> Story:
     """A, B and C join, B leaves: four units of 20 entries in all."""
     return Story().joins("A", [0]).joins("B", [1]).joins("C", [2]).leaves("B")
+
+
+def broken_run() -> Batch:
+    """A and B share three partitions; then B gets foo-1, which A has, and whoever checks the run says so."""
+    log = two_members()
+    log.at(2000).heartbeat("A", 3)
+    log.at(3000).heartbeat("B", 3)
+    log.write(R.current("B", 3, 3, 0, {2: 3, 1: 3}))
+    told = {
+        "fault": "invariant",
+        "member": "A",
+        "invariant": "one_holder",
+        "says": "foo-1 is assigned to A and to B at the same time.",
+        "sequences": [5, log.last],
+        "members": ["A", "B"],
+        "partitions": {"foo": [1]},
+    }
+    log._add(Kind.FAULT, "coordinator", told, cause=log.last)
+    log.at(4000).heartbeat("A", 3)
+    return log.recorded()
 
 
 def batches_of(entries: Iterable[Entry], units_a_batch: int = 1) -> list[Batch]:

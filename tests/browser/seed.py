@@ -1,6 +1,7 @@
 """``python -m tests.browser.seed``: stores a log without topic names in the server's database; prints its id.
 
-With ``classic``, ``share`` or ``streams`` as its argument, the log of such a group.
+With ``classic``, ``share`` or ``streams`` as its argument, the log of such a group; with ``broken`` a run in which a
+partition has two owners.
 """
 
 from __future__ import annotations
@@ -16,8 +17,15 @@ def main() -> None:
     django.setup()
     from groups import storage
     from tests.history import test_share_group, test_streams_group
-    from tests.stories import OTHER_TOPIC_ID, Story, classic_group
+    from tests.stories import OTHER_TOPIC_ID, Story, broken_run, classic_group
 
+    if sys.argv[1:] == ["broken"]:
+        timeline = storage.create_timeline(title="Broken", source="simulation", group="orders")
+        writer = storage.open_writer(timeline.id, "the test")
+        writer.append(broken_run())
+        writer.finish("complete")
+        sys.stdout.write(timeline.id)
+        return
     timeline = storage.create_timeline(title="Orders", source="import", group="orders")
     writer = storage.open_writer(timeline.id, "the test")
     if sys.argv[1:] == ["classic"]:

@@ -1,0 +1,130 @@
+"""A violation, a fence, a fail-over, a static replacement and a regex match: each can be read off the board."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.board import Fetch, at_step, step_of
+from tests.serving import ROOT, Served
+
+Open = Callable[..., Page]
+PHONE = {"width": 390, "height": 844}
+
+
+@pytest.fixture
+def broken(server: Served) -> str:
+    """The address of a run in which foo-1 has two owners."""
+    command = [sys.executable, "-m", "tests.browser.seed", "broken"]
+    told = subprocess.run(
+        command, cwd=ROOT, env=server.environment, check=True, capture_output=True, text=True
+    )
+    return f"/t/{told.stdout}"
+
+
+def where(fetch: Fetch, study: str, shape: str) -> str:
+    """The address of the last moment of a shape."""
+    moments = fetch(f"/api/timelines/{study}/chunks/1")["moments"]
+    return f"/t/{study}?at={[moment for moment in moments if moment['shape'] == shape][-1]['sequence']}"
+
+
+def lane(page: Page, key: str) -> Locator:
+    return page.locator(f"#board .lane[data-lane={key}]")
+
+
+def test_a_violation_is_red_wherever_it_shows_and_leads_to_its_proof_by_key(
+    open_page: Open, broken: str
+) -> None:
+    page = open_page(f"{broken}?at=0")
+    expect(page.get_by_role("alert")).to_contain_text("This run breaks a rule of the protocol")
+    page.get_by_role("link", name="Go there").press("Enter")
+    at_step(page, 4)
+    expect(page.locator("#now.bad")).to_contain_text("foo-1 is assigned to A and to B")
+    expect(page.locator("#board .lane.broken")).to_have_count(2)
+    expect(page.locator("#board .ch.broken")).to_have_text("foo-1")
+    expect(lane(page, "B").locator(".cell[data-col=foo-1]")).to_contain_text("has it, too")
+    expect(page.locator("#log .ev.bad")).to_have_count(1)
+    expect(page.locator("#tracks line.broken")).to_have_count(1)
+    page.get_by_role("link", name="step 3").press("Enter")
+    at_step(page, 3)
+    expect(page.locator("#board .lane.broken")).to_have_count(0)
+
+
+def test_who_is_fenced_has_a_lane_that_says_so_and_what_it_still_reads(open_page: Open, fetch: Fetch) -> None:
+    page = open_page(where(fetch, "incident-zombie-member", "fence"))
+    a = lane(page, "A")
+    expect(a).to_contain_text("not a member")
+    expect(a.locator(".hard.bad")).to_have_text("Fenced: gives up all it has")
+    expect(a.locator(".hard.bad")).to_have_attribute("title", "UNKNOWN_MEMBER_ID")
+    expect(a.locator(".slot.still")).to_have_count(2)
+    expect(page.locator("#tracks .hardship.paused")).to_have_count(1)
+    step = step_of(page)
+    page.keyboard.press("ArrowLeft")
+    at_step(page, step - 1)
+    expect(a.locator(".hard")).to_have_text("Out, and does not know")
+    page.keyboard.press("End")
+    expect(page.locator("#board .outside")).to_have_count(0)
+
+
+def test_a_fail_over_names_the_new_coordinator_and_shades_while_it_loads(
+    open_page: Open, fetch: Fetch
+) -> None:
+    page = open_page(where(fetch, "released-fail-over", "fail_over"))
+    expect(page.locator("#now")).to_contain_text("broker-2")
+    expect(page.locator("#coordinator")).to_have_text("broker-2 loads for 2.0\u202fs more")
+    expect(page.locator("#tracks .takeover")).to_have_count(1)
+    expect(page.locator("#tracks")).to_contain_text("broker-2 loads: nobody is answered for 2.0\u202fs")
+    expect(page.locator("#board .ring .session")).to_have_count(0)
+    page.keyboard.press("End")
+    expect(page.locator("#coordinator")).to_have_text("coordinator broker-2")
+    expect(page.locator("#board .ring .session")).to_have_count(3)
+
+
+def test_a_static_member_is_away_and_then_replaced_in_its_lane(open_page: Open, fetch: Fetch) -> None:
+    page = open_page(where(fetch, "released-static-replacement", "leave"))
+    expect(lane(page, "A")).to_contain_text("away (−2)")
+    expect(page.locator("#epochs")).to_contain_text("away 1")
+    page.goto(page.url.split("/t/")[0] + where(fetch, "released-static-replacement", "replace"))
+    expect(lane(page, "A").locator(".id")).to_have_text("A → A~2")
+    expect(page.locator("#board .lane:not(.pool)")).to_have_count(2)
+
+
+def test_an_expression_stands_in_its_lane_with_what_it_matched(open_page: Open, fetch: Fetch) -> None:
+    page = open_page(where(fetch, "released-regex", "regex"))
+    expect(lane(page, "A").locator(".rx")).to_have_text("orders-.*")
+    expect(lane(page, "B").locator(".note")).to_contain_text("matches orders-asia, orders-eu, orders-us")
+    expect(page.locator("#log .ev[aria-current]")).to_contain_text("orders-.* matches orders-asia")
+
+
+@pytest.mark.parametrize("which", ["violation", "fence", "fail_over"])
+def test_nothing_of_it_is_cut_or_too_wide_on_a_phone(
+    open_page: Open, fetch: Fetch, broken: str, which: str
+) -> None:
+    addresses = {"violation": f"{broken}?at=15"}
+    if which == "fence":
+        addresses[which] = where(fetch, "incident-zombie-member", which)
+    elif which == "fail_over":
+        addresses[which] = where(fetch, "released-fail-over", which)
+    page = open_page(addresses[which], viewport=PHONE, color_scheme="dark", reduced_motion="reduce")
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+    cut = page.evaluate(
+        """() => [...document.querySelectorAll('#board .lead, #board .chip, #board .slot, #board .st, #board .hard, #now, #gap, #coordinator, .banner')]
+             .filter((node) => node.offsetParent && node.scrollWidth > node.clientWidth + 1 && getComputedStyle(node).display !== 'inline')
+             .map((node) => node.className + ' ' + node.textContent)"""
+    )
+    assert cut == []
+
+
+def test_the_list_of_case_studies_can_be_walked_by_key(open_page: Open) -> None:
+    page = open_page("/")
+    lines = page.locator(".listed a.line")
+    lines.first.focus()
+    page.keyboard.press("Tab")
+    expect(lines.nth(1)).to_be_focused()
+    assert lines.nth(1).evaluate("node => getComputedStyle(node).outlineStyle") == "solid"
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/t/incident-max-poll-interval*")
