@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 from django.test import override_settings
+from hypothesis import HealthCheck
+from hypothesis import settings as hypothesis_settings
 
 from groups import storage
 from groups.models import Timeline
@@ -17,6 +19,12 @@ from groups.pipeline.session import CACHE
 from groups.spark_ready import missing_packages
 from tests.services.servers import Absent, services
 from tests.stories import GROUP, Story
+
+# A property is true or false, not fast or slow: how long an example takes is the benchmarks' business.
+hypothesis_settings.register_profile(
+    "untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True
+)
+hypothesis_settings.load_profile("untimed")
 
 PLAIN_STATIC_FILES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},

@@ -14,6 +14,7 @@ from groups.wire.inspection.layouts import RecordKey, SelfVersioned, Unversioned
 from groups.wire.inspection.nodes import values_of
 from groups.wire.inspection.requests import Request, Response
 from groups.wire.logs.batches import write_batch
+from groups.wire.logs.record_batch import coordinator_batch
 from groups.wire.rpc import APIS, REQUEST_HEADER, encode_request, request_header_version
 from tests.wire.strategies import batches, bodies
 
@@ -96,6 +97,15 @@ def test_a_listing_has_the_values_that_the_codec_reads_and_tiles_the_bytes(case:
     assert kind == "segment" or values_of(done.fields) == value
     assert_tiled(done.fields, 0, len(data))
     json.dumps(done.to_json())
+
+
+def test_what_lies_behind_a_batch_that_cannot_be_read_is_listed_too():
+    header = write_batch(coordinator_batch(base_offset=0, timestamp_ms=0, records=[(b"\0\0", None)]))[:61]
+    data = (0).to_bytes(8) + (49).to_bytes(4) + header[12:] + b"\x0c"
+    done = inspect("batch", data)
+    assert done.problem is not None
+    assert done.problem.sentence == "it says that it has 1 records, in 0 bytes"
+    assert_tiled(done.fields, 0, 62)
 
 
 @given(st.sampled_from(sorted(kinds())), written(), st.data())

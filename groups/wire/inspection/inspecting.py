@@ -76,6 +76,11 @@ def inspect(name: str, data: bytes, *, version: int | None = None) -> Inspection
     done.read = (done.problem.offset or 0) if done.problem is not None and done.stopped else listing.read
     if done.problem is None and done.read < len(data):
         done.problem = _rest(kind, walk, listing)
+    elif done.stopped and done.fields and done.fields[-1].end < len(data):
+        # A batch that cannot be read takes what it says that it has; what lies behind it was not looked at.
+        at = done.fields[-1].end
+        node = walk.node(done.fields, REST, "bytes", at, value=to_base64(data[at:]))
+        node.length = len(data) - at
     open_blobs(done.fields, listing.message, walk)
     add_meanings(done.fields)
     call_records(done.fields)
