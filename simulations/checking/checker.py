@@ -47,12 +47,12 @@ class Checker:
                 if self._group.record(entry, state):
                     self._clients.settled(entry)
                     self._liveness.settled(entry)
+            case Kind.REQUEST if entry.payload.get("steady"):
+                return self.steady(entry)
             case Kind.REQUEST:
                 self._group.request(entry)
                 self._clients.request(entry)
                 self._liveness.heard(entry, entry.actor)
-                if entry.payload.get("steady"):
-                    self._group.timers_run(entry)
             case Kind.RESPONSE:
                 self._clients.response(entry, self._group.response(entry))
             case Kind.CALLBACK:
@@ -70,6 +70,15 @@ class Checker:
                 self._liveness.configured(entry.payload["config"])
         if not entry.settled:
             return []
+        self._liveness.due(entry.at_ms, entry.sequence)
+        return self._violations.take()
+
+    def steady(self, entry: Entry) -> list[Violation]:
+        """``see``, of a steady heartbeat, which most entries are."""
+        self._last = entry.sequence
+        self._clients.request(entry)
+        self._liveness.heard(entry, entry.actor)
+        self._group.timers_run(entry)
         self._liveness.due(entry.at_ms, entry.sequence)
         return self._violations.take()
 

@@ -91,7 +91,9 @@ class LivenessChecks:
             bounds,
             session_timeout_ms=max(bounds.session_timeout_ms, config.get("session_timeout_ms", 0)),
             heartbeat_interval_ms=max(bounds.heartbeat_interval_ms, config.get("heartbeat_interval_ms", 0)),
-            assignment_interval_ms=max(bounds.assignment_interval_ms, config.get("assignment_interval_ms", 0)),
+            assignment_interval_ms=max(
+                bounds.assignment_interval_ms, config.get("assignment_interval_ms", 0)
+            ),
         )
 
     def clock_jumped(self, by_ms: int) -> None:
@@ -199,11 +201,17 @@ class LivenessChecks:
             if waits is not None and waits.sequence == since:
                 says = f"{who} is waited for longer than its rebalance timeout"
                 self._violations.add("rebalance_timeout", says, (since, sequence), (who,))
-        if self._disturbed is None or self._demanded:
+        if self._disturbed is None or self._demanded or self._is_well:
             return
         bound_ms = self._bounds.convergence_ms(self._rebalance_timeout_ms) + self._waits_ms
         if at_ms - self._disturbed.at_ms > bound_ms:
             self.demand(sequence, at_ms - bound_ms)
+
+    @property
+    def _is_well(self) -> bool:
+        """Whether nothing could be demanded; asked at every entry."""
+        group = self._group
+        return not self._clients.behind and (not group.members or group.converged)
 
     def has_rested(self, at_ms: int, for_ms: int) -> bool:
         """Converged, and undisturbed for longer than this."""

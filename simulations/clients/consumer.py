@@ -59,6 +59,7 @@ from simulations.coordinator.messages import (
     JOIN_EPOCH,
     CommitAnswer,
     CommittedOffset,
+    Heartbeat,
     HeartbeatAnswer,
     OffsetCommit,
     Partitions,
@@ -357,6 +358,21 @@ class Consumer:
         if not effects or not isinstance(effects[-1], Alarm):
             effects.append(Alarm(at_ms=m.alarm_ms))
         return effects
+
+    def quick_ring(self, now_ms: int) -> Heartbeat | None:
+        """``ring``, where all that comes of it is a heartbeat that tells nothing, and the next alarm, ``alarm_ms``.
+
+        ``None``, and nothing was done, where it may be more: then ``ring`` does it.
+        """
+        return heartbeats.quick_send(self._m, now_ms)
+
+    def quick_receive(self, request: object, answer: HeartbeatAnswer, now_ms: int) -> bool:
+        """``receive``, where nothing at all comes of it; ``False``, and nothing was done, where something may."""
+        return heartbeats.quick_answered(self._m, request, answer, now_ms)
+
+    @property
+    def alarm_ms(self) -> int | None:
+        return self._m.alarm_ms
 
     def _settle(self, now_ms: int, effects: list[Effect]) -> list[Effect]:
         return rounds.settle(self._m, now_ms, effects)

@@ -55,6 +55,10 @@ def due_ms(m: Memory) -> int:
 
 def send(m: Memory, now_ms: int, effects: list[Effect]) -> None:
     """Sends one now. What is told counts as known, and the state changes, before it is answered."""
+    effects.append(Send(request=_made(m, now_ms)))
+
+
+def _made(m: Memory, now_ms: int) -> Heartbeat:
     request = _build(m)
     m.in_flight = request
     m.expires_ms = now_ms + m.config.request_timeout_ms
@@ -62,7 +66,51 @@ def send(m: Memory, now_ms: int, effects: list[Effect]) -> None:
     m.next_beat_ms = now_ms + m.interval_ms
     if m.state is MemberState.ACKNOWLEDGING:
         m.enter(MemberState.STABLE if m.current == m.target else MemberState.RECONCILING)
-    effects.append(Send(request=request))
+    return request
+
+
+# What nearly all heartbeats are: nothing goes on, nothing is told, nothing is answered.
+
+
+def quick_send(m: Memory, now_ms: int) -> Heartbeat | None:
+    """A heartbeat, where the alarm rings for one that tells nothing, and nothing else is due; the next alarm is set.
+
+    ``None``, and nothing was done, where anything else may be the case.
+    """
+    sent = m.sent
+    if (
+        m.in_flight is not None
+        or now_ms < m.next_beat_ms
+        or now_ms < m.back_off_until_ms
+        or sent.current is not m.current
+        or sent.subscription is not m.subscription
+        or not 0 < m.interval_ms <= m.config.request_timeout_ms
+        or m.lookup.request is not None
+        or not m.quiet
+    ):
+        return None
+    request = _made(m, now_ms)
+    m.alarm_ms = m.next_beat_ms
+    return request
+
+
+def quick_answered(m: Memory, request: object, answer: HeartbeatAnswer, now_ms: int) -> bool:
+    """Takes the answer to the heartbeat in flight if it says nothing and nothing else goes on; whether it did."""
+    if (
+        request is not m.in_flight
+        or answer.error_code
+        or answer.member_epoch != m.epoch
+        or answer.assigned is not None
+        or answer.compute
+        or answer.heartbeat_interval_ms != m.interval_ms
+        or now_ms >= m.next_beat_ms
+        or m.alarm_ms != m.next_beat_ms
+        or not m.quiet
+    ):
+        return False
+    m.in_flight = None
+    m.failures = m.back_off_until_ms = 0
+    return True
 
 
 def _say_leave(m: Memory, now_ms: int, effects: list[Effect]) -> None:

@@ -138,3 +138,5 @@ class Outcome(Generic[A]):
     timers: tuple[TimerCommand, ...] = ()
     memory: Memory | None = None
     tasks: tuple[ResolveRegexes, ...] = ()
+    lasts_ms: int = field(default=0, compare=False)
+    """Before this time the same request gives this very outcome, if nothing that the coordinator knows has changed."""

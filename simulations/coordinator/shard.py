@@ -46,6 +46,9 @@ from simulations.coordinator.settings import Settings
 
 A = TypeVar("A")
 
+Known = tuple[State, Memory, Settings, GroupConfig, Image]
+"""All that the outcome of an operation depends on, but for the operation and the time."""
+
 
 class Shard:
     """``state`` is immutable and so is all that it holds: a copy costs nothing, and may go another way.
@@ -73,6 +76,8 @@ class Shard:
         self._effective: tuple[Settings, GroupConfig, Settings] = (settings, {}, settings)
         self._rules = COORDINATORS[semantics]
         self._counts = CountsCache()
+        self._known: Known = (self.state, self.memory, settings, self.group_config, image)
+        self._steady: dict[str, tuple[Heartbeat, Outcome[HeartbeatAnswer]]] = {}
 
     def copy(self) -> Shard:
         return Shard(
@@ -115,8 +120,33 @@ class Shard:
     def heartbeat(
         self, request: Heartbeat, now_ms: int, drawn_id: str | None = None
     ) -> Outcome[HeartbeatAnswer]:
-        """``drawn_id``: the member id for a client of version 0 that joins without one."""
-        return self._done(self._rules.heartbeat(self.context(now_ms, drawn_id), request))
+        """``drawn_id``: the member id for a client of version 0 that joins without one.
+
+        While nothing changes, the outcome of a steady heartbeat is the object that it was before.
+        """
+        if request.member_id in self._steady and self._knows_the_same():
+            asked, before = self._steady[request.member_id]
+            if now_ms < before.lasts_ms and asked == request:
+                return before
+        outcome = self._done(self._rules.heartbeat(self.context(now_ms, drawn_id), request))
+        if outcome.lasts_ms and self._knows_the_same():
+            self._steady[request.member_id] = request, outcome
+        return outcome
+
+    def _knows_the_same(self) -> bool:
+        """Whether all that steady outcomes were made of is still in place; if not, they are forgotten."""
+        state, memory, settings, config, image = self._known
+        if (
+            state is self.state
+            and memory is self.memory
+            and settings is self.settings
+            and config is self.group_config
+            and image is self.image
+        ):
+            return True
+        self._known = (self.state, self.memory, self.settings, self.group_config, self.image)
+        self._steady.clear()
+        return False
 
     def commit(self, request: OffsetCommit, now_ms: int) -> Outcome[CommitAnswer]:
         return self._done(self._rules.commit(self.context(now_ms), request))

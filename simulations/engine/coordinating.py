@@ -7,7 +7,7 @@ operation started and its answer behind them (``PartitionLog``). A request's own
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -86,6 +86,8 @@ class Coordinating:
         self._regex_ms = regex_ms
         self._over = False
         self._unanswered: dict[Exchange, None] = {}
+        self._steady: dict[str, tuple[Outcome[Any], Mapping[str, Any]]] = {}
+        """Of each member the last steady outcome that may come again, and what was told of its request."""
 
     @property
     def now_ms(self) -> int:
@@ -126,10 +128,16 @@ class Coordinating:
             self.turn_away(exchange, ErrorCode.COORDINATOR_LOAD_IN_PROGRESS)
             return
         outcome = api.handle(self.shard, request, self.now_ms)
+        before = self._steady.get(exchange.process.member_id)
+        if before is not None and before[0] is outcome and self.partition.idle:
+            self._beats(exchange, outcome, before[1])
+            return
         steady = type(request) is Heartbeat and _is_steady(request, outcome)
         payload = {"api": api.name, "version": request.version, "body": request.body()}
         if steady:
             payload["steady"] = True
+            if outcome.lasts_ms:
+                self._steady[exchange.process.member_id] = outcome, payload
         entry = self._log.write(
             Kind.REQUEST, exchange.process.member_id, self._queue.now_ms, payload, cause=exchange.cause
         )
@@ -147,6 +155,16 @@ class Coordinating:
         told = _told_by(exchange, outcome)
         self._wait(exchange, entry)
         self._add(_Operation(outcome, self._timed(outcome), entry, exchange=exchange, told=told))
+
+    def _beats(self, exchange: Exchange, outcome: Outcome[Any], payload: Mapping[str, Any]) -> None:
+        """A steady heartbeat that is the last one again, and so is its entry, but for the time."""
+        entry = self._log.write_steady(
+            exchange.process.member_id, self._queue.now_ms, payload, cause=exchange.cause
+        )
+        for command in outcome.timers:
+            assert isinstance(command, TimerStart)
+            self.timers.restart_quietly(command, entry)
+        self._answer_steady(exchange, outcome, entry)
 
     def turn_away(self, exchange: Exchange, code: ErrorCode) -> None:
         """Answers at once, without a look at the request."""

@@ -51,6 +51,30 @@ class Log:
             )
         )
 
+    def write_steady(
+        self, actor: str, at_ms: int, payload: Mapping[str, Any], *, cause: int | None = None
+    ) -> int:
+        """``write``, of a steady heartbeat."""
+        sequence = self.last + 1
+        entry = Entry(
+            sequence=sequence,
+            at_ms=at_ms,
+            kind=Kind.REQUEST,
+            actor=actor,
+            cause=cause,
+            provenance=Provenance.SIMULATED,
+            payload=payload,
+        )
+        self.fresh.append(entry)
+        self.last = sequence
+        if self.checker is not None:
+            violations = self.checker.steady(entry)
+            if violations:
+                self._tell(violations, at_ms)
+        if self.watch is not None:
+            self.watch(entry)
+        return sequence
+
     def write_unit(
         self,
         records: Sequence[Mapping[str, Any]],

@@ -6,6 +6,7 @@ so at once, or is answered that it is not the coordinator any more. Asking who i
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Final
 
 from simulations.clients import Failure, FindCoordinator, FindCoordinatorAnswer, Request
@@ -38,6 +39,9 @@ class Messaging:
         finds = type(request) is FindCoordinator
         broker = self._bootstrap(process) if finds else process.broker or self._cluster.coordinator.name
         exchange = Exchange(process, request, cause, broker, self._queue.now_ms)
+        if not finds and self._network.undisturbed:
+            self._network.quick(process.member_id, broker, partial(self._quick, exchange), to_broker=True)
+            return
         arrives = self._asked if finds else self._arrived
         self._network.request(
             process.member_id,
@@ -54,6 +58,10 @@ class Messaging:
             return
         exchange.open = False
         process, request = exchange.process, exchange.request
+        if self._network.undisturbed:
+            arrives = partial(self._quick_back, exchange, answer, cause)
+            self._network.quick(process.member_id, exchange.broker, arrives, to_broker=False)
+            return
         self._network.response(
             process.member_id,
             exchange.broker,
@@ -90,6 +98,26 @@ class Messaging:
             self._cluster.coordinating.turn_away(taken, ErrorCode.NOT_COORDINATOR)
         if not answered:
             self._disconnected(exchange)
+
+    def _quick(self, exchange: Exchange) -> None:
+        """A request arrives that nothing stood in the way of when it was sent."""
+        process, request, cause = exchange.process, exchange.request, exchange.cause
+        if self._network.stopped(
+            process.member_id, exchange.broker, lambda: exchange.told(_api(request), REQUEST), cause
+        ):
+            self._silence(exchange)
+        else:
+            self._arrived(exchange, True)
+
+    def _quick_back(self, exchange: Exchange, answer: Answer, cause: int | None) -> None:
+        """The same of an answer."""
+        process, request = exchange.process, exchange.request
+        if self._network.stopped(
+            process.member_id, exchange.broker, lambda: exchange.told(_api(request), RESPONSE), cause
+        ):
+            self._silence(exchange)
+        else:
+            self._answered(exchange, answer, cause)
 
     def _asked(self, exchange: Exchange, answered: bool) -> None:
         """Any broker knows the coordinator."""

@@ -165,13 +165,32 @@ class Network:
         cause: int | None,
     ) -> None:
         def arrive() -> None:
-            if self._cuts and self.is_cut(client, broker):
-                self._tell(LOST, told(), cause)
+            if self.stopped(client, broker, told, cause):
                 lost()
             else:
                 arrives()
 
         self._queue.plan(at_ms, Priority.ARRIVAL, arrive)
+
+    # Where nothing is in the way, all there is to know of a message is when it arrives.
+
+    @property
+    def undisturbed(self) -> bool:
+        """Whether whatever is sent now is not lost, doubled or held up, unless there is a cut when it arrives."""
+        rates = self.rates
+        return not (self._cuts or rates.loss or rates.duplicate or rates.reorder)
+
+    def quick(self, client: str, broker: str, arrive: Callable[[], None], *, to_broker: bool) -> None:
+        """A message while the network is ``undisturbed``; ``arrive`` asks ``stopped`` before it takes it."""
+        connection = self._connection(client, broker, to_broker=to_broker)
+        self._queue.plan(self._arrival_ms(self.rates, connection), Priority.ARRIVAL, arrive)
+
+    def stopped(self, client: str, broker: str, told: Callable[[], Told], cause: int | None) -> bool:
+        """Whether a message that would arrive now is stopped by a cut, which is told then."""
+        if not self._cuts or not self.is_cut(client, broker):
+            return False
+        self._tell(LOST, told(), cause)
+        return True
 
     def _tell(self, fault: str, told: Told, cause: int | None) -> None:
         payload = {"fault": fault, **told}

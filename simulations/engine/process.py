@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from groups.history.entries import Kind
 from simulations.clients import Alarm, Call, Consumer, Effect, Failure, Request, Send
-from simulations.coordinator.messages import Heartbeat, Partitions
+from simulations.coordinator.messages import Heartbeat, HeartbeatAnswer, Partitions
 from simulations.engine.log import Log
 from simulations.engine.queue import EventQueue, Priority
 
@@ -38,6 +39,8 @@ class Process:
         self._log = log
         self._deliver = deliver
         self._names = names
+        # Others do more with an alarm, and with an answer.
+        self._plain = type(consumer) is Consumer
         self._paused = False
         self._waiting: list[Callable[[], None]] = []
         self._alarm = 0
@@ -99,7 +102,16 @@ class Process:
             self.act(self.consumer.receive(request, answer, self.now_ms), cause)
             self._succeeded(request)
 
-        self._happens(taken)
+        if (
+            self._plain
+            and self.alive
+            and not self._paused
+            and type(answer) is HeartbeatAnswer
+            and self.consumer.quick_receive(request, answer, self.now_ms)
+        ):
+            self._succeeded(request)
+        else:
+            self._happens(taken)
 
     def failed(self, request: Request, failure: Failure) -> None:
         """No answer will come; closing waits for none, then."""
@@ -147,18 +159,22 @@ class Process:
         self._alarm_ms = at_ms
         if at_ms is None:
             return
-        number = self._alarm
+        self._queue.plan(at_ms - self._clock_ms, Priority.CLIENT, partial(self._due, self._alarm))
 
-        def ring() -> None:
-            if number == self._alarm:
-                self.act(self.consumer.ring(self.now_ms), None)
+    def _due(self, number: int) -> None:
+        if number != self._alarm:
+            return  # A later alarm has replaced this one: nothing is left to wait for a paused process.
+        if self._plain and self.alive and not self._paused:
+            request = self.consumer.quick_ring(self.now_ms)
+            if request is not None:
+                self._deliver(self, request, None)
+                self._set_alarm(self.consumer.alarm_ms)
+                return
+        self._happens(partial(self._ring, number))
 
-        def due() -> None:
-            # A later alarm has replaced this one: nothing is left to wait for a paused process.
-            if number == self._alarm:
-                self._happens(ring)
-
-        self._queue.plan(at_ms - self._clock_ms, Priority.CLIENT, due)
+    def _ring(self, number: int) -> None:
+        if number == self._alarm:
+            self.act(self.consumer.ring(self.now_ms), None)
 
     def _happens(self, happen: Callable[[], None]) -> None:
         if not self.alive:

@@ -71,12 +71,12 @@ class Simulation:
     def entries(self) -> Iterator[Entry]:
         self._begin()
         yield from self._taken()
-        until_ms = self.scenario.start_ms + self.scenario.until_ms
-        while (happen := self.queue.next_until(until_ms)) is not None:
+        until_ms, queue, log = self.scenario.start_ms + self.scenario.until_ms, self.queue, self.log
+        while (happen := queue.next_until(until_ms)) is not None:
             happen()
-            if self.log.fresh:
+            if log.fresh:
                 yield from self._taken()
-                if self.log.last >= ENTRIES_MAX:
+                if log.last >= ENTRIES_MAX:
                     raise RunTooLong(
                         f"the run stopped at {ENTRIES_MAX} entries, {self.queue.now_ms} ms in; "
                         "shorten until, or let fewer members heartbeat less often"

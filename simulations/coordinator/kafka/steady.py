@@ -44,6 +44,7 @@ def steady(context: Context, request: Heartbeat) -> Outcome[HeartbeatAnswer] | N
         timers=(
             TimerStart(timer=SESSION, member_id=member.member_id, length_ms=settings.session_timeout_ms),
         ),
+        lasts_ms=0 if context.counts.regexes else context.memory.refresh.deadline_ms,
     )
 
 
