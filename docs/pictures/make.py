@@ -1,4 +1,4 @@
-"""Take the screenshots of the docs anew: ``make pictures``.
+"""Take the screenshots of the docs anew: ``make pictures``; only some with their names: ``python docs/pictures/make.py board-light``.
 
 A fresh server with nothing but the case studies and the sample log, so that the pictures are the same on every
 machine but for its fonts. Needs Chromium; the pictures of an import and of a sweep need Spark, and are left as they are without.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import subprocess
 import sys
 import tempfile
 import time
@@ -26,6 +27,7 @@ sys.path.insert(0, str(HERE.parent.parent))
 from tests.serving import served  # noqa: E402
 
 STUDY = "kip848-basic"
+FAIL_OVER = "released-fail-over"
 STEP = 14
 """A is giving foo-1 up for C: all that a board can say is on it."""
 
@@ -54,6 +56,7 @@ def main() -> None:
     ):
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         board = f"/t/{STUDY}?at={sequence_of(server.url, STEP)}"
+        named = sys.argv[1:]
         for picture in (
             Picture(name="home-light", address="/"),
             Picture(name="home-dark", address="/", scheme="dark"),
@@ -62,6 +65,7 @@ def main() -> None:
             Picture(name="board-390-light", address=board, width=390, height=844, scale=1.5),
             Picture(name="board-390-dark", address=board, width=390, height=844, scale=1.5, scheme="dark"),
             Picture(name="help-light", address="/help/", height=1100),
+            Picture(name="fail-over-light", address=f"/t/{FAIL_OVER}?at={loading(server.url)}"),
             Picture(name="inspector-light", address="/inspect", then=open_record),
             Picture(name="inspector-dark", address="/inspect", scheme="dark", then=open_record),
             Picture(name="inspector-edit-light", address="/inspect", then=edit_record),
@@ -96,7 +100,17 @@ def main() -> None:
             ),
             Picture(name="laboratory-large-light", address="/laboratory?g=60.1&t=10x60&e=join", height=1200),
         ):
-            take(browser, server.url, picture)
+            if not named or picture.name in named:
+                take(browser, server.url, picture)
+        if not named or "violation-light" in named:
+            broken = f"/t/{store_broken_run(server.environment)}"
+            take(
+                browser,
+                server.url,
+                Picture(name="violation-light", address=broken, height=760, then=go_to_violation),
+            )
+        if named:
+            return
         imported = import_sample(browser, server.url)
         if imported:
             address, timeline = imported
@@ -129,6 +143,26 @@ def take(browser: Browser, url: str, picture: Picture) -> None:
     page.screenshot(path=HERE / f"{picture.name}.png")
     context.close()
     sys.stderr.write(f"{picture.name}.png\n")
+
+
+def store_broken_run(environment: dict[str, str]) -> str:
+    """A run in which a partition has two owners; no case study has one."""
+    command = [sys.executable, "-m", "tests.browser.seed", "broken"]
+    told = subprocess.run(
+        command, cwd=HERE.parent.parent, env=environment, check=True, capture_output=True, text=True
+    )
+    return told.stdout
+
+
+def go_to_violation(page: Page) -> None:
+    page.get_by_role("link", name="Go there").click()
+    page.locator("#now.bad").wait_for()
+
+
+def loading(url: str) -> int:
+    """A moment at which the new coordinator still reads the log, and somebody has to wait."""
+    moments = ask(f"{url}/api/timelines/{FAIL_OVER}/chunks/1")["moments"]
+    return next(moment["sequence"] for moment in moments if "still loading" in moment["says"])
 
 
 def open_record(page: Page) -> None:

@@ -8,7 +8,7 @@
 
 import { h, s } from './dom.js';
 import { countUpTo } from './timeline.js';
-import { markOf } from './timeline-view/marks.js';
+import { markOf, MEANING } from './timeline-view/marks.js';
 import { shortened, when } from './words.js';
 
 const LINE = 29;
@@ -187,7 +187,7 @@ export class Events {
       h('span'),
       h('span', { class: 'num' }, index + 1),
       h('span', { class: 'num' }, when(step.at_ms, this.#start)),
-      step.shape === 'violation' ? s('svg', { width: 18, height: 18, viewBox: '-9 -9 18 18', role: 'img', 'aria-label': 'invariant' }, markOf(step.shape)) : actor
+      step.shape === 'violation' || step.shape === 'fail_over' ? s('svg', { width: 18, height: 18, viewBox: '-9 -9 18 18', role: 'img', 'aria-label': MEANING[step.shape], 'data-hue': 'x' }, markOf(step.shape)) : actor
         ? h('span', { class: 'who', 'data-hue': actor.hue, title: actor.name }, actor.badge)
         : s('svg', { width: 18, height: 18, viewBox: '0 0 18 18', role: 'img', 'aria-label': 'coordinator' },
           s('path', { d: 'M9 3.5 14.5 9 9 14.5 3.5 9z', fill: 'none', stroke: 'currentColor', 'stroke-width': 1.5 })),
