@@ -44,7 +44,8 @@ def unpacked(step: Step) -> tuple[Kind, int]:
 class Budgets:
     """How often each fault may befall one run.
 
-    ``losses``: a connection breaks, with all that is on its way on it. ``duplicates``: a request arrives twice.
+    ``losses``: a connection breaks, with all that is on its way on it. ``duplicates``: the connection
+    breaks when a request has arrived, so that it is handled, and its client asks again in its own way.
     ``timers``: the session or the rebalance timeout of a process that lives and is not paused runs out.
     ``fail_overs``: another broker takes the group over. What the script says is not counted.
     """

@@ -6,10 +6,11 @@ however many worlds share that state.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Final
 
+from groups.history.consumer_state import ConsumerGroup
 from groups.history.entries import Entry
 from groups.history.state import Semantics
 from simulations.checking import rules
@@ -25,7 +26,7 @@ from simulations.coordinator.messages import (
     HeartbeatAnswer,
     OffsetCommit,
 )
-from simulations.coordinator.outcome import Outcome, Record, ResolveRegexes, TimerCommand
+from simulations.coordinator.outcome import Memory, Outcome, Record, ResolveRegexes, TimerCommand
 from simulations.coordinator.shard import Shard
 from simulations.coordinator.subscriptions import all_names
 from simulations.coordinator.targets import timeline_order
@@ -37,6 +38,17 @@ Request = Heartbeat | OffsetCommit
 Answer = HeartbeatAnswer | CommitAnswer
 Wrongs = tuple[tuple[str, str], ...]
 """Broken invariants with their sentences."""
+
+
+MEMORY: Final[Mapping[str, Callable[[Memory, ConsumerGroup], Hashable]]] = {
+    "refresh": lambda memory, group: memory.refresh.expired(NOW_MS, group.group_epoch),
+    "resolving": lambda memory, _: memory.resolving,
+    "new_topics_version": lambda memory, _: memory.new_topics_version,
+    "rebalancing": lambda *_: None,  # The timers that run tell it.
+    "member_slots": lambda memory, _: memory.member_slots,
+    "chosen": lambda *_: None,  # A plan has no client-side assignors.
+}
+"""Each field of the coordinator's memory, and what of it decides its future."""
 
 
 @dataclass(slots=True)
@@ -71,7 +83,6 @@ class Coordinator:
 
     def key(self, rename: Rename) -> Hashable:
         state, memory = self.shard.state, self.shard.memory
-        assert memory.chosen is None, "a scenario has no client-side assignors"
         group = state.consumer
         timers = tuple(
             sorted(
@@ -85,11 +96,8 @@ class Coordinator:
             canonical(group, rename),
             # Two orders outlive the set that they are of: keys of one slot of a hash table, and names as first told.
             tuple(timeline_order(group, memory.member_slots)),
-            memory.member_slots,
             all_names(group, group.members),
-            memory.refresh.expired(NOW_MS, group.group_epoch),
-            memory.resolving,
-            memory.new_topics_version,
+            tuple(judge(memory, group) for judge in MEMORY.values()),
             timers,
             frozen([(task.regexes, task.member_id) for task in self.tasks]),
             frozen({name: (t.topic_id, t.partitions) for name, t in self.shard.image.topics.items()}),

@@ -47,10 +47,11 @@ class Moves:
         acting, alone = self._acting, self._by_itself
         if process.requests:
             yield self._arrive(Kind.ARRIVE, world, slot, process, number)
-            if world[DUPLICATES] and not process.stale:
-                yield self._arrive(Kind.DUPLICATE, world, slot, process, number)
         if not process.runs:
             return
+        doubles = world[DUPLICATES] > 0 and not process.stale
+        if process.requests and doubles:
+            yield self._arrive(Kind.DUPLICATE, world, slot, process, number)
         if process.answers and not process.follows:
             yield alone(Kind.ANSWER, world, slot, number, lambda: acting.answered(process))
         if process.calling is not None:
@@ -68,6 +69,9 @@ class Moves:
                     # Of the beaten process, which no world has: its number is the other one's, inverted.
                     step, after, other, _, _, wrong = self._arrive(Kind.BEAT, world, slot, sent, ~number)
                     yield step, after, other, 0, 0, beaten.wrong + wrong
+                    if doubles:
+                        doubled = self._arrive(Kind.DUPLICATE, world, slot, sent, ~number)
+                        yield *doubled[:5], beaten.wrong + doubled[5]
                 if lossy and not process.answers:
                     lost = alone(Kind.LOSE, world, slot, ~number, lambda: acting.disconnected(sent))
                     yield lost[0], coordinator, lost[2], 1, 0, beaten.wrong + lost[5]
@@ -86,11 +90,11 @@ class Moves:
         return known[0], world[COORDINATOR], *known[2:]
 
     def _arrive(self, kind: Kind, world: World, slot: int, process: Process, number: int) -> Taken:
-        """The oldest request arrives; as a duplicate it stays on its way, as one that nobody waits for.
+        """The oldest request arrives; of a duplicate the connection breaks then, and its client asks again.
 
         ``number`` tells the process from all others.
         """
-        again = kind is Kind.DUPLICATE
+        breaks = kind is Kind.DUPLICATE
         coordinator, before = world[COORDINATOR], self._worlds.coordinators.parts[world[COORDINATOR]]
         if process.stale:
             return self._by_itself(kind, world, slot, number, lambda: self._acting.moved(process))
@@ -107,21 +111,23 @@ class Moves:
         place = (kind, world[SCRIPT], number, known.said, unsaid)
         told = self._told.get(place)
         if told is None:
-            told = self._told[place] = self._handled(world, slot, process, known.answer, unsaid, again=again)
-        return packed(kind, slot), known.after, told[0], 0, int(again), known.wrong + told[1]
+            told = self._told[place] = self._handled(
+                world, slot, process, known.answer, unsaid, breaks=breaks
+            )
+        return packed(kind, slot), known.after, told[0], 0, int(breaks), known.wrong + told[1]
 
     def _handled(
-        self, world: World, slot: int, process: Process, answer: Answer | None, unsaid: int, *, again: bool
+        self, world: World, slot: int, process: Process, answer: Answer | None, unsaid: int, *, breaks: bool
     ) -> tuple[int, Wrongs]:
         """The number of the process after its oldest request was handled, and what it breaks by the answer."""
         assert answer is not None
+        process = replace(process, misunderstood=process.misunderstood | unsaid)
+        if breaks:
+            lost = self._acting.disconnected(process)
+            return self.settled(world, slot, lost.after), lost.wrong
         (request, wanted), *rest = process.requests
-        process = replace(
-            process,
-            requests=((request, False), *rest) if again else tuple(rest),
-            answers=(*process.answers, (request, answer)) if wanted else process.answers,
-            misunderstood=process.misunderstood | unsaid,
-        )
+        answers = (*process.answers, (request, answer)) if wanted else process.answers
+        process = replace(process, requests=tuple(rest), answers=answers)
         wrong: Wrongs = ()
         if self._reduced and process.runs and not process.follows and self._is_quiet(world, slot, process):
             done = self._acting.answered(process)
@@ -130,7 +136,7 @@ class Moves:
 
     def _apart(self, world: World, slot: int) -> bool:
         """Whether it matters that a heartbeat which nobody asked for is on its way for a while."""
-        if not self._reduced or world[DUPLICATES]:
+        if not self._reduced:
             return True
         script = self._worlds.plan.script
         return world[SCRIPT] < len(script) and script[world[SCRIPT]].who == self._worlds.plan.slots[slot][0]

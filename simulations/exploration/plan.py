@@ -53,6 +53,8 @@ class Plan:
             raise NotExplorable(
                 "a scripted assignor answers by the number of an epoch; take uniform or range"
             )
+        if semantics is Semantics.KIP and any(member.assignors for member in scenario.members.values()):
+            raise NotExplorable("assignors that members bring are not explored; take uniform or range")
         self.scenario = scenario
         self.semantics = semantics
         self.script: tuple[Action, ...] = tuple(a for a in scenario.script if a.verb in KNOWN)

@@ -74,7 +74,7 @@ SENTENCES: Final = {
     StepKind.SESSION: "the session of {who} expires",
     StepKind.REBALANCE: "the rebalance timeout of {who} expires",
     StepKind.LOSE: "the connection of {who} breaks",
-    StepKind.DUPLICATE: "a request of {who} arrives, and will arrive again",
+    StepKind.DUPLICATE: "a request of {who} arrives, its connection breaks, and it asks again",
     StepKind.FAIL_OVER: "another broker takes the group over",
 }
 
@@ -154,7 +154,7 @@ class _Telling:
         match kind:
             case StepKind.ARRIVE | StepKind.DUPLICATE | StepKind.BEAT:
                 assert process is not None
-                if kind is StepKind.BEAT:
+                if not process.requests:
                     process = worlds.acting.beat(process).after
                 return () if process.stale else taking.handle(node, process.requests[0][0]).entries
             case StepKind.ASSIGNMENT:

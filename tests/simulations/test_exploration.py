@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.test import Client
 
 from groups.history.entries import Entry
 from groups.history.fold import replay
@@ -17,9 +18,11 @@ from groups.history.state import Semantics, initial_state
 from simulations import small_scenarios
 from simulations.assignors.scripted import ScriptedAssignor
 from simulations.coordinator.kafka import heartbeat
+from simulations.coordinator.outcome import Memory
 from simulations.coordinator.reconciliation import Reconciliation
 from simulations.exploration import Budgets, NotExplorable, explore
 from simulations.exploration.canonical import ranks, unjudged
+from simulations.exploration.coordinators import MEMORY
 from simulations.exploration.plan import Plan
 from simulations.exploration.search import Report, Search
 from simulations.exploration.trace import timeline
@@ -87,6 +90,7 @@ def test_every_world_is_seen_and_no_invariant_is_broken(
     [
         ("one-joins", KAFKA, Budgets(losses=1, timers=1, fail_overs=1)),
         ("one-joins", KIP, Budgets(losses=1, fail_overs=1)),
+        ("one-joins", KAFKA, Budgets(duplicates=1, losses=1)),
         ("member-dies", KAFKA, Budgets()),
     ],
 )
@@ -199,6 +203,7 @@ def test_expressions_are_resolved_and_topics_and_members_come_and_go(
 
 def test_no_field_of_a_world_is_left_unjudged() -> None:
     assert unjudged() == []
+    assert MEMORY.keys() == {field.name for field in fields(Memory)}
 
 
 def test_it_stops_at_its_bound_and_says_so() -> None:
@@ -215,6 +220,9 @@ def test_what_cannot_be_walked_is_named() -> None:
     scripted = replace(scenario.settings, scripted=ScriptedAssignor(targets={}))
     with pytest.raises(NotExplorable, match="scripted assignor"):
         explore(replace(scenario, settings=scripted))
+    brings = {name: replace(member, assignors=("range",)) for name, member in scenario.members.items()}
+    with pytest.raises(NotExplorable, match="assignors that members bring"):
+        explore(replace(scenario, members=brings), KIP)
 
 
 def test_the_command_reports_and_writes_a_timeline_of_each_violation(
@@ -237,6 +245,25 @@ def test_the_command_reports_and_writes_a_timeline_of_each_violation(
     assert trace[0] == "join A"
     lines = (tmp_path / "one_holder.jsonl").read_text("utf-8").splitlines()
     assert Entry.from_json(json.loads(lines[-1])).payload["invariant"] == "one_holder"
+
+
+@pytest.mark.django_db
+def test_a_trace_opens_on_the_board_and_tells_what_breaks(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str], client: Client
+) -> None:
+    mistaken_gift(monkeypatch)
+    with pytest.raises(CommandError):
+        call_command(
+            "explore", "two-join", "--duplicates", "1", "--max-states", "2500", "--out", str(tmp_path)
+        )
+    capsys.readouterr()
+    call_command("timeline", "add", str(tmp_path / "one_holder.jsonl"))
+    stored = json.loads(capsys.readouterr().out)
+    assert (stored["title"], stored["group"]) == ("one_holder", "two-join")
+    call_command("timeline", "show", stored["id"], "--format", "frames")
+    frames = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert len(frames) == stored["entries"]
+    assert client.get(f"/t/{stored['id']}").status_code == 200
 
 
 @pytest.mark.parametrize(

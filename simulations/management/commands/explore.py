@@ -39,7 +39,7 @@ class Command(BaseCommand):
         parser.add_argument("--losses", metavar="N", help="connections that break; default: 0")
         parser.add_argument("--fail-overs", metavar="N", help="coordinators that are replaced; default: 0")
         parser.add_argument("--timers", metavar="N", help="timeouts of members that live; default: 0")
-        parser.add_argument("--duplicates", metavar="N", help="requests that arrive twice; default: 0")
+        parser.add_argument("--duplicates", metavar="N", help="requests that are asked again; default: 0")
         parser.add_argument("--out", metavar="FOLDER", help="write the entries of each violation's trace")
 
     def handle(self, *_args: Any, **options: Any) -> None:
