@@ -225,9 +225,7 @@ class GroupChecks:
             case 8:
                 self._assignment(entry, name, value)
             case 16:
-                matched = frozenset(value["topics"]) if value is not None else frozenset()
-                self._topics.matched[key["regularExpression"]] = matched
-                self._topics.resolved[key["regularExpression"]] = entry.sequence
+                self._topics.matches(key["regularExpression"], value and value["topics"], entry.sequence)
                 self.targets.subscriptions_changed()
 
     def _group_epoch(self, entry: Entry, value: Mapping[str, Any] | None) -> None:

@@ -77,6 +77,14 @@ class Topics:
                 self.ids[name], self.counts[name] = topic["id"], topic["partitions"]
                 self.names[topic["id"]] = name
 
+    def matches(self, regex: str, topics: Iterable[str] | None, sequence: int) -> None:
+        """An entry tells what an expression matches; ``None``: nobody has it any more, and who comes with it is to wait."""
+        if topics is None:
+            self.matched.pop(regex, None)
+            self.resolved.pop(regex, None)
+        else:
+            self.matched[regex], self.resolved[regex] = frozenset(topics), sequence
+
     def of(self, member: Member) -> frozenset[str]:
         """The topics that a member subscribes to, by name or by its expression."""
         return member.names | self.matched.get(member.regex, frozenset())

@@ -22,6 +22,10 @@ epochs, byte by byte), and puts the broker's own request log and its log segment
 same records, one by one, the order of lists inside them included. What is taken from the recording, as nobody but the
 broker could know it, stands in [Ask what Kafka would do](../how-to/ask-what-kafka-would-do.md#what-is-taken-from-the-recording).
 
+What agrees need not be right. Where a coordinator's own fault was seen on the broker, the simulated one has it, too:
+`regex-unresolved-joiner` and `regex-unresolved-nothing` mean partitions for a member that does not subscribe to their topic,
+so that nobody has them until the next group epoch (the case study `released-unresolved-regex` tells it).
+
 This page is made from the tests' own tables (`python -m tests.broker.conformance_page`); "agrees" is what the test demands.
 """
 

@@ -164,3 +164,45 @@ def _(group: Group) -> None:
     group.beat("B", subscribedTopicRegex="")
     group.settle("A", "B")
     group.describe()
+
+
+@exchange(
+    ABOUT,
+    "regex-unresolved-joiner",
+    "Who joins with an expression that nobody has resolved while a target is due gets topics that it does not subscribe to",
+)
+def _(group: Group) -> None:
+    group.topic("foo", 4)
+    group.topic("bar", 2)
+    group.at_once()
+    group.join("A", ["foo"])
+    group.join("B", ["foo"])
+    group.settle("A", "B")
+    group.leave("B")
+    # The leave computed no target, so this heartbeat does, and it raises no epoch.
+    group.join("C", None, subscribedTopicRegex=_regex(group, "[.]ba.?"))
+    group.pause(RESOLVED_S)
+    group.describe()
+    group.settle("A", "C")
+
+
+@exchange(
+    ABOUT,
+    "regex-unresolved-nothing",
+    "The same with an expression that matches nothing: partitions are nobody's until the next group epoch",
+)
+def _(group: Group) -> None:
+    group.topic("foo", 4)
+    group.at_once()
+    group.join("A", ["foo"])
+    group.join("B", ["foo"])
+    group.settle("A", "B")
+    group.leave("B")
+    group.join("C", None, subscribedTopicRegex=_regex(group, "[.]none"))
+    group.pause(RESOLVED_S)
+    group.settle("A", "C")
+    group.alive(2, "A", "C")
+    group.describe()
+    group.join("D", ["foo"])
+    group.settle("A", "C", "D")
+    group.describe()
