@@ -139,7 +139,9 @@ class ClientChecks:
         else:
             # Who has lost something has lost everything, also what it was told of after the loss was decided.
             self._own(who, set() if payload["callback"] == rules.LOST else owned - partitions)
-            if payload["callback"] != rules.LOST:
+            if payload["callback"] == rules.LOST:
+                self._revoked.pop(who, None)
+            else:
                 self._revoked.setdefault(who, set()).update(partitions)
             for partition in partitions:
                 self._given_up[who, partition] = entry
@@ -161,7 +163,9 @@ class ClientChecks:
         self._calling[who] = entry
         if callback != rules.ASSIGNED:
             return
-        self._revoked.pop(who, None)
+        if who not in self._thrown_out:
+            # Else a loss was decided before this, which still names what was owned then.
+            self._revoked.pop(who, None)
         self._has_others(entry, partitions)
         member = self._known(who)
         if member is not None:

@@ -285,6 +285,28 @@ def test_a_removed_client_that_does_not_know_yet_is_measured_and_no_violation() 
     assert shown(log) == []
 
 
+def gives_up_takes_and_loses(log: Log, *, leaves_last: bool) -> None:
+    """A gives up foo-1, is handed an assignment that adds nothing, and loses both; it leaves before or after that."""
+    log.callback("A", "on_partitions_revoked", "start", [1])
+    log.callback("A", "on_partitions_revoked", "end", [1])
+    if not leaves_last:
+        log.heartbeat("A", -1)
+    log.callback("A", "on_partitions_assigned", "start", [])
+    log.callback("A", "on_partitions_assigned", "end", [])
+    if leaves_last:
+        log.heartbeat("A", -1)
+    log.callback("A", "on_partitions_lost", "start", [0, 1])
+
+
+def test_a_loss_names_what_was_there_as_it_was_decided_whatever_is_handed_over_until_it_is_told() -> None:
+    log = group()
+    gives_up_takes_and_loses(log, leaves_last=False)
+    assert shown(log) == []
+    log = group()
+    gives_up_takes_and_loses(log, leaves_last=True)
+    assert [violation.invariant for violation in shown(log)] == ["callbacks"]
+
+
 @pytest.mark.parametrize("semantics", ["kip", "kafka"])
 @pytest.mark.parametrize("name", studies.names())
 def test_no_case_study_breaks_an_invariant_and_those_that_end_quiet_converge(

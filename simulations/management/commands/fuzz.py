@@ -57,6 +57,9 @@ class Command(BaseCommand):
         try:
             for answer in self.on_spark(options["spark"]) if options["spark"] else self.here():
                 total.add(answer)
+                for found in answer.found:
+                    says = f"Seed {found.seed} in {found.semantics} breaks {found.broken.invariant}"
+                    self.stderr.write(f"{says}: {found.broken.says}")
                 if time.monotonic() - told_s >= 1 or total.runs == wanted:
                     told_s = time.monotonic()
                     self.stderr.write(progress(total, wanted, told_s - begun_s))
