@@ -169,22 +169,25 @@ def _range_order(
 def _uniform_order(
     assigned: Mapping[str, Sequence[int]], spec: GroupSpec, member: MemberSpec, *, homogeneous: bool
 ) -> dict[str, tuple[int, ...]]:
-    """A changed member's maps: old topics put, emptied ones removed, then one ``computeIfAbsent`` per gain."""
-    old = {topic_id: numbers for topic_id, numbers in member.owned.items() if topic_id in member.topics}
-    if same_partitions(old, assigned):
-        return {topic_id: tuple(numbers) for topic_id, numbers in old.items() if numbers}
-    topics = HashOrder.with_capacity(uuid_hash, len(member.owned), old)
+    """A changed member's maps: all old topics put, emptied ones removed, then one ``computeIfAbsent`` per gain.
+
+    A topic that the member may not have any more is of the old ones, too: to take it away is a change, and the table
+    was made for it (``AssignorHelpers.deepCopyAssignment``).
+    """
+    if same_partitions(member.owned, assigned):
+        return {topic_id: tuple(numbers) for topic_id, numbers in member.owned.items() if numbers}
+    topics = HashOrder.with_capacity(uuid_hash, len(member.owned), member.owned)
     partitions: dict[str, HashOrder[int]] = {}
-    for topic_id, numbers in old.items():
+    for topic_id, numbers in member.owned.items():
         kept = HashOrder.set_copy(int_hash, numbers)
         for number in set(numbers).difference(assigned.get(topic_id, ())):
             kept.remove(number)
-        partitions[topic_id] = kept
-        if not len(kept):
+        if len(kept):
+            partitions[topic_id] = kept
+        else:
             topics.remove(topic_id)
-            del partitions[topic_id]
     for topic_id, numbers in assigned.items():
-        had = frozenset(old.get(topic_id, ()))
+        had = frozenset(member.owned.get(topic_id, ()))
         for number in numbers:
             if number in had:
                 continue

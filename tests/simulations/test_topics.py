@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from groups.wire.metadata_hash import group_hash, topic_hash
+from simulations.assignors.broker_order import in_memory_target
 from simulations.coordinator.image import Image, ImageTopic
 from tests.simulations.broker import BAR, FOO, Broker
 
@@ -106,3 +107,18 @@ def test_a_leave_takes_the_new_image_for_its_hash() -> None:
     broker.grow("bar", 9)
     broker.heartbeat("A", -1)
     assert broker.last.records[-1]["value"]["metadataHash"] == broker.shard.image.metadata_hash(("bar",))
+
+
+def test_what_is_left_after_a_topic_is_deleted_stands_in_the_table_that_was_made_for_all() -> None:
+    # Their order is one in the table of four topics, another in one made for three, and a third before.
+    kept, gone = "oGYZcO8_bfAUje1-ijSIjQ", "hzdvB7y4Eof9yMA4j-iBww"
+    first, last = "OWyrO4DSf1jfERo7PfJFrQ", "3w5zN0IME_j11A9s4HnRuQ"
+    broker = Broker(assignment_interval_ms=0)
+    for name, topic_id in (("a", kept), ("b", gone), ("c", last), ("d", first)):
+        broker.create(name, topic_id, 1)
+    broker.join("A", "a", "b", "c", "d")
+    assert list(in_memory_target(broker.group.target["A"])) == [kept, gone, last, first]
+    broker.delete("b")
+    broker.heartbeat("A", 2)
+    (target,) = [record["value"] for record in broker.last.records if record["type"] == 7]
+    assert [topic["topicId"] for topic in target["topicPartitions"]] == [first, kept, last]
