@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from groups.history.classic_state import ClassicGroup
 from groups.history.consumer_state import fresh_consumer_group
+from groups.history.epoch_map import EpochMap
 from groups.history.fields import integer
 from groups.history.modern_state import (
     LEAVE_GROUP_MEMBER_EPOCH,
@@ -178,19 +179,27 @@ def moved(state: State, old: ModernMember, new: ModernMember) -> State:
         (*old.assigned, *old.pending_revocation, *new.assigned, *new.pending_revocation)
     )
     for topic_id in topic_ids:
-        held = dict(epochs.get(topic_id, {}))
-        for part in (old.assigned, old.pending_revocation):
-            for partition in part.get(topic_id, ()):
-                if held.get(partition) == old.epoch:
-                    del held[partition]
+        known = epochs.get(topic_id, {})
+        held = (known if isinstance(known, EpochMap) else EpochMap(known)).edited()
+        left = {
+            partition
+            for part in (old.assigned, old.pending_revocation)
+            for partition in part.get(topic_id, ())
+            if held.get(partition) == old.epoch
+        }
         for part in (new.assigned, new.pending_revocation):
             for partition in part.get(topic_id, ()):
                 before = held.get(partition)
+                if partition in left:
+                    left.discard(partition)
+                    before = None
                 if before is not None:
                     state = _overtaken(state, topic_id, partition, before, new)
-                held[partition] = new.epoch if before is None else max(before, new.epoch)
-        if held:
-            epochs[topic_id] = held
+                held.put(partition, new.epoch if before is None else max(before, new.epoch))
+        for partition in left:
+            held.remove(partition)
+        if now := held.done():
+            epochs[topic_id] = now
         else:
             epochs.pop(topic_id, None)
     return with_modern(state, replace(state.modern, partition_epochs=epochs))
