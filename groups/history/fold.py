@@ -18,6 +18,7 @@ from groups.history.record_types import (
     CLASSIC_GROUP,
     CONSUMER_TYPES,
     CURRENT_ASSIGNMENT,
+    MEMBER_METADATA,
     OFFSET_TYPES,
     SHARE_TYPES,
     STREAMS_TYPES,
@@ -64,6 +65,8 @@ def replay_record(state: State, record: Mapping[str, Any]) -> State:
     after = consumer.replay_record(state, record_type, key, value)
     if record_type == CURRENT_ASSIGNMENT:
         after = volatile.after_current_assignment(after, str(key["memberId"]))
+    elif record_type == MEMBER_METADATA and value is None:
+        after = volatile.after_member_removed(after, str(key["memberId"]))
     return after
 
 

@@ -268,7 +268,7 @@ def _client(_member_id: str, client: Client) -> Frame:
     }
     if client.cut:
         new["cut"] = list(client.cut)
-    for name in ("paused", "fenced", "clock_ms", "computing"):
+    for name in ("killed", "paused", "fenced", "clock_ms", "computing"):
         if value := getattr(client, name):
             new[name] = value
     return new

@@ -87,6 +87,8 @@ class Client:
     revoking: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     calling: str | None = None
     heartbeat_ms: int | None = None
+    killed: bool = False
+    """Its process is gone, and the coordinator still counts it among the members."""
     paused: bool = False
     cut: tuple[str, ...] = ()
     """Whom nothing passes to any more: brokers, or ``ANYBODY``."""

@@ -143,7 +143,9 @@ def replay_fault(state: State, entry: Entry) -> State:
     payload = entry.payload
     fault, member_id, peer = payload["fault"], text(payload.get("member")), text(payload.get("peer"))
     if fault in LOST_PROCESSES and member_id is not None and state.clients is not None:
-        return replace(state, clients=_without(state.clients, member_id))
+        clients = _without(state.clients, member_id)
+        is_member = member_id in state.modern.members
+        return replace(state, clients={**clients, member_id: Client(killed=True)} if is_member else clients)
     if fault == "fail_over":
         phase = replace(state.classic, phase=None) if state.classic.phase is not None else state.classic
         timers: Mapping[str, Timers] | None = {} if state.timers is not None else None
@@ -195,7 +197,7 @@ def _heard(client: Client | None, now_ms: int) -> Client:
     if client is None:
         return Client(heartbeat_ms=now_ms)
     cut = tuple(peer for peer in client.cut if peer != ANYBODY) if client.cut else ()
-    return replace(client, heartbeat_ms=now_ms, cut=cut)
+    return replace(client, heartbeat_ms=now_ms, cut=cut, killed=False)
 
 
 def _asked_to_compute(state: State, member_id: str) -> State:
@@ -276,6 +278,14 @@ def after_current_assignment(state: State, member_id: str) -> State:
     if still == client.revoking:
         return state
     return replace(state, clients={**(state.clients or {}), member_id: replace(client, revoking=still)})
+
+
+def after_member_removed(state: State, member_id: str) -> State:
+    """Of a process that is gone there is nothing more to tell once the coordinator knows, too."""
+    client = (state.clients or {}).get(member_id)
+    if client is None or not client.killed:
+        return state
+    return replace(state, clients=_without(state.clients or {}, member_id))
 
 
 def told_assignment(state: State, body: Fields) -> Partitions | None:

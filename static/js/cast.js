@@ -33,6 +33,9 @@ export class Cast {
   /** @type {Map<string, string>} */
   #names = new Map();
 
+  /** Members whose lane is their own, since the one that it would be had somebody in it. @type {Map<string, string>} */
+  #apart = new Map();
+
   /** @param {{id: string, name: string}[]} [cast] in order of joining */
   constructor(cast = []) {
     this.meet(cast);
@@ -51,6 +54,28 @@ export class Cast {
     for (const id of Object.keys(frame.members)) {
       if (!this.#names.has(id)) this.meet([{ id, name: id }]);
     }
+    this.#part(frame);
+  }
+
+  /**
+   * A process that restarts under another id joins while the coordinator still counts the first one: two members
+   * at once, and a lane has room for one.
+   *
+   * @param {Frame} frame
+   */
+  #part(frame) {
+    /** @type {Map<string, string>} */
+    const taken = new Map();
+    for (const id of Object.keys(frame.members)) {
+      const key = this.#keyOf(id);
+      if (taken.has(key) && this.name(id) !== key) this.#apart.set(id, this.name(id));
+      else taken.set(key, id);
+    }
+  }
+
+  /** @param {string} id */
+  #keyOf(id) {
+    return this.#apart.get(id) ?? laneKey(this.name(id));
   }
 
   /** The short name of a member. @param {string} id */
@@ -60,7 +85,7 @@ export class Cast {
 
   /** @param {string} id @returns {Lane} */
   lane(id) {
-    return this.#lane(laneKey(this.name(id)));
+    return this.#lane(this.#keyOf(id));
   }
 
   /** Whether an actor is a member. @param {string | null | undefined} id @returns {id is string} */

@@ -31,6 +31,7 @@ export function hardshipsOf(frame, member) {
   if (client.fenced) {
     found.push({ says: 'Fenced: gives up all it has and joins again', kafka: client.fenced, bad: true });
   }
+  if (client.killed) found.push({ says: 'Killed, and still a member', kafka: 'its session runs out', bad: false });
   if (client.paused) found.push({ says: 'Stands still', kafka: 'the process is paused: it sends and hears nothing', bad: false });
   if (client.cut?.length) {
     const whom = client.cut.includes(ANYBODY) ? '' : ` from ${client.cut.join(', ')}`;

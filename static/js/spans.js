@@ -7,7 +7,7 @@
  * @typedef {import('./types').Span} Span
  * @typedef {import('./cast.js').Cast} Cast
  * @typedef {{from: number, to: number | null, from_ms: number, to_ms: number | null}} Stretch
- * @typedef {'paused' | 'cut' | 'fenced' | 'outside'} HardKind
+ * @typedef {'killed' | 'paused' | 'cut' | 'fenced' | 'outside'} HardKind
  */
 
 import { stillReads } from './hardships.js';
@@ -126,6 +126,7 @@ export class Spans {
     for (const [member, client] of Object.entries(frame.clients ?? {})) {
       /** @type {HardKind[]} */
       const kinds = [];
+      if (client.killed) kinds.push('killed');
       if (client.paused) kinds.push('paused');
       if (client.cut?.length) kinds.push('cut');
       if (client.fenced) kinds.push('fenced');

@@ -68,6 +68,7 @@ export interface ClientFrame {
   revoking?: Partitions | null;
   heartbeat_ms?: number | null;
   /** Only while it is so. */
+  killed?: boolean;
   paused?: boolean;
   cut?: string[];
   fenced?: string;

@@ -101,6 +101,7 @@ export function memberSays(frame, member, label) {
 
   if (isClassic(frame)) return plain(...classicSays(frame, member));
   if (going.length) return plain(`Giving up ${list(going.map(label))}`, 'Giving up');
+  if (frame.clients?.[member]?.killed) return plain('Nobody is there', 'Killed');
   if (frame.clients?.[member]?.fenced) return plain('Does not belong here any more', 'Fenced');
   if (epoch === -1 || epoch === -2) return plain(epoch === -2 ? 'Left for now, keeps its place' : 'Left', 'Left');
   if (epoch === 0) {

@@ -6,7 +6,7 @@ from typing import Any
 
 from groups.history.entries import Kind
 from tests.history.logs import Log
-from tests.history.test_causes import two_members
+from tests.history.test_causes import R, two_members
 from tests.history.test_troubles import fault, found, refused, says, verdict
 
 NEW_FOO = "ICAgICAgICAgICAgICAgIA"
@@ -30,6 +30,15 @@ def test_a_member_stands_still_until_it_goes_on() -> None:
     assert client(log)["paused"] is True
     log.fault("resume", "B")
     assert "paused" not in client(log)
+
+
+def test_a_killed_member_is_told_as_long_as_it_is_counted() -> None:
+    log = two_members()
+    log.heartbeat("B", 3)
+    log.fault("kill", "B")
+    assert client(log) == {"owned": {}, "calling": None, "revoking": {}, "heartbeat_ms": None, "killed": True}
+    log.write(*R.leave("B", 4))
+    assert "B" not in log.frame()["clients"]
 
 
 def test_a_member_that_is_cut_off_is_so_until_it_is_heard_of() -> None:

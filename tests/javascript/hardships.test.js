@@ -57,6 +57,15 @@ test('a static member took the place of the one before it, a restarted one of no
   assert.equal(replacedBy(frame, 'B~2', cast), null);
 });
 
+test('a restarted process has a lane of its own while the one before it is still a member', () => {
+  const cast = new Cast([{ id: 'C', name: 'C' }, { id: 'C~2', name: 'C~2' }, { id: 'C~3', name: 'C~3' }]);
+  const frame = (...members) => ({ ...FRAME, members: Object.fromEntries(members.map((id) => [id, { assigned: {} }])) });
+  cast.meetFrame(frame('C', 'C~2'));
+  assert.deepEqual([cast.lane('C').key, cast.lane('C~2').key], ['C', 'C~2']);
+  cast.meetFrame(frame('C~3'));
+  assert.equal(cast.lane('C~3').key, 'C');
+});
+
 test('a violation has its members, its partitions and what proves it', () => {
   const finding = { kind: 'violation', says: 'x', invariant: 'one_holder', at: 9, sequences: [4, 9], members: ['A'], partitions: { foo: [1] }, certain: true };
   assert.deepEqual(violationsOf({ findings: [finding, { ...finding, kind: 'moves' }] }), [

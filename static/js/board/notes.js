@@ -103,7 +103,9 @@ export function noteOf(frame, member, views, cast, labels) {
   for (const [whom, keys] of blocks) {
     lines.push(h('span', { class: 'w' }, 'Blocks ', disc(cast, whom), ` on ${list(keys.map(label))}`));
   }
-  if (blocks.size) {
+  const killed = frame.clients?.[member]?.killed;
+  if (killed) lines.push(h('span', {}, 'Its place is kept until its session ends'));
+  else if (blocks.size) {
     const { rebalance } = deadlines(frame, member);
     if (!givingUp(frame, member).length && state.epoch !== -2) lines.push(h('span', {}, 'Learns it at its next heartbeat'));
     else if (rebalance) lines.push(h('span', {}, `${duration(rebalance.ms)} left to let go`));

@@ -9,10 +9,10 @@
 import { s, text } from '../dom.js';
 import { duration } from '../words.js';
 
-const MEANS = { paused: 'stands still', cut: 'is cut off', fenced: 'fenced, until it joins again', outside: 'no member, and still reads' };
+const MEANS = { killed: 'killed, and still a member', paused: 'stands still', cut: 'is cut off', fenced: 'fenced, until it joins again', outside: 'no member, and still reads' };
 
 /** What a member suffers at once lies apart. */
-const OFFSET = { outside: 0, fenced: 0, paused: 3, cut: 3 };
+const OFFSET = { killed: 0, outside: 0, fenced: 0, paused: 3, cut: 3 };
 
 /** @param {Scale} at @param {Spans['hard'][number]} stretch @param {number} y @param {number} left */
 export function hardship(at, { kind, from, to, from_ms, to_ms }, y, left) {
