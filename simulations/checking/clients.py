@@ -110,7 +110,7 @@ class ClientChecks:
             new = self._group.members.get(who)
             if new is not None and old is not None and new.epoch > 0 and who in self.owned:
                 gone = set(self._topics.named(old.held() - new.held())) & self.owned[who]
-                unsaid = {partition for partition in gone if self._unsaid(entry, who, partition)}
+                unsaid = {partition for partition in gone if self._unsaid(who, partition)}
                 self._misunderstood |= {(who, partition) for partition in unsaid}
                 kept = rules.still_owns(who, gone - unsaid, self.owned[who])
                 self._wrong(kept, (old.wrote, entry.sequence), who)
@@ -177,13 +177,13 @@ class ClientChecks:
             self._began[who, partition] = None
         self._compare(who)
 
-    def _unsaid(self, entry: Entry, who: str, partition: Partition) -> bool:
+    def _unsaid(self, who: str, partition: Partition) -> bool:
         """Whether the heartbeat that the unit answers was sent before its client had begun with the partition."""
         asked = self._group.last_asked
         if asked is None or asked.entry.actor != who or (who, partition) not in self._began:
             return False
         began_ms = self._began[who, partition]
-        return began_ms is None or began_ms >= entry.at_ms - self.travel_ms
+        return began_ms is None or began_ms >= asked.entry.at_ms - self.travel_ms
 
     def _has_others(self, entry: Entry, partitions: set[Partition]) -> None:
         who, both = entry.actor, dict[str, list[Partition]]()

@@ -176,6 +176,7 @@ _ALL: Final = (
         number="G.2 #22",
         says="Callbacks do not overlap; revoked and lost is what was owned, assigned what was not; lost comes only after a refusal or a leave.",
         source="`ConsumerRebalanceListener`",
+        apart="Lost is also what was given up since the last assignment that was handed over before the refusal or the leave: 4.3.1 clears it only then.",
     ),
     Invariant(
         name="given_up_is_left_alone",

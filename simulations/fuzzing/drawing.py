@@ -60,14 +60,11 @@ def document_of(seed: int, semantics: Semantics | str, presets: Sequence[str] = 
     topics = _topics(random, racks=racks)
     delay_ms = list(random.choice(DELAYS_MS if preset is Preset.CALM else DELAYS_MS[:-1]))
     interval_ms = random.choice(HEARTBEAT_INTERVALS_MS)
-    session_ms = max(random.choice(SESSION_TIMEOUTS_MS), least_session_timeout_ms(interval_ms, delay_ms[1]))
+    session_ms = random.choice(SESSION_TIMEOUTS_MS)
     config: Document = {"session_timeout_ms": session_ms, "heartbeat_interval_ms": interval_ms}
     for key, values in GROUP_CONFIGS_MS.items():
         config[f"min_{key}"], config[f"max_{key}"] = min(*values, interval_ms), max(*values, 5_000)
     members = _members(random, tuple(topics), racks=racks)
-    for member in members.values():
-        least_ms = least_rebalance_timeout_ms(member["callback_ms"], interval_ms, delay_ms[1])
-        member["rebalance_timeout_ms"] = max(member["rebalance_timeout_ms"], least_ms)
     if rules is Semantics.KAFKA:
         config["assignment_interval_ms"] = random.choice(ASSIGNMENT_INTERVALS_MS)
     else:
@@ -89,6 +86,12 @@ def document_of(seed: int, semantics: Semantics | str, presets: Sequence[str] = 
         "script": script,
         "seed": seed,
     }
+    travel_ms = delay_ms[1] + document["replication_ms"]
+    session_ms = max(session_ms, least_session_timeout_ms(interval_ms, travel_ms))
+    config["session_timeout_ms"] = session_ms
+    for member in members.values():
+        least_ms = least_rebalance_timeout_ms(member["callback_ms"], interval_ms, travel_ms)
+        member["rebalance_timeout_ms"] = max(member["rebalance_timeout_ms"], least_ms)
     bounds = Bounds(
         session_timeout_ms=session_ms,
         heartbeat_interval_ms=interval_ms,

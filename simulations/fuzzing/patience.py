@@ -25,7 +25,10 @@ def patience_of(scenario: Scenario) -> int:
 
 
 def least_rebalance_timeout_ms(callback_ms: int, heartbeat_interval_ms: int, travel_ms: int) -> int:
-    """Long enough for a member to hear that it is to give up, to do so, and to say it, once behind another callback."""
+    """Long enough for a member to hear that it is to give up, to do so, and to say it, once behind another callback.
+
+    ``travel_ms`` is a message's way, and what it waits for replicas: an automatic commit comes before the callback.
+    """
     return 2 * callback_ms + 4 * travel_ms + heartbeat_interval_ms
 
 
@@ -40,7 +43,8 @@ def can_rest(scenario: Scenario) -> bool:
     A member that is always late is thrown out, comes back and is thrown out again for ever: that is no mistake of the
     simulator. So at the end nobody may stand still or be slower than its timeouts allow, and the network must be whole.
     """
-    interval_ms, travel_ms = scenario.settings.heartbeat_interval_ms, scenario.network.delay_ms[1]
+    interval_ms = scenario.settings.heartbeat_interval_ms
+    travel_ms = scenario.network.delay_ms[1] + scenario.replication_ms
     if scenario.settings.session_timeout_ms < least_session_timeout_ms(interval_ms, travel_ms):
         return False
     callbacks_ms = {name: member.callback_ms for name, member in scenario.members.items()}
