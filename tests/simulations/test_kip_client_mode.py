@@ -165,6 +165,18 @@ def test_another_is_picked_when_the_time_is_over_and_the_first_is_not_fenced() -
     assert group.heartbeat("a", 0).compute, "a time that was over already changes nothing"
 
 
+def test_who_begins_before_it_is_asked_again_has_no_more_time_than_who_was_asked() -> None:
+    group = Group()
+    asked(group, "a")
+    group.expire(COMPUTE, "a")
+    assert group.shard.memory.chosen is not None
+    assert not group.shard.memory.chosen.told, "its turn has come again"
+    group.prepare("a", 0)
+    assert group.last.timers == (TimerStart(timer=COMPUTE, member_id="a", length_ms=300_000),)
+    group.prepare("a", 0)
+    assert not group.last.timers, "a second request does not buy time"
+
+
 @pytest.mark.parametrize("goes", ["leaves", "expires", "is fenced"])
 def test_another_is_picked_when_the_one_that_computes_goes(goes: str) -> None:
     group = Group()

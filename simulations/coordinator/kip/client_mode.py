@@ -5,8 +5,9 @@ out at X, installed as the target of X, and then X+1 wants a target of its own.
 
 Where the text leaves something open:
 
-* *How often the member is asked.* In each answer until it prepares; its time counts from the first of them. An answer
-  that is lost costs a heartbeat then, and not the whole rebalance timeout.
+* *How often the member is asked.* In each answer until it prepares; its time counts from the first of them, or from
+  when it prepares if it does so unasked. An answer that is lost costs a heartbeat then, and not the whole rebalance
+  timeout.
 * *An assignment of an epoch that was not handed out* is an ``INVALID_ASSIGNMENT``: there is nothing to check it by.
 * *An assignor's error.* Every member is told of it; that some partitions are given to nobody is no mistake then.
 
@@ -62,8 +63,11 @@ def asked(
     if chosen.told:
         return asking
     memory = replace(outcome.memory or context.memory, chosen=replace(chosen, told=True))
-    start = TimerStart(timer=COMPUTE, member_id=member.member_id, length_ms=member.rebalance_timeout_ms)
-    return replace(asking, memory=memory, timers=(*asking.timers, start))
+    return replace(asking, memory=memory, timers=(*asking.timers, _time_of(member)))
+
+
+def _time_of(member: ConsumerMember) -> TimerStart:
+    return TimerStart(timer=COMPUTE, member_id=member.member_id, length_ms=member.rebalance_timeout_ms)
 
 
 def expired(context: Context, member_id: str | None) -> Outcome[None]:
@@ -94,7 +98,9 @@ def prepare(context: Context, request: PrepareAssignment) -> Outcome[PrepareAnsw
     memory = replace(
         context.memory, chosen=replace(chosen, assignor=wanted.name, told=True, group=group, offers=offers)
     )
-    return Outcome(answer=PrepareAnswer(assignor=wanted.name, group=group), memory=memory)
+    # Who was asked by an earlier coordinator, or in an earlier turn, begins before it is asked now.
+    timers = () if chosen.told else (_time_of(context.group.members[chosen.member_id]),)
+    return Outcome(answer=PrepareAnswer(assignor=wanted.name, group=group), timers=timers, memory=memory)
 
 
 def install(context: Context, request: InstallAssignment) -> Outcome[InstallAnswer]:
