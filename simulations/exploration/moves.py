@@ -168,6 +168,10 @@ class Moves:
             process = self._acting.beat(process).after
         return self._acting.moved(process).after if process.requests else process
 
+    def is_outdated(self, script: int, number: int) -> bool:
+        """Whether it was asked before what this process is when the coordinator has moved."""
+        return (script, number) in self._outdated
+
     def outdated(self, world: World, slot: int, number: int) -> int:
         """The process when the coordinator has moved."""
         place = (world[SCRIPT], number)

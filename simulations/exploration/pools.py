@@ -44,6 +44,9 @@ class Pool(Generic[T]):
     def __init__(self, key: Key[T]) -> None:
         self.parts: list[T] = []
         self.masks: list[int] = []
+        self.own: list[int] = []
+        """Number of each part's form with each epoch as its rank among the part's own: the same in all forms of a world."""
+        self._own: dict[Hashable, int] = {}
         self.forms = AllForms(self)
         self._key = key
         self._numbers: dict[Hashable, int] = {}
@@ -62,6 +65,7 @@ class Pool(Generic[T]):
             number = self._numbers[key] = len(self.parts)
             self.parts.append(part)
             self.masks.append(seen.mask)
+            self.own.append(self._own.setdefault(self._key(part, ranks(seen.mask)), len(self._own)))
         return number
 
     def canonical(self, number: int, mask: int) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -25,9 +26,23 @@ class Script:
 
     def __init__(self, worlds: Worlds) -> None:
         self._worlds = worlds
+        self.taken: set[Hashable] = set()
+        """Places (``place``) at which the next line was taken."""
+
+    def place(self, world: World) -> Hashable:
+        """What of a world decides what its next line does."""
+        action = self._worlds.plan.script[world[SCRIPT]]
+        if action.verb in OF_TOPICS:
+            return "line", world[SCRIPT], world[COORDINATOR]
+        if action.verb is Verb.FAIL_OVER:
+            return "line", world[SCRIPT], world[COORDINATOR], world[PROCESSES:]
+        slots = self._worlds.plan.slots_of[action.who]
+        image = world[COORDINATOR] if action.verb is Verb.COMMIT else UNBORN
+        return "line", world[SCRIPT], image, *(world[PROCESSES + slot] for slot in slots)
 
     def take(self, world: World) -> tuple[World, Wrongs]:
         """The next line, now."""
+        self.taken.add(self.place(world))
         action = self._worlds.plan.script[world[SCRIPT]]
         world = (*world[:SCRIPT], world[SCRIPT] + 1, *world[SCRIPT + 1 :])
         if action.verb in OF_TOPICS:

@@ -138,6 +138,15 @@ class Worlds:
             *[of_processes[number] for number in world[PROCESSES:]],
         )
 
+    def owner(self, world: World) -> int:
+        """A number that all worlds of one form share; it tells who walks them where an exploration is shared out."""
+        own = self.processes.own
+        found = self.coordinators.own[world[COORDINATOR]] + sum(world[SCRIPT:PROCESSES])
+        for number in world[PROCESSES:]:
+            # Of the golden ratio: neighbours come to lie apart.
+            found = (found * 2654435769 + (own[number] if number != UNBORN else 0)) & 0xFFFFFFFF
+        return found >> 8
+
     def converged(self, world: World) -> bool:
         """Whether all that lives has come to rest where the group wants it."""
         if world[SCRIPT] < len(self.plan.script):
@@ -179,6 +188,38 @@ class Worlds:
         yield from self._of_coordinator(world)
         if self._restarts:
             yield from self._of_followed(world)
+
+    def untaken(self, world: World) -> list[Hashable]:
+        """What a step from here would do for the first time; nothing new comes of the others."""
+        coordinator, script, losses, duplicates = world[:TIMERS]
+        places = [
+            (coordinator, script, number, losses > 0, duplicates > 0)
+            for number in world[PROCESSES:]
+            if number != UNBORN
+        ]
+        missing: list[Hashable] = [place for place in places if place not in self._known]
+        if script < len(self.plan.script) and (line := self.script.place(world)) not in self.script.taken:
+            missing.append(line)
+        if coordinator not in self._offers:
+            missing.append(coordinator)
+        else:
+            for _, slot, what, _ in self._offers[coordinator]:
+                natural = slot == UNBORN or not self._facts[world[PROCESSES + slot]][2]
+                if (natural or world[TIMERS]) and (coordinator, what) not in self._coordinated:
+                    missing.append((coordinator, what))
+        if world[FAIL_OVERS]:
+            if (coordinator, "fail over") not in self._coordinated:
+                missing.append((coordinator, "fail over"))
+            missing += [
+                (script, number)
+                for number in world[PROCESSES:]
+                if number != UNBORN and not self.moves.is_outdated(script, number)
+            ]
+        if self._restarts and any(
+            number != UNBORN and self.processes.parts[number].follows for number in world[PROCESSES:]
+        ):
+            missing.append(world)
+        return missing
 
     def take(self, world: World, step: Step) -> tuple[World, Wrongs]:
         """The world that a step leads to, one of those that can be taken."""

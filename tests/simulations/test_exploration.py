@@ -23,10 +23,12 @@ from simulations.coordinator.reconciliation import Reconciliation
 from simulations.exploration import Budgets, NotExplorable, explore
 from simulations.exploration.canonical import ranks, unjudged
 from simulations.exploration.coordinators import MEMORY
+from simulations.exploration.findings import Report
 from simulations.exploration.plan import Plan
-from simulations.exploration.search import Report, Search
+from simulations.exploration.search import Search
 from simulations.exploration.trace import timeline
 from simulations.exploration.world import Worlds
+from simulations.explore_runs import explore_shared
 from simulations.scenario import Action, Verb, load
 
 KAFKA, KIP = Semantics.KAFKA, Semantics.KIP
@@ -128,6 +130,17 @@ def test_worlds_that_differ_by_the_numbers_of_epochs_alone_have_the_same_future(
     assert forms == set(again.numbers)
 
 
+@pytest.mark.parametrize(
+    ("name", "budgets"),
+    [("one-joins", Budgets(losses=1, timers=1, fail_overs=1)), ("member-dies", Budgets())],
+)
+def test_two_processes_find_what_one_does(name: str, budgets: Budgets) -> None:
+    scenario = small_scenarios.load(name)
+    alone, _ = explore(scenario, KAFKA, budgets)
+    shared, _ = explore_shared(scenario, KAFKA, budgets, processes=2)
+    assert shared == alone
+
+
 def gives_what_others_hold(self: Reconciliation, member: Any) -> tuple[dict[str, list[int]], bool]:
     """A mistake: nobody is waited for."""
     free: dict[str, list[int]] = {}
@@ -182,6 +195,8 @@ def test_what_is_left_out_hides_no_mistake(monkeypatch: pytest.MonkeyPatch) -> N
     whole, _ = walked("member-dies", KAFKA, Budgets(), reduced=False)
     report, _ = walked("member-dies", KAFKA, Budgets())
     assert broken(report) == broken(whole) != []
+    shared, _ = explore_shared(small_scenarios.load("member-dies"), KAFKA, Budgets(), processes=2)
+    assert shared == report
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import fields
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 BUDGET_MAX = 9
 """Each fault more multiplies the worlds; nobody has seen the end of this many."""
 
+PROCESSES_MAX = 64
+"""Each has all parts of the worlds; beyond this nobody has cores for them."""
+
 
 class Command(BaseCommand):
     help = (
@@ -35,7 +39,8 @@ class Command(BaseCommand):
             help="a scenario file, - for standard input, a case study's name, or a bundled small scenario's",
         )
         parser.add_argument("--semantics", metavar="kip|kafka", help="default: the scenario's")
-        parser.add_argument("--max-states", metavar="N", help="stop beyond so many worlds; default: 3000000")
+        parser.add_argument("--max-states", metavar="N", help="stop beyond so many worlds; default: 10000000")
+        parser.add_argument("--processes", metavar="N", help="how many share the worlds out; default: 1")
         parser.add_argument("--losses", metavar="N", help="connections that break; default: 0")
         parser.add_argument("--fail-overs", metavar="N", help="coordinators that are replaced; default: 0")
         parser.add_argument("--timers", metavar="N", help="timeouts of members that live; default: 0")
@@ -45,6 +50,7 @@ class Command(BaseCommand):
     def handle(self, *_args: Any, **options: Any) -> None:
         # Only here: what the simulator needs is not to slow down every other command.
         from simulations.exploration import STATES_MAX, Budgets, NotExplorable, explore
+        from simulations.explore_runs import explore_shared
 
         scenario = small_scenario(options["scenario"])
         told = options["semantics"]
@@ -58,12 +64,12 @@ class Command(BaseCommand):
                 for field in fields(Budgets)
             }
         )
+        processes = number("--processes", options["processes"], 1, PROCESSES_MAX)
         folder = folder_of(options["out"])
+        walk = explore if processes == 1 else partial(explore_shared, processes=processes)
         begun_s = self.told_s = time.monotonic()
         try:
-            report, worlds = explore(
-                scenario, semantics, budgets, states_max=states_max, progress=self.progress
-            )
+            report, worlds = walk(scenario, semantics, budgets, states_max=states_max, progress=self.progress)
         except NotExplorable as error:
             raise usage(str(error)) from None
         seconds = time.monotonic() - begun_s
