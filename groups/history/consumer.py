@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 from groups.history import modern
 from groups.history.consumer_state import NO_NOTE, STABLE, AssignorNote, ConsumerMember, ResolvedRegex
@@ -115,6 +115,19 @@ def _regex(state: State, key: Fields, value: Fields) -> State:
         seen_names(state, topics),
         consumer=replace(group, regexes={**group.regexes, str(key["regularExpression"]): resolved}),
     )
+
+
+def noted_regexes(state: State, told: Mapping[str, Any]) -> State:
+    """What expressions match from here on, where no record says so (``kip``); ``None`` for one that nobody has."""
+    regexes = dict(state.consumer.regexes)
+    for regex, topics in told.items():
+        if topics is None:
+            regexes.pop(str(regex), None)
+        else:
+            names = tuple(str(name) for name in topics)
+            state = seen_names(state, names)
+            regexes[str(regex)] = ResolvedRegex(topics=names, version=0, timestamp_ms=0)
+    return replace(state, consumer=replace(state.consumer, regexes=regexes))
 
 
 def _partition_metadata_gone(state: State, _key: Fields) -> State:

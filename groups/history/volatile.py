@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Final, TypeVar
 
+from groups.history import consumer
 from groups.history.classic_state import COMPLETING_REBALANCE, PREPARING_REBALANCE
 from groups.history.entries import Entry, Kind
 from groups.history.fields import integer, mapping, text
@@ -225,7 +226,12 @@ def _as_owned(state: State, client: Client, name: str) -> str:
 
 
 def replay_note(state: State, entry: Entry) -> State:
-    """Notes of topics change what they are called; a topic told as ``null`` was deleted. The rest is for findings."""
+    """Notes of topics change what they are called; a topic told as ``null`` was deleted. The rest is for findings.
+
+    Notes of expressions tell what they match where no record does, as in the proposal; ``null``: nobody has it.
+    """
+    if entry.payload["note"] == "regexes":
+        return consumer.noted_regexes(state, entry.payload["regexes"])
     if entry.payload["note"] != "topics":
         return state
     for name, topic in entry.payload["topics"].items():

@@ -66,10 +66,15 @@ class Checker:
                 self._topics.told(entry.payload["topics"])
                 self._group.targets.topics_changed()
                 self._liveness.disturbed(entry)
+            case Kind.NOTE if entry.payload["note"] == "regexes":
+                for regex, topics in entry.payload["regexes"].items():
+                    self._topics.matches(regex, topics, entry.sequence)
+                self._group.targets.subscriptions_changed()
             case Kind.NOTE if entry.payload["note"] == "config":
                 self._liveness.configured(entry.payload["config"])
         if not entry.settled:
             return []
+        self._clients.due(entry.at_ms)
         self._liveness.due(entry.at_ms, entry.sequence)
         return self._violations.take()
 
@@ -79,11 +84,13 @@ class Checker:
         self._clients.request(entry)
         self._liveness.heard(entry, entry.actor)
         self._group.timers_run(entry)
+        self._clients.due(entry.at_ms)
         self._liveness.due(entry.at_ms, entry.sequence)
         return self._violations.take()
 
     def end(self, at_ms: int) -> list[Violation]:
         """The run is over at this time: whoever should have been heard of by now was not."""
+        self._clients.due(at_ms)
         self._liveness.due(at_ms, self._last)
         return self._violations.take()
 

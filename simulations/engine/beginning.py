@@ -76,10 +76,11 @@ def start_records(scenario: Scenario, start: Start, image: Image, semantics: Sem
     if not kafka:
         # The proposal's record of a member tells the group's epoch too.
         written = [{**each, "value": {**each["value"], "groupEpoch": start.group_epoch}} for each in written]
-    written += [
-        records.regex(group_id, expression, topics, resolution.version, resolution.timestamp_ms)
-        for expression, topics in resolved.items()
-    ]
+    if kafka:
+        written += [
+            records.regex(group_id, expression, topics, resolution.version, resolution.timestamp_ms)
+            for expression, topics in resolved.items()
+        ]
     written.append(
         records.group_epoch(group_id, start.group_epoch, image.metadata_hash(names) if kafka else 0)
     )

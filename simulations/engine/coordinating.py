@@ -8,10 +8,11 @@ operation started and its answer behind them (``PartitionLog``). A request's own
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from groups.history.entries import Kind
+from groups.history.state import Semantics
 from simulations.coordinator import regexes
 from simulations.coordinator.errors import ErrorCode
 from simulations.coordinator.messages import COMMIT_API, JOIN_EPOCH, Heartbeat
@@ -66,6 +67,8 @@ class _Operation:
     begins: Callable[[], int] | None = None
     exchange: Exchange | None = None
     told: tuple[Seen, ...] = ()
+    matched: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """What expressions match after it, where no record tells."""
 
 
 class Coordinating:
@@ -223,6 +226,7 @@ class Coordinating:
 
     def _add(self, operation: _Operation) -> None:
         self._begin_tasks(operation.outcome.tasks, operation.cause)
+        operation.matched = self.shard.matched()
         self.partition.add(
             operation.outcome.records,
             lambda batch: self._take_effect(operation, batch),
@@ -243,6 +247,7 @@ class Coordinating:
         outcome, cause = operation.outcome, operation.cause
         if operation.begins is not None:
             cause = operation.begins()
+        self._tell_matched(operation.matched, cause)
         last = cause
         if outcome.records:
             last = self._log.write_unit(outcome.records, self._queue.now_ms, cause=cause, batch=batch)
@@ -254,6 +259,21 @@ class Coordinating:
             self._world.settled(*operation.told)
         else:
             self._respond(operation.exchange, outcome.answer, cause, *operation.told)
+
+    def _tell_matched(self, matched: Mapping[str, tuple[str, ...]], cause: int | None) -> None:
+        """The proposal's coordinator resolves expressions whenever it needs to, and writes nothing of it."""
+        known = self._log.state.consumer.regexes
+        if self.shard.semantics is Semantics.KAFKA or not (known or matched):
+            return
+        changed: dict[str, list[str] | None] = {
+            regex: list(topics)
+            for regex, topics in matched.items()
+            if regex not in known or known[regex].topics != topics
+        }
+        changed |= {regex: None for regex in known if regex not in matched}
+        if changed:
+            payload = {"note": "regexes", "regexes": changed}
+            self._log.write(Kind.NOTE, COORDINATOR, self._queue.now_ms, payload, cause=cause)
 
     def _respond(self, exchange: Exchange, answer: Answer, cause: int | None, *told: Seen) -> None:
         self._unanswered.pop(exchange, None)

@@ -55,6 +55,10 @@ def told_by(entry: Entry) -> Iterator[Seen]:
                 yield Event.REGEX, None
             if payload["type"] == _GROUP_EPOCH_TYPE and payload["value"] is None:
                 yield Event.GROUP_DELETED, None
+        case Kind.NOTE if payload["note"] == "regexes" and any(
+            topics is not None for topics in payload["regexes"].values()
+        ):
+            yield Event.REGEX, None
         case Kind.FAULT:
             event = _FAULTS.get(payload["fault"])
             if event is not None:

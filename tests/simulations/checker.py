@@ -96,6 +96,12 @@ class Checker:
                 }
                 self.names |= {topic["id"]: name for name, topic in self.topics.items()}
                 self.metadata_is_current = not self.members
+            case Kind.NOTE if entry.payload["note"] == "regexes":
+                self.matched = {
+                    regex: frozenset(topics)
+                    for regex, topics in {**self.matched, **entry.payload["regexes"]}.items()
+                    if topics is not None
+                }
             case Kind.REQUEST:
                 body = self.told[entry.sequence] = entry.payload["body"]
                 # A member of the start has had its callbacks before the log begins; it says what it owns.
@@ -218,7 +224,7 @@ class Checker:
 
     def _target_is_whole(self) -> None:
         if any(member.regex not in ("", *self.matched) for member in self.members.values()):
-            return  # The proposal keeps no record of what an expression matches.
+            return  # What an expression matches is not known before it is resolved.
         subscribed = {
             name: member.names | self.matched.get(member.regex, frozenset())
             for name, member in self.members.items()
