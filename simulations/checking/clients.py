@@ -60,6 +60,7 @@ class ClientChecks:
         self._revoked: dict[str, set[Partition]] = {}
         self._open_windows: dict[str, int] = {}
         self._dead: set[str] = set()
+        self._early: dict[str, Entry] = {}
         self._began: dict[tuple[str, Partition], int | None] = {}
         self._misunderstood: set[tuple[str, Partition]] = set()
 
@@ -76,7 +77,7 @@ class ClientChecks:
         if "rebalanceTimeoutMs" in body:
             self._patience_ms[who] = body["rebalanceTimeoutMs"]
         if body["memberEpoch"] < 0:
-            self._thrown_out.add(who)
+            self.left(who)
         elif body["memberEpoch"] == 0:
             self._thrown_out.discard(who)
 
@@ -88,8 +89,16 @@ class ClientChecks:
             self._committed(entry, asked)
 
     def left(self, who: str) -> None:
-        """It said that it leaves, and nobody heard it."""
+        """It said that it leaves, whether or not anybody hears it."""
         self._thrown_out.add(who)
+        self._early.pop(who, None)
+
+    def due(self, at_ms: int) -> None:
+        """A client whose poll came too late loses everything while its leave is still on its way."""
+        for who, entry in list(self._early.items()) if self._early else ():
+            if at_ms - entry.at_ms > self.travel_ms:
+                del self._early[who]
+                self._wrong(rules.loses_for_no_reason(who), (entry.sequence,), who)
 
     def killed(self, who: str) -> None:
         self._dead.add(who)
@@ -97,6 +106,7 @@ class ClientChecks:
             self._own(who, set())
             del self.owned[who]
         self._calling.pop(who, None)
+        self._early.pop(who, None)
         self.behind.pop(who, None)
 
     def settled(self, entry: Entry) -> None:
@@ -150,6 +160,8 @@ class ClientChecks:
     def _starts(self, entry: Entry, callback: str, partitions: set[Partition], owned: set[Partition]) -> None:
         who = entry.actor
         running = self._calling.get(who)
+        if callback == rules.LOST and who not in self._thrown_out:
+            self._early[who] = entry
         wrong = rules.callback_begins(
             who,
             callback,
@@ -157,7 +169,7 @@ class ClientChecks:
             owned=owned,
             revoked=self._revoked.get(who, rules.NONE),
             running=running.payload["callback"] if running is not None else None,
-            thrown_out=who in self._thrown_out,
+            thrown_out=who in self._thrown_out or who in self._early,
         )
         self._wrong(wrong, (running.sequence if running is not None else 0, entry.sequence), who)
         self._calling[who] = entry

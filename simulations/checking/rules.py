@@ -49,9 +49,12 @@ def callback_begins(
     if strange:
         says = f"{callback} of {who} names {named(strange)}, which it does not own"
         found.append(("callbacks", says, strange))
-    if callback == LOST and not thrown_out:
-        found.append(("callbacks", f"{who} loses partitions, and nobody has refused it", NONE))
-    return found
+    return found + (loses_for_no_reason(who) if callback == LOST and not thrown_out else [])
+
+
+def loses_for_no_reason(who: str) -> list[Wrong]:
+    """``who`` called ``on_partitions_lost``, has been refused by nobody, and has not left."""
+    return [("callbacks", f"{who} loses partitions, and nobody has refused it", NONE)]
 
 
 def begins_with_strange(who: str, partitions: Set[Partition], held: Iterable[Partition]) -> list[Wrong]:

@@ -12,6 +12,7 @@ from groups.history.state import Offset, Protocol
 from groups.wire.coordinator_schema import (
     CONSUMER_GROUP_METADATA,
     CONSUMER_GROUP_PARTITION_METADATA,
+    CONSUMER_GROUP_TARGET_ASSIGNMENT_MEMBER,
     CONSUMER_GROUP_TARGET_ASSIGNMENT_METADATA,
 )
 from simulations.assignors.java_orders import TimelineOrder, int_hash, string_hash
@@ -88,7 +89,13 @@ def group_gone(context: Context) -> list[Record]:
     group_id = context.state.group
     if not context.group_exists:
         return [records.classic_gone(group_id)]
+    # In the proposal a removed member's target stays until the next one is computed; it may come too late.
+    left = TimelineOrder(string_hash, context.group.target)
     return [
+        *(
+            records.tombstone(CONSUMER_GROUP_TARGET_ASSIGNMENT_MEMBER, group_id, member_id)
+            for member_id in left
+        ),
         records.tombstone(CONSUMER_GROUP_TARGET_ASSIGNMENT_METADATA, group_id),
         *(records.regex_gone(group_id, regex) for regex in TimelineOrder(string_hash, context.group.regexes)),
         records.tombstone(CONSUMER_GROUP_PARTITION_METADATA, group_id),

@@ -209,6 +209,12 @@ def member_without_its_last_tombstone(log: Log) -> None:
     log.fault("fail_over")
 
 
+def loses_for_no_reason(log: Log) -> None:
+    """No leave of it comes, however long it may travel."""
+    log.callback("A", "on_partitions_lost", "start", [0, 1])
+    log.at(BOUNDS.travel_ms + 1).heartbeat("B", 2, steady=True)
+
+
 BREAKS: dict[str, tuple[Callable[[Log], object], tuple[int, ...]]] = {
     "one_holder": (by_heartbeat(current("B", 2, [0]), member="B", owned=()), (9, 16)),
     "group_epochs": (by_heartbeat(epoch(5)), (5, 16)),
@@ -229,7 +235,7 @@ BREAKS: dict[str, tuple[Callable[[Log], object], tuple[int, ...]]] = {
     "refused_writes_nothing": (refused, (15, 16, 17)),
     "one_processor": (both_process, (9, 10, 15)),
     "owned_is_held": (both_process, (10, 15)),
-    "callbacks": (lambda log: log.callback("A", "on_partitions_lost", "start", [0, 1]), (15,)),
+    "callbacks": (loses_for_no_reason, (15,)),
     "given_up_is_left_alone": (commits_after_giving_up, (16, 17)),
     "commit_epoch": (lambda log: commit(log, "A", 1, 0), (9, 15, 16)),
     "group_converges": (never_converges, (10, 16, 54)),
@@ -283,6 +289,33 @@ def test_a_removed_client_that_does_not_know_yet_is_measured_and_no_violation() 
     )
     log.at(20).callback("B", "on_partitions_assigned", "start", [0, 1])
     assert shown(log) == []
+
+
+def test_a_client_may_lose_everything_while_its_leave_is_on_its_way() -> None:
+    log = group()
+    log.callback("A", "on_partitions_lost", "start", [0, 1])
+    log.at(BOUNDS.travel_ms).heartbeat("A", -1)
+    log.at(BOUNDS.travel_ms + 1).heartbeat("B", 2, steady=True)
+    assert shown(log) == []
+
+
+def test_what_a_heartbeat_could_not_say_counts_from_when_it_came_however_long_its_batch_waits() -> None:
+    log = group()
+    log.callback("A", "on_partitions_revoked", "start", [1])
+    log.callback("A", "on_partitions_revoked", "end", [1])
+    log.callback("A", "on_partitions_assigned", "start", [1])
+    request = log.heartbeat("A", 2, [0])
+    log.callback("A", "on_partitions_assigned", "end", [1])
+    log.at(2 * BOUNDS.travel_ms).write(
+        epoch(3),
+        target("A", 0),
+        target("B", 1),
+        target_epoch(3),
+        current("A", 3, [0], previous=2),
+        cause=request,
+    )
+    told = {violation.invariant for violation in shown(log)}
+    assert "owned_is_held" not in told
 
 
 def gives_up_takes_and_loses(log: Log, *, leaves_last: bool) -> None:
