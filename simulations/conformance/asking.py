@@ -1,7 +1,7 @@
 """Puts a recorded request to a simulated shard, with what the broker does before its coordinator hears of it.
 
-A broker names the topics of a commit itself (``KafkaApis``), so what it does not know is answered without the
-coordinator. An id that the coordinator drew for a member is taken from its answer.
+A broker itself names the topics of a commit by id, and answers for partitions whose offsets are to be deleted and
+that it does not have (``KafkaApis``). An id that the coordinator drew for a member is taken from its answer.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from simulations.conformance.recording import Asked, Fields
+from simulations.coordinator.errors import ErrorCode
 from simulations.coordinator.messages import (
     JOIN_EPOCH,
     TOPIC_ID_VERSION,
@@ -31,11 +32,6 @@ DESCRIBE: Final = "CONSUMER_GROUP_DESCRIBE"
 
 READS: Final = frozenset({FETCH, DESCRIBE})
 """Change nothing, and see what is committed: a moment behind what is written."""
-
-UNKNOWN_TOPIC_OR_PARTITION: Final = 3
-UNKNOWN_TOPIC_ID: Final = 100
-
-_PARTITION_UNKNOWN: Final = {"committedOffset": -1, "committedLeaderEpoch": -1, "metadata": ""}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,34 +81,20 @@ def _heartbeat(shard: Shard, asked: Asked, now_ms: int) -> Answered:
 def _commit(shard: Shard, asked: Asked, now_ms: int) -> Answered:
     told, image = asked.request, shard.image
     by_id = asked.version >= TOPIC_ID_VERSION
-    named = "topicId" if by_id else "name"
-    answer = _Partitions(named)
     offsets: list[CommittedOffset] = []
-    known: list[tuple[str, int]] = []
     for topic in told["topics"]:
         found = image.by_id.get(topic["topicId"]) if by_id else image.topics.get(topic["name"])
         for partition in topic["partitions"]:
-            number = partition["partitionIndex"]
-            if found is None:
-                code = UNKNOWN_TOPIC_ID if by_id else UNKNOWN_TOPIC_OR_PARTITION
-            elif not 0 <= number < found.partitions:
-                code = UNKNOWN_TOPIC_OR_PARTITION
-            else:
-                known.append((topic[named], number))
-                offsets.append(
-                    CommittedOffset(
-                        topic=found.name,
-                        topic_id=found.topic_id,
-                        partition=number,
-                        offset=partition["committedOffset"],
-                        leader_epoch=partition.get("committedLeaderEpoch", -1),
-                        metadata=partition.get("committedMetadata") or "",
-                    )
+            offsets.append(
+                CommittedOffset(
+                    topic=found.name if found else topic.get("name", ""),
+                    topic_id=found.topic_id if found else topic.get("topicId", ""),
+                    partition=partition["partitionIndex"],
+                    offset=partition["committedOffset"],
+                    leader_epoch=partition.get("committedLeaderEpoch", -1),
+                    metadata=partition.get("committedMetadata") or "",
                 )
-                continue
-            answer.add(topic[named], {"partitionIndex": number, "errorCode": code})
-    if not offsets:
-        return Answered(answer=answer.body())
+            )
     request = OffsetCommit(
         group_id=told["groupId"],
         member_id=told["memberId"],
@@ -122,49 +104,34 @@ def _commit(shard: Shard, asked: Asked, now_ms: int) -> Answered:
         retention_ms=told.get("retentionTimeMs", -1),
     )
     outcome = shard.commit(request, now_ms)
-    for (topic_named, number), (_, _, code) in zip(known, outcome.answer.error_codes, strict=True):
-        answer.add(topic_named, {"partitionIndex": number, "errorCode": int(code)})
+    answer = _Partitions("topicId" if by_id else "name")
+    for named, number, code in outcome.answer.error_codes:
+        answer.add(named, {"partitionIndex": number, "errorCode": int(code)})
     return _of(outcome, lambda _: answer.body())
 
 
 def _fetch(shard: Shard, asked: Asked, now_ms: int) -> Answered:
-    told, image = asked.request, shard.image
-    by_id = asked.version >= TOPIC_ID_VERSION
-    named = "topicId" if by_id else "name"
+    told = asked.request
     topics = told.get("topics")
-    answer = _Partitions(named)
-    wanted: list[FetchedTopic] | None = None
-    if topics is not None:
-        wanted = []
-        for topic in topics:
-            numbers = tuple(topic["partitionIndexes"])
-            found = image.by_id.get(topic["topicId"]) if by_id else image.topics.get(topic["name"])
-            if by_id and found is None:
-                for number in numbers:
-                    unknown = {"partitionIndex": number, **_PARTITION_UNKNOWN, "errorCode": UNKNOWN_TOPIC_ID}
-                    answer.add(topic["topicId"], unknown)
-                continue
-            wanted.append(
-                FetchedTopic(
-                    topic=found.name if found else topic["name"],
-                    topic_id=found.topic_id if found else "",
-                    partitions=numbers,
-                )
-            )
     request = OffsetFetch(
         group_id=asked.group,
         member_id=told.get("memberId"),
         member_epoch=told.get("memberEpoch", -1),
-        topics=None if wanted is None else tuple(wanted),
+        topics=None if topics is None else tuple(map(_fetched, topics)),
         require_stable=bool(told.get("requireStable")),
         version=asked.version,
     )
     outcome = shard.fetch(request, now_ms)
     (group,) = outcome.answer.body()["groups"]
-    if by_id:
-        # What the broker could not name comes behind what it could.
-        group = {**group, "topics": [*group["topics"], *answer.topics()]}
     return _of(outcome, lambda _: group)
+
+
+def _fetched(topic: Fields) -> FetchedTopic:
+    return FetchedTopic(
+        topic=topic.get("name", ""),
+        topic_id=topic.get("topicId", ""),
+        partitions=tuple(topic["partitionIndexes"]),
+    )
 
 
 def _delete_offsets(shard: Shard, asked: Asked, now_ms: int) -> Answered:
@@ -176,15 +143,16 @@ def _delete_offsets(shard: Shard, asked: Asked, now_ms: int) -> Answered:
         found = image.topics.get(topic["name"])
         for number in numbers:
             if found is None or not 0 <= number < found.partitions:
-                answer.add(topic["name"], {"partitionIndex": number, "errorCode": UNKNOWN_TOPIC_OR_PARTITION})
+                code = int(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+                answer.add(topic["name"], {"partitionIndex": number, "errorCode": code})
         if found is not None and (valid := tuple(n for n in numbers if 0 <= n < found.partitions)):
             known[topic["name"]] = valid
     if not known and told["topics"]:
         return Answered(answer={"errorCode": 0, **answer.body()})
     outcome = shard.delete_offsets(OffsetDelete(group_id=asked.group, topics=known), now_ms)
-    code = int(outcome.answer.error_code)
-    if code:
-        return _of(outcome, lambda _: {"errorCode": code, "topics": []})
+    refused = int(outcome.answer.error_code)
+    if refused:
+        return _of(outcome, lambda _: {"errorCode": refused, "topics": []})
     for name, number, each in outcome.answer.error_codes:
         answer.add(name, {"partitionIndex": number, "errorCode": int(each)})
     return _of(outcome, lambda _: {"errorCode": 0, **answer.body()})

@@ -5,6 +5,7 @@ Kafka: ``OffsetMetadataManager.commitOffset`` and ``ConsumerGroup.validateOffset
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from groups.history.state import Protocol
@@ -21,14 +22,20 @@ NO_RETENTION: Final = -1
 
 
 def commit(context: Context, request: OffsetCommit, *, older_epochs: bool) -> Outcome[CommitAnswer]:
-    """Answers each partition; one type 1 record for each that is accepted, in the request's order.
+    """Answers each partition, first those that the broker does not have; a type 1 record for each that is accepted.
 
     ``older_epochs``: a commit of an older member epoch is taken for partitions that the member has had since then
     (released Kafka); otherwise every other epoch is stale (the proposal).
     """
-    unknown = {offset: code for offset in request.offsets if (code := _unknown(context, request, offset))}
-    offsets = tuple(offset for offset in request.offsets if offset not in unknown)
-    codes = [(offset.topic_id, offset.partition, int(code)) for offset, code in unknown.items()]
+    by_id = request.version >= TOPIC_ID_VERSION
+    codes: list[tuple[str, int, int]] = []
+    offsets: list[CommittedOffset] = []
+    for offset in request.offsets:
+        code = _unknown(context, offset, by_id=by_id)
+        if code:
+            codes.append((offset.topic_id if by_id else offset.topic, offset.partition, code))
+        else:
+            offsets.append(offset)
     if not offsets:
         return Outcome(answer=CommitAnswer(error_codes=tuple(codes)))
     refused = _refusal(context, request, offsets, older_epochs=older_epochs)
@@ -36,15 +43,14 @@ def commit(context: Context, request: OffsetCommit, *, older_epochs: bool) -> Ou
     written: list[Record] = []
     for offset in offsets:
         code = refused or _too_long(context, offset)
-        codes.append((offset.topic_id, offset.partition, code))
+        codes.append((offset.topic_id if by_id else offset.topic, offset.partition, code))
         if code is ErrorCode.NONE:
             written.append(records.offset_commit(request.group_id, offset, context.now_ms, expires_ms))
     return Outcome(answer=CommitAnswer(error_codes=tuple(codes)), records=tuple(written))
 
 
-def _unknown(context: Context, request: OffsetCommit, offset: CommittedOffset) -> ErrorCode:
+def _unknown(context: Context, offset: CommittedOffset, *, by_id: bool) -> ErrorCode:
     """What is found before the group is asked: a topic or a partition that the image does not have."""
-    by_id = request.version >= TOPIC_ID_VERSION
     topic = context.image.by_id.get(offset.topic_id) if by_id else context.image.topics.get(offset.topic)
     if topic is None:
         return ErrorCode.UNKNOWN_TOPIC_ID if by_id else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
@@ -53,7 +59,7 @@ def _unknown(context: Context, request: OffsetCommit, offset: CommittedOffset) -
 
 
 def _refusal(
-    context: Context, request: OffsetCommit, offsets: tuple[CommittedOffset, ...], *, older_epochs: bool
+    context: Context, request: OffsetCommit, offsets: Sequence[CommittedOffset], *, older_epochs: bool
 ) -> ErrorCode:
     """The error that is put on every partition, or ``NONE``."""
     if not context.group_exists:

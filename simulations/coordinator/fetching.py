@@ -43,19 +43,25 @@ def _refusal(context: Context, request: OffsetFetch) -> ErrorCode:
 def _asked(
     context: Context, request: OffsetFetch, topics: tuple[FetchedTopic, ...]
 ) -> Iterator[FetchedOffset]:
+    """In the request's order; ids that the broker cannot name come behind what it can (``KafkaApis``)."""
+    unknown: list[FetchedOffset] = []
     for asked in topics:
         topic_id, name = asked.topic_id, asked.topic
-        code = ErrorCode.NONE
         if request.version >= TOPIC_ID_VERSION:
             known = context.image.by_id.get(topic_id)
-            name = known.name if known is not None else ""
-            code = ErrorCode.NONE if known is not None else ErrorCode.UNKNOWN_TOPIC_ID
+            if known is None:
+                unknown += [
+                    _told("", topic_id, number, None, ErrorCode.UNKNOWN_TOPIC_ID)
+                    for number in asked.partitions
+                ]
+                continue
+            name = known.name
         elif name in context.image.topics:
             topic_id = context.image.topics[name].topic_id
         held = context.state.offsets.get(name, {})
         for partition in asked.partitions:
-            found = None if code else held.get(partition)
-            yield _told(name, topic_id, partition, found, code)
+            yield _told(name, topic_id, partition, held.get(partition), ErrorCode.NONE)
+    yield from unknown
 
 
 def _all(context: Context) -> Iterator[FetchedOffset]:

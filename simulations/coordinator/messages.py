@@ -186,10 +186,10 @@ class OffsetCommit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommitAnswer:
-    """OffsetCommit response: an error code for each partition of the request, in its order."""
+    """OffsetCommit response: an error code for each partition of the request, unknown ones before the others."""
 
     error_codes: tuple[tuple[str, int, int], ...]
-    """``(topic id, partition, error code)``."""
+    """``(topic id, partition, error code)``; below version 10 the topic's name in the place of its id."""
 
     def body(self) -> dict[str, Any]:
         topics: dict[str, list[dict[str, int]]] = {}
