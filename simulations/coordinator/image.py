@@ -1,4 +1,7 @@
-"""The metadata image: which topics there are, as the coordinator's broker knows them."""
+"""The metadata image: which topics there are, as the coordinator's broker knows them.
+
+Kafka: ``CoordinatorMetadataImage`` and ``CoordinatorMetadataDelta``; the hash is that of ``Utils.computeGroupHash``.
+"""
 
 from __future__ import annotations
 

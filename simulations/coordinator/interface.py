@@ -1,4 +1,4 @@
-"""What the engine asks of a coordinator, whichever rules it follows."""
+"""What a shard asks of a coordinator, whichever rules it follows."""
 
 from __future__ import annotations
 

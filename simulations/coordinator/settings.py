@@ -1,4 +1,4 @@
-"""What a broker's and a group's settings say to the coordinator, with Kafka's defaults."""
+"""What a broker's and a group's settings say to the coordinator, with Kafka's defaults (``GroupCoordinatorConfig``)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import Final
 from simulations.assignors.scripted import ScriptedAssignor
 
 MAX_INT: Final = 2147483647
-
 
 DAY_MINUTES: Final = 24 * 60
 

@@ -1,4 +1,8 @@
-"""Who subscribes to what, with a member's newest fields in place of the ones that records hold."""
+"""Who subscribes to what, with a member's newest fields in place of the ones that records hold.
+
+Kafka: ``ModernGroup`` and ``ConsumerGroup`` (``computeSubscribedTopicNames``, ``subscriptionType``,
+``computePreferredServerAssignor``).
+"""
 
 from __future__ import annotations
 
@@ -55,12 +59,6 @@ def all_names(group: ConsumerGroup, members: Members) -> tuple[str, ...]:
     return tuple(
         dict.fromkeys(name for member in members.values() for name in group.subscribed_topics(member))
     )
-
-
-def subscribe_alike(members: Members) -> bool:
-    """Kafka's subscription type: homogeneous if every name is subscribed by every member."""
-    counts = Counter(name for member in members.values() for name in member.subscribed_topic_names)
-    return all(count == len(members) for count in counts.values())
 
 
 def subscribed_ids(group: ConsumerGroup, member: ConsumerMember, image: Image) -> frozenset[str]:

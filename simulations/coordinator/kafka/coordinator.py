@@ -1,4 +1,7 @@
-"""The operations of the released coordinator: heartbeat, commit, an expired timer, a new metadata image."""
+"""The operations of the released coordinator: heartbeat, commit, an expired timer, a new metadata image.
+
+Kafka: ``GroupMetadataManager``.
+"""
 
 from __future__ import annotations
 
