@@ -24,6 +24,16 @@ CLIENT_MODE: Final = "Client Side Mode"
 
 COMPUTING: Final = (
     Difference(
+        id="assignor-throws",
+        topic="a server-side assignor that fails",
+        section="Server Side Mode",
+        proposal="is not spoken of",
+        reading="leaves the group at its old target until the next group epoch; heartbeats are answered as before",
+        released="fails the heartbeat that wanted the target with `UNKNOWN_SERVER_ERROR`, and the next one, too",
+        seen=Seen.ANSWER,
+        unshown="no assignor here fails by itself; a scenario's can, as in the case study `incident-assignor-failure`",
+    ),
+    Difference(
         id="target-computed",
         topic="when a target is computed",
         section="Server Side Mode",

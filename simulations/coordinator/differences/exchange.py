@@ -89,8 +89,9 @@ def target() -> Operation:
     return Operation(verb="the target is due", after_ms=100)
 
 
-def topic(name: str, partitions: int) -> Operation:
-    return Operation(verb="has partitions", who=name, fields={"partitions": partitions})
+def topic(name: str, partitions: int, **racks: Any) -> Operation:
+    """``racks``: partition → the racks of its replicas, under ``racks``."""
+    return Operation(verb="has partitions", who=name, fields={"partitions": partitions, **racks})
 
 
 def fail_over(**grown: int) -> Operation:
@@ -219,7 +220,8 @@ class _Exchange:
 
     def _topic(self, operation: Operation) -> Outcome[Any]:
         name, partitions = operation.who, operation.fields["partitions"]
-        grown = ImageTopic(name=name, topic_id=TOPIC_IDS[name], partitions=partitions)
+        racks = operation.fields.get("racks", ())
+        grown = ImageTopic(name=name, topic_id=TOPIC_IDS[name], partitions=partitions, racks=racks)
         return self.shard.image_changed(self.shard.image.with_topic(grown), (name,), self.now_ms)
 
     def _fail_over(self, operation: Operation) -> Outcome[Any]:

@@ -4,12 +4,37 @@ from __future__ import annotations
 
 from typing import Final
 
-from simulations.coordinator.differences.exchange import SETTLE, Case, beat, error, join, topic, types
+from simulations.coordinator.differences.exchange import (
+    SETTLE,
+    Case,
+    beat,
+    error,
+    join,
+    leave,
+    target,
+    topic,
+    types,
+)
 from simulations.coordinator.differences.table import Difference, Seen
 
 REGEX: Final = "Regex Subscriptions"
 
 SUBSCRIBING: Final = (
+    Difference(
+        id="no-topics",
+        topic="a join without topics and without an expression",
+        section="Group Epoch - Trigger a rebalance",
+        proposal="bumps the group epoch, as every join does",
+        released="bumps nothing: no topic is subscribed to that was not before",
+        seen=Seen.RECORD,
+        case=Case(
+            operations=(join("A", subscribed_topic_names=()),),
+            look=lambda steps: types(steps[0]),
+            looks_at="types of the records of the join",
+            kip=[5, 4, 3],
+            kafka=[5, 8],
+        ),
+    ),
     Difference(
         id="partitions-added",
         topic="new partitions of a topic",
@@ -74,6 +99,52 @@ SUBSCRIBING: Final = (
             looks_at="error of the join",
             kip=42,
             kafka=128,
+        ),
+    ),
+    Difference(
+        id="unresolved-expression",
+        topic="a target that is due when somebody joins with a new expression",
+        section=REGEX,
+        proposal="knows what the expression matches: it is resolved in that heartbeat",
+        released="may mean topics for the member that it does not subscribe to, which nobody has until the next "
+        "group epoch: the group is taken for one that subscribes alike (a fault)",
+        seen=Seen.RECORD,
+        case=Case(
+            operations=(
+                join("A"),
+                *SETTLE,
+                join("B"),
+                target(),
+                beat("B"),
+                beat("A", owned={}),
+                leave("B"),
+                join("C", subscribed_topic_names=None, subscribed_topic_regex="none"),
+                target(),
+            ),
+            look=lambda steps: steps[-1]["group"]["target"].get("C"),
+            looks_at="how many partitions of `foo` are meant for C, whose expression matches nothing",
+            kip=0,
+            kafka=1,
+        ),
+    ),
+    Difference(
+        id="racks-changed",
+        topic="replicas that move to other racks",
+        section="Group Epoch - Trigger a rebalance",
+        proposal="are nothing that the coordinator compares: only partition counts are",
+        released="change the hash, and with the next heartbeat the group epoch",
+        seen=Seen.RECORD,
+        case=Case(
+            operations=(
+                join("A"),
+                *SETTLE,
+                topic("foo", 3, racks=(("r1",), ("r2",), ("r3",))),
+                beat("A"),
+            ),
+            look=lambda steps: steps[-1]["group"]["group_epoch"] - steps[0]["group"]["group_epoch"],
+            looks_at="by how much the group epoch has risen when A heartbeats after the replicas of `foo` moved",
+            kip=0,
+            kafka=1,
         ),
     ),
     Difference(
