@@ -24,6 +24,18 @@ def frame(state: State) -> Frame:
     return FrameMaker().frame(state)
 
 
+def volatile_parts(state: State) -> Frame:
+    """What a frame shows of clients and timers, where both are known."""
+    return {
+        "clients": {
+            member_id: _client(member_id, client) for member_id, client in (state.clients or {}).items()
+        },
+        "timers": {
+            member_id: _timer(member_id, timers) for member_id, timers in (state.timers or {}).items()
+        },
+    }
+
+
 class FrameMaker:
     """Makes the frames of a run of states, and takes over from the last one all parts that did not change.
 

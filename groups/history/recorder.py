@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import orjson
 
+from groups.history.beats import Beat, beat_of, frame_with, state_with
 from groups.history.changes import Change, Frame, apply, diff
 from groups.history.entries import Entry
 from groups.history.exchange import Causes, Exchange
@@ -100,6 +101,9 @@ class Recorder:
         self._maker = FrameMaker()
         self._frame: Frame = self._maker.frame(self._state)
         self._cut_frame: Frame = self._frame
+        # What steady heartbeats have left that the state and the frames do not show yet: up to the cut, and since.
+        self._beats: dict[str, Beat] = {}
+        self._held_beats: dict[str, Beat] = {}
         self.finder = Finder()
         self._metrics = Metrics()
         self._causes = Causes()
@@ -133,16 +137,32 @@ class Recorder:
             self._exchange.add(entry)
         if self._first_ms is None:
             self._first_ms = entry.at_ms
-        self._state = replay(self._state, entry)
-        frame = self._maker.frame(self._state)
         self._held[0].append(orjson.dumps(entry.to_json()))
-        self._held[1].extend(map(orjson.dumps, diff(self._frame, frame)))
-        self._frame = frame
+        self._held[1].extend(map(orjson.dumps, self._fold(entry)))
         self._causes.add(entry)
         self._unit.append(entry)
         self._anomalies.extend(self._state.anomalies)
         if entry.settled:
             self._settle()
+
+    def _fold(self, entry: Entry) -> list[Change]:
+        """Takes the entry into the state and the frame; the changes of the frame."""
+        beat = beat_of(
+            self._state, {**self._beats, **self._held_beats} if self._held_beats else self._beats, entry
+        )
+        if beat is not None:
+            self._held_beats[entry.actor], self._state, changes = beat
+            self._frame = {**self._frame, "sequence": entry.sequence, "at_ms": entry.at_ms}
+            return changes
+        if self._beats or self._held_beats:
+            self._cut_frame = frame_with(self._cut_frame, self._beats)
+            # Each of them was a step of its own, and none since.
+            self._state = self._settled = state_with(self._state, {**self._beats, **self._held_beats})
+            self._beats, self._held_beats = {}, {}
+            self._frame = self._maker.frame(self._state)
+        self._state = replay(self._state, entry)
+        before, self._frame = self._frame, self._maker.frame(self._state)
+        return diff(before, self._frame)
 
     def flush(self, *, final: bool = False) -> Batch | None:
         """What can be stored by now, or ``None``; with ``final`` all that is left."""
@@ -200,13 +220,15 @@ class Recorder:
         self._ready_bytes += sum(map(len, self._held[0]))
         self._held = ([], [])
         self._exchange = None
+        self._beats |= self._held_beats
+        self._held_beats = {}
         self._cut_frame = self._frame
 
     def _make_checkpoint(self) -> bytes:
         return orjson.dumps(
             {
                 "sequence": self._cut_frame["sequence"],
-                "frame": self._cut_frame,
+                "frame": frame_with(self._cut_frame, self._beats),
                 "findings": self.finder.to_json(),
                 "metrics": self._metrics.to_json(),
             }
