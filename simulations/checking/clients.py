@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -63,6 +64,9 @@ class ClientChecks:
         self._early: dict[str, Entry] = {}
         self._began: dict[tuple[str, Partition], int | None] = {}
         self._misunderstood: set[tuple[str, Partition]] = set()
+        self._got: dict[tuple[str, Partition], int] = {}
+        self._unbegun: dict[str, dict[Partition, int]] = {}
+        self._heard: dict[str, int] = {}
 
     def request(self, entry: Entry) -> None:
         body, who = entry.payload["body"], entry.actor
@@ -80,6 +84,9 @@ class ClientChecks:
             self.left(who)
         elif body["memberEpoch"] == 0:
             self._thrown_out.discard(who)
+            self._unbegun.pop(who, None)
+        if who in self._unbegun:
+            self._heard[who] = body["memberEpoch"]
 
     def response(self, entry: Entry, asked: Asked | None) -> None:
         if entry.payload["api"] == "ConsumerGroupHeartbeat":
@@ -124,7 +131,23 @@ class ClientChecks:
                 self._misunderstood |= {(who, partition) for partition in unsaid}
                 kept = rules.still_owns(who, gone - unsaid, self.owned[who])
                 self._wrong(kept, (old.wrote, entry.sequence), who)
+            self._account(entry, who, old, new)
             self._compare(who)
+
+    def _account(self, entry: Entry, who: str, old: Member | None, new: Member | None) -> None:
+        """Keeps what the group gave a client and took back by its own heartbeat before it began with that."""
+        before = old.held() if old is not None else set()
+        after = new.held() if new is not None else set()
+        for partition in self._topics.named(after - before):
+            self._got[who, partition] = entry.sequence
+            self._unbegun.get(who, {}).pop(partition, None)
+        asked = self._group.last_asked
+        for partition in self._topics.named(before - after):
+            got = self._got.pop((who, partition), 0)
+            given_up = self._given_up.get((who, partition))
+            began = partition in self.owned.get(who, ()) or (given_up is not None and given_up.sequence > got)
+            if new is not None and asked is not None and asked.entry.actor == who and not began:
+                self._unbegun.setdefault(who, {})[partition] = new.epoch
 
     def callback(self, entry: Entry) -> None:
         payload, who = entry.payload, entry.actor
@@ -178,16 +201,29 @@ class ClientChecks:
         if who not in self._thrown_out:
             # Else a loss was decided before this, which still names what was owned then.
             self._revoked.pop(who, None)
+        unheard = self._not_heard_of(who)
+        self._misunderstood |= {(who, partition) for partition in partitions & unheard}
         self._has_others(entry, partitions)
         member = self._known(who)
         if member is not None:
-            strange = rules.begins_with_strange(who, partitions, self._topics.named(member.held()))
+            strange = rules.begins_with_strange(who, partitions - unheard, self._topics.named(member.held()))
             self._wrong(strange, (member.wrote, entry.sequence), who)
         self._own(who, owned | partitions)
         for partition in partitions:
             self._given_up.pop((who, partition), None)
             self._began[who, partition] = None
         self._compare(who)
+
+    def _not_heard_of(self, who: str) -> Set[Partition]:
+        """What the group took back before the client began with it: it may until it has heard of that, and once more.
+
+        The reconciliation in which it was by then goes on to its end.
+        """
+        taken, heard = self._unbegun.get(who, {}), self._heard.get(who, 0)
+        if not taken:
+            return rules.NONE
+        self._unbegun[who] = {partition: epoch for partition, epoch in taken.items() if epoch > heard}
+        return set(taken)
 
     def _unsaid(self, who: str, partition: Partition) -> bool:
         """Whether the heartbeat that the unit answers was sent before its client had begun with the partition."""
@@ -205,7 +241,11 @@ class ClientChecks:
                     both.setdefault(other, []).append(partition)
         for other, which in both.items():
             theirs, own = self._known(other), self._known(who)
-            taken = [partition for partition in which if (other, partition) not in self._misunderstood]
+            taken = [
+                partition
+                for partition in which
+                if not {(who, partition), (other, partition)} & self._misunderstood
+            ]
             if theirs is not None and own is not None and taken:
                 proof = (theirs.wrote, own.wrote, entry.sequence)
                 self._wrong(rules.begins_with_anothers(who, other, set(taken)), proof, other, who)

@@ -169,7 +169,7 @@ _ALL: Final = (
         number="G.2 #21",
         says="What a client owns is assigned to it or pending its revocation, as long as the group knows it.",
         source="KIP-848, Reconciliation",
-        apart="Not of a static member that is away. Nor of what a client begins with while its acknowledgement of an older assignment is on its way: the coordinator takes that to say that it is rid of it.",
+        apart="Not of a static member that is away. Nor of what a client begins with while its acknowledgement of an older assignment is on its way: the coordinator takes that to say that it is rid of it, and the client may not have begun by then.",
     ),
     Invariant(
         name="callbacks",

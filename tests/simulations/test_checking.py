@@ -318,6 +318,29 @@ def test_what_a_heartbeat_could_not_say_counts_from_when_it_came_however_long_it
     assert "owned_is_held" not in told
 
 
+def test_a_client_that_was_taken_to_be_rid_of_what_it_had_not_begun_with_may_begin_with_it_once() -> None:
+    log = group()
+    log.write(epoch(3), target("B", 0), target("A", 1), target_epoch(3), cause=10)
+    log.write(current("B", 3, [0], previous=2, since=3), cause=log.heartbeat("B", 2, []))
+    log.write(epoch(4), target("B"), target("A", 0, 1), target_epoch(4), cause=10)
+    log.write(current("B", 4, previous=3), cause=log.heartbeat("B", 3, []))
+
+    def begins_with_what_is_not_held() -> bool:
+        told = [violation for violation in shown(log) if violation.sequences[-1] == log.last]
+        return "owned_is_held" in {violation.invariant for violation in told}
+
+    log.at(10).callback("B", "on_partitions_assigned", "start", [0])
+    assert not begins_with_what_is_not_held()
+    log.at(20).callback("B", "on_partitions_assigned", "end", [0])
+    log.heartbeat("B", 4, [0])
+    for phase in ("start", "end"):
+        log.callback("B", "on_partitions_revoked", phase, [0])
+    for phase in ("start", "end"):
+        log.callback("B", "on_partitions_assigned", phase, [])
+    log.callback("B", "on_partitions_assigned", "start", [0])
+    assert begins_with_what_is_not_held()
+
+
 def gives_up_takes_and_loses(log: Log, *, leaves_last: bool) -> None:
     """A gives up foo-1, is handed an assignment that adds nothing, and loses both; it leaves before or after that."""
     log.callback("A", "on_partitions_revoked", "start", [1])
