@@ -1,0 +1,179 @@
+"""Tables of the released coordinator's rules that are spread over its code: timers, cut subscriptions, replayed values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from groups.history.consumer_state import ConsumerGroup, ConsumerMember
+from simulations.coordinator import records
+from simulations.coordinator.outcome import Record, TimerStart
+from simulations.coordinator.reconciliation import Reconciliation
+from tests.simulations.broker import BAR, FOO, GROUP, Broker
+
+Act = Callable[[Broker], object]
+STABLE, UNREVOKED = 0, 1
+
+
+def revoking() -> Broker:
+    """A has foo 0 to 2 at epoch 2, and was told to give foo 2 up for B."""
+    broker = Broker(assignment_interval_ms=0)
+    broker.join("A")
+    broker.join("B")
+    broker.heartbeat("A", 2)
+    return broker
+
+
+def timers(broker: Broker) -> dict[str, object]:
+    """What the last operation did to timers: ``session A`` → the length it starts with, and its epoch if it is bound to one."""
+    told: dict[str, object] = {}
+    for command in broker.last.timers:
+        name = f"{command.timer} {command.member_id}"
+        if isinstance(command, TimerStart):
+            bound = command.bound_epoch
+            told[name] = command.length_ms if bound is None else (command.length_ms, bound)
+        else:
+            told[name] = "cancelled"
+    return told
+
+
+TIMERS: dict[str, tuple[Act, dict[str, object]]] = {
+    "a join": (lambda b: b.join("C"), {"session C": 45_000, "rebalance C": "cancelled"}),
+    "a heartbeat that changes nothing": (
+        lambda b: (b.heartbeat("B", 3), b.heartbeat("B", 3)),
+        {"session B": 45_000},
+    ),
+    "written in another state": (
+        lambda b: b.heartbeat("B", 3),
+        {"session B": 45_000, "rebalance B": "cancelled"},
+    ),
+    "not given up yet": (lambda b: b.heartbeat("A", 2), {"session A": 45_000}),
+    "given up": (
+        lambda b: b.heartbeat("A", 2, {FOO: (0, 1)}),
+        {"session A": 45_000, "rebalance A": "cancelled"},
+    ),
+    "a fence": (lambda b: b.heartbeat("A", 9), {}),
+    "a commit": (lambda b: b.commit("A", 2, 0), {}),
+    "a leave": (lambda b: b.heartbeat("A", -1), {"session A": "cancelled", "rebalance A": "cancelled"}),
+    "a session that ran out": (
+        lambda b: b.expire("session", "A"),
+        {"session A": "cancelled", "rebalance A": "cancelled"},
+    ),
+    "a rebalance timeout of an earlier epoch": (lambda b: b.expire("rebalance", "A", 1), {}),
+    "a rebalance timeout of this epoch": (
+        lambda b: b.expire("rebalance", "A", 2),
+        {"session A": "cancelled", "rebalance A": "cancelled"},
+    ),
+    "a timer of who is gone": (lambda b: b.expire("session", "Z"), {}),
+}
+
+
+@pytest.mark.parametrize("name", TIMERS)
+def test_each_row_of_the_table_of_timers(name: str) -> None:
+    broker = revoking()
+    act, expected = TIMERS[name]
+    act(broker)
+    assert timers(broker) == expected
+
+
+def test_the_rebalance_timer_is_bound_to_the_epoch_and_as_long_as_the_member_said() -> None:
+    assert timers(revoking()) == {"session A": 45_000, "rebalance A": (300_000, 2)}
+
+
+def test_a_static_leave_for_now_touches_no_timer() -> None:
+    broker = Broker()
+    broker.join("A", instance_id="i")
+    broker.heartbeat("A", -2, instance_id="i")
+    assert timers(broker) == {}
+
+
+CUTS = {
+    "nothing dropped": (STABLE, {FOO: [1]}, {}, None, (STABLE, {FOO: [1]}, {})),
+    "dropped and perhaps owned": (
+        STABLE,
+        {FOO: [1], BAR: [0]},
+        {},
+        None,
+        (UNREVOKED, {FOO: [1]}, {BAR: [0]}),
+    ),
+    "dropped and owned": (STABLE, {FOO: [1], BAR: [0]}, {}, {BAR: (0,)}, (UNREVOKED, {FOO: [1]}, {BAR: [0]})),
+    "dropped and not owned": (STABLE, {FOO: [1], BAR: [0]}, {}, {FOO: (1,)}, (STABLE, {FOO: [1]}, {})),
+    "dropped while giving up": (
+        UNREVOKED,
+        {FOO: [1], BAR: [0]},
+        {FOO: [2]},
+        None,
+        (UNREVOKED, {FOO: [1]}, {FOO: [2], BAR: [0]}),
+    ),
+}
+"""State, assigned, pending and owned of a member at the target's epoch that drops bar; then what it is after it."""
+
+
+@pytest.mark.parametrize("name", CUTS)
+def test_what_is_not_subscribed_to_any_more_is_cut(name: str) -> None:
+    state, assigned, pending, owned, expected = CUTS[name]
+    member = ConsumerMember(
+        member_id="A",
+        state=state,
+        epoch=11,
+        previous_epoch=10,
+        assigned={topic: dict.fromkeys(numbers, 9) for topic, numbers in assigned.items()},
+        pending_revocation={topic: dict.fromkeys(numbers, 9) for topic, numbers in pending.items()},
+    )
+    step = Reconciliation(
+        group=ConsumerGroup(group_epoch=12, assignment_epoch=11, partition_epochs={}),
+        target={FOO: (1,)},
+        target_epoch=11,
+        subscribed_ids=frozenset({FOO}),
+        subscribes_to_nothing=False,
+        subscription_changed=True,
+        owned=owned,
+    )
+    after = step.step(member)
+    kept, given = after.assigned, after.pending_revocation
+    assert (after.state, after.epoch) == (expected[0], 11)
+    assert {topic: list(numbers) for topic, numbers in kept.items()} == expected[1]
+    assert {topic: list(numbers) for topic, numbers in given.items()} == expected[2]
+
+
+def current(**told: object) -> Record:
+    held = ConsumerMember(member_id="A", epoch=3, previous_epoch=2, assigned={FOO: {0: 2, 1: 3}})
+    record = records.current_assignment(GROUP, held, with_epochs=True)
+    return {**record, "value": {**record["value"], **told}}
+
+
+SUBSCRIBED = records.member_metadata(GROUP, ConsumerMember(member_id="A", subscribed_topic_names=("foo",)))
+
+
+def loaded(*log: Record) -> ConsumerGroup:
+    broker = Broker()
+    broker.shard.load(log)
+    return broker.group
+
+
+def test_replayed_values_make_what_is_not_there_and_set_what_they_tell() -> None:
+    fresh = loaded(SUBSCRIBED).members["A"]
+    assert (fresh.epoch, fresh.previous_epoch, fresh.assigned) == (0, -1, {})
+    member = loaded(current()).members["A"]
+    assert (member.epoch, member.previous_epoch, member.assigned) == (3, 2, {FOO: {0: 2, 1: 3}})
+    both = loaded(current(), SUBSCRIBED).members["A"]
+    assert (both.epoch, both.subscribed_topic_names) == (3, ("foo",))
+
+
+def test_a_partition_without_its_assignment_epoch_has_the_members() -> None:
+    without = [{"topicId": FOO, "partitions": [0, 1]}]
+    assert loaded(current(assignedPartitions=without)).members["A"].assigned == {FOO: {0: 3, 1: 3}}
+    left = loaded(current(assignedPartitions=without, memberEpoch=-2))
+    assert left.members["A"].assigned == {FOO: {0: 0, 1: 0}}
+
+
+def test_values_of_the_group_are_remembered_and_tombstones_undo_them() -> None:
+    target = records.target_member(GROUP, "Z", {FOO: (0,)})
+    log = (records.group_epoch(GROUP, 4, 77), target, records.target_epoch(GROUP, 3, 5))
+    group = loaded(*log)
+    assert (group.group_epoch, group.assignment_epoch, dict(group.target)) == (4, 3, {"Z": {FOO: (0,)}})
+    ended = loaded(*log, records.tombstone(7, GROUP, "Z"), records.tombstone(6, GROUP))
+    assert (ended.assignment_epoch, dict(ended.target)) == (-1, {})
+    emptied = loaded(SUBSCRIBED, current(), records.tombstone(8, GROUP, "A")).members["A"]
+    assert (emptied.epoch, emptied.previous_epoch, emptied.assigned) == (-1, -1, {})
