@@ -63,6 +63,8 @@ class Checker:
         self.topics: dict[str, dict[str, Any]] = {}
         self.names: dict[str, str] = {}
         self.matched: dict[str, frozenset[str]] = {}
+        self.known: set[str] = set()
+        """Expressions that were resolved when the target was computed."""
         self.sessions: set[str] = set()
         self.rebalances: set[str] = set()
         self.revoked: dict[str, set[Partition]] = {}
@@ -160,14 +162,17 @@ class Checker:
                 assert value["assignmentEpoch"] > self.target_epoch, "each target has a new epoch"
                 self.target_epoch = value["assignmentEpoch"]
                 self.metadata_is_current = True
+                self.known = set(self.matched)
             case 7 if value is None:
                 self.target.pop(name, None)
                 self.failed.discard(name)
             case 7:
                 (self.failed.add if value.get("error") else self.failed.discard)(name)
                 self.target[name] = set(listed(value["topicPartitions"]))
+            case 16 if value is None:
+                self.matched.pop(key["regularExpression"], None)
             case 16:
-                self.matched[key["regularExpression"]] = frozenset(value["topics"] if value else ())
+                self.matched[key["regularExpression"]] = frozenset(value["topics"])
             case 8:
                 member = self.members.setdefault(name, Member())
                 if value is None:
@@ -223,8 +228,8 @@ class Checker:
             self._target_is_whole()
 
     def _target_is_whole(self) -> None:
-        if any(member.regex not in ("", *self.matched) for member in self.members.values()):
-            return  # What an expression matches is not known before it is resolved.
+        if any(member.regex not in ("", *self.known) for member in self.members.values()):
+            return  # What an expression matches was not known when the target was computed.
         subscribed = {
             name: member.names | self.matched.get(member.regex, frozenset())
             for name, member in self.members.items()
