@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
+from simulations.coordinator.group_config import NAMES
 from simulations.coordinator.settings import Settings
 from simulations.coordinator.shard import Shard
 
@@ -27,11 +28,7 @@ BROKER_SETTINGS: Final[dict[str, str]] = {
 }
 """Kafka's name of each broker setting that decides what the coordinator answers or writes."""
 
-GROUP_SETTINGS: Final[dict[str, str]] = {
-    "consumer.session.timeout.ms": "session_timeout_ms",
-    "consumer.heartbeat.interval.ms": "heartbeat_interval_ms",
-    "consumer.assignment.interval.ms": "assignment_interval_ms",
-}
+GROUP_SETTINGS: Final = {f"consumer.{name}": field for field, name in NAMES.items()}
 
 ASSIGNOR_CLASSES: Final = {
     "org.apache.kafka.coordinator.group.assignor.UniformAssignor": "uniform",

@@ -15,7 +15,15 @@ from groups.wire.coordinator_schema import (
     OFFSET_COMMIT,
 )
 from groups.wire.logs.request_log import LoggedRequest
-from simulations.conformance.asking import COMMIT, DELETE_GROUPS, DESCRIBE, FETCH, HEARTBEAT, can_ask
+from simulations.conformance.asking import (
+    COMMIT,
+    DELETE_GROUPS,
+    DELETE_OFFSETS,
+    DESCRIBE,
+    FETCH,
+    HEARTBEAT,
+    can_ask,
+)
 from simulations.conformance.recording import Asked, Fields, ImageChange, Recording, Written
 
 CLASSIC_APIS: Final = frozenset({"JOIN_GROUP", "SYNC_GROUP", "HEARTBEAT", "LEAVE_GROUP"})
@@ -27,7 +35,7 @@ OTHER_APIS: Final = {
     "TXN_OFFSET_COMMIT": "offsets of a transaction",
 }
 GROUP_APIS: Final = frozenset(
-    {HEARTBEAT, COMMIT, FETCH, DELETE_GROUPS, DESCRIBE, "OFFSET_DELETE", *CLASSIC_APIS, *OTHER_APIS}
+    {HEARTBEAT, COMMIT, FETCH, DELETE_OFFSETS, DELETE_GROUPS, DESCRIBE, *CLASSIC_APIS, *OTHER_APIS}
 )
 """What is read of a request log."""
 
