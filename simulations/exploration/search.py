@@ -67,10 +67,9 @@ class Search:
                     self._rests.append(other)
                 else:
                     following.append((other, after))
-            if wrong:
-                for invariant, says in wrong:
-                    found.broken.setdefault(invariant, (number, step, says))
-            elif other != number and step // SLOTS_MAX not in OF_CHANCE:
+            for invariant, says in wrong:
+                found.broken.setdefault(invariant, (number, step, says))
+            if other != number and step // SLOTS_MAX not in OF_CHANCE:
                 found.sources.append(number)
                 found.targets.append(other)
 

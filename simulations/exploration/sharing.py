@@ -105,7 +105,7 @@ class Share:
                 elif place < orders[other - LEVEL]:
                     orders[other - LEVEL] = place
                     ways[other - LEVEL] = (step, bool(wrong), world)
-            if not wrong and other != parent and step // SLOTS_MAX not in OF_CHANCE:
+            if other != parent and step // SLOTS_MAX not in OF_CHANCE:
                 sources.append(parent)
                 targets.append(other)
 
