@@ -28,7 +28,9 @@ class Checker:
         self._violations = Violations()
         self._topics = Topics()
         self._group = GroupChecks(self._violations, self._topics, rules)
-        self._clients = ClientChecks(self._violations, self._topics, self._group, rules, limits.travel_ms)
+        self._clients = ClientChecks(
+            self._violations, self._topics, self._group, rules, limits.travel_ms, limits.retry_ms
+        )
         self._liveness = LivenessChecks(self._violations, self._group, self._clients, rules, limits)
         self._compaction = CompactionChecks(self._violations)
         self._last = 0

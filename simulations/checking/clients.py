@@ -43,7 +43,9 @@ class ClientChecks:
         group: GroupChecks,
         semantics: Semantics,
         travel_ms: int,
+        retry_ms: int,
     ) -> None:
+        self._retry_ms = retry_ms
         self.owned: dict[str, set[Partition]] = {}
         self.behind: dict[str, int] = {}
         self._now_ms = 0
@@ -290,11 +292,13 @@ class ClientChecks:
         if who not in self.owned:
             return
         strange, proof = [], [entry.sequence]
+        # Who has left sends what was asked of it before, and waited for a coordinator, without an epoch.
+        waits_ms = self._retry_ms if entry.payload["body"]["generationIdOrMemberEpoch"] < 0 else 0
         for partition in self._topics.named(_committed_partitions(entry.payload["body"])):
             if partition in self.owned[who]:
                 continue
             given_up = self._given_up.get((who, partition))
-            if given_up is None or entry.at_ms - given_up.at_ms > self.travel_ms:
+            if given_up is None or entry.at_ms - given_up.at_ms > self.travel_ms + waits_ms:
                 strange.append(partition)
                 proof.append(given_up.sequence if given_up is not None else 0)
         self._wrong(rules.commits_strange(who, set(strange)), tuple(proof), who)

@@ -183,7 +183,7 @@ _ALL: Final = (
         number="G.2 #23",
         says="A client commits nothing of a partition that it has given up.",
         source="`ConsumerRebalanceListener`",
-        apart="A commit that was on its way by then.",
+        apart="A commit that was on its way by then, or, of a client that has left, waited for a coordinator.",
     ),
     Invariant(
         name="commit_epoch",

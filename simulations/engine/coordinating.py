@@ -238,9 +238,13 @@ class Coordinating:
 
     def _survive(self, operation: _Operation, batch: Batch | None) -> None:
         """The records reached the next coordinator; whatever else the operation did went with this one."""
-        outcome = operation.outcome
+        outcome, cause = operation.outcome, operation.cause
         if outcome.records:
-            self._log.write_unit(outcome.records, self._queue.now_ms, cause=operation.cause, batch=batch)
+            # What the records are the effect of: without it nobody could understand them.
+            if operation.begins is not None:
+                cause = operation.begins()
+            self._tell_matched(operation.matched, cause)
+            self._log.write_unit(outcome.records, self._queue.now_ms, cause=cause, batch=batch)
             self._world.appended(outcome.records)
 
     def _take_effect(self, operation: _Operation, batch: Batch | None) -> None:
