@@ -65,6 +65,7 @@ class Checker:
             case Kind.FAULT:
                 self._fault(entry, state)
             case Kind.NOTE if entry.payload["note"] == "topics":
+                self._clients.topics_told(entry.payload["topics"])
                 self._topics.told(entry.payload["topics"])
                 self._group.targets.topics_changed()
                 self._liveness.disturbed(entry)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Mapping, Set
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -66,7 +66,8 @@ class ClientChecks:
         self._early: dict[str, Entry] = {}
         self._began: dict[tuple[str, Partition], int | None] = {}
         self._misunderstood: set[tuple[str, Partition]] = set()
-        self._got: dict[tuple[str, Partition], int] = {}
+        self._told: dict[str, Set[Partition]] = {}
+        self._raised: dict[str, set[Partition]] = {}
         self._unbegun: dict[str, dict[Partition, int]] = {}
         self._heard: dict[str, int] = {}
 
@@ -85,6 +86,7 @@ class ClientChecks:
         if body["memberEpoch"] < 0:
             self.left(who)
         elif body["memberEpoch"] == 0:
+            self._own(who, self.owned[who] - self._raised.pop(who, set()))
             self._thrown_out.discard(who)
             self._unbegun.pop(who, None)
         if who in self._unbegun:
@@ -92,15 +94,32 @@ class ClientChecks:
 
     def response(self, entry: Entry, asked: Asked | None) -> None:
         if entry.payload["api"] == "ConsumerGroupHeartbeat":
-            if entry.payload["body"].get("errorCode", 0) not in NOTHING_DECIDED:
-                self._thrown_out.add(str(entry.payload.get("to")))
+            body, who = entry.payload["body"], str(entry.payload.get("to"))
+            if body.get("errorCode", 0) not in NOTHING_DECIDED:
+                self._thrown_out.add(who)
+            if body.get("assignment") is not None:
+                self._told[who] = set(self._topics.named(listed(body["assignment"]["topicPartitions"])))
         elif asked is not None and entry.payload["api"] == "OffsetCommit":
             self._committed(entry, asked)
+
+    def topics_told(self, told: Mapping[str, Any]) -> None:
+        """Callbacks name topics: who has a part of one that was deleted has none of the next one of that name."""
+        gone = {
+            name
+            for name, topic in told.items()
+            if name in self._topics.ids
+            and (topic is None or topic.get("id") not in (None, self._topics.ids[name]))
+        }
+        for partition, owners in self._owners.items() if gone else ():
+            if partition[0] in gone:
+                self._misunderstood |= {(who, partition) for who in owners}
 
     def left(self, who: str) -> None:
         """It said that it leaves, whether or not anybody hears it."""
         self._thrown_out.add(who)
         self._early.pop(who, None)
+        if who in self._raised:
+            self._own(who, self.owned.get(who, set()) - self._raised.pop(who))
 
     def due(self, at_ms: int) -> None:
         """A client whose poll came too late loses everything while its leave is still on its way."""
@@ -133,22 +152,21 @@ class ClientChecks:
                 self._misunderstood |= {(who, partition) for partition in unsaid}
                 kept = rules.still_owns(who, gone - unsaid, self.owned[who])
                 self._wrong(kept, (old.wrote, entry.sequence), who)
-            self._account(entry, who, old, new)
+            self._account(who, old, new)
             self._compare(who)
 
-    def _account(self, entry: Entry, who: str, old: Member | None, new: Member | None) -> None:
+    def _account(self, who: str, old: Member | None, new: Member | None) -> None:
         """Keeps what the group gave a client and took back by its own heartbeat before it began with that."""
         before = old.held() if old is not None else set()
         after = new.held() if new is not None else set()
         for partition in self._topics.named(after - before):
-            self._got[who, partition] = entry.sequence
             self._unbegun.get(who, {}).pop(partition, None)
         asked = self._group.last_asked
+        if new is None or asked is None or asked.entry.actor != who:
+            return
+        told = self._told.get(who, rules.NONE)
         for partition in self._topics.named(before - after):
-            got = self._got.pop((who, partition), 0)
-            given_up = self._given_up.get((who, partition))
-            began = partition in self.owned.get(who, ()) or (given_up is not None and given_up.sequence > got)
-            if new is not None and asked is not None and asked.entry.actor == who and not began:
+            if partition in told and partition not in self.owned.get(who, rules.NONE):
                 self._unbegun.setdefault(who, {})[partition] = new.epoch
 
     def callback(self, entry: Entry) -> None:
@@ -168,11 +186,13 @@ class ClientChecks:
             # Its poll came too late: it leaves, and loses what it has when the callback is over.
             self._thrown_out.add(who)
         if payload.get("raised") and payload["callback"] not in (rules.ASSIGNED, rules.LOST):
-            pass  # It has given nothing up, and is called again.
+            # It has given nothing up, and is called again; unless it is leaving, which its next join tells, too.
+            self._raised[who] = partitions
         elif payload["callback"] == rules.ASSIGNED:
             self._began.update({(who, partition): entry.at_ms for partition in partitions})
         else:
             # Who has lost something has lost everything, also what it was told of after the loss was decided.
+            self._raised.pop(who, None)
             self._own(who, set() if payload["callback"] == rules.LOST else owned - partitions)
             if payload["callback"] == rules.LOST:
                 self._revoked.pop(who, None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 from groups.history.consumer_state import ConsumerGroup
 from groups.history.state import Protocol, State
@@ -20,6 +20,10 @@ Record = Mapping[str, Any]
 A = TypeVar("A", covariant=True)
 
 
+BEFORE_ALL_MS: Final = -(2**63)
+"""Kafka has 0 here, before which no clock was ever set; a simulated one begins there, and may be set back."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refresh:
     """When a group's metadata hash is to be computed again; kept in no record, so a load forgets it.
@@ -27,7 +31,7 @@ class Refresh:
     Kafka: ``ModernGroup.DeadlineAndEpoch``.
     """
 
-    deadline_ms: int = 0
+    deadline_ms: int = BEFORE_ALL_MS
     epoch: int = 0
 
     def expired(self, now_ms: int, group_epoch: int) -> bool:

@@ -321,7 +321,9 @@ def test_what_a_heartbeat_could_not_say_counts_from_when_it_came_however_long_it
 def test_a_client_that_was_taken_to_be_rid_of_what_it_had_not_begun_with_may_begin_with_it_once() -> None:
     log = group()
     log.write(epoch(3), target("B", 0), target("A", 1), target_epoch(3), cause=10)
-    log.write(current("B", 3, [0], previous=2, since=3), cause=log.heartbeat("B", 2, []))
+    asked = log.heartbeat("B", 2, [])
+    log.write(current("B", 3, [0], previous=2, since=3), cause=asked)
+    log.answer(asked, "B", 3, [0])
     log.write(epoch(4), target("B"), target("A", 0, 1), target_epoch(4), cause=10)
     log.write(current("B", 4, previous=3), cause=log.heartbeat("B", 3, []))
 
