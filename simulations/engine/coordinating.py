@@ -239,10 +239,10 @@ class Coordinating:
     def _survive(self, operation: _Operation, batch: Batch | None) -> None:
         """The records reached the next coordinator; whatever else the operation did went with this one."""
         outcome, cause = operation.outcome, operation.cause
+        # What these or later records are the effect of: without it nobody could understand them.
+        if operation.begins is not None:
+            cause = operation.begins()
         if outcome.records:
-            # What the records are the effect of: without it nobody could understand them.
-            if operation.begins is not None:
-                cause = operation.begins()
             self._tell_matched(operation.matched, cause)
             self._log.write_unit(outcome.records, self._queue.now_ms, cause=cause, batch=batch)
             self._world.appended(outcome.records)

@@ -100,13 +100,17 @@ class PartitionLog:
         was still open.
         """
         self._closed = True
-        waiting = [each for each in self._waiting if each.batch is not None]
         appended = list(self._unreplicated)
         kept = [] if lost is None else appended[: max(0, len(appended) - lost)]
         gone: dict[int, tuple[Batch, list[Waiting]]] = {}
-        for each in waiting:
-            assert each.batch is not None
-            if each.batch.committed or each.batch in kept:
+        silent: list[Waiting] = []
+        for each in self._waiting:
+            if each.batch is None:
+                silent.append(each)  # It is of use to those that come after it.
+            elif each.batch.committed or each.batch in kept:
+                for before in silent:
+                    before.survives(None)
+                silent.clear()
                 each.survives(each.batch)
             else:
                 gone.setdefault(id(each.batch), (each.batch, []))[1].append(each)
