@@ -96,6 +96,17 @@ class Consumer:
         return self._m.owned
 
     @property
+    def target(self) -> Partitions:
+        """What it was told last that it is to have."""
+        return self._m.target.partitions
+
+    @property
+    def under_way(self) -> list[Partitions]:
+        """What it will have by reconciliations in progress, of which no assignment that comes meanwhile changes anything."""
+        begun = (self._m.reconciliation, *(event.reconciliation for event in self._m.events))
+        return [each.target.partitions for each in begun if each is not None]
+
+    @property
     def revoke_ms(self) -> int:
         """How long ``on_partitions_revoked`` takes."""
         return self._m.revoke_ms

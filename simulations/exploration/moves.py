@@ -106,22 +106,37 @@ class Moves:
             coordinator, asked, lambda node: self._worlds.coordinating.handle(node, request)
         )
         who = process.member_id
-        gone = before.held.get(who, 0) & ~self._worlds.coordinators.parts[known.after].held.get(who, 0)
-        unsaid = gone & process.owned & ~process.said if isinstance(request, Heartbeat) else 0
-        place = (kind, world[SCRIPT], number, known.said, unsaid)
+        held = self._worlds.coordinators.parts[known.after].held.get(who, 0)
+        gone = before.held.get(who, 0) & ~held if isinstance(request, Heartbeat) else 0
+        unsaid = gone & process.owned & ~process.said
+        # Only who says what it owns can leave out what it has not begun with.
+        unnamed = gone if isinstance(request, Heartbeat) and request.owned is not None else 0
+        unbegun = self._acting.may_begin(process, unnamed | process.unbegun & ~held)
+        place = (kind, world[SCRIPT], number, known.said, unsaid, unbegun)
         told = self._told.get(place)
         if told is None:
             told = self._told[place] = self._handled(
-                world, slot, process, known.answer, unsaid, breaks=breaks
+                world, slot, process, known.answer, (unsaid, unbegun), breaks=breaks
             )
         return packed(kind, slot), known.after, told[0], 0, int(breaks), known.wrong + told[1]
 
     def _handled(
-        self, world: World, slot: int, process: Process, answer: Answer | None, unsaid: int, *, breaks: bool
+        self,
+        world: World,
+        slot: int,
+        process: Process,
+        answer: Answer | None,
+        taken: tuple[int, int],
+        *,
+        breaks: bool,
     ) -> tuple[int, Wrongs]:
-        """The number of the process after its oldest request was handled, and what it breaks by the answer."""
+        """The number of the process after its oldest request was handled, and what it breaks by the answer.
+
+        ``taken``: what the request could not say that it owns, and what it may yet begin with; it was taken away.
+        """
         assert answer is not None
-        process = replace(process, misunderstood=process.misunderstood | unsaid)
+        unsaid, unbegun = taken
+        process = replace(process, misunderstood=process.misunderstood | unsaid, unbegun=unbegun)
         if breaks:
             lost = self._acting.disconnected(process)
             return self.settled(world, slot, lost.after), lost.wrong

@@ -25,8 +25,10 @@ class Process:
     ``follows``: another process of the member starts when this one has closed.
 
     ``owned`` is the checker's own account, by callbacks; ``said`` what of it the last heartbeat could know of, and
-    ``misunderstood`` what the group took it to be rid of because of one that could not. ``revoked`` is what it gave up
-    since it was last assigned something.
+    ``misunderstood`` what the group took it to be rid of because of one that could not. ``unbegun`` is what the group
+    took it to be rid of before it had begun with it, as long as it may: until it has heard of that, and the
+    reconciliation that is in progress by then is over. ``revoked`` is what it gave up since it was last assigned
+    something.
     """
 
     consumer: Consumer
@@ -39,6 +41,7 @@ class Process:
     owned: int = 0
     said: int = 0
     misunderstood: int = 0
+    unbegun: int = 0
     revoked: int = 0
     calling: Call | None = None
     thrown_out: bool = False
@@ -79,6 +82,7 @@ class Process:
             self.owned,
             self.said & self.owned if self.requests else 0,
             self.misunderstood,
+            self.unbegun,
             self.revoked,
             self.calling.callback if self.calling is not None else None,
             self.thrown_out,
@@ -118,6 +122,9 @@ class Processes:
         effects = consumer.receive(request, answer, NOW_MS)
         refused = isinstance(answer, HeartbeatAnswer) and answer.error_code != 0
         taken = replace(process, answers=tuple(rest), thrown_out=process.thrown_out or refused)
+        if process.unbegun and isinstance(answer, HeartbeatAnswer) and answer.assigned is not None:
+            # Now it has heard. What it is about to begin with it does begin with.
+            taken = replace(taken, unbegun=process.unbegun & self._under_way(consumer))
         return self._after(taken, consumer, effects)
 
     def disconnected(self, process: Process) -> Done:
@@ -153,6 +160,20 @@ class Processes:
         effects = consumer.called(NOW_MS)
         return self._after(replace(process, calling=None, owned=owned, revoked=revoked), consumer, effects)
 
+    def may_begin(self, process: Process, partitions: int) -> int:
+        """Those of the partitions with which it will begin if it hears nothing else."""
+        if not partitions or process.deaf:
+            return 0
+        consumer = process.consumer
+        to_come = self.bits.of_topics(consumer.target) | self._under_way(consumer)
+        return partitions & to_come & ~process.owned
+
+    def _under_way(self, consumer: Consumer) -> int:
+        mask = 0
+        for partitions in consumer.under_way:
+            mask |= self.bits.of_topics(partitions)
+        return mask
+
     def killed(self, process: Process) -> Done:
         """It is gone; what it has sent is still on its way."""
         requests = tuple((request, False) for request, _ in process.requests)
@@ -178,7 +199,7 @@ class Processes:
     def _after(self, process: Process, consumer: Consumer, effects: list[Effect]) -> Done:
         wrong: list[rules.Wrong] = []
         requests = list(process.requests)
-        revoked = process.revoked
+        revoked, misunderstood = process.revoked, process.misunderstood
         owned, said, calling, thrown_out = process.owned, process.said, process.calling, process.thrown_out
         for effect in effects:
             if isinstance(effect, Send):
@@ -208,6 +229,7 @@ class Processes:
                 calling = effect
                 if effect.callback is Callback.ASSIGNED:
                     owned, revoked = owned | mask, 0
+                    misunderstood |= mask & process.unbegun
         after = replace(
             process,
             consumer=consumer,
@@ -215,10 +237,12 @@ class Processes:
             owned=owned,
             said=said,
             revoked=revoked,
-            misunderstood=process.misunderstood & owned,
+            misunderstood=misunderstood & owned,
             calling=calling,
             thrown_out=thrown_out,
         )
+        if after.unbegun:
+            after = replace(after, unbegun=self.may_begin(after, after.unbegun))
         if after.deaf:
             unwanted = tuple((request, False) for request, _ in after.requests)
             after = replace(after, requests=unwanted, answers=())

@@ -17,6 +17,9 @@ from groups.history.fold import replay
 from groups.history.state import Semantics, initial_state
 from simulations import small_scenarios
 from simulations.assignors.scripted import ScriptedAssignor
+from simulations.checking import Checker
+from simulations.clients import membership
+from simulations.clients.memory import Memory as ClientMemory
 from simulations.coordinator.kafka import heartbeat
 from simulations.coordinator.outcome import Memory
 from simulations.coordinator.reconciliation import Reconciliation
@@ -25,6 +28,7 @@ from simulations.exploration.canonical import ranks, unjudged
 from simulations.exploration.coordinators import MEMORY
 from simulations.exploration.findings import Report
 from simulations.exploration.plan import Plan
+from simulations.exploration.processes import Processes
 from simulations.exploration.search import Search
 from simulations.exploration.trace import timeline
 from simulations.exploration.world import Worlds
@@ -214,6 +218,49 @@ def test_expressions_are_resolved_and_topics_and_members_come_and_go(
     assert report.complete
     assert report.violations == ()
     assert report.states == states
+
+
+TAKEN_BACK = """
+topics: {foo: {partitions: 2}}
+start: {group_epoch: 5, assignment_epoch: 5, members: {A: {epoch: 5, owned: {foo: [0, 1]}}}}
+members: {A: {subscribe: [foo]}, B: {subscribe: [foo]}}
+script: [{at: 0s, join: B}, {at: 1s, subscribe: B, regex: 'x.*'}]
+until: 20s
+"""
+"""B is told of foo-1 while its first callback runs; after a loss it owns nothing, and does not want foo-1 any more."""
+
+
+def taken_back() -> tuple[Report, Search]:
+    search = Search(Worlds(Plan(load(TAKEN_BACK, "taken back"), KAFKA), Budgets(losses=2)))
+    return search.run(), search
+
+
+def test_a_client_may_begin_with_what_was_taken_back_before_until_it_has_heard_of_that(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert broken(taken_back()[0]) == []
+
+    def keeps_what_it_has(memory: ClientMemory, partitions: Any) -> None:
+        if partitions or not memory.target.partitions:
+            take_target(memory, partitions)
+
+    take_target = membership.take_target
+    monkeypatch.setattr(membership, "take_target", keeps_what_it_has)
+    assert broken(taken_back()[0]) == ["group_converges", "one_processor", "owned_is_held"]
+
+
+def test_a_run_is_judged_as_an_exploration_where_a_client_begins_with_what_was_taken_back(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(Processes, "may_begin", lambda *_: 0)
+    report, search = taken_back()
+    assert broken(report) == ["one_processor", "owned_is_held"]
+    worlds = search.worlds
+    for violated in report.violations:
+        state, checker = initial_state(worlds.plan.scenario.group, KAFKA), Checker(KAFKA)
+        for entry in timeline(worlds, violated.trace, violated.invariant, violated.says):
+            state = replay(state, entry)
+            assert checker.see(entry, state) == []
 
 
 def test_no_field_of_a_world_is_left_unjudged() -> None:
