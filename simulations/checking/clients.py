@@ -156,13 +156,18 @@ class ClientChecks:
             self._compare(who)
 
     def _account(self, who: str, old: Member | None, new: Member | None) -> None:
-        """Keeps what the group gave a client and took back by its own heartbeat before it began with that."""
+        """Keeps what the group gave a client and took back before it began with that.
+
+        The group does so by its own heartbeat that tells what it owns, which cannot name what it has not begun with.
+        """
         before = old.held() if old is not None else set()
         after = new.held() if new is not None else set()
         for partition in self._topics.named(after - before):
             self._unbegun.get(who, {}).pop(partition, None)
         asked = self._group.last_asked
         if new is None or asked is None or asked.entry.actor != who:
+            return
+        if asked.body.get("topicPartitions") is None:
             return
         told = self._told.get(who, rules.NONE)
         for partition in self._topics.named(before - after):
