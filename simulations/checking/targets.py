@@ -150,6 +150,10 @@ class TargetChecks:
                 says = f"{named(which)} is in the targets of {' and '.join(who)}"
                 proof = (*(self.wrote_of(other) for other in who), entry.sequence)
                 self._violations.add("whole_target", says, proof, who, which)
+        if name not in members and self.of(name):
+            which = topics.named(self.of(name))
+            says = f"The target still means {named(which)} for {name}, which is no member"
+            self._violations.add("whole_target", says, (self.wrote_of(name), entry.sequence), (name,), which)
         if name not in members or name in self._failed or not self._is_resolved(members[name]):
             return
         known = {held[0] for held in self.of(name)}
