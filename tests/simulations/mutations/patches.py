@@ -17,6 +17,10 @@ CLIENT_RECONCILING: Final = "simulations/clients/reconciling.py"
 CLIENT_MEMBERSHIP: Final = "simulations/clients/membership.py"
 CLIENT_HEARTBEATS: Final = "simulations/clients/heartbeats.py"
 UNIFORM: Final = "simulations/assignors/consumer/uniform.py"
+UNIFORM_OTHERS: Final = "simulations/assignors/consumer/uniform_heterogeneous.py"
+SHARING: Final = "simulations/assignors/sharing.py"
+CLUSTER: Final = "simulations/engine/cluster.py"
+COORDINATING: Final = "simulations/engine/coordinating.py"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -215,6 +219,31 @@ MUTATIONS: Final = (
         "shares += [{topic: range(first, first + room - (first > 2))} for first in range(start, end, room)]",
         "of a new group's runs the last partitions go to nobody",
     ),
+    _m(
+        "uniform-leaves-first",
+        UNIFORM_OTHERS,
+        "free = [partition for partition, owner in enumerate(of_topic) if owner == NOBODY]",
+        "free = [partition for partition, owner in enumerate(of_topic) if partition and owner == NOBODY]",
+        "where subscriptions differ the first partition of a topic goes to nobody",
+    ),
+    _m(
+        "range-drops-the-rest",
+        SHARING,
+        "size = least + (position < extra)",
+        "size = least",
+        "partitions beyond an equal share go to nobody",
+    ),
+    _m(
+        "range-overlaps",
+        SHARING,
+        """        put(shares, place, topics, range(start, start + size))
+        start += size
+""",
+        """        put(shares, place, topics, range(start, start + size))
+        start += size - (position == 1 and size > 1)
+""",
+        "the third subscriber begins with the last partition of the second",
+    ),
     # What a coordinator does around it.
     _m(
         "repeat-is-refused",
@@ -264,6 +293,53 @@ MUTATIONS: Final = (
         "for member_id in timeline_order(context.group, context.memory.member_slots):",
         "for member_id in list(timeline_order(context.group, context.memory.member_slots))[1:]:",
         "a new coordinator starts no session for the first member",
+    ),
+    _m(
+        "load-forgets-waiting",
+        LOADING,
+        "        if member.state == UNREVOKED_PARTITIONS:\n",
+        "        if False:\n",
+        "a new coordinator does not look whether members give up in time",
+    ),
+    _m(
+        "load-keeps-uncommitted",
+        CLUSTER,
+        "shard.load(self.committed.read(clean=compacted))",
+        "shard = last.shard",
+        "a new coordinator knows of what was never committed",
+    ),
+    _m(
+        "load-misses-last",
+        CLUSTER,
+        "shard.load(self.committed.read(clean=compacted))",
+        "shard.load(list(self.committed.read(clean=compacted))[:-1])",
+        "a new coordinator does not read the log's last record",
+    ),
+    _m(
+        "answers-before-commit",
+        COORDINATING,
+        """        operation.matched = self.shard.matched()
+""",
+        """        operation.matched = self.shard.matched()
+        if operation.exchange is not None:
+            self._respond(operation.exchange, operation.outcome.answer, operation.cause)
+            operation.exchange = None
+""",
+        "a request is answered before its records are committed",
+    ),
+    _m(
+        "old-timers-run-on",
+        COORDINATING,
+        "        self.timers.forget()\n",
+        "",
+        "the timers of a coordinator that is gone still write",
+    ),
+    _m(
+        "loading-handles",
+        COORDINATING,
+        "        if self.loading:\n",
+        "        if False:\n",
+        "a coordinator handles requests before it has read the log",
     ),
     _m(
         "kip-removal-keeps-epoch",
