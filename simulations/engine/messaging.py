@@ -89,6 +89,7 @@ class Messaging:
     def _arrived(self, exchange: Exchange, answered: bool) -> None:
         broker = self._cluster.broker(exchange.broker)
         if not broker.alive:
+            self._network.lose(exchange.told(_api(exchange.request), REQUEST), exchange.cause)
             self._disconnected(exchange)
             return
         taken = exchange if answered else exchange.unanswered()

@@ -192,6 +192,10 @@ class Network:
         self._tell(LOST, told(), cause)
         return True
 
+    def lose(self, told: Told, cause: int | None) -> None:
+        """A message reached a broker that is gone."""
+        self._tell(LOST, told, cause)
+
     def _tell(self, fault: str, told: Told, cause: int | None) -> None:
         payload = {"fault": fault, **told}
         self._log.write(Kind.FAULT, str(told["member"]), self._queue.now_ms, payload, cause=cause)
