@@ -92,12 +92,14 @@ class Cluster:
         queue, longest_ms = self._world.queue, self._scenario.metadata_delay_ms
         for broker in self.brokers:
             delay_ms = self._delays[broker.name].randint(0, longest_ms) if longest_ms else 0
+            # What it was to learn at this very moment comes first.
+            waits = longest_ms > 0 and broker.knows_ms >= queue.now_ms
             broker.knows_ms = max(broker.knows_ms, queue.now_ms + delay_ms)
 
             def learn(broker: Broker = broker) -> None:
                 self._learns(broker, image, names, told)
 
-            if broker.knows_ms == queue.now_ms:
+            if broker.knows_ms == queue.now_ms and not waits:
                 learn()
             else:
                 queue.plan(broker.knows_ms, Priority.SCRIPT, learn)
