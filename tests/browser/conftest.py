@@ -11,12 +11,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Error, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Error, Page, expect, sync_playwright
 
 from tests.conftest import missing
 from tests.serving import Served, installed
 
 HERE = Path(__file__).parent
+
+expect.set_options(timeout=20_000)
+"""What is waited for comes or does not come; how soon, on a machine with a broker and Spark beside it, is no matter."""
+
 CHROMIUM = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
 """Without a graphics processor the emulated one would take the time of the tests; nothing is asked of other hosts."""
 
