@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import orjson
@@ -80,23 +80,21 @@ def changes(request: HttpRequest, timeline_id: str) -> HttpResponse:
 
 
 def frame(request: HttpRequest, timeline_id: str) -> HttpResponse:
-    timeline = storage.get(timeline_id)
-    at = number(request.GET, "at", timeline.last)
-    found = storage.frame_at(timeline, at)
-    if found is None:
-        raise BadRequest(
-            f"Timeline {timeline_id} has entries 1 to {timeline.last}; there is no {at}.",
-            status=404,
-            field="at",
-        )
-    return json_response(found)
+    return _as_of(request, timeline_id, storage.frame_at)
 
 
 def metrics(request: HttpRequest, timeline_id: str) -> HttpResponse:
     """Kafka's own metrics of the group and its consumers, as of a moment."""
+    return _as_of(request, timeline_id, storage.metrics_at)
+
+
+def _as_of(
+    request: HttpRequest, timeline_id: str, find: Callable[[Timeline, int], dict[str, Any] | None]
+) -> HttpResponse:
+    """What ``find`` tells as of the entry that the query names, by default the last one."""
     timeline = storage.get(timeline_id)
     at = number(request.GET, "at", timeline.last)
-    found = storage.metrics_at(timeline, at)
+    found = find(timeline, at)
     if found is None:
         raise BadRequest(
             f"Timeline {timeline_id} has entries 1 to {timeline.last}; there is no {at}.",

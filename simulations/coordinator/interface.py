@@ -38,6 +38,8 @@ class Coordinator(Protocol):
 
     def loaded(self, context: Context) -> Outcome[None]: ...
 
+    def matched(self, context: Context) -> dict[str, tuple[str, ...]]: ...
+
 
 COORDINATORS: Final[dict[Semantics, Coordinator]] = {
     Semantics.KAFKA: KafkaCoordinator(),

@@ -25,7 +25,6 @@ from simulations.coordinator.counts import CountsCache
 from simulations.coordinator.group_config import GroupConfig
 from simulations.coordinator.image import Image, ImageTopic
 from simulations.coordinator.interface import COORDINATORS
-from simulations.coordinator.kip.metadata import seen
 from simulations.coordinator.messages import CommitAnswer, Heartbeat, HeartbeatAnswer, OffsetCommit
 from simulations.coordinator.offset_messages import (
     DeleteAnswer,
@@ -93,10 +92,7 @@ class Shard:
 
     def matched(self) -> dict[str, tuple[str, ...]]:
         """By expression of the group's members, the topics that it matches now; none in ``kafka``, where records tell."""
-        if self.semantics is Semantics.KAFKA:
-            return {}
-        group = seen(self.context(0)).group
-        return {regex: found.topics for regex, found in group.regexes.items()}
+        return self._rules.matched(self.context(0))
 
     def configure(self, config: GroupConfig) -> None:
         """Sets the group's own settings, all of them; ``ConfigRefused`` if the broker does not take one.

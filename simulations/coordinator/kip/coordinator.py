@@ -109,6 +109,10 @@ class KipCoordinator:
     def loaded(self, context: Context) -> Outcome[None]:
         return metadata.loaded(seen(context))
 
+    def matched(self, context: Context) -> dict[str, tuple[str, ...]]:
+        """By expression of the group's members, the topics that it matches now."""
+        return {regex: found.topics for regex, found in seen(context).group.regexes.items()}
+
     def regexes_resolved(self, context: Context, resolution: Resolution) -> Outcome[None]:
         """Nothing: expressions are resolved in the operation that needs them, and no task is ever started."""
         return Outcome(answer=None)
