@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Final, Protocol
 
 from groups.history.entries import Kind
 from groups.history.state import Semantics
-from simulations.clients import Consumer, ConsumerConfig, Request
+from simulations.clients import Consumer, Request
 from simulations.clients.computing import ComputingConsumer
 from simulations.clients.config import CloseOption
 from simulations.coordinator.image import Image
 from simulations.coordinator.messages import CommittedOffset, Partitions
-from simulations.engine.bringing import brought, reported
+from simulations.engine.bringing import brought, config_of, reported
 from simulations.engine.interventions import Interventions, Surroundings
 from simulations.engine.process import Process
 from simulations.scenario import Action, Event, How, Verb
@@ -121,17 +122,9 @@ class Acting:
         world = self._world
         lives = self._lives[name] = self._lives.get(name, 0) + 1
         member = world.scenario.members[name]
-        config = ConsumerConfig(
-            group_id=world.scenario.group,
-            member_id=name if lives == 1 else f"{name}~{lives}",
-            client_id=member.client_id,
-            client_host=member.client_host,
-            instance_id=member.instance_id,
-            rack_id=member.rack_id,
-            server_assignor=member.assignor,
-            rebalance_timeout_ms=member.rebalance_timeout_ms,
-            callback_ms=member.callback_ms,
-            calls_for_nothing=world.semantics is Semantics.KAFKA,
+        member_id = name if lives == 1 else f"{name}~{lives}"
+        config = replace(
+            config_of(world.scenario, name, member_id, world.semantics),
             auto_commit=member.auto_commit,
             auto_commit_interval_ms=member.auto_commit_interval_ms,
             positions=lambda owned, now_ms: self._offsets(owned, None),

@@ -1,14 +1,33 @@
-"""The assignors that a scenario's member brings, made for its process; what ``report`` changes of them."""
+"""What a scenario's member brings to its process: its settings and its assignors; what ``report`` changes of these."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
 
+from groups.history.state import Semantics
 from simulations.assignors.client_side import CLIENT_ASSIGNORS, ClientAssignor
 from simulations.assignors.streams_like import NAME as STREAMS
 from simulations.assignors.streams_like import Reason, StreamsLike
-from simulations.scenario import Member
+from simulations.clients import ConsumerConfig
+from simulations.scenario import Member, Scenario
+
+
+def config_of(scenario: Scenario, name: str, member_id: str, semantics: Semantics) -> ConsumerConfig:
+    """What a member's consumer is set to, in a run as in an exploration; what takes time is the run's to add."""
+    member = scenario.members[name]
+    return ConsumerConfig(
+        group_id=scenario.group,
+        member_id=member_id,
+        client_id=member.client_id,
+        client_host=member.client_host,
+        instance_id=member.instance_id,
+        rack_id=member.rack_id,
+        server_assignor=member.assignor,
+        rebalance_timeout_ms=member.rebalance_timeout_ms,
+        callback_ms=member.callback_ms,
+        calls_for_nothing=semantics is Semantics.KAFKA,
+    )
 
 
 def brought(member: Member) -> tuple[ClientAssignor, ...]:

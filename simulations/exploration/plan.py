@@ -7,9 +7,10 @@ from random import Random
 from typing import Final
 
 from groups.history.state import Semantics
-from simulations.clients import Consumer, ConsumerConfig
+from simulations.clients import Consumer
 from simulations.coordinator.image import Image, ImageTopic
 from simulations.engine.beginning import draw_topic_id, first_image, racks_of
+from simulations.engine.bringing import config_of
 from simulations.exploration.actions import SLOTS_MAX
 from simulations.scenario import Scenario, Verb
 from simulations.scenario.actions import Action
@@ -94,21 +95,7 @@ class Plan:
     def consumer(self, slot: int) -> Consumer:
         """A fresh process of the slot."""
         name, _ = self.slots[slot]
-        member = self.scenario.members[name]
-        return Consumer(
-            ConsumerConfig(
-                group_id=self.scenario.group,
-                member_id=self.member_id(slot),
-                client_id=member.client_id,
-                client_host=member.client_host,
-                instance_id=member.instance_id,
-                rack_id=member.rack_id,
-                server_assignor=member.assignor,
-                rebalance_timeout_ms=member.rebalance_timeout_ms,
-                callback_ms=member.callback_ms,
-                calls_for_nothing=self.semantics is Semantics.KAFKA,
-            )
-        )
+        return Consumer(config_of(self.scenario, name, self.member_id(slot), self.semantics))
 
     def member_id(self, slot: int) -> str:
         name, life = self.slots[slot]
