@@ -7,7 +7,6 @@ import time
 import uuid
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from celery import shared_task
 
@@ -98,18 +97,3 @@ def resume(timeline: Timeline) -> None:
         storage.interrupt(timeline.id, f"It was cut short {timeline.attempts} times and is not tried again.")
     elif storage.requeue(timeline.id):
         run.delay(timeline.id)
-
-
-def record(scenario: str, semantics: str | None = None, seed: int | None = None) -> list[Batch]:
-    """A whole run's batches at once: for case studies, which are small. ``ChildFailed`` tells what is wrong."""
-    batches: list[Batch] = []
-    question: dict[str, Any] = {"scenario": scenario, "semantics": semantics, "seed": seed}
-    for message in run_child(WORKER, question=question):
-        match message["type"]:
-            case "batch":
-                batches.append(Batch.from_line(message))
-            case "error":
-                raise ChildFailed(str(message["message"]))
-            case "done":
-                return batches
-    raise ChildFailed(f"{WORKER} ended without saying that it was done.")

@@ -1,79 +1,86 @@
-"""The same scenario and seed give the same bytes: in any process, whatever Python's hash seed, by command and by worker."""
+"""The same scenario and seed give the same bytes: in any process, on any machine, by command and by worker.
+
+How a Celery task stores them is ``tests/tasks/test_same_bytes.py``.
+"""
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
-from simulations.fuzzing.drawing import document_of
-from simulations.fuzzing.shrinking import as_yaml
+from groups.history.recorder import Batch
 from tests.house import ROOT
+from tests.simulations import pinned
 
-STORM = """
-group: orders
-world: stormy
-topics: {foo: {partitions: 6}, bar: {partitions: 3}}
-members: {A: {subscribe: [foo]}, B: {regex: "foo|bar"}, C: {subscribe: [foo, bar], instance_id: c}}
-script: [{at: 0s, join: [A, B, C]}, {at: 40s, restart: C}, {at: 70s, kill: A}]
-until: 180s
-"""
+ELSEWHERE = {"PYTHONHASHSEED": "4711", "TZ": "Pacific/Kiritimati"}
+"""Another order of sets, and another day than here."""
 
-PROGRAM = """
-import sys, orjson
-from pathlib import Path
-from simulations.engine import run
-from simulations.output import entry_lines
-from simulations.scenario import load
-for row in entry_lines(run(load(Path(sys.argv[1]).read_text(), "same")), "entry"):
-    sys.stdout.buffer.write(orjson.dumps(row) + b"\\n")
-"""
+ASCII = {"PYTHONHASHSEED": "0", "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "TZ": "UTC"}
+"""A machine whose locale knows no letters but these."""
 
 WORKER = """
-import sys, time
-from pathlib import Path
+import json, sys
 from simulations.worker import answer
-for line in answer({"scenario": Path(sys.argv[1]).read_text(), "semantics": None, "seed": None}, lambda: 0.0):
+for line in answer(json.load(sys.stdin), lambda: 0.0):
     sys.stdout.buffer.write(line)
 """
 
 
-def digest(program: str, scenario: Path, hash_seed: str) -> str:
+def child(environment: dict[str, str], *words: str, told: str = "") -> bytes:
     done = subprocess.run(
-        [sys.executable, "-c", program, str(scenario)],
+        [sys.executable, *words],
         cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONHASHSEED": hash_seed},
+        env={**os.environ, "PYTHONPATH": str(ROOT), **environment},
+        input=told.encode(),
         capture_output=True,
         check=True,
     )
     assert done.stdout
-    return hashlib.sha256(done.stdout).hexdigest()
+    return done.stdout
 
 
-@pytest.mark.parametrize("program", [PROGRAM, WORKER], ids=["engine", "worker"])
-@pytest.mark.parametrize("drawn", ["world: stormy", "hostile kafka", "hostile kip"])
-def test_every_process_gives_the_same_bytes(program: str, drawn: str, tmp_path: Path) -> None:
-    text = STORM if drawn.startswith("world") else as_yaml(document_of(17, drawn.split()[1], ["hostile"]))
-    scenario = tmp_path / "same.yaml"
-    scenario.write_text(text)
-    assert len({digest(program, scenario, hash_seed) for hash_seed in ("0", "1", "4711")}) == 1
+@pytest.mark.parametrize("case", pinned.cases())
+def test_this_machine_simulates_the_bytes_that_are_written_down(case: str) -> None:
+    assert pinned.runs_of(case) == pinned.committed()[case], (
+        "If the simulator behaves otherwise on purpose: python -m tests.simulations.pinned write"
+    )
 
 
-def test_a_worker_stores_the_entries_that_the_engine_makes(tmp_path: Path) -> None:
-    from groups.history.recorder import Batch
-    from simulations.engine import run
-    from simulations.scenario import load
+def test_no_digest_is_left_of_a_case_that_is_gone() -> None:
+    assert sorted(pinned.committed()) == sorted(pinned.cases())
+
+
+@pytest.mark.parametrize("environment", [ELSEWHERE, ASCII], ids=["elsewhere", "ascii"])
+@pytest.mark.parametrize(
+    ("case", "semantics"),
+    [("storm", "kafka"), ("hostile-kip", "kip"), ("hostile-kafka", "kafka"), ("kip848-client-side", "kip")],
+)
+def test_every_process_prints_the_same_bytes(case: str, semantics: str, environment: dict[str, str]) -> None:
+    seed = str(pinned.SEEDS[-1])
+    named = case if case in pinned.STUDIES else str(pinned.FOLDER / f"{case}.yaml")
+    words = ["simulate", named, "--semantics", semantics, "--seed", seed, "--format", "entries"]
+    printed = child(environment, "manage.py", *words)
+    assert pinned.digest([printed]) == pinned.committed()[case][semantics][seed]["sha256"]
+
+
+def test_workers_say_the_same_lines_whatever_their_hash_seed_and_locale() -> None:
+    """Entries, and what is made of them for the board: changes, moments, checkpoints, the summary."""
+    question = json.dumps({"scenario": pinned.text_of("hostile-kafka"), "semantics": "kafka", "seed": 7})
+    assert len({child(each, "-c", WORKER, told=question) for each in (ELSEWHERE, ASCII)}) == 1
+
+
+def test_a_worker_stores_the_entries_that_the_engine_makes() -> None:
     from simulations.worker import answer
 
-    stored: list[str] = []
-    for line in answer({"scenario": STORM, "semantics": None, "seed": None}, lambda: 0.0):
+    text, seed = pinned.text_of("storm"), pinned.SEEDS[0]
+    stored: list[bytes] = []
+    for line in answer({"scenario": text, "semantics": "kafka", "seed": seed}, lambda: 0.0):
         message = json.loads(line)
         assert message["type"] != "error", message
         if message["type"] == "batch":
-            stored += [str(Batch.from_line(message).last)]
-    assert int(stored[-1]) == len(list(run(load(STORM))))
+            stored.append(Batch.from_line(message).entries[1:-1])
+    assert b",".join(stored) == b",".join(line.strip() for line in pinned.printed(text, "kafka", seed))

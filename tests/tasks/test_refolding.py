@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from django.db import connection
 
 from explorer import housekeeping
 from groups import children, storage, tasks
@@ -18,14 +16,8 @@ from tests.stories import a_day_of_three
 
 
 @pytest.fixture
-def _children_use_the_tests_database(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A child reads its own settings, which would lead it to the database that is no test's."""
-    found: dict[str, Any] = connection.settings_dict
-    name = str(found["NAME"])
-    if connection.vendor == "sqlite":
-        monkeypatch.setenv("DATABASE_URL", f"sqlite:///{name}")
-    else:
-        monkeypatch.setenv("DATABASE_URL", os.environ["DATABASE_URL"].rpartition("/")[0] + f"/{name}")
+def _children_use_the_tests_database(monkeypatch: pytest.MonkeyPatch, database_of_the_test: str) -> None:
+    monkeypatch.setenv("DATABASE_URL", database_of_the_test)
 
 
 @pytest.mark.usefixtures("_children_use_the_tests_database")
