@@ -64,7 +64,9 @@ class ClientChecks:
         self._open_windows: dict[str, int] = {}
         self._dead: set[str] = set()
         self._early: dict[str, Entry] = {}
-        self._began: dict[tuple[str, Partition], int | None] = {}
+        self._beginning: dict[str, set[Partition]] = {}
+        self._began: dict[tuple[str, Partition], int] = {}
+        self._said: dict[tuple[str, Partition], int] = {}
         self._misunderstood: set[tuple[str, Partition]] = set()
         self._told: dict[str, Set[Partition]] = {}
         self._raised: dict[str, set[Partition]] = {}
@@ -79,8 +81,11 @@ class ClientChecks:
             self._commits(entry)
         if entry.payload["api"] != "ConsumerGroupHeartbeat":
             return
+        said = self._topics.named(listed(body.get("topicPartitions") or ()))
         if who not in self.owned:
-            self._own(who, set(self._topics.named(listed(body.get("topicPartitions") or ()))))
+            self._own(who, set(said))
+        for partition in said:
+            self._said.setdefault((who, partition), entry.sequence)
         if "rebalanceTimeoutMs" in body:
             self._patience_ms[who] = body["rebalanceTimeoutMs"]
         if body["memberEpoch"] < 0:
@@ -194,7 +199,10 @@ class ClientChecks:
             # It has given nothing up, and is called again; unless it is leaving, which its next join tells, too.
             self._raised[who] = partitions
         elif payload["callback"] == rules.ASSIGNED:
-            self._began.update({(who, partition): entry.at_ms for partition in partitions})
+            if not payload.get("raised"):
+                # What an earlier one threw on is taken with this one.
+                begun = self._beginning.pop(who, rules.NONE)
+                self._began.update({(who, partition): entry.at_ms for partition in begun})
         else:
             # Who has lost something has lost everything, also what it was told of after the loss was decided.
             self._raised.pop(who, None)
@@ -238,7 +246,8 @@ class ClientChecks:
         self._own(who, owned | partitions)
         for partition in partitions:
             self._given_up.pop((who, partition), None)
-            self._began[who, partition] = None
+            self._said.pop((who, partition), None)
+        self._beginning.setdefault(who, set()).update(partitions)
         self._compare(who)
 
     def _not_heard_of(self, who: str) -> Set[Partition]:
@@ -253,12 +262,20 @@ class ClientChecks:
         return set(taken)
 
     def _unsaid(self, who: str, partition: Partition) -> bool:
-        """Whether the heartbeat that the unit answers was sent before its client had begun with the partition."""
+        """Whether the heartbeat that the unit answers was sent before its client had begun with the partition.
+
+        It has not as long as ``on_partitions_assigned`` throws: the assignment is there and not acknowledged, and no
+        heartbeat names it. Once one has named it, every later one would.
+        """
         asked = self._group.last_asked
-        if asked is None or asked.entry.actor != who or (who, partition) not in self._began:
+        if asked is None or asked.entry.actor != who:
             return False
-        began_ms = self._began[who, partition]
-        return began_ms is None or began_ms >= asked.entry.at_ms - self.travel_ms
+        key = who, partition
+        if key in self._said and self._said[key] <= asked.entry.sequence:
+            return False
+        if partition in self._beginning.get(who, rules.NONE):
+            return True
+        return key in self._began and self._began[key] >= asked.entry.at_ms - self.travel_ms
 
     def _has_others(self, entry: Entry, partitions: set[Partition]) -> None:
         who, both = entry.actor, dict[str, list[Partition]]()

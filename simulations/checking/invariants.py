@@ -169,7 +169,7 @@ _ALL: Final = (
         number="G.2 #21",
         says="What a client owns is assigned to it or pending its revocation, as long as the group knows it.",
         source="KIP-848, Reconciliation",
-        apart="Not of a static member that is away. Nor of what a client begins with while its acknowledgement of an older assignment is on its way: the coordinator takes that to say that it is rid of it. Nor, if that answer is lost, of what it had been told of and has not begun with when it tells everything anew: it names nothing of that, so nobody waits for it (4.3.1: what is to be revoked and is not named as owned is gone at once), and it begins with it as long as it has not heard.",
+        apart="Not of a static member that is away. Nor of what a client begins with while its acknowledgement of an older assignment is on its way: the coordinator takes that to say that it is rid of it; so it does as long as `on_partitions_assigned` throws (4.3.1: the assignment is applied, not fetched from, and not acknowledged), and no longer than until a heartbeat has named it. Nor, if that answer is lost, of what it had been told of and has not begun with when it tells everything anew: it names nothing of that, so nobody waits for it (4.3.1: what is to be revoked and is not named as owned is gone at once), and it begins with it as long as it has not heard.",
     ),
     Invariant(
         name="callbacks",

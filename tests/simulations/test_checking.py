@@ -318,6 +318,37 @@ def test_what_a_heartbeat_could_not_say_counts_from_when_it_came_however_long_it
     assert "owned_is_held" not in told
 
 
+def throws_as_it_begins(log: Log, *, named: bool, again: bool = False) -> None:
+    """B is given foo-0 and throws on it; then a heartbeat that tells everything loses it that again."""
+    log.callback("A", "on_partitions_revoked", "start", [0])
+    log.callback("A", "on_partitions_revoked", "end", [0])
+    gives = (epoch(3), target("B", 0), target("A", 1), target_epoch(3), current("A", 3, [1], previous=2))
+    log.write(*gives, cause=log.heartbeat("A", 2, [1]))
+    log.write(current("B", 3, [0], previous=2, since=3), cause=log.heartbeat("B", 2, []))
+    log.callback("B", "on_partitions_assigned", "start", [0])
+    log.callback("B", "on_partitions_assigned", "end", [0])
+    entry = log.entries[-1]
+    log.entries[-1] = replace(entry, payload={**entry.payload, "raised": True})
+    if again:
+        for phase in ("start", "end"):
+            log.callback("B", "on_partitions_assigned", phase, [])
+    if named:
+        log.at(3_000).heartbeat("B", 3, [0])
+    takes = (epoch(4), target("B"), target("A", 0, 1), target_epoch(4), current("B", 4, previous=3))
+    log.at(3_500).write(*takes, cause=log.heartbeat("B", 3, []))
+
+
+@pytest.mark.parametrize(
+    ("named", "again", "told"), [(False, False, False), (True, False, True), (False, True, True)]
+)
+def test_what_a_callback_threw_on_is_named_by_no_heartbeat_until_one_names_it_or_it_has_returned(
+    named: bool, again: bool, told: bool
+) -> None:
+    log = group()
+    throws_as_it_begins(log, named=named, again=again)
+    assert ("owned_is_held" in {violation.invariant for violation in shown(log)}) is told
+
+
 def test_a_client_that_was_taken_to_be_rid_of_what_it_had_not_begun_with_may_begin_with_it_once() -> None:
     log = group()
     log.write(epoch(3), target("B", 0), target("A", 1), target_epoch(3), cause=10)
