@@ -25,8 +25,11 @@ def replay_record(state: State, key: Fields, value: Fields | None) -> State:
     held = state.offsets.get(topic, {})
     if value is None:
         left = {other: offset for other, offset in held.items() if other != partition}
-        offsets = {name: kept for name, kept in state.offsets.items() if name != topic}
-        return replace(state, offsets={**offsets, topic: left} if left else offsets)
+        # The topic keeps its place: a coordinator's table has it where it first came.
+        offsets = {**state.offsets, topic: left}
+        if not left:
+            del offsets[topic]
+        return replace(state, offsets=offsets)
     topic_id = text(value.get("topicId"))
     if topic_id == ZERO_TOPIC_ID:
         topic_id = None

@@ -6,7 +6,7 @@ Kafka: ``OffsetMetadataManager`` (``deleteOffsets``, ``deleteAllOffsets``, ``cle
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from groups.history.state import Offset, Protocol
 from groups.wire.coordinator_schema import (
@@ -15,9 +15,10 @@ from groups.wire.coordinator_schema import (
     CONSUMER_GROUP_TARGET_ASSIGNMENT_MEMBER,
     CONSUMER_GROUP_TARGET_ASSIGNMENT_METADATA,
 )
-from simulations.assignors.java_orders import TimelineOrder, int_hash, string_hash
+from simulations.assignors.java_orders import TimelineOrder, string_hash
 from simulations.coordinator import records
 from simulations.coordinator.errors import ErrorCode
+from simulations.coordinator.fetching import partitions_in_order, topics_in_order
 from simulations.coordinator.image import ImageTopic
 from simulations.coordinator.offset_messages import DeleteAnswer, OffsetDelete, OffsetDeleteAnswer
 from simulations.coordinator.outcome import Context, Outcome, Record
@@ -29,7 +30,7 @@ def offsets_of_topics(context: Context, topics: Iterable[ImageTopic]) -> Outcome
     written = [
         records.offset_gone(context.state.group, topic.name, partition)
         for topic in topics
-        for partition, offset in _partitions(context, topic.name)
+        for partition, offset in partitions_in_order(context, topic.name)
         if offset.topic_id in (None, topic.topic_id)
     ]
     return Outcome(answer=None, records=tuple(written))
@@ -60,8 +61,8 @@ def delete_group(context: Context) -> Outcome[DeleteAnswer]:
         return Outcome(answer=DeleteAnswer(error_code=ErrorCode.NON_EMPTY_GROUP))
     offsets = [
         records.offset_gone(context.state.group, topic, partition)
-        for topic in TimelineOrder(string_hash, context.state.offsets)
-        for partition, _ in _partitions(context, topic)
+        for topic in topics_in_order(context)
+        for partition, _ in partitions_in_order(context, topic)
     ]
     return Outcome(answer=DeleteAnswer(), records=(*offsets, *group_gone(context)))
 
@@ -73,8 +74,8 @@ def expire_offsets(context: Context) -> Outcome[None]:
     subscribed = subscribed_names(context) if context.group_exists else frozenset()
     written: list[Record] = []
     kept = False
-    for topic in TimelineOrder(string_hash, context.state.offsets):
-        for partition, offset in _partitions(context, topic):
+    for topic in topics_in_order(context):
+        for partition, offset in partitions_in_order(context, topic):
             if topic not in subscribed and _is_old(context, offset):
                 written.append(records.offset_gone(context.state.group, topic, partition))
             else:
@@ -105,11 +106,6 @@ def group_gone(context: Context) -> list[Record]:
 
 def _is_absent(context: Context) -> bool:
     return context.state.deleted or context.state.protocol not in (Protocol.CONSUMER, Protocol.CLASSIC)
-
-
-def _partitions(context: Context, topic: str) -> Iterator[tuple[int, Offset]]:
-    held = context.state.offsets.get(topic, {})
-    return ((partition, held[partition]) for partition in TimelineOrder(int_hash, held))
 
 
 def _is_old(context: Context, offset: Offset) -> bool:

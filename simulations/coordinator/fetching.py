@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from groups.history.state import Offset
-from simulations.assignors.java_orders import TimelineOrder, int_hash, string_hash
+from simulations.assignors.java_orders import LEAST_SLOTS, TimelineOrder, int_hash, string_hash
 from simulations.coordinator.errors import ErrorCode
 from simulations.coordinator.messages import TOPIC_ID_VERSION
 from simulations.coordinator.offset_messages import FetchAnswer, FetchedOffset, FetchedTopic, OffsetFetch
-from simulations.coordinator.outcome import Context, Outcome
+from simulations.coordinator.outcome import TOPICS, Context, Outcome
 
 
 def fetch(context: Context, request: OffsetFetch) -> Outcome[FetchAnswer]:
@@ -66,17 +66,23 @@ def _asked(
 
 def _all(context: Context) -> Iterator[FetchedOffset]:
     """All that the group has, in the order of the coordinator's tables."""
-    offsets = context.state.offsets
-    for name in TimelineOrder(string_hash, offsets):
+    for name in topics_in_order(context):
         topic = context.image.topics.get(name)
-        for partition in TimelineOrder(int_hash, offsets[name]):
-            yield _told(
-                name,
-                topic.topic_id if topic is not None else "",
-                partition,
-                offsets[name][partition],
-                ErrorCode.NONE,
-            )
+        for partition, offset in partitions_in_order(context, name):
+            yield _told(name, topic.topic_id if topic is not None else "", partition, offset, ErrorCode.NONE)
+
+
+def topics_in_order(context: Context) -> TimelineOrder[str]:
+    """Topics with committed offsets, as the coordinator's table of them is walked."""
+    slots = context.memory.offset_slots.get(TOPICS, LEAST_SLOTS)
+    return TimelineOrder(string_hash, context.state.offsets, slots=slots)
+
+
+def partitions_in_order(context: Context, topic: str) -> Iterator[tuple[int, Offset]]:
+    """A topic's committed partitions and their offsets, as the coordinator's table of them is walked."""
+    held = context.state.offsets.get(topic, {})
+    slots = context.memory.offset_slots.get(topic, LEAST_SLOTS)
+    return ((partition, held[partition]) for partition in TimelineOrder(int_hash, held, slots=slots))
 
 
 def _told(name: str, topic_id: str, partition: int, found: Offset | None, code: ErrorCode) -> FetchedOffset:

@@ -16,13 +16,16 @@ from groups.wire.coordinator_schema import (
     CONSUMER_GROUP_CURRENT_MEMBER_ASSIGNMENT,
     CONSUMER_GROUP_MEMBER_METADATA,
     CONSUMER_GROUP_METADATA,
+    CONSUMER_GROUP_REGULAR_EXPRESSION,
     CONSUMER_GROUP_TARGET_ASSIGNMENT_METADATA,
+    OFFSET_COMMIT,
 )
 from simulations.assignors.java_orders import LEAST_SLOTS, grown
 from simulations.coordinator.errors import IllegalState
 from simulations.coordinator.outcome import (
     REBALANCE,
     SESSION,
+    TOPICS,
     Context,
     Memory,
     Outcome,
@@ -60,22 +63,46 @@ def loaded(context: Context) -> Outcome[None]:
 
 def remembered(memory: Memory, before: State, record: Record) -> Memory:
     """The memory after a record: a group's end ends its table of members and its deadline, too."""
-    if record["type"] == CONSUMER_GROUP_METADATA and record["value"] is None:
-        return replace(memory, member_slots=LEAST_SLOTS, refresh=Refresh())
-    slots = _member_slots(memory.member_slots, before, record)
-    return memory if slots == memory.member_slots else replace(memory, member_slots=slots)
+    record_type = record["type"]
+    if record_type in (CONSUMER_GROUP_MEMBER_METADATA, CONSUMER_GROUP_CURRENT_MEMBER_ASSIGNMENT):
+        return _after_member(memory, before, record)
+    if record_type == OFFSET_COMMIT:
+        return _after_commit(memory, before, record)
+    if record_type == CONSUMER_GROUP_REGULAR_EXPRESSION and memory.regexes_counted is None:
+        return replace(memory, regexes_counted=before.consumer.regexes)
+    if record_type == CONSUMER_GROUP_METADATA and record["value"] is None:
+        return replace(memory, member_slots=LEAST_SLOTS, refresh=Refresh(), regexes_counted=None)
+    return memory
 
 
-def _member_slots(slots: int, before: State, record: Record) -> int:
-    """Slots of the members' table: each put may double it, whether or not the member was there."""
-    if record["type"] not in (CONSUMER_GROUP_MEMBER_METADATA, CONSUMER_GROUP_CURRENT_MEMBER_ASSIGNMENT):
-        return slots
-    members = before.consumer.members
-    if record["value"] is None and (
-        record["type"] == CONSUMER_GROUP_MEMBER_METADATA or record["key"]["memberId"] not in members
-    ):
-        return slots
-    return grown(slots, len(members))
+def _after_member(memory: Memory, before: State, record: Record) -> Memory:
+    """Each put may double the members' table, whether or not the member was there; subscriptions are counted anew."""
+    members, slots = before.consumer.members, memory.member_slots
+    if record["value"] is None and record["key"]["memberId"] not in members:
+        return memory
+    if record["value"] is not None or record["type"] == CONSUMER_GROUP_CURRENT_MEMBER_ASSIGNMENT:
+        slots = grown(slots, len(members))
+    if slots == memory.member_slots and memory.regexes_counted is None:
+        return memory
+    return replace(memory, member_slots=slots, regexes_counted=None)
+
+
+def _after_commit(memory: Memory, before: State, record: Record) -> Memory:
+    """Each commit may double its topic's table, whether or not the partition was there; a new topic that of the topics.
+
+    A table that is empty is thrown away.
+    """
+    slots, topic, offsets = memory.offset_slots, record["key"]["topic"], before.offsets
+    held = offsets.get(topic, {})
+    if record["value"] is None:
+        if held.keys() != {record["key"]["partition"]}:
+            return memory
+        left = {} if offsets.keys() == {topic} else {name: n for name, n in slots.items() if name != topic}
+        return replace(memory, offset_slots=left)
+    after = {topic: grown(slots.get(topic, LEAST_SLOTS), len(held))}
+    if not held:
+        after[TOPICS] = grown(slots.get(TOPICS, LEAST_SLOTS), len(offsets))
+    return memory if after.items() <= slots.items() else replace(memory, offset_slots={**slots, **after})
 
 
 def check_replayed(before: State, after: State, record: Record) -> None:

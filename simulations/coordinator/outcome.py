@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Generic, TypeVar
 
-from groups.history.consumer_state import ConsumerGroup
+from groups.history.consumer_state import ConsumerGroup, ResolvedRegex
 from groups.history.state import Protocol, State
 from simulations.assignors.java_orders import LEAST_SLOTS
 from simulations.coordinator.choosing import Chosen
@@ -19,6 +19,9 @@ Record = Mapping[str, Any]
 
 A = TypeVar("A", covariant=True)
 
+
+TOPICS: Final = ""
+"""In the place of a topic's name."""
 
 BEFORE_ALL_MS: Final = -(2**63)
 """Kafka has 0 here, before which no clock was ever set; a simulated one begins there, and may be set back."""
@@ -56,6 +59,13 @@ class Memory:
     """Members whose rebalance timer runs; the shard keeps it by the timer commands."""
     member_slots: int = LEAST_SLOTS
     """Slots of the hash table of members, which grows and never shrinks; the shard keeps it by the records."""
+    offset_slots: Mapping[str, int] = field(default_factory=dict)
+    """The same of the tables of a topic's committed partitions, by topic, and under ``TOPICS`` of that of the topics."""
+    regexes_counted: Mapping[str, ResolvedRegex] | None = None
+    """The resolved expressions of when a member's record was last replayed, ``None`` if they are still those.
+
+    What kind of subscription the group has is found then, and not when an expression's record is replayed.
+    """
     chosen: Chosen | None = None
     """The member that a client-side assignor is to run on (``kip`` only)."""
 

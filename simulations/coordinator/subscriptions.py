@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 
-from groups.history.consumer_state import ConsumerGroup, ConsumerMember
+from groups.history.consumer_state import ConsumerGroup, ConsumerMember, ResolvedRegex
 from simulations.assignors.java_orders import HashOrder, TimelineOrder, string_hash, utf16
 from simulations.coordinator.counts import Counts
 from simulations.coordinator.image import Image
@@ -117,16 +117,9 @@ def abandoned_regex(context: Context, old: ConsumerMember, new: ConsumerMember) 
     return regex
 
 
-def subscription_is_homogeneous(
-    context: Context, counts: Counts, members: int, *, gone: str | None = None
-) -> bool:
-    """Kafka's subscription type of a group of so many members (``ConsumerGroup.subscriptionType``).
-
-    ``gone`` is the expression that nobody has any more after the update.
-    """
-    by_regex = Counter(
-        name for regex, found in context.group.regexes.items() if regex != gone for name in found.topics
-    )
+def subscription_is_homogeneous(counts: Counts, resolved: Mapping[str, ResolvedRegex], members: int) -> bool:
+    """Kafka's subscription type of a group of so many members (``ConsumerGroup.subscriptionType``)."""
+    by_regex = Counter(name for found in resolved.values() for name in found.topics)
     if not counts.regexes:
         return not by_regex.keys() - counts.by_name.keys() and all(
             count == members for count in counts.by_name.values()

@@ -10,7 +10,7 @@ from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from groups.history.consumer_state import ConsumerGroup
+from groups.history.consumer_state import ConsumerGroup, ResolvedRegex
 from groups.history.entries import Entry
 from groups.history.state import Semantics
 from simulations.checking import rules
@@ -40,12 +40,20 @@ Wrongs = tuple[tuple[str, str], ...]
 """Broken invariants with their sentences."""
 
 
+def _matched(regexes: Mapping[str, ResolvedRegex] | None) -> Hashable:
+    return None if regexes is None else frozen({regex: found.topics for regex, found in regexes.items()})
+
+
 MEMORY: Final[Mapping[str, Callable[[Memory, ConsumerGroup], Hashable]]] = {
     "refresh": lambda memory, group: memory.refresh.expired(NOW_MS, group.group_epoch),
     "resolving": lambda memory, _: memory.resolving,
     "new_topics_version": lambda memory, _: memory.new_topics_version,
     "rebalancing": lambda *_: None,  # The timers that run tell it.
     "member_slots": lambda memory, _: memory.member_slots,
+    "offset_slots": lambda *_: (
+        None
+    ),  # Nobody fetches or deletes all offsets there, which alone shows their order.
+    "regexes_counted": lambda memory, _: _matched(memory.regexes_counted),
     "chosen": lambda *_: None,  # A plan has no client-side assignors.
 }
 """Each field of the coordinator's memory, and what of it decides its future."""

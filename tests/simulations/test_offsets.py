@@ -270,3 +270,34 @@ def test_an_offset_with_an_end_of_its_own_goes_then() -> None:
     assert broker.shard.expire_offsets(broker.now_ms + 999).records == ()
     expired = broker.shard.expire_offsets(broker.now_ms + 1_000)
     assert [record["type"] for record in expired.records] == [1, 2]
+
+
+def test_partitions_that_are_committed_again_may_be_told_and_deleted_in_another_order() -> None:
+    """The exchange ``committed-again``: a put may double a table, also one of a key that is there."""
+    broker = Broker(foo=12)
+    broker.join("A")
+    commit(broker, "A", 2, foo(0), foo(4))
+    everything = {"topics": None}
+    assert [told.partition for told in fetch(broker, **everything).offsets] == [4, 0]
+    commit(broker, "A", 2, foo(4))
+    assert [told.partition for told in fetch(broker, **everything).offsets] == [0, 4]
+    broker.heartbeat("A", -1)
+    gone = broker.shard.delete_group(broker.now_ms).records
+    assert [record["key"]["partition"] for record in gone if record["type"] == 1] == [0, 4]
+    assert broker.shard.memory.offset_slots == {}, "an empty table is thrown away"
+    commit(broker, "", -1, foo(0), foo(4))
+    assert [told.partition for told in fetch(broker, **everything).offsets] == [4, 0]
+
+
+def test_a_topic_that_loses_one_of_its_offsets_keeps_its_place_among_the_others() -> None:
+    broker = Broker(foo=12)
+    broker.join("A")
+    # Both names stand in one slot of a table of two: the one that came last is walked first.
+    one, two = foo(0, topic="foo"), foo(0, topic="fob", topic_id=THIRD)
+    broker.create("fob", THIRD, 12)
+    commit(broker, "A", 2, one, foo(1), two)
+    before = [(told.topic, told.partition) for told in fetch(broker, topics=None).offsets]
+    assert before[0] == ("fob", 0)
+    broker.heartbeat("A", -1)
+    broker.shard.delete_offsets(OffsetDelete(group_id=GROUP, topics={"foo": (1,)}), broker.now_ms)
+    assert [told.topic for told in fetch(broker, topics=None).offsets] == ["fob", "foo"]

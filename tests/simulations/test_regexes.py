@@ -253,3 +253,25 @@ def test_a_lone_expression_of_all_members_is_a_homogeneous_subscription() -> Non
     assert {m: len(t[FOO]) for m, t in broker.group.target.items()} == {"A": 2, "B": 1}
     broker.join("C", "foo")
     assert {m: len(t[FOO]) for m, t in broker.group.target.items()} == {"A": 1, "B": 1, "C": 1}
+
+
+def test_what_kind_of_subscription_a_group_has_is_found_when_a_member_goes_not_when_its_expression_does() -> (
+    None
+):
+    """The exchange ``regex-left-behind``: after A's leave nobody looks, and ``bar`` was still counted by then."""
+    broker = Broker(assignment_interval_ms=0, foo=5)
+    broker.join("B")
+    broker.join("C")
+    joins(broker, "A", "ba.", subscribed_topic_names=("foo",))
+    broker.resolve()
+    for member in "ABCABC":
+        known = broker.member(member)
+        broker.heartbeat(member, known.epoch, {t: tuple(p) for t, p in known.assigned.items()})
+    assert {m: t[FOO] for m, t in broker.group.target.items()} == {"A": (2,), "B": (0, 1), "C": (3, 4)}
+    broker.heartbeat("A", -1)
+    assert broker.types == [8, 7, 5, 16, 3]
+    broker.heartbeat("B", broker.member("B").epoch)
+    told = {m: t[FOO] for m, t in broker.group.target.items()}
+    assert told == {"B": (0, 1, 2), "C": (3, 4)}, "of members that subscribe alike, C would get it"
+    broker.join("D")
+    assert broker.shard.memory.regexes_counted is None, "a member's record, and it is found anew"

@@ -260,3 +260,17 @@ def test_a_process_that_comes_back_after_another_took_its_instance_is_fenced_for
     ]
     assert set(lost) == {"A"}
     assert not [e for e in entries if e.kind is Kind.REQUEST and e.actor == "A" and e.at_ms > 25_100]
+
+
+@pytest.mark.parametrize("semantics", ["kafka", "kip"])
+def test_who_left_for_now_may_join_without_its_instance_and_keeps_it(semantics: str) -> None:
+    """The exchange ``static-without-instance``: a join of a known member is taken whatever its epoch is."""
+    broker = two_members(semantics)
+    epoch, held = broker.group.group_epoch, {0, 1}
+    broker.heartbeat("A", -2, instance_id="i-A")
+    answer = broker.join("A")
+    assert (int(answer.error_code), answer.member_epoch) == (0, epoch)
+    assert broker.types == [8]
+    assert broker.last.records[0]["value"]["previousMemberEpoch"] == -2
+    assert set(broker.member("A").assigned[FOO]) == held
+    assert broker.group.instances["i-A"] == "A"

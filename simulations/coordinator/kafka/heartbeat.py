@@ -155,9 +155,12 @@ def find_member(context: Context, request: Heartbeat) -> tuple[ConsumerMember, C
     member = members.get(request.member_id)
     if member is None:
         return ConsumerMember(member_id=request.member_id), None
+    if joins:
+        # Whatever its epoch is: also who left for now, and joins without a word of its instance.
+        return member, None
     if request.member_epoch > member.epoch:
         raise fenced("greater", request.member_epoch, member.epoch)
-    if 0 < request.member_epoch < member.epoch and not repeats_lost(request, member):
+    if request.member_epoch < member.epoch and not repeats_lost(request, member):
         raise fenced("smaller", request.member_epoch, member.epoch)
     return member, None
 
@@ -272,13 +275,15 @@ def _homogeneous(context: Context, old: ConsumerMember, updated: ConsumerMember,
     """A group that was not looked at anew keeps the subscription type that it had, without a joiner."""
     group = context.group
     if not looked:
-        return subscription_is_homogeneous(context, context.counts, len(group.members))
+        counted = context.memory.regexes_counted
+        resolved = group.regexes if counted is None else counted
+        return subscription_is_homogeneous(context.counts, resolved, len(group.members))
     joins = updated.member_id not in group.members and updated.instance_id not in group.instances
+    gone = abandoned_regex(context, old, updated)
     return subscription_is_homogeneous(
-        context,
         context.counts.changed(old, updated),
+        {regex: found for regex, found in group.regexes.items() if regex != gone},
         len(group.members) + joins,
-        gone=abandoned_regex(context, old, updated),
     )
 
 

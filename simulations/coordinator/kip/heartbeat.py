@@ -23,11 +23,11 @@ from simulations.coordinator.subscriptions import names_changed, subscribed_ids,
 
 def fence(request: Heartbeat, member: ConsumerMember) -> RequestRefused | None:
     """What is wrong with the request's epoch, or None."""
-    if request.member_epoch == member.epoch:
+    if request.member_epoch in (JOIN_EPOCH, member.epoch):
         return None
     if request.member_epoch > member.epoch:
         return fenced("greater", request.member_epoch, member.epoch)
-    if request.member_epoch == JOIN_EPOCH or repeats_lost(request, member):
+    if repeats_lost(request, member):
         return None
     return fenced("smaller", request.member_epoch, member.epoch)
 

@@ -134,3 +134,26 @@ def _(group: Group) -> None:
     group.fetch("A", group.epochs["A"], None)
     group.leave("A")
     group.delete_offsets("foo", [0])
+
+
+@exchange(
+    ABOUT,
+    "committed-again",
+    "Partitions that are committed again stand in another order where all are told or deleted",
+)
+def _(group: Group) -> None:
+    group.topic("foo", 12)
+    group.topic("bar", 12)
+    group.join("A", ["foo"])
+    epoch = group.epochs["A"]
+    group.commit("A", None, "foo", {0: 1, 4: 1})
+    group.commit("A", None, "bar", {2: 1, 7: 1, 9: 1, 5: 1, 10: 1})
+    group.fetch("A", epoch, None)
+    group.commit("A", None, "foo", {4: 2})
+    group.commit("A", None, "bar", {9: 2})
+    group.fetch("A", epoch, None)
+    group.leave("A")
+    group.delete_offsets("foo", [4])
+    group.commit("", -1, "foo", {4: 3, 0: 3})
+    group.fetch(None, -1, None)
+    group.delete()

@@ -206,3 +206,44 @@ def _(group: Group) -> None:
     group.join("D", ["foo"])
     group.settle("A", "C", "D")
     group.describe()
+
+
+@exchange(
+    ABOUT,
+    "regex-left-behind",
+    "After the last member with an expression left, the next target is still that of unlike subscriptions",
+)
+def _(group: Group) -> None:
+    group.topic("foo", 5)
+    group.topic("bar", 2)
+    group.at_once()
+    group.join("B", ["foo", "bar"])
+    group.join("C", ["foo", "bar"])
+    group.topic("baz", 1)
+    group.join("A", ["foo", "bar"], subscribedTopicRegex=_regex(group, "[.]baz"))
+    group.pause(RESOLVED_S)
+    group.settle("A", "B", "C")
+    # A leave looks at no subscription anew: what the group was taken for when it lost A holds for the next target.
+    group.leave("A")
+    group.settle("B", "C")
+    group.join("D", ["foo", "bar"])
+    group.settle("B", "C", "D")
+
+
+@exchange(
+    ABOUT,
+    "regex-left-for-names",
+    "Who gives its expression up for names within the interval: the later target is that of a group looked at before",
+)
+def _(group: Group) -> None:
+    group.topic("foo", 5)
+    group.topic("bar", 2)
+    group.configure(assignment_interval_ms=4000)
+    group.topic("baz", 1)
+    group.join("A", ["foo"], subscribedTopicRegex=_regex(group, "[.]baz"))
+    group.pause(RESOLVED_S)
+    group.beat("A")
+    group.join("B", ["foo", "bar"])
+    group.beat("A", subscribedTopicRegex="", subscribedTopicNames=[group.full("foo"), group.full("bar")])
+    group.alive(4.5, "A", "B")
+    group.settle("A", "B")

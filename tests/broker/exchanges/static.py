@@ -119,3 +119,43 @@ def _(group: Group) -> None:
     group.leave("B")
     group.join("A3", ["foo", "bar"], instanceId="i")
     group.settle_static("A3", "i")
+
+
+@exchange(
+    ABOUT,
+    "static-later",
+    "A dynamic member joins again with an instance: nobody held it, so no target is found under it",
+)
+def _(group: Group) -> None:
+    group.topic("foo", 4)
+    group.at_once()
+    group.join("A", ["foo"])
+    group.join("B", ["foo"])
+    group.join("B", ["foo"], instanceId="i")
+    group.beat("B", instanceId="i")
+    group.ack("A")
+    group.ack("A")
+    group.beat("B", instanceId="i")
+    group.describe()
+    group.join("C", ["foo"])
+    group.settle_static("A", None, "B", "i", "C", None)
+
+
+@exchange(
+    ABOUT,
+    "static-without-instance",
+    "Who left for now may join without its instance, which it keeps; a bare heartbeat without it may not",
+)
+def _(group: Group) -> None:
+    group.topic("foo", 2)
+    group.at_once()
+    group.join("A", ["foo"], instanceId="i")
+    group.beat("A", -2, instanceId="i")
+    group.beat("A", 2, error=110)
+    group.join("A", ["foo"])
+    group.ack("A")
+    group.join("B", ["foo"])
+    group.settle("A", "B")
+    group.beat("A", -2, instanceId="i")
+    group.leave("A")
+    group.settle("B")
