@@ -5,12 +5,13 @@
  * @typedef {import('./types').Frame} Frame
  * @typedef {import('./types').Summary} Summary
  * @typedef {import('./cast.js').Cast} Cast
- * @typedef {{says: string, kafka: string, bad: boolean}} Hardship
+ * @typedef {{says: string, kafka: string, bad: boolean, duty?: boolean}} Hardship a `duty` is work, no trouble
+ * @typedef {{member: string, says: string[], bad: boolean}} Troubled
  * @typedef {{sequence: number, says: string, invariant: string, members: string[], keys: string[], proof: number[]}} Violation
  */
 
 import { keysOf } from './view.js';
-import { duration } from './words.js';
+import { duration, plural } from './words.js';
 
 const ANYBODY = 'anybody';
 
@@ -42,7 +43,7 @@ export function hardshipsOf(frame, member) {
     found.push({ says: `Clock ${duration(Math.abs(off))} ${off > 0 ? 'ahead' : 'behind'}`, kafka: 'its clock jumped', bad: false });
   }
   if (client.computing) {
-    found.push({ says: 'Computes the assignment', kafka: 'shouldComputeAssignment', bad: false });
+    found.push({ says: 'Computes the assignment', kafka: 'shouldComputeAssignment', bad: false, duty: true });
   }
   return found;
 }
@@ -57,6 +58,29 @@ export function hardshipsOf(frame, member) {
 export function outsiders(frame) {
   return Object.keys(frame.clients ?? {}).filter((client) => !frame.members[client]
     && (stillReads(frame, client).length > 0 || Boolean(frame.clients?.[client].fenced)));
+}
+
+/**
+ * Who suffers something at a frame, members or not, those for whom it is worst first.
+ *
+ * @param {Frame} frame
+ * @param {Violation | null | undefined} violation that this moment is
+ * @returns {Troubled[]}
+ */
+export function troubledOf(frame, violation) {
+  const found = [];
+  for (const member of outsiders(frame)) {
+    const { says, bad } = outsiderSays(frame, member);
+    const reads = stillReads(frame, member).length;
+    found.push({ member, says: [says, ...(reads ? [`still reads ${plural(reads, 'partition')}`] : [])], bad });
+  }
+  for (const member of Object.keys(frame.members)) {
+    const hard = hardshipsOf(frame, member).filter((one) => !one.duty);
+    const broken = violation?.members.includes(member) ?? false;
+    if (!hard.length && !broken) continue;
+    found.push({ member, says: [...(broken ? ['Part of the broken invariant'] : []), ...hard.map((one) => one.says)], bad: broken || hard.some((one) => one.bad) });
+  }
+  return found.sort((a, b) => Number(b.bad) - Number(a.bad));
 }
 
 /** What the client of a member that is gone still has. @param {Frame} frame @param {string} member @returns {string[]} */

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 
 import { Cast } from '../../static/js/cast.js';
 import {
-  coordinatorSays, expressionOf, hardshipsOf, outsiders, outsiderSays, replacedBy, stillReads, violationsOf,
+  coordinatorSays, expressionOf, hardshipsOf, outsiders, outsiderSays, replacedBy, stillReads, troubledOf, violationsOf,
 } from '../../static/js/hardships.js';
 import { Labels } from '../../static/js/labels.js';
 import { Spans } from '../../static/js/spans.js';
@@ -33,6 +33,15 @@ test('a client that was removed and still reads stands outside until it has let 
   assert.equal(outsiderSays(suffering('Z', { owned: { foo: [1] }, fenced: 'UNKNOWN_MEMBER_ID' }), 'Z').says, 'Fenced: gives up all it has');
   assert.deepEqual(outsiders(suffering('Z', {})), []);
   assert.deepEqual(outsiders(suffering('A', { owned: { foo: [1] } })), []);
+});
+
+test('whoever suffers something is listed, the worst first, and who computes an assignment is not', () => {
+  const clients = { A: client({ paused: true }), B: client({ computing: true }), Z: client({ fenced: 'UNKNOWN_MEMBER_ID' }) };
+  assert.deepEqual(troubledOf({ ...FRAME, clients }, null), [
+    { member: 'Z', says: ['Fenced: has to join again'], bad: true }, { member: 'A', says: ['Stands still'], bad: false },
+  ]);
+  const violation = { sequence: 9, says: '', invariant: 'one_holder', members: ['B'], keys: [], proof: [] };
+  assert.deepEqual(troubledOf(FRAME, violation), [{ member: 'B', says: ['Part of the broken invariant'], bad: true }]);
 });
 
 test('a coordinator is named from its fail-over on, and loads until its time has come', () => {

@@ -2,19 +2,20 @@
  * The board for more than a dozen members, or more partitions than columns fit: a row of blocks for each member.
  * The grammar is that of the chips: solid owned, hatched given up, dashed should own, dotted without an owner.
  * Blocks that move carry their name; tethers appear when a row or block is pointed at, or a partition chosen.
+ * Whoever is in trouble stands above the others, with words: among a hundred rows nobody looks for it.
  *
  * @typedef {import('../types').PartitionView} PartitionView
  * @typedef {import('../cast.js').Cast} Cast
  * @typedef {import('../labels.js').Labels} Labels
  * @typedef {import('./lanes.js').Scene} Scene
- * @typedef {{key: string, mode: 'own' | 'leaving' | 'revoking' | 'twice' | 'want' | 'free', x: number, y: number,
+ * @typedef {{key: string, mode: 'own' | 'leaving' | 'revoking' | 'twice' | 'want' | 'free' | 'still', x: number, y: number,
  *   width: number, hue: string, says: string}} Block
  */
 
 import { h, s } from '../dom.js';
-import { hardshipsOf } from '../hardships.js';
+import { expressionOf, replacedBy, stillReads, troubledOf } from '../hardships.js';
 import { epochOf, keysOf } from '../view.js';
-import { memberSays } from '../words.js';
+import { memberSays, plural } from '../words.js';
 import { chipSays } from './chips.js';
 
 const ROW = 17;
@@ -26,6 +27,10 @@ const HEAD = 196;
 const HEAD_SMALL = 92;
 /** With more rows than this the rows at rest are counted and not drawn; those that change always are. */
 const ROWS_MOST = 300;
+/** As many rows stand above the others; a crowd in trouble is told in its own rows. */
+const TROUBLED_MOST = 12;
+/** How wide a letter of the words behind a row's blocks is at most, on average. */
+const LETTER = 6.1;
 
 export class Blocks {
   #picked = /** @type {string | null} */ (null);
@@ -100,44 +105,92 @@ export class Blocks {
     y += poolHeight + 8;
 
     const held = this.#held(scene);
-    const { rows, rest } = this.#rows(frame, held, moment?.actor ?? null);
+    const troubled = new Map(troubledOf(frame, violation).map((one) => [one.member, one]));
+    const { rows, rest } = this.#rows(frame, held, moment?.actor ?? null, troubled);
+    const first = [...troubled.keys()].slice(0, TROUBLED_MOST);
+    const table = [h('tr', {}, h('th', {}, 'Member'), h('th', {}, 'Epoch'), h('th', {}, 'State'), h('th', {}, 'Partitions'))];
+    const draw = (/** @type {string} */ member) => {
+      const row = this.#row(scene, member, held.get(member) ?? [], troubled.get(member), { head, width, y });
+      nodes.push(row.node);
+      table.push(row.words);
+      y += row.height;
+    };
+    if (first.length) {
+      nodes.push(s('text', { x: 14, y: y + 6, class: 'rest' }, `In trouble: ${plural(troubled.size, 'consumer')}${troubled.size > first.length ? `, of which ${first.length} stand here` : ''}`));
+      y += 14;
+      first.forEach(draw);
+      nodes.push(s('rect', { class: 'rule', x: 0, y: y + 5, width, height: 1 }));
+      y += 13;
+    }
     if (rest) {
       nodes.push(s('text', { x: 14, y: y + 6, class: 'rest' }, `${rows.length} of ${rows.length + rest} members are drawn: those that change, then the first by joining`));
       y += 16;
     }
-    const table = [h('tr', {}, h('th', {}, 'Member'), h('th', {}, 'Epoch'), h('th', {}, 'State'), h('th', {}, 'Partitions'))];
-    const group = epochOf(frame) ?? 0;
-    for (const member of rows) {
-      const lane = this.cast.lane(member);
-      const state = frame.members[member];
-      const says = memberSays(frame, member, (key) => this.labels.partition(key));
-      const hard = hardshipsOf(frame, member).map((one) => one.says);
-      const behind = typeof state.epoch === 'number' && state.epoch < group;
-      const line = this.#line(held.get(member) ?? [], head, width, y + 2);
-      const height = Math.max(ROW, line.height + 3);
-      const name = this.cast.name(member);
-      const epoch = state.epoch ?? '';
-      nodes.push(s(
-        'g', { class: ['brow', moment?.actor === member && 'act', violation?.members.includes(member) && 'broken'].filter(Boolean).join(' '), 'data-member': member, 'data-hue': lane.hue },
-        s('title', {}, `${name}${epoch === '' ? '' : `, epoch ${epoch}${behind ? ` of ${group}` : ''}`}: ${[says.says, ...hard].join('; ')}`),
-        s('rect', { class: 'under', x: 0, y, width, height }),
-        s('rect', { class: 'edge', x: 0, y, width: 4, height }),
-        s('text', { x: 14, y: y + 12, class: 'nm' }, clip(name, head === HEAD ? 15 : 7)),
-        s('text', { x: head - 12, y: y + 12, class: behind ? 'ep behind' : 'ep', 'text-anchor': 'end' }, behind ? `▲ ${epoch}${head === HEAD ? ` of ${group}` : ''}` : epoch),
-        ...line.nodes,
-      ));
-      y += height;
-      table.push(h(
-        'tr', {}, h('th', {}, name), h('td', {}, epoch), h('td', {}, [says.says, ...hard].join('; ')),
-        h('td', {}, keysOf(state.assigned).map((key) => this.labels.partition(key)).join(', ')),
-      ));
-    }
+    rows.filter((member) => !first.includes(member)).forEach(draw);
     this.tethers = s('g', { class: 'tethers' });
     this.svg.setAttribute('viewBox', `0 0 ${width} ${y + 8}`);
     this.svg.setAttribute('height', String(y + 8));
     this.svg.replaceChildren(patterns(), ...nodes, this.tethers);
     this.text.replaceChildren(...table);
     this.#tether(this.#picked);
+  }
+
+  /**
+   * The row of a member, or of a client that is none any more and still reads.
+   *
+   * @param {Scene} scene
+   * @param {string} member
+   * @param {Block[]} blocks
+   * @param {import('../hardships.js').Troubled | undefined} trouble
+   * @param {{head: number, width: number, y: number}} place
+   */
+  #row({ frame, moment, violation }, member, blocks, trouble, { head, width, y }) {
+    const state = frame.members[member];
+    const name = this.cast.name(member);
+    const label = (/** @type {string} */ key) => this.labels.partition(key);
+    const group = epochOf(frame) ?? 0;
+    const epoch = state ? state.epoch ?? '' : head === HEAD ? 'out' : '';
+    const behind = typeof epoch === 'number' && epoch < group;
+    const acts = moment?.actor === member;
+    const before = acts && moment?.shape === 'replace' ? replacedBy(frame, member, this.cast) : null;
+    const told = [...(trouble?.says ?? []), ...(before ? [`Takes the place of ${before}`] : [])];
+    const expression = expressionOf(frame, member)?.regex;
+    const says = [...(state ? [memberSays(frame, member, label).says] : []), ...told, ...(expression ? [`subscribes to ${expression}`] : [])].join('; ');
+    const line = this.#line(blocks, head, width, y + 2);
+    const words = told.length ? this.#words(told.join('; '), trouble?.bad ?? false, { ...line, head, width, top: y + 2 }) : null;
+    const height = Math.max(ROW, (words?.bottom ?? line.height) + 3);
+    const classes = ['brow', acts && 'act', !state && 'outside', violation?.members.includes(member) && 'broken'];
+    const node = s(
+      'g', { class: classes.filter(Boolean).join(' '), 'data-member': member, 'data-hue': this.cast.lane(member).hue },
+      s('title', {}, `${name}${state ? (epoch === '' ? '' : `, epoch ${epoch}${behind ? ` of ${group}` : ''}`) : ', not a member'}: ${says}`),
+      s('rect', { class: 'under', x: 0, y, width, height }),
+      s('rect', { class: 'edge', x: 0, y, width: 4, height }),
+      s('text', { x: 14, y: y + 12, class: 'nm' }, clip(name, head === HEAD ? 15 : 7)),
+      s('text', { x: head - 12, y: y + 12, class: behind ? 'ep behind' : 'ep', 'text-anchor': 'end' }, behind ? `▲ ${epoch}${head === HEAD ? ` of ${group}` : ''}` : epoch),
+      ...line.nodes, words?.node ?? null,
+    );
+    const keys = state ? keysOf(state.assigned) : stillReads(frame, member);
+    return {
+      node, height, words: h('tr', {}, h('th', {}, name), h('td', {}, state ? epoch : 'not a member'), h('td', {}, says), h('td', {}, keys.map(label).join(', '))),
+    };
+  }
+
+  /**
+   * What a member suffers, behind its blocks, or below them where they leave no room.
+   *
+   * @param {string} says
+   * @param {boolean} bad
+   * @param {{x: number, y: number, head: number, width: number, top: number}} place where the blocks ended
+   */
+  #words(says, bad, { x, y, head, width, top }) {
+    const beside = x === head || x + 8 + says.length * LETTER < width - 12;
+    const left = beside ? (x === head ? head : x + 8) : head;
+    const line = beside ? y : y + TALL + GAP;
+    const room = Math.max(8, Math.floor((width - 12 - left) / LETTER));
+    return {
+      node: s('text', { x: left, y: line + 10, class: bad ? 'hard bad' : 'hard' }, says.length > room ? `${says.slice(0, room - 1)}…` : says),
+      bottom: line - top + TALL,
+    };
   }
 
   /** The blocks of each member. @param {Scene} scene @returns {Map<string, Block[]>} */
@@ -152,6 +205,9 @@ export class Blocks {
         if (!view.holders.includes(member)) held.get(member)?.push(this.#block(view.key, 'want', view, this.cast.lane(member).hue));
       }
     }
+    for (const client of Object.keys(frame.clients ?? {})) {
+      if (!frame.members[client]) held.set(client, stillReads(frame, client).map((key) => this.#block(key, 'still', views.get(key), this.cast.lane(client).hue)));
+    }
     for (const blocks of held.values()) blocks.sort((a, b) => a.key.localeCompare(b.key, 'en', { numeric: true }));
     return held;
   }
@@ -160,12 +216,13 @@ export class Blocks {
    * @param {import('../types').Frame} frame
    * @param {Map<string, Block[]>} held
    * @param {string | null} actor
+   * @param {Map<string, unknown>} troubled
    */
-  #rows(frame, held, actor) {
+  #rows(frame, held, actor, troubled) {
     const all = Object.keys(frame.members).sort((a, b) => this.cast.lane(a).order - this.cast.lane(b).order);
     if (all.length <= ROWS_MOST) return { rows: all, rest: 0 };
     const changes = (/** @type {string} */ member) =>
-      member === actor || (held.get(member) ?? []).some((block) => block.mode !== 'own');
+      member === actor || troubled.has(member) || (held.get(member) ?? []).some((block) => block.mode !== 'own');
     const chosen = new Set(all.filter(changes).slice(0, ROWS_MOST));
     for (const member of all) {
       if (chosen.size >= ROWS_MOST) break;
@@ -183,7 +240,8 @@ export class Blocks {
    */
   #block(key, mode, view, hue) {
     const label = this.labels.partition(key);
-    const says = chipSays(view, label, (member) => this.cast.name(member), this.labels.having.who);
+    const says = mode === 'still' ? `${label}: a client that is no member any more still reads it`
+      : chipSays(view, label, (member) => this.cast.name(member), this.labels.having.who);
     const named = mode !== 'own' && mode !== 'free';
     return { key, mode, x: 0, y: 0, width: named ? label.length * 5.8 + 10 : SIDE, hue, says };
   }
@@ -201,12 +259,12 @@ export class Blocks {
       block.x = x;
       block.y = y;
       x += block.width + GAP;
-      nodes.push(draw(block, this.labels.partition(block.key)));
+      nodes.push(drawn(block, this.labels.partition(block.key)));
       const places = this.#places.get(block.key);
       if (places) places.push(block);
       else this.#places.set(block.key, [block]);
     }
-    return { nodes, height: blocks.length ? y - top + TALL : 0 };
+    return { nodes, x, y, height: blocks.length ? y - top + TALL : 0 };
   }
 
   /** @param {Event} event */
@@ -218,7 +276,7 @@ export class Blocks {
   #tether(key) {
     if (!this.tethers) return;
     const places = (key && this.#places.get(key)) || [];
-    const from = places.find((block) => block.mode !== 'want');
+    const from = places.find((block) => block.mode !== 'want' && block.mode !== 'still');
     const to = places.find((block) => block.mode === 'want');
     const marks = places.map((block) => s('rect', {
       class: 'mark', x: block.x - 1.5, y: block.y - 1.5, width: block.width + 3, height: TALL + 3, rx: 3,
@@ -231,7 +289,7 @@ export class Blocks {
 }
 
 /** @param {Block} block @param {string} label */
-function draw(block, label) {
+function drawn(block, label) {
   const wide = block.width > SIDE;
   return s(
     'g', { class: `block ${block.mode}`, 'data-key': block.key, 'data-hue': block.hue },
