@@ -19,27 +19,21 @@ It ends when its standard input does.
 
 from __future__ import annotations
 
-import contextlib
-import os
-import shutil
-import signal
-import subprocess
 import sys
 import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
 from groups.pipeline import transformations as steps
-from groups.pipeline.java import NoJava
 from groups.pipeline.naming import BadTopicsFile, read_topics_file
 from groups.pipeline.recognising import Kind
 from groups.pipeline.report import Findings
-from groups.pipeline.session import CACHE, SessionFailed, close_session, jvm_of, open_session, scratch
 from groups.pipeline.sources import Listing, list_sources
+from groups.pipeline.spark_child import Lines, answer_request, spark_session
 from groups.pipeline.timelines import Context
 
 if TYPE_CHECKING:
@@ -48,20 +42,16 @@ if TYPE_CHECKING:
 PROGRESS_EVERY_S = 0.25
 """Counts are replaced at most four times a second: more cannot be read."""
 
-JAVA_ENDS_S = 1.5
-"""Patience with Java when the import is stopped: less than that of the parent, which kills after 2 s."""
-
 STAGES = ("Recognised", "Read", "Decoded", "Ordered", "Folded", "Explained")
 
 
 @dataclass(slots=True)
 class Progress:
-    """How far the import is. Written from two threads, so each line goes out under one lock."""
+    """How far the import is, and the lines that tell it; from two threads."""
 
-    out: IO[bytes]
+    lines: Lines
     stages: dict[str, dict[str, Any]] = field(default_factory=dict)
     stage: str = "Starting"
-    lock: threading.Lock = field(default_factory=threading.Lock)
     told_s: float = 0.0
     told: bytes = b""
 
@@ -78,59 +68,32 @@ class Progress:
         line = orjson.dumps({"type": "progress", "stage": self.stage, "stages": stages})
         if line != self.told:
             self.told = line
-            self.write(line)
-
-    def say(self, message: Mapping[str, Any]) -> None:
-        self.write(orjson.dumps(message))
-
-    def write(self, line: bytes) -> None:
-        with self.lock:
-            self.out.write(line.rstrip(b"\n") + b"\n")
-            self.out.flush()
+            self.lines.write(line)
 
 
 def main() -> int:
-    request = orjson.loads(sys.stdin.buffer.readline())
-    threading.Thread(target=end_with_parent, name="parent", daemon=True).start()
-    # Java and Python's workers inherit standard output; only this copy of it carries the lines.
-    out = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)
-    progress = Progress(out=out)
-    try:
-        run(request, progress)
-    except (NoJava, SessionFailed, BadTopicsFile) as error:
-        progress.say({"type": "error", "message": str(error)})
-    except Exception as error:
-        # Spark's own errors are pages of Java; the parent shows one line and logs what went to standard error.
-        progress.say({"type": "error", "message": first_line(error)})
-        raise
-    return 0
+    return answer_request(run, work="import", refusals=(BadTopicsFile,))
 
 
-def run(request: Mapping[str, Any], progress: Progress) -> None:
+def run(request: Mapping[str, Any], lines: Lines) -> None:
     """The whole import."""
+    progress = Progress(lines)
     topics = read_topics_file(request.get("topics") or {})
     listing = list_sources(request["paths"])
     expected = sum(source.records for source in listing.sources)
     progress.set("Recognised", len(listing.sources), len(listing.sources), "sources")
     progress.set("Read", 0, expected, "records")
-    progress.say({"type": "sources", "sources": [source.to_json() for source in listing.sources]})
+    progress.lines.say({"type": "sources", "sources": [source.to_json() for source in listing.sources]})
     if not listing.splits:
         findings = Findings(listing)
-        progress.say({"type": "done", "records": findings.records_report()})
+        progress.lines.say({"type": "done", "records": findings.records_report()})
         return
     progress.tell("Starting Spark")
     size = sum(source.bytes for source in listing.sources if source.kind is Kind.OFFSETS)
-    session = open_session(
+    with spark_session(
         master=request.get("master") or None, source_bytes=size, archive=bool(request.get("archive"))
-    )
-    # Java was asked to end, too, and clears up behind itself: this process stays until it has.
-    signal.signal(signal.SIGTERM, lambda *_: end_with_java(session))
-    try:
-        done = import_with(session, listing, topics, request.get("group"), progress, expected)
-        progress.say(done)
-    finally:
-        close_session(session)
+    ) as session:
+        lines.say(import_with(session, listing, topics, request.get("group"), progress, expected))
 
 
 def import_with(
@@ -146,8 +109,8 @@ def import_with(
     findings = read_stage(session, rows, listing, progress, expected)
     names = [group] if group is not None else list(findings.groups)
     groups = [told for told in findings.group_list() if group is None or told["group"] == group]
-    progress.say({"type": "groups", "groups": groups})
-    progress.say({"type": "records", "records": findings.records_report()})
+    progress.lines.say({"type": "groups", "groups": groups})
+    progress.lines.say({"type": "records", "records": findings.records_report()})
     progress.set("Ordered", len(names), len(names), "groups")
     progress.set("Folded", 0, len(names), "timelines")
     progress.set("Explained", 0, len(names), "verdicts")
@@ -195,7 +158,7 @@ def fold_stage(lines: DataFrame, progress: Progress) -> list[dict[str, Any]]:
     for row in lines.toLocalIterator(prefetchPartitions=True):
         line = bytes(row.line)
         if row.timeline:
-            progress.write(line)
+            progress.lines.write(line)
             if line.startswith(b'{"type":"timeline"'):
                 begun += 1
             elif line.startswith(b'{"type":"folded"'):
@@ -208,7 +171,7 @@ def fold_stage(lines: DataFrame, progress: Progress) -> list[dict[str, Any]]:
         else:
             told = orjson.loads(line)
             more += told["conflicts"]
-            progress.write(line)
+            progress.lines.write(line)
     for name, unit in (("Folded", "timelines"), ("Explained", "verdicts")):
         progress.set(name, folded, folded, unit)
     progress.tell("Done")
@@ -263,29 +226,6 @@ class Counting:
     def __exit__(self, *exception: object) -> None:
         self.stop.set()
         self.thread.join()
-
-
-def first_line(error: Exception, work: str = "import") -> str:
-    words = str(error).strip().splitlines()
-    return f"the {work} failed: {type(error).__name__}: {words[0] if words else 'no reason was given'}"
-
-
-def end_with_java(session: SparkSession) -> None:
-    """Waits a moment for the JVM, which got the same signal, and ends."""
-    jvm = jvm_of(session)
-    if jvm is not None:
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            jvm.wait(JAVA_ENDS_S)
-    shutil.rmtree(scratch(CACHE), ignore_errors=True)
-    os._exit(1)
-
-
-def end_with_parent() -> None:
-    """Ends this process when its standard input does: its parent is gone, or wants it to end."""
-    # Not through sys.stdin: its lock, held here for ever, would break the interpreter's own ending.
-    while os.read(0, 4096):
-        pass
-    os._exit(1)
 
 
 if __name__ == "__main__":

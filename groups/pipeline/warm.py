@@ -11,8 +11,9 @@ import io
 import sys
 
 from groups.pipeline.java import NoJava, find_java
-from groups.pipeline.job import Progress, run
+from groups.pipeline.job import run
 from groups.pipeline.session import CACHE, ROOT, class_archive
+from groups.pipeline.spark_child import Lines
 
 SAMPLES = ROOT / "groups" / "samples"
 
@@ -26,7 +27,7 @@ def main(paths: list[str]) -> int:
         return 1
     if not java.base_archive or class_archive(java, CACHE).exists():
         return 0
-    run({"paths": paths or [str(SAMPLES)], "archive": True}, Progress(out=io.BytesIO()))
+    run({"paths": paths or [str(SAMPLES)], "archive": True}, Lines(io.BytesIO()))
     return 0
 
 

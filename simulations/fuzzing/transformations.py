@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -13,8 +14,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
-ANSWERED = "answer binary"
-"""JSON: ``told``."""
+ANSWERED = "took_s double, answer binary"
+"""``took_s`` is the worker's time; ``answer`` is JSON: ``told``."""
 
 Blocks = Sequence[tuple[int, int]]
 
@@ -34,9 +35,13 @@ def answered(
 
         for batch in batches:
             for place in batch.column(0).to_pylist():
+                begun = time.perf_counter()
                 first, last = blocks[place]
                 line = orjson.dumps(told(answer(first, last, semantics, presets, covered=covered)))
-                yield pa.RecordBatch.from_pydict({"answer": pa.array([line], pa.binary())})
+                took_s = time.perf_counter() - begun
+                yield pa.RecordBatch.from_pydict(
+                    {"took_s": pa.array([took_s], pa.float64()), "answer": pa.array([line], pa.binary())}
+                )
 
     return tasks.mapInArrow(run, ANSWERED)
 

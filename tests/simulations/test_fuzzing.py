@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from io import StringIO
+from collections.abc import Iterator
+from contextlib import nullcontext
+from io import BytesIO, StringIO
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +16,10 @@ from django.core.management.base import CommandError
 
 from groups.history.entries import Entry
 from groups.history.state import Semantics, State
+from groups.pipeline.spark_child import Lines
 from simulations.checking import Checker, Violation
 from simulations.engine import run
-from simulations.fuzzing import answering
+from simulations.fuzzing import answering, job
 from simulations.fuzzing.answering import Answer, answer
 from simulations.fuzzing.coverage import expected
 from simulations.fuzzing.drawing import document_of, scenario_of, text_of
@@ -194,7 +197,15 @@ def test_wrong_words_are_told_in_one_line(arguments: list[str], says: str) -> No
 
 
 @pytest.mark.spark
-def test_spark_runs_the_same_seeds() -> None:
-    told, _ = fuzz("--seeds", "0-9", "--spark", "local[2]", "--coverage")
+def test_spark_runs_the_same_seeds(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def in_this_process(module: str, *, question: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        out = BytesIO()
+        job.run(question, Lines(out))
+        return map(json.loads, out.getvalue().splitlines())
+
+    monkeypatch.setattr(job, "spark_session", lambda **options: nullcontext(spark))
+    monkeypatch.setattr("groups.children.run_child", in_this_process)
+    told, beside = fuzz("--seeds", "0-9", "--spark", "local[2]", "--coverage")
     here, _ = fuzz("--seeds", "0-9", "--coverage")
     assert told | {"seconds": 0} == here | {"seconds": 0}
+    assert "Starting Spark" in beside

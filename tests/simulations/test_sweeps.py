@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import io
 import itertools
-from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any
 
 import orjson
 import pytest
 
+from groups.pipeline.spark_child import Lines
 from simulations.laboratory import BOARDS, answer
 from simulations.laboratory.links import case_of as case_of_link
 from simulations.laboratory.links import query_of
@@ -18,7 +19,7 @@ from simulations.sweeps.answering import FIGURES, row_of, rows_of
 from simulations.sweeps.asked import CASES_MOST, AxesError, axes_of, shape_of
 from simulations.sweeps.axes import Axes, Block, Happening
 from simulations.sweeps.cases import case_of
-from simulations.sweeps.job import answers_line, next_size
+from simulations.sweeps.job import PACE, answers_line
 from simulations.sweeps.transformations import dealt
 
 SMALL = {"shapes": ["6x3x21", "7x3x20-skewed-nested-racks"], "events": list(Happening), "seeds": 2}
@@ -192,9 +193,9 @@ def test_the_sentence_is_empty_while_nothing_is_in_and_tells_part_of_what_is() -
 
 
 def test_a_wave_is_about_a_second_long_and_grows_at_most_twofold() -> None:
-    assert next_size(blocks=100, took_s=10.0, cores=4) == 40
-    assert next_size(blocks=100, took_s=0.1, cores=4) == 200
-    assert next_size(blocks=100, took_s=1_000.0, cores=2) == 16
+    assert PACE.next_size(blocks=100, took_s=10.0, cores=4) == 40
+    assert PACE.next_size(blocks=100, took_s=0.1, cores=4) == 200
+    assert PACE.next_size(blocks=100, took_s=1_000.0, cores=2) == 16
 
 
 def test_each_task_gets_of_all_blocks() -> None:
@@ -223,22 +224,21 @@ def test_spark_gives_the_rows_that_one_process_gives_and_leaves_out_what_is_ther
 ) -> None:
     from simulations.sweeps import job
 
-    monkeypatch.setattr(job, "open_session", lambda **options: spark)
-    monkeypatch.setattr(job, "close_session", lambda session: None)
-    monkeypatch.setattr(job.signal, "signal", lambda *how: None)
+    monkeypatch.setattr(job, "spark_session", lambda **options: nullcontext(spark))
     axes = axes_of(SMALL)
-    said: list[dict[str, Any]] = []
     out = io.BytesIO()
-    say: Callable[[Any], None] = said.append
-    job.run({"axes": SMALL, "skip": [[0, 1], [5, 1]]}, say, out)
+    job.run({"axes": SMALL, "skip": [[0, 1], [5, 1]]}, Lines(out))
 
+    said = [orjson.loads(line) for line in out.getvalue().splitlines()]
     rows = {
         (block["cell"], seed): row
-        for line in out.getvalue().splitlines()
-        for block in orjson.loads(line)["blocks"]
+        for message in said
+        for block in message.get("blocks", ())
         for seed, row in enumerate(block["rows"], block["first"])
     }
     alone = {(cell, seed): row for cell, of in answered(axes).items() for seed, row in of.items()}
     assert set(alone) - set(rows) == {(cell, seed) for cell in (0, 5) for seed in (1, 2)}
     assert all(row[:NO_TIME] == alone[place][:NO_TIME] for place, row in rows.items())
-    assert [message["type"] for message in said] == ["stage", "began", "done"]
+    types = [message["type"] for message in said]
+    assert (types[:2], types[-1]) == (["stage", "began"], "done")
+    assert set(types[2:-1]) == {"answers"}
