@@ -34,19 +34,10 @@ install: .venv/all  ## install everything: the app, Spark, the tools for develop
 
 PYTEST = $(VENV)/python -m pytest
 ON_SERVICES = tests/services/run.sh $(PYTEST)
-BESIDE = $(MAKE) --no-print-directory
 
 .PHONY: test
 test: .venv/all  ## run every test: embedded, then storage, tasks, sockets and the live board on PostgreSQL + Redis
-	@# Tests with a broker or a browser mostly wait, so they run beside the others; their reports come behind.
-	@mkdir -p var
-	@$(BESIDE) test-broker test-live > var/test-broker.log 2>&1 & broker=$$!; \
-	$(BESIDE) test-browser > var/test-browser.log 2>&1 & browser=$$!; \
-	trap "kill $$broker $$browser" INT TERM; \
-	$(BESIDE) test-rest test-services test-js; rest=$$?; \
-	wait $$broker; broker=$$?; wait $$browser; browser=$$?; \
-	cat var/test-broker.log var/test-browser.log; \
-	exit $$((rest || broker || browser))
+	@MAKE="$(MAKE)" $(VENV)/python -m tests.parts
 
 .PHONY: test-broker test-browser test-rest test-services test-live test-js
 test-broker: .venv/all  ## the tests with a real Kafka broker
