@@ -6,7 +6,7 @@ calls the first two modern groups. What only one of them has stands in its own m
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Final, Self, TypeVar
 
@@ -26,6 +26,8 @@ Assignment = Mapping[str, Mapping[int, int]]
 
 Target = Mapping[str, tuple[int, ...]]
 """Topic id (or subtopology) → partitions, in the order of the record."""
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,17 +98,24 @@ class ModernGroup:
         """Whether every member is stable at the target's epoch."""
         return self.stable_at.get(self.assignment_epoch, 0) == len(self.members)
 
+    def derived(self, name: str, source: object, make: Callable[[], T]) -> T:
+        """What is made of the group and of ``source``: once for each object, and anew for another source."""
+        kept: tuple[object, T] | None = self._cache.get(name)
+        if kept is None or kept[0] is not source:
+            kept = self._cache[name] = (source, make())
+        return kept[1]
+
     @property
     def inverted_target(self) -> Mapping[str, Mapping[int, str]]:
         """Topic id → partition → the member whose target holds it; computed once for each object."""
-        cached: dict[str, dict[int, str]] | None = self._cache.get("inverted")
-        if cached is None:
-            cached = {}
-            for member_id, target in self.target.items():
-                for topic_id, partitions in target.items():
-                    cached.setdefault(topic_id, {}).update(dict.fromkeys(partitions, member_id))
-            self._cache["inverted"] = cached
-        return cached
+        return self.derived("inverted target", None, self._inverted_target)
+
+    def _inverted_target(self) -> Mapping[str, Mapping[int, str]]:
+        inverted: dict[str, dict[int, str]] = {}
+        for member_id, target in self.target.items():
+            for topic_id, partitions in target.items():
+                inverted.setdefault(topic_id, {}).update(dict.fromkeys(partitions, member_id))
+        return inverted
 
     def without_target(self, member_id: str) -> Self:
         return replace(self, target=without(self.target, member_id))
@@ -125,7 +134,6 @@ class ModernGroup:
 
 
 G = TypeVar("G", bound=ModernGroup)
-T = TypeVar("T")
 
 
 def without(mapping: Mapping[str, T], key: str) -> Mapping[str, T]:

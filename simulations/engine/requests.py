@@ -31,11 +31,6 @@ from simulations.coordinator.shard import Shard
 TURNED_AWAY: Final = (ErrorCode.COORDINATOR_LOAD_IN_PROGRESS, ErrorCode.NOT_COORDINATOR)
 """Errors of a broker that has not looked at the request: nothing was decided about who sent it."""
 
-_SAYS: Final[Mapping[ErrorCode, str]] = {
-    ErrorCode.COORDINATOR_LOAD_IN_PROGRESS: "The coordinator is loading and hence can't process requests.",
-    ErrorCode.NOT_COORDINATOR: "This is not the correct coordinator.",
-}
-
 
 class Answer(Protocol):
     """Any answer of a coordinator."""
@@ -45,7 +40,10 @@ class Answer(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Api:
-    """``handle`` is the coordinator's operation, ``refuse`` an answer of this error alone."""
+    """``handle`` is the coordinator's operation, ``refuse`` an answer of this error alone.
+
+    It has no message: a broker sends none where it would be the error's usual one (``ApiError.fromThrowable``).
+    """
 
     name: str
     handle: Callable[[Shard, Any, int], Outcome[Answer]]
@@ -53,7 +51,7 @@ class Api:
 
 
 def _refuse_heartbeat(_request: Heartbeat, code: ErrorCode) -> HeartbeatAnswer:
-    return HeartbeatAnswer(error_code=code, error_message=_SAYS[code])
+    return HeartbeatAnswer(error_code=code)
 
 
 def _refuse_commit(request: OffsetCommit, code: ErrorCode) -> CommitAnswer:
@@ -73,11 +71,11 @@ APIS: Final[Mapping[type, Api]] = {
     PrepareAssignment: Api(
         PREPARE_API,
         Shard.prepare,
-        lambda _request, code: PrepareAnswer(error_code=code, error_message=_SAYS[code]),
+        lambda _request, code: PrepareAnswer(error_code=code),
     ),
     InstallAssignment: Api(
         INSTALL_API,
         Shard.install,
-        lambda _request, code: InstallAnswer(error_code=code, error_message=_SAYS[code]),
+        lambda _request, code: InstallAnswer(error_code=code),
     ),
 }

@@ -202,3 +202,17 @@ def test_the_segment_of_a_run_holds_its_records_batch_for_batch() -> None:
     ]
     written = [(e.offset, e.at_ms, e.batch, e.payload) for e in of_kind(entries, Kind.RECORD)]
     assert read == written
+
+
+def test_a_target_of_the_first_moment_keeps_the_assignment_interval_too() -> None:
+    """A time of 0 would say that there was none."""
+    text = """
+topics: {foo: {partitions: 6}}
+members: {A: {subscribe: [foo]}, B: {subscribe: [foo]}}
+network: {delay_ms: [0, 0]}
+script: [{at: 0s, join: A}, {at: 0.2s, join: B}]
+until: 10s
+"""
+    written = [e for e in run(load(text, "orders")) if e.kind is Kind.RECORD and e.payload["type"] == 6]
+    assert [e.payload["value"]["assignmentTimestamp"] for e in written][:1] == [1]
+    assert [e.at_ms > 1_000 for e in written] == [False, True]

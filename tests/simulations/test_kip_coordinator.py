@@ -227,3 +227,15 @@ def test_partition_counts_are_written_when_they_changed_and_only_then() -> None:
     assert broker.types == [5, 4, 3]
     broker.heartbeat("c", -1)
     assert broker.types == [8, 5, 4, 3]
+
+
+def test_the_member_id_is_answered_to_a_join_alone() -> None:
+    broker = Broker("kip")
+    assert broker.join("A", instance_id="i").member_id == "A"
+    broker.expire("assignment", None)
+    assert (
+        broker.heartbeat("A", 0, {}, rebalance_timeout_ms=1, subscribed_topic_names=("foo",)).member_id == "A"
+    )
+    for epoch in (1, -2, -1):
+        answer = broker.heartbeat("A", epoch, instance_id="i")
+        assert (answer.member_id, answer.member_epoch, int(answer.error_code)) == (None, epoch, 0)

@@ -53,6 +53,9 @@ def test_while_it_is_loading_clients_are_turned_away_and_then_every_timer_starts
     world = crash(Disturbed(), 5_500, loading_ms=2_000)
     world.run()
     assert world.errors() == {LOADING}
+    answers = [entry.payload["body"] for entry in world.of(Kind.RESPONSE, api="ConsumerGroupHeartbeat")]
+    refusals = [body for body in answers if body["errorCode"]]
+    assert {body["errorMessage"] for body in refusals} == {None}, "it would be the error's usual one"
     fail_over = world.faults("fail_over")[0]
     assert dict(fail_over.payload) == {
         "fault": "fail_over",

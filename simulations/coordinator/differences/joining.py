@@ -12,6 +12,7 @@ from simulations.coordinator.differences.exchange import (
     beat,
     error,
     join,
+    leave,
     target,
     types,
 )
@@ -82,6 +83,21 @@ JOINING: Final = (
         ),
     ),
     Difference(
+        id="member-id-in-the-answer",
+        topic="the member id in an answer",
+        section=HEARTBEAT,
+        proposal="only in the answer to a join",
+        released="in every answer without an error",
+        seen=Seen.ANSWER,
+        case=Case(
+            operations=(join("A"), *SETTLE, beat("A"), leave("A")),
+            look=lambda steps: [steps[n]["answer"]["memberId"] for n in (0, 3, 4)],
+            looks_at="the member id that a join, a heartbeat and a leave are answered",
+            kip=["A", None, None],
+            kafka=["A", "A", "A"],
+        ),
+    ),
+    Difference(
         id="owned-at-join",
         topic="owned partitions in a join",
         section=HEARTBEAT,
@@ -110,6 +126,16 @@ JOINING: Final = (
             kip=42,
             kafka=0,
         ),
+    ),
+    Difference(
+        id="offsets-before",
+        topic="a join to a group of committed offsets alone",
+        section=HEARTBEAT,
+        proposal="is not spoken of",
+        reading="makes it a group of this protocol, with its offsets",
+        released="does, too, and first deletes the classic group that it was (type 2)",
+        seen=Seen.RECORD,
+        unshown="in an exchange here only members commit",
     ),
     Difference(
         id="unknown-group",

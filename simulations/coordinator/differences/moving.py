@@ -12,6 +12,7 @@ from simulations.coordinator.differences.exchange import (
     error,
     fail_over,
     join,
+    leave,
     started,
     target,
     types,
@@ -35,6 +36,24 @@ MOVING: Final = (
             looks_at="types of the records when A is told, and A as the coordinator then has it",
             kip=[[], {"epoch": 1, "assigned": 3, "pending_revocation": 0}],
             kafka=[[8], {"epoch": 2, "assigned": 2, "pending_revocation": 1}],
+        ),
+    ),
+    Difference(
+        id="newer-target",
+        topic="a newer target for a member that was told to give a partition up",
+        section="Reconciliation",
+        proposal="counts at once: the answer tells what the newest target takes, and no more",
+        released="is ignored until the member has given up what it was told; then the newest counts",
+        seen=Seen.ANSWER,
+        case=Case(
+            operations=(*TOLD, leave("B"), target(), beat("A")),
+            look=lambda steps: [
+                steps[-1]["group"]["members"]["A"]["epoch"] - steps[-1]["group"]["assignment_epoch"],
+                steps[-1]["group"]["members"]["A"]["pending_revocation"],
+            ],
+            looks_at="how far A is behind the target that gives it everything again, and what it is still to give up",
+            kip=[0, 0],
+            kafka=[-2, 1],
         ),
     ),
     Difference(

@@ -348,7 +348,8 @@ def _new_target(
         for other, target in targets.items()
         if other not in group.target or not same_partitions(target, group.target[other])
     ]
-    written.append(records.target_epoch(group_id, epoch, context.now_ms))
+    # A time of 0 says that there was no target yet; no broker's clock shows it, but a run's may begin there.
+    written.append(records.target_epoch(group_id, epoch, context.now_ms or 1))
     return written, targets[member_id]
 
 

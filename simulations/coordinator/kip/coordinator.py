@@ -64,8 +64,7 @@ class KipCoordinator:
         if request.member_epoch != JOIN_EPOCH:
             check_member(context.group, request)
         if request.member_epoch == LEAVE_EPOCH:
-            answer = HeartbeatAnswer(member_id=request.member_id, member_epoch=LEAVE_EPOCH)
-            return removed(context, request.member_id, answer)
+            return removed(context, request.member_id, HeartbeatAnswer(member_epoch=LEAVE_EPOCH))
         if request.member_epoch == STATIC_LEAVE_EPOCH:
             return leave_for_now(context, request)
         holder = replaced_member(context.group, request, own_too=False)

@@ -67,7 +67,12 @@ def regular(context: Context, request: Heartbeat, old: ConsumerMember) -> Outcom
     # At epoch 0 there is no target yet, so there is nothing to tell, not even that there is nothing.
     tells = moved.epoch > 0 and (_is_full(request) or was_told or _news(context, old, moved))
     outcome = Outcome(
-        answer=answer_of(context, moved, moved.assigned if tells else None),
+        answer=answer_of(
+            context,
+            moved,
+            moved.assigned if tells else None,
+            joins=request.member_epoch == JOIN_EPOCH,
+        ),
         records=tuple(written),
         timers=tuple(timers),
     )
@@ -140,15 +145,20 @@ def member_record(context: Context, member: ConsumerMember) -> Record:
 
 
 def answer_of(
-    context: Context, member: ConsumerMember, assigned: Mapping[str, Mapping[int, int]] | None
+    context: Context,
+    member: ConsumerMember,
+    assigned: Mapping[str, Mapping[int, int]] | None,
+    *,
+    joins: bool,
 ) -> HeartbeatAnswer:
+    """``joins``: only then it is told its member id, which the coordinator may have made."""
     told: Partitions | None = None
     waits: Partitions | None = None
     if assigned is not None:
         told = {topic_id: tuple(numbers) for topic_id, numbers in assigned.items()}
         waits = pending(context, member)
     return HeartbeatAnswer(
-        member_id=member.member_id,
+        member_id=member.member_id if joins else None,
         member_epoch=member.epoch,
         heartbeat_interval_ms=context.settings.heartbeat_interval_ms,
         assigned=told,

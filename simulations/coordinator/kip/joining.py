@@ -39,7 +39,7 @@ def join(context: Context, request: Heartbeat) -> Outcome[HeartbeatAnswer]:
     member = told_member(ConsumerMember(member_id=member_id), request)
     joined = {**members, member_id: member}
     return Outcome(
-        answer=answer_of(context, member, None),
+        answer=answer_of(context, member, None, joins=True),
         records=(member_record(context, member), *bump(context, joined)),
         timers=(assignment_timer(context), session_timer(context, member_id)),
     )
@@ -57,7 +57,7 @@ def leave_for_now(context: Context, request: Heartbeat) -> Outcome[HeartbeatAnsw
     """The member stays, at epoch -2, with its partitions; its session goes on from its last heartbeat."""
     left = left_for_now(context.group.members[request.member_id])
     return Outcome(
-        answer=HeartbeatAnswer(member_id=request.member_id, member_epoch=STATIC_LEAVE_EPOCH),
+        answer=HeartbeatAnswer(member_epoch=STATIC_LEAVE_EPOCH),
         records=(records.current_assignment(context.state.group, left, with_epochs=False),),
         timers=(TimerCancel(timer=REBALANCE, member_id=request.member_id),),
     )

@@ -14,18 +14,12 @@ from simulations.coordinator.kip.regexes import resolved
 from simulations.coordinator.outcome import ASSIGNMENT, SESSION, Context, Outcome, Record, TimerStart
 from simulations.coordinator.subscriptions import Members, all_names
 
-_SEEN = "kip-seen"
-
 
 def seen(context: Context) -> Context:
     """The context whose group has its regular expressions resolved; kept beside the group while the image stays."""
     group, image = context.group, context.image
-    kept = group._cache.get(_SEEN)
-    if kept is None or kept[0] is not image:
-        kept = group._cache[_SEEN] = (image, resolved(group, group.members, image))
-    if kept[1] is group:
-        return context
-    return replace(context, state=replace(context.state, consumer=kept[1]))
+    known = group.derived("resolved", image, lambda: resolved(group, group.members, image))
+    return context if known is group else replace(context, state=replace(context.state, consumer=known))
 
 
 def bump(context: Context, members: Members) -> tuple[Record, ...]:
