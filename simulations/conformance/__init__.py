@@ -8,10 +8,12 @@ module           what it is for
 ``images``       the metadata log as the images that a coordinator gets
 ``configs``      settings of brokers and groups by Kafka's names
 ``asking``       one recorded request, put to a simulated shard
-``judging``      the walk along a group's log
+``judging``      the walk along a group's log, and back where an earlier step was the wrong one
+``moves``        what may have come next
+``steps``        one step, and what it tells
 ``attempts``     the ways in which one request may have been handled
 ``unasked``      what a coordinator does without a request
-``walk``         what is known along the way
+``position``     where the walk stands
 ``timers``       which timers must have been running
 ``comparing``    answers field by field, records one by one
 ``tallying``     what is equal is counted, what is not is worded

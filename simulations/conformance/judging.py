@@ -8,8 +8,10 @@ broker did unasked shows in its records alone: a timer that ran out, a result of
 deleted topic. It is tried where no request explains the next records, and must be possible (the timer ran, the
 task was started).
 
-Where nothing fits there is a difference: it is told, and the walk goes on from the recorded records, so that one difference is
-told once.
+Where nothing fits, an earlier step may have been the wrong one: of two requests that overlap the other one came first, or the
+change of a topic had been heard of already. So the walk goes back and tries what else agreed there, and stays with a way that
+leads further. A difference is what no order explains that the times allow: it is told, and the walk goes on from the
+recorded records, so that one difference is told once.
 
 Taken from the recording: the time inside records (``assignmentTimestamp``, ``commitTimestamp``), within what the
 request's own times allow; a result's start and metadata version; the moment of an image change, from its own time on.
@@ -18,34 +20,37 @@ request's own times allow; a result's start and metadata version; the moment of 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Sequence
-from itertools import islice
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import Final
 
 from groups.history.state import Semantics
-from simulations.conformance.attempts import Attempt, attempts
-from simulations.conformance.comparing import equal, same_place, same_record
-from simulations.conformance.recording import Asked, ImageChange, Recording, Written, loads_of
-from simulations.conformance.tallying import Tally
-from simulations.conformance.telling import Story
-from simulations.conformance.timers import Timers
-from simulations.conformance.unasked import Unasked, by_itself
-from simulations.conformance.walk import (
+from simulations.conformance.moves import agreeing, differing, exchanges, may_be_next, take_recorded
+from simulations.conformance.position import (
     CLOCK_SLACK_MS,
     IMAGE_LAG_MS,
+    LOG_DELAY_MOST_MS,
     LOG_DELAY_MS,
-    Concerned,
+    Log,
+    Position,
     change_image,
-    unit_at,
 )
-from simulations.coordinator.errors import IllegalState
-from simulations.coordinator.image import Image, ImageTopic
-from simulations.coordinator.outcome import Record, ResolveRegexes
+from simulations.conformance.recording import Recording
+from simulations.conformance.steps import Step, tell_refused
+from simulations.conformance.tallying import Tally
+from simulations.conformance.telling import Story
+from simulations.coordinator.image import Image
 from simulations.coordinator.settings import Settings
 from simulations.coordinator.shard import Shard
 
-READ_LAG_STATES: Final = 64
-"""Earlier states that a reading request may still have seen."""
+BACK_STEPS_MOST: Final = 256
+"""How far the walk goes back: the requests of a large group that a machine which stood still for seconds had waiting."""
+
+OTHER_WAY_STEPS_MOST: Final = 1_000
+"""Steps tried for one place where nothing fits; a wrong order that can be mended was so within tens."""
+
+OTHER_WAYS_STEPS_MOST: Final = 20_000
+"""The same for one group: a recording that is judged with wrong settings differs everywhere, and is not to take hours."""
 
 
 class Judge:
@@ -53,267 +58,136 @@ class Judge:
 
     def __init__(self, recording: Recording, settings: Settings) -> None:
         self.recording = recording
-        self.written = recording.written
-        self.at = 0
-        self.waiting: deque[Asked] = deque(recording.asked)
-        self.images: deque[ImageChange] = deque(recording.images)
-        self.loads = deque(loads_of(recording))
-        self.tasks: list[tuple[ResolveRegexes, int]] = []
-        self.deleted: list[ImageTopic] = []
-        self.timers = Timers()
-        self.concerned = Concerned(recording)
         self.tally = Tally()
         self.story = Story(recording.group)
-        self.shard = Shard(recording.group, Semantics.KAFKA, settings, Image(topics={}))
-        self.earlier: deque[tuple[int, Shard]] = deque(maxlen=READ_LAG_STATES)
+        self._settings = settings
+        self._trail: deque[Step] = deque()
+        self._steps_left = OTHER_WAYS_STEPS_MOST
 
     def judge(self) -> Tally:
-        self._begin()
-        while self.waiting:
-            if not self._step():
-                self._force()
-        while self.at < len(self.written):
-            if not self._unasked():
-                self._unexplained()
+        position = self._begin()
+        while not (position.all_asked and position.all_written):
+            position = self._next(position)
+        self._tell(len(self._trail))
         return self.tally
 
-    # Where the walk begins.
-
-    def _begin(self) -> None:
+    def _begin(self) -> Position:
         """Records from before the first request are loaded; timers that they imply run since nobody knows when."""
-        first_ms = self.waiting[0].arrived_ms - CLOCK_SLACK_MS
-        before = [written for written in self.written if written.at_ms < first_ms]
-        while self.images and self.images[0].at_ms + IMAGE_LAG_MS < first_ms:
-            change_image(self.shard, self.images.popleft(), first_ms)
-        self.story.topics(first_ms, self.shard.image)
-        self._take_recorded(before)
+        log = Log(self.recording)
+        first_ms = log.asked[0].arrived_ms - CLOCK_SLACK_MS
+        before = [written for written in log.written if written.at_ms < first_ms]
+        shard = Shard(log.group, Semantics.KAFKA, self._settings, Image(topics={}))
+        heard = 0
+        while heard < len(log.images) and log.images[heard].at_ms + IMAGE_LAG_MS < first_ms:
+            change_image(shard, log.images[heard], first_ms)
+            heard += 1
+        self.story.topics(first_ms, shard.image)
+        refused = take_recorded(shard, before)
         self.story.loaded(before)
-        self.at = self.tally.loaded = len(before)
+        tell_refused(refused, self.tally, self.story)
+        self.tally.loaded = len(before)
+        position = Position(log=log, shard=shard, at=len(before), heard=heard)
         if before:
-            outcome = self.shard.loaded(first_ms)
-            self.timers.take(outcome.timers, first_ms, None)
+            timers = position.timers.taking(shard.loaded(first_ms).timers, first_ms, None)
+            position = replace(position, timers=timers)
+        return position
 
-    def _loads_before(self, asked: Asked) -> None:
-        """A new coordinator has loaded the log since: memory is what the records give, and timers begin anew."""
-        while self.loads and self.loads[0] < asked.arrived_ms:
-            now_ms = self.loads.popleft()
-            # It begins with the image of its moment.
-            known = sum(1 for change in self.images if change.at_ms <= now_ms)
-            for change in islice(self.images, known):
-                change_image(self.shard, change, now_ms)
-            self._learn(known, now_ms)
-            loaded = Shard(self.recording.group, Semantics.KAFKA, self.shard.settings, self.shard.image)
-            loaded.group_config = self.shard.group_config
-            loaded.load(written.payload for written in self.written[: self.at])
-            self.shard, self.timers, self.tasks = loaded, Timers(), []
-            self.timers.take(loaded.loaded(now_ms).timers, now_ms, None)
+    def _next(self, position: Position) -> Position:
+        """One step further, or several where an earlier one had to be another."""
+        for delay_ms in (LOG_DELAY_MS, LOG_DELAY_MOST_MS):
+            step = next(agreeing(position, delay_ms), None)
+            if step is not None:
+                return self._take(step)
+            if self._another_way(position, delay_ms):
+                return self._trail[-1].after
+        step = differing(position)
+        self._take(step)
+        # The walk goes on from the recorded records: what lies before is settled.
+        self._tell(len(self._trail))
+        return step.after
 
-    # One step of the walk.
+    def _take(self, step: Step) -> Position:
+        self._trail.append(step)
+        if len(self._trail) > BACK_STEPS_MOST:
+            self._tell(1)
+        return step.after
 
-    def _step(self) -> bool:
-        """The next thing that the broker can have done and that the simulated coordinator does alike."""
-        may_be_next = self._may_be_next(CLOCK_SLACK_MS)
-        self._loads_before(may_be_next[0])
-        come = self.at < len(self.written)
-        if come and self._next_ms() < may_be_next[0].arrived_ms - LOG_DELAY_MS and self._unasked():
-            return True
-        self._overdue(may_be_next[0])
-        if self._take_one(may_be_next):
-            return True
-        if come and self._next_ms() <= may_be_next[0].done_ms + CLOCK_SLACK_MS and self._unasked():
-            return True
-        return self._take_one(self._may_be_next(LOG_DELAY_MS)[len(may_be_next) :])
+    def _tell(self, count: int) -> None:
+        """The first steps of the trail stand, and are told."""
+        for _ in range(count):
+            self._trail.popleft().tell(self.tally, self.story)
 
-    def _take_one(self, may_be_next: Iterable[Asked]) -> bool:
-        for asked in may_be_next:
-            attempt = self._match(asked)
-            if attempt is not None:
-                self._accept(asked, attempt)
+    # Another way to where nothing fits.
+
+    def _another_way(self, stuck: Position, delay_ms: int) -> bool:
+        """Puts another end to the trail, one that leads beyond the stuck position; false if none was found."""
+        self._tries = min(OTHER_WAY_STEPS_MOST, self._steps_left)
+        before = self._tries
+        found = self._found_way(stuck, delay_ms)
+        self._steps_left -= before - self._tries
+        return found
+
+    def _found_way(self, stuck: Position, delay_ms: int) -> bool:
+        trail = list(self._trail)
+        for back, start in self._others(stuck, trail, delay_ms):
+            way = self._followed(start, stuck.progress, delay_ms)
+            if way is not None:
+                for _ in range(len(trail) - back):
+                    self._trail.pop()
+                self._trail.extend(way)
                 return True
+            if self._tries <= 0:
+                return False
         return False
 
-    def _may_be_next(self, slack_ms: int) -> list[Asked]:
-        """The requests that were read before the first answer of any of them had been sent, the first first.
+    def _others(self, stuck: Position, trail: list[Step], delay_ms: int) -> Iterator[tuple[int, list[Step]]]:
+        """Steps not taken, each with its place in the trail: first those that bring forward what is stuck, then all."""
+        waiting = may_be_next(stuck, CLOCK_SLACK_MS)
+        overlapping = list(_overlapping(trail, stuck, delay_ms))
+        for back in overlapping:
+            for number, _ in waiting:
+                if forward := self._brought_forward(trail[back].before, number, delay_ms):
+                    yield back, forward
+        for back in overlapping:
+            for step in agreeing(trail[back].before, delay_ms):
+                if step.asked is not trail[back].asked or step.asked is None:
+                    yield back, [step]
 
-        A member's own come in their order.
-        """
-        out: list[Asked] = []
-        members: set[tuple[str, str]] = set()
-        first_done_ms = self.waiting[0].done_ms
-        for asked in self.waiting:
-            if asked.arrived_ms > first_done_ms + slack_ms:
-                break
-            who = (asked.client, asked.member)
-            if who not in members:
-                out.append(asked)
-            members.add(who)
-            first_done_ms = min(first_done_ms, asked.done_ms)
-        return out
+    def _brought_forward(self, position: Position, number: int, delay_ms: int) -> list[Step]:
+        """The request before all others, and before it what its client asked earlier; nothing if that does not agree."""
+        way: list[Step] = []
+        sender = position.log.asked[number].sender
+        while not way or way[-1].asked is not position.log.asked[number]:
+            if position.all_asked:
+                return []
+            self._tries -= 1
+            own = (each for each in may_be_next(position, delay_ms) if each[1].sender == sender)
+            steps = (step for each in own for step in exchanges(position, each, delay_ms))
+            step = next(steps, None)
+            if step is None:
+                return []
+            way.append(step)
+            position = step.after
+        return way
 
-    def _match(self, asked: Asked) -> Attempt | None:
-        """The first attempt that fits; one that explains the next records before one that leaves them to others."""
-        first: Attempt | None = None
-        for attempt in attempts(self, asked):
-            records = attempt.answered.records
-            if equal(asked.response, attempt.answered.answer) and self._come_next(records, asked):
-                if records or not self._are_due(asked):
-                    return attempt
-                first = first or attempt
-        return first
+    def _followed(self, start: list[Step], reach: int, delay_ms: int) -> list[Step] | None:
+        """The steps from these on, if they use up more of the recording than ``reach``."""
+        way = list(start)
+        while way[-1].after.progress <= reach:
+            self._tries -= 1
+            following = next(agreeing(way[-1].after, delay_ms), None) if self._tries > 0 else None
+            if following is None:
+                return None
+            way.append(following)
+        return way
 
-    def _are_due(self, asked: Asked) -> bool:
-        """Whether the next records were written while the request was handled."""
-        return (
-            self.at < len(self.written)
-            and asked.arrived_ms - CLOCK_SLACK_MS <= self._next_ms() <= asked.done_ms + CLOCK_SLACK_MS
-        )
 
-    def _come_next(self, records: Sequence[Record], asked: Asked) -> bool:
-        """Whether the log goes on with these records, in the time of the request."""
-        come = self.written[self.at : self.at + len(records)]
-        return len(come) == len(records) and all(
-            asked.arrived_ms - LOG_DELAY_MS <= written.at_ms <= asked.done_ms + CLOCK_SLACK_MS
-            and same_record(written.payload, record)
-            for written, record in zip(come, records, strict=True)
-        )
-
-    def _accept(self, asked: Asked, attempt: Attempt) -> None:
-        self._learn(attempt.images, attempt.now_ms)
-        del self.tasks[: attempt.tasks_done]
-        self._remember(asked.done_ms)
-        self.shard = attempt.shard
-        count = len(attempt.answered.records)
-        records = self.written[self.at : self.at + count]
-        self.at += count
-        self.tally.requests += 1
-        self.tally.answers_equal += 1
-        self.tally.equal += count
-        self._left_behind(asked, attempt)
-        self.story.exchange(asked, attempt.now_ms, records)
-        self.waiting.remove(asked)
-
-    def _left_behind(self, asked: Asked, attempt: Attempt) -> None:
-        known = bool(attempt.answered.records)
-        earliest_ms = attempt.now_ms if known else asked.arrived_ms
-        self.timers.take(attempt.answered.timers, earliest_ms, attempt.now_ms if known else asked.done_ms)
-        self.tasks += [(task, attempt.now_ms) for task in attempt.answered.tasks]
-
-    # What nobody asked for.
-
-    def _unasked(self) -> bool:
-        """Explains the next records by something that the coordinator does by itself; false if nothing does."""
-        first = self.written[self.at]
-        for done in by_itself(self, first):
-            records = done.outcome.records
-            come = self.written[self.at : self.at + len(records)]
-            if not records or len(come) < len(records):
-                continue
-            pairs = zip(come, records, strict=True)
-            if all(same_record(written.payload, record) for written, record in pairs):
-                self._take_unasked(done, first, come)
-                return True
-        return False
-
-    def _take_unasked(self, done: Unasked, first: Written, come: Sequence[Written]) -> None:
-        self._remember(first.at_ms + CLOCK_SLACK_MS)
-        self._learn(done.images, first.at_ms)
-        self.shard = done.shard
-        if done.task is not None:
-            del self.tasks[done.task]
-        if done.deleted:
-            gone = set(done.deleted)
-            self.deleted = [topic for topic in self.deleted if topic not in gone]
-        self.at += len(come)
-        self.tally.equal += len(come)
-        self.timers.take(done.outcome.timers, first.at_ms, first.at_ms)
-        self.story.unasked(done.what, done.member, come)
-
-    # Differences.
-
-    def _force(self) -> None:
-        """Nothing fits: the likeliest request is next, and what it says and writes otherwise is told."""
-        candidates = self._may_be_next(CLOCK_SLACK_MS)
-        if self.at < len(self.written) and self._next_ms() < candidates[0].arrived_ms - LOG_DELAY_MS:
-            self._unexplained()
+def _overlapping(trail: list[Step], stuck: Position, delay_ms: int) -> Iterator[int]:
+    """Places in the trail, the last first, as far back as something may have been handled along with what is stuck."""
+    times = [asked.arrived_ms for _, asked in may_be_next(stuck, CLOCK_SLACK_MS)]
+    times += [at_ms for at_ms in [stuck.next_written_ms()] if at_ms is not None]
+    earliest_ms = min(times) - delay_ms
+    for back in range(len(trail) - 1, -1, -1):
+        if trail[back].now_ms < earliest_ms:
             return
-        asked, attempt = self._likeliest(candidates)
-        unit = unit_at(self) if self.at < len(self.written) else []
-        mine = bool(unit) and self._belongs(asked, attempt, unit)
-        recorded = unit if mine else []
-        self._learn(attempt.images, attempt.now_ms)
-        found = self.tally.answer(asked, attempt.answered.answer)
-        found += self.tally.records(asked, recorded, attempt.answered.records)
-        self._remember(asked.done_ms)
-        del self.tasks[: attempt.tasks_done]
-        self.shard = attempt.before.copy()
-        self._take_recorded(recorded)
-        self.shard.memory = attempt.shard.memory
-        self.at += len(recorded)
-        self._left_behind(asked, attempt)
-        self.story.exchange(asked, attempt.now_ms, recorded)
-        self.story.differences(found, asked.member or None)
-        self.waiting.remove(asked)
-
-    def _likeliest(self, candidates: Iterable[Asked]) -> tuple[Asked, Attempt]:
-        """The first whose records begin as the log goes on, else the first that was read."""
-        tried = [(asked, next(attempts(self, asked))) for asked in candidates]
-        if self.at < len(self.written):
-            come = self.written[self.at].payload
-            for asked, attempt in tried:
-                if attempt.answered.records and same_place(come, attempt.answered.records[0]):
-                    return asked, attempt
-        return tried[0]
-
-    def _belongs(self, asked: Asked, attempt: Attempt, unit: Sequence[Written]) -> bool:
-        least, most = asked.arrived_ms - LOG_DELAY_MS, asked.done_ms + CLOCK_SLACK_MS
-        if not least <= unit[0].at_ms <= most:
-            return False
-        others = {other.member for other in self._may_be_next(CLOCK_SLACK_MS) if other is not asked}
-        members = {written.payload["key"].get("memberId") for written in unit} - {None}
-        return bool(attempt.answered.records) or asked.member in members or not members & others
-
-    def _unexplained(self) -> None:
-        """Records that neither a request nor anything else brings about here."""
-        unit = unit_at(self)
-        found = self.tally.unexplained(self.recording.group, unit)
-        self._take_recorded(unit)
-        self.at += len(unit)
-        self.story.unasked(None, None, unit)
-        self.story.differences(found, None)
-
-    def _overdue(self, asked: Asked) -> None:
-        """Timers that the simulated coordinator would have run out of, while the log goes on as if they had not."""
-        for running in self.timers.overdue(asked.arrived_ms):
-            self.timers.stop(running)
-            trial = self.shard.copy()
-            removed = trial.expired(
-                running.timer, running.member_id, running.bound_epoch, asked.arrived_ms
-            ).records
-            if removed:
-                late = self.tally.overdue(self.recording.group, running, len(removed))
-                self.story.differences([late], running.member_id)
-
-    # Small things.
-
-    def _take_recorded(self, recorded: Sequence[Written]) -> None:
-        """Goes on from what the log says."""
-        for written in recorded:
-            try:
-                self.shard.load([written.payload])
-            except IllegalState as problem:
-                refused = self.tally.refused(self.recording.group, written, str(problem))
-                self.story.differences([refused], None)
-
-    def _remember(self, until_ms: int) -> None:
-        self.earlier.append((until_ms, self.shard))
-        self.shard = self.shard.copy()
-
-    def _next_ms(self) -> int:
-        return self.written[self.at].at_ms
-
-    def _learn(self, images: int, now_ms: int) -> None:
-        """So many further changes of the image have been heard of."""
-        for _ in range(images):
-            change = self.images.popleft()
-            self.deleted += change.deleted
-            self.story.image(change, now_ms)
+        yield back

@@ -33,6 +33,11 @@ class Asked:
     def member(self) -> str:
         return str(self.request.get("memberId") or "")
 
+    @property
+    def sender(self) -> tuple[str, str]:
+        """Whoever asks one thing after another: the client and its member."""
+        return self.client, self.member
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Written:

@@ -25,6 +25,12 @@ class Tally:
     loaded: int = 0
     differences: list[Difference] = field(default_factory=list)
 
+    def agreed(self, records: int) -> None:
+        """A request whose answer and records are all as recorded."""
+        self.requests += 1
+        self.answers_equal += 1
+        self.equal += records
+
     def answer(self, asked: Asked, simulated: Fields) -> list[Difference]:
         """One for each field that differs."""
         who = f" of {asked.member}" if asked.member else ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -28,19 +28,22 @@ class Running:
 
 
 class Timers:
-    """By name and member, as the coordinator itself keeps them."""
+    """By name and member, as the coordinator itself keeps them. Never changed: a change makes another."""
 
-    def __init__(self) -> None:
-        self._running: dict[tuple[str, str], Running] = {}
+    __slots__ = ("_running",)
 
-    def take(self, commands: Iterable[TimerCommand], earliest_ms: int, latest_ms: int | None) -> None:
-        """Commands of an operation that ran some time between the two; ``None``: nobody knows when."""
+    def __init__(self, running: Mapping[tuple[str, str], Running] | None = None) -> None:
+        self._running = running or {}
+
+    def taking(self, commands: Iterable[TimerCommand], earliest_ms: int, latest_ms: int | None) -> Timers:
+        """After commands of an operation that ran some time between the two; ``None``: nobody knows when."""
+        running = dict(self._running)
         for command in commands:
             if command.member_id is None:
                 continue
             key = (command.timer, command.member_id)
             if isinstance(command, TimerStart):
-                self._running[key] = Running(
+                running[key] = Running(
                     timer=command.timer,
                     member_id=command.member_id,
                     bound_epoch=command.bound_epoch,
@@ -48,15 +51,17 @@ class Timers:
                     latest_ms=None if latest_ms is None else latest_ms + command.length_ms,
                 )
             else:
-                self._running.pop(key, None)
+                running.pop(key, None)
+        return Timers(running)
 
     def of(self, member_id: str) -> Iterator[Running]:
         """Those of a member, the first to run out first."""
         own = [timer for timer in self._running.values() if timer.member_id == member_id]
         yield from sorted(own, key=lambda timer: timer.earliest_ms)
 
-    def stop(self, running: Running) -> None:
-        self._running.pop((running.timer, running.member_id), None)
+    def without(self, stopped: Iterable[Running]) -> Timers:
+        gone = {(each.timer, each.member_id) for each in stopped}
+        return Timers({key: timer for key, timer in self._running.items() if key not in gone})
 
     def overdue(self, now_ms: int) -> list[Running]:
         """Those that would have fired by now."""

@@ -10,8 +10,8 @@ from groups.wire.coordinator_schema import (
     CONSUMER_GROUP_CURRENT_MEMBER_ASSIGNMENT,
     CONSUMER_GROUP_REGULAR_EXPRESSION,
 )
+from simulations.conformance.position import Position
 from simulations.conformance.recording import Written
-from simulations.conformance.walk import Walk, change_image
 from simulations.coordinator import regexes
 from simulations.coordinator.image import Image, ImageTopic
 from simulations.coordinator.messages import Heartbeat
@@ -36,39 +36,39 @@ class Unasked:
     deleted: tuple[ImageTopic, ...] = ()
 
 
-def by_itself(walk: Walk, first: Written) -> Iterator[Unasked]:
+def by_itself(position: Position, first: Written) -> Iterator[Unasked]:
     """Everything that may have written the record that comes next, and what follows it."""
     record = first.payload
     removed = record.get("value") is None
     if record["type"] == CONSUMER_GROUP_CURRENT_MEMBER_ASSIGNMENT and removed:
-        yield from _expiries(walk, record["key"]["memberId"], first.at_ms)
+        yield from _expiries(position, record["key"]["memberId"], first.at_ms)
     if record["type"] == CONSUMER_GROUP_REGULAR_EXPRESSION and not removed:
-        yield from _results(walk, first)
+        yield from _results(position, first)
     if removed:
-        yield from _deletions(walk, first.at_ms)
-        shard = walk.shard.copy()
+        yield from _deletions(position, first.at_ms)
+        shard = position.shard.copy()
         yield Unasked(what="retention", shard=shard, outcome=shard.expire_offsets(first.at_ms))
 
 
-def _expiries(walk: Walk, member_id: str, now_ms: int) -> Iterator[Unasked]:
-    for images in _counts(walk, now_ms):
-        for running in walk.timers.of(member_id):
+def _expiries(position: Position, member_id: str, now_ms: int) -> Iterator[Unasked]:
+    for images in _counts(position, now_ms):
+        for running in position.timers.of(member_id):
             if running.earliest_ms <= now_ms:
-                shard = _having_heard(walk, images, now_ms)
+                shard = position.having_heard(images, now_ms)
                 outcome = shard.expired(running.timer, member_id, running.bound_epoch, now_ms)
                 yield Unasked(
                     what=running.timer, member=member_id, shard=shard, outcome=outcome, images=images
                 )
 
 
-def _results(walk: Walk, first: Written) -> Iterator[Unasked]:
+def _results(position: Position, first: Written) -> Iterator[Unasked]:
     value = first.payload["value"]
-    image = _image_of(walk, value["version"])
+    image = _image_of(position, value["version"])
     # The task may have seen an image of which the group's own turn to hear came later; or earlier.
-    for images in _counts(walk, first.at_ms):
-        shard = _having_heard(walk, images, first.at_ms)
+    for images in _counts(position, first.at_ms):
+        shard = position.having_heard(images, first.at_ms)
         tasks: list[tuple[int | None, ResolveRegexes]] = [
-            (index, task) for index, (task, _) in enumerate(walk.tasks)
+            (index, task) for index, (task, _) in enumerate(position.tasks)
         ]
         tasks += [(None, task) for task in _could_be_started(shard, first.at_ms)]
         for index, task in tasks:
@@ -92,33 +92,26 @@ def _could_be_started(shard: Shard, now_ms: int) -> Iterator[ResolveRegexes]:
         yield from shard.copy().heartbeat(probe, now_ms).tasks
 
 
-def _deletions(walk: Walk, now_ms: int) -> Iterator[Unasked]:
+def _deletions(position: Position, now_ms: int) -> Iterator[Unasked]:
     """Offsets of deleted topics, each deletion an operation of its own."""
-    for images in _counts(walk, now_ms):
-        heard = [topic for change in islice(walk.images, images) for topic in change.deleted]
-        for gone in ([topic] for topic in [*walk.deleted, *heard]):
-            shard = _having_heard(walk, images, now_ms)
+    for images in _counts(position, now_ms):
+        heard = [topic for change in islice(position.coming_images(), images) for topic in change.deleted]
+        for gone in ([topic] for topic in [*position.deleted, *heard]):
+            shard = position.having_heard(images, now_ms)
             outcome = shard.topics_deleted(gone, now_ms)
             yield Unasked(
                 what="topic deleted", shard=shard, outcome=outcome, images=images, deleted=tuple(gone)
             )
 
 
-def _counts(walk: Walk, now_ms: int) -> list[int]:
+def _counts(position: Position, now_ms: int) -> list[int]:
     """How many further changes may have been heard of: all, none, and what lies between where it can matter."""
-    heard = sum(1 for change in walk.images if change.at_ms <= now_ms)
-    between = [count for count in range(1, heard) if walk.concerned.by(walk.images[count])]
-    return list(dict.fromkeys([0, *between, heard]))
+    heard = [change for change in position.coming_images() if change.at_ms <= now_ms]
+    between = [count for count, change in enumerate(heard) if count and position.log.concerned_by(change)]
+    return list(dict.fromkeys([0, *between, len(heard)]))
 
 
-def _having_heard(walk: Walk, images: int, now_ms: int) -> Shard:
-    shard = walk.shard.copy()
-    for change in islice(walk.images, images):
-        change_image(shard, change, now_ms)
-    return shard
-
-
-def _image_of(walk: Walk, version: int) -> Image:
+def _image_of(position: Position, version: int) -> Image:
     """The image of a version; the version told may be that of a record that changed no topic."""
-    known = [change.image for change in walk.recording.images if change.version <= version]
+    known = [change.image for change in position.log.images if change.version <= version]
     return Image(topics=known[-1].topics if known else {}, version=version)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import random
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import timedelta
@@ -25,6 +26,7 @@ from simulations.conformance import (
     report,
     settings_of,
 )
+from simulations.conformance.splitting import parts_of
 from simulations.recorded_files import Files, read
 from tests.broker.recording import REQUESTS, unpack
 
@@ -219,6 +221,54 @@ def moved(payload: Any) -> Any:
     )
 
 
+STOOD_STILL_MS = 2_700
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_order_of_requests_is_found_however_long_the_broker_kept_them_waiting(
+    files: Files, seed: int
+) -> None:
+    """As on a machine that stands still: requests were read long before they were handled, and answered long after."""
+    told = Files(
+        requests=kept_waiting(files.requests, random.Random(seed)), written=files.written, images=files.images
+    )
+    found = judged(told)
+    assert found["differences"] == []
+    assert found["records"]["equal"] == RECORDS_JUDGED
+
+
+def kept_waiting(requests: list[Any], drawn: random.Random) -> list[Any]:
+    """Each request read earlier and answered later, while a client still asks one thing after another."""
+    out = list(requests)
+    by_client: dict[tuple[str, str], list[int]] = {}
+    for number, each in enumerate(requests):
+        for part in parts_of(each):
+            by_client.setdefault((each.client, part.group), []).append(number)
+    for numbers in by_client.values():
+        free_from_ms = 0.0
+        for number, following in zip(numbers, [*numbers[1:], None], strict=True):
+            each = requests[number]
+            arrived_ms = max(
+                min(free_from_ms, each.arrived_ms), each.arrived_ms - drawn.choice([0, STOOD_STILL_MS])
+            )
+            done_ms = each.done_ms + drawn.choice([0, 0, STOOD_STILL_MS])
+            if following is not None:
+                done_ms = max(each.done_ms, min(done_ms, int(requests[following].arrived_ms)))
+            out[number] = replaced(each, done_ms=done_ms, total_ms=done_ms - arrived_ms)
+            free_from_ms = done_ms
+    return out
+
+
+@pytest.mark.parametrize("group", ["clients-slow-poll", "clients-join-leave-kill", "clients-topic-deleted"])
+def test_a_coordinator_that_hears_late_of_its_topics_is_not_blamed(files: Files, group: str) -> None:
+    earlier = tuple(replaced(change, at_ms=change.at_ms - HEARD_LATE_MS) for change in files.images)
+    told = Files(requests=files.requests, written=files.written, images=earlier)
+    assert judged_group(told, group)["differences"] == []
+
+
+HEARD_LATE_MS = 15_000
+
+
 @pytest.mark.parametrize("group", ["clients-slow-poll", "clients-join-leave-kill", "clients-regex"])
 def test_another_coordinator_that_loads_the_log_in_between_goes_on_alike(files: Files, group: str) -> None:
     asked = [each for each in files.requests if each.request.get("groupId") == group]
@@ -283,7 +333,7 @@ def test_a_difference_stands_on_the_timeline_as_a_moment_of_its_own(files: Files
     batch = recorder.flush(final=True)
     assert batch is not None
     faults = [moment["says"] for moment in json.loads(batch.moments) if moment["shape"] == "fault"]
-    assert "The simulated coordinator differs: record of type 3" in faults
+    assert "Differs: record of type 3: simulated, not recorded" in faults
 
 
 def test_the_command_answers_with_the_report_and_writes_a_timeline(

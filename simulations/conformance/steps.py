@@ -1,0 +1,116 @@
+"""One step of the walk: from one position to the next, and what it tells of the way."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from simulations.conformance.position import Position
+from simulations.conformance.recording import Asked, Written
+from simulations.conformance.tallying import Tally
+from simulations.conformance.telling import Story
+from simulations.conformance.timers import Running
+from simulations.coordinator.outcome import Record
+
+Refused = tuple[Written, str]
+"""A record that a coordinator would not load, and why."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """``records``, and the request that was ``asked``, are used up by it; changes of the image that lie between the positions were heard of at ``now_ms``."""
+
+    before: Position
+    after: Position
+    now_ms: int
+    asked: Asked | None = None
+
+    @property
+    def records(self) -> Sequence[Written]:
+        return self.before.log.written[self.before.at : self.after.at]
+
+    def tell(self, tally: Tally, story: Story) -> None:
+        """Counts and tells the step; steps are told in their order."""
+        for change in self.before.log.images[self.before.heard : self.after.heard]:
+            story.image(change, self.now_ms)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loading(Step):
+    """Another coordinator has loaded the log: memory is what the records give, and timers begin anew."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exchange(Step):
+    """A request that was answered as recorded and wrote what is recorded."""
+
+    asked: Asked
+
+    def tell(self, tally: Tally, story: Story) -> None:
+        Step.tell(self, tally, story)
+        tally.agreed(len(self.records))
+        story.exchange(self.asked, self.now_ms, self.records)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ByItself(Step):
+    """Something that the coordinator does without a request; ``what`` names it as ``unasked`` does."""
+
+    what: str
+    member: str | None
+
+    def tell(self, tally: Tally, story: Story) -> None:
+        Step.tell(self, tally, story)
+        tally.equal += len(self.records)
+        story.unasked(self.what, self.member, self.records)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Differing(Step):
+    """A request that the simulated coordinator answers or records otherwise."""
+
+    asked: Asked
+    answer: Mapping[str, Any]
+    simulated: Sequence[Record]
+    refused: Sequence[Refused]
+
+    def tell(self, tally: Tally, story: Story) -> None:
+        Step.tell(self, tally, story)
+        found = tally.answer(self.asked, self.answer)
+        found += tally.records(self.asked, self.records, self.simulated)
+        story.exchange(self.asked, self.now_ms, self.records)
+        story.differences(found, self.asked.member or None)
+        tell_refused(self.refused, tally, story)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unexplained(Step):
+    """Records that neither a request nor anything else brings about."""
+
+    refused: Sequence[Refused]
+
+    def tell(self, tally: Tally, story: Story) -> None:
+        Step.tell(self, tally, story)
+        found = tally.unexplained(story.group, self.records)
+        story.unasked(None, None, self.records)
+        story.differences(found, None)
+        tell_refused(self.refused, tally, story)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Overdue(Step):
+    """A timer ran out in the simulated coordinator, while the log goes on as if it had not."""
+
+    running: Running
+    missed: int
+
+    def tell(self, tally: Tally, story: Story) -> None:
+        Step.tell(self, tally, story)
+        late = tally.overdue(story.group, self.running, self.missed)
+        story.differences([late], self.running.member_id)
+
+
+def tell_refused(refused: Sequence[Refused], tally: Tally, story: Story) -> None:
+    for written, problem in refused:
+        story.differences([tally.refused(story.group, written, problem)], None)
