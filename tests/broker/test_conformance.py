@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import timedelta
@@ -83,7 +84,8 @@ def test_the_simulated_coordinator_answers_and_writes_what_the_broker_did(
     verdict = conformed.verdicts[group]
     differs = group in EXCHANGES and EXCHANGES[group].differs
     assert verdict["requests"] > 0
-    assert bool(verdict["differences"]) == bool(differs), verdict["differences"]
+    told = "\n".join(json.dumps(each) for each in verdict["differences"])
+    assert bool(verdict["differences"]) == bool(differs), told
 
 
 @pytest.mark.broker

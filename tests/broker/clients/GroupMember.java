@@ -10,13 +10,14 @@ import java.util.stream.Collectors;
 import org.apache.kafka.clients.consumer.ConsumerRebalanceListener;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.consumer.SubscriptionPattern;
+import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
 
 /**
  * One member of a group, driven by lines on standard input: "join", "commit", "stall 3000" (does not poll for so many
  * milliseconds), "subscribe foo,bar" (to these from now on), "leave" (closes and ends).
  * It tells on standard output what happens: "ready", "assigned ID orders-0 orders-1", "revoked …", "lost …",
- * "committed", "left". When standard input ends it leaves too, so that it never outlives the test.
+ * "committed", "refused" (a commit, which is tried again), "left". When standard input ends it leaves too, so that it never outlives the test.
  *
  * Arguments: topics (comma; or one "regex:" and a pattern that the broker resolves), milliseconds to spend in onPartitionsRevoked, then key=value settings of the consumer.
  */
@@ -41,6 +42,7 @@ public class GroupMember {
         say("ready", List.of());
 
         boolean joined = false;
+        int commits = 0;
         while (true) {
             String command = commands.poll();
             if ("leave".equals(command)) break;
@@ -56,15 +58,25 @@ public class GroupMember {
                 Thread.sleep(Long.parseLong(command.substring("stall ".length())));
                 say("stalled", List.of());
             }
-            if ("commit".equals(command)) {
-                consumer.commitSync();
-                say("committed", List.of());
-            }
+            if ("commit".equals(command)) commits++;
+            if (commits > 0 && committed(consumer)) commits--;
             if (joined) consumer.poll(POLL);
             else Thread.sleep(POLL.toMillis());
         }
         consumer.close();
         say("left", List.of());
+    }
+
+    /** A commit may be refused, where the broker stood still for longer than a session: it is tried again after the next poll. */
+    private static boolean committed(KafkaConsumer<byte[], byte[]> consumer) {
+        try {
+            consumer.commitSync();
+        } catch (KafkaException refused) {
+            say("refused", List.of());
+            return false;
+        }
+        say("committed", List.of());
+        return true;
     }
 
     private static void subscribe(KafkaConsumer<byte[], byte[]> consumer, String to, long revokeMs) {

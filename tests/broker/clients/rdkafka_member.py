@@ -9,7 +9,7 @@ import sys
 import threading
 from queue import Empty, Queue
 
-from confluent_kafka import Consumer, TopicPartition
+from confluent_kafka import Consumer, KafkaException, TopicPartition
 
 POLL_S = 0.1
 
@@ -33,6 +33,7 @@ def main() -> None:
     consumer = Consumer(dict(word.split("=", 1) for word in sys.argv[2:]))
     say("ready", [])
     joined = False
+    commits = 0
     while True:
         try:
             command = commands.get(block=not joined)
@@ -49,12 +50,26 @@ def main() -> None:
                 on_lost=lambda _, partitions: say("lost", partitions),
             )
             joined = True
-        if command == "commit":
-            consumer.commit(asynchronous=False, offsets=[at(each) for each in consumer.assignment()])
-            say("committed", [])
+        commits += command == "commit"
+        if commits and committed(consumer):
+            commits -= 1
         consumer.poll(POLL_S)
     consumer.close()
     say("left", [])
+
+
+def committed(consumer: Consumer) -> bool:
+    """A commit may be refused, where the broker stood still for longer than a session: it is tried after the next poll."""
+    offsets = [at(each) for each in consumer.assignment()]
+    if not offsets:
+        return False
+    try:
+        consumer.commit(asynchronous=False, offsets=offsets)
+    except KafkaException:
+        say("refused", [])
+        return False
+    say("committed", [])
+    return True
 
 
 def at(partition: TopicPartition) -> TopicPartition:
