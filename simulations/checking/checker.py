@@ -34,6 +34,7 @@ class Checker:
         self._liveness = LivenessChecks(self._violations, self._group, self._clients, rules, limits)
         self._compaction = CompactionChecks(self._violations)
         self._last = 0
+        self._offset: int | None = None
 
     @property
     def zombie_windows(self) -> list[ZombieWindow]:
@@ -42,7 +43,7 @@ class Checker:
 
     def see(self, entry: Entry, state: State) -> list[Violation]:
         """The invariants that the entry broke; ``state`` is the one after it. None are told within a unit."""
-        self._last = entry.sequence
+        self._follows(entry)
         match entry.kind:
             case Kind.RECORD:
                 self._compaction.record(entry)
@@ -50,11 +51,12 @@ class Checker:
                     self._clients.settled(entry)
                     self._liveness.settled(entry)
             case Kind.REQUEST if entry.payload.get("steady"):
-                return self.steady(entry)
+                return self._beats(entry)
             case Kind.REQUEST:
                 self._group.request(entry)
                 self._clients.request(entry)
-                self._liveness.heard(entry, entry.actor)
+                if _keeps_session(entry):
+                    self._liveness.heard(entry, entry.actor)
             case Kind.RESPONSE:
                 self._clients.response(entry, self._group.response(entry))
             case Kind.CALLBACK:
@@ -83,7 +85,10 @@ class Checker:
 
     def steady(self, entry: Entry) -> list[Violation]:
         """``see``, of a steady heartbeat, which most entries are."""
-        self._last = entry.sequence
+        self._follows(entry)
+        return self._beats(entry)
+
+    def _beats(self, entry: Entry) -> list[Violation]:
         self._clients.request(entry)
         self._liveness.heard(entry, entry.actor)
         self._group.timers_run(entry)
@@ -110,6 +115,21 @@ class Checker:
         """Everything was healed, and there was time enough."""
         self._liveness.demand(self._last)
         return self._violations.take()
+
+    def _follows(self, entry: Entry) -> None:
+        last, self._last = self._last, entry.sequence
+        if last and entry.sequence != last + 1:
+            says = f"Entry {entry.sequence} follows entry {last}"
+            self._violations.add("dense_log", says, (last, entry.sequence))
+        if entry.cause is not None and entry.cause >= entry.sequence:
+            says = f"Entry {entry.sequence} is the effect of entry {entry.cause}, which comes later"
+            self._violations.add("dense_log", says, (entry.sequence,))
+        if entry.offset is None:
+            return
+        offset, self._offset = self._offset, entry.offset
+        if offset is not None and entry.offset != offset + 1:
+            says = f"The record at offset {entry.offset} follows the one at {offset}"
+            self._violations.add("dense_log", says, (entry.sequence,))
 
     def _timer(self, entry: Entry) -> None:
         self._group.timer(entry)
@@ -142,3 +162,9 @@ class Checker:
             case _ if fault in GONE and who is not None:
                 self._clients.killed(who)
                 self._clients.end_window(who, entry.at_ms)
+
+
+def _keeps_session(entry: Entry) -> bool:
+    """Whether the sender's session starts anew, if the request is accepted: no leave and no commit does that."""
+    payload = entry.payload
+    return payload["api"] == "ConsumerGroupHeartbeat" and int(payload["body"]["memberEpoch"]) >= 0

@@ -9,7 +9,8 @@ from typing import Any, Final
 from groups.history.entries import Entry
 from groups.history.state import Semantics
 from simulations.checking import rules
-from simulations.checking.coordinator import Asked, GroupChecks
+from simulations.checking.asked import Asked
+from simulations.checking.coordinator import GroupChecks
 from simulations.checking.model import Member, Topics, listed
 from simulations.checking.violations import Partition, Violations, named
 
@@ -57,7 +58,6 @@ class ClientChecks:
         self.travel_ms = travel_ms
         self._owners: dict[Partition, dict[str, None]] = {}
         self._calling: dict[str, Entry] = {}
-        self._patience_ms: dict[str, int] = {}
         self._thrown_out: set[str] = set()
         self._given_up: dict[tuple[str, Partition], Entry] = {}
         self._revoked: dict[str, set[Partition]] = {}
@@ -86,8 +86,6 @@ class ClientChecks:
             self._own(who, set(said))
         for partition in said:
             self._said.setdefault((who, partition), entry.sequence)
-        if "rebalanceTimeoutMs" in body:
-            self._patience_ms[who] = body["rebalanceTimeoutMs"]
         if body["memberEpoch"] < 0:
             self.left(who)
         elif body["memberEpoch"] == 0:
@@ -192,9 +190,6 @@ class ClientChecks:
         started = self._calling.pop(who, None)
         if started is None or started.payload["callback"] != payload["callback"]:
             self._add("callbacks", f"A callback of {who} ends that had not begun", (entry.sequence,), who)
-        elif who in self._patience_ms and entry.at_ms - started.at_ms >= self._patience_ms[who]:
-            # Its poll came too late: it leaves, and loses what it has when the callback is over.
-            self._thrown_out.add(who)
         if payload.get("raised") and payload["callback"] not in (rules.ASSIGNED, rules.LOST):
             # It has given nothing up, and is called again; unless it is leaving, which its next join tells, too.
             self._raised[who] = partitions
@@ -293,9 +288,14 @@ class ClientChecks:
             if theirs is not None and own is not None and taken:
                 proof = (theirs.wrote, own.wrote, entry.sequence)
                 self._wrong(rules.begins_with_anothers(who, other, set(taken)), proof, other, who)
-            elif other not in self._open_windows and len(self.windows) < WINDOWS_MAX:
-                self._open_windows[other] = len(self.windows)
-                window = ZombieWindow(member=other, partitions=len(which), from_ms=entry.at_ms)
+                continue
+            is_others = theirs is None or any(
+                (other, partition) in self._misunderstood for partition in which
+            )
+            zombie = other if is_others else who
+            if zombie not in self._open_windows and len(self.windows) < WINDOWS_MAX:
+                self._open_windows[zombie] = len(self.windows)
+                window = ZombieWindow(member=zombie, partitions=len(which), from_ms=entry.at_ms)
                 self.windows.append(window)
 
     def _known(self, who: str) -> Member | None:

@@ -5,71 +5,50 @@ Work is bounded by what a record tells: only members, partitions and topics that
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Hashable, Mapping
-from copy import copy
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Self
 
 from groups.history.entries import Entry, Kind
 from groups.history.state import Semantics, State
-from simulations.checking.model import STABLE, UNRELEASED, UNREVOKED, Held, Member, Topics, flat, listed
+from simulations.checking.asked import Asked
+from simulations.checking.group import Group
+from simulations.checking.model import Held, Topics, listed
+from simulations.checking.steps import StepChecks
 from simulations.checking.targets import TargetChecks
-from simulations.checking.violations import Violation, Violations, named
+from simulations.checking.timers import TimerChecks
+from simulations.checking.violations import Violation, Violations
 
 FENCED_MEMBER_EPOCH: Final = 110
-UNKNOWN_MEMBER_ID: Final = 25
+NOT_A_MEMBER: Final = (FENCED_MEMBER_EPOCH, 25, 69, 82)
+"""And UNKNOWN_MEMBER_ID, GROUP_ID_NOT_FOUND, FENCED_INSTANCE_ID: what makes a client give everything up."""
 REGULAR_EXPRESSION: Final = 16
 """The record's type; a heartbeat's own batch never begins with it."""
 TURNED_AWAY: Final = (14, 15, 16)
 """Answers of a broker that is not the coordinator, or not yet; it runs no timers."""
 
 
-@dataclass(slots=True)
-class Asked:
-    """A request that is being handled."""
-
-    entry: Entry
-    wrote: int = 0
-
-    @property
-    def body(self) -> Mapping[str, Any]:
-        body: Mapping[str, Any] = self.entry.payload["body"]
-        return body
-
-
-class GroupChecks:
-    """The group as its records tell. ``touched`` are members as they were before the last unit, ``None`` if absent."""
+class GroupChecks(Group):
+    """The group as its records tell, held to what has to be so of it."""
 
     def __init__(self, violations: Violations, topics: Topics, semantics: Semantics) -> None:
-        self.members: dict[str, Member] = {}
-        self.touched: dict[str, Member | None] = {}
-        self.epoch = 1 if semantics is Semantics.KAFKA else 0
-        self.epoch_wrote = 0
+        super().__init__(1 if semantics is Semantics.KAFKA else 0)
         self.targets = TargetChecks(violations, topics, self.epoch)
         self.last_asked: Asked | None = None
         self._kafka = semantics is Semantics.KAFKA
         self._violations = violations
         self._topics = topics
-        self._holders: dict[Held, set[str]] = {}
-        self._stable_at: Counter[int] = Counter()
-        self._instances: dict[str, str] = {}
-        self._timers: dict[str, set[str]] = {"session": set(), "rebalance": set()}
-        self._sessionless: dict[str, None] = {}
-        self._untimed: dict[str, None] = {}
+        self._timers = TimerChecks(violations, self, kafka=self._kafka)
+        self._steps = StepChecks(violations, topics, self, self.targets, kafka=self._kafka)
         self._asked: dict[int, Asked] = {}
         self._unit: Entry | None = None
 
-    def copy(self) -> GroupChecks:
+    def copy(self) -> Self:
         """These checks as they stand between two requests, to go on along another way; what they tell is its own."""
-        other = copy(self)
-        other._violations, other._topics = Violations(), self._topics.copy()
-        other.targets = self.targets.copy(other._violations, other._topics)
-        other.members, other.touched = dict(self.members), dict(self.touched)
-        other._holders = {held: set(names) for held, names in self._holders.items()}
-        other._stable_at, other._instances = self._stable_at.copy(), dict(self._instances)
-        other._timers = {timer: set(names) for timer, names in self._timers.items()}
-        other._sessionless, other._untimed = dict(self._sessionless), dict(self._untimed)
+        other = super().copy()
+        violations, topics = other._violations, other._topics = Violations(), self._topics.copy()
+        other.targets = self.targets.copy(violations, topics)
+        other._timers = self._timers.copy(violations, other)
+        other._steps = self._steps.copy(violations, topics, other, other.targets)
         other._asked = dict(self._asked)
         return other
 
@@ -84,7 +63,7 @@ class GroupChecks:
     @property
     def converged(self) -> bool:
         """Whether everybody is STABLE at the group epoch."""
-        return self.epoch == self.targets.epoch and self._stable_at[self.epoch] == len(self.members)
+        return self.epoch == self.targets.epoch and self.stable_at[self.epoch] == len(self.members)
 
     def see(self, entry: Entry, state: State) -> None:
         """An entry that tells of the coordinator alone, for who shows it no others; ``state`` is its memory."""
@@ -116,9 +95,10 @@ class GroupChecks:
         code = body.get("errorCode")
         if asked is not None and code:
             proof = (asked.entry.sequence, asked.wrote, entry.sequence)
-            if asked.wrote and (self._kafka or code != FENCED_MEMBER_EPOCH):
+            is_removed = code == FENCED_MEMBER_EPOCH and who not in self.members
+            if asked.wrote and (self._kafka or not is_removed):
                 self._add("refused_writes_nothing", f"{who} is refused, yet records were written", proof, who)
-            if code in (FENCED_MEMBER_EPOCH, UNKNOWN_MEMBER_ID) and self._repeats(asked):
+            if code in NOT_A_MEMBER and self._repeats(asked):
                 self._add("lost_answer", f"{who} repeats a heartbeat and is refused", proof, who)
         if not self._kafka and body.get("assignment"):
             self._told(entry, who, body["assignment"])
@@ -142,41 +122,20 @@ class GroupChecks:
         )
 
     def timer(self, entry: Entry) -> None:
-        payload = entry.payload
-        who, running = payload["member"], self._timers.get(payload["timer"])
-        if running is None or who is None:
-            return
-        waiting = self._sessionless if payload["timer"] == "session" else self._untimed
-        if payload["event"] == "started":
-            running.add(who)
-            waiting.pop(who, None)
-            return
-        running.discard(who)
-        member = self.members.get(who)
-        if member is not None and (waiting is self._sessionless or member.state == UNREVOKED):
-            waiting[who] = None
+        self._timers.told(entry)
 
     def failed_over(self) -> None:
         """A new coordinator has no timer yet and nothing that it handles."""
-        for running in self._timers.values():
-            running.clear()
-        self._sessionless = dict.fromkeys(self.members)
-        self._untimed = {name: None for name, member in self.members.items() if member.state == UNREVOKED}
+        self._timers.failed_over()
         self._asked.clear()
 
     def timers_run(self, entry: Entry) -> None:
-        """Asked where a request ends: in between, timers are still being started."""
-        for who in self._sessionless:
-            self._add("session", f"No session timer runs for {who}", (self._wrote(who), entry.sequence), who)
-        for who in self._untimed:
-            if self.members[who].epoch > 0:
-                says = f"{who} is to give up, and no rebalance timer runs"
-                self._add("unrevoked", says, (self._wrote(who), entry.sequence), who)
+        """Asked where a request ends."""
+        self._timers.run(entry)
 
     def record(self, entry: Entry, state: State) -> bool:
         """Takes a record; whether its unit ends here, and was looked at."""
         if self._unit is None or entry.unit != self._unit.unit:
-            self.touched = {}
             self._begin_unit(entry)
         elif entry.batch != self._unit.batch:
             says = "The records of one request are in two batches"
@@ -188,9 +147,8 @@ class GroupChecks:
         self._settle(entry, state)
         return True
 
-    # The model.
-
     def _begin_unit(self, entry: Entry) -> None:
+        self.begin_unit()
         self._unit = entry
         asked = self._asked.get(entry.cause or 0)
         if asked is None or entry.payload["type"] == REGULAR_EXPRESSION:
@@ -229,233 +187,43 @@ class GroupChecks:
                 self.targets.subscriptions_changed()
 
     def _group_epoch(self, entry: Entry, value: Mapping[str, Any] | None) -> None:
-        if value is None:
-            self.epoch, self.epoch_wrote = (1 if self._kafka else 0), 0
-            return
-        if value["epoch"] != self.epoch + 1 and self.epoch_wrote:
+        if value is not None and value["epoch"] != self.epoch + 1 and self.epoch_wrote:
             says = f"The group epoch goes from {self.epoch} to {value['epoch']}"
             self._violations.add("group_epochs", says, (self.epoch_wrote, entry.sequence))
-        self.epoch, self.epoch_wrote = value["epoch"], entry.sequence
+        self.new_epoch(entry, value)
 
     def _member(self, entry: Entry, name: str, value: Mapping[str, Any] | None) -> None:
-        old = self._touch(name)
-        if value is None:
-            if old is not None:
-                self._replace(name, None)
-                self.targets.subscribes(name, frozenset())
-            return
-        member = old.copy() if old is not None else Member(wrote=entry.sequence)
-        member.names = frozenset(value["subscribedTopicNames"])
-        member.regex = value.get("subscribedTopicRegex") or ""
-        member.instance = value.get("instanceId")
-        member.rebalance_timeout_ms = value.get("rebalanceTimeoutMs", -1)
-        if member.instance is not None:
-            holder = self._instances.get(member.instance)
-            if old is None and holder != name and holder in self.touched:
-                # A replacement takes over what its predecessor had.
-                self.touched[name] = self.touched[holder]
-            self._instances[member.instance] = name
-        self._replace(name, member)
-        self.targets.subscribes(name, self._topics.of(member))
+        member = self.subscribes(entry, name, value)
+        self._timers.wrote(entry, name, member)
+        self.targets.subscribes(name, self._topics.of(member) if member is not None else frozenset())
 
     def _assignment(self, entry: Entry, name: str, value: Mapping[str, Any] | None) -> None:
-        old = self._touch(name) or Member()
-        member = old.copy()
-        member.wrote = entry.sequence
-        if value is None:
-            member.assigned, member.pending, member.state = {}, {}, STABLE
-        else:
-            member.epoch, member.previous = value["memberEpoch"], value["previousMemberEpoch"]
-            member.state = value.get("state")
-            member.assigned = listed(value["assignedPartitions"])
-            member.pending = listed(value.get("partitionsPendingRevocation") or ())
-        self._replace(name, member)
-
-    def _touch(self, name: str) -> Member | None:
-        member = self.members.get(name)
-        self.touched.setdefault(name, member)
-        return member
-
-    def _replace(self, name: str, new: Member | None) -> None:
-        old = self.members.pop(name, None)
-        if old is not None:
-            if old.state == STABLE:
-                self._stable_at[old.epoch] -= 1
-            for held in old.held():
-                holders = self._holders[held]
-                holders.discard(name)
-                if not holders:
-                    del self._holders[held]
-        self._untimed.pop(name, None)
-        if new is None:
-            self._sessionless.pop(name, None)
-            return
-        self.members[name] = new
-        if new.state == STABLE:
-            self._stable_at[new.epoch] += 1
-        for held in new.held():
-            self._holders.setdefault(held, set()).add(name)
-        if name not in self._timers["session"]:
-            self._sessionless[name] = None
-        if new.state == UNREVOKED and name not in self._timers["rebalance"]:
-            self._untimed[name] = None
-
-    # The rules.
+        self._timers.wrote(entry, name, self.holds(entry, name, value))
 
     def _settle(self, entry: Entry, state: State) -> None:
         if self.epoch < self.targets.epoch:
             says = f"The assignment epoch {self.targets.epoch} is ahead of the group epoch {self.epoch}"
             self._violations.add("group_epochs", says, (self.epoch_wrote, self.targets.wrote, entry.sequence))
-        for name, old in self.touched.items():
-            new = self.members.get(name)
-            if new is not None:
-                self._one_holder(entry, name, new)
-                self._epochs(entry, name, old, new)
-                self._states(entry, name, new)
-                self._gains(entry, name, old, new)
-                self._gives_up(entry, name, old, new)
-                self.targets.is_reached(entry, name, new, self.epoch)
-            self._memory(entry, name, old, new, state)
-        stable = self._stable_at[self.targets.epoch] == len(self.members)
+        self._timers.settled()
+        self._steps.look(entry, (self._unit or entry).sequence, self.last_asked, state)
+        stable = self.stable_at[self.targets.epoch] == len(self.members)
         if stable != state.consumer.converged:
             says = f"The group {'is' if stable else 'is not'} Stable by its records, and is counted otherwise"
             self._violations.add("group_state", says, (self.epoch_wrote, entry.sequence))
         self.targets.settle(entry, self.members, self.epoch, state)
 
-    def _one_holder(self, entry: Entry, name: str, new: Member) -> None:
-        for held in new.held():
-            for other in sorted(self._holders[held] - {name}):
-                which, theirs = self._topics.named([held]), self.members[other]
-                proof = (theirs.wrote, new.wrote, entry.sequence)
-                who = tuple(sorted((name, other)))
-                says = f"{who[0]} and {who[1]} both hold {named(which)}"
-                self._violations.add("one_holder", says, proof, who, which)
-                if (held in new.pending) != (held in theirs.pending):
-                    says = f"{named(which)} is pending revocation of one and assigned to the other of {who[0]} and {who[1]}"
-                    self._violations.add("pending_is_not_assigned", says, proof, who, which)
-        both = new.assigned.keys() & new.pending.keys()
-        if both:
-            which = self._topics.named(both)
-            says = f"{named(which)} is assigned to {name} and pending its revocation"
-            self._add("pending_is_not_assigned", says, (new.wrote, entry.sequence), name, which)
-
-    def _epochs(self, entry: Entry, name: str, old: Member | None, new: Member) -> None:
-        proof = (old.wrote if old is not None else 0, new.wrote, entry.sequence)
-        if new.epoch > self.targets.epoch:
-            says = f"{name} is at epoch {new.epoch}, ahead of the assignment epoch {self.targets.epoch}"
-            self._add("member_epoch", says, (self.targets.wrote, *proof), name)
-        is_away = new.epoch < 0 or (new.instance is not None and new.epoch == 0)
-        if old is not None and new.epoch < old.epoch and not is_away:
-            self._add("member_epoch", f"{name} goes back from epoch {old.epoch} to {new.epoch}", proof, name)
-        if new.previous > new.epoch and not is_away:
-            says = f"The previous epoch {new.previous} of {name} is above its epoch {new.epoch}"
-            self._add("previous_epoch", says, proof, name)
-
-    def _states(self, entry: Entry, name: str, new: Member) -> None:
-        proof = (new.wrote, self.targets.wrote, entry.sequence)
-        if new.state == STABLE and new.pending:
-            which = self._topics.named(new.pending)
-            says = f"{name} is STABLE while {named(which)} is pending its revocation"
-            self._add("stable", says, proof, name, which)
-        if new.epoch <= 0:
-            return
-        if new.state == UNREVOKED and not new.pending:
-            says = f"{name} is in UNREVOKED_PARTITIONS with nothing to give up"
-            self._add("unrevoked", says, proof, name)
-        was_written = new.wrote >= (self._unit or entry).sequence
-        if new.state == UNRELEASED and was_written and (new.epoch != self.targets.epoch or new.pending):
-            says = (
-                f"{name} is in UNRELEASED_PARTITIONS at epoch {new.epoch}, with {len(new.pending)} to give up"
-            )
-            self._add("unreleased", f"{says}; the assignment epoch is {self.targets.epoch}", proof, name)
-
-    def _gains(self, entry: Entry, name: str, old: Member | None, new: Member) -> None:
-        if old is None and self.last_asked is None:
-            return  # The records of a group that was there before the log.
-        had = old.held() if old is not None else set()
-        strange = new.assigned.keys() - had - self.targets.of(name)
-        proof = (self.targets.wrote_of(name), new.wrote, entry.sequence)
-        if strange:
-            which = self._topics.named(strange)
-            says = f"{name} gets {named(which)}, which its target does not hold"
-            self._add("gained_from_target", says, proof, name, which)
-        if not self._kafka or new.epoch <= 0 or (old is not None and old.epoch < 0):
-            return
-        kept = old.assigned if old is not None else {}
-        wrong = [
-            held
-            for held, epoch in new.assigned.items()
-            if epoch is not None and epoch != kept.get(held, self.targets.epoch)
-        ]
-        if wrong:
-            which = self._topics.named(wrong)
-            says = f"{name} has {named(which)} at another assignment epoch than it got it"
-            self._add("assignment_epochs", says, proof, name, which)
-
-    def _gives_up(self, entry: Entry, name: str, old: Member | None, new: Member) -> None:
-        if old is None:
-            return
-        gone = old.held() - new.held() if new.epoch >= 0 else old.assigned.keys() - new.held()
-        if not gone:
-            return
-        asked = self.last_asked
-        owned = asked.body.get("topicPartitions") if asked is not None else None
-        kept = gone if owned is None else gone & listed(owned).keys()
-        if kept:
-            which = self._topics.named(kept)
-            says = f"{named(which)} is taken from {name}, which has not acknowledged it"
-            sequence = asked.entry.sequence if asked is not None else 0
-            self._add("revoked_by_acknowledgement", says, (old.wrote, sequence, entry.sequence), name, which)
-
-    def _memory(self, entry: Entry, name: str, old: Member | None, new: Member | None, state: State) -> None:
-        memory = state.consumer.members.get(name)
-        proof = (new.wrote if new is not None else 0, entry.sequence)
-        if (memory is None) != (new is None):
-            self._add("memory_is_replay", f"{name} is in memory or in the log alone", proof, name)
-        elif memory is not None and new is not None:
-            told = (new.epoch, new.previous, new.state, set(new.assigned), set(new.pending))
-            kept = (memory.epoch, memory.previous_epoch, memory.state)
-            if told != (*kept, flat(memory.assigned), flat(memory.pending_revocation)):
-                self._add("memory_is_replay", f"{name} in memory is not what its records say", proof, name)
-        seen = (old.held() if old is not None else set()) | (new.held() if new is not None else set())
-        wrong = []
-        for held in seen:
-            holders = self._holders.get(held, set())
-            expected = self.members[next(iter(holders))].epoch if holders else None
-            epoch = state.consumer.partition_epoch(*held) if state.consumer.is_held(*held) else None
-            if len(holders) <= 1 and epoch != expected:
-                wrong.append(held)
-        if wrong:
-            which = self._topics.named(wrong)
-            says = f"The partition epoch of {named(which)} is not its holder's"
-            self._add("partition_epochs", says, proof, name, which)
-
     def _told(self, entry: Entry, who: str, assignment: Mapping[str, Any]) -> None:
-        """The proposal keeps no record of it: only the answer tells a member to give something up."""
+        """What an answer of the proposal leaves out is to be given up."""
         member = self.members.get(who)
-        if member is None or who in self._timers["rebalance"]:
+        if member is None:
             return
         kept: set[Held] = set()
         for part in ("topicPartitions", "assignedTopicPartitions"):
             kept |= listed(assignment.get(part) or ()).keys()
-        less = member.assigned.keys() - kept
-        if less:
-            which = self._topics.named(less)
-            says = f"{who} is told to give up {named(which)}, and no rebalance timer runs"
-            self._add("unrevoked", says, (member.wrote, entry.sequence), who, which)
+        self._timers.told_less(entry, who, self._topics.named(member.assigned.keys() - kept))
 
-    def _wrote(self, who: str) -> int:
-        return self.members[who].wrote
-
-    def _add(
-        self,
-        invariant: str,
-        says: str,
-        proof: tuple[int, ...],
-        who: str,
-        which: list[tuple[str, int]] | None = None,
-    ) -> None:
-        self._violations.add(invariant, says, proof, (who,), which or ())
+    def _add(self, invariant: str, says: str, proof: tuple[int, ...], who: str) -> None:
+        self._violations.add(invariant, says, proof, (who,))
 
 
 def _turned_away(body: Mapping[str, Any]) -> bool:

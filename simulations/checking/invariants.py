@@ -43,14 +43,14 @@ _ALL: Final = (
         number="G.1 #4",
         says="A member epoch never goes back, and is never ahead of the assignment epoch.",
         source="KIP-848, Member Epoch",
-        apart="−2 while a static member is away, 0 when it is back.",
+        apart="−2 while a static member is away.",
     ),
     Invariant(
         name="previous_epoch",
         number="G.1 #5",
-        says="The previous member epoch is not above the member epoch.",
+        says="The previous member epoch is not above the member epoch; of a member that has moved it is not negative.",
         source="`ConsumerGroupMember.updateMemberEpoch`",
-        apart="A static member that is away.",
+        apart="Not above: not of a static member that is away, which keeps an older one.",
     ),
     Invariant(
         name="whole_target",
@@ -110,7 +110,14 @@ _ALL: Final = (
         number="G.1 #13",
         says="A kept partition keeps its assignment epoch, a gained one has the target's.",
         source="`CurrentMemberAssignmentValue`, AssignmentEpochs",
-        apart="`kafka` only; not of a static member that leaves or is back.",
+        apart="`kafka` only, since `kip` writes none. All are 0 of a static member that left for now.",
+    ),
+    Invariant(
+        name="one_instance",
+        number="G.1",
+        says="At most one member has an instance id, and who takes it over takes it from a member that has left for now.",
+        source="KIP-848, Static Membership; `GroupMetadataManager.getOrMaybeSubscribeStaticConsumerMember`",
+        apart="A member that was removed has none.",
     ),
     Invariant(
         name="group_state",
@@ -126,6 +133,13 @@ _ALL: Final = (
         apart="Not asked within a request, nor before the first answer of a new coordinator.",
     ),
     Invariant(
+        name="needed_timers",
+        number="G.1 #15",
+        says="No session timer runs for who is no member, and no rebalance timer for who has nothing to give up.",
+        source="`cancelConsumerGroupSessionTimeout`, `cancelConsumerGroupRebalanceTimeout`",
+        apart="Asked where `session` is. In `kafka` the timers of a static member that another id replaced go on and find nobody, and a leave for now cancels none.",
+    ),
+    Invariant(
         name="memory_is_replay",
         number="G.1 #16",
         says="A member in memory is what replaying its records gives.",
@@ -137,6 +151,12 @@ _ALL: Final = (
         says="What the log's cleaner leaves gives the same group as the whole log.",
         source="KIP-848, Records; `GroupMetadataManager.replay`",
         apart="Asked at each fail-over, with tombstones and without.",
+    ),
+    Invariant(
+        name="dense_log",
+        number="G.1 #17",
+        says="Sequences and offsets have no gap, and a cause comes before its effect.",
+        source="`CoordinatorRuntime`, the partition's log",
     ),
     Invariant(
         name="one_batch",

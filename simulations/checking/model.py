@@ -10,6 +10,9 @@ STABLE: Final = 0
 UNREVOKED: Final = 1
 UNRELEASED: Final = 2
 
+LEFT_FOR_NOW: Final = -2
+"""The epoch of a static member that is away."""
+
 Held = tuple[str, int]
 """Topic id and number."""
 

@@ -209,6 +209,34 @@ def member_without_its_last_tombstone(log: Log) -> None:
     log.fault("fail_over")
 
 
+def static(member: str, instance: str) -> Record:
+    told = subscribes(member)
+    return {**told, "value": {**told["value"], "instanceId": instance}}
+
+
+def gone(member: str, *numbers: int) -> list[Record]:
+    return [record(number, {"memberId": member}, None) for number in numbers or (8, 7, 5)]
+
+
+def takes_over(log: Log) -> None:
+    """C comes with the instance of A, which has not left."""
+    log.write(static("A", "i"), cause=log.heartbeat("A", 2))
+    came = (static("C", "i"), target("C", 0, 1), current("C", 0, [0, 1], previous=0), current("C", 2, [0, 1]))
+    log.write(*gone("A"), *came, cause=log.heartbeat("C", 0, []))
+
+
+def needless_timer(log: Log) -> None:
+    """The session of A goes on though A has left."""
+    request = log.heartbeat("A", -1, [])
+    log.write(*gone("A"), epoch(3), cause=request)
+    log.answer(request, "A", -1)
+
+
+def gap(log: Log) -> None:
+    log.heartbeat("A", 2)
+    log.entries[-1] = replace(log.entries[-1], sequence=log.last + 3)
+
+
 def loses_for_no_reason(log: Log) -> None:
     """No leave of it comes, however long it may travel."""
     log.callback("A", "on_partitions_lost", "start", [0, 1])
@@ -230,6 +258,9 @@ BREAKS: dict[str, tuple[Callable[[Log], object], tuple[int, ...]]] = {
     "assignment_epochs": (by_heartbeat(current("A", 2, [0, 1], since=1)), (6, 16)),
     "compacted_log": (member_without_its_last_tombstone, (19,)),
     "session": (session, (10, 17)),
+    "needed_timers": (needless_timer, (18, 20)),
+    "one_instance": (takes_over, (9, 24)),
+    "dense_log": (gap, (14, 18)),
     "one_batch": (one_batch, (15, 16, 17)),
     "lost_answer": (lost_answer, (19, 20)),
     "refused_writes_nothing": (refused, (15, 16, 17)),
@@ -316,6 +347,40 @@ def test_what_a_heartbeat_could_not_say_counts_from_when_it_came_however_long_it
     )
     told = {violation.invariant for violation in shown(log)}
     assert "owned_is_held" not in told
+
+
+def broken_by_a_static(*records: Record, by: str = "A", epoch_said: int = -2, owned: Held = ()) -> set[str]:
+    """What is told where A, with an instance, holds foo-0 and foo-1 at epoch 2 and a heartbeat writes these records."""
+    log = group()
+    log.write(static("A", "i"), cause=log.heartbeat("A", 2))
+    assert shown(log) == []
+    log.write(*records, cause=log.heartbeat(by, epoch_said, owned))
+    return {violation.invariant for violation in shown(log)}
+
+
+def test_a_leave_for_now_keeps_what_is_assigned_though_it_names_nothing_as_owned() -> None:
+    assert broken_by_a_static(current("A", -2, [0, 1], since=0)) == set()
+    assert broken_by_a_static(current("A", -2, [0], since=0)) == {"revoked_by_acknowledgement"}
+    assert broken_by_a_static(current("A", -2, [0, 1], since=2)) == {"assignment_epochs"}
+
+
+def test_a_static_member_goes_back_to_no_other_epoch_than_that_of_its_leave() -> None:
+    assert broken_by_a_static(current("A", 0, [0, 1], previous=0), epoch_said=0) == {"member_epoch"}
+    assert "member_epoch" in broken_by_a_static(current("A", -1, [0, 1], previous=0), epoch_said=-1)
+
+
+def test_who_comes_back_begins_anew_and_not_at_the_epoch_of_its_leave() -> None:
+    for previous, told in ((0, set()), (-2, {"previous_epoch"})):
+        log = group()
+        log.write(static("A", "i"), cause=log.heartbeat("A", 2))
+        log.write(current("A", -2, [0, 1], since=0), cause=log.heartbeat("A", -2, []))
+        back = (static("C", "i"), target("C", 0, 1), current("C", 2, [0, 1], previous=previous, since=0))
+        log.write(*gone("A"), *back, cause=log.heartbeat("C", 0, []))
+        assert {violation.invariant for violation in shown(log)} == told
+
+
+def test_nobody_acknowledges_for_another() -> None:
+    assert broken_by_a_static(current("A", 2), by="B", epoch_said=2) >= {"revoked_by_acknowledgement"}
 
 
 def throws_as_it_begins(log: Log, *, named: bool, again: bool = False) -> None:
