@@ -39,15 +39,18 @@ ON_SERVICES = tests/services/run.sh $(PYTEST)
 test: .venv/all  ## run every test: embedded, then storage, tasks, sockets and the live board on PostgreSQL + Redis
 	@MAKE="$(MAKE)" $(VENV)/python -m tests.parts
 
-.PHONY: test-broker test-browser test-rest test-services test-live test-js
+.PHONY: test-broker test-browser test-inner test-rest test-services test-live test-js
 test-broker: .venv/all  ## the tests with a real Kafka broker
 	$(PYTEST) -m broker
 
 test-browser: .venv/all  ## the tests with Chromium
-	$(PYTEST) -m browser
+	$(PYTEST) -m browser tests/browser
 
-test-rest: .venv/all  ## the tests with neither
-	$(PYTEST) -m "not broker and not browser"
+test-inner: .venv/all  ## the tests of the wire formats, the history and the simulator
+	$(PYTEST) -m inner tests/wire tests/history tests/simulations
+
+test-rest: .venv/all  ## the tests with none of these
+	$(PYTEST) -m "not broker and not browser and not inner"
 
 test-services: .venv/all  ## storage, tasks and sockets a second time, on PostgreSQL + Redis
 	$(ON_SERVICES) tests/storage tests/tasks tests/sockets tests/api

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -25,6 +26,18 @@ hypothesis_settings.register_profile(
     "untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True
 )
 hypothesis_settings.load_profile("untimed")
+
+INNER = ("history", "simulations", "wire")
+"""Rooms whose tests need nothing but Python: half of all, so ``make test`` runs them in a process of their own."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    here = Path(__file__).parent
+    for item in items:
+        needs = {"broker", "browser", "spark", "services"}
+        if item.path.relative_to(here).parts[0] in INNER and not any(map(item.get_closest_marker, needs)):
+            item.add_marker(pytest.mark.inner)
+
 
 PLAIN_STATIC_FILES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},

@@ -19,7 +19,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 LOGS = ROOT / "var" / "tests"
 
-PARTS = ("test-broker", "test-browser", "test-rest", "test-live", "test-services", "test-js")
+PARTS = ("test-broker", "test-browser", "test-rest", "test-inner", "test-live", "test-services", "test-js")
 """In the order in which they begin: the long ones first, so that the short ones fill the end."""
 
 AT_ONCE = 3

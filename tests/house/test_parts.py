@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests import parts
+from tests.conftest import INNER
 from tests.house import ROOT
 from tests.parts import Outcome, failures
 
@@ -55,6 +56,11 @@ def test_a_part_that_passed_tells_nothing_and_a_long_line_is_cut() -> None:
 def test_every_part_is_a_target_of_the_makefile_and_every_such_target_a_part() -> None:
     targets = re.findall(r"^(test-[a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
     assert sorted(targets) == sorted(parts.PARTS)
+
+
+def test_the_inner_part_reads_the_rooms_whose_tests_are_marked_so() -> None:
+    (command,) = re.findall(r"-m inner (.*)$", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    assert sorted(command.split()) == [f"tests/{room}" for room in sorted(INNER)]
 
 
 def test_the_last_lines_are_the_failures_of_all_parts(
