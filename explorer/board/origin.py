@@ -21,21 +21,25 @@ class Origin:
 def origin_of(timeline: Timeline, chunk: bytes) -> Origin:
     """``chunk`` is the JSON of the opening chunk; its step notes say how many rows of the proposal it shows."""
     if timeline.source == Timeline.Source.CASE_STUDY:
-        steps = _steps(chunk)
         if not timeline.id.startswith("kip"):
             return Origin(
                 says="Kafka as released",
-                strong=f"{steps} steps" if steps else "",
                 title="Run by the simulator; a test compares it with what a real broker wrote.",
             )
+        rows = _rows(chunk)
         return Origin(
             says="From the KIP text",
-            strong=f"{steps} steps" if steps else "",
+            strong=f"{rows} rows" if rows else "",
             title="The proposal's own example, run by the simulator; a test compares every row with its table.",
         )
     if timeline.source == Timeline.Source.SIMULATION:
         seed = f"seed {timeline.seed}" if timeline.seed is not None else ""
         return Origin(says="Simulated", strong=seed, title="The same scenario and seed give the same run.")
+    if timeline.source == Timeline.Source.IMPORT and timeline.semantics:
+        return Origin(
+            says="Added as entries",
+            title="Stored by timeline add: entries of a run, or of a recording that was judged.",
+        )
     if timeline.source == Timeline.Source.IMPORT:
         return Origin(
             says="From a log", title="What the records hold. A dot that is open marks what is inferred."
@@ -43,7 +47,7 @@ def origin_of(timeline: Timeline, chunk: bytes) -> Origin:
     return Origin(says="Live", title="Followed from a live cluster, read-only.")
 
 
-def _steps(chunk: bytes) -> int:
+def _rows(chunk: bytes) -> int:
     parsed = orjson.loads(chunk)
     if not parsed:
         return 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 from groups.history.names import Cast
 from groups.history.ownership_findings import Finding, finding
 from groups.history.troubles import Troubles
+from groups.history.volatile_moments import ERROR_NAMES
 from groups.history.words import counted, duration, listed
 
 TOPICS_NAMED_MAX = 6
@@ -27,6 +28,47 @@ def found_troubles(troubles: Troubles, cast: Cast) -> list[Finding]:
                 partitions=one["partitions"],
                 at=one["sequence"],
                 count=counts["violations"],
+            )
+        )
+    for one in kept["differences"]:
+        found.append(
+            finding(
+                "difference",
+                f"The simulated coordinator differs: {one['what']}",
+                [one["sequence"]],
+                needs=["requests"],
+                what=one["what"],
+                count=counts["differences"],
+            )
+        )
+    for kind, verb in (("stood_still", "stood still"), ("cut_off", "was cut off")):
+        for one in kept[kind]:
+            who = cast.name(one["member"]) if one["member"] is not None else "The coordinator"
+            length_ms = one["to_ms"] - one["from_ms"] if one["to_ms"] is not None else None
+            found.append(
+                finding(
+                    kind,
+                    f"{who} {verb} {f'for {duration(length_ms)}' if length_ms is not None else 'to the end'}",
+                    [one["sequence"]],
+                    needs=["notes"],
+                    member=one["member"],
+                    name=who,
+                    length_ms=length_ms,
+                    count=counts[kind],
+                )
+            )
+    for one in kept["refused"]:
+        who, error = cast.name(one["member"]), ERROR_NAMES.get(one["code"], f"error {one['code']}")
+        found.append(
+            finding(
+                "refused",
+                f"{who} was refused: {error}",
+                [one["sequence"]],
+                needs=["requests"],
+                member=one["member"],
+                name=who,
+                error=error,
+                count=counts["refused"],
             )
         )
     for one in kept["fail_overs"]:

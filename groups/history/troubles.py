@@ -1,4 +1,5 @@
-"""What went wrong, or came close: broken invariants, fences, fail-overs, lost batches; and static members replaced.
+"""What went wrong, or came close: broken invariants, fences, refusals, fail-overs, lost batches, members that stood still
+or were cut off; where a broker and the simulated coordinator differ; and static members replaced.
 
 An incremental fold over steps, like ``Ownership``; ``trouble_findings`` makes findings of it.
 """
@@ -18,7 +19,11 @@ KEPT_MAX: Final = 100
 
 KINDS: Final = (
     "violations",
+    "differences",
+    "stood_still",
+    "cut_off",
     "fences",
+    "refused",
     "fail_overs",
     "lost",
     "replaced",
@@ -26,6 +31,13 @@ KINDS: Final = (
     "topics_deleted",
     "topics_remade",
 )
+
+
+BUSY: Final = frozenset({14, 15, 16})
+"""Answers of a coordinator that loads or is elsewhere: the fail-over is told, not each of its answers."""
+
+BEGINNINGS: Final[Mapping[str, str]] = {"pause": "stood_still", "cut": "cut_off"}
+ENDS: Final[Mapping[str, str]] = {"resume": "stood_still", "heal": "cut_off"}
 
 
 class Troubles:
@@ -61,6 +73,18 @@ class Troubles:
     def _fault(self, entry: Entry) -> None:
         payload = entry.payload
         match payload.get("fault"):
+            case "difference":
+                self._keep("differences", entry.sequence, what=str(payload.get("what")))
+            case "pause" | "cut" as fault:
+                self._keep(
+                    BEGINNINGS[fault],
+                    entry.sequence,
+                    member=text(payload.get("member")),
+                    from_ms=entry.at_ms,
+                    to_ms=None,
+                )
+            case "resume" | "heal" as fault:
+                self._ended(ENDS[fault], text(payload.get("member")), entry.at_ms)
             case "invariant":
                 self._keep(
                     "violations",
@@ -86,12 +110,21 @@ class Troubles:
                 records = payload.get("records")
                 self._keep("lost", entry.sequence, records=records if isinstance(records, int) else None)
 
+    def _ended(self, kind: str, member_id: str | None, now_ms: int) -> None:
+        """A fault is over; without a member it is over for everybody."""
+        for one in self.kept[kind]:
+            if one["to_ms"] is None and member_id in (None, one["member"]):
+                one["to_ms"] = now_ms
+
     def _answer(self, entry: Entry) -> None:
         payload = entry.payload
         code, member_id = mapping(payload.get("body")).get("errorCode"), text(payload.get("to"))
-        error = FENCES.get(code) if isinstance(code, int) else None
-        if payload.get("api") == "ConsumerGroupHeartbeat" and error is not None and member_id is not None:
-            self._keep("fences", entry.sequence, member=member_id, error=error)
+        if payload.get("api") != "ConsumerGroupHeartbeat" or not isinstance(code, int) or member_id is None:
+            return
+        if code in FENCES:
+            self._keep("fences", entry.sequence, member=member_id, error=FENCES[code])
+        elif code and code not in BUSY:
+            self._keep("refused", entry.sequence, member=member_id, code=code)
 
     def _regexes(self, step: Step) -> None:
         before, after = step.before.consumer.regexes, step.after.consumer.regexes

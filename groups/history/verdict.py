@@ -75,7 +75,9 @@ def verdict(findings: Sequence[Finding]) -> dict[str, Any]:
         by_kind.setdefault(finding["kind"], []).append(finding)
     text = _Text()
     text.sentence(_broken(by_kind))
+    text.sentence(_differences(by_kind))
     text.sentence(_coming(by_kind))
+    text.sentence(_suffering(by_kind))
     text.sentence(_going(by_kind))
     text.sentence(_topics(by_kind))
     text.sentence(_troubles(by_kind))
@@ -101,6 +103,34 @@ def _broken(by_kind: Mapping[str, list[Finding]]) -> Iterable[Part]:
     says = first["says"].rstrip(".")
     more = f", the first of {count:,}" if count > 1 else ""
     yield ((f"{says}{more}", first["at"]),)
+
+
+def _differences(by_kind: Mapping[str, list[Finding]]) -> Iterable[Part]:
+    """A recording that was put to the simulated coordinator was put to it to learn this."""
+    differing = by_kind.get("difference", [])
+    if differing:
+        count = differing[0]["count"]
+        often = "once" if count == 1 else f"{count:,} times"
+        yield ((f"The simulated coordinator differs {often}", differing[0]["sequences"][0]),)
+
+
+def _suffering(by_kind: Mapping[str, list[Finding]]) -> Iterable[Part]:
+    """Who stood still, was cut off or was refused: why others are gone stands before that they are."""
+    for kind, verb in (("stood_still", "stood still"), ("cut_off", "were cut off")):
+        found = by_kind.get(kind, [])
+        if found and found[0]["count"] <= NAMED_MAX:
+            for one in found:
+                yield ((one["says"], one["sequences"][0]),)
+        elif found:
+            who = counted(len({one["name"] for one in found}), "consumer")
+            yield ((f"{who} {verb} {found[0]['count']:,} times", found[0]["sequences"][0]),)
+    by_error: dict[str, list[Finding]] = {}
+    for one in by_kind.get("refused", []):
+        by_error.setdefault(one["error"], []).append(one)
+    for error, refused in list(by_error.items())[:NAMED_MAX]:
+        names = list(dict.fromkeys(one["name"] for one in refused))
+        were = "was" if len(names) == 1 else "were"
+        yield ((f"{listed(names, NAMED_MAX)} {were} refused: {error}", refused[0]["sequences"][0]),)
 
 
 def _troubles(by_kind: Mapping[str, list[Finding]]) -> Iterable[Part]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
@@ -48,16 +49,26 @@ CONFIGS: Final[Mapping[str, str]] = {
 }
 """What may be set for one group."""
 
+ANSWER: Final = re.compile(r"answer to \w+ of (?P<member>\S+) \(line \d+\): (?P<field>.+)")
+"""How a difference between answers is called by ``conform``."""
+
 METADATA_LOG: Final = "metadata log"
 """The source of a ``topics`` note that tells when topics came and went."""
 
 ERROR_NAMES: Final[Mapping[int, str]] = {
+    -1: "UNKNOWN_SERVER_ERROR",
     14: "COORDINATOR_LOAD_IN_PROGRESS",
+    15: "COORDINATOR_NOT_AVAILABLE",
     16: "NOT_COORDINATOR",
     22: "ILLEGAL_GENERATION",
     23: "INCONSISTENT_GROUP_PROTOCOL",
+    24: "INVALID_GROUP_ID",
     25: "UNKNOWN_MEMBER_ID",
     27: "REBALANCE_IN_PROGRESS",
+    29: "TOPIC_AUTHORIZATION_FAILED",
+    30: "GROUP_AUTHORIZATION_FAILED",
+    35: "UNSUPPORTED_VERSION",
+    42: "INVALID_REQUEST",
     68: "NON_EMPTY_GROUP",
     69: "GROUP_ID_NOT_FOUND",
     79: "MEMBER_ID_REQUIRED",
@@ -170,7 +181,7 @@ def _tell_fault(step: Step, entry: Entry, cast: Cast) -> Sentence | None:
     if fault == "lost_batch":
         return Sentence("fault", COORDINATOR, _lost_words(entry.payload))
     if fault == "difference":
-        return Sentence("fault", COORDINATOR, str(entry.payload.get("says")))
+        return Sentence("fault", COORDINATOR, _difference_words(entry.payload, cast))
     if fault == "invariant":
         return Sentence("violation", COORDINATOR, f"An invariant is broken: {entry.payload.get('says')}")
     who = cast.name(member_id) if member_id is not None else "The coordinator"
@@ -191,6 +202,25 @@ def _tell_fault(step: Step, entry: Entry, cast: Cast) -> Sentence | None:
         whom = "the coordinator" if peer == COORDINATOR else cast.name(peer)
         says += f" {'from' if fault == 'cut' else 'by'} {whom}"
     return Sentence("fault", actor, f"{who} {says}")
+
+
+def _difference_words(payload: Mapping[str, Any], cast: Cast) -> str:
+    """What was recorded and what the simulated coordinator has instead; structures are told in the entry alone."""
+    what, member_id = str(payload.get("what")), text(payload.get("member"))
+    if answer := ANSWER.fullmatch(what):
+        # The field first: a list of differences in one answer is told apart by it.
+        what = f"{answer['field']} of the answer to {answer['member']}"
+    if member_id is not None:
+        what = what.replace(member_id, cast.name(member_id))
+    recorded, simulated = payload.get("recorded"), payload.get("simulated")
+    if recorded is None and simulated is None:
+        return f"The simulated coordinator differs: {what}"
+    if recorded is None or simulated is None:
+        which = "recorded, not simulated" if simulated is None else "simulated, not recorded"
+        return f"Differs: {what}: {which}"
+    if isinstance(recorded, Mapping | list) or isinstance(simulated, Mapping | list):
+        return f"Differs: {what}"
+    return f"Differs: {what}: recorded {recorded}, simulated {simulated}"
 
 
 def _coordinator_cut(state: State) -> tuple[str, ...]:

@@ -92,6 +92,20 @@ export class Banners {
       first.proof.length ? h('a', { href: `?at=${first.proof[0]}`, 'data-at': first.proof[0] }, 'Where it begins') : null);
   }
 
+  /** Where a broker and the simulated coordinator part. @param {import('./types').Summary} summary */
+  differences(summary) {
+    const found = (summary.findings ?? []).filter(({ kind }) => kind === 'difference');
+    if (!found.length) {
+      this.hide('differences');
+      return;
+    }
+    const count = Number(found[0].count);
+    const at = found[0].sequences[0];
+    this.show('differences', 'warn', h('b', {}, `The simulated coordinator differs ${count > 1 ? `${count} times` : 'once'}.`),
+      'The board shows what the broker recorded; Details show both.',
+      h('a', { href: `?at=${at}`, 'data-at': at }, count > 1 ? 'Go to the first' : 'Go there'));
+  }
+
   /** @param {Link} link @param {() => void} onRetry */
   link(link, onRetry) {
     if (link === 'lost') {

@@ -14,9 +14,11 @@ import { shortened, when } from './words.js';
 const LINE = 29;
 const BEYOND = 8;
 /** A chain longer than this is cut: arcs over hundreds of lines cannot be read. */
+const CHAIN_MOST = 40;
 /** A member's name up to this length leaves room for the sentence. */
 const NAME_MOST = 4;
-const CHAIN_MOST = 40;
+/** How wide a digit of a number or of a time is. */
+const LETTER = 6.7;
 
 /**
  * The steps that brought the current one about, and those that it brought about in a row.
@@ -106,7 +108,17 @@ export class Events {
         ...lanes.map((lane) => h('option', { value: lane.key, selected: lane.key === this.#member }, `Only ${lane.name}`)),
       );
     }
+    this.#columns();
     this.#sift();
+  }
+
+  /** Columns as wide as the longest that stands in them, so that all rows stand under each other. */
+  #columns() {
+    const longest = this.#steps.reduce((most, step) => Math.max(most, when(step.at_ms, this.#start).length), 0);
+    const badge = this.cast.lanes.reduce((most, lane) => Math.max(most, lane.badge.length), 1);
+    this.inner.style.setProperty('--number', `${Math.max(22, String(this.#steps.length).length * LETTER)}px`);
+    this.inner.style.setProperty('--when', `${Math.max(44, longest * LETTER)}px`);
+    this.inner.style.setProperty('--who', `${badge > 2 ? 34 : 22}px`);
   }
 
   /** @param {number} position the number of steps up to the playhead */

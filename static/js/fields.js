@@ -17,6 +17,15 @@ const RECORDS = {
   16: 'ConsumerGroupRegularExpression',
 };
 
+/** Kafka's names (`Errors`) of the codes that a group's requests are answered with. @type {{[code: number]: string}} */
+const ERRORS = {
+  [-1]: 'UNKNOWN_SERVER_ERROR', 0: 'NONE', 14: 'COORDINATOR_LOAD_IN_PROGRESS', 15: 'COORDINATOR_NOT_AVAILABLE', 16: 'NOT_COORDINATOR',
+  22: 'ILLEGAL_GENERATION', 23: 'INCONSISTENT_GROUP_PROTOCOL', 24: 'INVALID_GROUP_ID', 25: 'UNKNOWN_MEMBER_ID', 27: 'REBALANCE_IN_PROGRESS',
+  29: 'TOPIC_AUTHORIZATION_FAILED', 30: 'GROUP_AUTHORIZATION_FAILED', 35: 'UNSUPPORTED_VERSION', 42: 'INVALID_REQUEST', 68: 'NON_EMPTY_GROUP',
+  69: 'GROUP_ID_NOT_FOUND', 79: 'MEMBER_ID_REQUIRED', 81: 'GROUP_MAX_SIZE_REACHED', 82: 'FENCED_INSTANCE_ID', 110: 'FENCED_MEMBER_EPOCH',
+  111: 'UNRELEASED_INSTANCE_ID', 112: 'UNSUPPORTED_ASSIGNOR', 113: 'STALE_MEMBER_EPOCH', 128: 'INVALID_REGULAR_EXPRESSION',
+};
+
 /** The states of a type 8 or 14 record. */
 const MEMBER_STATES = ['STABLE', 'UNREVOKED_PARTITIONS', 'UNRELEASED_PARTITIONS'];
 
@@ -80,7 +89,7 @@ function topicNames(frame) {
 function written(name, value, names, kind, states) {
   const plain = lower(name);
   if (value === null) return kind === 'record' ? 'null' : /^(topicPartitions|assignment)$/.test(plain) ? 'null (unchanged)' : 'null';
-  if (plain === 'errorCode' && value === 0) return '0 NONE';
+  if (plain === 'errorCode' && ERRORS[value]) return `${value} ${ERRORS[value]}`;
   if (plain === 'state' && kind === 'record' && states[value]) return `${value} ${states[value]}`;
   return text(value, names);
 }

@@ -149,7 +149,8 @@ export class Inspector {
         fields,
       ];
     }
-    return [h('p', { class: 'aside' }, ...sentence(entry, who))];
+    if (entry.kind === 'fault' && payload.fault === 'difference') return difference(payload, frame);
+    return [h('p', { class: 'aside' }, ...sentence(entry, who, (member) => (this.cast.knows(member) ? this.cast.name(member) : member)))];
   }
 }
 
@@ -171,14 +172,34 @@ function table(fields) {
   ))));
 }
 
-/** Callbacks, timers, faults and notes, as a sentence. @param {Entry} entry @param {string} who */
-function sentence(entry, who) {
+/**
+ * What a broker did, beside what the simulated coordinator would have done.
+ *
+ * @param {{[key: string]: any}} payload
+ * @param {Frame} frame
+ */
+function difference(payload, frame) {
+  const side = (/** @type {string} */ title, /** @type {any} */ value) => {
+    const body = value !== null && typeof value === 'object' && !Array.isArray(value) ? { ...value.key, ...value.value, ...(value.key || value.value ? {} : value) } : null;
+    return [heading(title, typeof value?.type === 'number' ? recordName(value.type) : ''), body ? table(fieldsOf(body, frame, 'record')) : h('p', { class: 'aside' }, value === null || value === undefined ? 'nothing' : h('code', {}, JSON.stringify(value)))];
+  };
+  return [
+    h('p', { class: 'why' }, `The simulated coordinator differs: ${payload.what}.`),
+    ...side('Recorded', payload.recorded), ...side('Simulated', payload.simulated),
+  ];
+}
+
+/** What befell a process or the coordinator, where no sentence needs more than its name. @type {{[fault: string]: string}} */
+const FAULTS = { kill: 'is killed', pause: 'stands still', resume: 'goes on', cut: 'is cut off', heal: 'can be reached again' };
+
+/** Callbacks, timers, faults and notes, as a sentence. @param {Entry} entry @param {string} who @param {(member: string) => string} name */
+function sentence(entry, who, name) {
   const { payload } = entry;
   const partitions = Object.entries(payload.partitions ?? {})
     .flatMap(([topic, numbers]) => /** @type {number[]} */ (numbers).map((number) => `${topic}-${number}`)).join(', ');
   if (entry.kind === 'callback') return [h('code', {}, `${payload.callback}(${partitions})`), payload.phase === 'end' ? ` ended in ${who}.` : ` begins in ${who}.`];
   if (entry.kind === 'timer') {
-    const of = payload.member ? ` of ${payload.member}` : '';
+    const of = payload.member ? ` of ${name(payload.member)}` : '';
     const until = typeof payload.deadline_ms === 'number' && payload.event === 'started' ? `, ends in ${duration(payload.deadline_ms - entry.at_ms)}` : '';
     return [`The ${payload.timer} timer${of} ${payload.event === 'fired' ? 'fired' : `was ${payload.event}`}${until}.`];
   }
@@ -188,9 +209,13 @@ function sentence(entry, who) {
   if (entry.kind === 'fault' && payload.fault === 'fail_over') {
     return [`${payload.coordinator ?? 'Another broker'} is the coordinator now${payload.loading_ms ? `; it reads the log for ${duration(payload.loading_ms)}` : ''}.`];
   }
+  if (entry.kind === 'fault' && FAULTS[payload.fault] && payload.member) {
+    const peer = payload.peer ? ` ${payload.fault === 'heal' ? 'by' : 'from'} ${name(payload.peer)}` : '';
+    return [`${name(payload.member)} ${FAULTS[payload.fault]}${peer}.`];
+  }
   if (entry.kind === 'fault') return [`Fault: ${payload.fault}${payload.member ? `, ${payload.member}` : ''}.`];
   if (entry.kind === 'note') {
-    if (payload.note === 'step') return [`Step ${payload.step}: ${payload.says}`];
+    if (payload.note === 'step') return [`Row ${payload.step} of the tale: ${payload.says}`];
     if (payload.note === 'topics') {
       const told = Object.entries(payload.topics ?? {}).map(([topic, is]) => (is ? `${topic} with ${is.partitions ?? 'an unknown number of'} partitions` : `${topic} is deleted`));
       return [`Topics: ${told.join(', ')}${payload.source ? `, from ${payload.source}` : ''}.`];

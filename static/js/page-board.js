@@ -255,6 +255,7 @@ function showStatus() {
   });
   banners.gaps(meta);
   banners.violations(violationsOf(meta.summary));
+  banners.differences(meta.summary);
   part('basis').textContent = `Computed from ${timeline.last.toLocaleString('en')} entries`;
   part('empty').hidden = !timeline.empty;
   part('stage').hidden = timeline.empty;

@@ -121,3 +121,54 @@ def test_the_finder_carries_its_troubles_over_a_checkpoint() -> None:
     assert batch.checkpoint is not None
     finder = Finder.from_json(json.loads(batch.checkpoint)["findings"])
     assert Finder.from_json(finder.to_json()).to_json() == finder.to_json()
+
+
+def test_who_stood_still_or_was_cut_off_stands_in_the_verdict_with_how_long() -> None:
+    log = two_members()
+    stopped = fault(log.at(2000), fault="pause", member="A")
+    fault(log.at(2500), fault="cut", member="B")
+    fault(log.at(5000), fault="resume", member="A")
+    batch = log.recorded()
+    assert "A stood still for 3.0 s; B was cut off to the end." in verdict(batch).replace("\u202f", " ")
+    [one] = found(batch, "stood_still")
+    assert (one["member"], one["length_ms"], one["sequences"]) == ("A", 3000, [stopped])
+
+
+def test_a_whole_network_ends_every_cut() -> None:
+    log = two_members()
+    fault(log.at(2000), fault="cut", member="A")
+    fault(log.at(2000), fault="cut")
+    fault(log.at(4000), fault="heal")
+    told = verdict(log.recorded()).replace("\u202f", " ")
+    assert "A was cut off for 2.0 s; the coordinator was cut off for 2.0 s." in told
+
+
+def test_who_is_refused_is_told_with_kafkas_name_of_why() -> None:
+    log = two_members()
+    sequence = refused(log, "A", -1)
+    refused(log, "B", -1)
+    refused(log, "B", 14)
+    batch = log.recorded()
+    assert "A and B were refused: UNKNOWN_SERVER_ERROR" in verdict(batch)
+    assert found(batch, "refused")[0]["sequences"] == [sequence]
+    assert len(found(batch, "refused")) == 2
+
+
+def test_what_the_simulated_coordinator_would_have_done_otherwise_opens_the_verdict_field_by_field() -> None:
+    log = two_members()
+    told = "answer to CONSUMER_GROUP_HEARTBEAT of B (line 9): errorCode"
+    first = fault(log, fault="difference", member="B", what=told, recorded=0, simulated=81)
+    fault(
+        log,
+        fault="difference",
+        what="record of type 5 at offset 49",
+        recorded={"type": 5},
+        simulated=None,
+    )
+    batch = log.recorded()
+    assert verdict(batch).startswith("The simulated coordinator differs 2 times. A and B joined")
+    assert batch.summary["verdict"]["clauses"][0]["sequence"] == first
+    assert says(batch)[-2:] == [
+        "Differs: errorCode of the answer to B: recorded 0, simulated 81",
+        "Differs: record of type 5 at offset 49: recorded, not simulated",
+    ]

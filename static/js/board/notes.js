@@ -14,7 +14,7 @@ import { duration, list, memberSays, plural } from '../words.js';
 import { deadlines, ring } from './ring.js';
 
 /** A name up to this length stands whole beside "epoch 2 of 3", and up to the second beside "epoch 3". */
-const NAME_SHORT = { behind: 4, level: 9 };
+const NAME_SHORT = { behind: 2, level: 9 };
 
 /** A name up to this length stands whole under a chip; a longer one is told by its disc. */
 const CAPTION_MOST = 8;
