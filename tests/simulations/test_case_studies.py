@@ -6,6 +6,8 @@ which only released runs record, is what a member was told to give up and has no
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from groups.history.entries import Kind
@@ -94,6 +96,50 @@ SEEDS = (None, 2, 77)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_the_basic_case_has_the_proposals_sixteen_rows(seed: int | None) -> None:
     assert rows("kip848-basic", "kip", seed) == BASIC
+
+
+TOLD_IN_BASIC = [
+    ("A", 0, None),
+    ("A", 1, "{0,1,2}"),
+    ("B", 0, None),
+    ("B", 2, "{} waits{2}"),
+    ("A", 1, "{0,1}"),
+    ("A", 2, "{0,1}"),
+    ("B", 2, "{2}"),
+    ("C", 0, None),
+    ("B", 3, None),
+    ("C", 3, "{} waits{1}"),
+    ("A", 2, "{0}"),
+    ("A", 3, "{0}"),
+    ("C", 3, "{1}"),
+]
+"""Answers that tell an assignment, another epoch than the last, or nothing to who joins: rows 1, 3, 4, 6 to 10, 12 to 16."""
+
+
+def test_the_answers_of_the_basic_case_are_the_proposals() -> None:
+    told: list[tuple[str, int, str | None]] = []
+    epochs: dict[str, int] = {}
+    for entry in run(studies.load("kip848-basic"), "kip"):
+        body = entry.payload.get("body", {})
+        if entry.kind is not Kind.RESPONSE or "memberEpoch" not in body:
+            continue
+        who, epoch, assignment = entry.payload["to"], body["memberEpoch"], body["assignment"]
+        if assignment is None:
+            if epochs.get(who) != epoch:
+                told.append((who, epoch, None))
+        else:
+            told.append((who, epoch, _answered(assignment)))
+        epochs[who] = epoch
+    assert told == TOLD_IN_BASIC
+
+
+def _answered(assignment: dict[str, Any]) -> str:
+    has = [number for topic in assignment["topicPartitions"] for number in topic["partitions"]]
+    waits = [
+        number for topic in assignment.get("pendingTopicPartitions", ()) for number in topic["partitions"]
+    ]
+    sets = ["{" + ",".join(map(str, sorted(numbers))) + "}" for numbers in (has, waits)]
+    return sets[0] + (f" waits{sets[1]}" if waits else "")
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -275,3 +275,18 @@ def test_what_kind_of_subscription_a_group_has_is_found_when_a_member_goes_not_w
     assert told == {"B": (0, 1, 2), "C": (3, 4)}, "of members that subscribe alike, C would get it"
     broker.join("D")
     assert broker.shard.memory.regexes_counted is None, "a member's record, and it is found anew"
+
+
+def test_a_heartbeat_of_who_has_no_expression_starts_the_task_too_and_a_topic_that_grew_starts_none() -> None:
+    broker = Broker(assignment_interval_ms=0)
+    broker.create("seen", "AAAAAAAAAAAAAAAAAAAABA")
+    joins(broker, "A", "fo+")
+    broker.resolve()
+    broker.join("B", "bar")
+    broker.now_ms += 10_001
+    broker.grow("foo", 9)
+    broker.heartbeat("B", 3)
+    assert broker.last.tasks == (), "no topic was created"
+    broker.create("fox", THIRD)
+    broker.heartbeat("B", broker.member("B").epoch)
+    assert broker.last.tasks == (ResolveRegexes(regexes=("fo+",), member_id="B"),)

@@ -10,6 +10,7 @@ from groups.history.consumer_state import ConsumerGroup, ConsumerMember
 from simulations.coordinator import records
 from simulations.coordinator.outcome import Record, TimerStart
 from simulations.coordinator.reconciliation import Reconciliation
+from simulations.coordinator.settings import Settings
 from tests.simulations.broker import BAR, FOO, GROUP, Broker
 
 Act = Callable[[Broker], object]
@@ -53,6 +54,10 @@ TIMERS: dict[str, tuple[Act, dict[str, object]]] = {
         lambda b: b.heartbeat("A", 2, {FOO: (0, 1)}),
         {"session A": 45_000, "rebalance A": "cancelled"},
     ),
+    "more to give up": (
+        lambda b: b.heartbeat("A", 2, subscribed_topic_names=("bar",)),
+        {"session A": 45_000, "rebalance A": (300_000, 2)},
+    ),
     "a fence": (lambda b: b.heartbeat("A", 9), {}),
     "a commit": (lambda b: b.commit("A", 2, 0), {}),
     "a leave": (lambda b: b.heartbeat("A", -1), {"session A": "cancelled", "rebalance A": "cancelled"}),
@@ -86,6 +91,17 @@ def test_a_static_leave_for_now_touches_no_timer() -> None:
     broker.join("A", instance_id="i")
     broker.heartbeat("A", -2, instance_id="i")
     assert timers(broker) == {}
+
+
+def test_the_rebalance_timer_of_who_left_for_now_runs_out_and_does_nothing() -> None:
+    broker = Broker(assignment_interval_ms=0)
+    broker.join("A", instance_id="i")
+    broker.join("B")
+    broker.heartbeat("A", 2, instance_id="i")
+    broker.heartbeat("A", -2, instance_id="i")
+    assert timers(broker) == {}
+    broker.expire("rebalance", "A", 2)
+    assert (broker.types, timers(broker)) == ([], {})
 
 
 CUTS = {
@@ -135,6 +151,53 @@ def test_what_is_not_subscribed_to_any_more_is_cut(name: str) -> None:
     assert (after.state, after.epoch) == (expected[0], 11)
     assert {topic: list(numbers) for topic, numbers in kept.items()} == expected[1]
     assert {topic: list(numbers) for topic, numbers in given.items()} == expected[2]
+
+
+def test_who_gave_up_moves_on_though_its_subscription_changed() -> None:
+    broker = revoking()
+    broker.heartbeat("A", 2, {}, subscribed_topic_names=("bar", "foo"))
+    member = broker.member("A")
+    assert (member.state, member.epoch, member.previous_epoch) == (STABLE, 4, 2)
+    assert set(member.assigned) == {FOO, BAR}
+
+
+def test_who_subscribes_to_nothing_any_more_has_its_previous_epoch_moved_though_it_had_nothing() -> None:
+    broker = Broker(assignment_interval_ms=15_000)
+    broker.join("A", "nowhere")
+    assert (broker.member("A").epoch, broker.member("A").previous_epoch) == (2, 0)
+    broker.heartbeat("A", 2, subscribed_topic_names=())
+    assert broker.types == [5, 3, 8]
+    assert (broker.member("A").epoch, broker.member("A").previous_epoch) == (2, 2)
+    broker.heartbeat("A", 2, subscribed_topic_names=("nowhere",))
+    assert broker.types == [5, 3], "with a subscription, having nothing is no change"
+
+
+def test_the_deadline_of_who_makes_the_group_is_lost_and_the_next_heartbeat_sets_one() -> None:
+    broker = Broker()
+    broker.join("A")
+    assert broker.shard.memory.refresh.expired(broker.now_ms, 2)
+    broker.heartbeat("A", 2)
+    assert broker.types == []
+    assert broker.shard.memory.refresh.deadline_ms == broker.now_ms + 2**31 - 1
+    assert not broker.shard.memory.refresh.expired(broker.now_ms + 2**31 - 2, 2)
+    assert broker.shard.memory.refresh.expired(broker.now_ms + 2**31 - 1, 2)
+
+
+def test_each_setting_has_kafkas_default() -> None:
+    settings = Settings()
+    minutes, check_ms = settings.offsets_retention_minutes, settings.offsets_retention_check_interval_ms
+    bounds = {
+        name: (getattr(settings, f"min_{name}"), getattr(settings, name), getattr(settings, f"max_{name}"))
+        for name in ("session_timeout_ms", "heartbeat_interval_ms", "assignment_interval_ms")
+    }
+    assert bounds == {
+        "session_timeout_ms": (45_000, 45_000, 60_000),
+        "heartbeat_interval_ms": (5_000, 5_000, 15_000),
+        "assignment_interval_ms": (0, 1_000, 15_000),
+    }
+    assert (settings.max_size, settings.assignors) == (2147483647, ("uniform", "range"))
+    assert (settings.regex_refresh_interval_ms, settings.append_linger_ms) == (600_000, -1)
+    assert (settings.offset_metadata_max_bytes, minutes, check_ms) == (4096, 10080, 600_000)
 
 
 def current(**told: object) -> Record:
