@@ -161,3 +161,59 @@ def _(group: Group) -> None:
     group.beat("A", subscribedTopicNames=[group.full("foo")], own={})
     group.beat("A", subscribedTopicNames=[], own={})
     group.describe()
+
+
+@exchange(
+    ABOUT,
+    "rebalance-timeout-anew",
+    "More to give up starts the rebalance timeout anew: it runs out counted from then",
+)
+def _(group: Group) -> None:
+    group.topic("foo", 4)
+    group.topic("bar", 2)
+    group.at_once()
+    group.join("A", ["foo", "bar"], rebalanceTimeoutMs=4_000)
+    group.join("B", ["foo"])
+    group.beat("A")
+    group.alive(2.5, "B")
+    group.beat("A", subscribedTopicNames=[group.full("foo")])
+    group.alive(2.5, "A", "B")
+    group.alive(2.5, "B")
+    group.beat("A", error=25)
+    group.settle("B")
+
+
+@exchange(
+    ABOUT,
+    "changed-while-revoking",
+    "Another subscription of a member that gives up, told with and without what it owns",
+)
+def _(group: Group) -> None:
+    group.topic("foo", 6)
+    group.topic("bar", 3)
+    group.at_once()
+    group.join("A", ["foo", "bar"])
+    group.join("B", ["foo", "bar"])
+    group.beat("A")
+    group.beat("A", subscribedTopicNames=[group.full("bar")], own={})
+    group.settle("A", "B")
+    group.beat("B", subscribedTopicNames=[])
+    group.beat("B", subscribedTopicNames=[group.full("foo"), group.full("foo")])
+    group.settle("A", "B")
+
+
+@exchange(
+    ABOUT,
+    "odd-partitions",
+    "A member that reports partitions which are not its own, or of no topic at all",
+)
+def _(group: Group) -> None:
+    group.topic("foo", 4)
+    group.at_once()
+    group.join("A", ["foo"])
+    group.join("B", ["foo"])
+    nobodys = {"topicId": "AAAAAAAAAAAAAAAAAAAAQQ", "partitions": [0, 1]}
+    group.beat("B", own={"foo": [0, 1, 2, 3]})
+    group.beat("A", topicPartitions=[nobodys])
+    group.beat("B", topicPartitions=[nobodys, {"topicId": group.ids["foo"], "partitions": [9]}])
+    group.settle("A", "B")

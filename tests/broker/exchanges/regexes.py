@@ -247,3 +247,33 @@ def _(group: Group) -> None:
     group.beat("A", subscribedTopicRegex="", subscribedTopicNames=[group.full("foo"), group.full("bar")])
     group.alive(4.5, "A", "B")
     group.settle("A", "B")
+
+
+@exchange(
+    ABOUT,
+    "regex-switched",
+    "From one expression to another that is known, and to one that is still unresolved; offsets of what they match stay",
+)
+def _(group: Group) -> None:
+    group.topic("foo", 3)
+    group.topic("bar", 3)
+    group.at_once()
+    group.join("A", None, subscribedTopicRegex=_regex(group, "[.]foo"))
+    group.pause(RESOLVED_S)
+    group.settle("A")
+    group.alive(AGAIN_S, "A")
+    group.join("B", None, subscribedTopicRegex=_regex(group, "[.]bar"))
+    group.pause(RESOLVED_S)
+    group.settle("A", "B")
+    group.commit("A", None, "foo", {0: 1})
+    group.delete_offsets("foo", [0])
+    group.join("C", None, subscribedTopicRegex=_regex(group, "[.]b.*"))
+    group.beat("B", subscribedTopicRegex=_regex(group, "[.]foo"))
+    group.beat("A", subscribedTopicRegex=_regex(group, "[.]b.*"))
+    group.beat(
+        "D", 0, subscribedTopicRegex=_regex(group, "[.]b.*"), rebalanceTimeoutMs=60_000, topicPartitions=[]
+    )
+    for member in "ABCD":
+        group.ack(member)
+    group.alive(AGAIN_S, "A", "B", "C", "D")
+    group.settle("A", "B", "C", "D")

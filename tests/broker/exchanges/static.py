@@ -159,3 +159,61 @@ def _(group: Group) -> None:
     group.beat("A", -2, instanceId="i")
     group.leave("A")
     group.settle("B")
+
+
+@exchange(
+    ABOUT,
+    "static-regex",
+    "A static member comes back with its expression, then with another one, which takes the old one along",
+)
+def _(group: Group) -> None:
+    group.topic("foo", 4)
+    group.topic("bar", 2)
+    group.at_once()
+    foo = group.name + "[.]foo"
+    group.join("A", None, subscribedTopicRegex=foo, instanceId="i")
+    group.pause(1)
+    group.beat("A", instanceId="i")
+    group.join("B", ["foo"])
+    group.settle_static("A", "i", "B", None)
+    group.beat("A", -2, instanceId="i")
+    group.join("A2", None, subscribedTopicRegex=foo, instanceId="i")
+    group.settle_static("A2", "i", "B", None)
+    group.beat("A2", -2, instanceId="i")
+    group.join("A3", None, subscribedTopicRegex=group.name + "[.]bar", instanceId="i")
+    group.beat("B")
+    group.pause(10.2)
+    group.beat("B")
+    group.pause(1)
+    group.settle_static("A3", "i", "B", None)
+    group.beat("A3", -2, instanceId="i")
+    group.join("A4", ["foo"], instanceId="i", subscribedTopicRegex="")
+    group.settle_static("A4", "i", "B", None)
+    group.describe()
+
+
+@exchange(
+    ABOUT,
+    "static-away",
+    "While a member is away: its commits, its offsets, the group that is not deleted, and a target made without it",
+)
+def _(group: Group) -> None:
+    group.topic("foo", 6)
+    group.at_once()
+    group.join("A", ["foo"], instanceId="i")
+    group.join("B", ["foo"])
+    group.settle_static("A", "i", "B", None)
+    group.beat("A", -2, instanceId="i")
+    group.commit("A", -2, "foo", {0: 1})
+    group.commit("A", 3, "foo", {0: 2}, codes=[113])
+    group.fetch("A", -2, {"foo": [0]})
+    group.fetch("A", 3, {"foo": [0]}, error=113)
+    group.delete(error=68)
+    group.join("C", ["foo"])
+    group.ack("B")
+    group.ack("B")
+    group.ack("C")
+    group.describe()
+    group.join("A2", ["foo"], instanceId="i")
+    group.describe()
+    group.settle_static("A2", "i", "B", None, "C", None)

@@ -83,3 +83,32 @@ def _(group: Group) -> None:
     group.beat("A")
     group.remove_topic("bar")
     group.beat("A")
+
+
+@exchange(
+    ABOUT,
+    "offsets-of-deleted-topics",
+    "Offsets of many partitions, some committed again, when their topics are deleted one after the other",
+)
+def _(group: Group) -> None:
+    group.topic("foo", 24)
+    group.topic("bar", 24)
+    group.topic("baz", 24)
+    group.join("A", ["foo"])
+    group.commit("A", None, "foo", dict.fromkeys([3, 11, 19, 7, 15, 23, 1, 9, 17, 5], 1))
+    group.commit("A", None, "bar", dict.fromkeys(range(21), 1))
+    group.commit("A", None, "baz", dict.fromkeys([20, 10, 0, 5, 15], 1))
+    group.commit("A", None, "foo", {7: 2})
+    group.commit("A", None, "bar", {20: 2, 0: 2})
+    group.fetch("A", group.epochs["A"], None)
+    group.delete_offsets("bar", [4, 5, 6])
+    group.commit("A", None, "bar", {5: 3, 4: 3})
+    group.commit("A", None, "baz", {0: 3})
+    group.fetch("A", group.epochs["A"], None)
+    group.remove_topic("bar")
+    group.remove_topic("foo")
+    group.beat("A")
+    group.beat("A")
+    group.fetch(None, -1, None)
+    group.leave("A")
+    group.delete()
