@@ -21,6 +21,9 @@ POINTS_MOST: Final = 20_000
 CLOCK_FROM_MS: Final = 365 * 24 * 3600 * 1000
 """A simulation counts from 0, a log from 1970: what lies beyond its first year is a date."""
 
+FROM_ZERO_UP_TO: Final = 10
+"""A group whose lines begin higher has an axis of its own range: its steps would be lost above the empty part."""
+
 Frame = Mapping[str, Any]
 Change = Mapping[str, Any]
 
@@ -84,6 +87,7 @@ def figure(epochs: Epochs) -> dict[str, Any]:
     data = [_trace(*line, end_ms=epochs.end_ms, budget=budget) for line in drawn]
     first = next((point.at_ms for point in epochs.group), 0)
     dates = first > CLOCK_FROM_MS
+    lowest = min((epoch for trace in data for epoch in trace["y"] if epoch is not None), default=0)
     layout = {
         "margin": {"l": 44, "r": 14, "t": 8, "b": 38},
         "showlegend": False,
@@ -91,7 +95,7 @@ def figure(epochs: Epochs) -> dict[str, Any]:
         "xaxis": {"type": "date" if dates else "linear", "title": {"text": "" if dates else "seconds"}},
         "yaxis": {
             "title": {"text": "generation" if epochs.classic else "epoch"},
-            "rangemode": "tozero",
+            "rangemode": "tozero" if lowest <= FROM_ZERO_UP_TO else "normal",
             "tickformat": "d",
         },
     }
@@ -166,7 +170,9 @@ def _trace(
     line: str, member: str | None, name: str, points: Sequence[Point], *, end_ms: int | None, budget: int
 ) -> dict[str, Any]:
     kept = points[-budget:]
-    x, y = [point.at_ms for point in kept], [point.epoch for point in kept]
+    # A static member that left for now is at epoch -2, which is a word and no height: the line pauses.
+    y = [point.epoch if point.epoch is None or point.epoch >= 0 else None for point in kept]
+    x = [point.at_ms for point in kept]
     sequences = [point.sequence for point in kept]
     if end_ms is not None and y[-1] is not None and end_ms > x[-1]:
         # The last step reaches to the end of the timeline.

@@ -13,7 +13,6 @@ import { Cast } from './cast.js';
 import { Causes } from './causes.js';
 import { calm, choose, h, part } from './dom.js';
 import { Events } from './events.js';
-import { Feed } from './feed.js';
 import { Figure } from './figure.js';
 import { GroupHead } from './group-head.js';
 import { violationsOf } from './hardships.js';
@@ -24,6 +23,7 @@ import { MetricsPanel } from './metrics-panel.js';
 import { showPartition } from './partition-card.js';
 import { Player, SPEEDS } from './player.js';
 import { Spans } from './spans.js';
+import { connect, fetchBehind } from './still-to-come.js';
 import { Timeline } from './timeline.js';
 import { TimelineView } from './timeline-view/view.js';
 import { toast } from './toast.js';
@@ -32,12 +32,8 @@ import { Address, copy, momentOf, withMoment } from './url.js';
 import { followLinks, showVerdict } from './verdict.js';
 import { when } from './words.js';
 
-/** Chunks that are fetched behind the board, so that steps can be counted and spans drawn to the end. */
-const BACKGROUND_CHUNKS_MOST = 64;
 /** Spans of a timeline that grows are drawn anew at most this often. */
 const GROW_MS = 250;
-/** While chunks come one after another, the page is drawn anew at most this often. */
-const DIGEST_MS = 500;
 /** More commits than this, and more than all else: they are left out of the steps until asked for. */
 const COMMITS_MOST = 20;
 
@@ -235,8 +231,7 @@ function grow() {
     if (!rest) {
       // The first chunk may only have come with this step: all that is made of its moments is made now.
       await go(wantedAtStart());
-      digest();
-      if (timeline.rest) show(timeline.rest, { animate: false, before: timeline.position });
+      redraw();
     }
     else if (follow && !player.playing && !timeline.atEnd) await go(timeline.last);
     else show(rest, { animate: false, before: timeline.position });
@@ -334,53 +329,25 @@ function wire() {
   });
 }
 
-/** The rest of a long timeline, one chunk after another, so that a click does not wait behind it. */
-async function fetchBehind() {
-  let fetched = 0;
-  let digested = 0;
-  const refresh = () => {
-    digest();
-    if (timeline.rest) show(timeline.rest, { animate: false, before: timeline.position });
-    digested = performance.now();
-  };
-  for (const chunk of timeline.chunks) {
-    if (chunk.loaded) continue;
-    if (fetched >= BACKGROUND_CHUNKS_MOST) break;
-    fetched += 1;
-    try {
-      await timeline.fetch(chunk.first);
-    } catch {
-      return;
-    }
-    if (performance.now() - digested > DIGEST_MS) refresh();
-  }
-  if (fetched) refresh();
+/** What has come is counted and drawn, where the reader stands. */
+function redraw() {
+  digest();
+  if (timeline.rest) show(timeline.rest, { animate: false, before: timeline.position });
 }
 
-function connect() {
-  const feed = new Feed({
-    url: api.socket,
-    last: () => timeline.last,
-    append: (delta) => {
-      const taken = timeline.append(delta);
-      if (taken) grow();
-      return taken;
-    },
-    fetchAfter: api.after,
+/** What is still being computed or read comes through a socket. */
+function follow() {
+  connect({
+    url: api.socket, timeline, fetchAfter: api.after, onTail: grow,
     onHello: (hello) => {
       if (hello.fold_version !== meta.fold_version) location.reload();
       else if (hello.status && hello.status !== meta.status) hearStatus({ status: hello.status });
     },
     onStatus: hearStatus,
-    onLink: (link) => {
+    onLink: (link, hurry) => {
       part('board').dataset.link = link;
-      banners.link(link, () => feed.hurry());
+      banners.link(link, hurry);
     },
-  });
-  feed.open();
-  addEventListener('online', () => feed.hurry());
-  document.addEventListener('visibilitychange', () => {
-    if (document.visibilityState === 'visible') feed.hurry();
   });
 }
 
@@ -399,8 +366,7 @@ async function begin() {
   showStatus();
   if (!timeline.empty) {
     await go(wantedAtStart());
-    digest();
-    if (timeline.rest) show(timeline.rest, { animate: false, before: timeline.position });
+    redraw();
   }
   // What a test, or a reader with a console, compares with the frame that the server computes.
   Object.assign(window, { rebalanceExplorer: { timeline, frame: () => timeline.rest?.frame ?? null } });
@@ -409,9 +375,9 @@ async function begin() {
     if (calm()) await step(1);
     else player.play();
   }
-  if (meta.status === 'running' || meta.status === 'interrupted') connect();
+  if (meta.status === 'running' || meta.status === 'interrupted') follow();
   figure.watch();
-  await fetchBehind();
+  await fetchBehind(timeline, redraw);
 }
 
 begin();

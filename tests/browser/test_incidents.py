@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from tests.broker.recording import REQUESTS, unpack
 from tests.browser.board import Fetch, at_step, step_of
 from tests.serving import ROOT, Served
 
@@ -128,3 +131,59 @@ def test_the_list_of_case_studies_can_be_walked_by_key(open_page: Open) -> None:
     assert lines.nth(1).evaluate("node => getComputedStyle(node).outlineStyle") == "solid"
     page.keyboard.press("Enter")
     page.wait_for_url("**/t/incident-max-poll-interval*")
+
+
+@pytest.fixture
+def judged(server: Served, tmp_path: Path) -> str:
+    """The address of a recording that was judged with a wrong setting: the group would have been full."""
+    recorded = ROOT / "tests" / "simulations" / "fixtures" / "recorded-clients"
+    entries = tmp_path / "judged.jsonl"
+    settings = [
+        "group.consumer.session.timeout.ms=6000",
+        "group.consumer.min.session.timeout.ms=1000",
+        "group.consumer.heartbeat.interval.ms=1000",
+        "group.consumer.min.heartbeat.interval.ms=200",
+        "group.consumer.max.size=1",
+    ]
+    manage = [sys.executable, "manage.py"]
+    command = [*manage, "conform", "--requests", str(recorded / REQUESTS), str(unpack(recorded, tmp_path))]
+    command += [*(word for one in settings for word in ("--set", one))]
+    command += ["--group", "clients-join-leave-kill", "--timeline", str(entries)]
+    differs = subprocess.run(command, cwd=ROOT, env=server.environment, check=False, capture_output=True)
+    assert differs.returncode == 1
+    added = [*manage, "timeline", "add", str(entries)]
+    told = subprocess.run(added, cwd=ROOT, env=server.environment, check=True, capture_output=True)
+    return f"/t/{json.loads(told.stdout)['id']}"
+
+
+def test_a_difference_from_the_simulated_coordinator_is_said_on_top_and_leads_to_both_sides(
+    open_page: Open, judged: str
+) -> None:
+    page = open_page(f"{judged}?at=0")
+    expect(page.locator("#verdict")).to_contain_text("The simulated coordinator differs 12 times")
+    page.get_by_role("link", name="Go to the first").press("Enter")
+    expect(page.locator("#now")).to_contain_text("errorCode of the answer to b: recorded 0, simulated 81")
+    details = page.locator("#details")
+    expect(details.locator(".xh")).to_have_text(["Recorded", "Simulated"])
+    page.locator("#log .ev", has_text="record of type 5").first.click()
+    expect(details.locator(".xh").first).to_contain_text("ConsumerGroupMemberMetadata")
+    expect(details).to_contain_text("nothing")
+
+
+def test_who_was_refused_is_told_why_in_kafkas_words(open_page: Open, fetch: Fetch) -> None:
+    page = open_page(where(fetch, "incident-static-churn", "fault"))
+    expect(page.locator("#verdict")).to_contain_text("X was refused: UNRELEASED_INSTANCE_ID")
+    expect(page.locator("#details")).to_contain_text("111 UNRELEASED_INSTANCE_ID")
+
+
+def test_marks_of_events_stand_under_each_other_whatever_the_time(open_page: Open, fetch: Fetch) -> None:
+    page = open_page(where(fetch, "incident-static-churn", "fault"))
+    marks = page.locator("#log .ev > :nth-child(4)")
+    expect(marks.first).to_be_visible()
+    assert len({round(box["x"]) for mark in marks.all() if (box := mark.bounding_box())}) == 1
+
+
+def test_a_name_that_was_restarted_stands_whole_beside_its_epoch(open_page: Open, fetch: Fetch) -> None:
+    page = open_page(where(fetch, "incident-rebalance-storm", "fault"))
+    for name in page.locator("#board .lead .id").all():
+        assert name.evaluate("node => node.scrollWidth <= node.clientWidth"), name.inner_text()

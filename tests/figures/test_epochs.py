@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from explorer.figures.epochs import MEMBERS_MOST, POINTS_MOST, collect, figure
+from explorer.figures.epochs import MEMBERS_MOST, POINTS_MOST, Epochs, Point, collect, figure
 
 START = {
     "sequence": 0,
@@ -114,3 +114,16 @@ def test_states_within_a_request_are_not_drawn() -> None:
         )
     )
     assert stairs(drawn, "A") == [(1000, 2, 2), (9000, None, 4)]
+
+
+def test_a_line_pauses_while_its_static_member_is_away_and_a_high_group_has_its_own_range() -> None:
+    drawn = figure(
+        Epochs(
+            group=[Point(0, 40, 1), Point(9, 41, 5)],
+            members={"A": [Point(0, 40, 1), Point(3, -2, 2), Point(9, 41, 5)]},
+        )
+    )
+    assert drawn["data"][-1]["y"] == [40, None, 41]
+    assert drawn["layout"]["yaxis"]["rangemode"] == "normal"
+    low = figure(Epochs(group=[Point(0, 1, 1)]))
+    assert low["layout"]["yaxis"]["rangemode"] == "tozero"

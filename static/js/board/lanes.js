@@ -17,6 +17,7 @@ import { outsiders, stillReads } from '../hardships.js';
 import { isShare, keysOf, readingChanges } from '../view.js';
 import { duration } from '../words.js';
 import { chip, chipSays, face, measure, travel } from './chips.js';
+import { columnHeads, topicHeads } from './heads.js';
 import { leadOf, named, noteOf, outsiderLead, outsiderNote, poolNote } from './notes.js';
 import { drawTethers } from './tethers.js';
 
@@ -60,7 +61,7 @@ export class Lanes {
     root.setAttribute('role', 'grid');
     root.setAttribute('aria-label', 'Members and partitions');
     this.svg = s('svg', { class: 'tethers', 'aria-hidden': 'true' });
-    root.append(this.svg, this.#topicHeads(), this.#columnHeads());
+    root.append(this.svg, topicHeads(columns, labels), columnHeads(columns, labels));
     this.#rows.set(POOL, this.#row(POOL));
     for (const column of columns) {
       this.#chips.set(column.key, this.#chip(column));
@@ -347,35 +348,6 @@ export class Lanes {
       this.root.classList.toggle('slim', width < 38);
     }
     this.#tether();
-  }
-
-  #topicHeads() {
-    /** @type {{topic: string, count: number}[]} */
-    const runs = [];
-    for (const { topic } of this.columns) {
-      const run = runs[runs.length - 1];
-      if (run && run.topic === topic) run.count += 1;
-      else runs.push({ topic, count: 1 });
-    }
-    const row = h('div', { class: 'row topicheads', 'aria-hidden': 'true' }, h('span'));
-    for (const { topic, count } of runs) {
-      const head = h('span', { class: 'th', title: topic }, this.labels.marked(topic));
-      head.style.gridColumn = `span ${count}`;
-      row.append(head);
-    }
-    return row;
-  }
-
-  #columnHeads() {
-    return h(
-      'div', { class: 'row colheads', role: 'row' },
-      h('span', { role: 'columnheader' }, h('span', { class: 'sr' }, 'Member')),
-      this.columns.map((column) => h(
-        'span', { class: 'ch', role: 'columnheader', 'data-col': column.key, title: this.labels.partition(column.key) },
-        ...face(column, this.labels.prefix(column.topic), this.labels.shape(column.topic)),
-      )),
-      h('span', { role: 'columnheader' }, h('span', { class: 'sr' }, 'Note')),
-    );
   }
 
   /** @param {string} lane @param {string} [hue] */
