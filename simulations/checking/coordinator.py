@@ -5,7 +5,7 @@ Work is bounded by what a record tells: only members, partitions and topics that
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, Final, Self
 
 from groups.history.entries import Entry, Kind
@@ -179,6 +179,9 @@ class GroupChecks(Group):
             case 6:
                 self.targets.new_epoch(entry, value)
             case 7:
+                self._once(
+                    entry, "whole_target", name, value["topicPartitions"] if value is not None else None
+                )
                 self.targets.member(entry, name, value)
             case 8:
                 self._assignment(entry, name, value)
@@ -198,7 +201,15 @@ class GroupChecks(Group):
         self.targets.subscribes(name, self._topics.of(member) if member is not None else frozenset())
 
     def _assignment(self, entry: Entry, name: str, value: Mapping[str, Any] | None) -> None:
+        self._once(entry, "one_holder", name, value["assignedPartitions"] if value is not None else None)
         self._timers.wrote(entry, name, self.holds(entry, name, value))
+
+    def _once(
+        self, entry: Entry, invariant: str, name: str, topics: Sequence[Mapping[str, Any]] | None
+    ) -> None:
+        """No record names a partition twice."""
+        if topics and sum(len(topic["partitions"]) for topic in topics) != len(listed(topics)):
+            self._add(invariant, f"A record of {name} names a partition twice", (entry.sequence,), name)
 
     def _settle(self, entry: Entry, state: State) -> None:
         if self.epoch < self.targets.epoch:

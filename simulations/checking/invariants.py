@@ -21,7 +21,7 @@ _ALL: Final = (
     Invariant(
         name="one_holder",
         number="G.1 #1",
-        says="A partition is assigned to, or pending revocation of, at most one member.",
+        says="A partition is assigned to, or pending revocation of, at most one member, and no record names it twice.",
         source="KIP-848, Data Model; `ConsumerGroup.currentPartitionEpoch`",
     ),
     Invariant(
@@ -77,7 +77,7 @@ _ALL: Final = (
         number="G.1 #9",
         says="An UNREVOKED_PARTITIONS member has something pending revocation, and its rebalance timer runs.",
         source="`CurrentAssignmentBuilder`, `scheduleConsumerGroupRebalanceTimeout`",
-        apart="Not a static member that is away. `kip` writes no such state: there the timer runs for whoever was answered less than it has.",
+        apart="A static member that is away keeps the state and has nothing pending. `kip` writes no such state: there the timer runs for whoever was answered less than it has.",
     ),
     Invariant(
         name="unreleased",
@@ -104,6 +104,7 @@ _ALL: Final = (
         number="G.1 #13",
         says="What a member gains is of its target.",
         source="`CurrentAssignmentBuilder`",
+        apart="Not of a group that was there before the log.",
     ),
     Invariant(
         name="assignment_epochs",
@@ -169,6 +170,7 @@ _ALL: Final = (
         number="G.1 #18",
         says="A heartbeat that repeats one whose answer was lost (the previous epoch, owning no more than is assigned) is accepted.",
         source="`throwIfConsumerGroupMemberEpochIsInvalid`",
+        apart="An error that says nothing of the membership is none of this: a coordinator that loads or is gone, an assignor that throws, an instance that has not left (111: a static join asks as a newcomer does).",
     ),
     Invariant(
         name="refused_writes_nothing",
@@ -196,7 +198,7 @@ _ALL: Final = (
         number="G.2 #22",
         says="Callbacks do not overlap; revoked and lost is what was owned, assigned what was not; lost comes only after a refusal or a leave.",
         source="`ConsumerRebalanceListener`",
-        apart="Lost is also what was given up since the last assignment that was handed over before the refusal or the leave: 4.3.1 clears it only then.",
+        apart="Lost is also what was given up since the last assignment that was handed over before the refusal or the leave: 4.3.1 clears it only then. Whose poll is late may lose before its leave arrives: the leave is sent first, and may take as long as a message can. What a revoked callback threw on stays owned and may be named again; if the client leaves meanwhile it is rid of it with the leave.",
     ),
     Invariant(
         name="given_up_is_left_alone",
@@ -245,7 +247,7 @@ _ALL: Final = (
         number="G.4 #35",
         says="No member that is silent stays longer than its session timeout.",
         source="KIP-848, Session Timeout",
-        apart="A new coordinator gives every member a whole session.",
+        apart="A new coordinator gives every member a whole session. Commits and leaves are no sign of life.",
     ),
 )
 

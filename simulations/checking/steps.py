@@ -104,6 +104,10 @@ class StepChecks:
             says = f"{name} is STABLE while {named(which)} is pending its revocation"
             self._add("stable", says, proof, name, which)
         if new.epoch == LEFT_FOR_NOW:
+            if new.pending:
+                which = self._topics.named(new.pending)
+                says = f"{name} has left for now, and {named(which)} is still pending its revocation"
+                self._add("unrevoked", says, proof, name, which)
             return
         if new.state == UNREVOKED and not new.pending:
             says = f"{name} is in UNREVOKED_PARTITIONS with nothing to give up"

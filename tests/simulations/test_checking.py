@@ -379,6 +379,29 @@ def test_who_comes_back_begins_anew_and_not_at_the_epoch_of_its_leave() -> None:
         assert {violation.invariant for violation in shown(log)} == told
 
 
+def test_who_has_left_for_now_has_nothing_to_give_up() -> None:
+    left = current("A", -2, [0], pending=[1], state=1, since=0)
+    assert broken_by_a_static(left) == {"unrevoked"}
+
+
+@pytest.mark.parametrize(
+    ("twice", "told"), [(current("A", 2, [0, 1, 1]), "one_holder"), (target("A", 0, 1, 1), "whole_target")]
+)
+def test_no_record_names_a_partition_twice(twice: Record, told: str) -> None:
+    log = group()
+    by_heartbeat(twice)(log)
+    assert told in {violation.invariant for violation in shown(log)}
+
+
+def test_neither_commits_nor_leaves_keep_a_session() -> None:
+    for still in (lambda log: commit(log, "A", 2, 0), lambda log: log.heartbeat("A", -2, [])):
+        log = group()
+        still(log.at(5_000))
+        log.at(5_001).heartbeat("B", 2, steady=True)
+        log.at(6_001).heartbeat("B", 2, steady=True)
+        assert {violation.invariant for violation in shown(log)} == {"session_timeout"}
+
+
 def test_nobody_acknowledges_for_another() -> None:
     assert broken_by_a_static(current("A", 2), by="B", epoch_said=2) >= {"revoked_by_acknowledgement"}
 

@@ -15,7 +15,7 @@ from groups.history.state import initial_state
 from simulations import studies
 from simulations.engine import run
 from simulations.scenario import Scenario, load
-from tests.simulations.checker import check
+from tests.simulations.checked import checked
 
 SESSION_MS, SLOW_MS, REBALANCE_MS = 6_000, 6_000, 4_000
 QUIET_MS = 2 * (SESSION_MS + SLOW_MS) + 12_000
@@ -26,9 +26,7 @@ QUIET_MS = 2 * (SESSION_MS + SLOW_MS) + 12_000
 @pytest.mark.parametrize("semantics", ["kip", "kafka"])
 def test_every_case_study_keeps_the_rules_after_each_unit(name: str, semantics: str) -> None:
     scenario = studies.load(name)
-    checker = check(run(scenario, semantics))
-    if scenario.start is None:
-        checker.converged()
+    checked(scenario, semantics, converges=scenario.start is None)
 
 
 @st.composite
@@ -106,7 +104,7 @@ def scripts(draw: st.DrawFn) -> Scenario:
 @settings(max_examples=120, deadline=None)
 @given(scripts(), st.sampled_from(["kafka", "kip"]))
 def test_any_script_keeps_the_rules_and_converges_once_it_is_over(scenario: Scenario, semantics: str) -> None:
-    check(run(scenario, semantics)).converged()
+    checked(scenario, semantics)
 
 
 @settings(max_examples=25, deadline=None)

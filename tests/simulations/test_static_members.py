@@ -8,10 +8,9 @@ import pytest
 
 from groups.history.entries import Entry, Kind
 from simulations.coordinator.outcome import SESSION, TimerCancel, TimerStart
-from simulations.engine import run
 from simulations.scenario import load
 from tests.simulations.broker import FOO, Broker
-from tests.simulations.checker import check
+from tests.simulations.checked import checked
 from tests.simulations.test_coordinator import refusal
 
 
@@ -217,9 +216,7 @@ script: [{{at: 0s, join: A}}, {{at: 3s, join: B}}, {script}]
 semantics: {semantics}
 until: 40s
 """
-    entries = list(run(load(text, "orders")))
-    check(entries).converged()
-    return entries
+    return checked(load(text, "orders"))
 
 
 def types(entries: list[Entry], from_ms: int) -> list[int]:
