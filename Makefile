@@ -53,7 +53,7 @@ test-rest: .venv/all  ## the tests with none of these
 	$(PYTEST) -m "not broker and not browser and not inner"
 
 test-services: .venv/all  ## storage, tasks and sockets a second time, on PostgreSQL + Redis
-	$(ON_SERVICES) tests/storage tests/tasks tests/sockets tests/api
+	$(ON_SERVICES) -m "not once" tests/storage tests/tasks tests/sockets tests/api
 
 test-live: .venv/all  ## the live board a second time, on PostgreSQL + Redis with web and worker processes of their own
 	$(ON_SERVICES) tests/browser/test_live.py tests/browser/test_playing.py tests/browser/test_scrubbing.py

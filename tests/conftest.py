@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -19,6 +21,7 @@ from groups.pipeline.java import NoJava, find_java
 from groups.pipeline.session import CACHE
 from groups.spark_ready import missing_packages
 from tests.services.servers import Absent, services
+from tests.serving import ROOT, environment_for
 from tests.stories import GROUP, Story
 
 # A property is true or false, not fast or slow: how long an example takes is the benchmarks' business.
@@ -38,6 +41,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if item.path.relative_to(here).parts[0] in INNER and not any(map(item.get_closest_marker, needs)):
             item.add_marker(pytest.mark.inner)
 
+
+IMPORT_SAMPLE = ("import_log", "groups/samples/orders-enrich")
+"""The command by which the docs show an import."""
+
+COMMAND_MOST_S = 300
+"""Seconds: a command that takes longer hangs, however busy the machine is."""
 
 PLAIN_STATIC_FILES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
@@ -86,6 +95,36 @@ def missing(reason: str) -> Any:
     if os.environ.get("REQUIRE_ALL"):
         pytest.fail(f"{reason}, and REQUIRE_ALL is set")
     pytest.skip(reason)
+
+
+@pytest.fixture(scope="session")
+def migrated_environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """The environment of a migrated database with the case studies, for the commands that the docs show."""
+    environment = environment_for(tmp_path_factory.mktemp("var"))
+    manage("migrate", "--verbosity", "0", environment=environment).check_returncode()
+    manage("case_studies", environment=environment).check_returncode()
+    return environment
+
+
+@pytest.fixture(scope="session")
+def imported_sample(
+    migrated_environment: dict[str, str], spark_can_start: None
+) -> subprocess.CompletedProcess[str]:
+    """``IMPORT_SAMPLE``, run once: Spark's start is most of what it costs."""
+    return manage(*IMPORT_SAMPLE, environment=migrated_environment)
+
+
+def manage(*words: str, environment: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
+    """``manage.py`` as a process of its own."""
+    return subprocess.run(
+        [sys.executable, "manage.py", *words],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=COMMAND_MOST_S,
+        check=False,
+    )
 
 
 @pytest.fixture(scope="session")

@@ -14,6 +14,8 @@ import pytest
 from explorer import environment
 from groups.children import ROOT
 
+pytestmark = pytest.mark.once
+
 
 def manage(folder: Path, *words: str, **given: str) -> subprocess.CompletedProcess[str]:
     names = {"DATABASE_URL": "", "REDIS_URL": "", "REBALANCE_VAR": str(folder)}

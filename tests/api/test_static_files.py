@@ -11,6 +11,8 @@ from django.contrib.staticfiles.storage import staticfiles_storage
 from django.core.management import call_command
 from django.test import Client, override_settings
 
+pytestmark = pytest.mark.once
+
 IMPORTED = re.compile(r"""^(?:import|export)\s[^;]*?from\s*['"](\.[^'"]+)['"]""", re.MULTILINE)
 HASHED = re.compile(r"\.[0-9a-f]{12}\.js$")
 

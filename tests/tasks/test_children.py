@@ -18,6 +18,8 @@ from groups import children
 from groups.children import ChildFailed, ParentStops, run_child
 from tests.tasks.child_programs import PROGRAM
 
+pytestmark = pytest.mark.once
+
 Until = Callable[[Callable[[], object]], None]
 
 

@@ -28,7 +28,7 @@ from groups.children import ROOT
 from groups.history.changes import apply
 from tests.services.servers import end, free_port
 
-pytestmark = pytest.mark.services
+pytestmark = [pytest.mark.services, pytest.mark.once]
 
 Until = Callable[[Callable[[], object]], None]
 
