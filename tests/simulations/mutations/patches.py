@@ -151,6 +151,22 @@ MUTATIONS: Final = (
         "if not self._still_owns(member.pending_revocation) and not member.assigned:",
         "an acknowledgement is overlooked as long as the member keeps something",
     ),
+    _m(
+        "one-is-enough",
+        RECONCILIATION,
+        """        return any(
+            not set(self.owned.get(topic_id, ())).isdisjoint(numbers)""",
+        """        return all(
+            not set(self.owned.get(topic_id, ())).isdisjoint(numbers)""",
+        "a member is taken to have given up everything once it has given up one topic",
+    ),
+    _m(
+        "topic-dropped-at-once",
+        RECONCILIATION,
+        "if pending and self._still_owns(pending):",
+        "if False and self._still_owns(pending):",
+        "a topic that a member does not subscribe to any more is taken from it at once",
+    ),
     # Static members.
     _m(
         "leave-for-now-drops",
@@ -158,6 +174,30 @@ MUTATIONS: Final = (
         "for topic_id in HashOrder.filled(uuid_hash, kept)\n",
         "for topic_id in list(HashOrder.filled(uuid_hash, kept))[:1]\n",
         "a static member that leaves for now keeps one topic only",
+    ),
+    _m(
+        "instance-taken-over",
+        STATIC,
+        "    if holder.epoch != STATIC_LEAVE_EPOCH and not holder.uses_classic:\n",
+        "    if False:\n",
+        "a static member takes the place of one that has not left",
+    ),
+    _m(
+        "replacement-keeps-epoch",
+        STATIC,
+        "return replace(holder, member_id=member_id, epoch=JOIN_EPOCH, previous_epoch=JOIN_EPOCH)",
+        "return replace(holder, member_id=member_id)",
+        "a replacement begins at the epoch of the one that left",
+    ),
+    _m(
+        "leave-for-now-forgets",
+        STATIC,
+        """        assigned={
+            topic_id: dict.fromkeys(HashOrder.filled(int_hash, kept[topic_id]), EPOCH_OF_KEPT_PARTITIONS)
+            for topic_id in HashOrder.filled(uuid_hash, kept)
+        },""",
+        "        assigned={},",
+        "a static member that leaves for now keeps nothing",
     ),
     # Targets and assignors.
     _m(
