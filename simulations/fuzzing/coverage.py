@@ -32,9 +32,12 @@ _RECORDED: Final = {
     "compacted_log": "fault fail_over",
     "revoked_by_acknowledgement": "gave up",
     "session": "timer session started",
+    "needed_timers": "timer session cancelled",
+    "one_instance": "static return",
+    "dense_log": "record 3",
     "one_batch": "request that writes",
     "refused_writes_nothing": "refused",
-    "lost_answer": "fault lost_message",
+    "lost_answer": "asked again",
     "one_processor": "callback on_partitions_assigned",
     "owned_is_held": "callback on_partitions_assigned",
     "callbacks": "callback on_partitions_lost",
@@ -62,12 +65,13 @@ _RECORDED_KIP: Final = {
 }
 
 ERRORS: Final[Mapping[Semantics, tuple[int, ...]]] = {
-    Semantics.KAFKA: (14, 16, 25, 81, 111),
-    Semantics.KIP: (14, 16, 25, 81, 111),
+    Semantics.KAFKA: (14, 16, 25, 81, 82, 110, 111),
+    Semantics.KIP: (14, 16, 25, 81, 82, 110, 111),
 }
-"""Error codes of heartbeats that scripts have to provoke."""
+"""Error codes of heartbeats that scripts have to provoke. 110 takes two answers lost in a row, and a target in between."""
 
 REACHED: Final = (
+    "asked again",
     "callback on_partitions_assigned",
     "callback on_partitions_lost",
     "callback on_partitions_revoked",

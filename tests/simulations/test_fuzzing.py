@@ -32,13 +32,24 @@ SEEDS = (0, 149)
 """Some fifteen seconds; `make fuzz-simulator` runs many more."""
 
 
+RARE = {Semantics.KAFKA: (1577,), Semantics.KIP: (1625, 3861)}
+"""Seeds beside those, of what one in some thousand reaches: a member is fenced by its epoch or its instance.
+
+Where the drawing has changed, look for others with ``manage.py fuzz --seeds N --coverage``.
+"""
+
+
 @pytest.fixture(scope="module")
 def answered() -> Answer:
-    return answer(*SEEDS, list(Semantics), covered=True)
+    whole = answer(*SEEDS, list(Semantics), covered=True)
+    for semantics, seeds in RARE.items():
+        for seed in seeds:
+            whole.add(answer(seed, seed, [semantics], covered=True))
+    return whole
 
 
 def test_random_scenarios_break_no_invariant_and_come_to_rest(answered: Answer) -> None:
-    assert answered.runs == 2 * (SEEDS[1] - SEEDS[0] + 1)
+    assert answered.runs == 2 * (SEEDS[1] - SEEDS[0] + 1) + sum(map(len, RARE.values()))
     assert answered.found == []
 
 
