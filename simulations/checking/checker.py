@@ -6,7 +6,7 @@ from typing import Final
 
 from groups.history.entries import Entry, Kind
 from groups.history.state import Semantics, State
-from simulations.checking.clients import ClientChecks, ZombieWindow
+from simulations.checking.clients import ClientChecks
 from simulations.checking.compaction import CompactionChecks
 from simulations.checking.coordinator import GroupChecks
 from simulations.checking.liveness import Bounds, LivenessChecks
@@ -36,11 +36,6 @@ class Checker:
         self._last = 0
         self._offset: int | None = None
 
-    @property
-    def zombie_windows(self) -> list[ZombieWindow]:
-        """How long removed clients had what others had already: allowed, and worth knowing."""
-        return self._clients.windows
-
     def see(self, entry: Entry, state: State) -> list[Violation]:
         """The invariants that the entry broke; ``state`` is the one after it. None are told within a unit."""
         self._follows(entry)
@@ -61,7 +56,6 @@ class Checker:
                 self._clients.response(entry, self._group.response(entry))
             case Kind.CALLBACK:
                 self._clients.callback(entry)
-                self._clients.end_window(entry.actor, entry.at_ms)
             case Kind.TIMER:
                 self._timer(entry)
             case Kind.FAULT:
@@ -161,7 +155,6 @@ class Checker:
                     self._clients.left(str(who))
             case _ if fault in GONE and who is not None:
                 self._clients.killed(who)
-                self._clients.end_window(who, entry.at_ms)
 
 
 def _keeps_session(entry: Entry) -> bool:

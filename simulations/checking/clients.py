@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Set
-from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from groups.history.entries import Entry
@@ -11,27 +10,11 @@ from groups.history.state import Semantics
 from simulations.checking import rules
 from simulations.checking.asked import Asked
 from simulations.checking.coordinator import GroupChecks
-from simulations.checking.model import Member, Topics, listed
+from simulations.checking.model import Held, Member, Topics, listed
 from simulations.checking.violations import Partition, Violations, named
-
-WINDOWS_MAX: Final = 200
-"""Times of removed clients that are kept for a report."""
 
 NOTHING_DECIDED: Final = (0, 14, 15, 16)
 """No error, and those of a broker that is not the coordinator, or not yet: COORDINATOR_LOAD_IN_PROGRESS to NOT_COORDINATOR."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ZombieWindow:
-    """A client that was removed, or misunderstood (``ClientChecks.settled``), and another one owned the same partitions.
-
-    ``until_ms`` is ``None`` while they still do.
-    """
-
-    member: str
-    partitions: int
-    from_ms: int
-    until_ms: int | None = None
 
 
 class ClientChecks:
@@ -50,7 +33,6 @@ class ClientChecks:
         self.owned: dict[str, set[Partition]] = {}
         self.behind: dict[str, int] = {}
         self._now_ms = 0
-        self.windows: list[ZombieWindow] = []
         self._violations = violations
         self._topics = topics
         self._group = group
@@ -61,14 +43,14 @@ class ClientChecks:
         self._thrown_out: set[str] = set()
         self._given_up: dict[tuple[str, Partition], Entry] = {}
         self._revoked: dict[str, set[Partition]] = {}
-        self._open_windows: dict[str, int] = {}
         self._dead: set[str] = set()
         self._early: dict[str, Entry] = {}
         self._beginning: dict[str, set[Partition]] = {}
         self._began: dict[tuple[str, Partition], int] = {}
         self._said: dict[tuple[str, Partition], int] = {}
         self._misunderstood: set[tuple[str, Partition]] = set()
-        self._told: dict[str, Set[Partition]] = {}
+        self._told: dict[str, Set[Held]] = {}
+        self._outdated: dict[str, set[Partition]] = {}
         self._raised: dict[str, set[Partition]] = {}
         self._unbegun: dict[str, dict[Partition, int]] = {}
         self._heard: dict[str, int] = {}
@@ -81,7 +63,10 @@ class ClientChecks:
             self._commits(entry)
         if entry.payload["api"] != "ConsumerGroupHeartbeat":
             return
-        said = self._topics.named(listed(body.get("topicPartitions") or ()))
+        named = listed(body.get("topicPartitions") or ())
+        said = self._topics.named(named)
+        if who in self._outdated:
+            self._outdated[who].difference_update(self._topics.named(self._topics.present(named)))
         if who not in self.owned:
             self._own(who, set(said))
         for partition in said:
@@ -92,6 +77,7 @@ class ClientChecks:
             self._own(who, self.owned[who] - self._raised.pop(who, set()))
             self._thrown_out.discard(who)
             self._unbegun.pop(who, None)
+            self._outdated.pop(who, None)
         if who in self._unbegun:
             self._heard[who] = body["memberEpoch"]
 
@@ -101,12 +87,17 @@ class ClientChecks:
             if body.get("errorCode", 0) not in NOTHING_DECIDED:
                 self._thrown_out.add(who)
             if body.get("assignment") is not None:
-                self._told[who] = set(self._topics.named(listed(body["assignment"]["topicPartitions"])))
+                told = self._told[who] = listed(body["assignment"]["topicPartitions"]).keys()
+                if gone := told - self._topics.present(told):
+                    self._outdated.setdefault(who, set()).update(self._topics.named(gone))
         elif asked is not None and entry.payload["api"] == "OffsetCommit":
             self._committed(entry, asked)
 
     def topics_told(self, told: Mapping[str, Any]) -> None:
-        """Callbacks name topics: who has a part of one that was deleted has none of the next one of that name."""
+        """Callbacks name topics: who has a part of one that was deleted has none of the next one of that name.
+
+        Nor who was told of such a part and has not begun with it: it may, once, until it names a part of the next one.
+        """
         gone = {
             name
             for name, topic in told.items()
@@ -116,6 +107,9 @@ class ClientChecks:
         for partition, owners in self._owners.items() if gone else ():
             if partition[0] in gone:
                 self._misunderstood |= {(who, partition) for who in owners}
+        for who, told in self._told.items() if gone else ():
+            if old := {partition for partition in self._topics.named(told) if partition[0] in gone}:
+                self._outdated.setdefault(who, set()).update(old)
 
     def left(self, who: str) -> None:
         """It said that it leaves, whether or not anybody hears it."""
@@ -172,7 +166,7 @@ class ClientChecks:
             return
         if asked.body.get("topicPartitions") is None:
             return
-        told = self._told.get(who, rules.NONE)
+        told = set(self._topics.named(self._told.get(who, ())))
         for partition in self._topics.named(before - after):
             if partition in told and partition not in self.owned.get(who, rules.NONE):
                 self._unbegun.setdefault(who, {})[partition] = new.epoch
@@ -232,7 +226,10 @@ class ClientChecks:
             # Else a loss was decided before this, which still names what was owned then.
             self._revoked.pop(who, None)
         unheard = self._not_heard_of(who)
-        self._misunderstood |= {(who, partition) for partition in partitions & unheard}
+        outdated = partitions & self._outdated.get(who, rules.NONE)
+        if outdated:
+            self._outdated[who] -= outdated
+        self._misunderstood |= {(who, partition) for partition in (partitions & unheard) | outdated}
         self._has_others(entry, partitions)
         member = self._known(who)
         if member is not None:
@@ -285,18 +282,10 @@ class ClientChecks:
                 for partition in which
                 if not {(who, partition), (other, partition)} & self._misunderstood
             ]
+            # Allowed where one of them was removed, or misunderstood: it has not learned of it yet.
             if theirs is not None and own is not None and taken:
                 proof = (theirs.wrote, own.wrote, entry.sequence)
                 self._wrong(rules.begins_with_anothers(who, other, set(taken)), proof, other, who)
-                continue
-            is_others = theirs is None or any(
-                (other, partition) in self._misunderstood for partition in which
-            )
-            zombie = other if is_others else who
-            if zombie not in self._open_windows and len(self.windows) < WINDOWS_MAX:
-                self._open_windows[zombie] = len(self.windows)
-                window = ZombieWindow(member=zombie, partitions=len(which), from_ms=entry.at_ms)
-                self.windows.append(window)
 
     def _known(self, who: str) -> Member | None:
         """The member, unless the group has removed it or it is away."""
@@ -314,11 +303,6 @@ class ClientChecks:
         for partition in new - old:
             self._owners.setdefault(partition, {})[who] = None
         self.owned[who] = new
-
-    def end_window(self, who: str, at_ms: int) -> None:
-        """A removed client has given up what it had, or is gone."""
-        if not self.owned.get(who) and (at := self._open_windows.pop(who, None)) is not None:
-            self.windows[at] = replace(self.windows[at], until_ms=at_ms)
 
     def _compare(self, who: str) -> None:
         """Keeps account of whose client owns something else than is assigned, and since when."""
