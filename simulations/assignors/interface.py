@@ -20,6 +20,10 @@ Assignment = dict[str, Owned]
 """Member id → topic → partitions. Topics are whatever keys the spec used; Kafka's coordinator uses topic ids."""
 
 
+Change = tuple[str, int, bool]
+"""Topic, partition, and whether it was gained (or lost)."""
+
+
 class AssignorError(Exception):
     """The input cannot be assigned: Kafka throws. ``fault`` names the fault of Kafka's own, if it is one."""
 
@@ -108,12 +112,15 @@ class GroupAssignment:
     """An assignor's answer. A member that is left out has nothing.
 
     ``intended`` is the plan of ``cooperative-sticky`` before partitions in transfer are withheld; ``faults`` the
-    names of those faults of Kafka's own that this answer shows (``simulations.assignors.faults``).
+    names of those faults of Kafka's own that this answer shows (``simulations.assignors.faults``). ``changes`` tells
+    of each member among whom ``uniform`` moved something that was given before how it came to what it has, as a hash
+    table's order depends on that.
     """
 
     members: Assignment
     intended: Assignment | None = None
     faults: tuple[str, ...] = ()
+    changes: Mapping[str, Sequence[Change]] = field(default_factory=dict)
 
 
 class Assignor(Protocol):

@@ -12,6 +12,8 @@ from dataclasses import replace
 from groups.history.consumer_state import ConsumerGroup, ConsumerMember
 from simulations.assignors import SERVER_ASSIGNORS, Assignment, GroupSpec, MemberSpec, Topic
 from simulations.assignors.broker_order import in_memory_target, signed_halves, topics_as_walked
+from simulations.assignors.interface import Change
+from simulations.assignors.interface import Owned as Assigned
 from simulations.assignors.java_orders import (
     LEAST_SLOTS,
     HashOrder,
@@ -84,12 +86,17 @@ def compute_target(
     )
     if assignor_name == SCRIPTED and scripted is not None:
         answer = scripted.assign(epoch, {name: topic.topic_id for name, topic in image.topics.items()})
+        changes: Mapping[str, Sequence[Change]] = {}
     else:
         if homogeneous and assignor_name == "range":
             spec = _as_the_first(spec)
-        answer = SERVER_ASSIGNORS[assignor_name].assign(spec).members
+        made = SERVER_ASSIGNORS[assignor_name].assign(spec)
+        answer, changes = made.members, made.changes
     ordered: dict[str, Partitions] = {}
     for member_id, member in members.items():
+        if assignor_name == "uniform" and member_id in changes:
+            ordered[member_id] = _changed_order(answer[member_id], changes[member_id], spec, member_id)
+            continue
         # Names that do not exist count where a table is made for the topics of one member.
         told = len(spec.members[member_id].topics) if homogeneous else len(group.subscribed_topics(member))
         ordered[member_id] = _ordered(assignor_name, spec, member_id, answer, told, homogeneous=homogeneous)
@@ -195,6 +202,34 @@ def _uniform_order(
             if topic_id not in partitions:
                 partitions[topic_id] = _new_partition_set(spec, topic_id, homogeneous=homogeneous)
             partitions[topic_id].put(number)
+    return {topic_id: tuple(partitions[topic_id]) for topic_id in topics}
+
+
+def _changed_order(
+    assigned: Assigned, changes: Sequence[Change], spec: GroupSpec, member_id: str
+) -> dict[str, tuple[int, ...]]:
+    """As ``_uniform_order``, of a member that gained before it lost: a table does not shrink again."""
+    member = spec.members[member_id]
+    if same_partitions(member.owned, assigned):
+        return {topic_id: tuple(numbers) for topic_id, numbers in member.owned.items() if numbers}
+    topics = HashOrder.with_capacity(uuid_hash, len(member.owned), member.owned)
+    partitions: dict[str, HashOrder[int]] = {}
+    for topic_id, numbers in member.owned.items():
+        if numbers and topic_id in member.topics:
+            partitions[topic_id] = HashOrder.set_copy(int_hash, numbers)
+        else:
+            topics.remove(topic_id)
+    for topic_id, partition, gained in changes:
+        if gained:
+            topics.compute(topic_id)
+            if topic_id not in partitions:
+                partitions[topic_id] = _new_partition_set(spec, topic_id, homogeneous=False)
+            partitions[topic_id].put(partition)
+            continue
+        partitions[topic_id].remove(partition)
+        if not len(partitions[topic_id]):
+            topics.remove(topic_id)
+            del partitions[topic_id]
     return {topic_id: tuple(partitions[topic_id]) for topic_id in topics}
 
 

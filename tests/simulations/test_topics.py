@@ -122,3 +122,20 @@ def test_what_is_left_after_a_topic_is_deleted_stands_in_the_table_that_was_made
     broker.heartbeat("A", 2)
     (target,) = [record["value"] for record in broker.last.records if record["type"] == 7]
     assert [topic["topicId"] for topic in target["topicPartitions"]] == [first, kept, last]
+
+
+def test_who_gains_topics_before_it_loses_its_own_has_them_in_the_table_that_grew_for_all() -> None:
+    """As a broker wrote it: the balance takes ``a`` away from B only after B was given ``b`` and ``c``."""
+    lost, one, two = "KfTmmzZ0SZaAyXtEqXHdSg", "oss6QOfyRCOsXBokiob1wQ", "nBKazo8yRWy6eFtTTeeuqA"
+    broker = Broker(assignment_interval_ms=0)
+    for name, topic_id, partitions in (("a", lost, 5), ("b", one, 1), ("c", two, 2)):
+        broker.create(name, topic_id, partitions)
+    for member in ("E", "C2", "B", "A"):
+        broker.join(member, "a")
+    assert {member: len(target[lost]) for member, target in broker.group.target.items()}["B"] == 1
+    broker.heartbeat("B", broker.member("B").epoch, subscribed_topic_names=("a", "b", "c"))
+    told = {
+        r["key"]["memberId"]: r["value"]["topicPartitions"] for r in broker.last.records if r["type"] == 7
+    }
+    assert [topic["topicId"] for topic in told["B"]] == [one, two]
+    assert list(in_memory_target(broker.group.target["B"])) == [one, two]

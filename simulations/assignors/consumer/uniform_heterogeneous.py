@@ -19,7 +19,7 @@ from typing import Final
 
 from simulations.assignors.explanation import Explanation, explain_drop, listed
 from simulations.assignors.faults import BEYOND_COUNT, TARGET_OVERLAPS
-from simulations.assignors.interface import AssignorError, GroupAssignment, GroupSpec, Owned
+from simulations.assignors.interface import AssignorError, Change, GroupAssignment, GroupSpec, Owned
 from simulations.assignors.sharing import subscribers_of
 
 MOST_ROUNDS: Final = 16
@@ -35,7 +35,8 @@ def assign_heterogeneous(spec: GroupSpec, explain: Explanation | None = None) ->
     builder.assign()
     builder.balance()
     members: dict[str, Owned] = dict(zip(builder.member_ids, builder.held, strict=True))
-    return GroupAssignment(members=members, faults=(TARGET_OVERLAPS,) if builder.gave_twice() else ())
+    faults = (TARGET_OVERLAPS,) if builder.gave_twice() else ()
+    return GroupAssignment(members=members, faults=faults, changes=builder.changes())
 
 
 class _Builder:
@@ -66,6 +67,8 @@ class _Builder:
         # Lists that members had are passed on as they are; one that grows or shrinks is made anew.
         self.held: list[dict[str, Sequence[int]]] = []
         self.overlaps = False
+        # What was given and moved, in order: a topic, its partitions, who takes each, and from whom.
+        self.steps: list[tuple[str, Sequence[int], Sequence[int], Sequence[int] | None]] = []
         # Most gains are of one partition: these are shared, and no work for the garbage collector.
         self.singles = [range(p, p + 1) for p in range(max(self.counts.values(), default=0))]
 
@@ -120,6 +123,7 @@ class _Builder:
                     of_topic[partition] = taker
             for taker in takers:
                 sizes[taker] += 1
+            self.steps.append((topic, free, takers, None))
             self._gain(topic, free, takers)
             if self.explain is not None:
                 self._say_given(topic, free, takers)
@@ -158,6 +162,23 @@ class _Builder:
                 if moves or last_moved == -1:
                     last_moved = index
 
+    def changes(self) -> dict[str, list[Change]]:
+        """Of the members between whom something was moved, all that they gained and lost after ``revoke``."""
+        between = {
+            member
+            for _, _, takers, givers in self.steps
+            if givers is not None
+            for member in (*takers, *givers)
+        }
+        changes: dict[int, list[Change]] = {member: [] for member in between}
+        for topic, partitions, takers, givers in self.steps if between else ():
+            for at, partition in enumerate(partitions):
+                if takers[at] in between:
+                    changes[takers[at]].append((topic, partition, True))
+                if givers is not None:
+                    changes[givers[at]].append((topic, partition, False))
+        return {self.member_ids[member]: told for member, told in changes.items()}
+
     def gave_twice(self) -> bool:
         """Whether more was given than there is."""
         given = (
@@ -177,7 +198,9 @@ class _Builder:
                 self.held[member][topic] = left
             else:
                 del self.held[member][topic]
-        self._gain(topic, [partition for partition, _, _ in moves], [least for _, _, least in moves])
+        moved, takers = [partition for partition, _, _ in moves], [least for _, _, least in moves]
+        self.steps.append((topic, moved, takers, [most for _, most, _ in moves]))
+        self._gain(topic, moved, takers)
         if self.explain is not None:
             for partition, most, least in moves:
                 giver, taker = self.member_ids[most], self.member_ids[least]
