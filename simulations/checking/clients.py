@@ -107,8 +107,8 @@ class ClientChecks:
         for partition, owners in self._owners.items() if gone else ():
             if partition[0] in gone:
                 self._misunderstood |= {(who, partition) for who in owners}
-        for who, told in self._told.items() if gone else ():
-            if old := {partition for partition in self._topics.named(told) if partition[0] in gone}:
+        for who, theirs in self._told.items() if gone else ():
+            if old := {partition for partition in self._topics.named(theirs) if partition[0] in gone}:
                 self._outdated.setdefault(who, set()).update(old)
 
     def left(self, who: str) -> None:

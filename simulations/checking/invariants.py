@@ -184,7 +184,7 @@ _ALL: Final = (
         number="G.2 #20",
         says="No two clients may process the same partition.",
         source="KIP-848, Consumer",
-        apart="A client that the group has removed, or misunderstood (the next row), processes until it learns so; the time is measured, and no violation. So does one that has a part of a deleted topic, of whose name there is another by then.",
+        apart="A client that the group has removed, or misunderstood (the next row), processes until it learns so; the time is measured, and no violation. So does one that has a part of a deleted topic, of whose name there is another by then, or was told of such a part and begins with it before it has named one of the other: callbacks tell names.",
     ),
     Invariant(
         name="owned_is_held",

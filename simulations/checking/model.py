@@ -92,5 +92,9 @@ class Topics:
         """The topics that a member subscribes to, by name or by its expression."""
         return member.names | self.matched.get(member.regex, frozenset())
 
+    def present(self, held: Iterable[Held]) -> set[Held]:
+        """Those of topics that there are, and not of one that was deleted."""
+        return {each for each in held if self.ids.get(self.names.get(each[0], "")) == each[0]}
+
     def named(self, held: Iterable[Held]) -> list[tuple[str, int]]:
         return [(self.names.get(topic_id, topic_id), number) for topic_id, number in held]

@@ -349,6 +349,52 @@ def test_what_a_heartbeat_could_not_say_counts_from_when_it_came_however_long_it
     assert "owned_is_held" not in told
 
 
+NEXT_FOO = "bLledStpRu6ixDUvA4jVgA"
+
+
+def next_foo(*numbers: int) -> list[Record]:
+    return [{"topicId": NEXT_FOO, "partitions": list(numbers), "assignmentEpochs": [4] * len(numbers)}]
+
+
+def made_anew(*, names_it: bool) -> Log:
+    """B was told of foo-0 and has not begun with it as foo is made anew, and A has foo-0 of the next one."""
+    log = group()
+    for phase in ("start", "end"):
+        log.callback("A", "on_partitions_revoked", phase, [0, 1])
+    log.write(
+        epoch(3), target("B", 0), target("A", 1), target_epoch(3), current("A", 3, previous=2), cause=10
+    )
+    asked = log.heartbeat("B", 2, [])
+    log.write(current("B", 3, [0], previous=2, since=3), cause=asked)
+    log.answer(asked, "B", 3, [0])
+    log.topics(foo=None)
+    log.topics(foo={"id": NEXT_FOO, "partitions": 2})
+    moved = current("A", 4, previous=3)
+    moved["value"]["assignedPartitions"] = next_foo(0)
+    log.write(moved, cause=log.heartbeat("A", 3, []))
+    log.callback("A", "on_partitions_assigned", "start", [0])
+    if names_it:
+        request = log.heartbeat("B", 3)
+        entry = log.entries[request - 1]
+        body = {**entry.payload["body"], "topicPartitions": next_foo(0)}
+        log.entries[request - 1] = replace(entry, payload={**entry.payload, "body": body})
+    log.callback("B", "on_partitions_assigned", "start", [0])
+    return log
+
+
+@pytest.mark.parametrize("names_it", [False, True])
+def test_who_was_told_of_a_topic_that_was_made_anew_may_begin_with_it_until_it_names_the_next_one(
+    names_it: bool,
+) -> None:
+    log = made_anew(names_it=names_it)
+    told = {violation.invariant for violation in shown(log) if violation.sequences[-1] == log.last}
+    assert ("one_processor" in told) is names_it
+    for phase in ("start", "end"):
+        log.callback("B", "on_partitions_revoked", phase, [0])
+    log.callback("B", "on_partitions_assigned", "start", [0])
+    assert "one_processor" in {violation.invariant for violation in shown(log)}, "once, and not again"
+
+
 def broken_by_a_static(*records: Record, by: str = "A", epoch_said: int = -2, owned: Held = ()) -> set[str]:
     """What is told where A, with an instance, holds foo-0 and foo-1 at epoch 2 and a heartbeat writes these records."""
     log = group()
