@@ -34,8 +34,8 @@ def at_start() -> None:
     """What must be put right when a server process starts, before its first sweep."""
     if not settings.REDIS_URL:
         storage.forget_queue()
-        imports.forget_queue()
-        sweep_runs.forget_queue()
+        imports.leases.forget_queue()
+        sweep_runs.leases.forget_queue()
 
 
 def sweep() -> None:

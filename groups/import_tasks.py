@@ -9,6 +9,7 @@ from celery import shared_task
 from django.utils import timezone
 
 from groups import imports
+from groups.leases import end_of_wait
 from groups.models import Import
 from groups.spark_ready import missing_packages
 
@@ -46,7 +47,7 @@ def wait(import_id: str) -> None:
     stage = "Getting Spark ready"
     Import.objects.filter(pk=import_id, status=Import.Status.WAITING).update(
         progress={"stage": stage, "stages": []},
-        lease_until=timezone.now() + timedelta(seconds=imports.QUEUED_S),
+        lease_until=end_of_wait(),
     )
     imports.say(import_id, {"type": "progress", "stage": stage, "stages": [], "timelines": 0})
 
@@ -64,8 +65,4 @@ def fail(import_id: str, missing: list[str]) -> None:
 
 def take_up_lost() -> None:
     """Queue lost waiting imports again, and tell lost running ones as failed."""
-    for import_id in imports.lost():
-        if imports.requeue(import_id):
-            run_import.delay(import_id)
-        else:
-            imports.interrupt(import_id)
+    imports.leases.take_up_lost(run_import.delay, imports.interrupt)

@@ -1,8 +1,7 @@
 """Imports: a row that says what is to be read, a child process that reads it, timelines that are stored.
 
-The rules are those of timelines (``groups.storage.writing``): an import is taken by one conditional update, so that
-a task delivered twice finds it taken; whoever has it renews its lease; one that is not heard of is told as failed,
-and what it had stored is kept. An import that waits for Spark's packages keeps its place in the queue.
+Whoever reads an import holds it by a lease (``groups.leases``); one that is not heard of is told as failed, and what it
+had stored is kept. An import that waits for Spark's packages keeps its place in the queue.
 
 Importing the same files again makes new timelines, since links carry sequences and those of the first import must
 stay what they are; each new one says which earlier timeline it equals (``same_as``).
@@ -14,7 +13,6 @@ import shutil
 import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -27,18 +25,12 @@ from groups import storage
 from groups.announce import announce, import_group
 from groups.children import ChildFailed, ParentStops, run_child
 from groups.imported import Received
+from groups.leases import Leases, Watch, end_of_lease, end_of_wait
 from groups.models import TITLE_LENGTH_MOST, Import, Timeline
 
 JOB = "groups.pipeline.job"
 
-LEASE_S = 30
-"""An import that was not heard of for so long is taken for dead."""
-
-QUEUED_S = 600
-"""One that no worker took for so long is queued again."""
-
-LOOK_EVERY_S = 1.0
-"""How often a running import looks whether it was cancelled, and renews its lease."""
+leases = Leases(Import)
 
 ANNOUNCE_EVERY_S = 0.25
 """Counts are replaced at most four times a second; a stage that begins is told at once."""
@@ -76,7 +68,7 @@ def create(
         master=master,
         options={"group": group, "topics": dict(topics or {}), "folder": folder},
         progress={"stage": "Waiting for its turn"},
-        lease_until=timezone.now() + timedelta(seconds=QUEUED_S),
+        lease_until=end_of_wait(),
     )
 
 
@@ -98,9 +90,7 @@ def say(import_id: str, message: Mapping[str, Any]) -> None:
 
 def perform(import_id: str, *, tell: Callable[[Mapping[str, Any]], None] = lambda message: None) -> Import:
     """Reads a waiting import to its end. ``tell`` hears each progress message. Does nothing if it is taken."""
-    taken = Import.objects.filter(pk=import_id, status=Import.Status.WAITING).update(
-        status=Import.Status.RUNNING, lease_until=_lease_end()
-    )
+    taken = leases.take(import_id)
     found = get(import_id)
     if not taken:
         return found
@@ -135,26 +125,16 @@ def _receive(
         "group": found.options.get("group"),
         "topics": found.options.get("topics") or {},
     }
-    looked_s = time.monotonic()
-    ended = stopped = False
-
-    def cancelled() -> bool:
-        nonlocal looked_s, stopped
-        if ended or time.monotonic() - looked_s < LOOK_EVERY_S:
-            return False
-        looked_s = time.monotonic()
-        stopped = not renew(found.id)
-        return stopped
-
+    watch = Watch(lambda: renew(found.id))
     told_s = 0.0
-    for message in run_child(JOB, question=question, cancelled=cancelled):
+    for message in run_child(JOB, question=question, cancelled=watch):
         if message["type"] == "error":
-            ended = True
+            watch.ended = True
             yield Import.Status.FAILED, str(message["message"])
             continue
         received.take(message)
         if message["type"] == "done":
-            ended = True
+            watch.ended = True
             yield Import.Status.COMPLETE, ""
             continue
         begins = message["type"] != "batch" and received.stage_began
@@ -162,7 +142,7 @@ def _receive(
             told_s = time.monotonic()
             save_progress(found.id, received)
             tell(received.progress)
-    if stopped:
+    if watch.stopped:
         yield Import.Status.CANCELLED, ""
 
 
@@ -177,7 +157,7 @@ def save_progress(import_id: str, received: Received) -> None:
 def renew(import_id: str) -> bool:
     """Keep the lease of a running import; false if it was cancelled or deleted."""
     held = Import.objects.filter(pk=import_id, status=Import.Status.RUNNING)
-    return bool(held.update(lease_until=_lease_end()))
+    return bool(held.update(lease_until=end_of_lease()))
 
 
 def finish(import_id: str, status: Import.Status, problem: str, received: Received) -> Import:
@@ -249,41 +229,11 @@ def remove_upload(import_id: str) -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def lost() -> list[str]:
-    """Ids of imports that nobody was heard of: to be queued again if they wait, else told as failed."""
-    return list(
-        Import.objects.filter(
-            status__in=(Import.Status.WAITING, Import.Status.RUNNING), lease_until__lt=timezone.now()
-        ).values_list("id", flat=True)
-    )
-
-
-def forget_queue() -> int:
-    """Call every waiting import lost: a queue in memory is empty when its process starts."""
-    return Import.objects.filter(status=Import.Status.WAITING).update(lease_until=timezone.now())
-
-
-def requeue(import_id: str) -> bool:
-    """Take a lost waiting import for the queue; false if another process did so."""
-    return bool(
-        Import.objects.filter(
-            pk=import_id, status=Import.Status.WAITING, lease_until__lt=timezone.now()
-        ).update(lease_until=timezone.now() + timedelta(seconds=QUEUED_S))
-    )
-
-
 def interrupt(import_id: str) -> None:
     """Tell a lost running import as failed; its finished timelines stay."""
     problem = (
         "What ran it was cut short. All that is shown was stored whole; import the files again for the rest."
     )
-    ended = Import.objects.filter(
-        pk=import_id, status=Import.Status.RUNNING, lease_until__lt=timezone.now()
-    ).update(status=Import.Status.FAILED, problem=problem, finished=timezone.now(), lease_until=None)
-    if ended:
+    if leases.interrupt(import_id, Import.Status.FAILED, problem):
         remove_upload(import_id)
         say(import_id, {"type": "status", "status": Import.Status.FAILED, "problem": problem})
-
-
-def _lease_end() -> Any:
-    return timezone.now() + timedelta(seconds=LEASE_S)

@@ -1,15 +1,13 @@
 """Sweeps as they are stored: a row that says what is asked, a child process that answers, blocks of answers.
 
-The rules are those of imports (``groups.imports``): a sweep is taken by one conditional update, so that a task
-delivered twice finds it taken; whoever has it renews its lease; one that is not heard of is told as interrupted. What is
-stored stays, and a sweep that did not come to its end can go on from there.
+Whoever runs a sweep holds it by a lease (``groups.leases``); one that is not heard of is told as interrupted. What is stored
+stays, and a sweep that did not come to its end can go on from there.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import timedelta
 from typing import Any, Final
 
 import orjson
@@ -20,6 +18,7 @@ from django.utils import timezone
 from groups import storage
 from groups.announce import announce, sweep_group
 from groups.children import ChildFailed, ParentStops, run_child
+from groups.leases import Leases, Watch, end_of_lease, end_of_wait
 from groups.models import TITLE_LENGTH_MOST
 from simulations.models import Answered, Sweep
 from simulations.sweeps.answering import Row
@@ -31,14 +30,7 @@ JOB: Final = "simulations.sweeps.job"
 ENGINE: Final = ("simulations/assignors", "simulations/laboratory", "simulations/sweeps")
 """What decides the numbers of a case."""
 
-LEASE_S: Final = 30
-"""A sweep that was not heard of for so long is taken for dead."""
-
-QUEUED_S: Final = 600
-"""One that no worker took for so long is queued again."""
-
-LOOK_EVERY_S: Final = 1.0
-"""How often a running sweep looks whether it was cancelled, and renews its lease."""
+leases = Leases(Sweep)
 
 Status = Sweep.Status
 OPEN: Final = (Status.WAITING, Status.RUNNING)
@@ -73,7 +65,7 @@ def create(axes: Axes, *, title: str = "", master: str = "") -> Sweep:
         master=master,
         stage="Waiting for its turn",
         engine=engine_digest(ENGINE),
-        lease_until=timezone.now() + timedelta(seconds=QUEUED_S),
+        lease_until=end_of_wait(),
     )
 
 
@@ -116,9 +108,7 @@ def perform(
     sweep_id: str, *, tell: Callable[[Sweep, Sequence[Mapping[str, Any]]], None] = lambda sweep, blocks: None
 ) -> Sweep:
     """Runs a waiting sweep to its end. ``tell`` hears what was stored. Does nothing if it is taken."""
-    taken = Sweep.objects.filter(pk=sweep_id, status=Status.WAITING).update(
-        status=Status.RUNNING, attempts=F("attempts") + 1, lease_until=_lease_end()
-    )
+    taken = leases.take(sweep_id, attempts=F("attempts") + 1)
     sweep = get(sweep_id)
     if not taken:
         return sweep
@@ -143,24 +133,15 @@ def _receive(
     """Runs the child to its end; yields what the sweep has come to, once that is known."""
     skip = list(sweep.answered.values_list("cell", "first"))
     question = {"axes": sweep.axes, "skip": skip, "master": sweep.master or None}
-    looked_s = begun_s = time.monotonic()
-    ended = stopped = False
-
-    def cancelled() -> bool:
-        nonlocal looked_s, stopped
-        if ended or time.monotonic() - looked_s < LOOK_EVERY_S:
-            return False
-        looked_s = time.monotonic()
-        stopped = not renew(sweep)
-        return stopped
-
-    for message in run_child(JOB, question=question, cancelled=cancelled):
+    begun_s = time.monotonic()
+    watch = Watch(lambda: renew(sweep))
+    for message in run_child(JOB, question=question, cancelled=watch):
         match message["type"]:
             case "error":
-                ended = True
+                watch.ended = True
                 yield Status.FAILED, str(message["message"])
             case "done":
-                ended = True
+                watch.ended = True
                 yield Status.COMPLETE, ""
             case "stage" | "began":
                 sweep.stage = str(message.get("stage") or "Answering")
@@ -172,7 +153,7 @@ def _receive(
                 begun_s = time.monotonic()
                 store(sweep, message["blocks"])
                 tell(sweep, message["blocks"])
-    if stopped:
+    if watch.stopped:
         yield Status.CANCELLED, ""
 
 
@@ -201,7 +182,7 @@ def _save_running(sweep: Sweep, *fields: str) -> None:
 
 def renew(sweep: Sweep) -> bool:
     """Keep the lease of a running sweep; false if it was cancelled, deleted, or taken up by somebody else."""
-    return bool(_held(sweep).update(lease_until=_lease_end()))
+    return bool(_held(sweep).update(lease_until=end_of_lease()))
 
 
 def finish(sweep: Sweep, status: Sweep.Status, problem: str) -> Sweep:
@@ -239,7 +220,7 @@ def take_up_again(sweep_id: str) -> Sweep:
         stage="Waiting for its turn",
         problem="",
         finished=None,
-        lease_until=timezone.now() + timedelta(seconds=QUEUED_S),
+        lease_until=end_of_wait(),
     )
     sweep = get(sweep_id)
     say(sweep)
@@ -253,44 +234,12 @@ def delete(sweep_id: str) -> None:
         sweep.delete()
 
 
-def lost() -> list[str]:
-    """Ids of sweeps that nobody was heard of: to be queued again if they wait, else told as interrupted."""
-    return list(
-        Sweep.objects.filter(status__in=OPEN, lease_until__lt=timezone.now()).values_list("id", flat=True)
-    )
-
-
-def forget_queue() -> int:
-    """Call every waiting sweep lost: a queue in memory is empty when its process starts."""
-    return Sweep.objects.filter(status=Status.WAITING).update(lease_until=timezone.now())
-
-
-def requeue(sweep_id: str) -> bool:
-    """Take a lost waiting sweep for the queue; false if another process did so."""
-    return bool(
-        Sweep.objects.filter(pk=sweep_id, status=Status.WAITING, lease_until__lt=timezone.now()).update(
-            lease_until=timezone.now() + timedelta(seconds=QUEUED_S)
-        )
-    )
-
-
 def interrupt(sweep_id: str) -> None:
     """Tell a lost running sweep as interrupted; its answers stay."""
-    ended = Sweep.objects.filter(pk=sweep_id, status=Status.RUNNING, lease_until__lt=timezone.now()).update(
-        status=Status.INTERRUPTED,
-        problem="What ran it was cut short.",
-        stage="",
-        finished=timezone.now(),
-        lease_until=None,
-    )
-    if ended:
+    if leases.interrupt(sweep_id, Status.INTERRUPTED, "What ran it was cut short.", stage=""):
         say(get(sweep_id))
 
 
 def _held(sweep: Sweep) -> QuerySet[Sweep]:
     """The row of a running sweep, as long as this attempt is the last one."""
     return Sweep.objects.filter(pk=sweep.id, status=Status.RUNNING, attempts=sweep.attempts)
-
-
-def _lease_end() -> Any:
-    return timezone.now() + timedelta(seconds=LEASE_S)

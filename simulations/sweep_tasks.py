@@ -9,6 +9,7 @@ from celery import shared_task
 from django.utils import timezone
 
 from groups.import_tasks import SPARK_POLL_S, SPARK_WAIT_MOST_S
+from groups.leases import end_of_wait
 from groups.spark_ready import missing_packages
 from simulations import sweep_runs
 from simulations.models import Sweep
@@ -40,7 +41,7 @@ def run_sweep(sweep_id: str) -> None:
     else:
         waiting.update(
             stage="Getting Spark ready",
-            lease_until=timezone.now() + timedelta(seconds=sweep_runs.QUEUED_S),
+            lease_until=end_of_wait(),
         )
         # The worker is free meanwhile: the task comes back instead of sleeping.
         run_sweep.apply_async((sweep_id,), countdown=SPARK_POLL_S)
@@ -49,8 +50,4 @@ def run_sweep(sweep_id: str) -> None:
 
 def take_up_lost() -> None:
     """Queue lost waiting sweeps again, and tell lost running ones as interrupted."""
-    for sweep_id in sweep_runs.lost():
-        if sweep_runs.requeue(sweep_id):
-            run_sweep.delay(sweep_id)
-        else:
-            sweep_runs.interrupt(sweep_id)
+    sweep_runs.leases.take_up_lost(run_sweep.delay, sweep_runs.interrupt)

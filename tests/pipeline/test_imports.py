@@ -175,13 +175,13 @@ def test_lost_imports_are_queued_again_or_told_as_failed(queued: list[Any]) -> N
 
     assert queued == [waiting.id]
     assert imports.get(running.id).status == "failed"
-    assert imports.lost() == []
+    assert imports.leases.lost() == []
 
 
 def test_a_new_servers_waiting_imports_are_queued_again(queued: list[Any]) -> None:
     found = create()
 
-    imports.forget_queue()
+    imports.leases.forget_queue()
     import_tasks.take_up_lost()
 
     assert queued == [found.id]

@@ -1,0 +1,103 @@
+"""Work that waits in a queue for whoever takes it, and is then held by a lease: what imports and sweeps have in common.
+
+A row is taken by one conditional update, so that a task delivered twice finds it taken. Whoever has it renews its
+lease; one that is not heard of is lost: queued again if it waited, told as cut short if it was under way. Timelines
+have leases with an owner's name, since entries have one writer (``groups.storage.writing``).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from django.db.models import Model, QuerySet
+from django.utils import timezone
+
+WAITING: Final = "waiting"
+RUNNING: Final = "running"
+
+LEASE_S: Final = 30
+"""Work that was not heard of for so long is taken for dead."""
+
+QUEUED_S: Final = 600
+"""Work that no worker took for so long is queued again."""
+
+LOOK_EVERY_S: Final = 1.0
+"""How often whoever works looks whether it was cancelled, and renews its lease."""
+
+
+def end_of_lease() -> datetime:
+    """Until when one holds who begins or renews now."""
+    return timezone.now() + timedelta(seconds=LEASE_S)
+
+
+def end_of_wait() -> datetime:
+    """Until when what is queued now may wait for a worker."""
+    return timezone.now() + timedelta(seconds=QUEUED_S)
+
+
+@dataclass(frozen=True, slots=True)
+class Leases:
+    """The rows of a model with ``status`` (``waiting``, ``running``, or ended) and ``lease_until``."""
+
+    model: type[Model]
+
+    def _rows(self, **facts: Any) -> QuerySet[Any]:
+        return self.model._default_manager.filter(**facts)
+
+    def take(self, pk: str, **facts: Any) -> bool:
+        """Begin a row that waits, with these facts; false if it is taken, or has ended."""
+        taken = self._rows(pk=pk, status=WAITING).update(status=RUNNING, lease_until=end_of_lease(), **facts)
+        return bool(taken)
+
+    def lost(self) -> list[str]:
+        """Ids of rows that nobody was heard of."""
+        open_rows = self._rows(status__in=(WAITING, RUNNING), lease_until__lt=timezone.now())
+        return list(open_rows.values_list("pk", flat=True))
+
+    def forget_queue(self) -> int:
+        """Call every waiting row lost: a queue in memory is empty when its process starts."""
+        return self._rows(status=WAITING).update(lease_until=timezone.now())
+
+    def requeue(self, pk: str) -> bool:
+        """Take a lost waiting row for the queue; false if another process did so."""
+        lost = self._rows(pk=pk, status=WAITING, lease_until__lt=timezone.now())
+        return bool(lost.update(lease_until=end_of_wait()))
+
+    def interrupt(self, pk: str, status: str, problem: str, **facts: Any) -> bool:
+        """End a lost running row; false if it is not lost."""
+        lost = self._rows(pk=pk, status=RUNNING, lease_until__lt=timezone.now())
+        ended = lost.update(
+            status=status, problem=problem, finished=timezone.now(), lease_until=None, **facts
+        )
+        return bool(ended)
+
+    def take_up_lost(self, queue: Callable[[str], object], interrupt: Callable[[str], object]) -> None:
+        """Queue lost waiting rows again, and have lost running ones told."""
+        for pk in self.lost():
+            if self.requeue(pk):
+                queue(pk)
+            else:
+                interrupt(pk)
+
+
+@dataclass(slots=True)
+class Watch:
+    """Asked often whether to stop, it looks seldom: by ``renew``, which is false where the lease is gone."""
+
+    renew: Callable[[], bool]
+    ended: bool = False
+    """The work is done, so that nobody may stop it any more."""
+
+    stopped: bool = False
+    looked_s: float = field(default_factory=time.monotonic)
+
+    def __call__(self) -> bool:
+        if self.ended or time.monotonic() - self.looked_s < LOOK_EVERY_S:
+            return False
+        self.looked_s = time.monotonic()
+        self.stopped = not self.renew()
+        return self.stopped
