@@ -123,7 +123,8 @@ class _Builder:
                     of_topic[partition] = taker
             for taker in takers:
                 sizes[taker] += 1
-            self.steps.append((topic, free, takers, None))
+            # A copy: the owners of a topic that was all free are this very list, and are moved about later.
+            self.steps.append((topic, free, tuple(takers), None))
             self._gain(topic, free, takers)
             if self.explain is not None:
                 self._say_given(topic, free, takers)
