@@ -249,3 +249,17 @@ def test_range_sorts_members_by_utf16_units_as_java_does() -> None:
         "\ufffd": {"T1": [1]},
         "\U0001d306": {"T1": [0]},
     }
+
+
+def test_what_uniform_gave_and_moved_is_told_in_its_order_and_adds_up_to_what_a_member_has() -> None:
+    """``b`` is all free: it is given, and then moved, before anybody had it."""
+    topics = {name: Topic(partitions=count) for name, count in (("a", 2), ("b", 5), ("c", 5))}
+    members = {"W": MemberSpec(topics=("b", "c")), "X": MemberSpec(topics=("a", "b", "c"))}
+    answer = SERVER_ASSIGNORS["uniform"].assign(GroupSpec(members=members, topics=topics))
+    assert set(answer.changes) == {"W", "X"}
+    for member, changes in answer.changes.items():
+        held: set[tuple[str, int]] = set()
+        for topic, partition, gained in changes:
+            assert ((topic, partition) in held) is not gained
+            held ^= {(topic, partition)}
+        assert held == {(t, p) for t, numbers in answer.members[member].items() for p in numbers}
