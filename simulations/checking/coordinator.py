@@ -32,7 +32,7 @@ class GroupChecks(Group):
 
     def __init__(self, violations: Violations, topics: Topics, semantics: Semantics) -> None:
         super().__init__(1 if semantics is Semantics.KAFKA else 0)
-        self.targets = TargetChecks(violations, topics, self.epoch)
+        self.targets = TargetChecks(violations, topics, self.epoch, kafka=semantics is Semantics.KAFKA)
         self.last_asked: Asked | None = None
         self._kafka = semantics is Semantics.KAFKA
         self._violations = violations

@@ -57,7 +57,7 @@ _ALL: Final = (
         number="G.1 #6",
         says="The target assignment gives each partition of each subscribed topic to one member that subscribes to it, and no other.",
         source="KIP-848, Target Assignment",
-        apart="Asked when the assignment epoch is the group epoch; that it is whole only while the target is not older than the metadata. Not of a target with an error of a client-side assignor (`kip`), which may leave partitions to nobody. Nor of members whose expression nobody had resolved when the target was computed: `kafka` may take the group for one whose members subscribe alike then (Kafka's own fault; a real broker does it, too, and the case study `released-unresolved-regex` tells it).",
+        apart="Asked when the assignment epoch is the group epoch; that it is whole only while the target is not older than the metadata. Not of a target with an error of a client-side assignor (`kip`), which may leave partitions to nobody. Nor, in `kafka`, of members whose expression nobody had resolved when the target was computed: it may take the group for one whose members subscribe alike then (Kafka's own fault; a real broker does it, too, and the case study `released-unresolved-regex` tells it).",
     ),
     Invariant(
         name="target_replayed",
@@ -70,7 +70,7 @@ _ALL: Final = (
         number="G.1 #8",
         says="A STABLE member has nothing pending revocation; at the assignment epoch it has its target.",
         source="`CurrentAssignmentBuilder`",
-        apart="Its target is asked for only when the assignment epoch is the group epoch. Not of a member whose expression nobody had resolved when the target was computed: what it does not subscribe to is cut from its part. In `kip` a member is STABLE too while it was only told to give up.",
+        apart="Its target is asked for only when the assignment epoch is the group epoch. Not, in `kafka`, of a member whose expression nobody had resolved when the target was computed: what it does not subscribe to is cut from its part. In `kip` a member is STABLE too while it was only told to give up.",
     ),
     Invariant(
         name="unrevoked",

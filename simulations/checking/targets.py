@@ -18,7 +18,8 @@ NOTHING: frozenset[Held] = frozenset()
 class TargetChecks:
     """Each member's target, by id, and how many partitions of each topic are in somebody's."""
 
-    def __init__(self, violations: Violations, topics: Topics, epoch: int) -> None:
+    def __init__(self, violations: Violations, topics: Topics, epoch: int, *, kafka: bool) -> None:
+        self._kafka = kafka
         self.epoch = epoch
         self.wrote = 0
         self._violations = violations
@@ -166,11 +167,11 @@ class TargetChecks:
         self.is_reached(entry, name, members[name], self.epoch)
 
     def _is_resolved(self, member: Member) -> bool:
-        """What an expression matches is not known before it is resolved; the proposal has no record of it.
+        """What an expression matches is not known before it is resolved: the proposal does so as it computes.
 
         A resolution that finds nothing starts no new epoch: a target that is older is not its.
         """
-        if member.regex == "":
+        if member.regex == "" or not self._kafka:
             return True
         return member.regex in self._topics.matched and self._topics.resolved[member.regex] < self.wrote
 

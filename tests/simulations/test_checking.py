@@ -395,6 +395,17 @@ def test_who_was_told_of_a_topic_that_was_made_anew_may_begin_with_it_until_it_n
     assert "one_processor" in {violation.invariant for violation in shown(log)}, "once, and not again"
 
 
+@pytest.mark.parametrize(("semantics", "told"), [("kafka", False), ("kip", True)])
+def test_the_proposal_computes_no_target_with_an_expression_that_nobody_has_resolved(
+    semantics: str, told: bool
+) -> None:
+    log = group()
+    by_regex = subscribes("A")
+    by_regex["value"] |= {"subscribedTopicNames": [], "subscribedTopicRegex": "f.*"}
+    by_heartbeat(by_regex, epoch(3), target("A", 0, 1), target_epoch(3))(log)
+    assert ("whole_target" in {violation.invariant for violation in shown(log, semantics)}) is told
+
+
 def broken_by_a_static(*records: Record, by: str = "A", epoch_said: int = -2, owned: Held = ()) -> set[str]:
     """What is told where A, with an instance, holds foo-0 and foo-1 at epoch 2 and a heartbeat writes these records."""
     log = group()
