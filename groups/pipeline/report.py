@@ -9,15 +9,11 @@ from typing import Any
 import orjson
 
 from groups.history.record_types import CLASSIC_GROUP, CONSUMER_TYPES, SHARE_TYPES, STREAMS_TYPES
-from groups.pipeline.naming import (
-    COMMIT,
-    TOPICS_FILE,
-    Known,
-    metadata_story,
-)
+from groups.pipeline.naming import COMMIT, TOPICS_FILE
 from groups.pipeline.recognising import Kind
 from groups.pipeline.sources import Listing, Source
 from groups.pipeline.timelines import LostOffsets
+from groups.pipeline.topic_facts import Known, metadata_story
 
 PROBLEMS_MOST = 500
 """Places that a report lists one by one; beyond, only their number is told."""

@@ -20,7 +20,8 @@ from groups.history.record_types import meaning
 from groups.history.recorder import Batch, Recorder
 from groups.history.units import units
 from groups.pipeline.group_records import LIFE_TYPES, GroupRecord
-from groups.pipeline.naming import GroupFacts, Known, Note, Plan, plan
+from groups.pipeline.naming import Note, Plan, plan
+from groups.pipeline.topic_facts import GroupFacts, Known
 
 FLUSH_ENTRIES = 500
 """Entries of one stored batch: small enough that progress moves, large enough that rows are few."""

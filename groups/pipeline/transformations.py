@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from groups.pipeline.naming import FACT_TYPES
 from groups.pipeline.reading import ROW, columns, read_split
 from groups.pipeline.sources import SPLIT_BYTES, Split
 from groups.pipeline.timelines import FACTS, RECORDS, Context, Ordered, fold_rows
+from groups.pipeline.topic_facts import FACT_TYPES
 
 if TYPE_CHECKING:
     import pyarrow as pa
