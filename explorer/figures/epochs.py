@@ -24,6 +24,9 @@ CLOCK_FROM_MS: Final = 365 * 24 * 3600 * 1000
 FROM_ZERO_UP_TO: Final = 10
 """A group whose lines begin higher has an axis of its own range: its steps would be lost above the empty part."""
 
+TICKS_MOST: Final = 8
+"""So few epochs have a tick each; left alone, Plotly would put ticks at halves and write each number twice."""
+
 Frame = Mapping[str, Any]
 Change = Mapping[str, Any]
 
@@ -87,7 +90,10 @@ def figure(epochs: Epochs) -> dict[str, Any]:
     data = [_trace(*line, end_ms=epochs.end_ms, budget=budget) for line in drawn]
     first = next((point.at_ms for point in epochs.group), 0)
     dates = first > CLOCK_FROM_MS
-    lowest = min((epoch for trace in data for epoch in trace["y"] if epoch is not None), default=0)
+    seen = [epoch for trace in data for epoch in trace["y"] if epoch is not None]
+    lowest, highest = min(seen, default=0), max(seen, default=0)
+    from_zero = lowest <= FROM_ZERO_UP_TO
+    few = highest - (0 if from_zero else lowest) <= TICKS_MOST
     layout = {
         "margin": {"l": 44, "r": 14, "t": 8, "b": 38},
         "showlegend": False,
@@ -95,9 +101,10 @@ def figure(epochs: Epochs) -> dict[str, Any]:
         "xaxis": {"type": "date" if dates else "linear", "title": {"text": "" if dates else "seconds"}},
         "yaxis": {
             "title": {"text": "generation" if epochs.classic else "epoch"},
-            "rangemode": "tozero" if lowest <= FROM_ZERO_UP_TO else "normal",
+            "rangemode": "tozero" if from_zero else "normal",
             "tickformat": "d",
-        },
+        }
+        | ({"dtick": 1} if few else {}),
     }
     return {"data": data, "layout": layout}
 

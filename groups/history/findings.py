@@ -109,7 +109,8 @@ class Finder:
             self._midway = step.sequence
         if step.found:
             # A log or a scenario that starts with a group under way shows its members one by one, or all at once.
-            self._began = self._began or {"members": [], "sequence": step.sequence}
+            self._began = self._began or {"members": [], "sequence": step.sequence, "count": 0}
+            self._began["count"] += len(step.found)
             room = COMINGS_KEPT_MAX - len(self._began["members"])
             self._began["members"] += step.found[:room]
         self._joins(step)
@@ -172,8 +173,12 @@ class Finder:
         if self._began is not None:
             who = [self.cast.name(member_id) for member_id in self._began["members"]]
             sequences = [self._began["sequence"]]
-            says = f"{listed(who)} {'was' if len(who) == 1 else 'were'} there before"
-            found.append(finding("began", says, sequences, members=self._began["members"], names=who))
+            count = self._began["count"]
+            whom = listed(who) if count == len(who) else counted(count, "member")
+            says = f"{whom} {'was' if count == 1 else 'were'} there before"
+            found.append(
+                finding("began", says, sequences, members=self._began["members"], names=who, count=count)
+            )
         for join in self._joined:
             who_joined = self.cast.name(join["member"])
             found.append(

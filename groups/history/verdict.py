@@ -122,10 +122,15 @@ def _suffering(by_kind: Mapping[str, list[Finding]]) -> Iterable[Part]:
             for one in found:
                 yield ((one["says"], one["sequences"][0]),)
         elif found:
-            who = counted(len({one["name"] for one in found}), "consumer")
+            every = found[0]["count"] == len(found)
+            who = counted(len({one["name"] for one in found}), "consumer") if every else "Consumers"
             yield ((f"{who} {verb} {found[0]['count']:,} times", found[0]["sequences"][0]),)
     by_error: dict[str, list[Finding]] = {}
-    for one in by_kind.get("refused", []):
+    refusals = by_kind.get("refused", [])
+    if refusals and refusals[0]["count"] > len(refusals):
+        yield ((f"Heartbeats were refused {refusals[0]['count']:,} times", refusals[0]["sequences"][0]),)
+        return
+    for one in refusals:
         by_error.setdefault(one["error"], []).append(one)
     for error, refused in list(by_error.items())[:NAMED_MAX]:
         names = list(dict.fromkeys(one["name"] for one in refused))
@@ -169,8 +174,9 @@ def _coming(by_kind: Mapping[str, list[Finding]]) -> Iterable[Part]:
     if midway is not None:
         yield ((midway["says"], midway["sequences"][0]),)
     if began is not None:
-        verb = "was" if len(began["names"]) == 1 else "were"
-        yield ((f"{listed(began['names'])} {verb} there", began["sequences"][0]),)
+        names, count = began["names"], began["count"]
+        whom = listed(names) if count == len(names) else counted(count, "member")
+        yield ((f"{whom} {'was' if count == 1 else 'were'} there", began["sequences"][0]),)
     if not joined:
         return
     there = began["names"] if began is not None else []

@@ -125,5 +125,6 @@ def test_a_line_pauses_while_its_static_member_is_away_and_a_high_group_has_its_
     )
     assert drawn["data"][-1]["y"] == [40, None, 41]
     assert drawn["layout"]["yaxis"]["rangemode"] == "normal"
+    assert drawn["layout"]["yaxis"]["dtick"] == 1
     low = figure(Epochs(group=[Point(0, 1, 1)]))
     assert low["layout"]["yaxis"]["rangemode"] == "tozero"

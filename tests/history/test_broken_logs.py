@@ -5,6 +5,7 @@ from __future__ import annotations
 import orjson
 
 from groups.history.entries import Provenance
+from groups.history.findings import COMINGS_KEPT_MAX
 from tests.history.logs import FOO, HASH, STABLE, UNRELEASED, UNREVOKED, Log, Records
 
 R = Records()
@@ -157,6 +158,13 @@ def test_a_scenario_that_starts_with_a_group_begins_and_has_no_middle() -> None:
     )
     assert told(log) == ["The group begins with A and B"]
     assert verdict(log) == "A and B were there."
+
+
+def test_of_a_group_too_large_to_be_named_all_who_were_there_are_counted() -> None:
+    log = named_log(Provenance.SIMULATED)
+    members = [f"m{number}" for number in range(COMINGS_KEPT_MAX + 50)]
+    log.write(*(R.member(member) for member in members), R.epoch(21))
+    assert verdict(log) == f"{COMINGS_KEPT_MAX + 50} members were there."
 
 
 def test_a_segment_of_a_stable_group_begins_with_its_commits() -> None:

@@ -172,3 +172,12 @@ def test_what_the_simulated_coordinator_would_have_done_otherwise_opens_the_verd
         "Differs: errorCode of the answer to B: recorded 0, simulated 81",
         "Differs: record of type 5 at offset 49: recorded, not simulated",
     ]
+
+
+def test_of_more_refusals_than_are_told_one_by_one_the_verdict_gives_the_number() -> None:
+    log = two_members()
+    for _ in range(KEPT_MAX + 1):
+        refused(log, "A", -1)
+    batch = log.recorded()
+    assert len(found(batch, "refused")) == KEPT_MAX
+    assert f"Heartbeats were refused {KEPT_MAX + 1} times" in verdict(batch)

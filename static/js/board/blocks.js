@@ -123,7 +123,7 @@ export class Blocks {
       y += 13;
     }
     if (rest) {
-      nodes.push(s('text', { x: 14, y: y + 6, class: 'rest' }, `${rows.length} of ${rows.length + rest} members are drawn: those that change, then the first by joining`));
+      nodes.push(s('text', { x: 14, y: y + 6, class: 'rest' }, `${rows.length} of ${rows.length + rest} members are drawn: those that change${head === HEAD ? ', then the first by joining' : ', …'}`));
       y += 16;
     }
     rows.filter((member) => !first.includes(member)).forEach(draw);
@@ -165,7 +165,7 @@ export class Blocks {
       s('title', {}, `${name}${state ? (epoch === '' ? '' : `, epoch ${epoch}${behind ? ` of ${group}` : ''}`) : ', not a member'}: ${says}`),
       s('rect', { class: 'under', x: 0, y, width, height }),
       s('rect', { class: 'edge', x: 0, y, width: 4, height }),
-      s('text', { x: 14, y: y + 12, class: 'nm' }, clip(name, head === HEAD ? 15 : 7)),
+      s('text', { x: 14, y: y + 12, class: 'nm' }, clip(name, head === HEAD ? 15 : 6)),
       s('text', { x: head - 12, y: y + 12, class: behind ? 'ep behind' : 'ep', 'text-anchor': 'end' }, behind ? `▲ ${epoch}${head === HEAD ? ` of ${group}` : ''}` : epoch),
       ...line.nodes, words?.node ?? null,
     );
