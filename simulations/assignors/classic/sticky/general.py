@@ -7,33 +7,20 @@ moves.
 
 Example: t1 has 3 partitions, t2 has 2; c1 and c3 subscribe to t1, c2 to both: c1 t1{0,2}, c2 t2{0,1}, c3 t1{1}.
 
-Kafka asks before each partition whether all is balanced, which looks at everything. A walk can also go on where all
-*is* balanced: then nothing moves, unless a partition can go back to an owner of a generation ago that does not
-subscribe any more. Only then is it asked here, and a pair of members that shows the imbalance is remembered for as
-long as it does.
-
 Kafka: ``AbstractStickyAssignor.GeneralAssignmentBuilder``. Cost: walks × partitions + moves × log(subscribers).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from heapq import heapify, heappop, heappush, heapreplace
-from itertools import accumulate
 
 from simulations.assignors.classic.sticky.movements import Movements
-from simulations.assignors.classic.sticky.ownership import (
-    NOBODY,
-    Ownership,
-    TopicPartition,
-    free_partitions,
-    previous_owners,
-)
+from simulations.assignors.classic.sticky.ownership import NOBODY, Ownership, TopicPartition, free_partitions
+from simulations.assignors.classic.sticky.standing import Standing
 from simulations.assignors.explanation import Explanation, explain_drop, listed
 from simulations.assignors.faults import BEYOND_COUNT, GIVEN_BACK_UNSUBSCRIBED, PREVIOUS_OWNER_SET_ASIDE
 from simulations.assignors.interface import AssignorError, Owned
-from simulations.assignors.java_orders import HashOrder, signed_32, string_hash, utf16
-from simulations.assignors.sharing import java_sorted, subscribers_of
 
 Partitions = Mapping[str, Sequence[int]]
 
@@ -46,51 +33,19 @@ def assign_general(found: Ownership, explain: Explanation | None) -> tuple[list[
     return builder.shares(), builder.faults
 
 
-class _Builder:
+class _Builder(Standing):
     def __init__(self, found: Ownership, explain: Explanation | None) -> None:
-        self.found = found
+        super().__init__(found)
         self.explain = explain
-        everybody = subscribers_of(found.members)
-        self.subscribers = {topic: everybody[topic] for topic in found.counts}
-        self.topics = sorted(found.counts, key=lambda topic: (len(self.subscribers[topic]), utf16(topic)))
-        self.holders = found.holders
-        self.previous = previous_owners(found)
-        self.sizes = [0] * len(found.members)
-        # By the identity of subscriptions: members that are alike share one.
-        self.subscribed = {id(member.topics): frozenset(member.topics) for member in found.members}
-        limits = {key: sum(found.counts.get(t, 0) for t in topics) for key, topics in self.subscribed.items()}
-        self.limits = [limits[id(member.topics)] for member in found.members]
-        # Whether a partition may come to be held by a member that does not subscribe.
-        self.foreign = any(
-            not self._subscribes(place, topic) for topic, of in self.previous.items() for place in of.values()
-        )
-        self.touched: set[int] = set()
-        # A size and a rank by id in one number: the order of Kafka's set of members.
-        self.by_rank = self._by_id()
-        self.ranks = [0] * len(found.members)
-        for rank, place in enumerate(self.by_rank):
-            self.ranks[place] = rank
-        # Partitions that are held besides ``holders``: beyond the count, or given once more to somebody else.
-        self.besides: dict[TopicPartition, list[int]] = {}
         self.movements: dict[str, Movements] = {}
-        self.set_aside = [False] * len(found.members)
         self.must_revoke = False
         self.faults: list[str] = []
-        self.witness: tuple[int, str, int] | None = None
         if explain is not None:
             explain.say(
                 "order",
                 f"Subscriptions differ: topics with few subscribers come first: {listed(self.topics)}",
                 topics=self.topics,
             )
-
-    def _subscribes(self, place: int, topic: str) -> bool:
-        return topic in self.subscribed[id(self.found.members[place].topics)]
-
-    def _by_id(self) -> list[int]:
-        ids = self.found.member_ids
-        places = {member_id: place for place, member_id in enumerate(ids)}
-        return [places[member_id] for member_id in java_sorted(ids)]
 
     # What is kept, and what is free
 
@@ -108,7 +63,7 @@ class _Builder:
                             if topic in subscribed and racked
                             else f"it does not subscribe to {topic}"
                         )
-                        explain_drop(self.explain, self._name(place), dropped, because)
+                        explain_drop(self.explain, self.name(place), dropped, because)
                 else:
                     self.sizes[place] += len(partitions)
 
@@ -144,7 +99,7 @@ class _Builder:
         for topic, partitions in left.items():
             self._fill(topic, partitions, racks=False)
         shared = [topic for topic in self.topics if len(self.subscribers[topic]) > 1]
-        self._set_aside(frozenset(shared))
+        self.leave_out(frozenset(shared))
         before = {topic: list(self.holders[topic]) for topic in shared}
         sizes = list(self.sizes)
         if not self.must_revoke:
@@ -152,7 +107,7 @@ class _Builder:
         if (
             self._walk_until_still(shared, whole)
             and not initializing
-            and self._score(self.sizes) >= self._score(sizes)
+            and self.score(self.sizes) >= self.score(sizes)
         ):
             self.holders.update(before)
             self.sizes = sizes
@@ -190,24 +145,13 @@ class _Builder:
             if self.explain is not None:
                 self._say(
                     "give",
-                    f"{topic}-{partition} is free and goes to {self._name(place)}, the smallest subscriber that may have it: "
+                    f"{topic}-{partition} is free and goes to {self.name(place)}, the smallest subscriber that may have it: "
                     f"{self.sizes[place]} with it",
                     partitions=[f"{topic}-{partition}"],
-                    member=self._name(place),
+                    member=self.name(place),
                     size=self.sizes[place],
                 )
         return left
-
-    def _set_aside(self, shared: frozenset[str]) -> None:
-        """Members that hold all they can, and nothing that anybody else could have, take no part."""
-        sharing = set()
-        for topic in shared:
-            sharing.update(self.holders[topic])
-        for (topic, _), places in self.besides.items():
-            if topic in shared:
-                sharing.update(places)
-        for place, size in enumerate(self.sizes):
-            self.set_aside[place] = size >= self.limits[place] and place not in sharing
 
     # Moving
 
@@ -229,7 +173,7 @@ class _Builder:
                 moved = self._walk_topic(topic, partitions) or moved
                 continue
             for partition in partitions:
-                if self._balanced():
+                if self.balanced():
                     return moved
                 new = self._better(topic, partition)
                 if new is not None:
@@ -278,14 +222,14 @@ class _Builder:
         if previous is not None:
             if self.set_aside[previous] or self.set_aside[holder]:
                 raise AssignorError(
-                    f"{topic}-{partition} was {self._name(previous)}'s a generation ago, which cannot take part",
+                    f"{topic}-{partition} was {self.name(previous)}'s a generation ago, which cannot take part",
                     PREVIOUS_OWNER_SET_ASIDE,
                 )
             if sizes[holder] > sizes[previous] + 1:
                 return previous
         for place in self.subscribers[topic]:
             if self.set_aside[place] or self.set_aside[holder]:
-                raise AssignorError(f"{self._name(place)} cannot take part, and is compared", BEYOND_COUNT)
+                raise AssignorError(f"{self.name(place)} cannot take part, and is compared", BEYOND_COUNT)
             if sizes[holder] > sizes[place] + 1:
                 return min(self.subscribers[topic], key=lambda each: (sizes[each], self.ranks[each]))
         return None
@@ -312,82 +256,13 @@ class _Builder:
                 why = "the smallest subscriber"
             self._say(
                 "move",
-                f"{topic}-{actual} moves from {self._name(old)} to {self._name(new)}, {why}: they have "
+                f"{topic}-{actual} moves from {self.name(old)} to {self.name(new)}, {why}: they have "
                 f"{self.sizes[old]} and {self.sizes[new]} now",
                 partitions=[f"{topic}-{actual}"],
-                **{"from": self._name(old)},
-                to=self._name(new),
+                **{"from": self.name(old)},
+                to=self.name(new),
             )
         return old
-
-    # Is it balanced?
-
-    def _balanced(self) -> bool:
-        """Whether no member could have a partition whose holder has two more than it."""
-        if self.besides:
-            return self._balanced_as_kafka_asks()
-        sizes = self.sizes
-        if self.witness is not None:
-            place, topic, partition = self.witness
-            if (
-                sizes[place] != self.limits[place]
-                and sizes[self.holders[topic][partition]] > sizes[place] + 1
-            ):
-                return False
-        # Walks begin with the first topic, so an imbalance in the last one is seen for longest.
-        for topic in reversed(self.topics):
-            able = [
-                place
-                for place in self.subscribers[topic]
-                if sizes[place] != self.limits[place] and not self.set_aside[place]
-            ]
-            if not able:
-                continue
-            holding = self.holders[topic]
-            smallest = min(able, key=sizes.__getitem__)
-            partition = max(range(len(holding)), key=lambda p: sizes[holding[p]])
-            if sizes[holding[partition]] > sizes[smallest] + 1:
-                self.witness = (smallest, topic, partition)
-                return False
-        return True
-
-    def _balanced_as_kafka_asks(self) -> bool:
-        """The same where partitions are held twice or do not exist, member by member, as what throws matters too."""
-        sizes, aside = self.sizes, self.set_aside
-        taking_part = sorted(
-            (place for place in range(len(sizes)) if not aside[place]),
-            key=lambda place: (sizes[place], self.ranks[place]),
-        )
-        if sizes[taking_part[0]] >= sizes[taking_part[-1]] - 1:
-            return True
-        walked = [p for p in self._java_places() if not aside[p]]
-        for place in taking_part:
-            if sizes[place] == self.limits[place]:
-                continue
-            for topic in self.found.members[place].topics:
-                for partition, holder in enumerate(self.holders.get(topic, ())):
-                    holding = [holder, *self.besides.get((topic, partition), ())]
-                    if place in holding:
-                        continue
-                    last = max((p for p in holding if not aside[p]), key=walked.index, default=None)
-                    if last is None:
-                        raise AssignorError(f"nobody who takes part holds {topic}-{partition}", BEYOND_COUNT)
-                    if sizes[place] + 1 < sizes[last]:
-                        return False
-        return True
-
-    def _java_places(self) -> Iterable[int]:
-        ids = self.found.member_ids
-        places = {member_id: place for place, member_id in enumerate(ids)}
-        return (places[member_id] for member_id in HashOrder.filled(string_hash, ids))
-
-    def _score(self, sizes: Sequence[int]) -> int:
-        """The sum of all differences between two members, in Java's ``int``, which may overflow."""
-        ordered = sorted(size for place, size in enumerate(sizes) if not self.set_aside[place])
-        below = accumulate(ordered, initial=0)
-        return signed_32(
-            sum(size * place - less for place, (size, less) in enumerate(zip(ordered, below, strict=False)))
-        )
 
     # The answer
 
@@ -410,12 +285,9 @@ class _Builder:
         for topic, of_topic in self.previous.items() if self.foreign else ():
             holding = self.holders[topic]
             for partition in of_topic:
-                if 0 <= partition < len(holding) and not self._subscribes(holding[partition], topic):
+                if 0 <= partition < len(holding) and not self.subscribes(holding[partition], topic):
                     self.faults.append(GIVEN_BACK_UNSUBSCRIBED)
                     return
-
-    def _name(self, place: int) -> str:
-        return self.found.member_ids[place]
 
     def _say(self, step: str, says: str, **data: object) -> None:
         if self.explain is not None:
