@@ -49,6 +49,7 @@ class ClientChecks:
         self._began: dict[tuple[str, Partition], int] = {}
         self._said: dict[tuple[str, Partition], int] = {}
         self._misunderstood: set[tuple[str, Partition]] = set()
+        self._lost_ms: dict[str | None, int] = {}
         self._told: dict[str, Set[Held]] = {}
         self._outdated: dict[str, set[Partition]] = {}
         self._raised: dict[str, set[Partition]] = {}
@@ -318,16 +319,29 @@ class ClientChecks:
         if who not in self.owned:
             return
         strange, proof = [], [entry.sequence]
-        # Who has left sends what was asked of it before, and waited for a coordinator, without an epoch.
-        waits_ms = self._retry_ms if entry.payload["body"]["generationIdOrMemberEpoch"] < 0 else 0
+        has_left = entry.payload["body"]["generationIdOrMemberEpoch"] < 0
         for partition in self._topics.named(_committed_partitions(entry.payload["body"])):
             if partition in self.owned[who]:
                 continue
             given_up = self._given_up.get((who, partition))
-            if given_up is None or entry.at_ms - given_up.at_ms > self.travel_ms + waits_ms:
+            if given_up is None or entry.at_ms - given_up.at_ms > self._commit_ms(who, given_up, has_left):
                 strange.append(partition)
                 proof.append(given_up.sequence if given_up is not None else 0)
         self._wrong(rules.commits_strange(who, set(strange)), tuple(proof), who)
+
+    def _commit_ms(self, who: str, given_up: Entry, has_left: bool) -> int:
+        """How long after it was given up a commit may come that was asked for before.
+
+        It is on its way, or waits for a coordinator: of who has left (it tells no epoch then), and of who may have
+        lost it. A client notices that an answer is lost when its request timeout is over.
+        """
+        lost_ms = (self._lost_ms.get(who), self._lost_ms.get(None))
+        searches = any(at and given_up.at_ms - at <= 2 * self._retry_ms for at in lost_ms)
+        return self.travel_ms + (self._retry_ms if has_left or searches else 0)
+
+    def lost(self, who: str | None, at_ms: int) -> None:
+        """A message of the client is lost, or (``None``) everybody's coordinator is gone."""
+        self._lost_ms[who] = at_ms
 
     def _committed(self, entry: Entry, asked: Asked) -> None:
         who, epoch = asked.entry.actor, asked.body["generationIdOrMemberEpoch"]

@@ -205,7 +205,7 @@ _ALL: Final = (
         number="G.2 #23",
         says="A client commits nothing of a partition that it has given up.",
         source="`ConsumerRebalanceListener`",
-        apart="A commit that was on its way by then, or, of a client that has left, waited for a coordinator.",
+        apart="A commit that was asked for before and was on its way by then, or waited for a coordinator (a request timeout at most): of a client that has left, or lost a message or its coordinator not longer than two request timeouts before.",
     ),
     Invariant(
         name="commit_epoch",

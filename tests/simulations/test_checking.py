@@ -101,10 +101,14 @@ def group() -> Log:
 
 
 def shown(
-    log: Log, semantics: str = "kafka", spoil: Callable[[State], State] = lambda state: state
+    log: Log,
+    semantics: str = "kafka",
+    spoil: Callable[[State], State] = lambda state: state,
+    retry_ms: int = 0,
 ) -> list[Violation]:
     """What is told of a log; ``spoil`` changes the memory after the last entry."""
-    checker, state, told = Checker(semantics, BOUNDS), initial_state("orders", semantics), list[Violation]()
+    bounds = replace(BOUNDS, retry_ms=retry_ms)
+    checker, state, told = Checker(semantics, bounds), initial_state("orders", semantics), list[Violation]()
     for entry in log.entries:
         state = replay(state, entry)
         told += checker.see(entry, spoil(state) if entry.sequence == log.last else state)
@@ -172,7 +176,7 @@ def both_process(log: Log) -> None:
 def commits_after_giving_up(log: Log) -> None:
     log.callback("A", "on_partitions_revoked", "start", [1])
     log.callback("A", "on_partitions_revoked", "end", [1])
-    commit(log.at(10), "A", 2, 1)
+    commit(log.at(log.now_ms + 10), "A", 2, 1)
 
 
 def never_converges(log: Log) -> None:
@@ -404,6 +408,19 @@ def test_the_proposal_computes_no_target_with_an_expression_that_nobody_has_reso
     by_regex["value"] |= {"subscribedTopicNames": [], "subscribedTopicRegex": "f.*"}
     by_heartbeat(by_regex, epoch(3), target("A", 0, 1), target_epoch(3))(log)
     assert ("whole_target" in {violation.invariant for violation in shown(log, semantics)}) is told
+
+
+@pytest.mark.parametrize(("fault", "told"), [("lost_message", False), ("pause", True)])
+def test_a_commit_may_wait_for_a_coordinator_where_its_client_may_have_lost_it(
+    fault: str, told: bool
+) -> None:
+    log = group()
+    log.at(5).fault(fault, "A")
+    log.at(10)
+    commits_after_giving_up(log)
+    assert ("given_up_is_left_alone" in {v.invariant for v in shown(log, retry_ms=30)}) is told
+    commit(log.at(60), "A", 2, 1)
+    assert "given_up_is_left_alone" in {v.invariant for v in shown(log, retry_ms=30)}, "not for ever"
 
 
 def broken_by_a_static(*records: Record, by: str = "A", epoch_said: int = -2, owned: Held = ()) -> set[str]:
