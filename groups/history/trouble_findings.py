@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
 from groups.history.names import Cast
 from groups.history.ownership_findings import Finding, finding
 from groups.history.troubles import Troubles
@@ -12,142 +16,107 @@ TOPICS_NAMED_MAX = 6
 """Topics that one sentence names; more are counted."""
 
 
+Kept = Mapping[str, Any]
+"""One trouble, as ``Troubles`` keeps it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What is said of a trouble, what of the log that needs, and the facts that the sentence is made of."""
+
+    says: str
+    needs: list[str] | None = None
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+
 def found_troubles(troubles: Troubles, cast: Cast) -> list[Finding]:
     """Violations first: nothing else of such a run can be relied on."""
     found: list[Finding] = []
-    kept, counts = troubles.kept, troubles.counts
-    for one in kept["violations"]:
-        found.append(
-            finding(
-                "violation",
-                f"An invariant is broken: {one['says']}",
-                sorted({*one["proof"], one["sequence"]}),
-                needs=["notes"],
-                invariant=one["invariant"],
-                members=one["members"],
-                partitions=one["partitions"],
-                at=one["sequence"],
-                count=counts["violations"],
-            )
-        )
-    for one in kept["differences"]:
-        found.append(
-            finding(
-                "difference",
-                f"The simulated coordinator differs: {one['what']}",
-                [one["sequence"]],
-                needs=["requests"],
-                what=one["what"],
-                count=counts["differences"],
-            )
-        )
-    for kind, verb in (("stood_still", "stood still"), ("cut_off", "was cut off")):
-        for one in kept[kind]:
-            who = cast.name(one["member"]) if one["member"] is not None else "The coordinator"
-            length_ms = one["to_ms"] - one["from_ms"] if one["to_ms"] is not None else None
-            found.append(
-                finding(
-                    kind,
-                    f"{who} {verb} {f'for {duration(length_ms)}' if length_ms is not None else 'to the end'}",
-                    [one["sequence"]],
-                    needs=["notes"],
-                    member=one["member"],
-                    name=who,
-                    length_ms=length_ms,
-                    count=counts[kind],
-                )
-            )
-    for one in kept["refused"]:
-        who, error = cast.name(one["member"]), ERROR_NAMES.get(one["code"], f"error {one['code']}")
-        found.append(
-            finding(
-                "refused",
-                f"{who} was refused: {error}",
-                [one["sequence"]],
-                needs=["requests"],
-                member=one["member"],
-                name=who,
-                error=error,
-                count=counts["refused"],
-            )
-        )
-    for one in kept["fail_overs"]:
-        loads = f" and loaded for {duration(one['loading_ms'])}" if one["loading_ms"] else ""
-        found.append(
-            finding(
-                "failed_over",
-                f"The coordinator failed over{loads}",
-                [one["sequence"]],
-                needs=["notes"],
-                loading_ms=one["loading_ms"],
-                count=counts["fail_overs"],
-            )
-        )
-    for one in kept["lost"]:
-        what = counted(one["records"], "record") if one["records"] is not None else "A batch"
-        verb = "was" if one["records"] in (None, 1) else "were"
-        found.append(
-            finding(
-                "lost_batch",
-                f"{what} {verb} lost before {'it was' if verb == 'was' else 'they were'} replicated",
-                [one["sequence"]],
-                needs=["notes"],
-                records=one["records"],
-                count=counts["lost"],
-            )
-        )
-    for one in kept["fences"]:
-        who = cast.name(one["member"])
-        found.append(
-            finding(
-                "fenced",
-                f"{who} was fenced: {one['error']}",
-                [one["sequence"]],
-                needs=["requests"],
-                member=one["member"],
-                name=who,
-                error=one["error"],
-                count=counts["fences"],
-            )
-        )
-    for one in kept["replaced"]:
-        old, new = cast.name(one["old"]), cast.name(one["new"])
-        found.append(
-            finding(
-                "replaced",
-                f"{new} took the place of {old}",
-                [one["sequence"]],
-                member=one["new"],
-                name=new,
-                old=one["old"],
-                old_name=old,
-                count=counts["replaced"],
-            )
-        )
-    for one in kept["matched"]:
-        found.append(
-            finding(
-                "matched",
-                f"{one['regex']} {'matched' if one['count'] else 'matched nothing'}{_topics(one['topics'], one['count'])}",
-                [one["sequence"]],
-                regex=one["regex"],
-                topics=one["topics"],
-                count=counts["matched"],
-            )
-        )
-    for kind, verb in (("topics_deleted", "deleted"), ("topics_remade", "made anew")):
-        for one in kept[kind]:
-            found.append(
-                finding(
-                    kind,
-                    f"{one['topic']} was {verb}",
-                    [one["sequence"]],
-                    needs=["notes"],
-                    topic=one["topic"],
-                    count=counts[kind],
-                )
-            )
+    for key, (kind, tell) in TELLERS.items():
+        for one in troubles.kept[key]:
+            told = tell(one, cast)
+            sequences = sorted({*one.get("proof", ()), one["sequence"]})
+            count = troubles.counts[key]
+            found.append(finding(kind, told.says, sequences, needs=told.needs, **told.facts, count=count))
     return found
+
+
+def _violation(one: Kept, cast: Cast) -> Told:
+    facts = {name: one[name] for name in ("invariant", "members", "partitions")} | {"at": one["sequence"]}
+    return Told(f"An invariant is broken: {one['says']}", ["notes"], facts)
+
+
+def _difference(one: Kept, cast: Cast) -> Told:
+    return Told(f"The simulated coordinator differs: {one['what']}", ["requests"], {"what": one["what"]})
+
+
+def _away(verb: str) -> Callable[[Kept, Cast], Told]:
+    """Of a member, or of the coordinator, that did nothing or was not heard for a while."""
+
+    def tell(one: Kept, cast: Cast) -> Told:
+        who = cast.name(one["member"]) if one["member"] is not None else "The coordinator"
+        length_ms = one["to_ms"] - one["from_ms"] if one["to_ms"] is not None else None
+        for_how_long = f"for {duration(length_ms)}" if length_ms is not None else "to the end"
+        facts = {"member": one["member"], "name": who, "length_ms": length_ms}
+        return Told(f"{who} {verb} {for_how_long}", ["notes"], facts)
+
+    return tell
+
+
+def _refused(one: Kept, cast: Cast) -> Told:
+    who, error = cast.name(one["member"]), ERROR_NAMES.get(one["code"], f"error {one['code']}")
+    facts = {"member": one["member"], "name": who, "error": error}
+    return Told(f"{who} was refused: {error}", ["requests"], facts)
+
+
+def _failed_over(one: Kept, cast: Cast) -> Told:
+    loads = f" and loaded for {duration(one['loading_ms'])}" if one["loading_ms"] else ""
+    return Told(f"The coordinator failed over{loads}", ["notes"], {"loading_ms": one["loading_ms"]})
+
+
+def _lost(one: Kept, cast: Cast) -> Told:
+    what = counted(one["records"], "record") if one["records"] is not None else "A batch"
+    one_was = one["records"] in (None, 1)
+    were, they_were = ("was", "it was") if one_was else ("were", "they were")
+    return Told(f"{what} {were} lost before {they_were} replicated", ["notes"], {"records": one["records"]})
+
+
+def _fenced(one: Kept, cast: Cast) -> Told:
+    who = cast.name(one["member"])
+    facts = {"member": one["member"], "name": who, "error": one["error"]}
+    return Told(f"{who} was fenced: {one['error']}", ["requests"], facts)
+
+
+def _replaced(one: Kept, cast: Cast) -> Told:
+    old, new = cast.name(one["old"]), cast.name(one["new"])
+    facts = {"member": one["new"], "name": new, "old": one["old"], "old_name": old}
+    return Told(f"{new} took the place of {old}", facts=facts)
+
+
+def _matched(one: Kept, cast: Cast) -> Told:
+    says = f"{one['regex']} {'matched' if one['count'] else 'matched nothing'}{_topics(one['topics'], one['count'])}"
+    return Told(says, facts={"regex": one["regex"], "topics": one["topics"]})
+
+
+def _topic(verb: str) -> Callable[[Kept, Cast], Told]:
+    return lambda one, cast: Told(f"{one['topic']} was {verb}", ["notes"], {"topic": one["topic"]})
+
+
+TELLERS: Final[Mapping[str, tuple[str, Callable[[Kept, Cast], Told]]]] = {
+    "violations": ("violation", _violation),
+    "differences": ("difference", _difference),
+    "stood_still": ("stood_still", _away("stood still")),
+    "cut_off": ("cut_off", _away("was cut off")),
+    "refused": ("refused", _refused),
+    "fail_overs": ("failed_over", _failed_over),
+    "lost": ("lost_batch", _lost),
+    "fences": ("fenced", _fenced),
+    "replaced": ("replaced", _replaced),
+    "matched": ("matched", _matched),
+    "topics_deleted": ("topics_deleted", _topic("deleted")),
+    "topics_remade": ("topics_remade", _topic("made anew")),
+}
+"""What is kept of each kind of trouble → the finding's kind, and who tells it. In the order in which they are told."""
 
 
 def _topics(names: list[str], count: int) -> str:
