@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import gzip
 import mmap
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
+from io import TextIOWrapper
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -34,11 +36,16 @@ class Files:
 def read(requests: str, paths: Sequence[str], utc_offset: timedelta) -> Files:
     """``OSError`` if the request log cannot be opened; everything else that is wrong is a problem."""
     files = Files()
-    for each in _requests(Path(requests), utc_offset):
-        if isinstance(each, LineProblem):
-            files.problems.append(f"{requests}, line {each.line}: {each.reason}")
-        else:
-            files.requests.append(each)
+    try:
+        for each in _requests(Path(requests), utc_offset):
+            if isinstance(each, LineProblem):
+                files.problems.append(f"{requests}, line {each.line}: {each.reason}")
+            else:
+                files.requests.append(each)
+    except (EOFError, zlib.error):
+        files.problems.append(
+            f"{requests}: its compressed data is cut off or damaged; what stands before that is read"
+        )
     listing = list_sources(paths)
     files.problems += [
         f"{problem.file}: {problem.reason}" for problem in listing.problems if not problem.normal
@@ -60,8 +67,9 @@ def read(requests: str, paths: Sequence[str], utc_offset: timedelta) -> Files:
 
 
 def _requests(path: Path, utc_offset: timedelta) -> Iterator[LoggedRequest | LineProblem]:
-    opened = gzip.open(path, "rt") if path.suffix == ".gz" else path.open()  # noqa: SIM115
-    with opened as lines:
+    # Kafka writes UTF-8, whatever this machine's locale is; a byte that is none spoils its own line at most.
+    opened = gzip.open(path) if path.suffix == ".gz" else path.open("rb")  # noqa: SIM115
+    with opened as data, TextIOWrapper(data, encoding="utf-8", errors="replace") as lines:
         yield from read_request_log(lines, apis=GROUP_APIS, utc_offset=utc_offset)
 
 
