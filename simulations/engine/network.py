@@ -98,9 +98,7 @@ class Network:
     ) -> None:
         """``arrives(answered)`` is called if it arrives, ``lost`` if not; ``answered``: the connection lasts so long."""
         rates, connection = self.rates, self._connection(client, broker, to_broker=True)
-        if self._takes(rates, connection, client, broker):
-            self._tell(LOST, told(), cause)
-            lost()
+        if self._takes(connection, client, broker, lost, told, cause):
             return
         breaks = rates.duplicate > 0 and connection.chances() < rates.duplicate
         if breaks:
@@ -118,12 +116,10 @@ class Network:
         cause: int | None,
     ) -> None:
         """An answer on its way back."""
-        rates, connection = self.rates, self._connection(client, broker, to_broker=False)
-        if self._takes(rates, connection, client, broker):
-            self._tell(LOST, told(), cause)
-            lost()
+        connection = self._connection(client, broker, to_broker=False)
+        if self._takes(connection, client, broker, lost, told, cause):
             return
-        self._plan(self._arrival_ms(rates, connection), client, broker, arrives, lost, told, cause)
+        self._plan(self._arrival_ms(self.rates, connection), client, broker, arrives, lost, told, cause)
 
     def delay_ms(self, client: str, broker: str) -> int:
         """How long something small takes there and back that has no entry of its own."""
@@ -139,10 +135,22 @@ class Network:
             connection = self._connections[key] = _Connection(f"of {self._seed}: {client} {way} {broker}")
         return connection
 
-    def _takes(self, rates: Rates, connection: _Connection, client: str, broker: str) -> bool:
-        if self._cuts and self.is_cut(client, broker):
-            return True
-        return rates.loss > 0 and connection.chances() < rates.loss
+    def _takes(
+        self,
+        connection: _Connection,
+        client: str,
+        broker: str,
+        lost: Callable[[], None],
+        told: Callable[[], Told],
+        cause: int | None,
+    ) -> bool:
+        """Whether a message is lost as it is sent, which is told then."""
+        if not self.stopped(client, broker, told, cause):
+            if not (self.rates.loss > 0 and connection.chances() < self.rates.loss):
+                return False
+            self._tell(LOST, told(), cause)
+        lost()
+        return True
 
     def _arrival_ms(self, rates: Rates, connection: _Connection) -> int:
         low, high = rates.delay_ms
