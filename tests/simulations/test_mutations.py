@@ -8,7 +8,8 @@ import pytest
 
 from tests.simulations.mutations import hunting
 from tests.simulations.mutations.mutated import DoesNotApply, applied
-from tests.simulations.mutations.patches import MUTATIONS, Mutation
+from tests.simulations.mutations.mutation import Mutation
+from tests.simulations.mutations.patches import MUTATIONS
 
 LEAST = 40
 """Mistakes that the list has at least."""

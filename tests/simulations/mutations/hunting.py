@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from tests.simulations.mutations.mutated import ROOT
-from tests.simulations.mutations.patches import MUTATIONS, Mutation
+from tests.simulations.mutations.mutation import Mutation
+from tests.simulations.mutations.patches import MUTATIONS
 
 FOUND = Path(__file__).with_name("found.json")
 

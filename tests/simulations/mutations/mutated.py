@@ -16,7 +16,8 @@ from importlib.machinery import ModuleSpec, SourceFileLoader
 from pathlib import Path
 from types import CodeType, ModuleType
 
-from tests.simulations.mutations.patches import MUTATIONS, Mutation
+from tests.simulations.mutations.mutation import Mutation
+from tests.simulations.mutations.patches import MUTATIONS
 
 ROOT = Path(__file__).resolve().parents[3]
 
