@@ -31,7 +31,7 @@ This page is made from the tests' own tables (`python -m tests.broker.conformanc
 
 
 def page() -> str:
-    return "\n".join([FRONT, *_exchanges(), *_stories(), ""])
+    return "\n".join([FRONT, *_exchanges(), *_stories(), *_improvised(), ""])
 
 
 def _exchanges() -> Iterator[str]:
@@ -43,6 +43,18 @@ def _exchanges() -> Iterator[str]:
         yield "|---|---|---|"
         for each in rows:
             yield f"| `{each.name}` | {each.shows} | {each.differs or 'agrees'} |"
+
+
+def _improvised() -> Iterator[str]:
+    yield "\n## Improvised groups\n"
+    yield "Groups of five members whose requests are drawn at random: joins, static members that come back under another id,"
+    yield "expressions, wrong epochs, commits, partitions given up in part, topics that grow. A few are played with the tests; more with"
+    yield ""
+    yield "```sh"
+    yield "python -m tests.broker.improvised 0-63"
+    yield "```"
+    yield ""
+    yield "which prints what differs, if anything does. None may."
 
 
 def _stories() -> Iterator[str]:
