@@ -50,7 +50,7 @@ class ClientChecks:
         self._said: dict[tuple[str, Partition], int] = {}
         self._misunderstood: set[tuple[str, Partition]] = set()
         self._lost_ms: dict[str | None, int] = {}
-        self._told: dict[str, Set[Held]] = {}
+        self._told: dict[str, list[Set[Held]]] = {}
         self._outdated: dict[str, set[Partition]] = {}
         self._raised: dict[str, set[Partition]] = {}
         self._unbegun: dict[str, dict[Partition, int]] = {}
@@ -79,6 +79,7 @@ class ClientChecks:
             self._thrown_out.discard(who)
             self._unbegun.pop(who, None)
             self._outdated.pop(who, None)
+            self._told.pop(who, None)
         if who in self._unbegun:
             self._heard[who] = body["memberEpoch"]
 
@@ -88,7 +89,9 @@ class ClientChecks:
             if body.get("errorCode", 0) not in NOTHING_DECIDED:
                 self._thrown_out.add(who)
             if body.get("assignment") is not None:
-                told = self._told[who] = listed(body["assignment"]["topicPartitions"]).keys()
+                told = listed(body["assignment"]["topicPartitions"]).keys()
+                earlier = [each for each in self._told.get(who, ()) if each != told]
+                self._told[who] = [*earlier, told]
                 if gone := told - self._topics.present(told):
                     self._outdated.setdefault(who, set()).update(self._topics.named(gone))
         elif asked is not None and entry.payload["api"] == "OffsetCommit":
@@ -108,16 +111,23 @@ class ClientChecks:
         for partition, owners in self._owners.items() if gone else ():
             if partition[0] in gone:
                 self._misunderstood |= {(who, partition) for who in owners}
-        for who, theirs in self._told.items() if gone else ():
-            if old := {partition for partition in self._topics.named(theirs) if partition[0] in gone}:
+        for who in self._told if gone else ():
+            if old := {partition for partition in self._was_told(who) if partition[0] in gone}:
                 self._outdated.setdefault(who, set()).update(old)
+
+    def _was_told(self, who: str) -> set[Partition]:
+        """What a client was told since it last began with something: all of that may wait for its application to poll."""
+        return {partition for told in self._told.get(who, ()) for partition in self._topics.named(told)}
 
     def left(self, who: str) -> None:
         """It said that it leaves, whether or not anybody hears it."""
         self._thrown_out.add(who)
         self._early.pop(who, None)
         if who in self._raised:
-            self._own(who, self.owned.get(who, set()) - self._raised.pop(who))
+            # If it leaves because its poll came too late, what the callback threw on is lost once more.
+            raised = self._raised.pop(who)
+            self._own(who, self.owned.get(who, set()) - raised)
+            self._revoked.setdefault(who, set()).update(raised)
 
     def due(self, at_ms: int) -> None:
         """A client whose poll came too late loses everything while its leave is still on its way."""
@@ -167,7 +177,7 @@ class ClientChecks:
             return
         if asked.body.get("topicPartitions") is None:
             return
-        told = set(self._topics.named(self._told.get(who, ())))
+        told = self._was_told(who)
         for partition in self._topics.named(before - after):
             if partition in told and partition not in self.owned.get(who, rules.NONE):
                 self._unbegun.setdefault(who, {})[partition] = new.epoch
@@ -193,6 +203,7 @@ class ClientChecks:
                 # What an earlier one threw on is taken with this one.
                 begun = self._beginning.pop(who, rules.NONE)
                 self._began.update({(who, partition): entry.at_ms for partition in begun})
+                del self._told.get(who, [])[:-1]
         else:
             # Who has lost something has lost everything, also what it was told of after the loss was decided.
             self._raised.pop(who, None)
@@ -306,12 +317,17 @@ class ClientChecks:
         self.owned[who] = new
 
     def _compare(self, who: str) -> None:
-        """Keeps account of whose client owns something else than is assigned, and since when."""
+        """Keeps account of whose client owns something else than is assigned, and since when.
+
+        What a client could not begin with, because the callback threw, and is not assigned any more, it is not behind with:
+        an assignment that it acknowledged before it takes without a callback.
+        """
         member = self._group.members.get(who)
         since_ms = self.behind.pop(who, self._now_ms)
         if member is not None and who in self.owned:
             assigned = set(self._topics.named(member.assigned))
-            if self.owned[who] != assigned:
+            stuck = self._beginning.get(who, rules.NONE) - assigned
+            if self.owned[who] - stuck != assigned:
                 self.behind[who] = since_ms
 
     def _commits(self, entry: Entry) -> None:

@@ -536,6 +536,37 @@ def test_a_client_that_was_taken_to_be_rid_of_what_it_had_not_begun_with_may_beg
     assert begins_with_what_is_not_held()
 
 
+@pytest.mark.parametrize("answers", [([0], []), ([], []), ([],)])
+def test_what_an_earlier_answer_told_waits_for_the_application_to_poll_whatever_a_later_one_tells(
+    answers: tuple[list[int], ...],
+) -> None:
+    log = group()
+    log.write(epoch(3), target("B", 0), target("A", 1), target_epoch(3), cause=10)
+    asked = log.heartbeat("B", 2, [])
+    log.write(current("B", 3, [0], previous=2, since=3), cause=asked)
+    for told in answers:
+        log.answer(asked, "B", 3, told)
+    log.write(epoch(4), target("B"), target("A", 0, 1), target_epoch(4), cause=10)
+    log.write(current("B", 4, previous=3), cause=log.heartbeat("B", 3, []))
+    log.at(10).callback("B", "on_partitions_assigned", "start", [0])
+    flagged = "owned_is_held" in {violation.invariant for violation in shown(log)}
+    assert flagged is ([0] not in answers)
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_what_a_revoked_callback_threw_on_is_lost_once_more_by_who_polls_too_late(times: int) -> None:
+    log = group()
+    log.callback("A", "on_partitions_revoked", "start", [1])
+    log.callback("A", "on_partitions_revoked", "end", [1])
+    entry = log.entries[-1]
+    log.entries[-1] = replace(entry, payload={**entry.payload, "raised": True})
+    log.heartbeat("A", -1)
+    for _ in range(times):
+        for phase in ("start", "end"):
+            log.callback("A", "on_partitions_lost", phase, [0, 1])
+    assert [violation.invariant for violation in shown(log)] == ["callbacks"] * (times - 1)
+
+
 def gives_up_takes_and_loses(log: Log, *, leaves_last: bool) -> None:
     """A gives up foo-1, is handed an assignment that adds nothing, and loses both; it leaves before or after that."""
     log.callback("A", "on_partitions_revoked", "start", [1])
