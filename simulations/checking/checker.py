@@ -154,7 +154,7 @@ class Checker:
                 self._liveness.message_lost()
                 self._clients.lost(str(who), entry.at_ms)
                 if entry.payload.get("epoch", 0) < 0:
-                    self._clients.left(str(who))
+                    self._clients.left(str(who), entry)
             case "duplicated_message":
                 self._clients.lost(str(who), entry.at_ms)
             case _ if fault in GONE and who is not None:

@@ -73,7 +73,7 @@ class ClientChecks:
         for partition in said:
             self._said.setdefault((who, partition), entry.sequence)
         if body["memberEpoch"] < 0:
-            self.left(who)
+            self.left(who, entry)
         elif body["memberEpoch"] == 0:
             self._own(who, self.owned[who] - self._raised.pop(who, set()))
             self._thrown_out.discard(who)
@@ -119,7 +119,7 @@ class ClientChecks:
         """What a client was told since it last began with something: all of that may wait for its application to poll."""
         return {partition for told in self._told.get(who, ()) for partition in self._topics.named(told)}
 
-    def left(self, who: str) -> None:
+    def left(self, who: str, entry: Entry) -> None:
         """It said that it leaves, whether or not anybody hears it."""
         self._thrown_out.add(who)
         self._early.pop(who, None)
@@ -128,6 +128,7 @@ class ClientChecks:
             raised = self._raised.pop(who)
             self._own(who, self.owned.get(who, set()) - raised)
             self._revoked.setdefault(who, set()).update(raised)
+            self._given_up.update({(who, partition): entry for partition in raised})
 
     def due(self, at_ms: int) -> None:
         """A client whose poll came too late loses everything while its leave is still on its way."""

@@ -567,6 +567,20 @@ def test_what_a_revoked_callback_threw_on_is_lost_once_more_by_who_polls_too_lat
     assert [violation.invariant for violation in shown(log)] == ["callbacks"] * (times - 1)
 
 
+@pytest.mark.parametrize(("later_ms", "told"), [(0, False), (1, True)])
+def test_a_commit_of_what_a_revoked_callback_threw_on_may_be_overtaken_by_the_leave(
+    later_ms: int, told: bool
+) -> None:
+    log = group()
+    log.callback("A", "on_partitions_revoked", "start", [1])
+    log.callback("A", "on_partitions_revoked", "end", [1])
+    entry = log.entries[-1]
+    log.entries[-1] = replace(entry, payload={**entry.payload, "raised": True})
+    log.heartbeat("A", -1)
+    commit(log.at(log.now_ms + later_ms), "A", 2, 1)
+    assert ("given_up_is_left_alone" in {violation.invariant for violation in shown(log)}) is told
+
+
 def gives_up_takes_and_loses(log: Log, *, leaves_last: bool) -> None:
     """A gives up foo-1, is handed an assignment that adds nothing, and loses both; it leaves before or after that."""
     log.callback("A", "on_partitions_revoked", "start", [1])
