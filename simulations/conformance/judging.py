@@ -62,6 +62,7 @@ class Judge:
         self.story = Story(recording.group)
         self._settings = settings
         self._trail: deque[Step] = deque()
+        self._tries = 0
         self._steps_left = OTHER_WAYS_STEPS_MOST
 
     def judge(self) -> Tally:
@@ -150,7 +151,7 @@ class Judge:
                     yield back, forward
         for back in overlapping:
             for step in agreeing(trail[back].before, delay_ms):
-                if step.asked is not trail[back].asked or step.asked is None:
+                if _choice(step) != _choice(trail[back]):
                     yield back, [step]
 
     def _brought_forward(self, position: Position, number: int, delay_ms: int) -> list[Step]:
@@ -180,6 +181,12 @@ class Judge:
                 return None
             way.append(following)
         return way
+
+
+def _choice(step: Step) -> tuple[object, ...]:
+    """What makes a step another one than others from the same position."""
+    line = step.asked.line if step.asked is not None else None
+    return line, step.after.at, step.after.heard, len(step.after.tasks)
 
 
 def _overlapping(trail: list[Step], stuck: Position, delay_ms: int) -> Iterator[int]:
