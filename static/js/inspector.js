@@ -168,9 +168,12 @@ function table(fields) {
   return h('table', { class: 'kv' }, h('tbody', {}, fields.map(({ name, value, note, title, depth }) => h(
     'tr', { 'data-depth': depth || null },
     h('th', { scope: 'row' }, name),
-    h('td', { title: title || null }, value, note ? h('span', { class: 'hl' }, ` ${note}`) : null),
+    h('td', { title: title || null }, ...breakable(value), note ? h('span', { class: 'hl' }, ` ${note}`) : null),
   ))));
 }
+
+/** Kafka's long names may go on in the next line after an underscore, and nowhere else. @param {string} text */
+const breakable = (text) => text.split(/(?<=_)/).flatMap((part, at) => (at ? [h('wbr'), part] : [part]));
 
 /**
  * What a broker did, beside what the simulated coordinator would have done.
