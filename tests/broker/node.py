@@ -187,7 +187,9 @@ class Node:
         return "".join(f"{key}={value}\n" for key, value in settings.items())
 
     def _format(self, java: list[str]) -> None:
-        cluster = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
+        # As Kafka's own Uuid.randomUuid: an id that begins with a hyphen would be taken for an option.
+        drawn = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
+        cluster = drawn.replace("-", "A", 1) if drawn.startswith("-") else drawn
         arguments = ["format", "--standalone", "-t", cluster, "-c", str(self.folder / "server.properties")]
         done = subprocess.run(
             [*java, "kafka.tools.StorageTool", *arguments],
