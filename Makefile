@@ -26,7 +26,7 @@ run: .venv/core  ## install, load the case studies, open the app on loopback
 	@mkdir -p var
 	@# Spark's packages are large: they are fetched behind the server, and the import page waits for them.
 	@(nice -n 19 sh -c 'UV_COMPILE_BYTECODE=1 $(SYNC) --inexact --no-default-groups --group pipeline && \
-	   $(VENV)/python -m groups.pipeline.warm' > var/pipeline-install.log 2>&1 || true) &
+	   $(VENV)/python -m groups.pipeline.class_archive' > var/pipeline-install.log 2>&1 || true) &
 	@exec $(VENV)/python manage.py serve --port $(PORT)
 
 .PHONY: install

@@ -22,6 +22,8 @@ class GroupRecord:
     at_ms: int
     type: int | None
     payload: Mapping[str, Any]
+    text: bytes
+    """The payload as JSON, as it is stored."""
 
     @property
     def tombstone(self) -> bool:

@@ -1,231 +1,177 @@
-"""The import as a process of its own: one JSON request in, JSON Lines out.
+"""The import as a process of its own: JSON requests in, JSON Lines out.
 
-``python -m groups.pipeline.job`` reads one line::
+``python -m groups.pipeline.job`` reads a line::
 
-    {"paths": ["…"], "group": null, "topics": {"<topic id>": "name"}, "master": null}
+    {"paths": ["…"], "store": "/…/timelines", "folder": "<import id>", "groups": null, "from_ms": null, "until_ms": null,
+     "topics": {"<topic id>": "name"}, "master": null, "earlier": {"<group>": [{"id", "entries", "digest"}]}}
 
 and writes, a line each:
 
-* ``{"type": "progress", "stage", "stages": [{"name", "done", "of", "unit"}]}``, at most four times a second;
-* ``{"type": "sources", "sources": […]}`` and ``{"type": "groups", "groups": […]}``, once they are known;
+* ``{"type": "progress", "stage", "stages": [{"name", "done", "of", "unit"}], "bytes", "remaining_s"}``, at most four
+  times a second;
+* ``{"type": "sources", "sources": […]}`` and ``{"type": "groups", "groups": […], "found": n}``, once they are known;
 * ``{"type": "records", "records": {…}}`` when all is read: what was decoded, and what was skipped so far;
-* ``{"type": "timeline", "timeline": key, "group", "incarnation"}`` when a timeline begins, its batches (the form of
-  ``groups.history.recorder.Batch.to_line`` with the ``timeline``'s key), and ``{"type": "folded", …}`` at its end;
+* ``{"type": "timeline", …}`` for each timeline that is stored (``timeline_folding.TimelineFolding.finish``);
 * ``{"type": "repeated", …}`` where records were given twice;
 * last ``{"type": "done", "records": {…}}``, or ``{"type": "error", "message": "one line"}``.
 
-It ends when its standard input does.
+Entries go from Spark's tasks into the store and never through here. It then waits for the next request with its Spark
+session open, and ends when its standard input does, or as ``warm`` says.
 """
 
 from __future__ import annotations
 
 import sys
-import threading
-import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import orjson
 
 from groups.pipeline import transformations as steps
+from groups.pipeline.context import Context, EarlierTimeline
+from groups.pipeline.datasource import OffsetsLog, Task, tasks_of
 from groups.pipeline.naming import BadTopicsFile, read_topics_file
+from groups.pipeline.progress import READING_SHARE, Progress, TaskCounting
+from groups.pipeline.reading import Wanted
 from groups.pipeline.recognising import Kind
 from groups.pipeline.report import Findings
+from groups.pipeline.session import folding_tasks
 from groups.pipeline.sources import Listing, list_sources
-from groups.pipeline.spark_child import Lines, answer_request, spark_session
-from groups.pipeline.timelines import Context
+from groups.pipeline.spark_child import Lines
+from groups.pipeline.transactions import LeftOut
+from groups.pipeline.warm import WarmSession, answer_requests
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-PROGRESS_EVERY_S = 0.25
-"""Counts are replaced at most four times a second: more cannot be read."""
-
-STAGES = ("Recognised", "Read", "Decoded", "Ordered", "Folded", "Explained")
-
-
-@dataclass(slots=True)
-class Progress:
-    """How far the import is, and the lines that tell it; from two threads."""
-
-    lines: Lines
-    stages: dict[str, dict[str, Any]] = field(default_factory=dict)
-    stage: str = "Starting"
-    told_s: float = 0.0
-    told: bytes = b""
-
-    def set(self, name: str, done: int, of: int | None, unit: str) -> None:
-        self.stages[name] = {"name": name, "done": done, "of": of, "unit": unit}
-
-    def tell(self, stage: str | None = None) -> None:
-        """Tells now when a stage begins, else at most four times a second."""
-        if stage is None and time.monotonic() - self.told_s < PROGRESS_EVERY_S:
-            return
-        self.stage = stage or self.stage
-        self.told_s = time.monotonic()
-        stages = [self.stages.get(name, {"name": name, "done": 0, "of": None, "unit": ""}) for name in STAGES]
-        line = orjson.dumps({"type": "progress", "stage": self.stage, "stages": stages})
-        if line != self.told:
-            self.told = line
-            self.lines.write(line)
-
 
 def main() -> int:
-    return answer_request(run, work="import", refusals=(BadTopicsFile,))
+    return answer_requests(run, work="import", refusals=(BadTopicsFile,))
 
 
-def run(request: Mapping[str, Any], lines: Lines) -> None:
-    """The whole import."""
+def run(request: Mapping[str, Any], lines: Lines, warm: WarmSession) -> None:
+    """One whole import."""
     progress = Progress(lines)
     topics = read_topics_file(request.get("topics") or {})
+    progress.tell("Recognising")
     listing = list_sources(request["paths"])
+    progress.bytes = sum(source.bytes for source in listing.sources if source.kind is Kind.OFFSETS)
     expected = sum(source.records for source in listing.sources)
     progress.set("Recognised", len(listing.sources), len(listing.sources), "sources")
     progress.set("Read", 0, expected, "records")
-    progress.lines.say({"type": "sources", "sources": [source.to_json() for source in listing.sources]})
+    lines.say({"type": "sources", "sources": [source.to_json() for source in listing.sources]})
     if not listing.splits:
-        findings = Findings(listing)
-        progress.lines.say({"type": "done", "records": findings.records_report()})
+        lines.say({"type": "done", "records": Findings(listing).records_report()})
         return
     progress.tell("Starting Spark")
-    size = sum(source.bytes for source in listing.sources if source.kind is Kind.OFFSETS)
-    with spark_session(
-        master=request.get("master") or None, source_bytes=size, archive=bool(request.get("archive"))
-    ) as session:
-        lines.say(import_with(session, listing, topics, request.get("group"), progress, expected))
+    session = warm.session(request.get("master") or None)
+    lines.say(import_with(session, listing, topics, request, progress, expected))
 
 
 def import_with(
     session: SparkSession,
     listing: Listing,
     topics: tuple[Mapping[str, str], Mapping[str, int]],
-    group: str | None,
+    request: Mapping[str, Any],
     progress: Progress,
     expected: int,
 ) -> dict[str, Any]:
     """Both stages on an open session; gives back the last message."""
-    rows = steps.rows(session, listing.splits).persist()
-    findings = read_stage(session, rows, listing, progress, expected)
-    names = [group] if group is not None else list(findings.groups)
-    groups = [told for told in findings.group_list() if group is None or told["group"] == group]
-    progress.lines.say({"type": "groups", "groups": groups})
-    progress.lines.say({"type": "records", "records": findings.records_report()})
-    progress.set("Ordered", len(names), len(names), "groups")
-    progress.set("Folded", 0, len(names), "timelines")
-    progress.set("Explained", 0, len(names), "verdicts")
-    progress.tell("Folding")
+    from pyspark import StorageLevel
 
-    wanted = steps.records(rows, group)
-    more: list[dict[str, Any]] = []
-    if findings.transactional:
-        outcomes = steps.outcomes(rows, group).persist()
-        wanted = steps.without_open_transactions(wanted, outcomes)
-        more += transactions_left_out(outcomes, listing)
-    context = Context(
-        known=findings.known(topics),
-        lost=findings.lost_offsets(),
-        files=tuple(source.file for source in listing.sources),
+    session.dataSource.register(OffsetsLog)
+    groups = request.get("groups")
+    wanted = Wanted(
+        groups=None if groups is None else frozenset(groups), until_ms=request.get("until_ms")
     )
-    ordered = wanted.transform(steps.with_partitions_known, findings.partitions_to_fill()).transform(
-        steps.in_group_order
-    )
-    more += fold_stage(steps.folded(ordered, context), progress)
+    tasks = tasks_of(listing.splits)
+    rows = steps.rows(session, tasks, wanted).persist(StorageLevel.DISK_ONLY)
+    try:
+        findings = read_stage(session, rows, listing, tasks, progress, expected)
+        lines = progress.lines
+        lines.say({"type": "groups", "groups": findings.group_list(), "found": len(findings.group_hashes)})
+        lines.say({"type": "records", "records": findings.records_report()})
+        context = Context(
+            known=findings.known(topics),
+            store=request["store"],
+            folder=request["folder"],
+            lost=findings.lost_offsets(),
+            compacted=findings.compacted(tasks),
+            files=tuple(source.file for source in listing.sources),
+            ends=findings.ends(tasks),
+            earlier=earlier_of(request.get("earlier") or {}),
+            from_ms=request.get("from_ms"),
+        )
+        blocks = steps.blocks(rows)
+        if findings.some_partitions_unknown:
+            blocks = blocks.transform(steps.with_partitions_known)
+        count = folding_tasks(progress.bytes, session.sparkContext.defaultParallelism)
+        ordered = blocks.transform(steps.in_group_order, count)
+        more = fold_stage(session, steps.folded(ordered, context), findings, count, progress)
+    finally:
+        rows.unpersist()
     return {"type": "done", "records": findings.records_report(more)}
 
 
+def earlier_of(told: Mapping[str, Any]) -> dict[str, tuple[EarlierTimeline, ...]]:
+    return {group: tuple(EarlierTimeline(**one) for one in some) for group, some in told.items()}
+
+
 def read_stage(
-    session: SparkSession, rows: DataFrame, listing: Listing, progress: Progress, expected: int
+    session: SparkSession, rows: DataFrame, listing: Listing, tasks: list[Task], progress: Progress, expected: int
 ) -> Findings:
     """Reads every split once (the rows stay in Spark's cache) and gathers what they tell."""
     findings = Findings(listing)
     progress.tell("Reading")
-    with Counting(session, rows, listing, progress, expected):
+
+    def told(done: int) -> None:
+        # Tasks have about one size, so that their number tells the records closely; the end tells them exactly.
+        progress.set("Read", expected * done // len(tasks), expected, "records")
+        progress.share = READING_SHARE * done / len(tasks)
+
+    with TaskCounting(session, progress, told):
         found = steps.facts(rows).collect()
     for row in found:
-        findings.add(row.kind, row.source, row.at_ms, row.offset, row.group, row.payload)
+        findings.add(row.kind, row.source, bytes(row.payload))
     progress.set("Read", findings.read, findings.read, "records")
-    progress.set("Decoded", findings.decoded, findings.decoded, "records")
+    progress.share = READING_SHARE
     progress.tell("Read")
     return findings
 
 
-def fold_stage(lines: DataFrame, progress: Progress) -> list[dict[str, Any]]:
-    """Hands the folded lines on as they come; gives back what is to be told among the skipped."""
+def fold_stage(
+    session: SparkSession, folded: DataFrame, findings: Findings, tasks: int, progress: Progress
+) -> list[dict[str, Any]]:
+    """Has the tasks fold and store; hands on what they say of each timeline. What is to be told among the skipped."""
     more: list[dict[str, Any]] = []
-    folded = begun = 0
-    groups = progress.stages["Folded"]["of"]
-    for row in lines.toLocalIterator(prefetchPartitions=True):
-        line = bytes(row.line)
-        if row.timeline:
-            progress.lines.write(line)
-            if line.startswith(b'{"type":"timeline"'):
-                begun += 1
-            elif line.startswith(b'{"type":"folded"'):
-                folded += 1
-                # A group that was created again has one timeline more than there are groups.
-                groups = max(groups, begun)
-                progress.set("Folded", folded, groups, "timelines")
-                progress.set("Explained", folded, groups, "verdicts")
-            progress.tell()
-        else:
-            told = orjson.loads(line)
-            more += told["conflicts"]
-            progress.lines.write(line)
-    for name, unit in (("Folded", "timelines"), ("Explained", "verdicts")):
-        progress.set(name, folded, folded, unit)
+    groups, stored = len(findings.group_hashes), 0
+    progress.set("Folded", 0, groups, "groups")
+    progress.set("Stored", 0, None, "timelines")
+    progress.tell("Folding")
+
+    def told(done: int) -> None:
+        progress.set("Folded", groups * done // tasks, groups, "groups")
+        progress.share = READING_SHARE + (1 - READING_SHARE) * done / tasks
+
+    with TaskCounting(session, progress, told):
+        for row in folded.toLocalIterator(prefetchPartitions=True):
+            message = orjson.loads(bytes(row.payload))
+            match row.kind:
+                case "timeline":
+                    stored += 1
+                    progress.set("Stored", stored, None, "timelines")
+                    progress.lines.say({"type": "timeline", **message})
+                case "repeated":
+                    more += message["conflicts"]
+                    progress.lines.say({"type": "repeated", **message})
+                case "left_out":
+                    known = findings.left_out.setdefault((message["source"], message["outcome"]), LeftOut())
+                    known.merge(message["records"], message["first"], message["last"])
+    progress.set("Folded", groups, groups, "groups")
+    progress.set("Stored", stored, stored, "timelines")
+    progress.share = 1.0
     progress.tell("Done")
     return [{"last_offset": conflict["offset"], "normal": False, **conflict} for conflict in more]
-
-
-def transactions_left_out(outcomes: DataFrame, listing: Listing) -> list[dict[str, Any]]:
-    """Commits of transactions that did not come to a commit: Kafka's coordinator never applied them."""
-    reasons = {
-        steps.ABORT: "commits of a transaction that was aborted: never in force",
-        steps.OPEN: "commits of a transaction whose end is not in these files: not in force as far as they tell",
-    }
-    return [
-        {
-            "file": listing.sources[row.source].file,
-            "offset": row.first,
-            "last_offset": row.last,
-            "reason": reasons[row.outcome],
-            "records": row.records,
-            "normal": True,
-        }
-        for row in steps.left_out(outcomes).collect()
-    ]
-
-
-class Counting:
-    """Tells how many records are read while Spark reads, from the splits that are done."""
-
-    def __init__(
-        self, session: SparkSession, rows: DataFrame, listing: Listing, progress: Progress, expected: int
-    ) -> None:
-        self.tracker = session.sparkContext.statusTracker()
-        self.tasks = max(1, len(steps.shared(listing.splits)))
-        self.progress = progress
-        self.expected = expected
-        self.stop = threading.Event()
-        self.thread = threading.Thread(target=self.count, name="progress", daemon=True)
-
-    def count(self) -> None:
-        while not self.stop.wait(PROGRESS_EVERY_S):
-            done = 0
-            for stage in self.tracker.getActiveStageIds():
-                info = self.tracker.getStageInfo(stage)
-                done = max(done, info.numCompletedTasks if info else 0)
-            # Tasks have about one size, so that their number tells the records closely; the end tells them exactly.
-            self.progress.set("Read", self.expected * done // self.tasks, self.expected, "records")
-            self.progress.tell()
-
-    def __enter__(self) -> None:
-        self.thread.start()
-
-    def __exit__(self, *exception: object) -> None:
-        self.stop.set()
-        self.thread.join()
 
 
 if __name__ == "__main__":

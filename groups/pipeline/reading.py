@@ -1,89 +1,114 @@
 """Reads splits into rows: what a reading task does, without Spark.
 
-A row is one record, or one fact about what was read. All rows have one shape (``ROW``), told apart by ``kind``:
+All rows have one shape (``ROW``), told apart by ``kind``:
 
-========== ====================================================================================================
-record     a coordinator record; ``payload`` is its entry payload as JSON
-marker     the end of a transaction; ``type`` is 1 for commit, 0 for abort, ``producer`` whose it was
-topic      a record of the cluster metadata log about a topic; ``payload`` is it as JSON
-name       a topic id and its name, told by a commit or by a record of older releases; ``payload`` tells both
-group      what this split holds of a group; ``payload`` has counts
-problem    something that could not be read; ``payload`` has the reason
-tally      how many records this split held, and how many were decoded
-========== ====================================================================================================
+===== =========================================================================================================
+block  records of one group from one stretch of a file, packed (``group_blocks``); ``first`` is its first batch
+topic  a record of the cluster metadata log about a topic; ``payload`` is it as JSON
+facts  what the split held beside records (``split_facts``)
+===== =========================================================================================================
 """
 
 from __future__ import annotations
 
 import mmap
-import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+import numpy as np
 import orjson
+import xxhash
 
 from groups.history.record_types import SHARE_STATE
 from groups.history.share import UNKNOWN_TOPIC_NAME
+from groups.pipeline.columns import Commits, Damage, Stretch, read_stretches
+from groups.pipeline.group_blocks import COMMIT, NO_PRODUCER, CommitRows, GroupBlock, OtherRecord, Tables, cut
 from groups.pipeline.recognising import Kind
 from groups.pipeline.sources import Split
+from groups.pipeline.split_facts import GROUPS_A_SPLIT_MOST, PROBLEMS_A_SPLIT_MOST, SplitFacts
+from groups.pipeline.transactions import ABORTED, COMMITTED, Ends, LeftOut, settled
+from groups.wire.commits import TOMBSTONE, commit_payload
 from groups.wire.errors import RecordError
-from groups.wire.logs.batches import BatchProblem, Record, RecordBatch, read_batches
+from groups.wire.logs.batches import BatchProblem, RecordBatch, read_batches
 from groups.wire.logs.control import ControlType, decode_control
 from groups.wire.logs.metadata_log import decode_metadata_record
 from groups.wire.records import decode_record, is_opaque
+from groups.pipeline.unknown_keys import group_of_unknown_key
 
-ROW = (
-    "kind string, source int, partition int, offset long, batch long, at_ms long, "
-    "producer long, type int, group string, payload binary"
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+ROW: Final = (
+    "kind string, group string, partition int, source int, split int, first long, records long, payload binary"
 )
 """The rows' schema in Spark's words."""
 
-PROBLEMS_A_SPLIT_MOST = 100
-"""Damage is told place by place up to here; a file that is damaged everywhere is told as one number beyond it."""
-
-OFFSET_COMMIT, PARTITION_METADATA = 1, 4
+PARTITION_METADATA: Final = 4
 
 
 class Row(NamedTuple):
-    """See the module. ``source`` is the file's number, ``producer`` is None outside of transactions."""
+    """See the module. ``split`` is the split's number, ``source`` its file's."""
 
     kind: str
-    source: int
-    partition: int | None
-    offset: int | None
-    batch: int | None
-    at_ms: int | None
-    producer: int | None
-    type: int | None
     group: str | None
-    payload: bytes | None
+    partition: int | None
+    source: int
+    split: int
+    first: int | None
+    records: int
+    payload: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """What is to be read of a log: all of it, or some groups, up to a time."""
+
+    groups: frozenset[str] | None = None
+    until_ms: int | None = None
+
+    def has(self, group: str) -> bool:
+        return self.groups is None or group in self.groups
+
+
+EVERYTHING: Final = Wanted()
+
+
+def read_split(number: int, split: Split, wanted: Wanted = EVERYTHING) -> Iterator[Row]:
+    """The rows of one split; the last one holds its facts."""
+    with (
+        Path(split.path).open("rb") as opened,
+        mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ) as data,
+    ):
+        whole = memoryview(data)
+        part = whole[split.start : split.end]
+        try:
+            if split.kind is Kind.METADATA:
+                yield from _MetadataReading(number, split).rows(part)
+            else:
+                yield from _OffsetsReading(number, split, wanted).rows(part)
+        finally:
+            part.release()
+            whole.release()
 
 
 @dataclass(slots=True)
-class Tally:
-    """What a split held, gathered while it is read."""
+class _Reading:
+    """A split under way."""
 
-    read: int = 0
-    decoded: int = 0
-    transactional: int = 0
+    number: int
+    split: Split
+    facts: SplitFacts = field(init=False)
     problems: dict[str, dict[str, Any]] = field(default_factory=dict)
-    unlisted: int = 0
-    names: dict[tuple[str, str], str] = field(default_factory=dict)
-    groups: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.facts = SplitFacts(split=self.number)
 
     def problem(
-        self,
-        key: str,
-        reason: str,
-        offset: int | None,
-        *,
-        records: int,
-        last: int | None,
-        normal: bool,
+        self, key: str, reason: str, offset: int | None, *, records: int, last: int | None, normal: bool,
         lost: bool = False,
-    ) -> None:
+    ) -> None:  # fmt: skip
         """Counts a problem: one line for each ``key``, which grows to its last offset.
 
         ``lost`` says that the offsets themselves are gone, not only what one record meant.
@@ -102,224 +127,345 @@ class Tally:
                 "lost": lost,
             }
         else:
-            self.unlisted += records
+            self.facts.unlisted += records
+
+    def damage(self, problem: BatchProblem, before: int | None, after: int | None) -> None:
+        """Tells of bytes that are no batch. The neighbours tell which offsets are gone: a damaged header cannot."""
+        before = self.split.before if before is None else before
+        after = self.split.after if after is None else after
+        first = before + 1 if before is not None else problem.offset
+        last = after - 1 if after is not None else None
+        records = 0
+        if not problem.is_normal:
+            records = max(1, last - first + 1) if first is not None and last is not None else 1
+        place = f"at byte {self.split.start + problem.position} of the file"
+        self.problem(
+            place,
+            f"{problem.reason}; the batch begins {place}",
+            first,
+            records=records,
+            last=last,
+            normal=problem.is_normal,
+            lost=not problem.is_normal,
+        )
+        if not problem.is_normal:
+            self.facts.read += records
+
+    def row(self, kind: str, payload: bytes, *, group: str | None = None, first: int | None = None, records: int = 0) -> Row:
+        return Row(
+            kind=kind,
+            group=group,
+            partition=self.split.partition,
+            source=self.split.source,
+            split=self.number,
+            first=first,
+            records=records,
+            payload=payload,
+        )
+
+    def last_row(self) -> Row:
+        self.facts.problems = list(self.problems.values())
+        self.facts.bytes = self.split.end - self.split.start
+        return self.row("facts", self.facts.pack())
 
 
-def read_split(split: Split) -> Iterator[Row]:
-    """The rows of one split, records first and in their order, facts at the end."""
-    tally = Tally()
-    with (
-        Path(split.path).open("rb") as opened,
-        mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ) as data,
-    ):
-        whole = memoryview(data)
-        part = whole[split.start : split.end]
-        try:
-            read = metadata_rows if split.kind is Kind.METADATA else offsets_rows
-            yield from read(split, part, tally)
-        finally:
-            part.release()
-            whole.release()
-    yield from facts(split, tally)
+class _MetadataReading(_Reading):
+    """A ``__cluster_metadata`` segment or checkpoint: its records that tell of topics."""
 
-
-def offsets_rows(split: Split, data: memoryview, tally: Tally) -> Iterator[Row]:
-    """Rows of a ``__consumer_offsets`` segment."""
-    for batch in told(split, data, tally):
-        if batch.is_control:
-            yield from marker_rows(split, batch, tally)
-            continue
-        producer = batch.producer_id if batch.is_transactional else None
-        for record in batch.records:
-            payload = decode_record(record.key, record.value)
-            tally.read += 1
-            group = count_record(record, payload, tally)
-            if producer is not None:
-                tally.transactional += 1
-            if group is None:
+    def rows(self, data: memoryview) -> Iterator[Row]:
+        reached: int | None = None
+        waiting: BatchProblem | None = None
+        for found in read_batches(data):
+            if isinstance(found, BatchProblem):
+                if waiting is not None:
+                    self.damage(waiting, reached, None)
+                waiting = found
                 continue
-            yield Row(
-                kind="record",
-                source=split.source,
-                partition=split.partition,
-                offset=record.offset,
-                batch=batch.base_offset,
-                at_ms=record.timestamp_ms,
-                producer=producer,
-                type=payload["type"],
-                group=group,
-                payload=orjson.dumps(payload),
-            )
+            if waiting is not None:
+                self.damage(waiting, reached, found.base_offset)
+                waiting = None
+            reached = found.last_offset
+            yield from self._batch(found)
+        if waiting is not None:
+            self.damage(waiting, reached, None)
+        yield self.last_row()
 
-
-def metadata_rows(split: Split, data: memoryview, tally: Tally) -> Iterator[Row]:
-    """Rows of a ``__cluster_metadata`` segment or checkpoint: those that tell of topics."""
-    for batch in told(split, data, tally):
-        tally.read += len(batch.records)
-        tally.decoded += len(batch.records)
+    def _batch(self, batch: RecordBatch) -> Iterator[Row]:
+        self.facts.read += len(batch.records)
+        self.facts.decoded += len(batch.records)
         if batch.is_control:
-            continue
+            return
         for record in batch.records:
             try:
                 payload = decode_metadata_record(record.value)
             except RecordError as error:
-                tally.decoded -= 1
+                self.facts.decoded -= 1
                 reason = f"a cluster metadata record cannot be read: {error}"
-                tally.problem(reason, reason, record.offset, records=1, last=record.offset, normal=False)
+                self.problem(reason, reason, record.offset, records=1, last=record.offset, normal=False)
                 continue
             if payload is not None:
-                yield Row(
-                    kind="topic",
-                    source=split.source,
-                    partition=split.partition,
-                    offset=record.offset,
-                    batch=batch.base_offset,
-                    at_ms=record.timestamp_ms,
-                    producer=None,
-                    type=None,
-                    group=None,
-                    payload=orjson.dumps(payload),
-                )
+                told = {"at_ms": record.timestamp_ms, "offset": record.offset, "record": payload}
+                yield self.row("topic", orjson.dumps(told), first=record.offset)
 
 
-def told(split: Split, data: memoryview, tally: Tally) -> Iterator[RecordBatch]:
-    """The batches that can be read; what lies between them is told as a problem with the offsets that are lost."""
-    reached = split.before
-    waiting: BatchProblem | None = None
-    for found in read_batches(data):
-        if isinstance(found, BatchProblem):
-            if waiting is not None:
-                lost_batch(split, waiting, reached, None, tally)
-            waiting = found
-            continue
-        if waiting is not None:
-            lost_batch(split, waiting, reached, found.base_offset, tally)
-            waiting = None
-        reached = found.last_offset
-        yield found
-    if waiting is not None:
-        lost_batch(split, waiting, reached, split.after, tally)
+class _OffsetsReading(_Reading):
+    """A ``__consumer_offsets`` segment."""
 
+    __slots__ = ("ends", "held", "names", "seen", "wanted")
 
-def lost_batch(
-    split: Split, problem: BatchProblem, before: int | None, after: int | None, tally: Tally
-) -> None:
-    """Tells of bytes that are no batch. The neighbours tell which offsets are gone: a damaged header cannot."""
-    first = before + 1 if before is not None else problem.offset
-    last = after - 1 if after is not None else None
-    records = 0
-    if not problem.is_normal:
-        records = max(1, last - first + 1) if first is not None and last is not None else 1
-    place = f"at byte {split.start + problem.position} of the file"
-    tally.problem(
-        place,
-        f"{problem.reason}; the batch begins {place}",
-        first,
-        records=records,
-        last=last,
-        normal=problem.is_normal,
-        lost=not problem.is_normal,
-    )
-    if not problem.is_normal:
-        tally.read += records
+    def __init__(self, number: int, split: Split, wanted: Wanted) -> None:
+        super().__init__(number, split)
+        self.wanted = wanted
+        self.ends = Ends()
+        self.held: list[GroupBlock] = []
+        """Blocks with transactional records: their ends may stand further on in the split."""
+        self.names: dict[tuple[str, str], str] = {}
+        self.seen: dict[str, list[Any]] = {}
 
+    def rows(self, data: memoryview) -> Iterator[Row]:
+        file_bytes = Path(self.split.path).stat().st_size
+        for stretch in read_stretches(data, file_bytes=file_bytes):
+            self._count(stretch)
+            for batch in stretch.controls:
+                self._markers(batch)
+            for block in self._blocks(stretch):
+                yield from self._settled_or_held(block)
+        yield from self._resolved()
+        facts = self.facts
+        facts.names = [(topic_id, name, source) for (topic_id, name), source in self.names.items()]
+        largest = sorted(self.seen.items(), key=lambda item: -item[1][0])[:GROUPS_A_SPLIT_MOST]
+        facts.groups = {group: [*seen[:3], sorted(seen[3])] for group, seen in largest}
+        facts.group_hashes = [xxhash.xxh3_64_intdigest(group) >> 1 for group in self.seen]
+        facts.ends = self.ends.first()
+        yield self.last_row()
 
-def marker_rows(split: Split, batch: RecordBatch, tally: Tally) -> Iterator[Row]:
-    for record in batch.records:
-        tally.read += 1
-        tally.decoded += 1
-        try:
-            control = decode_control(record.key, record.value)
-        except RecordError as error:
-            tally.decoded -= 1
-            reason = f"a control record cannot be read: {error}"
-            tally.problem(reason, reason, record.offset, records=1, last=record.offset, normal=False)
-            continue
-        if control.type in (ControlType.COMMIT, ControlType.ABORT):
-            yield Row(
-                kind="marker",
-                source=split.source,
-                partition=split.partition,
-                offset=record.offset,
-                batch=batch.base_offset,
-                at_ms=record.timestamp_ms,
-                producer=batch.producer_id,
-                type=int(control.type is ControlType.COMMIT),
-                group=None,
-                payload=None,
+    def _count(self, stretch: Stretch) -> None:
+        for damage in stretch.damage:
+            self._damage(damage)
+        facts = self.facts
+        facts.read += stretch.records
+        if stretch.first_offset is None or stretch.last_offset is None:
+            return
+        offsets = [stretch.commits.offset, np.array([other.offset for other in stretch.others], np.int64)]
+        offsets += [np.array([r.offset for r in batch.records], np.int64) for batch in stretch.controls]
+        before = facts.last_offset if facts.last_offset is not None else self.split.before
+        self._holes(np.sort(np.concatenate(offsets)), before, stretch.last_offset)
+        if facts.first_offset is None:
+            facts.first_offset = stretch.first_offset
+        facts.last_offset = stretch.last_offset
+
+    def _damage(self, damage: Damage) -> None:
+        self.damage(damage.problem, damage.before, damage.after)
+
+    def _holes(self, offsets: NDArray[np.int64], before: int | None, last: int) -> None:
+        """Offsets that no record has, though batches before and behind are there: compaction took them."""
+        edges = np.concatenate(([before] if before is not None else offsets[:1] - 1, offsets, [last + 1]))
+        steps = np.diff(edges)
+        places = np.flatnonzero(steps > 1)
+        if not len(places):
+            return
+        first, final = int(edges[places[0]]) + 1, int(edges[places[-1] + 1]) - 1
+        missing = int((steps[places] - 1).sum())
+        known = self.facts.holes
+        self.facts.holes = [first, final, missing] if known is None else [known[0], final, known[2] + missing]
+
+    def _markers(self, batch: RecordBatch) -> None:
+        for record in batch.records:
+            self.facts.decoded += 1
+            try:
+                control = decode_control(record.key, record.value)
+            except RecordError as error:
+                self.facts.decoded -= 1
+                reason = f"a control record cannot be read: {error}"
+                self.problem(reason, reason, record.offset, records=1, last=record.offset, normal=False)
+                continue
+            if control.type in (ControlType.COMMIT, ControlType.ABORT):
+                outcome = COMMITTED if control.type is ControlType.COMMIT else ABORTED
+                self.ends.add(batch.producer_id, record.offset, outcome)
+
+    # -- blocks
+
+    def _blocks(self, stretch: Stretch) -> Iterator[GroupBlock]:
+        others = self._others(stretch)
+        for group, commits, tables in self._commits(stretch.commits, others):
+            yield self._block(group, commits, tables, others.pop(group, []))
+        for group, some in others.items():
+            yield self._block(group, np.empty(0, COMMIT), Tables(), some)
+
+    def _block(self, group: str, commits: CommitRows, tables: Tables, others: list[OtherRecord]) -> GroupBlock:
+        if self.wanted.until_ms is not None:
+            commits = commits[commits["at_ms"] <= self.wanted.until_ms]
+            others = [other for other in others if other.at_ms <= self.wanted.until_ms]
+        if len(commits) and (np.diff(commits["offset"]) < 0).any():
+            commits = commits[np.argsort(commits["offset"], kind="stable")]
+        if any(later.offset < one.offset for one, later in zip(others, others[1:], strict=False)):
+            others.sort(key=lambda other: other.offset)
+        return GroupBlock(group, self.split.partition, self.split.source, self.number, commits, tables, others)
+
+    def _others(self, stretch: Stretch) -> dict[str, list[OtherRecord]]:
+        """Records that are no commits, by group."""
+        found: dict[str, list[OtherRecord]] = {}
+        for offset, batch, at_ms, producer, key, value in stretch.others:
+            payload = decode_record(key, value)
+            group = self._group_of(offset, at_ms, key, payload)
+            if group is None or not self.wanted.has(group):
+                continue
+            record = OtherRecord(
+                offset, batch, at_ms, NO_PRODUCER if producer is None else producer, payload["type"],
+                orjson.dumps(payload),
+            )  # fmt: skip
+            found.setdefault(group, []).append(record)
+        return found
+
+    def _group_of(self, offset: int, at_ms: int, key: bytes | None, payload: dict[str, Any]) -> str | None:
+        """Counts a record, notes what it tells about topics, and gives back its group (None where it cannot be told)."""
+        if is_opaque(payload):
+            reason = f"{payload.pop('reason')}; kept as bytes"
+            self.problem(reason, reason, offset, records=1, last=offset, normal=False)
+            group = payload.pop("group", None) or group_of_unknown_key(key)
+            return str(group) if group is not None else None
+        self.facts.decoded += 1
+        fields, value, number = payload["key"], payload["value"], payload["type"]
+        group = str(fields["group"] if "group" in fields else fields["groupId"])
+        if number == PARTITION_METADATA and value:
+            for topic in value.get("topics") or ():
+                self.names.setdefault((topic["topicId"], topic["topicName"]), "record")
+        elif number == SHARE_STATE and value:
+            for topic in (*(value.get("initializingTopics") or ()), *(value.get("initializedTopics") or ())):
+                if topic["topicName"] != UNKNOWN_TOPIC_NAME:
+                    self.names.setdefault((topic["topicId"], topic["topicName"]), "share state")
+        elif number == 1 and value and value.get("topicId"):
+            self.names[(value["topicId"], fields["topic"])] = "commit"
+        self._see(group, 1, at_ms, at_ms, number)
+        return group
+
+    def _see(self, group: str, records: int, first_ms: int, last_ms: int, number: int) -> None:
+        known = self.seen.get(group)
+        if known is None:
+            self.seen[group] = [records, first_ms, last_ms, {number}]
+            return
+        known[0] += records
+        known[1], known[2] = min(known[1], first_ms), max(known[2], last_ms)
+        known[3].add(number)
+
+    def _commits(
+        self, commits: Commits, others: dict[str, list[OtherRecord]]
+    ) -> Iterator[tuple[str, CommitRows, Tables]]:
+        """Commits of each group as rows with tables of their own; tombstones go to ``others``."""
+        count = len(commits.offset)
+        if not count:
+            return
+        self.facts.decoded += count
+        keys = sorted(range(len(commits.keys)), key=lambda number: commits.keys[number].group)
+        place = np.empty(len(keys), np.int32)
+        place[keys] = np.arange(len(keys), dtype=np.int32)
+        rows = np.empty(count, COMMIT)
+        for name in COMMIT.names or ():
+            rows[name] = getattr(commits, name)
+        rows["key"] = place[commits.key]
+        self._names_of(commits)
+        order = np.argsort(rows["key"], kind="stable")
+        sorted_keys = rows["key"][order]
+        at = 0
+        while at < len(keys):
+            group, first = commits.keys[keys[at]].group, at
+            while at < len(keys) and commits.keys[keys[at]].group == group:
+                at += 1
+            start, end = np.searchsorted(sorted_keys, (first, at)).tolist()
+            if start == end or not self.wanted.has(group):
+                continue
+            mine = rows[np.sort(order[start:end])]
+            mine["key"] -= first
+            times = mine["at_ms"]
+            self._see(group, len(mine), int(times.min()), int(times.max()), 1)
+            table = [(commits.keys[number].topic, commits.keys[number].partition) for number in keys[first:at]]
+            mine = self._without_tombstones(group, mine, table, commits, others)
+            if len(mine):
+                yield group, mine, self._tables(mine, table, commits)
+
+    def _tables(self, rows: CommitRows, keys: list[tuple[str, int]], commits: Commits) -> Tables:
+        """The tables that these rows need, and their indexes made to fit."""
+        tables = Tables(keys=keys)
+        for name, common, mine in (
+            ("metadata", commits.texts, tables.texts),
+            ("topic_id", commits.topic_ids, tables.topic_ids),
+        ):
+            used, numbers = np.unique(rows[name], return_inverse=True)
+            absent = int(len(used) > 0 and used[0] < 0)
+            mine.extend(common[number] for number in used[absent:].tolist())
+            rows[name] = numbers.reshape(-1) - absent
+        return tables
+
+    def _without_tombstones(
+        self, group: str, rows: CommitRows, keys: list[tuple[str, int]], commits: Commits,
+        others: dict[str, list[OtherRecord]],
+    ) -> CommitRows:  # fmt: skip
+        """Tombstones belong to other requests than commits do: they are no commits from here on."""
+        gone = rows["version"] < 0
+        if not gone.any():
+            return rows
+        mine = others.setdefault(group, [])
+        for row in rows[gone]:
+            topic, partition = keys[row["key"]]
+            payload = commit_payload(group=group, topic=topic, partition=partition, version=TOMBSTONE)
+            mine.append(
+                OtherRecord(
+                    int(row["offset"]), int(row["batch"]), int(row["at_ms"]), int(row["producer"]), 1,
+                    orjson.dumps(payload),
+                )  # fmt: skip
             )
+        mine.sort(key=lambda other: other.offset)
+        return rows[~gone]
 
+    def _names_of(self, commits: Commits) -> None:
+        """Topic ids that commits tell beside the topic's name."""
+        told = commits.topic_id >= 0
+        if not told.any():
+            return
+        pairs = commits.topic_id[told].astype(np.int64) << 32 | commits.key[told].astype(np.int64)
+        for pair in np.unique(pairs).tolist():
+            topic_id, topic = commits.topic_ids[pair >> 32], commits.keys[pair & 0xFFFFFFFF].topic
+            self.names[(topic_id, topic)] = "commit"
 
-def count_record(record: Record, payload: dict[str, Any], tally: Tally) -> str | None:
-    """Counts a record, notes what it tells about topics, and gives back its group (None where it cannot be told)."""
-    if is_opaque(payload):
-        reason = f"{payload.pop('reason')}; kept as bytes"
-        tally.problem(reason, reason, record.offset, records=1, last=record.offset, normal=False)
-        group = payload.pop("group", None) or group_of_unknown_key(record.key)
-        return str(group) if group is not None else None
-    tally.decoded += 1
-    key, value, number = payload["key"], payload["value"], payload["type"]
-    group = str(key["group"] if "group" in key else key["groupId"])
-    if number == OFFSET_COMMIT and value and value.get("topicId"):
-        tally.names.setdefault((value["topicId"], key["topic"]), "commit")
-    elif number == PARTITION_METADATA and value:
-        for topic in value.get("topics") or ():
-            tally.names.setdefault((topic["topicId"], topic["topicName"]), "record")
-    elif number == SHARE_STATE and value:
-        for topic in (*(value.get("initializingTopics") or ()), *(value.get("initializedTopics") or ())):
-            if topic["topicName"] != UNKNOWN_TOPIC_NAME:
-                tally.names.setdefault((topic["topicId"], topic["topicName"]), "share state")
-    known = tally.groups.get(group)
-    if known is None:
-        known = tally.groups[group] = {"records": 0, "first_ms": record.timestamp_ms, "types": set()}
-    known["records"] += 1
-    known["last_ms"] = record.timestamp_ms
-    known["types"].add(number)
-    return group
+    # -- transactions
 
+    def _settled_or_held(self, block: GroupBlock) -> Iterator[Row]:
+        commits = block.commits["producer"] >= 0
+        others = [other for other in block.others if other.producer >= 0]
+        if others or commits.any():
+            plain = [other for other in block.others if other.producer < 0]
+            held = GroupBlock(
+                block.group, block.partition, block.source, block.split, block.commits[commits], block.tables,
+                others,
+            )  # fmt: skip
+            self.held.append(held)
+            block = GroupBlock(
+                block.group, block.partition, block.source, block.split, block.commits[~commits], block.tables,
+                plain,
+            )  # fmt: skip
+        yield from self._block_rows(block)
 
-def group_of_unknown_key(key: bytes | None) -> str | None:
-    """The group in a key of a type that nobody here knows: in all known types the group's name stands first.
+    def _resolved(self) -> Iterator[Row]:
+        left_out = {ABORTED: LeftOut()}
+        still_open: set[int] = set()
+        for block in self.held:
+            block.commits, block.others, some_open = settled(block.commits, block.others, self.ends, left_out)
+            if some_open:
+                still_open.update(np.unique(block.commits["producer"]).tolist())
+                still_open.update(other.producer for other in block.others)
+            yield from self._block_rows(block)
+        self.facts.open = sorted(still_open - {NO_PRODUCER})
+        aborted = left_out[ABORTED]
+        self.facts.aborted = [aborted.records, aborted.first, aborted.last]
 
-    >>> group_of_unknown_key(bytes.fromhex("001f0006") + b"orders" + b"...")
-    'orders'
-    """
-    if key is None or len(key) < 5:
-        return None
-    length = struct.unpack_from(">h", key, 2)[0]
-    name = key[4 : 4 + length] if length > 0 else b""
-    if not name or len(name) < length:
-        return None
-    try:
-        text = name.decode()
-    except UnicodeDecodeError:
-        return None
-    return text if text.isprintable() else None
-
-
-def facts(split: Split, tally: Tally) -> Iterator[Row]:
-    """What the split held, as rows."""
-
-    def row(kind: str, content: dict[str, Any], group: str | None = None) -> Row:
-        return Row(
-            kind, split.source, split.partition, None, None, None, None, None, group, orjson.dumps(content)
-        )
-
-    for (topic_id, name), source in tally.names.items():
-        yield row("name", {"id": topic_id, "name": name, "source": source})
-    for group, seen in tally.groups.items():
-        yield row("group", {**seen, "types": sorted(seen["types"])}, group)
-    for problem in tally.problems.values():
-        yield row("problem", problem)
-    yield row(
-        "tally",
-        {
-            "read": tally.read,
-            "decoded": tally.decoded,
-            "transactional": tally.transactional,
-            "unlisted": tally.unlisted,
-        },
-    )
+    def _block_rows(self, block: GroupBlock) -> Iterator[Row]:
+        if not block.records:
+            return
+        for part in cut(block):
+            if part.records:
+                yield self.row(
+                    "block", part.pack(), group=part.group, first=part.first_batch, records=part.records
+                )
 
 
 def columns(rows: Sequence[Row]) -> dict[str, list[Any]]:

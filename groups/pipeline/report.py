@@ -1,27 +1,36 @@
-"""What the reading stage found, gathered on the driver: the report, and what the folding stage needs to know."""
+"""What the reading tasks found, gathered on the driver: the report, and what the folding tasks need to know."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 import orjson
 
 from groups.history.record_types import CLASSIC_GROUP, CONSUMER_TYPES, SHARE_TYPES, STREAMS_TYPES
+from groups.pipeline.context import LostOffsets, log_of
+from groups.pipeline.datasource import Task
 from groups.pipeline.naming import COMMIT, TOPICS_FILE
 from groups.pipeline.recognising import Kind
 from groups.pipeline.sources import Listing, Source
-from groups.pipeline.timelines import LostOffsets
+from groups.pipeline.split_facts import SplitFacts
 from groups.pipeline.topic_facts import Known, metadata_story
+from groups.pipeline.transactions import ABORTED, OPEN, Ends, LeftOut, Log
 
-PROBLEMS_MOST = 500
+PROBLEMS_MOST: Final = 500
 """Places that a report lists one by one; beyond, only their number is told."""
 
-GROUPS_LISTED_MOST = 2000
+GROUPS_LISTED_MOST: Final = 2000
 """Groups that progress messages list before they are folded; the page shows no more at once."""
 
-PROTOCOLS: tuple[tuple[str, frozenset[int]], ...] = (
+LEFT_OUT: Final = {
+    ABORTED: "commits of a transaction that was aborted: never in force",
+    OPEN: "commits of a transaction whose end is not in these files: not in force as far as they tell",
+}
+"""Why Kafka's coordinator never applied them."""
+
+PROTOCOLS: Final[tuple[tuple[str, frozenset[int]], ...]] = (
     ("consumer", CONSUMER_TYPES),
     ("share", SHARE_TYPES),
     ("streams", STREAMS_TYPES),
@@ -38,7 +47,6 @@ class GroupSeen:
     first_ms: int | None = None
     last_ms: int | None = None
     types: set[int] = field(default_factory=set)
-    partitions: set[int] = field(default_factory=set)
 
     @property
     def protocol(self) -> str:
@@ -52,35 +60,44 @@ class Findings:
     listing: Listing
     read: int = 0
     decoded: int = 0
-    transactional: int = 0
     unlisted: int = 0
     problems: list[dict[str, Any]] = field(default_factory=list)
     groups: dict[str, GroupSeen] = field(default_factory=dict)
+    group_hashes: set[int] = field(default_factory=set)
     names: dict[str, tuple[str, str]] = field(default_factory=dict)
     topics: list[tuple[int, int, int, dict[str, Any]]] = field(default_factory=list)
     lost: dict[int | None, list[LostOffsets]] = field(default_factory=dict)
+    splits: dict[int, SplitFacts] = field(default_factory=dict)
+    left_out: dict[tuple[int, int], LeftOut] = field(default_factory=dict)
+    missing: dict[int, int] = field(default_factory=dict)
+    """Source → offsets that no record has."""
 
-    def add(
-        self, kind: str, source: int, at_ms: int | None, offset: int | None, group: str | None, text: bytes
-    ) -> None:
+    def add(self, kind: str, source: int, payload: bytes) -> None:
         """Takes in one row of ``transformations.facts``."""
-        content = orjson.loads(text)
-        match kind:
-            case "tally":
-                self.read += content["read"]
-                self.decoded += content["decoded"]
-                self.transactional += content["transactional"]
-                self.unlisted += content["unlisted"]
-            case "problem":
-                self.add_problem(self.listing.sources[source], content)
-            case "name":
-                # A commit's word stands above an older record's, which a later commit may have renamed.
-                if content["source"] == COMMIT or content["id"] not in self.names:
-                    self.names[content["id"]] = (content["name"], content["source"])
-            case "topic":
-                self.topics.append((at_ms or 0, source, offset or 0, content))
-            case "group" if group is not None:
-                self.add_group(self.listing.sources[source], group, content)
+        if kind == "topic":
+            told = orjson.loads(payload)
+            self.topics.append((told["at_ms"], source, told["offset"], told["record"]))
+            return
+        facts = SplitFacts.unpack(payload)
+        found = self.listing.sources[source]
+        self.splits[facts.split] = facts
+        self.read += facts.read
+        self.decoded += facts.decoded
+        self.unlisted += facts.unlisted
+        for problem in facts.problems:
+            self.add_problem(found, problem)
+        for topic_id, name, told_by in facts.names:
+            # A commit's word stands above an older record's, which a later commit may have renamed.
+            if told_by == COMMIT or topic_id not in self.names:
+                self.names[topic_id] = (name, told_by)
+        for group, (records, first_ms, last_ms, types) in facts.groups.items():
+            self.add_group(group, records, first_ms, last_ms, types)
+        self.group_hashes.update(facts.group_hashes)
+        records, first, last = facts.aborted
+        if records:
+            self.left_out.setdefault((source, ABORTED), LeftOut()).merge(records, first, last)
+        if facts.holes is not None:
+            self.missing[source] = self.missing.get(source, 0) + facts.holes[2]
 
     def add_problem(self, source: Source, content: dict[str, Any]) -> None:
         first, last = content["offset"], content["last_offset"]
@@ -100,26 +117,20 @@ class Findings:
         else:
             self.unlisted += content["records"]
 
-    def add_group(self, source: Source, group: str, content: dict[str, Any]) -> None:
+    def add_group(
+        self, group: str, records: int, first_ms: int | None, last_ms: int | None, types: Sequence[int]
+    ) -> None:
         seen = self.groups.setdefault(group, GroupSeen())
-        seen.records += content["records"]
-        seen.first_ms = min(t for t in (seen.first_ms, content["first_ms"]) if t is not None)
-        seen.last_ms = max(t for t in (seen.last_ms, content["last_ms"]) if t is not None)
-        seen.types |= set(content["types"])
-        if source.partition is not None:
-            seen.partitions.add(source.partition)
+        seen.records += records
+        seen.first_ms = min((t for t in (seen.first_ms, first_ms) if t is not None), default=None)
+        seen.last_ms = max((t for t in (seen.last_ms, last_ms) if t is not None), default=None)
+        seen.types |= set(types)
 
-    def partitions_to_fill(self) -> dict[str, int]:
-        """Groups whose partition some files tell, while other files are of no known partition."""
-        if all(
-            source.partition is not None for source in self.listing.sources if source.kind is Kind.OFFSETS
-        ):
-            return {}
-        return {
-            name: next(iter(seen.partitions))
-            for name, seen in self.groups.items()
-            if len(seen.partitions) == 1
-        }
+    @property
+    def some_partitions_unknown(self) -> bool:
+        """Whether some files tell their partition and others do not."""
+        told = {s.partition is None for s in self.listing.sources if s.kind is Kind.OFFSETS}
+        return len(told) > 1
 
     def known(self, given: tuple[Mapping[str, str], Mapping[str, int]]) -> Known:
         """Names for the folding stage: the user's file stands above commits, the metadata log above both."""
@@ -144,6 +155,35 @@ class Findings:
             for partition, some in lost.items()
         }
 
+    def compacted(self, tasks: Sequence[Task]) -> dict[int | None, tuple[int, int]]:
+        """By partition, from and to which offset records are missing within batches and between them."""
+        found: dict[int | None, tuple[int, int]] = {}
+        partitions = {number: split.partition for task in tasks for number, split in task}
+        for number, facts in self.splits.items():
+            if facts.holes is None:
+                continue
+            first, last, _ = facts.holes
+            known = found.get(partitions[number], (first, last))
+            found[partitions[number]] = (min(known[0], first), max(known[1], last))
+        nameless = [s for s in self.listing.sources if s.kind is Kind.OFFSETS and s.partition is None]
+        if len(nameless) > 1:
+            found.pop(None, None)
+        return found
+
+    def ends(self, tasks: Sequence[Task]) -> dict[Log, Ends]:
+        """Ends of the transactions that some split leaves open: the first markers of their producers in each split."""
+        logs = {number: log_of(split.partition, split.source) for task in tasks for number, split in task}
+        wanted: dict[Log, set[int]] = {}
+        for number, facts in self.splits.items():
+            wanted.setdefault(logs[number], set()).update(facts.open)
+        found: dict[Log, Ends] = {}
+        for number, facts in self.splits.items():
+            log = logs[number]
+            for producer, offset, outcome in facts.ends:
+                if producer in wanted[log]:
+                    found.setdefault(log, Ends()).add(producer, offset, outcome)
+        return found
+
     def group_list(self) -> list[dict[str, Any]]:
         """Groups as the page lists them before they are folded: the largest first."""
         listed = sorted(self.groups.items(), key=lambda item: (-item[1].records, item[0]))
@@ -161,11 +201,24 @@ class Findings:
     def records_report(self, more: Sequence[dict[str, Any]] = ()) -> dict[str, Any]:
         """The ``records`` of the report: what was read, what was decoded, and what was skipped, where and why."""
         skipped = [problem.to_json() for problem in self.listing.problems]
-        skipped += [*self.problems, *more]
+        skipped += [*self.problems, *self._left_out(), *more]
         return {
             "read": self.read,
             "decoded": self.decoded,
             "skipped": skipped,
             "unlisted": self.unlisted,
-            "compacted": sum(s.missing_offsets for s in self.listing.sources if s.kind is Kind.OFFSETS),
+            "compacted": sum(self.missing.values()),
         }
+
+    def _left_out(self) -> list[dict[str, Any]]:
+        return [
+            {
+                "file": self.listing.sources[source].file,
+                "offset": some.first,
+                "last_offset": some.last,
+                "reason": LEFT_OUT[outcome],
+                "records": some.records,
+                "normal": True,
+            }
+            for (source, outcome), some in sorted(self.left_out.items())
+        ]

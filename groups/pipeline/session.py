@@ -28,19 +28,24 @@ ROOT = Path(__file__).resolve().parents[2]
 CACHE = Path(os.environ.get("REBALANCE_VAR") or ROOT / "var").expanduser().absolute() / "spark"
 """Where the shim, the class archive and Spark's scratch files stand."""
 
-DRIVER_MEMORY = "1g"
-"""Heap of a local session: rows live in Spark's cache and spill to disk, so more is not needed."""
+DRIVER_MEMORY = os.environ.get("REBALANCE_SPARK_MEMORY") or "480m"
+"""Heap of a local session: rows live in Spark's cache on the disk, so that this is about the least that Spark takes."""
 
 JVM_EXIT_TIMEOUT_S = 60
 """Writing the class archive takes about five seconds; a JVM that takes longer than this hangs."""
 
 UNFINISHED = ".writing"
 
-SHUFFLE_PARTITION_BYTES = 4 * 1024 * 1024
-"""Sources per partition of the folding stage. A partition's timelines come out together, about six times as large
-as their records: small enough that groups appear as they are folded, large enough to be worth a task."""
+FOLDING_BYTES = 16 * 1024 * 1024
+"""Sources a task of the folding stage: small enough that its sort stays in memory and that progress moves, large enough
+to be worth a task."""
 
-SHUFFLE_PARTITIONS_GREATEST = 1000
+FOLDING_TASKS_GREATEST = 1000
+
+ROWS_IN_MEMORY = 64
+"""Rows of Spark's cache and of a worker's input at a time: each holds up to half a megabyte of records."""
+
+ARROW_BYTES = 4 * 1024 * 1024
 
 
 class SessionFailed(Exception):
@@ -51,14 +56,13 @@ def open_session(
     *,
     master: str | None = None,
     cache: Path = CACHE,
-    source_bytes: int = 0,
     archive: bool = False,
     work: str = "import",
     rooms: Sequence[str] = ("groups",),
 ) -> SparkSession:
     """A session ready for ``groups.pipeline.transformations``, or for other ``work``.
 
-    ``master`` is Spark's master URL, ``local[*]`` when None. ``source_bytes`` sizes the folding stage.
+    ``master`` is Spark's master URL, ``local[*]`` when None.
     With ``archive`` the JVM writes the class archive when it is closed. ``rooms`` are the packages that the workers of
     a cluster are sent.
     Raises ``groups.pipeline.java.NoJava`` and ``SessionFailed``.
@@ -76,9 +80,7 @@ def open_session(
 
     master = master or "local[*]"
     builder = SparkSession.builder.master(master).appName(f"Rebalance Explorer {work}")
-    for key, value in settings(
-        java, master=master, cache=cache, source_bytes=source_bytes, archive=archive
-    ).items():
+    for key, value in settings(java, master=master, cache=cache, archive=archive).items():
         builder = builder.config(key, value)
     scratch(cache).mkdir(parents=True, exist_ok=True)
     log = scratch(cache) / "spark.log"
@@ -127,7 +129,7 @@ def is_local(master: str) -> bool:
 
 
 def settings(
-    java: Java, *, master: str, cache: Path, source_bytes: int, archive: bool = False
+    java: Java, *, master: str, cache: Path, archive: bool = False
 ) -> dict[str, str]:
     """Spark's settings for this import."""
     common = {
@@ -136,7 +138,11 @@ def settings(
         "spark.log.level": "ERROR",
         "spark.sql.execution.arrow.pyspark.enabled": "true",
         "spark.sql.adaptive.enabled": "false",
-        "spark.sql.shuffle.partitions": str(shuffle_partitions(source_bytes)),
+        "spark.sql.shuffle.partitions": "2",
+        "spark.sql.execution.arrow.maxRecordsPerBatch": str(ROWS_IN_MEMORY),
+        "spark.sql.execution.arrow.maxBytesPerBatch": str(ARROW_BYTES),
+        "spark.sql.inMemoryColumnarStorage.batchSize": str(ROWS_IN_MEMORY),
+        "spark.sql.inMemoryColumnarStorage.compressed": "false",
     }
     if not is_local(master):
         return common
@@ -153,9 +159,12 @@ def settings(
     }
 
 
-def shuffle_partitions(source_bytes: int) -> int:
-    """How many tasks fold: one for a small log, more with its size, never so many that starting them dominates."""
-    return max(1, min(SHUFFLE_PARTITIONS_GREATEST, -(-source_bytes // SHUFFLE_PARTITION_BYTES)))
+def folding_tasks(source_bytes: int, cores: int) -> int:
+    """How many tasks fold: one for a small log, else at least one a core, never so many that starting them dominates."""
+    wanted = -(-source_bytes // FOLDING_BYTES)
+    if wanted > 1:
+        wanted = -(-wanted // cores) * cores
+    return max(1, min(FOLDING_TASKS_GREATEST, wanted))
 
 
 def java_options(java: Java, cache: Path, *, archive: bool = False) -> list[str]:

@@ -1,0 +1,205 @@
+"""Where packs stand: a folder, or a file system that is named by its URL (``hdfs://…``, ``s3://…``).
+
+Names are relative, with ``/`` between their parts. A file appears whole under its name, or not at all.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any, Final, Protocol
+
+UNFINISHED: Final = ".writing-"
+"""How the name of a file begins that is still being written; whoever finds one whose import is over may remove it."""
+
+OWNER_ONLY_FOLDER: Final = 0o700
+OWNER_ONLY_FILE: Final = 0o600
+
+
+class MissingFile(Exception):
+    """A file that should be there is not; the message is one line."""
+
+
+class Writing(Protocol):
+    """A file under way."""
+
+    def write(self, data: bytes) -> None: ...
+
+    def keep(self, name: str) -> None:
+        """Give the file its name: from now on it is there."""
+
+    def drop(self) -> None:
+        """Forget it."""
+
+
+class Files(Protocol):
+    """What packs need of a place for files."""
+
+    def begin(self, folder: str) -> Writing: ...
+
+    def read(self, name: str, offset: int, length: int) -> bytes:
+        """These bytes of a file; ``MissingFile`` where it is not there or ends before."""
+
+    def names(self, folder: str = "") -> list[str]:
+        """Every file below a folder, unfinished ones too."""
+
+    def size(self, name: str) -> int: ...
+
+    def remove(self, name: str) -> None:
+        """Remove a file, or a folder with all that is in it; nothing happens where it is not there."""
+
+
+def open_files(url: str) -> Files:
+    """The place that a path or a URL names. Arrow is imported only for a URL other than ``file:``."""
+    if "://" not in url:
+        return Folder(Path(url))
+    if url.startswith("file://"):
+        return Folder(Path(url.removeprefix("file://")))
+    return ArrowFiles.at(url)
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """A folder of this machine, or one that all machines mount."""
+
+    root: Path
+
+    def begin(self, folder: str) -> Writing:
+        parent = self.root / folder
+        parent.mkdir(parents=True, exist_ok=True, mode=OWNER_ONLY_FOLDER)
+        path = parent / f"{UNFINISHED}{uuid.uuid4().hex}"
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, OWNER_ONLY_FILE)
+        return _FileWriting(self.root, path, os.fdopen(descriptor, "wb"))
+
+    def read(self, name: str, offset: int, length: int) -> bytes:
+        try:
+            with (self.root / name).open("rb") as file:
+                file.seek(offset)
+                data = file.read(length)
+        except FileNotFoundError as error:
+            raise _missing(name) from error
+        if len(data) < length:
+            raise MissingFile(f"{name} ends after {offset + len(data)} bytes; {offset + length} were expected")
+        return data
+
+    def names(self, folder: str = "") -> list[str]:
+        top = self.root / folder
+        return sorted(path.relative_to(self.root).as_posix() for path in top.rglob("*") if path.is_file())
+
+    def size(self, name: str) -> int:
+        return (self.root / name).stat().st_size
+
+    def remove(self, name: str) -> None:
+        path = self.root / name
+        if path.is_dir():
+            shutil.rmtree(path, ignore_errors=True)
+            return
+        path.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            # The import's folder goes with its last file.
+            if path.parent != self.root:
+                path.parent.rmdir()
+
+
+@dataclass(slots=True)
+class _FileWriting:
+    root: Path
+    path: Path
+    file: IO[bytes]
+
+    def write(self, data: bytes) -> None:
+        self.file.write(data)
+
+    def keep(self, name: str) -> None:
+        self.file.flush()
+        # Rows that name this file are committed afterwards; a file that a power cut emptied would make them lie.
+        os.fsync(self.file.fileno())
+        self.file.close()
+        self.path.replace(self.root / name)
+
+    def drop(self) -> None:
+        self.file.close()
+        self.path.unlink(missing_ok=True)
+
+
+@dataclass(frozen=True, slots=True)
+class ArrowFiles:
+    """Any file system that Arrow knows, HDFS and S3 among them."""
+
+    system: Any
+    root: str
+
+    @classmethod
+    def at(cls, url: str) -> ArrowFiles:
+        from pyarrow import fs
+
+        system, root = fs.FileSystem.from_uri(url)
+        return cls(system, root.rstrip("/"))
+
+    def begin(self, folder: str) -> Writing:
+        parent = f"{self.root}/{folder}" if folder else self.root
+        self.system.create_dir(parent, recursive=True)
+        path = f"{parent}/{UNFINISHED}{uuid.uuid4().hex}"
+        return _ArrowWriting(self.system, self.root, path, self.system.open_output_stream(path))
+
+    def read(self, name: str, offset: int, length: int) -> bytes:
+        try:
+            with self.system.open_input_file(f"{self.root}/{name}") as file:
+                data = bytes(file.read_at(length, offset))
+        except FileNotFoundError as error:
+            raise _missing(name) from error
+        if len(data) < length:
+            raise MissingFile(f"{name} ends after {offset + len(data)} bytes; {offset + length} were expected")
+        return data
+
+    def names(self, folder: str = "") -> list[str]:
+        return sorted(self._names(folder))
+
+    def _names(self, folder: str) -> Iterator[str]:
+        from pyarrow import fs
+
+        top = f"{self.root}/{folder}" if folder else self.root
+        for found in self.system.get_file_info(fs.FileSelector(top, allow_not_found=True, recursive=True)):
+            if found.type == fs.FileType.File:
+                yield found.path.removeprefix(f"{self.root}/")
+
+    def size(self, name: str) -> int:
+        return int(self.system.get_file_info(f"{self.root}/{name}").size)
+
+    def remove(self, name: str) -> None:
+        from pyarrow import fs
+
+        path = f"{self.root}/{name}"
+        match self.system.get_file_info(path).type:
+            case fs.FileType.Directory:
+                self.system.delete_dir(path)
+            case fs.FileType.File:
+                self.system.delete_file(path)
+
+
+@dataclass(slots=True)
+class _ArrowWriting:
+    system: Any
+    root: str
+    path: str
+    stream: Any
+
+    def write(self, data: bytes) -> None:
+        self.stream.write(data)
+
+    def keep(self, name: str) -> None:
+        self.stream.close()
+        self.system.move(self.path, f"{self.root}/{name}")
+
+    def drop(self) -> None:
+        self.stream.close()
+        self.system.delete_file(self.path)
+
+
+def _missing(name: str) -> MissingFile:
+    return MissingFile(f"{name} is not in the store: its file was removed from outside")

@@ -1,0 +1,133 @@
+"""Group blocks: what a reading task hands on of one group, from one stretch of a log, through Spark's shuffle.
+
+Offset commits are rows of an array (``COMMIT``), all other records their decoded payloads as JSON. A stretch with 200
+groups is 200 rows of a DataFrame, not 40,000.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+CommitRows = NDArray[Any]
+"""Rows of ``COMMIT``."""
+
+COMMIT: Final = np.dtype(
+    [
+        ("offset", "<i8"),
+        ("batch", "<i8"),
+        ("at_ms", "<i8"),
+        ("producer", "<i8"),
+        ("committed", "<i8"),
+        ("commit_ms", "<i8"),
+        ("expire_ms", "<i8"),
+        ("leader_epoch", "<i4"),
+        ("key", "<i4"),
+        ("metadata", "<i4"),
+        ("topic_id", "<i4"),
+        ("version", "i1"),
+    ]
+)
+"""A commit; ``key``, ``metadata`` and ``topic_id`` are indexes into the tables beside it (−1: no topic id is told),
+``producer`` is −1 outside of transactions whose end is still to be found."""
+
+BLOCK_COMMITS_MOST: Final = 8_192
+"""Commits of one block: half a megabyte, so that a handful of rows in memory at once is small."""
+
+NO_PRODUCER: Final = -1
+
+
+class OtherRecord(NamedTuple):
+    """A record that is no offset commit; ``payload`` is its entry payload as JSON."""
+
+    offset: int
+    batch: int
+    at_ms: int
+    producer: int
+    type: int | None
+    payload: bytes
+
+
+@dataclass(slots=True)
+class Tables:
+    """What the indexes of commits mean."""
+
+    keys: list[tuple[str, int]] = field(default_factory=list)
+    texts: list[str] = field(default_factory=list)
+    topic_ids: list[str] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class GroupBlock:
+    """Records of one group from one file, each part in the order of its offsets."""
+
+    group: str
+    partition: int | None
+    source: int
+    split: int
+    commits: CommitRows
+    tables: Tables
+    others: list[OtherRecord]
+
+    @property
+    def first_batch(self) -> int:
+        """The base offset of its first batch."""
+        return min(
+            int(self.commits["batch"][0]) if len(self.commits) else self.others[0].batch,
+            self.others[0].batch if self.others else int(self.commits["batch"][0]),
+        )
+
+    @property
+    def records(self) -> int:
+        return len(self.commits) + len(self.others)
+
+    def pack(self) -> bytes:
+        """The block for another task of the same job."""
+        tables = self.tables
+        return pickle.dumps(
+            (
+                self.commits.tobytes(),
+                tables.keys,
+                tables.texts,
+                tables.topic_ids,
+                [tuple(other) for other in self.others],
+            ),
+            protocol=pickle.HIGHEST_PROTOCOL,
+        )
+
+    @classmethod
+    def unpack(cls, group: str, partition: int | None, source: int, split: int, packed: bytes) -> GroupBlock:
+        # What a task of this very job wrote, as Spark's own rows are pickled.
+        commits, keys, texts, topic_ids, others = pickle.loads(packed)  # noqa: S301
+        return cls(
+            group=group,
+            partition=partition,
+            source=source,
+            split=split,
+            commits=np.frombuffer(commits, COMMIT),
+            tables=Tables(keys, texts, topic_ids),
+            others=[OtherRecord(*other) for other in others],
+        )
+
+
+def cut(block: GroupBlock) -> Iterator[GroupBlock]:
+    """The block in pieces of ``BLOCK_COMMITS_MOST``, each of whole batches; a batch is never torn."""
+    while len(block.commits) > BLOCK_COMMITS_MOST:
+        batches = block.commits["batch"]
+        at = int(np.searchsorted(batches, batches[BLOCK_COMMITS_MOST - 1], "right"))
+        if at >= len(batches):
+            break
+        next_batch = int(batches[at])
+        others = [other for other in block.others if other.batch < next_batch]
+        yield _part(block, block.commits[:at], others)
+        block = _part(block, block.commits[at:], block.others[len(others) :])
+    yield block
+
+
+def _part(block: GroupBlock, commits: CommitRows, others: list[OtherRecord]) -> GroupBlock:
+    return GroupBlock(block.group, block.partition, block.source, block.split, commits, block.tables, others)

@@ -1,0 +1,102 @@
+"""How far an import is: its stages, and the lines that tell of them."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+import orjson
+
+from groups.pipeline.spark_child import Lines
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+PROGRESS_EVERY_S: Final = 0.25
+"""Counts are replaced at most four times a second: more cannot be read."""
+
+STAGES: Final = ("Recognised", "Read", "Folded", "Stored")
+
+READING_SHARE: Final = 0.4
+"""What reading is of the whole, about: 0.3 of a log of commits, 0.5 of one of rebalances."""
+
+REMAINING_SINCE_S: Final = 2.0
+"""Before that nothing is said of the time that remains: it would be a guess."""
+
+
+@dataclass(slots=True)
+class Progress:
+    """The stages of one import, told as lines; from two threads."""
+
+    lines: Lines
+    stages: dict[str, dict[str, Any]] = field(default_factory=dict)
+    stage: str = "Starting"
+    bytes: int = 0
+    """Of all files that are read."""
+
+    share: float = 0.0
+    """How much of the work is done, 0 to 1."""
+
+    begun_s: float = field(default_factory=time.monotonic)
+    told_s: float = 0.0
+    told: bytes = b""
+
+    def set(self, name: str, done: int, of: int | None, unit: str) -> None:
+        self.stages[name] = {"name": name, "done": done, "of": of, "unit": unit}
+
+    def tell(self, stage: str | None = None) -> None:
+        """Tells now when a stage begins, else at most four times a second."""
+        if stage is None and time.monotonic() - self.told_s < PROGRESS_EVERY_S:
+            return
+        self.stage = stage or self.stage
+        self.told_s = time.monotonic()
+        stages = [self.stages.get(name, {"name": name, "done": 0, "of": None, "unit": ""}) for name in STAGES]
+        line = orjson.dumps(
+            {
+                "type": "progress",
+                "stage": self.stage,
+                "stages": stages,
+                "bytes": self.bytes,
+                "remaining_s": self.remaining_s(),
+            }
+        )
+        if line != self.told:
+            self.told = line
+            self.lines.write(line)
+
+    def remaining_s(self) -> int | None:
+        """Seconds that remain if the rest goes on as the part that is done; null while that cannot be said."""
+        passed = time.monotonic() - self.begun_s
+        if passed < REMAINING_SINCE_S or not 0.02 < self.share < 1:
+            return None
+        return round(passed * (1 - self.share) / self.share)
+
+
+class TaskCounting:
+    """Tells how many of a stage's tasks are done while Spark works at it."""
+
+    def __init__(self, session: SparkSession, progress: Progress, told: Callable[[int], None]) -> None:
+        self.tracker = session.sparkContext.statusTracker()
+        self.progress = progress
+        self.told = told
+        self.stop = threading.Event()
+        self.thread = threading.Thread(target=self._count, name="progress", daemon=True)
+
+    def _count(self) -> None:
+        while not self.stop.wait(PROGRESS_EVERY_S):
+            done = 0
+            for stage in self.tracker.getActiveStageIds():
+                info = self.tracker.getStageInfo(stage)
+                done = max(done, info.numCompletedTasks if info else 0)
+            self.told(done)
+            self.progress.tell()
+
+    def __enter__(self) -> None:
+        self.thread.start()
+
+    def __exit__(self, *exception: object) -> None:
+        self.stop.set()
+        self.thread.join()

@@ -1,0 +1,47 @@
+"""What a reading task found beside records: one row a split, small whatever the split holds."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any, Final
+
+import orjson
+
+PROBLEMS_A_SPLIT_MOST: Final = 100
+"""Damage is told place by place up to here; a file that is damaged everywhere is told as one number beyond it."""
+
+GROUPS_A_SPLIT_MOST: Final = 500
+"""Groups of one split that are told with their counts, the largest: the page shows no more while it reads."""
+
+
+@dataclass(slots=True, kw_only=True)
+class SplitFacts:
+    """``holes`` are offsets that no record has: ``[first of the first, last of the last, how many]``.
+
+    ``ends`` are the first markers of each producer, ``open`` the producers whose transactions this split leaves open.
+    ``groups`` is ``{group: [records, first_ms, last_ms, types]}``, ``group_hashes`` those of all groups.
+    """
+
+    split: int
+    read: int = 0
+    decoded: int = 0
+    bytes: int = 0
+    first_offset: int | None = None
+    last_offset: int | None = None
+    problems: list[dict[str, Any]] = field(default_factory=list)
+    unlisted: int = 0
+    names: list[tuple[str, str, str]] = field(default_factory=list)
+    """Topic id, name, and which kind of record told it."""
+    groups: dict[str, list[Any]] = field(default_factory=dict)
+    group_hashes: list[int] = field(default_factory=list)
+    holes: list[int] | None = None
+    ends: list[tuple[int, int, int]] = field(default_factory=list)
+    open: list[int] = field(default_factory=list)
+    aborted: list[int | None] = field(default_factory=lambda: [0, None, None])
+
+    def pack(self) -> bytes:
+        return orjson.dumps(asdict(self))
+
+    @classmethod
+    def unpack(cls, text: bytes) -> SplitFacts:
+        return cls(**orjson.loads(text))
