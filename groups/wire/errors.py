@@ -70,7 +70,14 @@ class BatchError(WireError):
 
 
 class CompressionError(BatchError):
-    """The records of a batch do not decompress, or decompress to more than is allowed."""
+    """The records of a batch do not decompress, or decompress to more than is allowed.
+
+    ``decompressed_bytes`` is at least what was made of them until that was found.
+    """
+
+    def __init__(self, sentence: str, *, offset: int | None = None, decompressed_bytes: int = 0) -> None:
+        super().__init__(sentence, offset=offset)
+        self.decompressed_bytes = decompressed_bytes
 
 
 class UnwritableBatchError(BatchError):

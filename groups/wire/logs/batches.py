@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Final
 import google_crc32c
 
 from groups.wire.errors import BatchError, UnwritableBatchError
-from groups.wire.logs.compression import Compression
+from groups.wire.logs.compression import Allowance, Compression
 from groups.wire.logs.record_batch import (
     CRC_END,
     HEADER,
@@ -32,6 +32,7 @@ from groups.wire.logs.record_batch import (
     Record,
     RecordBatch,
     TimestampType,
+    Unpack,
     coordinator_batch,
     parse_batch,
     write_batch,
@@ -46,6 +47,7 @@ __all__ = [
     "Record",
     "RecordBatch",
     "TimestampType",
+    "Walk",
     "coordinator_batch",
     "parse_batch",
     "read_batches",
@@ -61,7 +63,7 @@ if TYPE_CHECKING:
 
 _MAGIC_AT: Final = 16
 _HEAD: Final = struct.Struct(">qiiB")
-_LEAST_LENGTH: Final = HEADER_BYTES - LENGTH_END
+LEAST_LENGTH: Final = HEADER_BYTES - LENGTH_END
 _OLD_MAGICS: Final = (0, 1)
 _LEAST_OLD_LENGTH: Final = 14
 """CRC, magic, attributes, and two lengths: a message of magic 0 with null key and value (KIP-32)."""
@@ -137,15 +139,20 @@ def read_batches(data: Buffer) -> Iterator[RecordBatch | BatchProblem]:
 def read_placed_batches(data: Buffer) -> Iterator[tuple[int, int, RecordBatch | BatchProblem]]:
     """``read_batches``, each with the position of its first byte and its length."""
     with memoryview(data) as view, view.cast("B") as raw:
-        yield from _Walk(raw).run()
+        yield from Walk(raw).run()
 
 
-class _Walk:
-    """One pass over a segment."""
+class Walk:
+    """One pass over a segment, a step at a time, from its beginning on.
 
-    def __init__(self, view: memoryview) -> None:
+    ``file_bytes`` is the size of the file that ``view`` is a part of, if it is one: it bounds what the compressed
+    batches may come to.
+    """
+
+    def __init__(self, view: memoryview, file_bytes: int | None = None) -> None:
         self.view = view
         self.end = len(view)
+        self.allowance = Allowance(len(view) if file_bytes is None else file_bytes)
         self.search_bytes_left = MOST_SEARCH_BYTES
         self.zeros_begin: int | None = None
 
@@ -156,15 +163,15 @@ class _Walk:
             yield at, after - at, outcome
             at = after
 
-    def step(self, at: int) -> tuple[RecordBatch | BatchProblem, int]:
-        """What stands at ``at``, and where to go on."""
+    def step(self, at: int, unpack: Unpack | None = None) -> tuple[RecordBatch | BatchProblem, int]:
+        """What stands at ``at``, and where to go on; ``unpack`` in place of the walk's own allowance."""
         left = self.end - at
         if left <= _MAGIC_AT:
             return self.ending(at)
         base_offset, length, _, magic = self.head(at)
         if magic in _OLD_MAGICS and (after := self.after_old_message(at)):
             return self.old_messages(at, after)
-        if magic != MAGIC or length < _LEAST_LENGTH or base_offset < 0:
+        if magic != MAGIC or length < LEAST_LENGTH or base_offset < 0:
             return self.no_header(at)
         after = at + LENGTH_END + length
         if after > self.end:
@@ -174,7 +181,7 @@ class _Walk:
                 return self.ending(at)
             return self.left_out(at, found, f"a length of {length} bytes that leads beyond the file"), found
         try:
-            return parse_batch(bytes(self.view[at:after])), after
+            return parse_batch(bytes(self.view[at:after]), unpack or self.allowance.decompress), after
         except BatchError as error:
             self.search_bytes_left -= after - at
             following = after if self.may_begin(after) else self.search(at + 1)
@@ -190,7 +197,7 @@ class _Walk:
         if self.end - at <= _MAGIC_AT:
             return True
         base_offset, length, _, magic = self.head(at)
-        return (magic == MAGIC and length >= _LEAST_LENGTH and base_offset >= 0) or self.is_zeros(at)
+        return (magic == MAGIC and length >= LEAST_LENGTH and base_offset >= 0) or self.is_zeros(at)
 
     def ending(self, at: int) -> tuple[BatchProblem, int]:
         """The bytes at ``at`` are too few for the batch that they begin."""

@@ -11,7 +11,8 @@ number   framing
 4        Zstandard frames
 =======  ==========================================================================================
 
-``decompress`` never gives more than ``MOST_DECOMPRESSED_BYTES``.
+``decompress`` never gives more than ``MOST_DECOMPRESSED_BYTES``; an ``Allowance`` bounds what all batches of one file
+come to.
 """
 
 from __future__ import annotations
@@ -33,9 +34,17 @@ compresses, so 64 times that leaves room for a tuned cluster, and a few bytes of
 _GZIP_WINDOW: Final = 31
 """zlib's way to say: a window of 32 KiB, in a gzip wrapper."""
 
+MOST_EXPANSION: Final = 100
+"""What all compressed batches of a file may come to, in bytes for each byte of the file. Offsets topics of real
+clusters compress up to 30 times or so, since each batch is compressed by itself. 300 batches of 2 KB that each
+decompress to 64 MiB would else cost a minute, and a file of 100 MB of them days."""
+
 MOST_GZIP_MEMBERS: Final = 100
 """A producer writes one. Each costs a copy of all that follows it, so that a megabyte of empty ones, 20 bytes each,
 would cost gigabytes of copying."""
+
+_MOST_DEFLATE_EXPANSION: Final = 1032
+"""A pair of bits for the longest match, 258 bytes."""
 
 _XERIAL_MAGIC: Final = b"\x82SNAPPY\x00"
 _XERIAL_VERSIONS: Final = struct.pack(">ii", 1, 1)
@@ -93,12 +102,47 @@ def decompress(compression: Compression, data: bytes) -> bytes:
             return _decompress_into_growing(cramjam.zstd.decompress_into, data, "zstd")
 
 
+class Allowance:
+    """What may still come out of the compressed batches of one file (or of a part of one)."""
+
+    def __init__(self, file_bytes: int) -> None:
+        self.file_bytes: Final = file_bytes
+        self.most_bytes: Final = max(MOST_EXPANSION * file_bytes, MOST_DECOMPRESSED_BYTES)
+        """Whatever its size, a file may have one batch as large as a batch can be."""
+        self.left_bytes = self.most_bytes
+
+    def decompress(self, compression: Compression, data: bytes) -> bytes:
+        """As the function of that name, as long as anything is left; else ``CompressionError`` without a try.
+
+        A batch that begins within the allowance is read whole, so that at most one batch goes beyond it.
+        """
+        if self.left_bytes <= 0:
+            self.refuse(compression, data)
+        try:
+            found = decompress(compression, data)
+        except CompressionError as error:
+            self.left_bytes -= error.decompressed_bytes
+            raise
+        self.left_bytes -= len(found)
+        return found
+
+    def refuse(self, compression: Compression, data: bytes) -> bytes:
+        """Says that nothing is left."""
+        raise CompressionError(
+            f"its {len(data)} bytes of {compression.name.lower()} are not decompressed: the compressed batches before it came "
+            f"to {self.most_bytes - self.left_bytes} bytes, and a file of {self.file_bytes} bytes may come to {self.most_bytes}"
+        )
+
+
 def _too_much(name: str) -> CompressionError:
-    return CompressionError(f"the {name} data decompresses to more than {MOST_DECOMPRESSED_BYTES} bytes")
+    return CompressionError(
+        f"the {name} data decompresses to more than {MOST_DECOMPRESSED_BYTES} bytes",
+        decompressed_bytes=MOST_DECOMPRESSED_BYTES,
+    )
 
 
-def _damaged(name: str) -> CompressionError:
-    return CompressionError(f"the {name} data is damaged or cut short")
+def _damaged(name: str, decompressed_bytes: int = 0) -> CompressionError:
+    return CompressionError(f"the {name} data is damaged or cut short", decompressed_bytes=decompressed_bytes)
 
 
 def _decompress_gzip(data: bytes) -> bytes:
@@ -113,11 +157,13 @@ def _decompress_gzip(data: bytes) -> bytes:
         try:
             out += member.decompress(rest, MOST_DECOMPRESSED_BYTES - len(out) + 1)
         except zlib.error:
-            raise _damaged("gzip") from None
+            # What came out before the fault is not told.
+            most = min(len(out) + len(rest) * _MOST_DEFLATE_EXPANSION, MOST_DECOMPRESSED_BYTES)
+            raise _damaged("gzip", most) from None
         if len(out) > MOST_DECOMPRESSED_BYTES:
             raise _too_much("gzip")
         if not member.eof:
-            raise _damaged("gzip")
+            raise _damaged("gzip", len(out))
         rest = member.unused_data
     return bytes(out)
 
@@ -137,11 +183,11 @@ def _decompress_xerial(data: bytes) -> bytes:
         raise _damaged("snappy")
     while at < len(data):
         if len(data) - at < _INT32.size:
-            raise _damaged("snappy")
+            raise _damaged("snappy", len(out))
         length = _INT32.unpack_from(data, at)[0]
         at += _INT32.size
         if not 0 <= length <= len(data) - at:
-            raise _damaged("snappy")
+            raise _damaged("snappy", len(out))
         out += _decompress_snappy_block(data[at : at + length], MOST_DECOMPRESSED_BYTES - len(out))
         at += length
     return bytes(out)
@@ -178,7 +224,7 @@ def _decompress_into_growing(
             length = decompress_into(data, buffer)
         except (cramjam.DecompressionError, OSError, ValueError) as error:
             if _BUFFER_IS_FULL not in str(error):
-                raise _damaged(name) from None
+                raise _damaged(name, size) from None
             if size == MOST_DECOMPRESSED_BYTES:
                 raise _too_much(name) from None
             # Let go of it before there is a larger one.

@@ -15,7 +15,7 @@ Source: ``DefaultRecordBatch`` and ``DefaultRecord`` of Kafka's clients module.
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Final, NamedTuple
@@ -49,11 +49,11 @@ MOST_RECORDS: Final = 250_000
 has room for 35,000 of the coordinator's smallest records; 64 MiB of nothing but lengths, which compress to a few
 kilobytes, would take a minute to read and a gigabyte to keep."""
 
-_COMPRESSION_BITS: Final = 0x07
-_LOG_APPEND_TIME_BIT: Final = 0x08
-_TRANSACTIONAL_BIT: Final = 0x10
-_CONTROL_BIT: Final = 0x20
-_DELETE_HORIZON_BIT: Final = 0x40
+COMPRESSION_BITS: Final = 0x07
+LOG_APPEND_TIME_BIT: Final = 0x08
+TRANSACTIONAL_BIT: Final = 0x10
+CONTROL_BIT: Final = 0x20
+DELETE_HORIZON_BIT: Final = 0x40
 
 
 class TimestampType(IntEnum):
@@ -149,7 +149,11 @@ def coordinator_batch(
     )
 
 
-def parse_batch(data: bytes) -> RecordBatch:
+Unpack = Callable[[Compression, bytes], bytes]
+"""Gives what a batch's records are when they are decompressed; ``CompressionError`` where it cannot, or will not."""
+
+
+def parse_batch(data: bytes, unpack: Unpack = decompress) -> RecordBatch:
     """The one batch that ``data`` is, from base offset to last record; ``BatchError`` for anything else."""
     if len(data) < HEADER_BYTES:
         raise BatchError(
@@ -167,15 +171,15 @@ def parse_batch(data: bytes) -> RecordBatch:
     checked = data[CRC_END:]
     if (found := google_crc32c.value(checked)) != crc:
         raise BatchError(f"the CRC-32C is {found:08x}, the header says {crc:08x}: damaged bytes", offset=17)
-    number = attributes & _COMPRESSION_BITS
+    number = attributes & COMPRESSION_BITS
     compression = _COMPRESSIONS.get(number)
     if compression is None:
         raise BatchError(f"compression {number} is not known here; Kafka has 0 to 4", offset=CRC_END)
-    append_time = max_timestamp if attributes & _LOG_APPEND_TIME_BIT else None
+    append_time = max_timestamp if attributes & LOG_APPEND_TIME_BIT else None
     try:
         body = data[HEADER_BYTES:]
-        if attributes & _COMPRESSION_BITS:
-            body = decompress(compression, body)
+        if attributes & COMPRESSION_BITS:
+            body = unpack(compression, body)
         records = _parse_records(body, count, base_offset, base_timestamp, append_time)
     except CompressionError as error:
         error.offset = HEADER_BYTES
@@ -191,9 +195,9 @@ def parse_batch(data: bytes) -> RecordBatch:
         leader_epoch,
         compression,
         _CREATE_TIME if append_time is None else _LOG_APPEND_TIME,
-        attributes & _TRANSACTIONAL_BIT != 0,
-        attributes & _CONTROL_BIT != 0,
-        attributes & _DELETE_HORIZON_BIT != 0,
+        attributes & TRANSACTIONAL_BIT != 0,
+        attributes & CONTROL_BIT != 0,
+        attributes & DELETE_HORIZON_BIT != 0,
         producer_id,
         producer_epoch,
         base_sequence,
@@ -288,10 +292,10 @@ def write_batch(batch: RecordBatch) -> bytes:
         _write_record(body, record, batch)
     attributes = (
         batch.compression
-        | (_LOG_APPEND_TIME_BIT if batch.timestamp_type is TimestampType.LOG_APPEND_TIME else 0)
-        | (_TRANSACTIONAL_BIT if batch.is_transactional else 0)
-        | (_CONTROL_BIT if batch.is_control else 0)
-        | (_DELETE_HORIZON_BIT if batch.has_delete_horizon else 0)
+        | (LOG_APPEND_TIME_BIT if batch.timestamp_type is TimestampType.LOG_APPEND_TIME else 0)
+        | (TRANSACTIONAL_BIT if batch.is_transactional else 0)
+        | (CONTROL_BIT if batch.is_control else 0)
+        | (DELETE_HORIZON_BIT if batch.has_delete_horizon else 0)
     )
     packed = compress(batch.compression, bytes(body))
     try:

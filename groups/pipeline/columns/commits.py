@@ -1,0 +1,206 @@
+"""Offset commits by columns: their keys, each decoded once, and their values by the fixed layouts of the versions.
+
+A value of version 0 to 3 is numbers around one string, whose length is an int16; one of version 4 has a compact
+string and a tagged section, which is empty or holds the topic's id. Everything else (an unknown tag, a null that may
+not be, bytes too many) is left to the decoder of records.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from groups.pipeline.columns.distinct import distinct
+from groups.pipeline.columns.framing import Records
+from groups.pipeline.columns.values import CommitKey
+from groups.pipeline.columns.window import Bools, Int64, Window
+from groups.wire.codecs.codec import codec
+from groups.wire.codecs.primitives import LONGEST_STRING
+from groups.wire.codecs.uuids import UUID_BYTES, uuid_to_base64
+from groups.wire.commits import NO_EXPIRATION, NO_LEADER_EPOCH, TOMBSTONE
+from groups.wire.coordinator_schema import OFFSET_COMMIT, RECORD_TYPES
+from groups.wire.errors import RecordError
+
+REMEMBERED_KEYS: Final = 65_536
+"""Keys that are remembered from stretch to stretch, about 20 MB of them: a log repeats the few partitions that its
+groups read."""
+
+_VERSION_BYTES: Final = 2
+_UNFIT: Final = -2
+"""The version of a value that the columns do not fit."""
+
+_NO_TEXT: Final = 0
+"""Number of the empty string among the texts."""
+
+_ZERO_ID: Final = uuid_to_base64(bytes(UUID_BYTES))
+_read_key: Final = codec(RECORD_TYPES[OFFSET_COMMIT].key, 0).read
+
+
+@dataclass(slots=True)
+class Values:
+    """Columns of the values, as in ``Commits``, with ``version`` at ``_UNFIT`` where they do not fit."""
+
+    version: Int64
+    committed: Int64
+    leader_epoch: Int64
+    commit_ms: Int64
+    expire_ms: Int64
+    metadata: Int64
+    topic_id: Int64
+    texts: list[str]
+    topic_ids: list[str]
+
+    @property
+    def fits(self) -> Bools:
+        fits: Bools = self.version != _UNFIT
+        return fits
+
+
+class KeyMemory:
+    """Keys of commits by their bytes; ``None`` for bytes that are no such key."""
+
+    def __init__(self) -> None:
+        self._known: dict[bytes, CommitKey | None] = {}
+
+    def of(self, raw: bytes) -> CommitKey | None:
+        try:
+            return self._known[raw]
+        except KeyError:
+            pass
+        if len(self._known) >= REMEMBERED_KEYS:
+            self._known.clear()
+        found = self._known[raw] = _key(raw)
+        return found
+
+
+def _key(raw: bytes) -> CommitKey | None:
+    try:
+        fields, end = _read_key(raw, _VERSION_BYTES)
+    except RecordError:
+        return None
+    if end != len(raw):
+        return None
+    return CommitKey(fields["group"], fields["topic"], fields["partition"])
+
+
+def are_commits(window: Window, records: Records) -> Bools:
+    """Which records have a key that begins as that of a commit."""
+    begins: Bools = window.int16(records.key_at) == OFFSET_COMMIT
+    return begins & (records.key_length >= _VERSION_BYTES)
+
+
+def read_keys(window: Window, records: Records, memory: KeyMemory) -> tuple[list[CommitKey], Int64]:
+    """The different keys of commits, and the number of each record's in them; -1 where its bytes are no key."""
+    leaders, numbers = distinct(window, records.key_at, records.key_length)
+    keys: list[CommitKey] = []
+    order = np.empty(len(leaders), np.int64)
+    places = zip(records.key_at[leaders].tolist(), records.key_length[leaders].tolist(), strict=True)
+    for index, (at, length) in enumerate(places):
+        key = memory.of(window.raw[at : at + length])
+        order[index] = -1 if key is None else len(keys)
+        if key is not None:
+            keys.append(key)
+    return keys, order[numbers]
+
+
+def read_values(window: Window, records: Records) -> Values:
+    """The values of commits."""
+    count = len(records)
+    at, end = records.value_at, records.value_at + records.value_length
+    given = records.value_length >= 0
+    version = np.where(
+        given, np.where(records.value_length >= _VERSION_BYTES, window.int16(at), _UNFIT), TOMBSTONE
+    )
+    version[given & ((version < 0) | (version > 4))] = _UNFIT
+    values = Values(
+        version,
+        np.zeros(count, np.int64),
+        np.full(count, NO_LEADER_EPOCH, np.int64),
+        np.zeros(count, np.int64),
+        np.full(count, NO_EXPIRATION, np.int64),
+        np.full(count, _NO_TEXT, np.int64),
+        np.full(count, -1, np.int64),
+        [""],
+        [],
+    )
+    for number in range(5):
+        chosen = np.flatnonzero(version == number)
+        if chosen.size:
+            _read_version(window, number, chosen, at[chosen], end[chosen], values)
+    return values
+
+
+def _read_version(window: Window, number: int, chosen: Int64, at: Int64, end: Int64, values: Values) -> None:
+    at = at + _VERSION_BYTES
+    values.committed[chosen] = window.int64(at)
+    at = at + 8
+    if number >= 3:
+        values.leader_epoch[chosen] = window.int32(at)
+        at = at + 4
+    if number >= 4:
+        length, at = window.varints(at)
+        length -= 1
+    else:
+        length, at = window.int16(at), at + 2
+    fit = (length >= 0) & (length <= LONGEST_STRING)
+    text_at, text_length = at, np.where(fit, length, 0)
+    # A place beyond the value is no place to read at; that the end is met exactly is asked below.
+    at = at + text_length
+    fit &= at <= end
+    at = np.where(fit, at, end)
+    values.commit_ms[chosen] = window.int64(at)
+    at = at + 8
+    if number == 1:
+        values.expire_ms[chosen] = window.int64(at)
+        at = at + 8
+    if number >= 4:
+        at = _read_topic_ids(window, chosen, at, end, fit, values)
+    fit &= at == end
+    _read_texts(window, chosen, text_at, text_length, fit, values)
+    values.version[chosen[~fit]] = _UNFIT
+
+
+def _read_topic_ids(
+    window: Window, chosen: Int64, at: Int64, end: Int64, fit: Bools, values: Values
+) -> Int64:
+    """Reads the tagged sections at ``at``; gives where they end, -1 for any but the two usual ones."""
+    tags = window.bytes[np.minimum(at, end)]
+    after = np.where(tags == 0, at + 1, -1)
+    id_at = at + 3
+    told = np.flatnonzero(fit & (tags == 1) & (id_at + UUID_BYTES == end))
+    told = told[(window.bytes[at[told] + 1] == 0) & (window.bytes[at[told] + 2] == UUID_BYTES)]
+    if told.size:
+        after[told] = end[told]
+        leaders, numbers = distinct(window, id_at[told], np.full(len(told), UUID_BYTES, np.int64))
+        order = np.empty(len(leaders), np.int64)
+        for index, place in enumerate(id_at[told[leaders]].tolist()):
+            text = uuid_to_base64(window.raw[place : place + UUID_BYTES])
+            # The id of no topic is the field's default, which is left out.
+            order[index] = -1 if text == _ZERO_ID else len(values.topic_ids)
+            if text != _ZERO_ID:
+                values.topic_ids.append(text)
+        values.topic_id[chosen[told]] = order[numbers]
+    return after
+
+
+def _read_texts(window: Window, chosen: Int64, at: Int64, length: Int64, fit: Bools, values: Values) -> None:
+    """Reads the metadata that is not empty; what is no UTF-8 does not fit."""
+    told = np.flatnonzero(fit & (length > 0))
+    if not told.size:
+        return
+    leaders, numbers = distinct(window, at[told], length[told])
+    order = np.empty(len(leaders), np.int64)
+    places = zip(at[told[leaders]].tolist(), length[told[leaders]].tolist(), strict=True)
+    for index, (place, size) in enumerate(places):
+        try:
+            text = window.raw[place : place + size].decode()
+        except UnicodeDecodeError:
+            order[index] = -1
+        else:
+            order[index] = len(values.texts)
+            values.texts.append(text)
+    found = order[numbers]
+    values.metadata[chosen[told]] = np.maximum(found, _NO_TEXT)
+    fit[told[found < 0]] = False
