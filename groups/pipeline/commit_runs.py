@@ -155,7 +155,7 @@ class Digest:
 
 
 def _extend(hashes: list[int], texts: list[str]) -> None:
-    hashes.extend(xxhash.xxh3_64_intdigest(text) for text in texts)
+    hashes.extend(xxhash.xxh3_64_intdigest(text.encode()) for text in texts)
 
 
 class Progress:

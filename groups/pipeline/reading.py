@@ -235,7 +235,7 @@ class _OffsetsReading(_Reading):
         facts.names = [(topic_id, name, source) for (topic_id, name), source in self.names.items()]
         largest = sorted(self.seen.items(), key=lambda item: -item[1][0])[:GROUPS_A_SPLIT_MOST]
         facts.groups = {group: [*seen[:3], sorted(seen[3])] for group, seen in largest}
-        facts.group_hashes = [xxhash.xxh3_64_intdigest(group) >> 1 for group in self.seen]
+        facts.group_hashes = [xxhash.xxh3_64_intdigest(group.encode()) >> 1 for group in self.seen]
         facts.ends = self.ends.first()
         yield self.last_row()
 

@@ -205,7 +205,7 @@ class TimelineFolding:
 
     def _begin_chunk(self) -> None:
         checkpoint = self.indexer.checkpoint()
-        self._checkpoint = self.packs.add(checkpoint)
+        self._checkpoint = tuple(self.packs.add(checkpoint))
         self._first = self.sequence
         self._others: list[bytes] = []
         self._commits: list[PlacedCommits] = []
@@ -222,7 +222,7 @@ class TimelineFolding:
             StoredChunk(
                 first=self._first,
                 last=last,
-                entries=self.packs.add(text),
+                entries=tuple(self.packs.add(text)),
                 checkpoint=self._checkpoint,
                 digest=dict(self.indexer.digest()),
             )
