@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.benchmarks.generated.mixes import MIXES
 from tests.conftest import manage as command
 from tests.pipeline.segments import BAR, Group, Segment, sample_group
 
@@ -94,6 +95,31 @@ def test_bad_input_beside_good_is_told_and_all_that_can_be_read_is_read(
     assert all(sorted(row) == ["file", "offset", "reason"] for row in report["records"]["skipped"])
     [orders] = [told for told in report["timelines"] if told["group"] == "orders"]
     assert len(orders["gaps"]) == 1
+
+
+def test_generated_logs_import_whole_without_a_gap_or_a_contradiction(manage: Manage, tmp_path: Path) -> None:
+    sizes = {"typical": 2_000, "churn": 2_000, "many-groups": 5, "large-group": 40}
+    logs = {
+        mix: MIXES[mix](tmp_path, size, partition=partition)
+        for partition, (mix, size) in enumerate(sizes.items())
+    }
+
+    done = manage("import_log", *(tmp_path / f"__consumer_offsets-{partition}" for partition in range(4)))
+
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
+    assert report["records"] == {
+        "read": sum(log.records for log in logs.values()),
+        "decoded": sum(log.records for log in logs.values()),
+        "skipped": [],
+    }
+    ids = {told["group"]: told["id"] for told in report["timelines"] if not told["gaps"]}
+    assert sorted(ids) == sorted(group for log in logs.values() for group in log.groups)
+    for log in logs.values():
+        shown = manage("timeline", "show", ids[log.groups[0]], "--format", "findings").stdout
+        kinds = {json.loads(line)["kind"] for line in shown.splitlines()}
+        assert kinds & {"joined", "began"}, shown
+        assert not kinds & {"anomaly", "gap", "midway"}, shown
 
 
 @pytest.mark.parametrize(
