@@ -38,3 +38,7 @@ class NotReady(StorageError):
 
 class BadName(StorageError):
     """A topic name that cannot be taken."""
+
+
+class CannotOpen(StorageError):
+    """A stored log cannot be read: its files are gone or damaged."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import orjson
@@ -12,12 +11,15 @@ from django.db.models import QuerySet
 
 from groups.history.changes import apply
 from groups.history.entries import Entry
-from groups.history.fold import FOLD_VERSION
 from groups.history.frames import frame
 from groups.history.metrics import Metrics
 from groups.history.state import Semantics, initial_state
-from groups.models import Batch, Folded, Timeline
-from groups.storage.errors import NoSuchTimeline, NotReady
+from groups.logstore.opening import join
+from groups.models import Timeline
+from groups.storage.chunk import Chunk
+from groups.storage.errors import NoSuchTimeline
+from groups.storage.rows_log import RowsLog
+from groups.storage.stored_log import StoredLog
 from groups.storage.names import named, named_json, named_summary
 
 ENTRIES_MOST = 2000
@@ -27,17 +29,12 @@ CHANGES_BYTES_MOST = 1024 * 1024
 """Bytes of changes in one answer to a browser that catches up; it asks again for the rest."""
 
 
-ROWS_AT_ONCE = 50
-"""Rows that are read in one query: a row is some ten kilobytes."""
+Log = RowsLog | StoredLog
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Chunk:
-    """Entries ``first`` to ``last``, which one checkpoint begins. ``number`` counts from 0."""
-
-    number: int
-    first: int
-    last: int
+def log_of(timeline: Timeline) -> Log:
+    """Where the timeline's entries stand: in packs, or in rows."""
+    return RowsLog(timeline) if timeline.index_place is None else StoredLog(timeline)
 
 
 def listing() -> QuerySet[Timeline]:
@@ -85,33 +82,29 @@ def describe(timeline: Timeline) -> dict[str, Any]:
     }
 
 
+def summary(timeline: Timeline) -> dict[str, Any]:
+    """The whole summary: findings, cast, topics, epochs; ``Timeline.summary`` of a stored log holds its headline alone."""
+    return log_of(timeline).summary()
+
+
 def chunks(timeline: Timeline) -> list[Chunk]:
-    beginnings = (
-        _folded(timeline).filter(checkpoint__isnull=False, first__lte=timeline.last).order_by("first")
-    )
-    firsts = list(beginnings.values_list("first", flat=True))
-    lasts = [first - 1 for first in firsts[1:]] + [timeline.last]
-    return [
-        Chunk(number=number, first=first, last=last)
-        for number, (first, last) in enumerate(zip(firsts, lasts, strict=False))
-    ]
+    return log_of(timeline).chunks()
 
 
 def chunk_text(timeline: Timeline, first: int) -> tuple[bytes, bool] | None:
     """A chunk as JSON text (frame before it, changes, moments), and whether it is closed; null if none begins there."""
-    rows = list(_rows_of_chunk(timeline, first))
-    if not rows or rows[0].checkpoint is None:
+    found = log_of(timeline).opened(first)
+    if found is None:
         return None
+    opened, chunk, closed = found
     names = timeline.topic_names
-    last = rows[-1].last
-    closed = timeline.status != Timeline.Status.RUNNING or _folded(timeline).filter(first=last + 1).exists()
     text = orjson.dumps(
         {
             "first": first,
-            "last": last,
-            "frame": named(_checkpoint_frame(rows[0]), names),
-            "changes": orjson.Fragment(named_json(_join(row.changes for row in rows), names)),
-            "moments": orjson.Fragment(named_json(_join(row.moments for row in rows), names)),
+            "last": chunk.last,
+            "frame": orjson.Fragment(named_json(opened.frame, names)),
+            "changes": orjson.Fragment(named_json(opened.changes, names)),
+            "moments": orjson.Fragment(named_json(opened.moments, names)),
         }
     )
     return text, closed
@@ -121,16 +114,13 @@ def frame_at(timeline: Timeline, sequence: int) -> dict[str, Any] | None:
     """The frame after entry ``sequence`` (0: before the first); null beyond the end."""
     if not 0 <= sequence <= timeline.last:
         return None
-    start = (
-        _folded(timeline).filter(checkpoint__isnull=False, first__lte=sequence + 1).order_by("-first").first()
-    )
-    if start is None:
+    # That before entry 1 is the frame with which the first chunk begins.
+    found = log_of(timeline).before(max(1, sequence))
+    if found is None:
         return frame(initial_state(timeline.group, timeline.semantics or Semantics.KAFKA))
-    fresh: dict[str, Any] = _checkpoint_frame(start)
-    for row in _folded(timeline).filter(first__gte=start.first, first__lte=sequence).order_by("first"):
-        fresh = apply(
-            fresh, [change for change in orjson.loads(row.changes) if change["sequence"] <= sequence]
-        )
+    fresh: dict[str, Any] = orjson.loads(found[0].frame)
+    changes = orjson.loads(found[0].changes)
+    fresh = apply(fresh, [change for change in changes if change["sequence"] <= sequence])
     named_frame: dict[str, Any] = named(fresh, timeline.topic_names)
     return named_frame
 
@@ -140,15 +130,14 @@ def metrics_at(timeline: Timeline, sequence: int) -> dict[str, Any] | None:
     shown = frame_at(timeline, sequence)
     if shown is None:
         return None
-    start = _folded(timeline).filter(checkpoint__isnull=False, first__lte=sequence).order_by("-first").first()
-    if start is None:
+    log = log_of(timeline)
+    found = log.before(sequence) if sequence else None
+    if found is None:
         return Metrics().values(shown)
-    metrics = Metrics.from_json(orjson.loads(bytes(start.checkpoint or b""))["metrics"])
-    rows = Batch.objects.filter(timeline=timeline, last__gte=start.first, first__lte=sequence)
-    for row in rows.order_by("first").iterator(chunk_size=ROWS_AT_ONCE):
-        for entry in orjson.loads(row.entries):
-            if start.first <= entry["sequence"] <= sequence:
-                metrics.add(Entry.from_json(entry))
+    opened, chunk = found
+    metrics = Metrics.from_json(orjson.loads(opened.metrics))
+    for entry in log.entries_between(chunk.first, sequence):
+        metrics.add(Entry.from_json(entry))
     return metrics.values(shown)
 
 
@@ -157,14 +146,14 @@ def changes_after(timeline: Timeline, after: int) -> bytes:
     changes: list[bytes] = []
     moments: list[bytes] = []
     last, size, more = after, 0, False
-    for row in _folded(timeline).filter(last__gt=after).order_by("first").iterator(chunk_size=50):
+    for first, to, some_changes, some_moments in log_of(timeline).changes_after(after):
         if size > CHANGES_BYTES_MOST:
             more = True
             break
-        changes.append(_later(bytes(row.changes), after) if row.first <= after else bytes(row.changes))
-        moments.append(_later(bytes(row.moments), after) if row.first <= after else bytes(row.moments))
+        changes.append(_later(some_changes, after) if first <= after else some_changes)
+        moments.append(_later(some_moments, after) if first <= after else some_moments)
         size += len(changes[-1]) + len(moments[-1])
-        last = row.last
+        last = to
     names = timeline.topic_names
     return orjson.dumps(
         {
@@ -172,73 +161,27 @@ def changes_after(timeline: Timeline, after: int) -> bytes:
             "last": last,
             "more": more,
             "status": timeline.status,
-            "changes": orjson.Fragment(named_json(_join(changes), names)),
-            "moments": orjson.Fragment(named_json(_join(moments), names)),
-            "summary": named_summary(timeline.summary, names),
+            "changes": orjson.Fragment(named_json(join(changes), names)),
+            "moments": orjson.Fragment(named_json(join(moments), names)),
+            "summary": named_summary(summary(timeline), names),
         }
     )
 
 
 def entries_between(timeline: Timeline, first: int, last: int) -> list[dict[str, Any]]:
     """Entries ``first`` to ``last`` as they were recorded, ``ENTRIES_MOST`` of them at most."""
-    last = min(last, first + ENTRIES_MOST - 1)
-    rows = Batch.objects.filter(timeline=timeline, last__gte=first, first__lte=last).order_by("first")
-    return [
-        entry
-        for row in rows.iterator(chunk_size=50)
-        for entry in orjson.loads(row.entries)
-        if first <= entry["sequence"] <= last
-    ]
+    return list(log_of(timeline).entries_between(first, min(last, first + ENTRIES_MOST - 1)))
 
 
 def every_entry(timeline: Timeline) -> Iterator[dict[str, Any]]:
-    """All entries in order, some rows at a time.
-
-    No query stays open between them: who writes while it reads would find SQLite's "database is locked" as soon as
-    another process has written, since a snapshot that has grown old cannot become a writer.
-    """
-    rows = Batch.objects.filter(timeline=timeline).order_by("first")
-    last = 0
-    while some := list(rows.filter(first__gt=last)[:ROWS_AT_ONCE]):
-        for row in some:
-            yield from orjson.loads(row.entries)
-        last = some[-1].last
+    """All entries in order, some at a time."""
+    return log_of(timeline).every_entry()
 
 
 def entries_before(timeline: Timeline, sequence: int) -> Iterator[dict[str, Any]]:
-    """The entries before ``sequence``, the nearest first, some rows at a time (see ``every_entry``)."""
-    rows = Batch.objects.filter(timeline=timeline).order_by("-first")
-    while some := list(rows.filter(first__lt=sequence)[:ROWS_AT_ONCE]):
-        for row in some:
-            for entry in reversed(orjson.loads(row.entries)):
-                if entry["sequence"] < sequence:
-                    yield entry
-        sequence = some[-1].first
-
-
-def _folded(timeline: Timeline) -> QuerySet[Folded]:
-    if timeline.fold_version != FOLD_VERSION:
-        raise NotReady(timeline.id)
-    return Folded.objects.filter(timeline_id=timeline.id, fold_version=FOLD_VERSION)
-
-
-def _rows_of_chunk(timeline: Timeline, first: int) -> QuerySet[Folded]:
-    rows = _folded(timeline).filter(first__gte=first).order_by("first")
-    following = rows.filter(first__gt=first, checkpoint__isnull=False).values_list("first", flat=True).first()
-    return rows if following is None else rows.filter(first__lt=following)
-
-
-def _checkpoint_frame(row: Folded) -> dict[str, Any]:
-    assert row.checkpoint is not None
-    fresh: dict[str, Any] = orjson.loads(row.checkpoint)["frame"]
-    return fresh
+    """The entries before ``sequence``, the nearest first, some at a time."""
+    return log_of(timeline).entries_before(sequence)
 
 
 def _later(text: bytes, after: int) -> bytes:
     return orjson.dumps([item for item in orjson.loads(text) if item["sequence"] > after])
-
-
-def _join(arrays: Any) -> bytes:
-    """One JSON array of several, by their text."""
-    inner = [text for text in (bytes(array).strip()[1:-1] for array in arrays) if text]
-    return b"[" + b",".join(inner) + b"]"

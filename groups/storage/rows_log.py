@@ -1,0 +1,113 @@
+"""A timeline whose entries stand in rows: case studies, simulations, entries that were added; it may still grow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+import orjson
+from django.db.models import QuerySet
+
+from groups.history.fold import FOLD_VERSION
+from groups.logstore.opening import OpenedChunk, join
+from groups.models import Batch, Folded, Timeline
+from groups.storage.chunk import Chunk
+from groups.storage.errors import NotReady
+
+ROWS_AT_ONCE: Final = 50
+"""Rows that are read in one query: a row is some ten kilobytes."""
+
+
+@dataclass(frozen=True, slots=True)
+class RowsLog:
+    """Reads the rows of one timeline."""
+
+    timeline: Timeline
+
+    def chunks(self) -> list[Chunk]:
+        beginnings = self._folded().filter(checkpoint__isnull=False, first__lte=self.timeline.last)
+        firsts = list(beginnings.order_by("first").values_list("first", flat=True))
+        lasts = [first - 1 for first in firsts[1:]] + [self.timeline.last]
+        return [
+            Chunk(number=number, first=first, last=last)
+            for number, (first, last) in enumerate(zip(firsts, lasts, strict=False))
+        ]
+
+    def summary(self) -> dict[str, Any]:
+        return self.timeline.summary
+
+    def opened(self, first: int) -> tuple[OpenedChunk, Chunk, bool] | None:
+        """The chunk that begins with ``first``, where it ends by now, and whether it is closed."""
+        rows = list(self._rows_of_chunk(first))
+        if not rows or rows[0].checkpoint is None:
+            return None
+        last = rows[-1].last
+        running = self.timeline.status == Timeline.Status.RUNNING
+        closed = not running or self._folded().filter(first=last + 1).exists()
+        checkpoint = orjson.loads(rows[0].checkpoint)
+        opened = OpenedChunk(
+            frame=orjson.dumps(checkpoint["frame"]),
+            metrics=orjson.dumps(checkpoint["metrics"]),
+            changes=join([bytes(row.changes) for row in rows]),
+            moments=join([bytes(row.moments) for row in rows]),
+        )
+        return opened, Chunk(number=0, first=first, last=last), closed
+
+    def before(self, sequence: int) -> tuple[OpenedChunk, Chunk] | None:
+        """The chunk in which entry ``sequence`` stands."""
+        start = self._folded().filter(checkpoint__isnull=False, first__lte=sequence).order_by("-first").first()
+        if start is None:
+            return None
+        found = self.opened(start.first)
+        return None if found is None else found[:2]
+
+    def changes_after(self, after: int) -> Iterator[tuple[int, int, bytes, bytes]]:
+        """``first, last, changes, moments`` of the rows that hold what follows on ``after``."""
+        for row in self._folded().filter(last__gt=after).order_by("first").iterator(chunk_size=ROWS_AT_ONCE):
+            yield row.first, row.last, bytes(row.changes), bytes(row.moments)
+
+    def entries_between(self, first: int, last: int) -> Iterator[dict[str, Any]]:
+        rows = self._batches().filter(last__gte=first, first__lte=last).order_by("first")
+        for row in rows.iterator(chunk_size=ROWS_AT_ONCE):
+            for entry in orjson.loads(row.entries):
+                if first <= entry["sequence"] <= last:
+                    yield entry
+
+    def every_entry(self) -> Iterator[dict[str, Any]]:
+        """All entries in order, some rows at a time.
+
+        No query stays open between them: who writes while it reads would find SQLite's "database is locked" as soon as
+        another process has written, since a snapshot that has grown old cannot become a writer.
+        """
+        rows = self._batches().order_by("first")
+        last = 0
+        while some := list(rows.filter(first__gt=last)[:ROWS_AT_ONCE]):
+            for row in some:
+                yield from orjson.loads(row.entries)
+            last = some[-1].last
+
+    def entries_before(self, sequence: int) -> Iterator[dict[str, Any]]:
+        """The entries before ``sequence``, the nearest first, some rows at a time (see ``every_entry``)."""
+        rows = self._batches().order_by("-first")
+        while some := list(rows.filter(first__lt=sequence)[:ROWS_AT_ONCE]):
+            for row in some:
+                for entry in reversed(orjson.loads(row.entries)):
+                    if entry["sequence"] < sequence:
+                        yield entry
+            sequence = some[-1].first
+
+    def _batches(self) -> QuerySet[Batch]:
+        return Batch.objects.filter(timeline=self.timeline)
+
+    def _folded(self) -> QuerySet[Folded]:
+        if self.timeline.fold_version != FOLD_VERSION:
+            raise NotReady(self.timeline.id)
+        return Folded.objects.filter(timeline_id=self.timeline.id, fold_version=FOLD_VERSION)
+
+    def _rows_of_chunk(self, first: int) -> QuerySet[Folded]:
+        rows = self._folded().filter(first__gte=first).order_by("first")
+        following = (
+            rows.filter(first__gt=first, checkpoint__isnull=False).values_list("first", flat=True).first()
+        )
+        return rows if following is None else rows.filter(first__lt=following)

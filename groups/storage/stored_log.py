@@ -1,0 +1,122 @@
+"""A timeline whose entries stand in packs: an import. It is whole; its chunks are opened when somebody looks at them."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Final
+
+from django.conf import settings
+
+from groups.history.fold import FOLD_VERSION
+from groups.logstore.blocks import entries_of
+from groups.logstore.files import MissingFile, open_files
+from groups.logstore.index import StoredChunk, TimelineIndex, read_index
+from groups.logstore.opening import OpenedChunk
+from groups.logstore.packs import Place, read_blob
+from groups.models import Timeline
+from groups.storage.chunk import Chunk
+from groups.storage.errors import CannotOpen, NotReady
+from groups.storage.opened import opened
+
+INDEXES_IN_MEMORY: Final = 64
+"""Indexes of the timelines that were looked at last: some hundred kilobytes each at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredLog:
+    """Reads the packs of one timeline."""
+
+    timeline: Timeline
+
+    @property
+    def index(self) -> TimelineIndex:
+        if self.timeline.fold_version != FOLD_VERSION:
+            raise NotReady(self.timeline.id)
+        return index_at(settings.STORE_URL, Place.of(self.timeline.index_place))
+
+    def chunks(self) -> list[Chunk]:
+        return [
+            Chunk(number=number, first=chunk["first"], last=chunk["last"])
+            for number, chunk in enumerate(self.index["chunks"])
+        ]
+
+    def summary(self) -> dict[str, Any]:
+        return self.index["summary"]
+
+    def opened(self, first: int) -> tuple[OpenedChunk, Chunk, bool] | None:
+        """The chunk that begins with ``first``; it is always closed."""
+        number, chunk = self._chunk(first)
+        if chunk is None or chunk["first"] != first:
+            return None
+        place = Chunk(number=number, first=chunk["first"], last=chunk["last"])
+        return opened(self.timeline, chunk), place, True
+
+    def before(self, sequence: int) -> tuple[OpenedChunk, Chunk] | None:
+        """The chunk in which entry ``sequence`` stands."""
+        number, chunk = self._chunk(max(1, sequence))
+        if chunk is None:
+            return None
+        return opened(self.timeline, chunk), Chunk(number=number, first=chunk["first"], last=chunk["last"])
+
+    def changes_after(self, after: int) -> Iterator[tuple[int, int, bytes, bytes]]:
+        """``first, last, changes, moments`` of the chunks that hold what follows on ``after``."""
+        for chunk in self._chunks_from(after + 1):
+            found = opened(self.timeline, chunk)
+            yield chunk["first"], chunk["last"], found.changes, found.moments
+
+    def entries_between(self, first: int, last: int) -> Iterator[dict[str, Any]]:
+        for chunk in self._chunks_from(first):
+            if chunk["first"] > last:
+                return
+            for entry in self._entries(chunk):
+                if first <= entry["sequence"] <= last:
+                    yield entry
+
+    def every_entry(self) -> Iterator[dict[str, Any]]:
+        """All entries in order, a chunk at a time."""
+        for chunk in self.index["chunks"]:
+            yield from self._entries(chunk)
+
+    def entries_before(self, sequence: int) -> Iterator[dict[str, Any]]:
+        """The entries before ``sequence``, the nearest first, a chunk at a time."""
+        for chunk in reversed(self.index["chunks"]):
+            if chunk["first"] < sequence:
+                for entry in reversed(self._entries(chunk)):
+                    if entry["sequence"] < sequence:
+                        yield entry
+
+    def checkpoint_before(self, sequence: int) -> tuple[bytes, StoredChunk] | None:
+        """The fold's state before the chunk in which ``sequence`` stands."""
+        _, chunk = self._chunk(max(1, sequence))
+        return None if chunk is None else (self._blob(chunk["checkpoint"]), chunk)
+
+    def _entries(self, chunk: StoredChunk) -> list[dict[str, Any]]:
+        return entries_of(self._blob(chunk["entries"]))
+
+    def _blob(self, place: tuple[str, int, int]) -> bytes:
+        try:
+            return read_blob(open_files(settings.STORE_URL), Place.of(place))
+        except MissingFile as error:
+            raise CannotOpen(f"{error}.") from error
+
+    def _chunk(self, sequence: int) -> tuple[int, StoredChunk | None]:
+        chunks = self.index["chunks"]
+        number = bisect_right(chunks, sequence, key=lambda chunk: chunk["first"]) - 1
+        if number < 0 or sequence > chunks[number]["last"]:
+            return 0, None
+        return number, chunks[number]
+
+    def _chunks_from(self, sequence: int) -> list[StoredChunk]:
+        return [chunk for chunk in self.index["chunks"] if chunk["last"] >= sequence]
+
+
+@lru_cache(maxsize=INDEXES_IN_MEMORY)
+def index_at(store: str, place: Place) -> TimelineIndex:
+    """Packs never change, so that an index that was read stays right."""
+    try:
+        return read_index(open_files(store), place)
+    except MissingFile as error:
+        raise CannotOpen(f"{error}.") from error
