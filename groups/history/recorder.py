@@ -105,7 +105,7 @@ class Recorder:
         self._beats: dict[str, Beat] = {}
         self._held_beats: dict[str, Beat] = {}
         self.finder = Finder()
-        self._metrics = Metrics()
+        self.metrics = Metrics()
         self._causes = Causes()
         self._unit: list[Entry] = []
         self._anomalies: list[Anomaly] = []
@@ -210,7 +210,7 @@ class Recorder:
         for step in exchange.steps:
             self.finder.add(step, self._causes.of(step))
             for entry in step.entries:
-                self._metrics.add(entry)
+                self.metrics.add(entry)
         moment = exchange.moment(self.finder.cast, self._causes)
         entries, changes, moments = self._ready
         entries.extend(self._held[0])
@@ -230,7 +230,7 @@ class Recorder:
                 "sequence": self._cut_frame["sequence"],
                 "frame": frame_with(self._cut_frame, self._beats),
                 "findings": self.finder.to_json(),
-                "metrics": self._metrics.to_json(),
+                "metrics": self.metrics.to_json(),
             }
         )
 
