@@ -197,6 +197,11 @@ def broken(entries: Sequence[Entry], random: Random) -> list[Entry]:
             kept.append(entry)
         if drawn < 0.12 and len(kept) > 1:
             kept[-1], kept[-2] = kept[-2], kept[-1]
+    return dense(kept)
+
+
+def dense(kept: Sequence[Entry]) -> list[Entry]:
+    """Entries of a log that was cut and mixed, as a log again: units are neighbours, causes come before."""
     places = {entry.sequence: at for at, entry in enumerate(kept, 1)}
     out: list[Entry] = []
     first = 1
