@@ -184,7 +184,7 @@ def test_the_digest_tells_what_happened_since_the_last_checkpoint() -> None:
         0,
         3,
         4,
-        8,
+        7,
     )
     assert (after.first_ms, after.last_ms, after.members, after.unassigned) == (20_000, 40_000, 0, 0)
     indexer.checkpoint()
