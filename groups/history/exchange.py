@@ -7,12 +7,13 @@ alone, never on how they were batched.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from groups.history.entries import Entry, Kind
 from groups.history.moments import Cause, tell
 from groups.history.names import Cast
+from groups.history.plain import from_plain, to_plain
 from groups.history.sentences import COORDINATOR, Sentence, joined
 from groups.history.steps import Step, epoch_of
 
@@ -124,3 +125,14 @@ class Causes:
 
     def __iter__(self) -> Iterator[Cause]:
         return iter(self._causes.values())
+
+    def to_json(self) -> list[dict[str, Any]]:
+        return [to_plain(cause) for cause in self]
+
+    @classmethod
+    def from_json(cls, data: Iterable[Mapping[str, Any]]) -> Causes:
+        causes = cls()
+        for told in data:
+            cause = from_plain(Cause, told)
+            causes._causes[cause.sequence] = cause
+        return causes

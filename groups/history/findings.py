@@ -10,9 +10,10 @@ A finding is ``{"kind", "says", "sequences": [...], "needs": [...], "certain": b
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from groups.history.classic_state import ClassicMember
+from groups.history.commit_runs import CommitRun
 from groups.history.entries import Kind
 from groups.history.epochs import Epochs
 from groups.history.modern_state import ModernMember
@@ -33,6 +34,16 @@ COMINGS_KEPT_MAX: Final = 200
 
 GAPS_TOLD_MAX: Final = 100
 """Gaps of a log that are told one by one: a log with more of them is better read again from its source."""
+
+
+class Counts(NamedTuple):
+    """Members that joined and were removed, commit requests, partitions that moved, and those without an owner now."""
+
+    joined: int
+    removed: int
+    commits: int
+    moves: int
+    unassigned: int
 
 
 class Finder:
@@ -87,6 +98,21 @@ class Finder:
             self._commits_sequence = step.sequence
         elif last.kind is Kind.NOTE and last.payload.get("note") == "gap" and len(self.gaps) < GAPS_TOLD_MAX:
             self.gaps.append({**last.payload, "sequence": step.sequence, "says": gap_words(last.payload)})
+
+    def add_commits(self, before: State, after: State, run: CommitRun) -> None:
+        """Fold the units of a run of commits, which begins at ``before`` and ends at ``after``."""
+        self._last_ms = run.last_ms
+        self._deleted = run.last if after.deleted else None
+        # A commit to a group that was deleted begins a simple one, in which nobody owns anything.
+        self.ownership.add(Step(entries=(), before=before, after=after))
+        if run.requests:
+            self._counts["commits"] += run.requests
+            self._commits_sequence = run.last_request
+
+    @property
+    def counts(self) -> Counts:
+        """Of all that are told one by one, and beyond."""
+        return Counts(**self._counts, moves=self.ownership.moves_count, unassigned=len(self.ownership.free))
 
     def _meet(self, step: Step, member_id: str) -> None:
         member = _member(step.after, member_id)

@@ -7,6 +7,8 @@ from itertools import compress, repeat
 from operator import is_not
 from typing import Any, TypeVar
 
+from groups.history.versions import VersionedMap
+
 K = TypeVar("K")
 
 _ABSENT: Any = object()
@@ -16,6 +18,10 @@ def changed_keys(old: Mapping[K, Any], new: Mapping[K, Any]) -> list[K]:
     """Keys that came, went, or hold another object now: those of ``old`` first, in order, then new ones."""
     if old is new:
         return []
+    if isinstance(old, VersionedMap) and isinstance(new, VersionedMap):
+        changed = old.changed_in(new)
+        if changed is not None:
+            return changed
     if same_keys(old, new):
         return list(compress(new, map(is_not, old.values(), new.values())))
     changed = list(compress(old, map(is_not, old.values(), map(new.get, old, repeat(_ABSENT)))))

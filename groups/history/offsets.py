@@ -7,9 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 from groups.history.fields import integer, text
-from groups.history.state import Offset, Protocol, State, with_topic
+from groups.history.state import Offset, State, with_topic
 
 Fields = Mapping[str, Any]
+Offsets = Mapping[str, Mapping[int, Offset]]
 
 ZERO_TOPIC_ID = "AAAAAAAAAAAAAAAAAAAAAA"
 """Kafka's base64 form of the id that means none."""
@@ -22,14 +23,8 @@ def replay_record(state: State, key: Fields, value: Fields | None) -> State:
     topic's name beside its id: in logs of 4.3 the only place where both stand together.
     """
     topic, partition = str(key["topic"]), integer(key["partition"])
-    held = state.offsets.get(topic, {})
     if value is None:
-        left = {other: offset for other, offset in held.items() if other != partition}
-        # The topic keeps its place: a coordinator's table has it where it first came.
-        offsets = {**state.offsets, topic: left}
-        if not left:
-            del offsets[topic]
-        return replace(state, offsets=offsets)
+        return replace(state, offsets=deleted(state.offsets, topic, partition))
     topic_id = text(value.get("topicId"))
     if topic_id == ZERO_TOPIC_ID:
         topic_id = None
@@ -44,9 +39,21 @@ def replay_record(state: State, key: Fields, value: Fields | None) -> State:
     )
     if topic_id is not None and state.topic_id(topic) != topic_id:
         state = with_topic(state, topic, topic_id=topic_id)
-    return replace(
-        state,
-        protocol=Protocol.CLASSIC if state.protocol is None or state.deleted else state.protocol,
-        deleted=False,
-        offsets={**state.offsets, topic: {**held, partition: offset}},
-    )
+    offsets = committed(state.offsets, topic, partition, offset)
+    return replace(state.with_simple_group(), offsets=offsets)
+
+
+def committed(offsets: Offsets, topic: str, partition: int, offset: Offset) -> Offsets:
+    """The offsets with one more, or with another one of a partition."""
+    return {**offsets, topic: {**offsets.get(topic, {}), partition: offset}}
+
+
+def deleted(offsets: Offsets, topic: str, partition: int) -> Offsets:
+    """The offsets without one. The topic keeps its place: a coordinator's table has it where it first came."""
+    held = offsets.get(topic, {})
+    if partition not in held:
+        return offsets
+    left = {other: offset for other, offset in held.items() if other != partition}
+    if left:
+        return {**offsets, topic: left}
+    return {other: rest for other, rest in offsets.items() if other != topic}

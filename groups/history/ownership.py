@@ -185,8 +185,13 @@ class Ownership:
         owners: dict[str, dict[str, list[int]]] = {}
         for (topic, partition), member_id in self.owner.items():
             owners.setdefault(member_id, {}).setdefault(topic, []).append(partition)
+        # Sorted: in which order they were taken is nobody's concern, and is not the same after a checkpoint.
+        of_members = {
+            member_id: {topic: sorted(numbers) for topic, numbers in sorted(topics.items())}
+            for member_id, topics in sorted(owners.items())
+        }
         return {
-            "owners": owners,
+            "owners": of_members,
             "free": [
                 [*key, free.since_ms, free.sequence, free.owner, free.given_up]
                 for key, free in self.free.items()

@@ -14,6 +14,7 @@ import orjson
 
 from groups.history.beats import Beat, beat_of, frame_with, state_with
 from groups.history.changes import Change, Frame, apply, diff
+from groups.history.checkpoints import Checkpoint
 from groups.history.entries import Entry
 from groups.history.exchange import Causes, Exchange
 from groups.history.findings import Finder
@@ -22,7 +23,7 @@ from groups.history.frames import FrameMaker
 from groups.history.metrics import Metrics
 from groups.history.state import Anomaly, Protocol, Semantics, initial_state
 from groups.history.steps import step_between
-from groups.history.verdict import verdict
+from groups.history.summaries import summary_of
 
 CHUNK_BYTES_LEAST: Final = 128 * 1024
 """A chunk of a small group still holds some hundreds of entries: fewer requests for a browser that plays on."""
@@ -96,17 +97,31 @@ class Recorder:
         semantics: Semantics | str = Semantics.KAFKA,
         protocol: Protocol | str | None = None,
     ) -> None:
-        self._state = initial_state(group, semantics, protocol)
-        self._settled = self._state
+        start = initial_state(group, semantics, protocol)
+        self._begin(
+            Checkpoint(state=start, finder=Finder(), metrics=Metrics(), causes=Causes(), first_ms=None)
+        )
+
+    @classmethod
+    def from_checkpoint(cls, checkpoint: bytes) -> Recorder:
+        """A recorder of the entries after an ``Indexer``'s checkpoint, as if it had folded all those before, too.
+
+        ``ValueError`` for a checkpoint of another version of the fold.
+        """
+        recorder = cls.__new__(cls)
+        recorder._begin(Checkpoint.from_bytes(checkpoint))
+        return recorder
+
+    def _begin(self, start: Checkpoint) -> None:
+        self._state = self._settled = start.state
+        self.finder, self.metrics, self._causes = start.finder, start.metrics, start.causes
+        self._first_ms = start.first_ms
         self._maker = FrameMaker()
         self._frame: Frame = self._maker.frame(self._state)
         self._cut_frame: Frame = self._frame
         # What steady heartbeats have left that the state and the frames do not show yet: up to the cut, and since.
         self._beats: dict[str, Beat] = {}
         self._held_beats: dict[str, Beat] = {}
-        self.finder = Finder()
-        self._metrics = Metrics()
-        self._causes = Causes()
         self._unit: list[Entry] = []
         self._anomalies: list[Anomaly] = []
         self._exchange: Exchange | None = None
@@ -114,10 +129,9 @@ class Recorder:
         self._held: tuple[list[bytes], list[bytes]] = ([], [])
         self._ready: tuple[list[bytes], list[bytes], list[bytes]] = ([], [], [])
         self._ready_bytes = 0
-        self._first = 1
+        self._first = start.state.sequence + 1
         self._chunk_bytes = 0
         self._chunk_limit = 0
-        self._first_ms: int | None = None
         self._checkpoint = self._make_checkpoint()
 
     @property
@@ -185,7 +199,7 @@ class Recorder:
             changes=_array(changes),
             moments=_array(moments),
             checkpoint=self._checkpoint if starts_chunk else None,
-            summary=self._summary(last),
+            summary=summary_of(self._cut_frame, self.finder, first_ms=self._first_ms),
         )
         self._first = last + 1
         self._ready = ([], [], [])
@@ -210,7 +224,7 @@ class Recorder:
         for step in exchange.steps:
             self.finder.add(step, self._causes.of(step))
             for entry in step.entries:
-                self._metrics.add(entry)
+                self.metrics.add(entry)
         moment = exchange.moment(self.finder.cast, self._causes)
         entries, changes, moments = self._ready
         entries.extend(self._held[0])
@@ -230,28 +244,9 @@ class Recorder:
                 "sequence": self._cut_frame["sequence"],
                 "frame": frame_with(self._cut_frame, self._beats),
                 "findings": self.finder.to_json(),
-                "metrics": self._metrics.to_json(),
+                "metrics": self.metrics.to_json(),
             }
         )
-
-    def _summary(self, last: int) -> Mapping[str, Any]:
-        frame = self._cut_frame
-        findings = self.finder.findings(frame)
-        return {
-            "group": frame["group"],
-            "protocol": frame["protocol"],
-            "state": frame["state"],
-            "first_ms": self._first_ms,
-            "last_ms": frame["at_ms"],
-            "entries": last,
-            "last": last,
-            "cast": self.finder.cast.to_json(),
-            "topics": frame["topics"],
-            "epochs": self.finder.epochs.to_json(),
-            "gaps": self.finder.gaps,
-            "findings": findings,
-            "verdict": verdict(findings),
-        }
 
 
 def frame_at(checkpoint: Mapping[str, Any], changes: Iterable[Change], sequence: int) -> Frame:

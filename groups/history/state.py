@@ -189,6 +189,12 @@ class State:
         topic = self.topics.get(name)
         return topic.topic_id if topic else None
 
+    def with_simple_group(self) -> State:
+        """The state after a commit: of a group that is absent it makes a simple classic one, as in Kafka."""
+        if self.protocol is not None and not self.deleted:
+            return self
+        return replace(self, protocol=Protocol.CLASSIC, deleted=False)
+
     def note(self, kind: str, says: str, *, member: str | None = None) -> State:
         """The state with one more anomaly of this entry; beyond the bound it is dropped."""
         if len(self.anomalies) >= ANOMALIES_AN_ENTRY_MAX:

@@ -159,7 +159,7 @@ def holdings(state: State) -> dict[Key, str]:
     held: dict[Key, str] = {}
     for member_id in _members(state):
         hands = _held(state, member_id) or _EMPTY
-        held.update(dict.fromkeys(hands.assigned | hands.pending, member_id))
+        held.update(dict.fromkeys(sorted(hands.assigned | hands.pending), member_id))
     return held
 
 

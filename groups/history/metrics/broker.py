@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from groups.history.commit_runs import CommitRun
 from groups.history.entries import Entry, Kind
 from groups.history.metrics.sampled import Sampled
 from groups.history.record_types import GROUP_EPOCH, MEMBER_METADATA, OFFSET_TYPES, meaning
@@ -55,6 +56,15 @@ class BrokerMetrics:
                 self._rebalances += 1
                 self._rebalance_rate.record(1, entry.at_ms)
             self._bumped = self._removed = self._joined = False
+
+    def add_commits(self, run: CommitRun) -> None:
+        """``add`` each entry of a run."""
+        if run.first_batch is not None:
+            began = run.batch_times_ms if run.first_batch != self._batch else run.batch_times_ms[1:]
+            self._flush_rate.record_many(1, began)
+            self._batch = run.last_batch
+        self._commits += len(run.value_times_ms)
+        self._commit_rate.record_many(1, run.value_times_ms)
 
     def values(
         self, now_ms: int, frame: Mapping[str, Any]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from groups.history.commit_runs import CommitRun
 from groups.history.entries import Entry, Kind
 from groups.history.metrics.broker import BrokerMetrics
 from groups.history.metrics.clients import ClientMetrics
@@ -30,6 +31,10 @@ class Metrics:
         except _MALFORMED:
             # The fold has told of it; a measurement that is missing is all that is lost.
             return
+
+    def add_commits(self, run: CommitRun) -> None:
+        """``add`` each entry of a run of commits."""
+        self._broker.add_commits(run)
 
     def _add(self, entry: Entry) -> None:
         match entry.kind:

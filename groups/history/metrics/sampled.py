@@ -6,7 +6,10 @@ and a rate divides by the time since the oldest window began.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
+from itertools import islice
+from operator import le
 from typing import Final
 
 WINDOW_MS: Final = 30_000
@@ -41,6 +44,26 @@ class Sampled:
         window[_COUNT] += 1
         window[_SUM] += value
         window[_MAX] = max(window[_MAX], value) if window[_COUNT] > 1 else value
+
+    def record_many(self, value: float, times_ms: Sequence[int]) -> None:
+        """``record`` the same value at each of the times, in order; the cost is that of windows, not of times.
+
+        Times that run backwards are recorded one by one: a window begins where its first event stands.
+        """
+        if not all(map(le, times_ms, islice(times_ms, 1, None))):
+            for at_ms in times_ms:
+                self.record(value, at_ms)
+            return
+        at = 0
+        while at < len(times_ms):
+            self.record(value, times_ms[at])
+            window = self._windows[self._current]
+            end = bisect_left(times_ms, window[_START] + WINDOW_MS, at + 1)
+            if end > at + 1:
+                window[_LAST] = times_ms[end - 1]
+                window[_COUNT] += end - at - 1
+                window[_SUM] += value * (end - at - 1)
+            at = end
 
     def average(self, now_ms: int) -> float | None:
         """``None`` if nothing happened lately; Kafka says NaN."""

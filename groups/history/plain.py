@@ -1,0 +1,112 @@
+"""State as plain JSON and back, by the types that its dataclasses declare: a field that is added is carried, too.
+
+What is at its default is left out. Mappings keep their order. A mapping with whole numbers for keys becomes two lists,
+``[keys, values]``, as JSON has no such keys; one without values becomes the list of its keys.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, fields, is_dataclass
+from enum import Enum
+from functools import cache
+from typing import Any, Final, TypeVar, Union, get_args, get_origin, get_type_hints
+
+T = TypeVar("T")
+
+_As = Callable[[Any], Any]
+
+_PLAIN: Final = (str, int, bool, float, Any)
+
+
+def to_plain(value: Any) -> Any:
+    """A dataclass instance as JSON values; ``TypeError`` for a declared type that this does not know."""
+    of: Any = type(value)
+    return _codec(of)[0](value)
+
+
+def from_plain(of: type[T], data: Any) -> T:
+    """The inverse of ``to_plain`` for a dataclass ``of``; ``TypeError`` or ``LookupError`` on another shape."""
+    declared: Any = of
+    made: T = _codec(declared)[1](data)
+    return made
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+@cache
+@cache
+def _codec(of: Any) -> tuple[_As, _As]:
+    """How values of a declared type are written, and how they are read."""
+    if of in _PLAIN:
+        return _same, _same
+    origin, inner = get_origin(of), get_args(of)
+    if origin in (Union, types.UnionType):
+        return _optional([each for each in inner if each is not types.NoneType])
+    if origin is tuple and len(inner) == 2 and inner[1] is Ellipsis:
+        write, read = _codec(inner[0])
+        return (lambda some: [write(each) for each in some]), (lambda some: tuple(map(read, some)))
+    if isinstance(origin, type) and issubclass(origin, Mapping):
+        return _mapping(*inner)
+    if isinstance(of, type) and issubclass(of, Enum):
+        return (lambda one: one.value), of
+    if isinstance(of, type) and is_dataclass(of):
+        return _dataclass(of)
+    raise TypeError(f"{of} cannot be written as plain JSON")
+
+
+def _optional(inner: list[Any]) -> tuple[_As, _As]:
+    if len(inner) != 1:
+        raise TypeError(f"a union of {inner} cannot be written as plain JSON")
+    write, read = _codec(inner[0])
+    if write is _same:
+        return _same, _same
+    return (
+        lambda value: None if value is None else write(value),
+        lambda value: None if value is None else read(value),
+    )
+
+
+def _mapping(key: Any, value: Any) -> tuple[_As, _As]:
+    if value is Any:
+        # As the payload of a record holds it, whatever that is.
+        return _same, _same
+    if value in (None, types.NoneType):
+        return list, dict.fromkeys
+    write, read = _codec(value)
+    if key is int:
+        return (
+            lambda some: [list(some), [write(each) for each in some.values()]],
+            lambda some: dict(zip(some[0], map(read, some[1]), strict=True)),
+        )
+    return (
+        lambda some: {name: write(each) for name, each in some.items()},
+        lambda some: {name: read(each) for name, each in some.items()},
+    )
+
+
+def _dataclass(of: Any) -> tuple[_As, _As]:
+    hints = get_type_hints(of)
+    rows = [(each.name, _default(each), *_codec(hints[each.name])) for each in fields(of) if each.init]
+    readers = {name: read for name, _, _, read in rows}
+
+    def write(one: Any) -> dict[str, Any]:
+        told: dict[str, Any] = {}
+        for name, default, each, _ in rows:
+            value = getattr(one, name)
+            if value is not default and (value != default or type(value) is not type(default)):
+                told[name] = each(value)
+        return told
+
+    def read(told: Mapping[str, Any]) -> Any:
+        return of(**{name: readers[name](value) for name, value in told.items()})
+
+    return write, read
+
+
+def _default(field: Any) -> Any:
+    """The default of a field: an empty container where it is made anew each time."""
+    return field.default_factory() if field.default_factory is not MISSING else field.default

@@ -1,0 +1,226 @@
+"""A corpus of logs of every source: case studies, drawn runs, a broker's segments, logs typed by hand, and broken ones.
+
+Each log has a name that stays the same, so that what is folded of it can be written down (``truth``).
+"""
+
+from __future__ import annotations
+
+import tarfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from random import Random
+from tempfile import TemporaryDirectory
+from typing import Final
+
+from groups.history.entries import Entry, Kind
+from groups.history.state import Semantics
+from groups.history.units import LogRecord, UnitTeller
+from groups.wire.records import decode_record
+from simulations import studies
+from simulations.engine import run
+from simulations.fuzzing.drawing import scenario_of
+from simulations.fuzzing.presets import PRESETS
+from simulations.scenario import load
+from tests.broker.segments import batches
+from tests.history import (
+    test_broken_logs,
+    test_causes,
+    test_classic_group,
+    test_share_group,
+    test_streams_group,
+)
+from tests.history.logs import FOO, Log, released_basic
+from tests.history.proposal import proposal_basic
+from tests.house import ROOT
+
+SAMPLES: Final = ROOT / "groups" / "samples"
+RECORDED_CLIENTS: Final = ROOT / "tests" / "simulations" / "fixtures" / "recorded-clients" / "segments.tar.gz"
+FOUND: Final = ROOT / "tests" / "simulations" / "fixtures" / "found"
+
+FUZZ_SEEDS: Final = range(1, 9)
+"""Of each preset in each semantics: 48 runs."""
+
+BROKEN_SEEDS: Final = range(1, 4)
+"""Of each log that is broken: entries that are lost, twice there, or in another order."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CorpusLog:
+    """One log; ``entries`` are dense from 1."""
+
+    name: str
+    group: str
+    semantics: Semantics
+    entries: Sequence[Entry]
+
+
+@cache
+def corpus() -> tuple[CorpusLog, ...]:
+    """All of them; made once, since simulating takes seconds."""
+    sound = (*_studies(), *_found(), *_drawn(), *_recorded(), *_typed())
+    return (*sound, *_broken(sound))
+
+
+def _studies() -> Iterator[CorpusLog]:
+    for name in studies.names():
+        scenario = studies.load(name)
+        for semantics in Semantics:
+            yield CorpusLog(
+                name=f"study {name} {semantics}",
+                group=scenario.group,
+                semantics=semantics,
+                entries=list(run(scenario, semantics)),
+            )
+
+
+def _found() -> Iterator[CorpusLog]:
+    """Scenarios that once broke an invariant."""
+    for path in sorted(FOUND.glob("*.yaml")):
+        scenario = load(path.read_text(encoding="utf-8"), path.stem)
+        yield CorpusLog(
+            name=f"found {path.stem}",
+            group=scenario.group,
+            semantics=scenario.semantics,
+            entries=list(run(scenario)),
+        )
+
+
+def _drawn() -> Iterator[CorpusLog]:
+    for semantics in Semantics:
+        for preset in PRESETS:
+            for seed in FUZZ_SEEDS:
+                scenario = scenario_of(seed, semantics, [preset])
+                yield CorpusLog(
+                    name=f"drawn {preset} {semantics} {seed}",
+                    group=scenario.group,
+                    semantics=semantics,
+                    entries=list(run(scenario, semantics)),
+                )
+
+
+def _recorded() -> Iterator[CorpusLog]:
+    for sample in sorted(path for path in SAMPLES.iterdir() if path.is_dir()):
+        yield from _of_segments(f"sample {sample.name}", sample / "segments")
+    with TemporaryDirectory() as folder, tarfile.open(RECORDED_CLIENTS) as archive:
+        archive.extractall(folder, filter="data")
+        yield from _of_segments("recorded clients", Path(folder))
+
+
+def _of_segments(name: str, data: Path) -> Iterator[CorpusLog]:
+    tellers: dict[str, UnitTeller] = {}
+    entries: dict[str, list[Entry]] = {}
+    for partition, batch in batches(data):
+        for told in batch.records if not batch.is_control else ():
+            payload = decode_record(told.key, told.value)
+            key = payload.get("key") or {}
+            group = str(key.get("groupId") or key.get("group"))
+            if group not in tellers:
+                tellers[group] = UnitTeller(partition=partition)
+                entries[group] = []
+            record = LogRecord(
+                offset=told.offset, batch=batch.base_offset, at_ms=told.timestamp_ms, payload=payload
+            )
+            entries[group] += tellers[group].feed(record)
+    for group, teller in sorted(tellers.items()):
+        yield CorpusLog(
+            name=f"{name} {group}",
+            group=group,
+            semantics=Semantics.KAFKA,
+            entries=[*entries[group], *teller.finish()],
+        )
+
+
+def _migrated() -> Log:
+    log = test_classic_group.three_generations()
+    log.topics(foo={"id": FOO, "partitions": 3})
+    log.at(70_000).write(*test_classic_group.upgrade())
+    r = test_classic_group.R
+    gone = [r.gone(kind, name) for kind in (8, 7) for name in ("A", "B")]
+    ends = (r.gone(6), r.gone(5, "A"), r.gone(5, "B"), r.gone(4), r.gone(3))
+    log.at(80_000).write(*gone, *ends, test_classic_group.generation(5, {"A": [0, 1, 2]}))
+    return log
+
+
+def _ended_share() -> Log:
+    log = test_share_group.shared()
+    log.at(9000).write(test_share_group.R.share_state(deleting=True))
+    log.at(9500).write(*test_share_group.R.deletion())
+    log.at(10_000).write(*test_share_group.FIRST_JOIN)
+    return log
+
+
+TYPED: Final[Mapping[str, Callable[[], Log]]] = {
+    "released basic": released_basic,
+    "proposal basic": proposal_basic,
+    "classic": test_classic_group.three_generations,
+    "classic that migrates and goes back": _migrated,
+    "share": test_share_group.shared,
+    "share that ends and begins anew": _ended_share,
+    "streams": test_streams_group.moving,
+    "two members": test_broken_logs.two_members,
+    "blocked": test_broken_logs.blocked,
+    "two members with requests": test_causes.two_members,
+}
+
+
+def _typed() -> Iterator[CorpusLog]:
+    for name, make in TYPED.items():
+        log = make()
+        for semantics in Semantics:
+            yield CorpusLog(
+                name=f"typed {name} {semantics}", group=log.group, semantics=semantics, entries=log.entries
+            )
+
+
+def _broken(sound: Sequence[CorpusLog]) -> Iterator[CorpusLog]:
+    """Of each typed and recorded log, and of some that were drawn."""
+    for log in sound:
+        if log.name.startswith(("typed", "sample", "recorded")) or log.name.endswith((" 1", " 2")):
+            for seed in BROKEN_SEEDS:
+                yield replace(
+                    log,
+                    name=f"broken {seed} {log.name}",
+                    entries=broken(log.entries, Random(f"{log.name} {seed}")),
+                )
+
+
+def broken(entries: Sequence[Entry], random: Random) -> list[Entry]:
+    """The log with entries that are lost, twice there and swapped; sequences are dense and units whole again."""
+    kept: list[Entry] = []
+    for entry in entries:
+        drawn = random.random()
+        if drawn > 0.08:
+            kept.append(entry)
+        if drawn > 0.97:
+            kept.append(entry)
+        if drawn < 0.12 and len(kept) > 1:
+            kept[-1], kept[-2] = kept[-2], kept[-1]
+    return dense(kept)
+
+
+def dense(kept: Sequence[Entry]) -> list[Entry]:
+    """Entries of a log that was cut and mixed, as a log again: units are neighbours, causes come before."""
+    places = {entry.sequence: at for at, entry in enumerate(kept, 1)}
+    out: list[Entry] = []
+    first = 1
+    for at, entry in enumerate(kept, 1):
+        following = kept[at] if at < len(kept) else None
+        is_record = entry.kind is Kind.RECORD
+        if not is_record or (out and out[-1].settled):
+            first = at
+        cause = places.get(entry.cause) if entry.cause is not None else None
+        out.append(
+            replace(
+                entry,
+                sequence=at,
+                cause=cause if cause is not None and cause < at else None,
+                settled=not is_record
+                or following is None
+                or following.kind is not Kind.RECORD
+                or following.unit != entry.unit,
+                unit=first if is_record else None,
+            )
+        )
+    return out
