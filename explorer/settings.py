@@ -126,6 +126,9 @@ RUNS_WAITING_MOST = environment.whole("RUNS_WAITING_MOST", 20, least=1, most=100
 WORKER_THREADS = environment.whole("WORKER_THREADS", 4, least=1, most=64)
 """Tasks at once in the embedded worker: each has a child process, so more than the cores only share them."""
 
+# Where the entries of imported logs stand: a folder that web and workers share, or a URL (hdfs://, s3://) that Arrow reads.
+STORE_URL = environment.text("STORE_URL", str(VAR / "store"))
+
 UPLOAD_BYTES_MOST = environment.whole("UPLOAD_BYTES_MOST", 2 * 1024**3, least=1024, most=2**50)
 """Bytes of one import's uploaded files: they are kept on the server's disk until the import is over."""
 

@@ -24,7 +24,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Final
 
 import orjson
 
@@ -63,6 +63,81 @@ class ChildFailed(Exception):
     """The child ended badly, or said something that is no JSON; the message is one line."""
 
 
+class Child:
+    """``python -m module`` under way: questions in, messages out."""
+
+    def __init__(
+        self, module: str, arguments: Sequence[str] = (), environment: Mapping[str, str] | None = None
+    ) -> None:
+        self.module = module
+        self._process = process = subprocess.Popen(
+            # -P: whatever lies in the working directory, the modules are the product's own.
+            [sys.executable, "-P", "-m", "groups.children", str(os.getpid()), module, *arguments],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env={**os.environ, "PYTHONPATH": python_path(), **(environment or {})},
+            # A group of its own: a child's own children (Spark's Java) end with it.
+            start_new_session=True,
+        )
+        assert process.stdout is not None
+        assert process.stderr is not None
+        self._lines: queue.Queue[bytes | None] = queue.Queue(maxsize=LINES_AHEAD_MOST)
+        self._said_last = bytearray()
+        self._stopping = threading.Event()
+        self._readers = [
+            threading.Thread(
+                target=_read_lines, args=(process.stdout, self._lines, self._stopping), daemon=True
+            ),
+            threading.Thread(target=_keep_last, args=(process.stderr, self._said_last), daemon=True),
+        ]
+        for reader in self._readers:
+            reader.start()
+
+    @property
+    def is_alive(self) -> bool:
+        return self._process.poll() is None
+
+    def ask(self, question: Mapping[str, Any]) -> None:
+        assert self._process.stdin is not None
+        with contextlib.suppress(BrokenPipeError):  # it ended; its exit code tells why
+            self._process.stdin.write(orjson.dumps(question) + b"\n")
+            self._process.stdin.flush()
+
+    def messages(self, cancelled: Callable[[], bool]) -> Iterator[dict[str, Any]]:
+        """Each line of the answers, to the child's end or until ``cancelled`` says so.
+
+        ``ChildFailed`` when the child ends with another code than 0, ``ParentStops`` when this process ends first.
+        """
+        while True:
+            if shutting_down.is_set():
+                raise ParentStops(f"{self.module} was ended with the server.")
+            if cancelled():
+                return
+            try:
+                line = self._lines.get(timeout=POLL_S)
+            except queue.Empty:
+                continue
+            if line is None:
+                break
+            yield _parsed(line, self.module)
+        code = self._process.wait()
+        self._readers[1].join(TERM_S)
+        if code != 0:
+            raise ChildFailed(_why(self.module, code, bytes(self._said_last)))
+
+    def close(self) -> None:
+        """End the child and whatever it started."""
+        self._stopping.set()
+        _end(self._process)
+        for reader in self._readers:
+            reader.join(TERM_S)
+        for stream in (self._process.stdin, self._process.stdout, self._process.stderr):
+            with contextlib.suppress(BrokenPipeError):
+                if stream is not None:
+                    stream.close()
+
+
 def run_child(
     module: str,
     arguments: Sequence[str] = (),
@@ -77,59 +152,62 @@ def run_child(
     second while there are none). ``ChildFailed`` when the child ends with another code than 0, ``ParentStops`` when
     this process ends first.
     """
-    process = subprocess.Popen(
-        # -P: whatever lies in the working directory, the modules are the product's own.
-        [sys.executable, "-P", "-m", "groups.children", str(os.getpid()), module, *arguments],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env={**os.environ, "PYTHONPATH": _python_path(), **(environment or {})},
-        # A group of its own: a child's own children (Spark's Java) end with it.
-        start_new_session=True,
-    )
-    assert process.stdin is not None
-    assert process.stdout is not None
-    assert process.stderr is not None
-    lines: queue.Queue[bytes | None] = queue.Queue(maxsize=LINES_AHEAD_MOST)
-    said_last = bytearray()
-    stopping = threading.Event()
-    readers = [
-        threading.Thread(target=_read_lines, args=(process.stdout, lines, stopping), daemon=True),
-        threading.Thread(target=_keep_last, args=(process.stderr, said_last), daemon=True),
-    ]
-    for reader in readers:
-        reader.start()
+    child = Child(module, arguments, environment)
     try:
-        with contextlib.suppress(BrokenPipeError):  # it ended at once; its exit code tells why
-            process.stdin.write(orjson.dumps(question) + b"\n")
-            process.stdin.flush()
-        while True:
-            if shutting_down.is_set():
-                raise ParentStops(f"{module} was ended with the server.")
-            if cancelled():
-                return
-            try:
-                line = lines.get(timeout=POLL_S)
-            except queue.Empty:
-                continue
-            if line is None:
-                break
-            yield _parsed(line, module)
-        code = process.wait()
-        readers[1].join(TERM_S)
-        if code != 0:
-            raise ChildFailed(_why(module, code, bytes(said_last)))
+        child.ask(question)
+        yield from child.messages(cancelled)
     finally:
-        stopping.set()
-        _end(process)
-        for reader in readers:
-            reader.join(TERM_S)
-        for stream in (process.stdin, process.stdout, process.stderr):
-            with contextlib.suppress(BrokenPipeError):
-                stream.close()
+        child.close()
 
 
-def _python_path() -> str:
+LAST: Final = frozenset({"done", "error"})
+"""Types of the message that ends an answer of a child which goes on."""
+
+_idle: dict[str, Child] = {}
+_idle_lock = threading.Lock()
+
+
+def ask_warm_child(
+    module: str, *, question: Mapping[str, Any], cancelled: Callable[[], bool] = lambda: False
+) -> Iterator[dict[str, Any]]:
+    """The same of a child that answers one question after another, and is kept for the next one.
+
+    Of each module one idle child is kept, until it ends by itself (it does when nobody asked it for a while). Who finds
+    it busy starts another. The answer ends with a message of a type in ``LAST``.
+    """
+    with _idle_lock:
+        child = _idle.pop(module, None)
+    if child is not None and not child.is_alive:
+        child.close()
+        child = None
+    child = child or Child(module)
+    whole = False
+    try:
+        child.ask(question)
+        for message in child.messages(cancelled):
+            whole = message.get("type") == "done"
+            yield message
+            if message.get("type") in LAST:
+                break
+    finally:
+        with _idle_lock:
+            keep = whole and child.is_alive and module not in _idle and not shutting_down.is_set()
+            if keep:
+                _idle[module] = child
+        if not keep:
+            child.close()
+
+
+def close_warm_children() -> None:
+    """End every idle child: the process ends, or a test does."""
+    with _idle_lock:
+        children = list(_idle.values())
+        _idle.clear()
+    for child in children:
+        child.close()
+
+
+def python_path() -> str:
     """This program's root first, so that it may be started from any folder."""
     return os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
 

@@ -1,32 +1,34 @@
 """Imports: a row that says what is to be read, a child process that reads it, timelines that are stored.
 
-Whoever reads an import holds it by a lease (``groups.leases``); one that is not heard of is told as failed, and what it
-had stored is kept. An import that waits for Spark's packages keeps its place in the queue.
+Whoever reads an import holds it by a lease (``groups.leases``); one that is not heard of is told as failed. An import that waits for Spark's packages keeps its place in the queue.
 
-Importing the same files again makes new timelines, since links carry sequences and those of the first import must
-stay what they are; each new one says which earlier timeline it equals (``same_as``).
+Entries go into the store (``groups.logstore``) before any row names them; the rows come last, all at once. So an import
+that fails, is cancelled or cut short leaves nothing behind, and can be run again. Files that were imported before give the
+same timelines under the same ids; a log that went on since continues them (``groups.storage.importing``).
 """
 
 from __future__ import annotations
 
 import shutil
 import time
-import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import orjson
 from django.conf import settings
-from django.db import transaction
+from django.db import DatabaseError, transaction
+from django.db.models import Count
 from django.utils import timezone
 
 from groups import storage
 from groups.announce import announce, import_group
-from groups.children import ChildFailed, ParentStops, run_child
+from groups.children import ChildFailed, ParentStops, ask_warm_child
 from groups.imported import Received
 from groups.leases import Leases, Watch, end_of_lease, end_of_wait
-from groups.models import TITLE_LENGTH_MOST, Import, Timeline
+from groups.models import TITLE_LENGTH_MOST, Import
+from groups.storage import importing
+from groups.storage.importing import plain
 
 JOB = "groups.pipeline.job"
 
@@ -55,18 +57,29 @@ def create(
     title: str,
     paths: Sequence[str],
     import_id: str | None = None,
-    group: str | None = None,
+    groups: Sequence[str] | None = None,
+    from_ms: int | None = None,
+    until_ms: int | None = None,
     topics: Mapping[str, Any] | None = None,
     master: str = "",
     folder: str = "",
 ) -> Import:
-    """An import that waits. ``folder`` is where its files were uploaded to; it is removed when the import ends."""
+    """An import that waits. ``folder`` is where its files were uploaded to; it is removed when the import ends.
+
+    ``groups``: these alone. ``from_ms``: groups of which something is later. ``until_ms``: nothing that is later.
+    """
     return Import.objects.create(
         id=import_id or storage.new_id(),
-        title=title[:TITLE_LENGTH_MOST],
+        title=str(plain(title))[:TITLE_LENGTH_MOST],
         paths=list(paths),
         master=master,
-        options={"group": group, "topics": dict(topics or {}), "folder": folder},
+        options={
+            "groups": None if groups is None else list(groups),
+            "from_ms": from_ms,
+            "until_ms": until_ms,
+            "topics": dict(topics or {}),
+            "folder": folder,
+        },
         progress={"stage": "Waiting for its turn"},
         lease_until=end_of_wait(),
     )
@@ -95,22 +108,20 @@ def perform(import_id: str, *, tell: Callable[[Mapping[str, Any]], None] = lambd
     if not taken:
         return found
     say(import_id, {"type": "status", "status": found.status})
-    received = Received(import_id=import_id, owner=f"import {uuid.uuid4()}")
+    received = Received(import_id=import_id)
     outcome: tuple[Import.Status, str] | None = None
     try:
         for outcome in _receive(found, received, tell):
             if outcome[0] == Import.Status.COMPLETE:
-                # Told at once: the child takes a second to put its tools away.
-                finish(import_id, *outcome, received)
+                received.store()
     except ParentStops:
         stopped = Import.Status.FAILED, "The server was stopped meanwhile; import the files again."
         outcome = outcome or stopped
     except (ChildFailed, storage.StorageError) as error:
         # What the child said itself is clearer than how it ended afterwards.
         outcome = outcome or (Import.Status.FAILED, str(error))
-    finally:
-        problem = outcome[1] if outcome else ""
-        received.close(problem or "The import was stopped before this group was read to its end.")
+    except DatabaseError as error:
+        outcome = Import.Status.FAILED, f"The database could not store the import's timelines: {error}"
     silent = Import.Status.FAILED, "The import ended without saying that it was done."
     return finish(import_id, *(outcome or silent), received)
 
@@ -118,16 +129,22 @@ def perform(import_id: str, *, tell: Callable[[Mapping[str, Any]], None] = lambd
 def _receive(
     found: Import, received: Received, tell: Callable[[Mapping[str, Any]], None]
 ) -> Iterator[tuple[Import.Status, str]]:
-    """Runs the child to its end; yields what the import has come to, once that is known."""
+    """Has the child read it to its end; yields what the import has come to, once that is known."""
+    groups = found.options.get("groups")
     question = {
         "paths": found.paths,
+        "store": settings.STORE_URL,
+        "folder": found.id,
         "master": found.master or None,
-        "group": found.options.get("group"),
+        "groups": groups,
+        "from_ms": found.options.get("from_ms"),
+        "until_ms": found.options.get("until_ms"),
         "topics": found.options.get("topics") or {},
+        "earlier": importing.earlier(groups),
     }
     watch = Watch(lambda: renew(found.id))
     told_s = 0.0
-    for message in run_child(JOB, question=question, cancelled=watch):
+    for message in ask_warm_child(JOB, question=question, cancelled=watch):
         if message["type"] == "error":
             watch.ended = True
             yield Import.Status.FAILED, str(message["message"])
@@ -137,8 +154,7 @@ def _receive(
             watch.ended = True
             yield Import.Status.COMPLETE, ""
             continue
-        begins = message["type"] != "batch" and received.stage_began
-        if begins or time.monotonic() - told_s >= ANNOUNCE_EVERY_S:
+        if received.stage_began or time.monotonic() - told_s >= ANNOUNCE_EVERY_S:
             told_s = time.monotonic()
             save_progress(found.id, received)
             tell(received.progress)
@@ -166,37 +182,19 @@ def finish(import_id: str, status: Import.Status, problem: str, received: Receiv
     if found.finished is not None and found.status == Import.Status.COMPLETE:
         return found
     report = received.report()
-    mark_repeated(import_id, report)
     ended = Import.objects.filter(pk=import_id)
     ended.update(progress=received.progress, report=report, lease_until=None)
     ended.filter(status=Import.Status.RUNNING).update(status=status, problem=problem, finished=timezone.now())
     remove_upload(import_id)
+    if status != Import.Status.COMPLETE:
+        storage.collect(import_id)
     found = get(import_id)
     say(import_id, {"type": "status", "status": found.status, "problem": found.problem})
     return found
 
 
-def mark_repeated(import_id: str, report: dict[str, Any]) -> None:
-    """Says of each timeline which earlier one has the same entries, if one has."""
-    digests = {told["digest"]: told for told in report["timelines"]}
-    earlier = Import.objects.exclude(pk=import_id).exclude(report={})
-    for stored in earlier.order_by("created").values_list("report", flat=True)[:EARLIER_MOST]:
-        for told in stored.get("timelines", ()):
-            mine = digests.get(told.get("digest"))
-            if (
-                mine is not None
-                and not mine.get("same_as")
-                and Timeline.objects.filter(pk=told["id"]).exists()
-            ):
-                mine["same_as"] = told["id"]
-
-
-EARLIER_MOST = 500
-"""Earlier imports that are looked at for the same timelines: a report is some kilobytes."""
-
-
 def cancel(import_id: str) -> bool:
-    """Stop an import and keep what it has stored. False if it had ended. Its task notices within a second."""
+    """Stop an import; nothing of it is kept. False if it had ended. Its task notices within a second."""
     open_status = (Import.Status.WAITING, Import.Status.RUNNING)
     was_waiting = Import.objects.filter(pk=import_id, status=Import.Status.WAITING).exists()
     ended = Import.objects.filter(pk=import_id, status__in=open_status).update(
@@ -210,11 +208,15 @@ def cancel(import_id: str) -> bool:
 
 
 def delete(import_id: str) -> None:
-    """Remove an import with the timelines that it made."""
+    """Remove an import, and the timelines that no other import tells of; the disk has its room back."""
     found = get(import_id)
     remove_upload(import_id)
     with transaction.atomic():
+        mine = found.timelines.annotate(told=Count("imports")).values_list("pk", "told")
+        alone = [pk for pk, told in mine if told == 1]
         found.delete()
+        storage.delete_all(alone)
+        transaction.on_commit(lambda: storage.collect(import_id))
 
 
 def uploads() -> Path:
@@ -230,10 +232,9 @@ def remove_upload(import_id: str) -> None:
 
 
 def interrupt(import_id: str) -> None:
-    """Tell a lost running import as failed; its finished timelines stay."""
-    problem = (
-        "What ran it was cut short. All that is shown was stored whole; import the files again for the rest."
-    )
+    """Tell a lost running import as failed, and remove what it had written."""
+    problem = "What ran it was cut short, and nothing of it is kept; import the files again."
     if leases.interrupt(import_id, Import.Status.FAILED, problem):
         remove_upload(import_id)
+        storage.collect(import_id)
         say(import_id, {"type": "status", "status": Import.Status.FAILED, "problem": problem})

@@ -50,6 +50,20 @@ class Timeline(models.Model):
     """Digest of the simulator that made the entries: only the same one makes the same entries again."""
 
     summary: models.JSONField[dict[str, Any], dict[str, Any]] = models.JSONField(default=dict)
+    """The whole of it, or its headline (``groups.logstore.headline``) where the entries stand in packs."""
+
+    index_place: models.JSONField[list[Any] | None, list[Any] | None] = models.JSONField(null=True)
+    """Where the index stands (pack, offset, length) of a timeline whose entries are in packs; null: they are rows."""
+
+    packs: models.JSONField[list[str], list[str]] = models.JSONField(default=list)
+    """Every pack that is read for the timeline."""
+
+    folder = models.CharField(max_length=ID_LENGTH_MOST, blank=True, db_index=True)
+    """The store's folder in which its packs are: the id of the import that wrote them."""
+
+    digest = models.CharField(max_length=64, blank=True)
+    """Of all entries: a log that begins with the same ones continues this timeline."""
+
     topic_names: models.JSONField[dict[str, str], dict[str, str]] = models.JSONField(default=dict)
     """Names that a user gave to topic ids; applied when shown, never stored into entries."""
 
@@ -64,7 +78,6 @@ class Timeline(models.Model):
 
     parent = models.ForeignKey("self", null=True, on_delete=models.SET_NULL, related_name="forks")
     fork_sequence = models.BigIntegerField(null=True)
-    made_by = models.ForeignKey("Import", null=True, on_delete=models.CASCADE, related_name="timelines")
     created = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -72,6 +85,7 @@ class Timeline(models.Model):
         indexes = (
             models.Index(fields=["status", "lease_until"], name="timeline_lease"),
             models.Index(fields=["source", "-created"], name="timeline_listing"),
+            models.Index(fields=["group"], name="timeline_group"),
         )
 
     def __str__(self) -> str:
@@ -145,13 +159,17 @@ class Import(models.Model):
     paths: models.JSONField[list[str], list[str]] = models.JSONField(default=list)
     master = models.CharField(max_length=500, blank=True)
     options: models.JSONField[dict[str, Any], dict[str, Any]] = models.JSONField(default=dict)
-    """What to read of it: ``group``, ``topics`` (names by topic id), and ``folder`` where it was uploaded to."""
+    """What to read of it: ``groups``, ``from_ms``, ``until_ms``, ``topics`` (names by topic id), and ``folder`` where it
+    was uploaded to."""
 
     problem = models.TextField(blank=True)
     """Why it failed: one line, empty where all is well."""
 
     lease_until = models.DateTimeField(null=True)
     """Until when whoever waits for it or reads it need not be heard of; null once it has ended."""
+
+    timelines = models.ManyToManyField(Timeline, related_name="imports")
+    """What it told of: timelines that it made, and those that were there already with the same entries."""
 
     created = models.DateTimeField(auto_now_add=True)
     finished = models.DateTimeField(null=True)

@@ -50,7 +50,7 @@ def detail_of(timeline: Timeline) -> dict[str, Any]:
         {"number": chunk.number, "first": chunk.first, "last": chunk.last}
         for chunk in storage.chunks(timeline)
     ]
-    return storage.describe(timeline) | {
+    return storage.describe(timeline, whole=True) | {
         "provenance": PROVENANCE[Timeline.Source(timeline.source)],
         "entry_format": timeline.entry_format,
         "fold_version": timeline.fold_version,

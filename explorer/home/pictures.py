@@ -152,7 +152,7 @@ def _frames(timeline: Timeline) -> list[dict[str, Any]]:
 
 
 def _cast(timeline: Timeline) -> list[str]:
-    return [member["id"] for member in timeline.summary.get("cast") or []]
+    return [member["id"] for member in storage.summary(timeline).get("cast") or []]
 
 
 @lru_cache(maxsize=64)

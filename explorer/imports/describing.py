@@ -6,6 +6,7 @@ from typing import Any
 
 from django.urls import reverse
 
+from groups.logstore.headline import headline
 from groups.models import Import, Timeline
 from groups.pipeline.naming import SAYS
 from groups.spark_ready import missing_packages
@@ -14,17 +15,8 @@ from groups.storage.names import named_summary
 TIMELINES_MOST = 1000
 """Timelines of one answer, those with findings first; the page draws a window of them."""
 
-EPOCHS_MOST = 400
-"""Group epochs of one timeline that are told: the sparkline has 37 bars."""
-
 NAMELESS_MOST = 200
 """Ids without a name that are told: each is a field that somebody would have to fill."""
-
-NO_OWNER_LONG_MS = 10_000
-"""From here on a partition without an owner is shown in red."""
-
-QUIET_FINDINGS = frozenset({"joined", "epochs", "commits", "moved", "moves", "began", "midway", "deleted"})
-"""Findings of a group at its daily work: they do not lift it to the top of the list."""
 
 
 def listed(found: Import) -> dict[str, Any]:
@@ -65,11 +57,9 @@ def detail(found: Import) -> dict[str, Any]:
 
 
 def timeline_row(timeline: Timeline, told: dict[str, Any]) -> dict[str, Any]:
-    summary = named_summary(timeline.summary, timeline.topic_names)
-    findings = summary.get("findings") or []
-    longest = max(
-        (finding.get("length_ms") or 0 for finding in findings if finding["kind"] == "no_owner"), default=0
-    )
+    # Timelines of releases before packs have their whole summary in the row.
+    summary = timeline.summary if "weight" in timeline.summary else headline(timeline.summary)
+    shown = named_summary(summary, timeline.topic_names)
     return {
         "id": timeline.id,
         "url": reverse("board", args=[timeline.id]),
@@ -79,19 +69,18 @@ def timeline_row(timeline: Timeline, told: dict[str, Any]) -> dict[str, Any]:
         "status": timeline.status,
         "problem": timeline.problem,
         "entries": timeline.last,
-        "first_ms": summary.get("first_ms"),
-        "last_ms": summary.get("last_ms"),
-        "gaps": len(summary.get("gaps") or ()),
-        "verdict": summary.get("verdict") or {"text": "", "clauses": []},
-        "epochs": [epoch["at_ms"] for epoch in (summary.get("epochs") or [])[:EPOCHS_MOST]],
-        "no_owner": [
-            finding["from_ms"]
-            for finding in findings
-            if finding["kind"] == "no_owner" and (finding.get("length_ms") or 0) > NO_OWNER_LONG_MS
-        ],
-        "weight": longest + sum(finding["kind"] not in QUIET_FINDINGS for finding in findings),
+        "first_ms": shown["first_ms"],
+        "last_ms": shown["last_ms"],
+        "gaps": len(shown["gaps"]),
+        "verdict": shown["verdict"] or {"text": "", "clauses": []},
+        "epochs": shown["epochs_ms"],
+        "no_owner": shown["no_owner_ms"],
+        "weight": shown["weight"],
         "deleted": told.get("deleted", False),
         "same_as": told.get("same_as"),
+        "continues": told.get("continues"),
+        "continues_after": told.get("continues_after"),
+        "overlaps": told.get("overlaps") or [],
     }
 
 

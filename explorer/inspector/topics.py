@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from groups import storage
 from groups.models import Timeline
 
 
 def topic_names(timeline: Timeline) -> dict[str, str]:
     """Names by topic id: those that its records or notes gave, and those that a user gave."""
-    topics = timeline.summary.get("topics") or {}
+    topics = storage.summary(timeline).get("topics") or {}
     found = {topic["id"]: name for name, topic in topics.items() if topic.get("id") not in (None, name)}
     return found | timeline.topic_names

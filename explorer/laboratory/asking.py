@@ -54,7 +54,7 @@ def case_of_moment(told: Mapping[str, str]) -> Case:
             status=404,
             field="at",
         )
-    cast = timeline.summary.get("cast") or []
+    cast = storage.summary(timeline).get("cast") or []
     return understood(lambda: happening(case_of_frame(frame, cast), Event.JOIN))
 
 

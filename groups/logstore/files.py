@@ -84,7 +84,9 @@ class Folder:
         except FileNotFoundError as error:
             raise _missing(name) from error
         if len(data) < length:
-            raise MissingFile(f"{name} ends after {offset + len(data)} bytes; {offset + length} were expected")
+            raise MissingFile(
+                f"{name} ends after {offset + len(data)} bytes; {offset + length} were expected"
+            )
         return data
 
     def names(self, folder: str = "") -> list[str]:
@@ -154,7 +156,9 @@ class ArrowFiles:
         except FileNotFoundError as error:
             raise _missing(name) from error
         if len(data) < length:
-            raise MissingFile(f"{name} ends after {offset + len(data)} bytes; {offset + length} were expected")
+            raise MissingFile(
+                f"{name} ends after {offset + len(data)} bytes; {offset + length} were expected"
+            )
         return data
 
     def names(self, folder: str = "") -> list[str]:

@@ -13,7 +13,9 @@ NO_OWNER_LONG_MS: Final = 10_000
 
 GAPS_MOST: Final = 20
 
-QUIET_FINDINGS: Final = frozenset({"joined", "epochs", "commits", "moved", "moves", "began", "midway", "deleted"})
+QUIET_FINDINGS: Final = frozenset(
+    {"joined", "epochs", "commits", "moved", "moves", "began", "midway", "deleted"}
+)
 """Findings of a group at its daily work: they do not lift it to the top of a list."""
 
 

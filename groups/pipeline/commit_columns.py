@@ -31,7 +31,12 @@ class PlacedCommits:
 
 
 def block(
-    group: str, first: int, last: int, commits: Sequence[PlacedCommits], tables: Tables, others: Sequence[bytes]
+    group: str,
+    first: int,
+    last: int,
+    commits: Sequence[PlacedCommits],
+    tables: Tables,
+    others: Sequence[bytes],
 ) -> bytes:
     """A block of the entries ``first`` to ``last``: commits by columns, the others as their JSON."""
     header = BlockHeader(

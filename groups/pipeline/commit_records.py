@@ -13,7 +13,20 @@ from groups.wire.commits import commit_payload
 def commit_records(run: Run, group: str, tables: Tables) -> list[GroupRecord]:
     records = []
     for row in run.commits.tolist():
-        (offset, batch, at_ms, _, committed, commit_ms, expire_ms, leader_epoch, key, metadata, topic_id, version) = row
+        (
+            offset,
+            batch,
+            at_ms,
+            _,
+            committed,
+            commit_ms,
+            expire_ms,
+            leader_epoch,
+            key,
+            metadata,
+            topic_id,
+            version,
+        ) = row
         topic, partition = tables.keys[key]
         payload = commit_payload(
             group=group, topic=topic, partition=partition, version=version, committed=committed,

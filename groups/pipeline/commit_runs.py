@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import xxhash
 
-from groups.history.indexing import CommitRun
+from groups.history.commit_runs import CommitRun
+from groups.history.offsets import ZERO_TOPIC_ID
 from groups.history.state import Offset
 from groups.logstore.index import PartitionCommits
 from groups.pipeline.group_blocks import CommitRows, Tables
@@ -18,15 +21,59 @@ if TYPE_CHECKING:
 _CANON: Final = np.dtype(
     [
         (name, "<i8")
-        for name in ("offset", "batch", "at_ms", "committed", "commit_ms", "expire_ms", "leader_epoch", "version")
+        for name in (
+            "offset",
+            "batch",
+            "at_ms",
+            "committed",
+            "commit_ms",
+            "expire_ms",
+            "leader_epoch",
+            "version",
+        )
     ]
     + [("key", "<u8"), ("metadata", "<u8"), ("topic_id", "<u8")]
 )
 """A commit as it goes into a timeline's digest: the same whatever tables and stretches it came in."""
 
 
-def unit_starts(rows: CommitRows) -> NDArray[np.int64]:
-    """Where requests begin: at another batch or time, or where a partition is committed again.
+@dataclass(frozen=True, slots=True)
+class RunColumns:
+    """The commits of a run, in the forms that they are needed in; made once for the whole run."""
+
+    rows: CommitRows
+    tables: Tables
+    partition: int | None
+    starts: NDArray[np.int64]
+    """Where requests begin."""
+    ends: NDArray[np.int64]
+    at_ms: list[int]
+    keys: list[int]
+    topic_ids: list[int]
+    batch_begins: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, rows: CommitRows, bounds: Sequence[int], tables: Tables, partition: int | None) -> RunColumns:
+        """``bounds`` are places before which something else than a commit stands."""
+        count = len(rows)
+        batch_begins = np.ones(count, bool)
+        np.not_equal(rows["batch"][1:], rows["batch"][:-1], out=batch_begins[1:])
+        starts = unit_starts(rows, bounds)
+        return cls(
+            rows=rows,
+            tables=tables,
+            partition=partition,
+            starts=starts,
+            ends=np.append(starts[1:], count),
+            at_ms=rows["at_ms"].tolist(),
+            keys=rows["key"].tolist(),
+            topic_ids=rows["topic_id"].tolist(),
+            batch_begins=batch_begins,
+        )
+
+
+def unit_starts(rows: CommitRows, bounds: Sequence[int] = ()) -> NDArray[np.int64]:
+    """Where requests begin: at another batch or time, behind something else, or where a partition is committed again.
 
     The rule is that of ``groups.history.units``: a request commits a partition once.
     """
@@ -34,14 +81,15 @@ def unit_starts(rows: CommitRows) -> NDArray[np.int64]:
     begins = np.ones(count, bool)
     if count > 1:
         begins[1:] = (rows["batch"][1:] != rows["batch"][:-1]) | (rows["at_ms"][1:] != rows["at_ms"][:-1])
+    if len(bounds):
+        begins[[bound for bound in bounds if bound < count]] = True
     starts = np.flatnonzero(begins)
     if len(starts) == count:
         return starts
     request = np.cumsum(begins) - 1
     # Which requests commit a partition twice: they are more than one.
-    pairs = request.astype(np.int64) << 32 | rows["key"].astype(np.int64)
-    alone, counts = np.unique(pairs, return_counts=True)
-    doubled = np.unique(alone[counts > 1] >> 32)
+    pairs = np.sort(request << 32 | rows["key"])
+    doubled = np.unique(pairs[1:][pairs[1:] == pairs[:-1]] >> 32)
     if not len(doubled):
         return starts
     ends = np.append(starts[1:], count)
@@ -58,32 +106,32 @@ def unit_starts(rows: CommitRows) -> NDArray[np.int64]:
     return np.union1d(starts, np.array(more, np.int64))
 
 
-def commit_run(rows: CommitRows, starts: NDArray[np.int64], tables: Tables, first: int) -> CommitRun:
-    """What ``rows``, whole requests that begin at ``starts``, come to; ``first`` is the sequence of the first one."""
-    count = len(rows)
-    keys = rows["key"]
-    if count == 1:
-        order, last_of = [0], [0]
-    else:
-        _, first_at = np.unique(keys, return_index=True)
-        _, from_end = np.unique(keys[::-1], return_index=True)
-        by_appearance = np.argsort(first_at)
-        order = first_at[by_appearance].tolist()
-        last_of = (count - 1 - from_end[by_appearance]).tolist()
-    latest: list[tuple[str, int, Offset | None]] = []
-    for at, last in zip(order, last_of, strict=True):
-        topic, partition = tables.keys[int(keys[at])]
-        latest.append((topic, partition, _offset(rows[last], tables)))
-    last_start = int(starts[-1])
+def commit_run(columns: RunColumns, unit: int, until: int, first: int) -> CommitRun:
+    """What the requests ``unit`` to ``until - 1`` come to; ``first`` is the sequence of their first commit."""
+    start, end = int(columns.starts[unit]), int(columns.ends[until - 1])
+    rows, keys, at_ms = columns.rows, columns.keys, columns.at_ms
+    # A dictionary keeps the place of the first and the value of the last.
+    last_of = dict(zip(keys[start:end], range(start, end), strict=True))
+    tables = columns.tables
+    latest = [(*tables.keys[key], _offset(rows[last], tables)) for key, last in last_of.items()]
+    begins = columns.batch_begins[start:end]
+    batch_times = at_ms[start:end] if begins.all() else rows["at_ms"][start:end][begins].tolist()
+    if not begins[0]:
+        batch_times.insert(0, at_ms[start])
+    last = first + end - start - 1
     return CommitRun(
         first=first,
-        last=first + count - 1,
-        first_ms=int(rows["at_ms"][0]),
-        last_ms=int(rows["at_ms"][-1]),
-        requests=len(starts),
-        last_request=first + count - 1 if last_start < count else 0,
+        last=last,
+        first_ms=at_ms[start],
+        last_ms=at_ms[end - 1],
+        requests=until - unit,
+        last_request=last,
         latest=latest,
-        topic_ids=_topic_ids(rows, tables),
+        topic_ids=_topic_ids(columns, start, end),
+        value_times_ms=at_ms[start:end],
+        batch_times_ms=batch_times,
+        first_batch=int(rows["batch"][start]),
+        last_batch=int(rows["batch"][end - 1]),
     )
 
 
@@ -94,32 +142,30 @@ def _offset(row: Any, tables: Tables) -> Offset:
         leader_epoch=leader_epoch if version >= 3 else -1,
         metadata=tables.texts[metadata],
         commit_timestamp_ms=commit_ms,
-        topic_id=tables.topic_ids[topic_id] if topic_id >= 0 else None,
+        topic_id=_told(tables.topic_ids[topic_id]) if topic_id >= 0 else None,
         expire_timestamp_ms=expire_ms if version == 1 and expire_ms >= 0 else None,
     )
 
 
-def _topic_ids(rows: CommitRows, tables: Tables) -> list[tuple[str, str]]:
+def _told(topic_id: str) -> str | None:
+    return None if topic_id == ZERO_TOPIC_ID else topic_id
+
+
+def _topic_ids(columns: RunColumns, start: int, end: int) -> list[tuple[str, str]]:
     """Topics with the ids that commits tell of them: each when it differs from the one told before."""
-    told = np.flatnonzero(rows["topic_id"] >= 0)
-    if not len(told):
-        return []
-    pairs = rows["key"][told].astype(np.int64) << 32 | rows["topic_id"][told].astype(np.int64)
-    alone, first_at = np.unique(pairs, return_index=True)
-    by_topic: dict[str, set[int]] = {}
-    for pair in alone.tolist():
-        by_topic.setdefault(tables.keys[pair >> 32][0], set()).add(pair & 0xFFFFFFFF)
-    if all(len(ids) == 1 for ids in by_topic.values()):
-        order = np.argsort(first_at, kind="stable")
-        seen: dict[tuple[str, str], None] = {}
-        for pair in alone[order].tolist():
-            seen.setdefault((tables.keys[pair >> 32][0], tables.topic_ids[pair & 0xFFFFFFFF]))
-        return list(seen)
-    # A topic was made anew within these commits: every change of its id counts, in order.
+    tables = columns.tables
     changes: list[tuple[str, str]] = []
     now: dict[str, str] = {}
-    for key, topic_id in zip(rows["key"][told].tolist(), rows["topic_id"][told].tolist(), strict=True):
-        topic, known = tables.keys[key][0], tables.topic_ids[topic_id]
+    pairs = dict.fromkeys(zip(columns.keys[start:end], columns.topic_ids[start:end], strict=True))
+    if len(pairs) > len({key for key, _ in pairs}):
+        # A topic was made anew within these commits: every change of its id counts, in order.
+        order = zip(columns.keys[start:end], columns.topic_ids[start:end], strict=True)
+    else:
+        order = iter(pairs)
+    for key, topic_id in order:
+        if topic_id < 0 or (known := tables.topic_ids[topic_id]) == ZERO_TOPIC_ID:
+            continue
+        topic = tables.keys[key][0]
         if now.get(topic) != known:
             now[topic] = known
             changes.append((topic, known))
@@ -127,10 +173,14 @@ def _topic_ids(rows: CommitRows, tables: Tables) -> list[tuple[str, str]]:
 
 
 class Digest:
-    """A digest of a timeline's entries that does not depend on how its log was cut."""
+    """A digest of a timeline's entries that does not depend on how its log was cut.
+
+    Commits and all others have a stream each: others tell their sequence, so that no order is lost.
+    """
 
     def __init__(self) -> None:
         self._hash = xxhash.xxh3_128()
+        self._commits = xxhash.xxh3_128()
         self._hashes: tuple[list[int], list[int], list[int]] = ([], [], [])
 
     def add(self, text: bytes) -> None:
@@ -139,7 +189,16 @@ class Digest:
 
     def add_commits(self, rows: CommitRows, tables: Tables) -> None:
         canon = np.empty(len(rows), _CANON)
-        for name in ("offset", "batch", "at_ms", "committed", "commit_ms", "expire_ms", "leader_epoch", "version"):
+        for name in (
+            "offset",
+            "batch",
+            "at_ms",
+            "committed",
+            "commit_ms",
+            "expire_ms",
+            "leader_epoch",
+            "version",
+        ):
             canon[name] = rows[name]
         keys, texts, topic_ids = self._hashes
         _extend(keys, [f"{topic}\0{partition}" for topic, partition in tables.keys[len(keys) :]])
@@ -148,10 +207,10 @@ class Digest:
         canon["key"] = np.array(keys, np.uint64)[rows["key"]]
         canon["metadata"] = np.array(texts, np.uint64)[rows["metadata"]]
         canon["topic_id"] = np.array([*topic_ids, 0], np.uint64)[rows["topic_id"]]
-        self._hash.update(canon.tobytes())
+        self._commits.update(canon.tobytes())
 
     def text(self) -> str:
-        return self._hash.hexdigest()
+        return self._hash.hexdigest() + self._commits.hexdigest()
 
 
 def _extend(hashes: list[int], texts: list[str]) -> None:

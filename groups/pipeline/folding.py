@@ -24,6 +24,7 @@ from groups.pipeline.topic_facts import FACT_TYPES, GroupFacts
 from groups.pipeline.transactions import OPEN, Ends, LeftOut, settled, without_open
 from groups.history.units import units
 from groups.pipeline.commit_records import commit_records
+from groups.pipeline.commit_runs import RunColumns
 
 LEGACY_OFFSET_COMMIT: Final = 0
 """Commits of the first brokers, which may share a request with today's; such groups are folded record by record."""
@@ -170,23 +171,21 @@ class GroupFolding:
         if self.slow:
             yield from self._records(run, commit_records(run, self.name, self.merger.tables))
             return
-        if not run.others:
-            yield from self._commits(run, 0, len(run.commits))
-            return
+        bounds = run.commits["offset"].searchsorted([other.offset for other in run.others]).tolist()
+        columns = RunColumns.of(run.commits, bounds, self.merger.tables, run.partition)
         at = 0
         batch: list[GroupRecord] = []
-        bounds = run.commits["offset"].searchsorted([other.offset for other in run.others]).tolist()
         for other, bound in zip(run.others, bounds, strict=True):
             if batch and (bound > at or other.batch != batch[-1].batch):
                 # Units never span batches, and a commit goes on in no other request's order.
                 yield from self._units(batch)
                 batch = []
             if bound > at:
-                yield from self._commits(run, at, bound)
+                yield from self._commits(columns, at, bound)
                 at = bound
             batch.append(record_of(other, run.partition))
         yield from self._units(batch)
-        yield from self._commits(run, at, len(run.commits))
+        yield from self._commits(columns, at, len(run.commits))
 
     def _records(self, run: Run, commits: list[GroupRecord]) -> Iterator[Folded]:
         """Record by record, commits too."""
@@ -204,11 +203,11 @@ class GroupFolding:
             assert self.timeline is not None
             self.timeline.unit(unit)
 
-    def _commits(self, run: Run, start: int, end: int) -> Iterator[Folded]:
+    def _commits(self, columns: RunColumns, start: int, end: int) -> Iterator[Folded]:
         if end > start:
             yield from self._begun(begins=True)
             assert self.timeline is not None
-            self.timeline.commits(run.commits[start:end], self.merger.tables, run.partition)
+            self.timeline.commits(columns, start, end)
 
     def _begun(self, *, begins: bool) -> Iterator[Folded]:
         """A timeline is there. Where something is written for a group that was deleted, it was created again."""
@@ -227,5 +226,11 @@ class GroupFolding:
 
 def record_of(other: OtherRecord, partition: int | None) -> GroupRecord:
     return GroupRecord(
-        partition, other.offset, other.batch, other.at_ms, other.type, orjson.loads(other.payload), other.payload
+        partition,
+        other.offset,
+        other.batch,
+        other.at_ms,
+        other.type,
+        orjson.loads(other.payload),
+        other.payload,
     )

@@ -81,9 +81,7 @@ def import_with(
 
     session.dataSource.register(OffsetsLog)
     groups = request.get("groups")
-    wanted = Wanted(
-        groups=None if groups is None else frozenset(groups), until_ms=request.get("until_ms")
-    )
+    wanted = Wanted(groups=None if groups is None else frozenset(groups), until_ms=request.get("until_ms"))
     tasks = tasks_of(listing.splits)
     rows = steps.rows(session, tasks, wanted).persist(StorageLevel.DISK_ONLY)
     try:
@@ -118,7 +116,12 @@ def earlier_of(told: Mapping[str, Any]) -> dict[str, tuple[EarlierTimeline, ...]
 
 
 def read_stage(
-    session: SparkSession, rows: DataFrame, listing: Listing, tasks: list[Task], progress: Progress, expected: int
+    session: SparkSession,
+    rows: DataFrame,
+    listing: Listing,
+    tasks: list[Task],
+    progress: Progress,
+    expected: int,
 ) -> Findings:
     """Reads every split once (the rows stay in Spark's cache) and gathers what they tell."""
     findings = Findings(listing)

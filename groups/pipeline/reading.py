@@ -40,9 +40,7 @@ from groups.pipeline.unknown_keys import group_of_unknown_key
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-ROW: Final = (
-    "kind string, group string, partition int, source int, split int, first long, records long, payload binary"
-)
+ROW: Final = "kind string, group string, partition int, source int, split int, first long, records long, payload binary"
 """The rows' schema in Spark's words."""
 
 PARTITION_METADATA: Final = 4
@@ -151,7 +149,15 @@ class _Reading:
         if not problem.is_normal:
             self.facts.read += records
 
-    def row(self, kind: str, payload: bytes, *, group: str | None = None, first: int | None = None, records: int = 0) -> Row:
+    def row(
+        self,
+        kind: str,
+        payload: bytes,
+        *,
+        group: str | None = None,
+        first: int | None = None,
+        records: int = 0,
+    ) -> Row:
         return Row(
             kind=kind,
             group=group,
@@ -292,7 +298,9 @@ class _OffsetsReading(_Reading):
         for group, some in others.items():
             yield self._block(group, np.empty(0, COMMIT), Tables(), some)
 
-    def _block(self, group: str, commits: CommitRows, tables: Tables, others: list[OtherRecord]) -> GroupBlock:
+    def _block(
+        self, group: str, commits: CommitRows, tables: Tables, others: list[OtherRecord]
+    ) -> GroupBlock:
         if self.wanted.until_ms is not None:
             commits = commits[commits["at_ms"] <= self.wanted.until_ms]
             others = [other for other in others if other.at_ms <= self.wanted.until_ms]
@@ -300,7 +308,9 @@ class _OffsetsReading(_Reading):
             commits = commits[np.argsort(commits["offset"], kind="stable")]
         if any(later.offset < one.offset for one, later in zip(others, others[1:], strict=False)):
             others.sort(key=lambda other: other.offset)
-        return GroupBlock(group, self.split.partition, self.split.source, self.number, commits, tables, others)
+        return GroupBlock(
+            group, self.split.partition, self.split.source, self.number, commits, tables, others
+        )
 
     def _others(self, stretch: Stretch) -> dict[str, list[OtherRecord]]:
         """Records that are no commits, by group."""
@@ -356,30 +366,42 @@ class _OffsetsReading(_Reading):
         if not count:
             return
         self.facts.decoded += count
+        self._names_of(commits)
         keys = sorted(range(len(commits.keys)), key=lambda number: commits.keys[number].group)
-        place = np.empty(len(keys), np.int32)
-        place[keys] = np.arange(len(keys), dtype=np.int32)
+        groups: list[tuple[str, int]] = []
+        """Each group with its first place among the sorted keys."""
+        for at, number in enumerate(keys):
+            if not groups or groups[-1][0] != commits.keys[number].group:
+                groups.append((commits.keys[number].group, at))
+        firsts = np.array([first for _, first in groups])
+        place = np.empty(len(keys), np.int64)
+        place[keys] = np.arange(len(keys))
+        places = place[commits.key]
+        group_of = firsts.searchsorted(places, "right") - 1
+        order = np.argsort(group_of, kind="stable")
         rows = np.empty(count, COMMIT)
         for name in COMMIT.names or ():
-            rows[name] = getattr(commits, name)
-        rows["key"] = place[commits.key]
-        self._names_of(commits)
-        order = np.argsort(rows["key"], kind="stable")
-        sorted_keys = rows["key"][order]
-        at = 0
-        while at < len(keys):
-            group, first = commits.keys[keys[at]].group, at
-            while at < len(keys) and commits.keys[keys[at]].group == group:
-                at += 1
-            start, end = np.searchsorted(sorted_keys, (first, at)).tolist()
-            if start == end or not self.wanted.has(group):
+            rows[name] = getattr(commits, name)[order]
+        group_of = group_of[order]
+        rows["key"] = places[order] - firsts[group_of]
+        bounds = group_of.searchsorted(np.arange(len(groups) + 1))
+        here = np.flatnonzero(np.diff(bounds))
+        earliest = np.minimum.reduceat(rows["at_ms"], bounds[here]).tolist()
+        latest = np.maximum.reduceat(rows["at_ms"], bounds[here]).tolist()
+        some_gone = bool((rows["version"] < 0).any())
+        edges = [*(first for _, first in groups), len(keys)]
+        for number, first_ms, last_ms in zip(here.tolist(), earliest, latest, strict=True):
+            group, first = groups[number]
+            if not self.wanted.has(group):
                 continue
-            mine = rows[np.sort(order[start:end])]
-            mine["key"] -= first
-            times = mine["at_ms"]
-            self._see(group, len(mine), int(times.min()), int(times.max()), 1)
-            table = [(commits.keys[number].topic, commits.keys[number].partition) for number in keys[first:at]]
-            mine = self._without_tombstones(group, mine, table, commits, others)
+            mine = rows[bounds[number] : bounds[number + 1]]
+            self._see(group, len(mine), first_ms, last_ms, 1)
+            table = [
+                (commits.keys[key].topic, commits.keys[key].partition)
+                for key in keys[first : edges[number + 1]]
+            ]
+            if some_gone:
+                mine = self._without_tombstones(group, mine, table, others)
             if len(mine):
                 yield group, mine, self._tables(mine, table, commits)
 
@@ -390,6 +412,9 @@ class _OffsetsReading(_Reading):
             ("metadata", commits.texts, tables.texts),
             ("topic_id", commits.topic_ids, tables.topic_ids),
         ):
+            if len(common) == 1 and name == "metadata":
+                mine.extend(common)
+                continue
             used, numbers = np.unique(rows[name], return_inverse=True)
             absent = int(len(used) > 0 and used[0] < 0)
             mine.extend(common[number] for number in used[absent:].tolist())
@@ -397,9 +422,8 @@ class _OffsetsReading(_Reading):
         return tables
 
     def _without_tombstones(
-        self, group: str, rows: CommitRows, keys: list[tuple[str, int]], commits: Commits,
-        others: dict[str, list[OtherRecord]],
-    ) -> CommitRows:  # fmt: skip
+        self, group: str, rows: CommitRows, keys: list[tuple[str, int]], others: dict[str, list[OtherRecord]]
+    ) -> CommitRows:
         """Tombstones belong to other requests than commits do: they are no commits from here on."""
         gone = rows["version"] < 0
         if not gone.any():
@@ -410,7 +434,11 @@ class _OffsetsReading(_Reading):
             payload = commit_payload(group=group, topic=topic, partition=partition, version=TOMBSTONE)
             mine.append(
                 OtherRecord(
-                    int(row["offset"]), int(row["batch"]), int(row["at_ms"]), int(row["producer"]), 1,
+                    int(row["offset"]),
+                    int(row["batch"]),
+                    int(row["at_ms"]),
+                    int(row["producer"]),
+                    1,
                     orjson.dumps(payload),
                 )  # fmt: skip
             )

@@ -7,7 +7,10 @@ import re
 from typing import Final
 
 _SENTENCES: Final = (
-    (r"No space left on device|ENOSPC|Disk quota exceeded", "the disk is full: free some room, then import again"),
+    (
+        r"No space left on device|ENOSPC|Disk quota exceeded",
+        "the disk is full: free some room, then import again",
+    ),
     (
         r"OutOfMemoryError|MemoryError|Cannot allocate memory|MEMORY_LIMIT",
         "there was too little memory: import fewer files at once, or give Spark more (REBALANCE_SPARK_MEMORY)",
@@ -17,9 +20,15 @@ _SENTENCES: Final = (
         "one of Spark's workers ended unexpectedly, and again when its part was tried anew",
     ),
     (r"Could not (connect|parse Master)|All masters are unresponsive", "Spark's master cannot be reached"),
-    (r"Permission denied|Read-only file system", "the store cannot be written to: its folder's rights forbid it"),
+    (
+        r"Permission denied|Read-only file system",
+        "the store cannot be written to: its folder's rights forbid it",
+    ),
     (r"FileNotFoundError|No such file or directory", "a file was removed while it was read"),
-    (r"Connection refused|Py4JNetworkError|Answer from Java side is empty", "Spark's Java process ended unexpectedly"),
+    (
+        r"Connection refused|Py4JNetworkError|Answer from Java side is empty",
+        "Spark's Java process ended unexpectedly",
+    ),
 )
 """What Spark's and Python's own words say, and the sentence for it; the first one that fits."""
 

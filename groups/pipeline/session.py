@@ -128,9 +128,7 @@ def is_local(master: str) -> bool:
     return master.startswith("local")
 
 
-def settings(
-    java: Java, *, master: str, cache: Path, archive: bool = False
-) -> dict[str, str]:
+def settings(java: Java, *, master: str, cache: Path, archive: bool = False) -> dict[str, str]:
     """Spark's settings for this import."""
     common = {
         "spark.ui.enabled": "false",

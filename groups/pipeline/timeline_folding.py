@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Final
+from dataclasses import asdict
+from typing import Any, Final
 
 import numpy as np
 import orjson
@@ -16,14 +17,11 @@ from groups.logstore.headline import headline
 from groups.logstore.index import INDEX_FORMAT, StoredChunk, TimelineIndex
 from groups.logstore.packs import PackWriter
 from groups.pipeline.commit_columns import PlacedCommits, block
-from groups.pipeline.commit_runs import Digest, Progress, commit_run, unit_starts
+from groups.pipeline.commit_runs import Digest, Progress, RunColumns, commit_run
 from groups.pipeline.context import Context, LostOffsets
-from groups.pipeline.group_blocks import CommitRows, Tables
+from groups.pipeline.group_blocks import Tables
 from groups.pipeline.group_records import LIFE_TYPES, GroupRecord
 from groups.pipeline.naming import Note, Plan
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 CHUNK_BYTES_LEAST: Final = 256 * 1024
 """A chunk of a small group holds about a thousand entries: they are made into frames in a tenth of a second."""
@@ -95,20 +93,19 @@ class TimelineFolding:
         self._count_life(unit)
         self._rest()
 
-    def commits(self, rows: CommitRows, tables: Tables, partition: int | None) -> None:
+    def commits(self, columns: RunColumns, start: int, end: int) -> None:
         """Offset commits that follow each other; they begin and end with whole requests."""
-        starts = unit_starts(rows)
-        ends = np.append(starts[1:], len(rows))
-        self.begun.setdefault(partition, int(rows["offset"][0]))
-        unit = 0
-        while unit < len(starts):
-            at = int(starts[unit])
-            first = rows[at]
-            self._gaps_before(partition, int(first["offset"]), int(first["at_ms"]))
-            self._notes_until(int(rows["offset"][ends[unit] - 1]), int(first["at_ms"]))
-            until = self._units_until(rows, starts, ends, unit, partition)
-            end = int(ends[until - 1])
-            self._add_commits(rows[at:end], starts[unit:until] - at, tables, partition)
+        rows, partition = columns.rows, columns.partition
+        self.begun.setdefault(partition, int(rows["offset"][start]))
+        unit, last = columns.starts.searchsorted((start, end)).tolist()
+        watched = bool(self.notes or self.context.lost.get(partition))
+        while unit < last:
+            if watched:
+                at = int(columns.starts[unit])
+                self._gaps_before(partition, int(rows["offset"][at]), columns.at_ms[at])
+                self._notes_until(int(rows["offset"][columns.ends[unit] - 1]), columns.at_ms[at])
+            until = self._units_until(columns, unit, last, watched=watched)
+            self._add_commits(columns, unit, until)
             unit = until
 
     def finish(self, tables: Tables) -> dict[str, Any]:
@@ -154,49 +151,51 @@ class TimelineFolding:
         self.sequence += 1
         self.last_ms = entry.at_ms
 
-    def _add_commits(
-        self, rows: CommitRows, starts: NDArray[np.int64], tables: Tables, partition: int | None
-    ) -> None:
-        self.indexer.add_commits(commit_run(rows, starts, tables, self.sequence))
-        self.digest.add_commits(rows, tables)
-        self.progress.add(rows, len(tables.keys))
-        self._commits.append(PlacedCommits(rows, self.sequence, starts, partition))
-        self._tables = tables
-        self._weight += COMMIT_BYTES * len(rows)
-        self.sequence += len(rows)
-        self.records += len(rows)
-        self.last_ms = int(rows["at_ms"][-1])
-        self.reached[partition] = int(rows["offset"][-1])
+    def _add_commits(self, columns: RunColumns, unit: int, until: int) -> None:
+        run = commit_run(columns, unit, until, self.sequence)
+        self.indexer.add_commits(run)
+        start, end = int(columns.starts[unit]), int(columns.ends[until - 1])
+        rows = columns.rows[start:end]
+        self._commits.append(
+            PlacedCommits(rows, self.sequence, columns.starts[unit:until] - start, columns.partition)
+        )
+        self._tables = columns.tables
+        count = end - start
+        self._weight += COMMIT_BYTES * count
+        self.sequence += count
+        self.records += count
+        self.last_ms = run.last_ms
+        self.reached[columns.partition] = int(columns.rows["offset"][end - 1])
         self._rest()
 
-    def _units_until(
-        self, rows: CommitRows, starts: NDArray[np.int64], ends: NDArray[np.int64], unit: int,
-        partition: int | None,
-    ) -> int:  # fmt: skip
+    def _units_until(self, columns: RunColumns, unit: int, last: int, *, watched: bool) -> int:
         """Up to which request nothing else is to be done: no note, no gap, no full chunk, no earlier timeline's end."""
-        at = int(starts[unit])
+        rows, starts, ends = columns.rows, columns.starts, columns.ends
         commits = max(1, -(-(self._limit - self._weight) // COMMIT_BYTES))
         for entries in self.earlier:
             if entries >= self.sequence:
                 commits = min(commits, entries - self.sequence + 1)
-        until = int(np.searchsorted(ends, at + commits)) + 1
-        for note in self.notes:
-            if note.offset is not None:
-                until = min(until, int(np.searchsorted(rows["offset"][ends - 1], note.offset)))
-            if note.at_ms is not None:
-                late = np.flatnonzero(rows["at_ms"][starts[unit + 1 :]] >= note.at_ms)
-                until = min(until, unit + 1 + int(late[0]) if len(late) else until)
-        last = int(rows["offset"][ends[unit] - 1])
-        for lost in self.context.lost.get(partition, ()):
-            if lost.from_offset > last:
-                until = min(until, int(np.searchsorted(rows["offset"][starts], lost.from_offset)))
-        return min(max(until, unit + 1), len(starts))
+        until = int(ends.searchsorted(int(starts[unit]) + commits)) + 1
+        if watched:
+            for note in self.notes:
+                if note.offset is not None:
+                    until = min(until, int(np.searchsorted(rows["offset"][ends - 1], note.offset)))
+                if note.at_ms is not None:
+                    late = np.flatnonzero(rows["at_ms"][starts[unit + 1 : last]] >= note.at_ms)
+                    until = min(until, unit + 1 + int(late[0]) if len(late) else until)
+            passed = int(rows["offset"][ends[unit] - 1])
+            for lost in self.context.lost.get(columns.partition, ()):
+                if lost.from_offset > passed:
+                    until = min(until, int(np.searchsorted(rows["offset"][starts], lost.from_offset)))
+        return min(max(until, unit + 1), last)
 
     def _rest(self) -> None:
         """Between two requests: an earlier timeline may end here, and a chunk."""
         known = self.earlier.get(self.sequence - FIRST_SEQUENCE)
-        if known is not None and known.digest == self.digest.text():
-            self.continues = known.id
+        if known is not None:
+            self._sum_up()
+            if known.digest == self.digest.text():
+                self.continues = known.id
         if self._weight >= self._limit:
             self._end_chunk(self._tables)
             self._begin_chunk()
@@ -210,13 +209,24 @@ class TimelineFolding:
         self._others: list[bytes] = []
         self._commits: list[PlacedCommits] = []
         self._tables = Tables()
+        self._summed = 0
         self._weight = 0
         self._limit = min(max(len(checkpoint), CHUNK_BYTES_LEAST), CHUNK_BYTES_GREATEST)
+
+    def _sum_up(self) -> None:
+        """Takes the chunk's commits, as far as that was not done, into the digest and the sums."""
+        some = self._commits[self._summed :]
+        self._summed = len(self._commits)
+        if some:
+            rows = np.concatenate([placed.rows for placed in some])
+            self.digest.add_commits(rows, self._tables)
+            self.progress.add(rows, len(self._tables.keys))
 
     def _end_chunk(self, tables: Tables) -> None:
         last = self.sequence - 1
         if last < self._first:
             return
+        self._sum_up()
         text = block(self.group, self._first, last, self._commits, tables, self._others)
         self.chunks.append(
             StoredChunk(
@@ -224,7 +234,7 @@ class TimelineFolding:
                 last=last,
                 entries=tuple(self.packs.add(text)),
                 checkpoint=self._checkpoint,
-                digest=dict(self.indexer.digest()),
+                digest=asdict(self.indexer.digest()),
             )
         )
 

@@ -1,17 +1,28 @@
 """How timelines are stored and read: what tasks, views, sockets and commands call.
 
-* ``writing``: one writer per timeline, with a lease and the next sequence;
-* ``reading``: chunks, frames, changes and entries, bounded;
+* ``writing``: one writer per timeline, with a lease and the next sequence: runs, which grow;
+* ``importing``: the rows of imported timelines, whose entries stand in packs (``groups.logstore``);
+* ``reading``: chunks, frames, changes and entries, bounded, of both;
+* ``opened``: chunks of packs that were looked at, a cache; ``deleting``: what gives the disk back;
 * ``names``: the topic names that a user gave, applied when shown;
 * ``refolding``: the cache made anew when the fold changed;
 * ``errors``: what each of them refuses, in one line.
 """
 
 from groups.history.entries import ENTRY_FORMAT
-from groups.storage.errors import BadName, LeaseLost, NoSuchTimeline, NotReady, SequenceGap, StorageError
+from groups.storage.deleting import collect, delete, delete_all
+from groups.storage.errors import (
+    BadName,
+    CannotOpen,
+    LeaseLost,
+    NoSuchTimeline,
+    NotReady,
+    SequenceGap,
+    StorageError,
+)
 from groups.storage.names import set_topic_names
+from groups.storage.chunk import Chunk
 from groups.storage.reading import (
-    Chunk,
     changes_after,
     chunk_text,
     chunks,
@@ -23,6 +34,7 @@ from groups.storage.reading import (
     get,
     listing,
     metrics_at,
+    summary,
     version,
 )
 from groups.storage.refolding import protocol_at_start, refold, stale, summary_at
@@ -31,7 +43,6 @@ from groups.storage.writing import (
     Writer,
     cancel,
     create_timeline,
-    delete,
     forget_queue,
     interrupt,
     lost_timelines,
@@ -45,6 +56,7 @@ __all__ = [
     "ENTRY_FORMAT",
     "LEASE_S",
     "BadName",
+    "CannotOpen",
     "Chunk",
     "LeaseLost",
     "NoSuchTimeline",
@@ -56,8 +68,10 @@ __all__ = [
     "changes_after",
     "chunk_text",
     "chunks",
+    "collect",
     "create_timeline",
     "delete",
+    "delete_all",
     "describe",
     "entries_before",
     "entries_between",
@@ -77,6 +91,7 @@ __all__ = [
     "requeue",
     "set_topic_names",
     "stale",
+    "summary",
     "summary_at",
     "version",
 ]

@@ -16,6 +16,7 @@ from django.db import transaction
 
 from groups.models import Timeline
 from groups.storage.errors import BadName, NoSuchTimeline
+from groups.storage.logs import log_of
 
 NAMES_MOST = 10_000
 """Names that one timeline may have: a cluster's topics, not a way to fill the disk."""
@@ -34,7 +35,7 @@ def set_topic_names(timeline_id: str, given: Mapping[str, str | None]) -> dict[s
         timeline = Timeline.objects.select_for_update().filter(pk=timeline_id).first()
         if timeline is None:
             raise NoSuchTimeline(timeline_id)
-        topics: dict[str, Any] = timeline.summary.get("topics") or {}
+        topics: dict[str, Any] = log_of(timeline).summary().get("topics") or {}
         names = dict(timeline.topic_names)
         for topic_id, name in given.items():
             if topic_id not in topics or topics[topic_id].get("id") != topic_id:

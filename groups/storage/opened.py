@@ -59,7 +59,9 @@ def opened(timeline: Timeline, chunk: StoredChunk) -> OpenedChunk:
         with _guard:
             _locks.pop(path, None)
     if found is None:
-        raise CannotOpen(f"Entries {chunk['first']} to {chunk['last']} of timeline {timeline.id} could not be opened.")
+        raise CannotOpen(
+            f"Entries {chunk['first']} to {chunk['last']} of timeline {timeline.id} could not be opened."
+        )
     _sweep_sometimes()
     return found
 
@@ -95,7 +97,9 @@ def _open(path: Path, chunk: StoredChunk) -> None:
             if message["type"] == "missing":
                 raise CannotOpen(f"{message['message']}.")
     except ChildFailed as error:
-        raise CannotOpen(f"Entries {chunk['first']} to {chunk['last']} could not be opened: {error}") from error
+        raise CannotOpen(
+            f"Entries {chunk['first']} to {chunk['last']} could not be opened: {error}"
+        ) from error
 
 
 def _path(timeline: Timeline, chunk: StoredChunk) -> Path:

@@ -18,8 +18,7 @@ from groups.logstore.opening import join
 from groups.models import Timeline
 from groups.storage.chunk import Chunk
 from groups.storage.errors import NoSuchTimeline
-from groups.storage.rows_log import RowsLog
-from groups.storage.stored_log import StoredLog
+from groups.storage.logs import log_of
 from groups.storage.names import named, named_json, named_summary
 
 ENTRIES_MOST = 2000
@@ -27,14 +26,6 @@ ENTRIES_MOST = 2000
 
 CHANGES_BYTES_MOST = 1024 * 1024
 """Bytes of changes in one answer to a browser that catches up; it asks again for the rest."""
-
-
-Log = RowsLog | StoredLog
-
-
-def log_of(timeline: Timeline) -> Log:
-    """Where the timeline's entries stand: in packs, or in rows."""
-    return RowsLog(timeline) if timeline.index_place is None else StoredLog(timeline)
 
 
 def listing() -> QuerySet[Timeline]:
@@ -52,17 +43,21 @@ def get(timeline_id: str) -> Timeline:
 def version(timeline: Timeline) -> str:
     """What a chunk's address carries, so that it can be kept for good.
 
-    Entry format, fold version, and a mark of this very recording (a case study can be made anew under its name)
-    and of the topic names that a user gave.
+    Entry format, fold version, and a mark of this very recording (a case study can be made anew under its name, a
+    longer log can continue an import) and of the topic names that a user gave.
     """
-    of = orjson.dumps([timeline.created.isoformat(), timeline.topic_names], option=orjson.OPT_SORT_KEYS)
+    facts = [timeline.created.isoformat(), timeline.topic_names, timeline.index_place]
+    of = orjson.dumps(facts, option=orjson.OPT_SORT_KEYS)
     mark = hashlib.sha256(of).hexdigest()[:8]
     return f"{timeline.entry_format}.{timeline.fold_version}.{mark}"
 
 
-def describe(timeline: Timeline) -> dict[str, Any]:
-    """A timeline's facts without its chunks: what lists and the detail of the API have in common."""
-    summary = named_summary(timeline.summary, timeline.topic_names)
+def describe(timeline: Timeline, *, whole: bool = False) -> dict[str, Any]:
+    """A timeline's facts without its chunks: what lists and the detail of the API have in common.
+
+    ``summary`` is what the row holds of it, which for a stored log is its headline; with ``whole`` all of it.
+    """
+    summary = named_summary(log_of(timeline).summary() if whole else timeline.summary, timeline.topic_names)
     return {
         "id": timeline.id,
         "title": timeline.title,
@@ -163,7 +158,7 @@ def changes_after(timeline: Timeline, after: int) -> bytes:
             "status": timeline.status,
             "changes": orjson.Fragment(named_json(join(changes), names)),
             "moments": orjson.Fragment(named_json(join(moments), names)),
-            "summary": named_summary(summary(timeline), names),
+            "summary": named_summary(log_of(timeline).summary(), names),
         }
     )
 

@@ -3,20 +3,32 @@
 from __future__ import annotations
 
 import time
+from dataclasses import asdict
 from datetime import timedelta
 from typing import Any
 
 import orjson
+from django.conf import settings
 from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from groups.history.entries import ENTRY_FORMAT, FIRST_SEQUENCE, Entry
 from groups.history.fold import FOLD_VERSION
+from groups.history.indexing import Indexer
 from groups.history.recorder import Batch, Recorder
 from groups.history.state import Semantics
+from groups.logstore.blocks import entries_of
+from groups.logstore.files import open_files
+from groups.logstore.headline import headline
+from groups.logstore.index import StoredChunk, TimelineIndex, read_index
+from groups.logstore.packs import PackWriter, Place, read_blob
 from groups.models import Folded, Timeline
+from groups.storage.deleting import collect
+from groups.storage.importing import plain
+from groups.storage.logs import log_of
 from groups.storage.reading import every_entry
+from groups.storage.stored_log import StoredLog
 from groups.storage.writing import LEASE_S
 
 RENEW_EVERY_S = LEASE_S / 6
@@ -43,34 +55,89 @@ def refold(timeline_id: str, owner: str) -> bool:
             f"Timeline {timeline_id} stores entries of format {timeline.entry_format}, "
             f"but this version reads format {ENTRY_FORMAT}."
         )
-    Folded.objects.filter(timeline_id=timeline_id, fold_version=FOLD_VERSION).delete()
+    lease = _Lease(timeline_id, owner)
+    if timeline.index_place is not None:
+        return _refold_packs(timeline, lease)
+    return _refold_rows(timeline, lease)
+
+
+class _Lease:
+    """Kept while a fold goes on: by the clock, not by the batch, since one of a large group can take longer than it."""
+
+    def __init__(self, timeline_id: str, owner: str) -> None:
+        self.held = Timeline.objects.filter(pk=timeline_id, lease_owner=owner)
+        self.renew_s = time.monotonic() + RENEW_EVERY_S
+
+    def lost(self) -> bool:
+        """Whether somebody else has it by now."""
+        if time.monotonic() < self.renew_s:
+            return False
+        self.renew_s = time.monotonic() + RENEW_EVERY_S
+        return not self.held.update(lease_until=_lease_end())
+
+
+def _refold_rows(timeline: Timeline, lease: _Lease) -> bool:
+    rows = Folded.objects.filter(timeline_id=timeline.pk)
+    rows.filter(fold_version=FOLD_VERSION).delete()
     recorder = fresh_recorder(timeline)
-    renew = time.monotonic() + RENEW_EVERY_S
     for entry in every_entry(timeline):
         recorder.add(Entry.from_json(entry))
-        if time.monotonic() >= renew:
-            # By the clock, not by the batch: one of a large group can take longer than a lease.
-            if not Timeline.objects.filter(pk=timeline_id, lease_owner=owner).update(
-                lease_until=_lease_end()
-            ):
-                return False
-            renew = time.monotonic() + RENEW_EVERY_S
+        if lease.lost():
+            return False
         if recorder.full and (batch := recorder.flush()) is not None:
-            _store(timeline_id, batch)
+            _store(timeline.pk, batch)
     final = recorder.flush(final=True)
     if final is not None:
-        _store(timeline_id, final)
+        _store(timeline.pk, final)
     with transaction.atomic():
-        held = Timeline.objects.filter(pk=timeline_id, lease_owner=owner)
         made = {"summary": final.summary} if final is not None else {}
-        if not held.update(fold_version=FOLD_VERSION, lease_owner="", lease_until=None, **made):
+        if not lease.held.update(fold_version=FOLD_VERSION, lease_owner="", lease_until=None, **made):
             return False
-        Folded.objects.filter(timeline_id=timeline_id).exclude(fold_version=FOLD_VERSION).delete()
+        rows.exclude(fold_version=FOLD_VERSION).delete()
+    return True
+
+
+def _refold_packs(timeline: Timeline, lease: _Lease) -> bool:
+    """The first pass again over stored entries: a new index beside the old one, with the same chunks."""
+    files = open_files(settings.STORE_URL)
+    old = read_index(files, Place.of(timeline.index_place or []))
+    packs = PackWriter(files, timeline.folder)
+    indexer = Indexer(group=timeline.group, semantics=timeline.semantics or Semantics.KAFKA)
+    chunks: list[StoredChunk] = []
+    try:
+        for chunk in old["chunks"]:
+            checkpoint = packs.add(indexer.checkpoint())
+            for entry in entries_of(read_blob(files, Place.of(chunk["entries"]))):
+                indexer.add(Entry.from_json(entry))
+            chunks.append({**chunk, "checkpoint": tuple(checkpoint), "digest": asdict(indexer.digest())})
+            if lease.lost():
+                packs.drop()
+                return False
+        summary = dict(indexer.summary())
+        index: TimelineIndex = {**old, "fold_version": FOLD_VERSION, "summary": summary, "chunks": chunks}
+        place = packs.add(orjson.dumps(index))
+        name = packs.close()
+    except BaseException:
+        packs.drop()
+        raise
+    needed = {chunk["entries"][0] for chunk in chunks} | {name}
+    with transaction.atomic():
+        made = {
+            "summary": plain(headline(summary)) | {"offsets": timeline.summary.get("offsets")},
+            "index_place": [name, *place[1:]],
+            "packs": sorted(needed),
+        }
+        if not lease.held.update(fold_version=FOLD_VERSION, lease_owner="", lease_until=None, **made):
+            return False
+        transaction.on_commit(lambda: collect(timeline.folder))
     return True
 
 
 def summary_at(timeline: Timeline, sequence: int) -> dict[str, Any]:
     """The summary (findings, verdict) as it would be if the timeline ended with entry ``sequence``."""
+    log = log_of(timeline)
+    if isinstance(log, StoredLog):
+        return _stored_summary_at(log, sequence)
     recorder = fresh_recorder(timeline)
     for entry in every_entry(timeline):
         if entry["sequence"] > sequence:
@@ -78,6 +145,17 @@ def summary_at(timeline: Timeline, sequence: int) -> dict[str, Any]:
         recorder.add(Entry.from_json(entry))
     final = recorder.flush(final=True)
     return dict(final.summary) if final is not None else {}
+
+
+def _stored_summary_at(log: StoredLog, sequence: int) -> dict[str, Any]:
+    found = log.checkpoint_before(sequence)
+    if found is None or sequence == 0:
+        return {}
+    checkpoint, chunk = found
+    indexer = Indexer.from_checkpoint(checkpoint)
+    for entry in log.entries_between(chunk["first"], sequence):
+        indexer.add(Entry.from_json(entry))
+    return dict(indexer.summary())
 
 
 def fresh_recorder(timeline: Timeline) -> Recorder:
@@ -91,6 +169,8 @@ def fresh_recorder(timeline: Timeline) -> Recorder:
 
 def protocol_at_start(timeline: Timeline) -> str | None:
     """The protocol that was told before the first entry (by a scenario), which no entry tells."""
+    if timeline.index_place is not None:
+        return None
     start = Folded.objects.filter(timeline=timeline, first=FIRST_SEQUENCE).first()
     if start is None or start.checkpoint is None:
         return None

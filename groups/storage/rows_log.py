@@ -56,7 +56,9 @@ class RowsLog:
 
     def before(self, sequence: int) -> tuple[OpenedChunk, Chunk] | None:
         """The chunk in which entry ``sequence`` stands."""
-        start = self._folded().filter(checkpoint__isnull=False, first__lte=sequence).order_by("-first").first()
+        start = (
+            self._folded().filter(checkpoint__isnull=False, first__lte=sequence).order_by("-first").first()
+        )
         if start is None:
             return None
         found = self.opened(start.first)

@@ -71,7 +71,6 @@ def create_timeline(
     scenario: str = "",
     seed: int | None = None,
     engine: str = "",
-    made_by_id: str | None = None,
     parent_id: str | None = None,
     fork_sequence: int | None = None,
 ) -> Timeline:
@@ -86,7 +85,6 @@ def create_timeline(
         scenario=scenario,
         seed=seed,
         engine=engine,
-        made_by_id=made_by_id,
         parent_id=parent_id,
         fork_sequence=fork_sequence,
         entry_format=ENTRY_FORMAT,
@@ -213,13 +211,6 @@ def cancel(timeline_id: str) -> bool:
         if ended:
             announce_status(timeline_id)
     return bool(ended)
-
-
-def delete(timeline_id: str) -> None:
-    """Remove a timeline with all that belongs to it; a writer that is still at it loses its lease."""
-    deleted, _ = Timeline.objects.filter(pk=timeline_id).delete()
-    if not deleted:
-        raise NoSuchTimeline(timeline_id)
 
 
 def lost_timelines() -> QuerySet[Timeline]:

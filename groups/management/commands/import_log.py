@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +36,19 @@ class Command(BaseCommand):
         parser.add_argument(
             "paths", nargs="+", metavar="PATH", help="segment files, or folders that hold them"
         )
-        parser.add_argument("--group", metavar="G", help="import this group alone")
+        parser.add_argument(
+            "--group",
+            metavar="G",
+            action="append",
+            help="import this group alone; may be given several times",
+        )
+        parser.add_argument(
+            "--from",
+            dest="from_",
+            metavar="TIME",
+            help="only groups of which something is later (ISO 8601, or ms)",
+        )
+        parser.add_argument("--until", metavar="TIME", help="leave out what is later (ISO 8601, or ms)")
         parser.add_argument("--source", choices=SOURCES, default="auto", help="default: auto, by content")
         parser.add_argument(
             "--topics",
@@ -55,7 +69,9 @@ class Command(BaseCommand):
         created = imports.create(
             title=title_of(paths),
             paths=paths,
-            group=options["group"],
+            groups=options["group"],
+            from_ms=moment_of("--from", options["from_"]),
+            until_ms=moment_of("--until", options["until"]),
             topics=topics_of(options["topics"]),
             master=options["master"],
         )
@@ -66,7 +82,8 @@ class Command(BaseCommand):
         for line in same_lines(done.report):
             self.stderr.write(line)
         if options["group"] and not done.report["timelines"] and done.report["records"]["decoded"]:
-            self.stderr.write(f"No record of group {options['group']!r} is in what was read.")
+            names = ", ".join(map(repr, options["group"]))
+            self.stderr.write(f"No record of group {names} is in what was read.")
         self.stdout.write(orjson.dumps(report_of(done.report)).decode())
         if not done.report["timelines"] and not done.report["records"]["decoded"]:
             raise CommandError(nothing_read(done.report, options["paths"]), returncode=BAD_INPUT)
@@ -119,11 +136,35 @@ def title_of(paths: list[str]) -> str:
 
 
 def same_lines(report: Mapping[str, Any]) -> list[str]:
-    return [
-        f"{told['id']} ({told['group']}) has the same entries as {told['same_as']}, imported before."
-        for told in report["timelines"]
-        if told.get("same_as")
-    ]
+    """A line for each timeline that was there already, went on, or shares offsets with another one."""
+    lines = []
+    for told in report["timelines"]:
+        who = f"{told['id']} ({told['group']})"
+        if told.get("same_as"):
+            lines.append(f"{who} was imported before: it has the same entries.")
+        elif told.get("continues"):
+            lines.append(f"{who} was imported before and goes on after entry {told['continues_after']}.")
+        elif told.get("overlaps"):
+            lines.append(
+                f"{who} holds some of the same offsets as {', '.join(told['overlaps'])}, and differs."
+            )
+    return lines
+
+
+def moment_of(option: str, told: str | None) -> int | None:
+    """Milliseconds since 1970 of a time that was given as such, or in ISO 8601 (UTC where no zone is told)."""
+    if told is None:
+        return None
+    if re.fullmatch(r"\d{1,15}", told):
+        return int(told)
+    try:
+        found = datetime.fromisoformat(told)
+    except ValueError as error:
+        raise CommandError(
+            f"{option} {told!r} is no time: 2026-11-22T10:30:00Z was expected, or milliseconds since 1970.",
+            returncode=BAD_INPUT,
+        ) from error
+    return round((found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp() * 1000)
 
 
 def nothing_read(report: Mapping[str, Any], paths: list[str]) -> str:

@@ -156,15 +156,16 @@ def records(timeline: Timeline, at: int | None) -> Iterator[dict[str, Any]]:
 
 def frames(timeline: Timeline, at: int | None) -> Iterator[dict[str, Any]]:
     """A frame for each entry, with ``settled``: false for a state within a unit, which never existed."""
+    if at is not None:
+        found = storage.frame_at(timeline, at)
+        settled = next((entry["settled"] for entry in storage.entries_between(timeline, at, at)), True)
+        if found is not None:
+            yield {**found, "settled": settled}
+        return
     state = initial_state(timeline.group, timeline.semantics or "kafka", storage.protocol_at_start(timeline))
-    if at == 0:
-        yield {**named(frame(state), timeline.topic_names), "settled": True}
     for entry in storage.every_entry(timeline):
         state = replay(state, Entry.from_json(entry))
-        if at is None or entry["sequence"] == at:
-            yield {**named(frame(state), timeline.topic_names), "settled": entry["settled"]}
-        if entry["sequence"] == at:
-            return
+        yield {**named(frame(state), timeline.topic_names), "settled": entry["settled"]}
 
 
 def findings(timeline: Timeline, at: int | None) -> Iterator[dict[str, Any]]:
@@ -184,7 +185,7 @@ def metrics(timeline: Timeline, at: int | None) -> Iterator[dict[str, Any]]:
 
 
 def summary_at(timeline: Timeline, at: int | None) -> dict[str, Any]:
-    summary = timeline.summary if at is None else storage.summary_at(timeline, at)
+    summary = storage.summary(timeline) if at is None else storage.summary_at(timeline, at)
     shown: dict[str, Any] = named(summary, timeline.topic_names)
     return shown
 
