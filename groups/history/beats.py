@@ -8,11 +8,12 @@ steady heartbeat is to be folded or a whole frame is needed.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from operator import attrgetter, is_
 from typing import Any, Final
 
 from groups.history.changes import Change, Frame, diff
+from groups.history.copying import replace
 from groups.history.entries import Entry, Kind
 from groups.history.fold import replay
 from groups.history.frames import volatile_parts

@@ -9,10 +9,10 @@ come. What breaks a rule becomes an anomaly of the state, never an exception.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, Final
 
 from groups.history import classic, consumer, offsets, share, streams, volatile
+from groups.history.copying import draft, replace, sealed
 from groups.history.entries import Entry, Kind
 from groups.history.record_types import (
     CLASSIC_GROUP,
@@ -34,19 +34,28 @@ _MALFORMED = (LookupError, TypeError, ValueError, AttributeError, OverflowError)
 
 def replay(state: State, entry: Entry) -> State:
     """The state after ``entry``; ``anomalies`` are those of this entry alone."""
-    before = replace(state, sequence=entry.sequence, at_ms=entry.at_ms, anomalies=())
     try:
+        before = _draft(state, entry)
         if entry.kind is Kind.RECORD:
-            return replay_record(before, entry.payload)
+            return sealed(_record(before, entry.payload))
         handler = volatile.VOLATILE.get(entry.kind)
-        return handler(before, entry) if handler is not None else before
+        return sealed(handler(before, entry) if handler is not None else before)
     except _MALFORMED as error:
-        # States are immutable, so a handler that stopped half-way has changed nothing.
-        return before.note(UNREADABLE, f"This {entry.kind} cannot be read: {type(error).__name__}: {error}")
+        # What a handler that stopped half-way has changed was its draft's.
+        says = f"This {entry.kind} cannot be read: {type(error).__name__}: {error}"
+        return sealed(_draft(state, entry).note(UNREADABLE, says))
+
+
+def _draft(state: State, entry: Entry) -> State:
+    return replace(draft(state), sequence=entry.sequence, at_ms=entry.at_ms, anomalies=())
 
 
 def replay_record(state: State, record: Mapping[str, Any]) -> State:
     """The durable part after one record, the payload of an entry: how a coordinator builds its memory."""
+    return sealed(_record(draft(state), record))
+
+
+def _record(state: State, record: Mapping[str, Any]) -> State:
     record_type, key = record["type"], record.get("key")
     value = record.get("value")
     if record_type not in _KNOWN_TYPES or key is None:
