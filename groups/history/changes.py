@@ -38,6 +38,11 @@ def unapply(frame: Mapping[str, Any], changes: Sequence[Change]) -> Frame:
     return _travel(frame, reversed(changes), "old")
 
 
+def to_json(change: Change) -> bytes:
+    """The text of a change; a map with versions is written as the dict that it equals."""
+    return orjson.dumps(change, default=dict)
+
+
 def _diff(
     old: Mapping[str, Any], new: Mapping[str, Any], path: list[str], sequence: Any, changes: list[Change]
 ) -> None:
