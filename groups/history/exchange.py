@@ -112,7 +112,7 @@ class Causes:
         self._causes: dict[int, Cause] = {}
 
     def add(self, entry: Entry) -> None:
-        cause = Cause.of(entry)
+        cause = Cause.of(entry) if entry.kind is not Kind.RECORD else None
         if cause is None:
             return
         self._causes[entry.sequence] = cause

@@ -107,6 +107,8 @@ def _tell_group_records(step: Step, cast: Cast, cause: Cause | None) -> Sentence
         if step.joined:
             says += f"; {named(cast, step.joined)} {'joins' if len(step.joined) == 1 else 'join'}"
         return Sentence("state", COORDINATOR, says)
+    if step.same_group:
+        return _tell_offsets(step, cause)
     if after.protocol is Protocol.CLASSIC and before.classic is not after.classic:
         return tell_classic(step, cast, leaves=cause is not None and cause.leaves)
     told = (

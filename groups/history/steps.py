@@ -12,7 +12,7 @@ from typing import Any
 
 from groups.history.entries import Entry, Kind
 from groups.history.identity import changed_keys
-from groups.history.modern_state import ModernGroup, ModernMember
+from groups.history.modern_state import ModernGroup, ModernMember, Target
 from groups.history.record_types import CURRENT_ASSIGNMENT, MEMBER_METADATA, meaning
 from groups.history.state import Anomaly, Protocol, Semantics, State
 from groups.history.streams_state import StreamsMember
@@ -66,9 +66,14 @@ class Step:
     replaced: Mapping[str, str] = field(default_factory=dict)
     members: tuple[MemberStep, ...] = ()
     retargets: tuple[Retarget, ...] = ()
+    aims_found: tuple[Key, ...] = ()
+    """Partitions that came into some member's target, and those that left one: a partition may be of several."""
+    aims_lost: tuple[Key, ...] = ()
     target_computed: bool = False
     epoch_changed: bool = False
     anomalies: tuple[Anomaly, ...] = ()
+    same_group: bool = False
+    """Whether no group of any protocol is another one: members, targets and epochs are as they were."""
 
     @property
     def sequence(self) -> int:
@@ -103,7 +108,7 @@ def step_between(
 ) -> Step:
     """The step between two settled states."""
     if _same_group(before, after):
-        return Step(entries=entries, before=before, after=after, anomalies=anomalies)
+        return Step(entries=entries, before=before, after=after, anomalies=anomalies, same_group=True)
     held_before, held_after = _members(before), _members(after)
     keys = changed_keys(held_before, held_after)
     new = tuple(key for key in keys if key not in held_before)
@@ -116,6 +121,7 @@ def step_between(
         _member_step(key, _held(before, key), _held(after, key), _epoch(before, key), _epoch(after, key))
         for key in keys
     )
+    lost, found = _aims(before.modern.target, after.modern.target)
     target_computed = before.modern.assignment_epoch != after.modern.assignment_epoch
     return Step(
         entries=entries,
@@ -126,7 +132,9 @@ def step_between(
         removed=tuple(key for key in gone if key not in replaced),
         replaced=replaced,
         members=tuple(step for step in members if step is not None),
-        retargets=_retargets(before, after, replaced),
+        retargets=_retargets(lost, found, replaced, shared=after.protocol is Protocol.SHARE),
+        aims_found=tuple(key for key, _ in found),
+        aims_lost=tuple(key for key, _ in lost),
         target_computed=target_computed and after.protocol is not Protocol.CLASSIC,
         epoch_changed=_epoch_before(before, after) != epoch_of(after),
         anomalies=anomalies,
@@ -294,18 +302,30 @@ def _instance(state: State, member_id: str) -> str | None:
     return getattr(member, "instance_id", None)
 
 
-def _retargets(before: State, after: State, replaced: Mapping[str, str]) -> tuple[Retarget, ...]:
-    old_group, new_group = before.modern, after.modern
-    if old_group.target is new_group.target:
+Aims = list[tuple[Key, str]]
+"""Partitions, each with the member whose target they left or came into."""
+
+
+def _aims(old: Mapping[str, Target], new: Mapping[str, Target]) -> tuple[Aims, Aims]:
+    """What left the targets of members, and what came into them."""
+    lost: Aims = []
+    found: Aims = []
+    for member_id in changed_keys(old, new):
+        before, after = old.get(member_id), new.get(member_id)
+        if before == after:
+            continue
+        had, has = keys(before or {}), keys(after or {})
+        lost += [(key, member_id) for key in had - has]
+        found += [(key, member_id) for key in has - had]
+    return lost, found
+
+
+def _retargets(lost: Aims, found: Aims, replaced: Mapping[str, str], *, shared: bool) -> tuple[Retarget, ...]:
+    if not lost and not found:
         return ()
-    lost: list[tuple[Key, str]] = []
-    found: list[tuple[Key, str]] = []
-    for member_id in changed_keys(old_group.target, new_group.target):
-        old = keys(old_group.target.get(member_id, {}))
-        new = keys(new_group.target.get(member_id, {}))
-        lost += [(key, replaced.get(member_id, member_id)) for key in old - new]
-        found += [(key, member_id) for key in new - old]
-    if after.protocol is Protocol.SHARE:
+    if replaced:
+        lost = [(key, replaced.get(member_id, member_id)) for key, member_id in lost]
+    if shared:
         # One reader more or less is no move from the others.
         given = [Retarget(partition=key, before=None, after=member_id) for key, member_id in found]
         taken = [Retarget(partition=key, before=member_id, after=None) for key, member_id in lost]
