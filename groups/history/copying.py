@@ -39,10 +39,12 @@ else:
         return new
 
 
-def draft(given: T) -> T:
-    """A copy whose fields ``replace`` sets in place, until it is ``sealed``."""
+def draft(given: T, /, **changes: Any) -> T:
+    """A copy with some fields changed, whose fields ``replace`` goes on to set in place, until it is ``sealed``."""
     kind = given.__class__
     new: T = (_COPIERS.get(kind) or _made(kind))(given)
+    for name, value in changes.items():
+        setattr(new, name, value)
     return new
 
 

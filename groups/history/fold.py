@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from groups.history import classic, consumer, offsets, share, streams, volatile
-from groups.history.copying import draft, replace, sealed
+from groups.history.copying import draft, sealed
 from groups.history.entries import Entry, Kind
 from groups.history.record_types import (
     CLASSIC_GROUP,
@@ -35,7 +35,7 @@ _MALFORMED = (LookupError, TypeError, ValueError, AttributeError, OverflowError)
 def replay(state: State, entry: Entry) -> State:
     """The state after ``entry``; ``anomalies`` are those of this entry alone."""
     try:
-        before = _draft(state, entry)
+        before = draft(state, sequence=entry.sequence, at_ms=entry.at_ms, anomalies=())
         if entry.kind is Kind.RECORD:
             return sealed(_record(before, entry.payload))
         handler = volatile.VOLATILE.get(entry.kind)
@@ -43,11 +43,8 @@ def replay(state: State, entry: Entry) -> State:
     except _MALFORMED as error:
         # What a handler that stopped half-way has changed was its draft's.
         says = f"This {entry.kind} cannot be read: {type(error).__name__}: {error}"
-        return sealed(_draft(state, entry).note(UNREADABLE, says))
-
-
-def _draft(state: State, entry: Entry) -> State:
-    return replace(draft(state), sequence=entry.sequence, at_ms=entry.at_ms, anomalies=())
+        before = draft(state, sequence=entry.sequence, at_ms=entry.at_ms, anomalies=())
+        return sealed(before.note(UNREADABLE, says))
 
 
 def replay_record(state: State, record: Mapping[str, Any]) -> State:
@@ -60,7 +57,7 @@ def _record(state: State, record: Mapping[str, Any]) -> State:
     value = record.get("value")
     if record_type not in _KNOWN_TYPES or key is None:
         return state.note("unknown_type", f"A record of type {record_type} was kept as bytes.")
-    group = key["group"] if record_type in (*OFFSET_TYPES, CLASSIC_GROUP) else key["groupId"]
+    group = key["group"] if record_type in _OF_GROUP else key["groupId"]
     if group != state.group:
         return state.note("other_group", f"A record of group {group} was left out.")
     if record_type in OFFSET_TYPES:
@@ -78,5 +75,8 @@ def _record(state: State, record: Mapping[str, Any]) -> State:
         after = volatile.after_member_removed(after, str(key["memberId"]))
     return after
 
+
+_OF_GROUP: Final = OFFSET_TYPES | {CLASSIC_GROUP}
+"""Types whose keys name the group in a field of another name."""
 
 _KNOWN_TYPES: Final = OFFSET_TYPES | {CLASSIC_GROUP} | CONSUMER_TYPES | SHARE_TYPES | STREAMS_TYPES

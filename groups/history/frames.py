@@ -21,7 +21,7 @@ from groups.history.frame_parts import (
     topology_part,
 )
 from groups.history.identity import changed_keys
-from groups.history.member_frames import MEMBER_FRAMES, Frame, Partitions, by_name
+from groups.history.member_frames import MEMBER_FRAMES, Frame, Partitions, by_name, pending_assignment
 from groups.history.modern_state import ModernMember, Target
 from groups.history.state import Protocol, Semantics, State
 from groups.history.versions import VersionedMap, drop, put
@@ -152,18 +152,22 @@ class FrameMaker:
                 part = make(member_id, new)
                 members = put(members, member_id, part)
                 shown.add(member_id, new, part)
-        stale: set[str] = set()
+        waits: set[str] = set()
         if before.assignment_epoch != group.assignment_epoch:
             # Who waits at the target's epoch shows it: those of the old one no longer, those of the new one now.
-            stale.update(shown.waiting, shown.at_epoch.get(group.assignment_epoch, ()))
+            waits.update(shown.waiting, shown.at_epoch.get(group.assignment_epoch, ()))
         if before.target is not group.target:
-            stale.update(changed_keys(before.target, group.target))
+            waits.update(changed_keys(before.target, group.target))
+        subscribed: set[str] = set()
         if old.consumer.regexes is not state.consumer.regexes:
             for regex in changed_keys(old.consumer.regexes, state.consumer.regexes):
-                stale.update(shown.of_regex.get(regex, ()))
-        for member_id in stale.difference(fresh):
+                subscribed.update(shown.of_regex.get(regex, ()))
+        for member_id in (waits | subscribed).difference(fresh):
             known = group.members.get(member_id)
             if known is None:
+                continue
+            shows = members[member_id]["pending_assignment"]
+            if member_id not in subscribed and by_name(state, pending_assignment(state, known)) == shows:
                 continue
             part = make(member_id, known)
             if part != members[member_id]:

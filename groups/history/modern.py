@@ -32,6 +32,7 @@ from groups.history.record_types import (
 )
 from groups.history.share_state import ShareGroup
 from groups.history.state import (
+    ANOMALIES_AN_ENTRY_MAX,
     EPOCH_JUMP,
     TWO_OWNERS,
     UNKNOWN_MEMBER,
@@ -139,10 +140,7 @@ def target_member(state: State, key: Fields, value: Fields) -> State:
 
 def partitions_of(topics: Iterable[Fields] | None, name: str) -> Target:
     """``[{name: "…", "partitions": […]}]`` by name."""
-    return {
-        str(topic[name]): tuple(integer(partition) for partition in topic["partitions"])
-        for topic in topics or ()
-    }
+    return {str(topic[name]): tuple(map(integer, topic["partitions"])) for topic in topics or ()}
 
 
 def assignment_of(topics: Iterable[Fields] | None, epoch: int, name: str = "topicId") -> Assignment:
@@ -152,9 +150,9 @@ def assignment_of(topics: Iterable[Fields] | None, epoch: int, name: str = "topi
         partitions, epochs = topic["partitions"], topic.get("assignmentEpochs")
         if epochs is None or len(epochs) != len(partitions):
             epochs = (max(epoch, 0),) * len(partitions)
-        assignment.setdefault(str(topic[name]), {}).update(
-            (integer(partition), integer(since)) for partition, since in zip(partitions, epochs, strict=True)
-        )
+        held = assignment.setdefault(str(topic[name]), {})
+        for partition, since in zip(partitions, epochs, strict=True):
+            held[integer(partition)] = integer(since)
     return assignment
 
 
@@ -214,13 +212,14 @@ _NOT_HELD: Final[Mapping[int, int]] = {}
 
 
 def _overtaken(state: State, topic_id: str, partition: int, before: int, new: ModernMember) -> State:
+    if len(state.anomalies) >= ANOMALIES_AN_ENTRY_MAX:
+        return state
     name = partition_name((state.topic_name(topic_id), partition), state.wording)
-    others = [other for other in state.modern.holders(topic_id, partition) if other != new.member_id]
     if before < new.epoch:
         return state.note(
             "overtaken", f"{name} was taken before its owner gave it up in the log.", member=new.member_id
         )
-    if not others:
+    if all(other == new.member_id for other in state.modern.holders(topic_id, partition)):
         return state.note("listed_twice", f"{name} stands twice in one record.", member=new.member_id)
     return state.note(
         TWO_OWNERS,

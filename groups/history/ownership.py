@@ -9,8 +9,7 @@ from __future__ import annotations
 import heapq
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from groups.history.entries import Kind
 from groups.history.state import EPOCH_JUMP, Protocol
@@ -23,8 +22,7 @@ GAPS_KEPT_MAX: Final = 100
 """The longest times without an owner that are kept; all are counted."""
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Ownerless:
+class Ownerless(NamedTuple):
     """A time without an owner; ordered by length, longest last."""
 
     length_ms: int
@@ -37,11 +35,10 @@ class Ownerless:
     after: str
 
     def to_json(self) -> list[Any]:
-        return [getattr(self, name) for name in self.__slots__]
+        return list(self)
 
 
-@dataclass(frozen=True, slots=True)
-class Free:
+class Free(NamedTuple):
     """A partition that is free now: since when, and whose it was. ``given_up``: its owner acknowledged, or left."""
 
     since_ms: int
@@ -50,8 +47,7 @@ class Free:
     given_up: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Wait:
+class Wait(NamedTuple):
     """A partition that somebody else should have: ``waiter`` waits for ``holder``."""
 
     since_ms: int

@@ -7,10 +7,10 @@ existed. Sentences and findings are made from steps, never from single records.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final, NamedTuple
 
 from groups.history.entries import Entry, Kind
+from groups.history.fields import mapping
 from groups.history.identity import changed_keys
 from groups.history.modern_state import ModernGroup, ModernMember, Target
 from groups.history.record_types import CURRENT_ASSIGNMENT, MEMBER_METADATA, meaning
@@ -24,8 +24,10 @@ Copy = tuple[str, str, int]
 """A copy of a task, which no member owns alone: ``("standby", "0", 2)``."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MemberStep:
+_NOBODY: Final[Mapping[str, str]] = {}
+
+
+class MemberStep(NamedTuple):
     """What happened to one member. ``released`` left its hands, ``gained`` came into them, ``told`` is newly to go.
 
     ``copies_gained`` and ``copies_released`` are standby and warm-up tasks, of a streams group's member.
@@ -42,8 +44,7 @@ class MemberStep:
     copies_released: frozenset[Copy] = frozenset()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Retarget:
+class Retarget(NamedTuple):
     """A partition whose target changed, from whom to whom; ``None`` is nobody."""
 
     partition: Key
@@ -51,8 +52,7 @@ class Retarget:
     after: str | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class Step(NamedTuple):
     """One settled step; ``entries`` are those of it, in order (a unit of records, or one entry)."""
 
     entries: tuple[Entry, ...]
@@ -63,7 +63,7 @@ class Step:
     """Members that this step is the first to speak of, though they were there before: the log does not hold their
     joining."""
     removed: tuple[str, ...] = ()
-    replaced: Mapping[str, str] = field(default_factory=dict)
+    replaced: Mapping[str, str] = _NOBODY
     members: tuple[MemberStep, ...] = ()
     retargets: tuple[Retarget, ...] = ()
     aims_found: tuple[Key, ...] = ()
@@ -150,8 +150,7 @@ def _same_group(before: State, after: State) -> bool:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Hands:
+class Hands(NamedTuple):
     """What a member holds: assigned, and to be given up; and copies of tasks."""
 
     assigned: frozenset[Key]
@@ -290,11 +289,11 @@ def _of_member(entry: Entry) -> tuple[int | None, str, Mapping[str, Any] | None]
     """Type (by meaning), member and value of a member's record; what cannot be read speaks of nobody."""
     if entry.kind is not Kind.RECORD:
         return None, "", None
-    key, value = entry.payload.get("key"), entry.payload.get("value")
-    member_id = str(key.get("memberId")) if isinstance(key, Mapping) else ""
-    record_type = entry.payload.get("type")
+    payload = entry.payload
+    value, record_type = payload.get("value"), payload.get("type")
+    member_id = str(mapping(payload.get("key")).get("memberId"))
     known = meaning(record_type) if isinstance(record_type, int) else None
-    return known, member_id, value if isinstance(value, Mapping) else None
+    return known, member_id, value if type(value) is dict or isinstance(value, Mapping) else None
 
 
 def _instance(state: State, member_id: str) -> str | None:
