@@ -57,7 +57,9 @@ def _diff(
             if kind in _SCALARS and kind is after.__class__:
                 if before != after:
                     changes.append({"sequence": sequence, "path": [*path, key], "old": before, "new": after})
-            elif isinstance(before, Mapping) and isinstance(after, Mapping):
+            elif (kind is dict and after.__class__ is dict) or (
+                isinstance(before, Mapping) and isinstance(after, Mapping)
+            ):
                 _diff(before, after, [*path, key], sequence, changes)
             elif not _same(before, after):
                 changes.append({"sequence": sequence, "path": [*path, key], "old": before, "new": after})

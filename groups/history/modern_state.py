@@ -128,7 +128,7 @@ class ModernGroup:
         return self.partition_epochs.get(topic_id, {}).get(partition, NO_PARTITION_EPOCH)
 
     def is_held(self, topic_id: str, partition: int) -> bool:
-        """Whether anybody holds the partition."""
+        """Whether anybody holds the partition; of a share group, which has no owners, nobody does (``Holders`` knows)."""
         return partition in self.partition_epochs.get(topic_id, ())
 
     def holders(self, topic_id: str, partition: int) -> Iterator[str]:

@@ -19,6 +19,7 @@ from groups.history.exchange import Causes, Exchange
 from groups.history.findings import Finder
 from groups.history.fold import replay
 from groups.history.frames import FrameMaker, whole
+from groups.history.holders import Holders
 from groups.history.metrics import Metrics
 from groups.history.state import Anomaly, Protocol, Semantics, initial_state
 from groups.history.steps import step_between
@@ -115,6 +116,7 @@ class Recorder:
         self._state = self._settled = start.state
         self.finder, self.metrics, self._causes = start.finder, start.metrics, start.causes
         self._first_ms = start.first_ms
+        self._holders = Holders()
         self._maker = FrameMaker()
         self._frame: Frame = self._maker.shared(self._state)
         self._cut_frame: Frame = self._frame
@@ -208,7 +210,7 @@ class Recorder:
             self.finder.add(step, self._causes.of(step))
             for entry in step.entries:
                 self.metrics.add(entry)
-        moment = exchange.moment(self.finder.cast, self._causes)
+        moment = exchange.moment(self.finder.cast, self._causes, self._holders)
         entries, changes, moments = self._ready
         entries.extend(self._held[0])
         changes.extend(self._held[1])

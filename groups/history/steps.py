@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 from groups.history.entries import Entry, Kind
 from groups.history.fields import mapping
 from groups.history.identity import changed_keys
-from groups.history.modern_state import ModernGroup, ModernMember, Target
+from groups.history.modern_state import ModernMember, Target
 from groups.history.record_types import CURRENT_ASSIGNMENT, MEMBER_METADATA, meaning
 from groups.history.state import Anomaly, Protocol, Semantics, State
 from groups.history.streams_state import StreamsMember
@@ -339,16 +339,3 @@ def _retargets(lost: Aims, found: Aims, replaced: Mapping[str, str], *, shared: 
 
 def _by_partition(retarget: Retarget) -> tuple[Key, str, str]:
     return retarget.partition, retarget.after or "", retarget.before or ""
-
-
-def waiting_for(state: State, member: ModernMember) -> dict[Key, str | None]:
-    """Partitions of the member's target that it does not have, each with who holds it (``None``: it is free)."""
-    group: ModernGroup = state.modern
-    missing = keys(group.target.get(member.member_id, {})) - keys(member.assigned)
-    waits: dict[Key, str | None] = {}
-    for topic_id, partition in sorted(missing):
-        holder = (
-            next(group.holders(topic_id, partition), None) if group.is_held(topic_id, partition) else None
-        )
-        waits[(topic_id, partition)] = None if holder == member.member_id else holder
-    return waits
