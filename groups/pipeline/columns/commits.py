@@ -58,20 +58,13 @@ class Values:
         return fits
 
 
-class KeyMemory:
+class KeyMemory(dict[bytes, CommitKey | None]):
     """Keys of commits by their bytes; ``None`` for bytes that are no such key."""
 
-    def __init__(self) -> None:
-        self._known: dict[bytes, CommitKey | None] = {}
-
-    def of(self, raw: bytes) -> CommitKey | None:
-        try:
-            return self._known[raw]
-        except KeyError:
-            pass
-        if len(self._known) >= REMEMBERED_KEYS:
-            self._known.clear()
-        found = self._known[raw] = _key(raw)
+    def __missing__(self, raw: bytes) -> CommitKey | None:
+        if len(self) >= REMEMBERED_KEYS:
+            self.clear()
+        found = self[raw] = _key(raw)
         return found
 
 
@@ -94,15 +87,15 @@ def are_commits(window: Window, records: Records) -> Bools:
 def read_keys(window: Window, records: Records, memory: KeyMemory) -> tuple[list[CommitKey], Int64]:
     """The different keys of commits, and the number of each record's in them; -1 where its bytes are no key."""
     leaders, numbers = distinct(window, records.key_at, records.key_length)
-    keys: list[CommitKey] = []
-    order = np.empty(len(leaders), np.int64)
-    places = zip(records.key_at[leaders].tolist(), records.key_length[leaders].tolist(), strict=True)
-    for index, (at, length) in enumerate(places):
-        key = memory.of(window.raw[at : at + length])
-        order[index] = -1 if key is None else len(keys)
-        if key is not None:
-            keys.append(key)
-    return keys, order[numbers]
+    raw = window.raw
+    begin = records.key_at[leaders]
+    places = zip(begin.tolist(), (begin + records.key_length[leaders]).tolist(), strict=True)
+    found = [memory[raw[at:end]] for at, end in places]
+    keys = [key for key in found if key is not None]
+    if len(keys) == len(found):
+        return keys, numbers
+    known = np.array([key is not None for key in found], np.bool_)
+    return keys, np.where(known, np.cumsum(known) - 1, -1)[numbers]
 
 
 def read_values(window: Window, records: Records) -> Values:
