@@ -27,6 +27,7 @@ from groups.wire.logs.record_batch import (
     LENGTH_END,
     LOG_APPEND_TIME_BIT,
     MAGIC,
+    MAGIC_AT,
     TRANSACTIONAL_BIT,
     Unpack,
 )
@@ -51,8 +52,12 @@ HEADER: Final = np.dtype(
 """The header of a batch, as in ``groups.wire.logs.record_batch``."""
 assert HEADER.itemsize == HEADER_BYTES
 
-_HEAD: Final = struct.Struct(">qi4xBI")
-"""What must be known of a batch to get to the next one: base offset, length, magic, checksum."""
+_HEAD: Final = struct.Struct(">qi4xB")
+"""What must be known of a batch to get to the next one: base offset, length, magic."""
+_LENGTH: Final = struct.Struct(">8xi")
+
+LENGTHS_AT_ONCE: Final = 1024
+"""So many lengths are followed before it is asked whether what they lead to are headers: what a damaged one costs."""
 
 
 def follow(view: memoryview, at: int, most_bytes: int) -> list[int]:
@@ -62,7 +67,7 @@ def follow(view: memoryview, at: int, most_bytes: int) -> list[int]:
     stop = min(at + most_bytes, size - _HEAD.size + 1)
     places = [at]
     while at < stop:
-        base_offset, length, magic, _ = _HEAD.unpack_from(view, at)
+        base_offset, length, magic = _HEAD.unpack_from(view, at)
         at += LENGTH_END + length
         if magic != MAGIC or length < LEAST_LENGTH or base_offset < 0 or at > size:
             break
@@ -95,6 +100,7 @@ class Chain:
         self.start: Final[Int64] = edges[:-1]
         self.end: Final[Int64] = edges[1:]
         self.headers: Final[NDArray[Any]] = self.window.items(f"V{HEADER_BYTES}")[self.start].view(HEADER)
+        self.is_whole: Final[Bools] = self._checksums() == self.headers["crc"]
         self.attributes: Final[Int64] = self.field("attributes")
         self.base_offset: Final[Int64] = self.field("base_offset")
         self.last_offset: Final[Int64] = self.base_offset + self.field("last_offset_delta")
@@ -109,26 +115,33 @@ class Chain:
         return len(self.start)
 
     def _follow(self) -> Int64:
-        """As the function of that name does in a file; checksums are compared on the way, as that is one loop less."""
-        unpack, checksum, raw = _HEAD.unpack_from, google_crc32c.value, self.window.raw
-        length_end, crc_end, magic_of_batch, least_length = LENGTH_END, CRC_END, MAGIC, LEAST_LENGTH
-        size = self.window.size
+        """As the function of that name does in a file, many lengths at a time before the headers are looked at."""
+        unpack, raw, size = _LENGTH.unpack_from, self.window.raw, self.window.size
+        length_end, least_length = LENGTH_END, LEAST_LENGTH
         stop = size - _HEAD.size
-        places, wrong = [0], []
+        places = [0]
+        append = places.append
         at = 0
         while at <= stop:
-            base_offset, length, magic, crc = unpack(raw, at)
-            end = at + length_end + length
-            if magic != magic_of_batch or length < least_length or base_offset < 0 or end > size:
+            begin = len(places) - 1
+            while at <= stop and len(places) - begin <= LENGTHS_AT_ONCE:
+                (length,) = unpack(raw, at)
+                if length < least_length:
+                    break
+                at += length_end + length
+                append(at)
+            starts = np.array(places[begin:-1], np.int64)
+            good = (self.window.bytes[starts + MAGIC_AT] == MAGIC) & (self.window.bytes[starts] < 0x80)
+            good &= np.array(places[begin + 1 :], np.int64) <= size
+            if len(starts) < LENGTHS_AT_ONCE or not good.all():
+                del places[begin + 1 + (int(good.argmin()) if not good.all() else len(good)) :]
                 break
-            if checksum(raw[at + crc_end : end]) != crc:
-                wrong.append(len(places) - 1)
-            places.append(end)
-            at = end
-        self.is_whole = np.ones(len(places) - 1, np.bool_)
-        """Whose checksum is right."""
-        self.is_whole[wrong] = False
         return np.array(places, np.int64)
+
+    def _checksums(self) -> NDArray[np.uint32]:
+        checksum, raw = google_crc32c.value, self.window.raw
+        places = zip((self.start + CRC_END).tolist(), self.end.tolist(), strict=True)
+        return np.array([checksum(raw[begin:end]) for begin, end in places], np.uint32)
 
     def field(self, name: str) -> Int64:
         found: Int64 = self.headers[name].astype(np.int64)
