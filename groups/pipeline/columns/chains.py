@@ -7,6 +7,7 @@ batches can be read: about a fifth of a microsecond a batch, whatever is done wi
 from __future__ import annotations
 
 import struct
+from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
@@ -96,11 +97,12 @@ class Chain:
         self.at: Final = at
         first_end = follow(view, at, 1)[-1]
         self.window: Final = Window((view[at : max(at + most_bytes, first_end)],))
-        edges = self._follow()
+        places = self._follow()
+        edges = np.array(places, np.int64)
         self.start: Final[Int64] = edges[:-1]
         self.end: Final[Int64] = edges[1:]
         self.headers: Final[NDArray[Any]] = self.window.items(f"V{HEADER_BYTES}")[self.start].view(HEADER)
-        self.is_whole: Final[Bools] = self._checksums() == self.headers["crc"]
+        self.is_whole: Final[Bools] = self._checksums(places) == self.headers["crc"]
         self.attributes: Final[Int64] = self.field("attributes")
         self.base_offset: Final[Int64] = self.field("base_offset")
         self.last_offset: Final[Int64] = self.base_offset + self.field("last_offset_delta")
@@ -114,34 +116,41 @@ class Chain:
     def __len__(self) -> int:
         return len(self.start)
 
-    def _follow(self) -> Int64:
+    def _follow(self) -> list[int]:
         """As the function of that name does in a file, many lengths at a time before the headers are looked at."""
-        unpack, raw, size = _LENGTH.unpack_from, self.window.raw, self.window.size
+        unpack, raw = _LENGTH.unpack_from, self.window.raw
         length_end, least_length = LENGTH_END, LEAST_LENGTH
-        stop = size - _HEAD.size
         places = [0]
         append = places.append
-        at = 0
-        while at <= stop:
-            begin = len(places) - 1
-            while at <= stop and len(places) - begin <= LENGTHS_AT_ONCE:
-                (length,) = unpack(raw, at)
-                if length < least_length:
-                    break
-                at += length_end + length
-                append(at)
-            starts = np.array(places[begin:-1], np.int64)
+        at = followed = 0
+        while len(places) == followed + 1:
+            try:
+                for _ in range(LENGTHS_AT_ONCE):
+                    (length,) = unpack(raw, at)
+                    if length < least_length:
+                        break
+                    at += length_end + length
+                    append(at)
+            except struct.error:
+                # It led far beyond the window. In the padding behind that there are no lengths.
+                pass
+            starts = np.array(places[followed:-1], np.int64)
+            ends = np.array(places[followed + 1 :], np.int64)
+            starts = starts[ends <= self.window.size]
             good = (self.window.bytes[starts + MAGIC_AT] == MAGIC) & (self.window.bytes[starts] < 0x80)
-            good &= np.array(places[begin + 1 :], np.int64) <= size
-            if len(starts) < LENGTHS_AT_ONCE or not good.all():
-                del places[begin + 1 + (int(good.argmin()) if not good.all() else len(good)) :]
-                break
-        return np.array(places, np.int64)
+            count = len(good) if good.all() else int(good.argmin())
+            del places[followed + 1 + count :]
+            followed += LENGTHS_AT_ONCE
+        return places
 
-    def _checksums(self) -> NDArray[np.uint32]:
+    def _checksums(self, places: list[int]) -> NDArray[np.uint32]:
         checksum, raw = google_crc32c.value, self.window.raw
-        places = zip((self.start + CRC_END).tolist(), self.end.tolist(), strict=True)
-        return np.array([checksum(raw[begin:end]) for begin, end in places], np.uint32)
+        ends = iter(places)
+        next(ends)
+        checked = (self.start + CRC_END).tolist()
+        return np.array(
+            array("I", [checksum(raw[begin:end]) for begin, end in zip(checked, ends, strict=True)])
+        )
 
     def field(self, name: str) -> Int64:
         found: Int64 = self.headers[name].astype(np.int64)
