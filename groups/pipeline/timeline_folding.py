@@ -204,7 +204,7 @@ class TimelineFolding:
 
     def _begin_chunk(self) -> None:
         checkpoint = self.indexer.checkpoint()
-        self._checkpoint = tuple(self.packs.add(checkpoint))
+        self._checkpoint = self.packs.add(checkpoint).told()
         self._first = self.sequence
         self._others: list[bytes] = []
         self._commits: list[PlacedCommits] = []
@@ -232,7 +232,7 @@ class TimelineFolding:
             StoredChunk(
                 first=self._first,
                 last=last,
-                entries=tuple(self.packs.add(text)),
+                entries=self.packs.add(text).told(),
                 checkpoint=self._checkpoint,
                 digest=asdict(self.indexer.digest()),
             )

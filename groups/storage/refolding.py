@@ -109,7 +109,7 @@ def _refold_packs(timeline: Timeline, lease: _Lease) -> bool:
             checkpoint = packs.add(indexer.checkpoint())
             for entry in entries_of(read_blob(files, Place.of(chunk["entries"]))):
                 indexer.add(Entry.from_json(entry))
-            chunks.append({**chunk, "checkpoint": tuple(checkpoint), "digest": asdict(indexer.digest())})
+            chunks.append({**chunk, "checkpoint": checkpoint.told(), "digest": asdict(indexer.digest())})
             if lease.lost():
                 packs.drop()
                 return False

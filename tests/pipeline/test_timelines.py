@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import orjson
+from groups.pipeline.timelines import FACTS, RECORDS, Context, LostOffsets, Ordered, fold_rows
 
 from groups.pipeline.reading import Row, read_split
 from groups.pipeline.report import GroupSeen
 from groups.pipeline.sources import list_sources
-from groups.pipeline.timelines import FACTS, RECORDS, Context, LostOffsets, Ordered, fold_rows
 from groups.pipeline.topic_facts import FACT_TYPES, Known
 from tests.history.modern_logs import ShareRecords, StreamsRecords
 from tests.pipeline.segments import BAR, FOO, Group, Segment, hash_of, record, sample_group
