@@ -58,6 +58,9 @@ class Timeline(models.Model):
     packs: models.JSONField[list[str], list[str]] = models.JSONField(default=list)
     """Every pack that is read for the timeline."""
 
+    weight = models.BigIntegerField(default=0)
+    """How much happened in it (``headline``): by this an import's groups are listed."""
+
     folder = models.CharField(max_length=ID_LENGTH_MOST, blank=True, db_index=True)
     """The store's folder in which its packs are: the id of the import that wrote them."""
 

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import Any
 
+from django.db.models import Q
 from django.urls import reverse
 
+from explorer.api.endpoint import number
 from groups.logstore.headline import headline
 from groups.models import Import, Timeline
 from groups.pipeline.naming import SAYS
 from groups.spark_ready import missing_packages
 from groups.storage.names import named_summary
 
-TIMELINES_MOST = 1000
-"""Timelines of one answer, those with findings first; the page draws a window of them."""
+GROUPS_A_PAGE = 100
+"""Groups of one answer; the page asks for more."""
 
 NAMELESS_MOST = 200
 """Ids without a name that are told: each is a field that somebody would have to fill."""
@@ -33,26 +36,73 @@ def listed(found: Import) -> dict[str, Any]:
 
 
 def detail(found: Import) -> dict[str, Any]:
-    """Everything that the page shows of an import."""
+    """Everything that the page shows of an import; of its groups those to which most happened."""
     report = found.report or {}
     told = {timeline["id"]: timeline for timeline in report.get("timelines", ())}
-    stored = list(found.timelines.defer("scenario").order_by("created", "id"))
-    rows = [timeline_row(timeline, told.get(timeline.id, {})) for timeline in stored]
-    rows.sort(key=lambda row: (-row["weight"], -row["entries"], row["group"]))
-    begun = {row["group"] for row in rows}
     progress = found.progress or {}
+    running = found.status in (Import.Status.WAITING, Import.Status.RUNNING)
+    listed_groups = groups(found, {})
     return listed(found) | {
         "stage": progress.get("stage", ""),
         "stages": progress.get("stages", []),
+        "bytes": progress.get("bytes", 0),
+        "remaining_s": progress.get("remaining_s") if running else None,
+        "found": progress.get("found"),
         "sources": progress.get("sources", []),
-        "waiting_groups": [group for group in progress.get("groups", ()) if group["group"] not in begun],
+        "waiting_groups": progress.get("groups", []) if running else [],
         "spark": {"ready": not missing_packages()} if found.status == Import.Status.WAITING else None,
-        "timelines": rows[:TIMELINES_MOST],
-        "timelines_in_all": len(rows),
+        "timelines": listed_groups["timelines"],
+        "timelines_in_all": found.timelines.count(),
+        "matching": listed_groups["matching"],
+        "span": span(found),
+        "again": again(told.values()),
         "named": named_counts(told.values()),
-        "nameless": nameless(stored, told),
+        "nameless": nameless(found, told),
         "records": report.get("records") or {"read": 0, "decoded": 0, "skipped": []},
         "repeated": report.get("repeated", 0),
+    }
+
+
+def groups(found: Import, asked: Mapping[str, str]) -> dict[str, Any]:
+    """A page of an import's groups, those to which most happened first.
+
+    ``q``: a part of the group's name. ``from_ms``, ``until_ms``: something of it lies between. ``after``: how many were
+    shown before. ``BadRequest`` where a number is none.
+    """
+    report = found.report or {}
+    rows = found.timelines.defer("scenario")
+    if asked.get("q"):
+        rows = rows.filter(Q(group__icontains=asked["q"]) | Q(title__icontains=asked["q"]))
+    if asked.get("from_ms"):
+        rows = rows.filter(summary__last_ms__gte=number(asked, "from_ms", 0))
+    if asked.get("until_ms"):
+        rows = rows.filter(summary__first_ms__lte=number(asked, "until_ms", 0))
+    after = number(asked, "after", 0)
+    told = {timeline["id"]: timeline for timeline in report.get("timelines", ())}
+    page = rows.order_by("-weight", "-last", "group", "id")[after : after + GROUPS_A_PAGE]
+    return {
+        "matching": rows.count(),
+        "timelines": [timeline_row(timeline, told.get(timeline.id, {})) for timeline in page],
+    }
+
+
+def span(found: Import) -> list[int] | None:
+    """From when to when the import's timelines reach."""
+    told = [
+        (timeline["first_ms"], timeline["last_ms"])
+        for timeline in (found.report or {}).get("timelines", ())
+        if timeline["first_ms"] is not None
+    ]
+    return [min(first for first, _ in told), max(last for _, last in told)] if told else None
+
+
+def again(told: Iterable[Mapping[str, Any]]) -> dict[str, int]:
+    """How many timelines were there before, went on, or share offsets with others."""
+    rows = list(told)
+    return {
+        "same": sum("same_as" in row for row in rows),
+        "longer": sum("continues" in row for row in rows),
+        "overlapping": sum("overlaps" in row for row in rows),
     }
 
 
@@ -96,11 +146,12 @@ def named_counts(told: Any) -> list[dict[str, Any]]:
     ]
 
 
-def nameless(stored: list[Timeline], told: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
+def nameless(imported: Import, told: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
     """Ids without a name, each with the timelines that show it and the name that a user gave it."""
     found: dict[str, dict[str, Any]] = {}
-    for timeline in stored:
-        for topic in told.get(timeline.id, {}).get("nameless", ()):
+    waiting = [pk for pk, row in told.items() if row.get("nameless")][:NAMELESS_MOST]
+    for timeline in imported.timelines.filter(pk__in=waiting).order_by("created", "id"):
+        for topic in told[timeline.id]["nameless"]:
             row = found.get(topic["id"])
             if row is None:
                 if len(found) >= NAMELESS_MOST:

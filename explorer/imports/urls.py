@@ -16,5 +16,6 @@ urlpatterns = [
     path(
         f"{API}/<slug:import_id>", endpoint(GET=views.api_detail, DELETE=views.api_delete), name="api-import"
     ),
+    path(f"{API}/<slug:import_id>/groups", endpoint(GET=views.api_groups), name="api-import-groups"),
     path(f"{API}/<slug:import_id>/cancel", endpoint(POST=views.api_cancel), name="api-import-cancel"),
 ]

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_http_methods
 
 from explorer.api.endpoint import BadRequest, json_body, json_response
 from explorer.board.inlined import inlined
-from explorer.imports.describing import detail, listed
+from explorer.imports.describing import detail, groups, listed
 from explorer.imports.uploading import Refused, start_sample, start_upload
 from groups import imports
 from groups.models import Import
@@ -79,8 +79,13 @@ def api_detail(request: HttpRequest, import_id: str) -> HttpResponse:
     return json_response(detail(_get(import_id)))
 
 
+def api_groups(request: HttpRequest, import_id: str) -> HttpResponse:
+    """``?q=&from_ms=&until_ms=&after=``: a page of the import's groups."""
+    return json_response(groups(_get(import_id), request.GET))
+
+
 def api_cancel(request: HttpRequest, import_id: str) -> HttpResponse:
-    """Stop, and keep what is stored. 409 if it had ended."""
+    """Stop; nothing of it is kept. 409 if it had ended."""
     found = _get(import_id)
     if not imports.cancel(import_id):
         raise BadRequest(f"The import has ended: it is {found.status}.", status=409)
@@ -88,7 +93,7 @@ def api_cancel(request: HttpRequest, import_id: str) -> HttpResponse:
 
 
 def api_delete(request: HttpRequest, import_id: str) -> HttpResponse:
-    """Remove the import and the timelines that it made; one that runs is stopped first."""
+    """Remove the import and the timelines that no other import tells of; one that runs is stopped first."""
     _get(import_id)
     imports.cancel(import_id)
     imports.delete(import_id)

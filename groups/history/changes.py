@@ -8,7 +8,7 @@ appears or goes as a whole. This module knows nothing of Kafka, and the browser'
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 import orjson
 
@@ -38,6 +38,11 @@ def unapply(frame: Mapping[str, Any], changes: Sequence[Change]) -> Frame:
     return _travel(frame, reversed(changes), "old")
 
 
+def to_json(change: Change) -> bytes:
+    """The text of a change; a map with versions is written as the dict that it equals."""
+    return orjson.dumps(change, default=dict)
+
+
 def _diff(
     old: Mapping[str, Any], new: Mapping[str, Any], path: list[str], sequence: Any, changes: list[Change]
 ) -> None:
@@ -48,12 +53,20 @@ def _diff(
             changes.append({"sequence": sequence, "path": [*path, key], "new": new[key]})
         else:
             before, after = old[key], new[key]
-            if before is after:
-                continue
-            if isinstance(before, Mapping) and isinstance(after, Mapping):
+            kind = before.__class__
+            if kind in _SCALARS and kind is after.__class__:
+                if before != after:
+                    changes.append({"sequence": sequence, "path": [*path, key], "old": before, "new": after})
+            elif (kind is dict and after.__class__ is dict) or (
+                isinstance(before, Mapping) and isinstance(after, Mapping)
+            ):
                 _diff(before, after, [*path, key], sequence, changes)
             elif not _same(before, after):
                 changes.append({"sequence": sequence, "path": [*path, key], "old": before, "new": after})
+
+
+_SCALARS: Final = frozenset({int, str})
+"""Most of what changes: a number or a word that is another one."""
 
 
 def _same(before: Any, after: Any) -> bool:

@@ -6,10 +6,11 @@ is made of the state. Of another version of the fold nothing can be relied on, s
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import orjson
 
+from groups.history.copying import replace
 from groups.history.exchange import Causes
 from groups.history.findings import Finder
 from groups.history.fold import FOLD_VERSION

@@ -5,10 +5,10 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from groups.history.classic_state import ClassicGroup, ClassicMember
+from groups.history.copying import replace
 from groups.history.fields import integer, text
 from groups.history.modern import fresh
 from groups.history.state import UNREADABLE, Protocol, State, seen_names

@@ -6,8 +6,9 @@ Folding a run gives what folding its entries one by one gives, exactly: the stat
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
+from groups.history.copying import replace
 from groups.history.offsets import committed, deleted
 from groups.history.state import Offset, State, with_topic
 

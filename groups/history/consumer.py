@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, Final
 
 from groups.history import modern
 from groups.history.consumer_state import NO_NOTE, STABLE, AssignorNote, ConsumerMember, ResolvedRegex
+from groups.history.copying import replace
 from groups.history.fields import integer, text
 from groups.history.modern import Fields, Tombstone, Value, assignment_of, with_current
-from groups.history.modern_state import with_member, without
+from groups.history.modern_state import with_member
 from groups.history.state import Protocol, Semantics, State, seen_ids, seen_names, with_topic
+from groups.history.versions import drop, put
 
 
 def replay_record(state: State, record_type: int, key: Fields, value: Fields | None) -> State:
@@ -71,7 +72,7 @@ def _target_member(state: State, key: Fields, value: Fields) -> State:
     member_id, note, notes = str(key["memberId"]), _note(value), state.consumer.target_notes
     if note == notes.get(member_id, NO_NOTE):
         return state
-    return replace(state, consumer=replace(state.consumer, target_notes={**notes, member_id: note}))
+    return replace(state, consumer=replace(state.consumer, target_notes=put(notes, member_id, note)))
 
 
 def _note(value: Fields) -> AssignorNote:
@@ -135,7 +136,7 @@ def _partition_metadata_gone(state: State, _key: Fields) -> State:
 
 
 def _regex_gone(state: State, key: Fields) -> State:
-    regexes = without(state.consumer.regexes, str(key["regularExpression"]))
+    regexes = drop(state.consumer.regexes, str(key["regularExpression"]))
     return replace(state, consumer=replace(state.consumer, regexes=regexes))
 
 

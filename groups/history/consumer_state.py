@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final
 
-from groups.history.modern_state import FIRST_EPOCH, UNKNOWN_STATE_NAME, ModernGroup, ModernMember, without
+from groups.history.copying import replace
+from groups.history.modern_state import FIRST_EPOCH, UNKNOWN_STATE_NAME, ModernGroup, ModernMember
+from groups.history.versions import drop
 
 STABLE: Final = 0
 UNREVOKED_PARTITIONS: Final = 1
@@ -79,7 +81,7 @@ class ConsumerGroup(ModernGroup):
 
     def without_target(self, member_id: str) -> ConsumerGroup:
         """The group without the member's target, and without what its assignor told with it."""
-        target, notes = without(self.target, member_id), without(self.target_notes, member_id)
+        target, notes = drop(self.target, member_id), drop(self.target_notes, member_id)
         return replace(self, target=target, target_notes=notes)
 
     def subscribed_topics(self, member: ConsumerMember) -> tuple[str, ...]:

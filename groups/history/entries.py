@@ -86,23 +86,31 @@ class Entry:
 
     def to_json(self) -> dict[str, Any]:
         """The contract's JSON form, keys in a fixed order."""
-        out: dict[str, Any] = {
+        if self.kind is not Kind.RECORD:
+            return {
+                "sequence": self.sequence,
+                "at_ms": self.at_ms,
+                "kind": self.kind.value,
+                "actor": self.actor,
+                "cause": self.cause,
+                "provenance": self.provenance.value,
+                "settled": self.settled,
+                "payload": dict(self.payload),
+            }
+        return {
             "sequence": self.sequence,
             "at_ms": self.at_ms,
-            "kind": str(self.kind),
+            "kind": self.kind.value,
             "actor": self.actor,
             "cause": self.cause,
-            "provenance": str(self.provenance),
+            "provenance": self.provenance.value,
+            "partition": self.partition,
+            "offset": self.offset,
+            "batch": self.batch,
+            "unit": self.unit,
+            "settled": self.settled,
+            "payload": dict(self.payload),
         }
-        if self.kind is Kind.RECORD:
-            out |= {
-                "partition": self.partition,
-                "offset": self.offset,
-                "batch": self.batch,
-                "unit": self.unit,
-            }
-        out |= {"settled": self.settled, "payload": dict(self.payload)}
-        return out
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Entry:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from groups.history.entries import Entry, Kind
+from groups.history.holders import Holders
 from groups.history.moments import Cause, tell
 from groups.history.names import Cast
 from groups.history.plain import from_plain, to_plain
@@ -59,11 +60,14 @@ class Exchange:
         if _is_step(entry):
             self._notes.append(entry)
 
-    def moment(self, cast: Cast, causes: Causes) -> Moment | None:
+    def moment(self, cast: Cast, causes: Causes, holders: Holders) -> Moment | None:
         """The moment that the exchange is, or ``None`` if it changed and said nothing."""
-        told = [
-            (step, said) for step in self.steps if (said := tell(step, cast, causes.of(step))) is not None
-        ]
+        told = []
+        for step in self.steps:
+            holders.add(step)
+            said = tell(step, cast, holders, causes.of(step))
+            if said is not None:
+                told.append((step, said))
         sentence = self._sentence(cast, [said for _, said in told])
         if sentence is None:
             return None
@@ -112,7 +116,7 @@ class Causes:
         self._causes: dict[int, Cause] = {}
 
     def add(self, entry: Entry) -> None:
-        cause = Cause.of(entry)
+        cause = Cause.of(entry) if entry.kind is not Kind.RECORD else None
         if cause is None:
             return
         self._causes[entry.sequence] = cause

@@ -12,9 +12,11 @@ EMPTY: Final[Mapping[str, Any]] = {}
 
 def integer(value: object) -> int:
     """A whole number as Kafka's records can hold one; ``ValueError`` for anything else."""
-    if not isinstance(value, int) or isinstance(value, bool) or not -INT64_MAX <= value <= INT64_MAX:
-        raise ValueError(f"{value!r} is not a number that a record can hold")
-    return value
+    if type(value) is int and -INT64_MAX <= value <= INT64_MAX:
+        return value
+    if isinstance(value, int) and not isinstance(value, bool) and -INT64_MAX <= value <= INT64_MAX:
+        return int(value)
+    raise ValueError(f"{value!r} is not a number that a record can hold")
 
 
 def text(value: object) -> str | None:
@@ -24,4 +26,6 @@ def text(value: object) -> str | None:
 
 def mapping(value: object) -> Mapping[str, Any]:
     """An object's fields, none if it is something else."""
-    return value if isinstance(value, Mapping) else EMPTY
+    if type(value) is dict or isinstance(value, Mapping):
+        return value
+    return EMPTY

@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 
 from groups.history.classic_state import ClassicMember
 from groups.history.commit_runs import CommitRun
-from groups.history.entries import Kind
+from groups.history.entries import Entry, Kind
 from groups.history.epochs import Epochs
 from groups.history.modern_state import ModernMember
 from groups.history.moments import Cause, begins_midway
@@ -72,6 +72,10 @@ class Finder:
     def add(self, step: Step, cause: Cause | None) -> None:
         """Fold one settled step; ``cause`` is the request or timer that brought it about, where known."""
         self._last_ms = step.after.at_ms
+        last = step.entries[-1]
+        if step.same_group and not step.anomalies and last.kind is Kind.RECORD:
+            self._add_commit(step, last)
+            return
         for member_id in (*step.found, *step.joined, *step.replaced.values()):
             self._meet(step, member_id)
         self._came(step)
@@ -87,7 +91,6 @@ class Finder:
             )
             known["count"] += 1
             known["last"] = step.sequence
-        last = step.entries[-1]
         if last.kind is Kind.CALLBACK and not step.anomalies and len(self._overlaps) < COMINGS_KEPT_MAX:
             both = still_had(step, last)
             if both:
@@ -98,6 +101,15 @@ class Finder:
             self._commits_sequence = step.sequence
         elif last.kind is Kind.NOTE and last.payload.get("note") == "gap" and len(self.gaps) < GAPS_TOLD_MAX:
             self.gaps.append({**last.payload, "sequence": step.sequence, "says": gap_words(last.payload)})
+
+    def _add_commit(self, step: Step, last: Entry) -> None:
+        """Fold records that change no group: commits, and tombstones of a group that is not there."""
+        self._deleted = step.sequence if step.after.deleted else None
+        if step.migrates or step.after.protocol is Protocol.SHARE:
+            self.ownership.add(step)
+        if last.payload["type"] == 1 and last.payload.get("value"):
+            self._counts["commits"] += 1
+            self._commits_sequence = step.sequence
 
     def add_commits(self, before: State, after: State, run: CommitRun) -> None:
         """Fold the units of a run of commits, which begins at ``before`` and ends at ``after``."""

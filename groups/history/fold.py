@@ -9,10 +9,10 @@ come. What breaks a rule becomes an anomaly of the state, never an exception.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, Final
 
 from groups.history import classic, consumer, offsets, share, streams, volatile
+from groups.history.copying import draft, sealed
 from groups.history.entries import Entry, Kind
 from groups.history.record_types import (
     CLASSIC_GROUP,
@@ -34,24 +34,30 @@ _MALFORMED = (LookupError, TypeError, ValueError, AttributeError, OverflowError)
 
 def replay(state: State, entry: Entry) -> State:
     """The state after ``entry``; ``anomalies`` are those of this entry alone."""
-    before = replace(state, sequence=entry.sequence, at_ms=entry.at_ms, anomalies=())
     try:
+        before = draft(state, sequence=entry.sequence, at_ms=entry.at_ms, anomalies=())
         if entry.kind is Kind.RECORD:
-            return replay_record(before, entry.payload)
+            return sealed(_record(before, entry.payload))
         handler = volatile.VOLATILE.get(entry.kind)
-        return handler(before, entry) if handler is not None else before
+        return sealed(handler(before, entry) if handler is not None else before)
     except _MALFORMED as error:
-        # States are immutable, so a handler that stopped half-way has changed nothing.
-        return before.note(UNREADABLE, f"This {entry.kind} cannot be read: {type(error).__name__}: {error}")
+        # What a handler that stopped half-way has changed was its draft's.
+        says = f"This {entry.kind} cannot be read: {type(error).__name__}: {error}"
+        before = draft(state, sequence=entry.sequence, at_ms=entry.at_ms, anomalies=())
+        return sealed(before.note(UNREADABLE, says))
 
 
 def replay_record(state: State, record: Mapping[str, Any]) -> State:
     """The durable part after one record, the payload of an entry: how a coordinator builds its memory."""
+    return sealed(_record(draft(state), record))
+
+
+def _record(state: State, record: Mapping[str, Any]) -> State:
     record_type, key = record["type"], record.get("key")
     value = record.get("value")
     if record_type not in _KNOWN_TYPES or key is None:
         return state.note("unknown_type", f"A record of type {record_type} was kept as bytes.")
-    group = key["group"] if record_type in (*OFFSET_TYPES, CLASSIC_GROUP) else key["groupId"]
+    group = key["group"] if record_type in _OF_GROUP else key["groupId"]
     if group != state.group:
         return state.note("other_group", f"A record of group {group} was left out.")
     if record_type in OFFSET_TYPES:
@@ -69,5 +75,8 @@ def replay_record(state: State, record: Mapping[str, Any]) -> State:
         after = volatile.after_member_removed(after, str(key["memberId"]))
     return after
 
+
+_OF_GROUP: Final = OFFSET_TYPES | {CLASSIC_GROUP}
+"""Types whose keys name the group in a field of another name."""
 
 _KNOWN_TYPES: Final = OFFSET_TYPES | {CLASSIC_GROUP} | CONSUMER_TYPES | SHARE_TYPES | STREAMS_TYPES

@@ -7,16 +7,24 @@ subtopology. What is unknown is ``null``.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Mapping
+from operator import attrgetter, is_
+from typing import Any, Final
 
-from groups.history.classic_state import ClassicMember
-from groups.history.consumer_state import STABLE, STATE_NAMES
+from groups.history.consumer_state import STABLE, STATE_NAMES, ConsumerMember
+from groups.history.frame_parts import (
+    classic_member_part,
+    client_part,
+    coordinator_part,
+    timer_part,
+    topics_part,
+    topology_part,
+)
 from groups.history.identity import changed_keys
-from groups.history.member_frames import MEMBER_FRAMES, Frame, Partitions, by_name
+from groups.history.member_frames import MEMBER_FRAMES, Frame, Partitions, by_name, pending_assignment
 from groups.history.modern_state import ModernMember, Target
-from groups.history.state import Client, Coordinator, Protocol, Semantics, State, Timers
-from groups.history.streams_state import Topology
+from groups.history.state import Protocol, Semantics, State
+from groups.history.versions import VersionedMap, drop, put
 
 
 def frame(state: State) -> Frame:
@@ -24,30 +32,34 @@ def frame(state: State) -> Frame:
     return FrameMaker().frame(state)
 
 
-def volatile_parts(state: State) -> Frame:
-    """What a frame shows of clients and timers, where both are known."""
-    return {
-        "clients": {
-            member_id: _client(member_id, client) for member_id, client in (state.clients or {}).items()
-        },
-        "timers": {
-            member_id: _timer(member_id, timers) for member_id, timers in (state.timers or {}).items()
-        },
-    }
+def whole(shared: Frame) -> Frame:
+    """A frame in which large parts are plain dicts, too."""
+    return {name: dict(part) if isinstance(part, VersionedMap) else part for name, part in shared.items()}
 
 
 class FrameMaker:
     """Makes the frames of a run of states, and takes over from the last one all parts that did not change.
 
-    The parts are the same objects, and are never changed: ``changes.diff`` passes them over without a look.
+    The parts are the same objects, and are never changed: ``changes.diff`` passes them over without a look. What a frame
+    costs follows what changed since the last one, and not how large the group is.
     """
 
     def __init__(self) -> None:
         self._state: State | None = None
         self._frame: Frame = {}
+        self._shown = _Shown()
 
     def frame(self, state: State) -> Frame:
+        """The frame of the next state."""
+        return whole(self.shared(state))
+
+    def shared(self, state: State) -> Frame:
+        """The same; members, targets, clients and timers of a large group are maps with versions."""
         old, last = self._state, self._frame
+        if old is not None and all(map(is_, _LOOKED_AT(old), _LOOKED_AT(state))):
+            self._state = state
+            self._frame = {**last, "sequence": state.sequence, "at_ms": state.at_ms}
+            return self._frame
         if old is not None and (
             old.semantics is not state.semantics
             or old.names is not state.names
@@ -65,14 +77,14 @@ class FrameMaker:
         else:
             self._modern(new, state, old, last)
         new["clients"] = _known(
-            old.clients if old is not None else None, state.clients, last.get("clients"), _client
+            old.clients if old is not None else None, state.clients, last.get("clients"), client_part
         )
         new["timers"] = _known(
-            old.timers if old is not None else None, state.timers, last.get("timers"), _timer
+            old.timers if old is not None else None, state.timers, last.get("timers"), timer_part
         )
         if state.coordinator is not None:
             same = old is not None and old.coordinator is state.coordinator
-            new["coordinator"] = last["coordinator"] if same else _coordinator(state.coordinator)
+            new["coordinator"] = last["coordinator"] if same else coordinator_part(state.coordinator)
         self._state, self._frame = state, new
         return new
 
@@ -87,7 +99,7 @@ class FrameMaker:
         else:
             targets = old.modern.target if old is not None else None
             new["target"] = _updated(targets, group.target, last.get("target"), _Targets(state))
-            new["topics"] = last["topics"] if old and _same_topics(old, state) else _topics(state)
+            new["topics"] = last["topics"] if old and _same_topics(old, state) else topics_part(state)
         if state.consumer.regexes and group is state.consumer:
             same = old is not None and old.consumer.regexes is state.consumer.regexes
             resolved = state.consumer.regexes.items()
@@ -117,30 +129,50 @@ class FrameMaker:
         if before is not None and before.topology is group.topology and "topology" in last:
             new["topology"] = last["topology"]
         else:
-            new["topology"] = _topology(group.topology)
+            new["topology"] = topology_part(group.topology)
         new["validated_topology_epoch"] = group.validated_topology_epoch
 
-    def _members(self, state: State, old: State | None, last: Frame) -> Frame:
-        group, make = state.modern, _Members(state)
+    def _members(self, state: State, old: State | None, last: Frame) -> Mapping[str, Frame]:
+        group, make, shown = state.modern, _Members(state), self._shown
         if old is None:
-            return {member_id: make(member_id, member) for member_id, member in group.members.items()}
+            shown.clear()
+            parts = {member_id: make(member_id, member) for member_id, member in group.members.items()}
+            for member_id, member in group.members.items():
+                shown.add(member_id, member, parts[member_id])
+            return parts
         before = old.modern
-        members: Frame = _updated(before.members, group.members, last["members"], make)
-        stale: set[str] = set()
+        members: Mapping[str, Frame] = last["members"]
+        fresh = changed_keys(before.members, group.members)
+        for member_id in fresh:
+            shown.remove(member_id, before.members.get(member_id))
+            new = group.members.get(member_id)
+            if new is None:
+                members = drop(members, member_id)
+            else:
+                part = make(member_id, new)
+                members = put(members, member_id, part)
+                shown.add(member_id, new, part)
+        waits: set[str] = set()
         if before.assignment_epoch != group.assignment_epoch:
-            epochs = (before.assignment_epoch, group.assignment_epoch)
-            stale.update(key for key, member in group.members.items() if member.epoch in epochs)
+            # Who waits at the target's epoch shows it: those of the old one no longer, those of the new one now.
+            waits.update(shown.waiting, shown.at_epoch.get(group.assignment_epoch, ()))
         if before.target is not group.target:
-            stale.update(changed_keys(before.target, group.target))
+            waits.update(changed_keys(before.target, group.target))
+        subscribed: set[str] = set()
         if old.consumer.regexes is not state.consumer.regexes:
-            stale.update(group.members)
-        stale.intersection_update(group.members)
-        if stale:
-            members = dict(members) if members is last["members"] else members
-            for member_id in stale:
-                part = make(member_id, group.members[member_id])
-                if part != members[member_id]:
-                    members[member_id] = part
+            for regex in changed_keys(old.consumer.regexes, state.consumer.regexes):
+                subscribed.update(shown.of_regex.get(regex, ()))
+        for member_id in (waits | subscribed).difference(fresh):
+            known = group.members.get(member_id)
+            if known is None:
+                continue
+            shows = members[member_id]["pending_assignment"]
+            if member_id not in subscribed and by_name(state, pending_assignment(state, known)) == shows:
+                continue
+            part = make(member_id, known)
+            if part != members[member_id]:
+                members = put(members, member_id, part)
+                shown.add(member_id, known, part)
         return members
 
     def _classic(self, new: Frame, state: State, old: State | None, last: Frame) -> None:
@@ -148,10 +180,50 @@ class FrameMaker:
         new["state"] = "Dead" if state.deleted else group.state
         new["generation"] = group.generation
         new["leader"], new["protocol_name"] = group.leader, group.protocol_name
-        new["topics"] = last["topics"] if old is not None and _same_topics(old, state) else _topics(state)
+        new["topics"] = last["topics"] if old is not None and _same_topics(old, state) else topics_part(state)
         new["members"] = _updated(
-            old.classic.members if old else None, group.members, last.get("members"), _classic_member
+            old.classic.members if old else None, group.members, last.get("members"), classic_member_part
         )
+
+
+class _Shown:
+    """Members by what of the group's own fields their parts of the frame depend on."""
+
+    def __init__(self) -> None:
+        self.waiting: set[str] = set()
+        """Those with a pending assignment."""
+        self.at_epoch: dict[int, set[str]] = {}
+        self.of_regex: dict[str, set[str]] = {}
+
+    def clear(self) -> None:
+        self.waiting.clear()
+        self.at_epoch.clear()
+        self.of_regex.clear()
+
+    def add(self, member_id: str, member: ModernMember, part: Frame) -> None:
+        self.at_epoch.setdefault(member.epoch, set()).add(member_id)
+        if part["pending_assignment"]:
+            self.waiting.add(member_id)
+        else:
+            self.waiting.discard(member_id)
+        if isinstance(member, ConsumerMember):
+            self.of_regex.setdefault(member.subscribed_topic_regex or "", set()).add(member_id)
+
+    def remove(self, member_id: str, member: ModernMember | None) -> None:
+        if member is None:
+            return
+        self.waiting.discard(member_id)
+        _discard(self.at_epoch, member.epoch, member_id)
+        if isinstance(member, ConsumerMember):
+            _discard(self.of_regex, member.subscribed_topic_regex or "", member_id)
+
+
+def _discard(sets: dict[Any, set[str]], key: Any, member_id: str) -> None:
+    held = sets.get(key)
+    if held is not None:
+        held.discard(member_id)
+        if not held:
+            del sets[key]
 
 
 class _Targets:
@@ -205,20 +277,6 @@ def group_state(state: State, members: Mapping[str, Frame] | None = None) -> str
     return "Stable" if converged else "Reconciling"
 
 
-def _classic_member(_member_id: str, member: ClassicMember) -> Frame:
-    return {
-        "protocol": "classic",
-        "client_id": member.client_id,
-        "host": member.client_host,
-        "instance_id": member.instance_id,
-        "rack_id": member.rack_id,
-        "subscribed": list(member.subscribed),
-        "assigned": {name: sorted(partitions) for name, partitions in member.assigned.items() if partitions},
-        "session_timeout_ms": member.session_timeout_ms,
-        "rebalance_timeout_ms": member.rebalance_timeout_ms,
-    }
-
-
 def _same_topics(old: State, new: State) -> bool:
     return (
         old.topics is new.topics
@@ -229,93 +287,42 @@ def _same_topics(old: State, new: State) -> bool:
     )
 
 
-def _topics(state: State) -> Frame:
-    """What topics are called: those that were told, those that records name, those that have an id alone."""
-    topics: Frame = {
-        name: {"id": topic.topic_id, "partitions": topic.partitions} for name, topic in state.topics.items()
-    }
-    for name in state.seen_topic_names:
-        topics.setdefault(name, {"id": None, "partitions": None})
-    for topic_id in state.seen_topic_ids:
-        if topic_id not in state.names:
-            topics[topic_id] = {"id": topic_id, "partitions": state.partitions_by_id.get(topic_id)}
-            if topic_id in state.former:
-                topics[topic_id]["was"] = state.former[topic_id]
-    return dict(sorted(topics.items()))
-
-
-def _topology(topology: Topology | None) -> Frame | None:
-    """What a streams application does: each subtopology with the topics that it reads, writes and keeps."""
-    if topology is None:
-        return None
-    return {
-        "epoch": topology.epoch,
-        "subtopologies": {
-            subtopology: {
-                "source_topics": _strings(told.get("sourceTopics")),
-                "source_topic_regex": _strings(told.get("sourceTopicRegex")),
-                "repartition_source_topics": _internal(told.get("repartitionSourceTopics")),
-                "repartition_sink_topics": _strings(told.get("repartitionSinkTopics")),
-                "state_changelog_topics": _internal(told.get("stateChangelogTopics")),
-            }
-            for subtopology, told in topology.subtopologies.items()
-        },
-    }
-
-
-def _strings(names: Iterable[Any] | None) -> list[str]:
-    return [str(name) for name in names or ()]
-
-
-def _internal(topics: Iterable[Mapping[str, Any]] | None) -> list[str]:
-    return [str(topic["name"]) for topic in topics or ()]
-
-
-def _client(_member_id: str, client: Client) -> Frame:
-    new: Frame = {
-        "owned": {name: list(partitions) for name, partitions in client.owned.items()},
-        "calling": client.calling,
-        "revoking": {name: list(partitions) for name, partitions in client.revoking.items()},
-        "heartbeat_ms": client.heartbeat_ms,
-    }
-    if client.cut:
-        new["cut"] = list(client.cut)
-    for name in ("killed", "paused", "fenced", "clock_ms", "computing"):
-        if value := getattr(client, name):
-            new[name] = value
-    return new
-
-
-def _coordinator(coordinator: Coordinator) -> Frame:
-    return {
-        "name": coordinator.name,
-        "epoch": coordinator.epoch,
-        "loading_until_ms": coordinator.loading_until_ms,
-        "cut": list(coordinator.cut),
-    }
-
-
-def _timer(_member_id: str, timers: Timers) -> Frame:
-    return {"session": timers.session, "rebalance": timers.rebalance}
-
-
 def _known(
-    old: Mapping[str, Any] | None, new: Mapping[str, Any] | None, parts: Frame | None, make: Any
-) -> Frame | None:
+    old: Mapping[str, Any] | None, new: Mapping[str, Any] | None, parts: Parts | None, make: Any
+) -> Parts | None:
     """``_updated`` of what the source may not tell: ``None`` stays ``None``."""
     return None if new is None else _updated(old, new, parts, make)
 
 
-def _updated(old: Mapping[str, Any] | None, new: Mapping[str, Any], parts: Frame | None, make: Any) -> Frame:
+def _updated(old: Mapping[str, Any] | None, new: Mapping[str, Any], parts: Parts | None, make: Any) -> Parts:
     """``{key: make(key, value)}`` of ``new``, where the parts of values that are the same objects are kept."""
     if old is None or parts is None:
         return {key: make(key, value) for key, value in new.items()}
     if old is new:
         return parts
-    updated = dict(parts)
     for key in changed_keys(old, new):
-        if key in new:
-            updated[key] = make(key, new[key])
-        else:
-            del updated[key]
-    return updated
+        parts = put(parts, key, make(key, new[key])) if key in new else drop(parts, key)
+    return parts
+
+
+Parts = Mapping[str, Any]
+"""By member: a dict, or a map with versions where there are many."""
+
+_LOOKED_AT: Final = attrgetter(
+    "consumer",
+    "classic",
+    "share",
+    "streams",
+    "clients",
+    "timers",
+    "coordinator",
+    "protocol",
+    "deleted",
+    "topics",
+    "names",
+    "former",
+    "seen_topic_ids",
+    "seen_topic_names",
+    "partitions_by_id",
+)
+"""What of a state a frame shows, beside where and when it is: commits change none of it."""

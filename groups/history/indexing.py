@@ -75,6 +75,7 @@ class Indexer:
         self._finder, self._metrics, self._causes = start.finder, start.metrics, start.causes
         self._first_ms = start.first_ms
         self._unit: list[Entry] = []
+        self._last: list[Entry] = []
         self._anomalies: list[Anomaly] = []
         self._exchange: Exchange | None = None
         self._stands_alone = True
@@ -89,10 +90,13 @@ class Indexer:
         if entry.sequence != self._state.sequence + 1:
             raise ValueError(f"entry {entry.sequence} came after {self._state.sequence}; sequences are dense")
         self._note_times(entry.at_ms)
-        if self._exchange is None or not self._exchange.takes(entry):
-            self._exchange = Exchange(entry)
+        if not self._unit and self._stands_alone and _stands_alone(entry):
+            # Two entries that nothing belongs to: nearly all of a log of records.
+            self._exchange = None
+        elif (exchange := self._known_exchange()) is not None and exchange.takes(entry):
+            exchange.add(entry)
         else:
-            self._exchange.add(entry)
+            self._exchange = Exchange(entry)
         self._state = replay(self._state, entry)
         self._causes.add(entry)
         self._unit.append(entry)
@@ -107,7 +111,16 @@ class Indexer:
             self._metrics.add(entry)
         self._stands_alone = _stands_alone(self._unit[-1])
         self._settled = self._state
-        self._unit, self._anomalies = [], []
+        self._last, self._unit, self._anomalies = self._unit, [], []
+
+    def _known_exchange(self) -> Exchange | None:
+        """The exchange that ends with the last entry; one of a unit that stands alone is made when it is asked for."""
+        entries = self._unit or self._last
+        if self._exchange is None and entries:
+            self._exchange = Exchange(entries[0])
+            for entry in entries[1:]:
+                self._exchange.add(entry)
+        return self._exchange
 
     def add_commits(self, commits: CommitRun) -> None:
         """Fold a run of commits at once, as ``add`` would one by one; it stands between units."""
@@ -119,6 +132,7 @@ class Indexer:
         self._finder.add_commits(before, self._state, commits)
         self._metrics.add_commits(commits)
         self._exchange, self._stands_alone = None, True
+        self._last = []
 
     def _note_times(self, at_ms: int) -> None:
         if self._first_ms is None:
@@ -137,7 +151,8 @@ class Indexer:
 
     def rests_before(self, entry: Entry) -> bool:
         """Whether a chunk may be cut before ``entry``, the next one: it begins an exchange of its own."""
-        return not self._unit and (self._exchange is None or not self._exchange.takes(entry))
+        exchange = self._known_exchange()
+        return not self._unit and (exchange is None or not exchange.takes(entry))
 
     def checkpoint(self) -> bytes:
         """Everything needed to go on from here, as JSON; a new chunk begins. ``RuntimeError`` inside a unit."""

@@ -100,8 +100,11 @@ def pending_assignment(state: State, member: ModernMember) -> dict[str, list[int
 
 def by_name(state: State, partitions: Mapping[str, Iterable[int]]) -> Partitions:
     """Topic id → partitions as topic name → sorted list; topics without a partition fall out."""
-    named = {state.topic_name(topic_id): sorted(numbers) for topic_id, numbers in partitions.items()}
-    return {name: numbers for name, numbers in named.items() if numbers}
+    if not partitions:
+        return {}
+    names = state.names
+    named = {names.get(topic_id, topic_id): sorted(numbers) for topic_id, numbers in partitions.items()}
+    return named if all(named.values()) else {name: numbers for name, numbers in named.items() if numbers}
 
 
 def _member_state(member: ModernMember, *, waits: bool = False) -> str:

@@ -8,12 +8,12 @@ Kafka refuses to load is folded as far as it makes sense, and noted as an anomal
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from itertools import chain
 from typing import Any, Final
 
 from groups.history.classic_state import ClassicGroup
 from groups.history.consumer_state import fresh_consumer_group
-from groups.history.epoch_map import EpochMap
+from groups.history.copying import replace
 from groups.history.fields import integer
 from groups.history.modern_state import (
     LEAVE_GROUP_MEMBER_EPOCH,
@@ -32,6 +32,7 @@ from groups.history.record_types import (
 )
 from groups.history.share_state import ShareGroup
 from groups.history.state import (
+    ANOMALIES_AN_ENTRY_MAX,
     EPOCH_JUMP,
     TWO_OWNERS,
     UNKNOWN_MEMBER,
@@ -42,6 +43,7 @@ from groups.history.state import (
     with_modern,
 )
 from groups.history.streams_state import StreamsGroup
+from groups.history.versions import drop, edited, put
 from groups.history.words import partition_name
 
 Fields = Mapping[str, Any]
@@ -132,16 +134,13 @@ def target_member(state: State, key: Fields, value: Fields) -> State:
     """Types 7 and 13: the member need not exist."""
     target = partitions_of(value.get("topicPartitions"), "topicId")
     group = state.modern
-    new = replace(group, target={**group.target, str(key["memberId"]): target})
+    new = replace(group, target=put(group.target, str(key["memberId"]), target))
     return with_modern(seen_ids(state, target), new)
 
 
 def partitions_of(topics: Iterable[Fields] | None, name: str) -> Target:
     """``[{name: "…", "partitions": […]}]`` by name."""
-    return {
-        str(topic[name]): tuple(integer(partition) for partition in topic["partitions"])
-        for topic in topics or ()
-    }
+    return {str(topic[name]): tuple(map(integer, topic["partitions"])) for topic in topics or ()}
 
 
 def assignment_of(topics: Iterable[Fields] | None, epoch: int, name: str = "topicId") -> Assignment:
@@ -151,9 +150,9 @@ def assignment_of(topics: Iterable[Fields] | None, epoch: int, name: str = "topi
         partitions, epochs = topic["partitions"], topic.get("assignmentEpochs")
         if epochs is None or len(epochs) != len(partitions):
             epochs = (max(epoch, 0),) * len(partitions)
-        assignment.setdefault(str(topic[name]), {}).update(
-            (integer(partition), integer(since)) for partition, since in zip(partitions, epochs, strict=True)
-        )
+        held = assignment.setdefault(str(topic[name]), {})
+        for partition, since in zip(partitions, epochs, strict=True):
+            held[integer(partition)] = integer(since)
     return assignment
 
 
@@ -161,58 +160,66 @@ def with_current(state: State, old: ModernMember, new: ModernMember) -> State:
     """The state after a member's current assignment changed."""
     if new.state is not None and new.state not in new.STATE_NAMES:
         state = state.note("state_code", f"Member state {new.state} is not known.", member=new.member_id)
-    state = moved(state, old, new)
-    return with_modern(state, with_member(state.modern, new))
+    return _with_moved(state, old, new)
 
 
-def moved(state: State, old: ModernMember, new: ModernMember) -> State:
-    """The state with the partition epochs after a member changed; of a share group nobody owns a partition alone.
+def _with_moved(state: State, old: ModernMember, new: ModernMember) -> State:
+    """The state with ``new`` in the place of ``old``, and with the partition epochs that follow."""
+    state, epochs = moved(state, old, new)
+    return with_modern(state, with_member(state.modern, new, epochs))
+
+
+def moved(
+    state: State, old: ModernMember, new: ModernMember
+) -> tuple[State, Mapping[str, Mapping[int, int]]]:
+    """The partition epochs after a member changed, and the state with anomalies; of a share group nobody owns a
+    partition alone.
 
     The old ones go only where the map still holds the member's old epoch: a later owner may have overtaken it,
     since compaction can drop the record that gave a partition up. New ones are set where nobody, or somebody at a
     lower epoch, held the partition; Kafka refuses the rest, here the greater epoch stays and the anomaly is noted.
     """
+    epochs = state.modern.partition_epochs
     if state.protocol is Protocol.SHARE:
-        return state
-    epochs = dict(state.modern.partition_epochs)
-    topic_ids = dict.fromkeys(
-        (*old.assigned, *old.pending_revocation, *new.assigned, *new.pending_revocation)
-    )
-    for topic_id in topic_ids:
-        known = epochs.get(topic_id, {})
-        held = (known if isinstance(known, EpochMap) else EpochMap(known)).edited()
+        return state, epochs
+    parts_old, parts_new = (old.assigned, old.pending_revocation), (new.assigned, new.pending_revocation)
+    for topic_id in dict.fromkeys(chain(*parts_old, *parts_new)):
+        held = epochs.get(topic_id, _NOT_HELD)
         left = {
             partition
-            for part in (old.assigned, old.pending_revocation)
+            for part in parts_old
             for partition in part.get(topic_id, ())
             if held.get(partition) == old.epoch
         }
-        for part in (new.assigned, new.pending_revocation):
+        taken: dict[int, int] = {}
+        for part in parts_new:
             for partition in part.get(topic_id, ()):
-                before = held.get(partition)
                 if partition in left:
                     left.discard(partition)
-                    before = None
+                    taken[partition] = new.epoch
+                    continue
+                before = taken.get(partition, held.get(partition))
                 if before is not None:
                     state = _overtaken(state, topic_id, partition, before, new)
-                held.put(partition, new.epoch if before is None else max(before, new.epoch))
-        for partition in left:
-            held.remove(partition)
-        if now := held.done():
-            epochs[topic_id] = now
-        else:
-            epochs.pop(topic_id, None)
-    return with_modern(state, replace(state.modern, partition_epochs=epochs))
+                taken[partition] = new.epoch if before is None else max(before, new.epoch)
+        now = edited(held, taken, left)
+        if now is not held:
+            epochs = put(epochs, topic_id, now) if now else drop(epochs, topic_id)
+    return state, epochs
+
+
+_NOT_HELD: Final[Mapping[int, int]] = {}
 
 
 def _overtaken(state: State, topic_id: str, partition: int, before: int, new: ModernMember) -> State:
+    if len(state.anomalies) >= ANOMALIES_AN_ENTRY_MAX:
+        return state
     name = partition_name((state.topic_name(topic_id), partition), state.wording)
-    others = [other for other in state.modern.holders(topic_id, partition) if other != new.member_id]
     if before < new.epoch:
         return state.note(
             "overtaken", f"{name} was taken before its owner gave it up in the log.", member=new.member_id
         )
-    if not others:
+    if all(other == new.member_id for other in state.modern.holders(topic_id, partition)):
         return state.note("listed_twice", f"{name} stands twice in one record.", member=new.member_id)
     return state.note(
         TWO_OWNERS,
@@ -239,7 +246,8 @@ def _member_gone(state: State, key: Fields) -> State:
         state = state.note(
             "removed_early", "A member was removed before its assignment was.", member=member_id
         )
-        state = moved(state, member, member.emptied())
+        state, epochs = moved(state, member, member.emptied())
+        state = with_modern(state, replace(state.modern, partition_epochs=epochs))
     if member_id in state.modern.target and state.semantics is Semantics.KAFKA:
         # In the proposal the target keeps a removed member until the next one is computed.
         state = state.note("removed_early", "A member was removed before its target was.", member=member_id)
@@ -265,9 +273,7 @@ def _current_member_gone(state: State, key: Fields) -> State:
     old = state.modern.members.get(member_id)
     if old is None:
         return _unknown_member(state, member_id)
-    new = old.emptied()
-    state = moved(state, old, new)
-    return with_modern(state, with_member(state.modern, new))
+    return _with_moved(state, old, old.emptied())
 
 
 def _unknown_member(state: State, member_id: str) -> State:

@@ -7,8 +7,11 @@ calls the first two modern groups. What only one of them has stands in its own m
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final, Self, TypeVar
+
+from groups.history.copying import replace
+from groups.history.versions import drop, put
 
 UNKNOWN_STATE_NAME: Final = "UNKNOWN"
 """What Kafka calls a code that a newer release wrote."""
@@ -118,14 +121,14 @@ class ModernGroup:
         return inverted
 
     def without_target(self, member_id: str) -> Self:
-        return replace(self, target=without(self.target, member_id))
+        return replace(self, target=drop(self.target, member_id))
 
     def partition_epoch(self, topic_id: str, partition: int) -> int:
         """The member epoch of the holder, ``NO_PARTITION_EPOCH`` where nobody holds it."""
         return self.partition_epochs.get(topic_id, {}).get(partition, NO_PARTITION_EPOCH)
 
     def is_held(self, topic_id: str, partition: int) -> bool:
-        """Whether anybody holds the partition."""
+        """Whether anybody holds the partition; of a share group, which has no owners, nobody does (``Holders`` knows)."""
         return partition in self.partition_epochs.get(topic_id, ())
 
     def holders(self, topic_id: str, partition: int) -> Iterator[str]:
@@ -136,22 +139,20 @@ class ModernGroup:
 G = TypeVar("G", bound=ModernGroup)
 
 
-def without(mapping: Mapping[str, T], key: str) -> Mapping[str, T]:
-    """A copy without one key."""
-    return {other: value for other, value in mapping.items() if other != key}
-
-
-def with_member(group: G, member: ModernMember) -> G:
-    """The group with the member's fields in place; partition epochs are the business of the fold."""
+def with_member(
+    group: G, member: ModernMember, partition_epochs: Mapping[str, Mapping[int, int]] | None = None
+) -> G:
+    """The group with the member's fields in place; partition epochs are the business of the fold, and may be given."""
     old = group.members.get(member.member_id)
     instances = group.instances
     if member.instance_id is not None and instances.get(member.instance_id) != member.member_id:
-        instances = {**instances, member.instance_id: member.member_id}
+        instances = put(instances, member.instance_id, member.member_id)
     return replace(
         group,
-        members={**group.members, member.member_id: member},
+        members=put(group.members, member.member_id, member),
         stable_at=_counted(group.stable_at, old, member),
         instances=instances,
+        partition_epochs=group.partition_epochs if partition_epochs is None else partition_epochs,
     )
 
 
@@ -160,11 +161,12 @@ def without_member(group: G, member_id: str) -> G:
     old = group.members[member_id]
     instances = group.instances
     if old.instance_id is not None and instances.get(old.instance_id) == member_id:
-        instances = {instance: holder for instance, holder in instances.items() if holder != member_id}
-    members = dict(group.members)
-    del members[member_id]
+        instances = drop(instances, old.instance_id)
     return replace(
-        group, members=members, stable_at=_counted(group.stable_at, old, None), instances=instances
+        group,
+        members=drop(group.members, member_id),
+        stable_at=_counted(group.stable_at, old, None),
+        instances=instances,
     )
 
 
@@ -175,11 +177,9 @@ def _counted(
     after = new.epoch if new is not None and new.is_stable else None
     if before == after:
         return stable_at
-    counts = dict(stable_at)
     if before is not None:
-        counts[before] -= 1
-        if not counts[before]:
-            del counts[before]
+        left = stable_at[before] - 1
+        stable_at = put(stable_at, before, left) if left else drop(stable_at, before)
     if after is not None:
-        counts[after] = counts.get(after, 0) + 1
-    return counts
+        stable_at = put(stable_at, after, stable_at.get(after, 0) + 1)
+    return stable_at

@@ -14,13 +14,14 @@ from groups.history.classic_moments import tell_classic
 from groups.history.consumer_state import ConsumerMember
 from groups.history.entries import Entry, Kind, Provenance
 from groups.history.fields import mapping, text
+from groups.history.holders import Holders
 from groups.history.modern_state import LEAVE_GROUP_STATIC_MEMBER_EPOCH
 from groups.history.names import Cast
 from groups.history.record_types import MEMBER_METADATA, meaning
 from groups.history.sentences import COORDINATOR, LOWERED, Sentence, in_words, joined, named, target_clause
 from groups.history.share_moments import tell_share_member, tell_share_state
 from groups.history.state import TWO_OWNERS, UNKNOWN_MEMBER, UNREADABLE, Protocol, State
-from groups.history.steps import Key, MemberStep, Step, keys, waiting_for
+from groups.history.steps import Key, MemberStep, Step, keys
 from groups.history.streams_moments import tell_copies, tell_topology
 from groups.history.volatile_moments import TELLERS
 from groups.history.words import PARTITIONS_NAMED_MAX, counted, is_or_are, partitions
@@ -64,19 +65,19 @@ class Cause:
         return None
 
 
-def tell(step: Step, cast: Cast, cause: Cause | None) -> Sentence | None:
+def tell(step: Step, cast: Cast, holders: Holders, cause: Cause | None) -> Sentence | None:
     """The sentence of a step, or ``None`` if there is nothing to say."""
     entry = step.entries[-1]
     if any(anomaly.kind == UNREADABLE for anomaly in step.anomalies) and entry.kind is not Kind.RECORD:
         return Sentence("note", COORDINATOR, step.anomalies[0].says)
     if entry.kind is Kind.RECORD:
-        return _tell_records(step, cast, cause)
+        return _tell_records(step, cast, holders, cause)
     teller = TELLERS.get(entry.kind)
     return teller(step, entry, cast) if teller is not None else None
 
 
-def _tell_records(step: Step, cast: Cast, cause: Cause | None) -> Sentence | None:
-    told = _tell_group_records(step, cast, cause)
+def _tell_records(step: Step, cast: Cast, holders: Holders, cause: Cause | None) -> Sentence | None:
+    told = _tell_group_records(step, cast, holders, cause)
     contradiction = next((one for one in step.anomalies if one.kind in TOLD_ANOMALIES), None)
     if contradiction is not None:
         # What a reader must know to judge the rest; other anomalies stand among the findings.
@@ -95,7 +96,7 @@ def _tell_records(step: Step, cast: Cast, cause: Cause | None) -> Sentence | Non
     return told
 
 
-def _tell_group_records(step: Step, cast: Cast, cause: Cause | None) -> Sentence | None:
+def _tell_group_records(step: Step, cast: Cast, holders: Holders, cause: Cause | None) -> Sentence | None:
     before, after = step.before, step.after
     if after.deleted and not before.deleted:
         return Sentence("state", COORDINATOR, "The group is deleted")
@@ -107,15 +108,17 @@ def _tell_group_records(step: Step, cast: Cast, cause: Cause | None) -> Sentence
         if step.joined:
             says += f"; {named(cast, step.joined)} {'joins' if len(step.joined) == 1 else 'join'}"
         return Sentence("state", COORDINATOR, says)
+    if step.same_group:
+        return _tell_offsets(step, cause)
     if after.protocol is Protocol.CLASSIC and before.classic is not after.classic:
         return tell_classic(step, cast, leaves=cause is not None and cause.leaves)
     told = (
-        _tell_removed(step, cast, cause)
+        _tell_removed(step, cast, holders, cause)
         or _tell_found(step, cast)
         or _tell_joined(step, cast)
-        or _tell_subscribed(step, cast)
-        or _tell_target(step, cast)
-        or _tell_members(step, cast)
+        or _tell_subscribed(step, cast, holders)
+        or _tell_target(step, cast, holders)
+        or _tell_members(step, cast, holders)
         or _tell_group(step)
         or _tell_offsets(step, cause)
     )
@@ -165,11 +168,11 @@ def _tell_found(step: Step, cast: Cast) -> Sentence | None:
     return Sentence("state", step.found[0], joined([says, also.says]) if also else says)
 
 
-def _tell_removed(step: Step, cast: Cast, cause: Cause | None) -> Sentence | None:
+def _tell_removed(step: Step, cast: Cast, holders: Holders, cause: Cause | None) -> Sentence | None:
     if not step.removed:
         return None
     released = {key for member in step.members if member.member_id in step.removed for key in member.released}
-    free = _free(step.after, released)
+    free = _free(step.after, released, holders)
     shape, says = _why_removed(step, cast, cause)
     if free:
         says += f"; {in_words(step.before, free)} {is_or_are(free)} free"
@@ -207,19 +210,21 @@ def _tell_joined(step: Step, cast: Cast) -> Sentence | None:
     return Sentence("join", first, f"{who} {joins}")
 
 
-def _tell_target(step: Step, cast: Cast) -> Sentence | None:
+def _tell_target(step: Step, cast: Cast, holders: Holders) -> Sentence | None:
     if not step.target_computed:
         return None
     goes = target_clause(step.after, step.retargets, cast) if step.retargets else "nothing moves"
     told = [f"Target computed: {goes}"]
     if _topics_changed(step):
         told.insert(0, TOPICS_CHANGED)
-    member = _tell_members(step, cast)
+    member = _tell_members(step, cast, holders)
     return Sentence("target", COORDINATOR, joined([*told, member.says] if member else told))
 
 
-def _tell_members(step: Step, cast: Cast) -> Sentence | None:
-    sentences = [told for member in step.members if (told := _tell_member(step, member, cast)) is not None]
+def _tell_members(step: Step, cast: Cast, holders: Holders) -> Sentence | None:
+    sentences = [
+        told for member in step.members if (told := _tell_member(step, member, cast, holders)) is not None
+    ]
     if not sentences:
         return None
     if len(sentences) > 3:
@@ -227,13 +232,13 @@ def _tell_members(step: Step, cast: Cast) -> Sentence | None:
     return Sentence(sentences[0].shape, sentences[0].actor, "; ".join(told.says for told in sentences))
 
 
-def _tell_member(step: Step, change: MemberStep, cast: Cast) -> Sentence | None:
+def _tell_member(step: Step, change: MemberStep, cast: Cast, holders: Holders) -> Sentence | None:
     """What one member, there before and after, did or was told."""
     member = step.after.modern.members.get(change.member_id)
     if member is None or change.epoch_before is None or member.member_id in step.replaced.values():
         return None
     who, after = cast.name(member.member_id), step.after
-    free = _free(after, change.released)
+    free = _free(after, change.released, holders)
     is_free = f"; {in_words(after, free)} {is_or_are(free)} free" if free else ""
     if member.epoch == LEAVE_GROUP_STATIC_MEMBER_EPOCH:
         held = keys(member.assigned)
@@ -248,7 +253,7 @@ def _tell_member(step: Step, change: MemberStep, cast: Cast) -> Sentence | None:
         has = f", with {in_words(after, held)}" if held else ""
         return Sentence("state", member.member_id, f"{who} is at epoch {member.epoch}{has}")
     if after.protocol is Protocol.SHARE:
-        return tell_share_member(step, change, cast)
+        return tell_share_member(step, change, cast, holders)
     waits = waiting_count(step.after, change.member_id)
     if change.told:
         return Sentence(
@@ -262,13 +267,13 @@ def _tell_member(step: Step, change: MemberStep, cast: Cast) -> Sentence | None:
         return Sentence("gain", member.member_id, f"{who} gets {in_words(after, change.gained)}{rest}")
     if change.epoch_before == change.epoch:
         return None
-    why = _blocked(after, change.member_id, waits, cast) if waits else "it has nothing to give up"
+    why = _blocked(after, change.member_id, waits, cast, holders) if waits else "it has nothing to give up"
     return Sentence("advance", member.member_id, f"{who} advances; {why}")
 
 
-def _free(state: State, released: Iterable[Key]) -> frozenset[Key]:
+def _free(state: State, released: Iterable[Key], holders: Holders) -> frozenset[Key]:
     """Those that nobody holds: in a log with holes somebody else may be seen with them first."""
-    return frozenset(key for key in released if not state.modern.is_held(*key))
+    return frozenset(key for key in released if not holders.is_held(state, key))
 
 
 def waiting_count(state: State, member_id: str) -> int:
@@ -282,15 +287,16 @@ def waiting_count(state: State, member_id: str) -> int:
 def _waited(state: State, member_id: str, waits: int) -> str:
     if waits > PARTITIONS_NAMED_MAX:
         return counted(waits, state.wording.noun)
-    return in_words(state, waiting_for(state, state.modern.members[member_id]))
+    group = state.modern
+    return in_words(state, keys(group.target[member_id]) - keys(group.members[member_id].assigned))
 
 
-def _blocked(state: State, member_id: str, waits: int, cast: Cast) -> str:
+def _blocked(state: State, member_id: str, waits: int, cast: Cast, holders: Holders) -> str:
     """``foo-1 is still held by A``; many partitions are only counted, since finding their holders costs."""
     if waits > PARTITIONS_NAMED_MAX:
         return f"it waits for {counted(waits, 'partition')}"
     by_holder: dict[str | None, set[Key]] = {}
-    for key, holder in waiting_for(state, state.modern.members[member_id]).items():
+    for key, holder in holders.waited_for(state, state.modern.members[member_id]).items():
         by_holder.setdefault(holder, set()).add(key)
     return "; ".join(
         f"{in_words(state, held)} {is_or_are(held)} {f'still held by {cast.name(holder)}' if holder else 'free'}"
@@ -298,12 +304,12 @@ def _blocked(state: State, member_id: str, waits: int, cast: Cast) -> str:
     )
 
 
-def _tell_subscribed(step: Step, cast: Cast) -> Sentence | None:
+def _tell_subscribed(step: Step, cast: Cast, holders: Holders) -> Sentence | None:
     """A changed subscription, and what the same request brought about."""
     told = _tell_subscription(step, cast)
     if told is None:
         return None
-    also = _tell_target(step, cast) or _tell_members(step, cast)
+    also = _tell_target(step, cast, holders) or _tell_members(step, cast, holders)
     return Sentence(told.shape, told.actor, joined([told.says, also.says])) if also else told
 
 

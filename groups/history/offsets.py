@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
+from groups.history.copying import replace
 from groups.history.fields import integer, text
 from groups.history.state import Offset, State, with_topic
+from groups.history.versions import drop, put
 
 Fields = Mapping[str, Any]
 Offsets = Mapping[str, Mapping[int, Offset]]
@@ -45,15 +46,16 @@ def replay_record(state: State, key: Fields, value: Fields | None) -> State:
 
 def committed(offsets: Offsets, topic: str, partition: int, offset: Offset) -> Offsets:
     """The offsets with one more, or with another one of a partition."""
-    return {**offsets, topic: {**offsets.get(topic, {}), partition: offset}}
+    return put(offsets, topic, put(offsets.get(topic, _NONE), partition, offset))
 
 
 def deleted(offsets: Offsets, topic: str, partition: int) -> Offsets:
     """The offsets without one. The topic keeps its place: a coordinator's table has it where it first came."""
-    held = offsets.get(topic, {})
+    held = offsets.get(topic, _NONE)
     if partition not in held:
         return offsets
-    left = {other: offset for other, offset in held.items() if other != partition}
-    if left:
-        return {**offsets, topic: left}
-    return {other: rest for other, rest in offsets.items() if other != topic}
+    left = drop(held, partition)
+    return put(offsets, topic, left) if left else drop(offsets, topic)
+
+
+_NONE: Final[Mapping[int, Offset]] = {}

@@ -7,13 +7,13 @@ the group is empty, nobody was meant to own it, so that time is not counted.
 from __future__ import annotations
 
 import heapq
+from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from groups.history.entries import Kind
 from groups.history.state import EPOCH_JUMP, Protocol
-from groups.history.steps import Key, Step, holdings
+from groups.history.steps import Key, Step, holdings, keys
 
 MOVES_KEPT_MAX: Final = 200
 """Moves that are told one by one; all are counted. The first ones: they are what the reader sees begin."""
@@ -22,8 +22,7 @@ GAPS_KEPT_MAX: Final = 100
 """The longest times without an owner that are kept; all are counted."""
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Ownerless:
+class Ownerless(NamedTuple):
     """A time without an owner; ordered by length, longest last."""
 
     length_ms: int
@@ -36,11 +35,10 @@ class Ownerless:
     after: str
 
     def to_json(self) -> list[Any]:
-        return [getattr(self, name) for name in self.__slots__]
+        return list(self)
 
 
-@dataclass(frozen=True, slots=True)
-class Free:
+class Free(NamedTuple):
     """A partition that is free now: since when, and whose it was. ``given_up``: its owner acknowledged, or left."""
 
     since_ms: int
@@ -49,8 +47,7 @@ class Free:
     given_up: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Wait:
+class Wait(NamedTuple):
     """A partition that somebody else should have: ``waiter`` waits for ``holder``."""
 
     since_ms: int
@@ -72,6 +69,10 @@ class Ownership:
         """``[topic, partition, from, to, released at sequence, taken at sequence]``."""
         self.moves_count = 0
         self.moves_last_sequence = 0
+        # How many members' targets hold a partition, counted once that is asked; and which of the free ones nobody may be
+        # meant to have any more.
+        self._aims: dict[Key, int] | None = None
+        self._doubtful: set[Key] = set()
         self.overlapped = False
         """Whether a partition was taken before its owner had given it up, as far as the log tells: in the same step,
         earlier, or after its owner was removed, who may not know of that for a while."""
@@ -88,6 +89,7 @@ class Ownership:
             self.owner.clear()
             self.free.clear()
             self.waits.clear()
+            self._aims = None
             return
         if is_hole(step):
             # Who had what in between is not known, so no time is measured over it.
@@ -97,7 +99,9 @@ class Ownership:
             self.owner = holdings(step.after)
             self.free.clear()
             self.waits.clear()
+            self._aims = None
             return
+        self._aim(step)
         taken = {key: change.member_id for change in step.members for key in sorted(change.gained)}
         for change in step.members:
             for key in sorted(change.released):
@@ -108,14 +112,38 @@ class Ownership:
             self._take(step, key, member_id)
         for retarget in step.retargets:
             self._retarget(step, retarget.partition, retarget.after)
-        if step.target_computed and self.free:
-            meant = step.after.modern.inverted_target
-            for topic, partition in [key for key in self.free if key[1] not in meant.get(key[0], ())]:
-                del self.free[(topic, partition)]
+        if step.target_computed and self._doubtful:
+            self._forget_unmeant(step)
         if _is_empty(step) and step.removed:
             # An empty group has no owners by nature.
             self.free.clear()
             self.waits.clear()
+
+    def _aim(self, step: Step) -> None:
+        """Keeps count of the targets that hold each partition."""
+        aims = self._aims
+        if aims is None:
+            return
+        for key in step.aims_found:
+            aims[key] = aims.get(key, 0) + 1
+        for key in step.aims_lost:
+            left = aims[key] - 1
+            if left:
+                aims[key] = left
+                continue
+            del aims[key]
+            if key in self.free:
+                self._doubtful.add(key)
+
+    def _forget_unmeant(self, step: Step) -> None:
+        """Partitions that are free because nobody is meant to have them are without an owner by design."""
+        if self._aims is None:
+            self._aims = Counter(key for target in step.after.modern.target.values() for key in keys(target))
+            self._doubtful = set(self.free)
+        for key in self._doubtful:
+            if key not in self._aims:
+                self.free.pop(key, None)
+        self._doubtful.clear()
 
     def _release(
         self, step: Step, key: Key, member_id: str, taken: Mapping[Key, str], *, given_up: bool
@@ -127,6 +155,7 @@ class Ownership:
             return
         del self.owner[key]
         self.free[key] = Free(step.after.at_ms, step.sequence, member_id, given_up)
+        self._doubtful.add(key)
 
     def _take(self, step: Step, key: Key, member_id: str) -> None:
         free, before = self.free.pop(key, None), self.owner.get(key)
@@ -219,6 +248,7 @@ class Ownership:
             for partition in partitions
         }
         new.free = {(free[0], free[1]): Free(*free[2:]) for free in data["free"]}
+        new._doubtful = set(new.free)
         new.waits = {(wait[0], wait[1]): Wait(*wait[2:]) for wait in data["waits"]}
         new.ownerless = [Ownerless(*one) for one in data["ownerless"]]
         heapq.heapify(new.ownerless)

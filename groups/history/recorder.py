@@ -12,14 +12,14 @@ from typing import Any, Final
 
 import orjson
 
-from groups.history.beats import Beat, beat_of, frame_with, state_with
-from groups.history.changes import Change, Frame, apply, diff
+from groups.history.changes import Change, Frame, apply, diff, to_json
 from groups.history.checkpoints import Checkpoint
 from groups.history.entries import Entry
 from groups.history.exchange import Causes, Exchange
 from groups.history.findings import Finder
 from groups.history.fold import replay
-from groups.history.frames import FrameMaker
+from groups.history.frames import FrameMaker, whole
+from groups.history.holders import Holders
 from groups.history.metrics import Metrics
 from groups.history.state import Anomaly, Protocol, Semantics, initial_state
 from groups.history.steps import step_between
@@ -116,12 +116,10 @@ class Recorder:
         self._state = self._settled = start.state
         self.finder, self.metrics, self._causes = start.finder, start.metrics, start.causes
         self._first_ms = start.first_ms
+        self._holders = Holders()
         self._maker = FrameMaker()
-        self._frame: Frame = self._maker.frame(self._state)
+        self._frame: Frame = self._maker.shared(self._state)
         self._cut_frame: Frame = self._frame
-        # What steady heartbeats have left that the state and the frames do not show yet: up to the cut, and since.
-        self._beats: dict[str, Beat] = {}
-        self._held_beats: dict[str, Beat] = {}
         self._unit: list[Entry] = []
         self._anomalies: list[Anomaly] = []
         self._exchange: Exchange | None = None
@@ -152,7 +150,7 @@ class Recorder:
         if self._first_ms is None:
             self._first_ms = entry.at_ms
         self._held[0].append(orjson.dumps(entry.to_json()))
-        self._held[1].extend(map(orjson.dumps, self._fold(entry)))
+        self._held[1].extend(map(to_json, self._fold(entry)))
         self._causes.add(entry)
         self._unit.append(entry)
         self._anomalies.extend(self._state.anomalies)
@@ -161,21 +159,8 @@ class Recorder:
 
     def _fold(self, entry: Entry) -> list[Change]:
         """Takes the entry into the state and the frame; the changes of the frame."""
-        beat = beat_of(
-            self._state, {**self._beats, **self._held_beats} if self._held_beats else self._beats, entry
-        )
-        if beat is not None:
-            self._held_beats[entry.actor], self._state, changes = beat
-            self._frame = {**self._frame, "sequence": entry.sequence, "at_ms": entry.at_ms}
-            return changes
-        if self._beats or self._held_beats:
-            self._cut_frame = frame_with(self._cut_frame, self._beats)
-            # Each of them was a step of its own, and none since.
-            self._state = self._settled = state_with(self._state, {**self._beats, **self._held_beats})
-            self._beats, self._held_beats = {}, {}
-            self._frame = self._maker.frame(self._state)
         self._state = replay(self._state, entry)
-        before, self._frame = self._frame, self._maker.frame(self._state)
+        before, self._frame = self._frame, self._maker.shared(self._state)
         return diff(before, self._frame)
 
     def flush(self, *, final: bool = False) -> Batch | None:
@@ -225,7 +210,7 @@ class Recorder:
             self.finder.add(step, self._causes.of(step))
             for entry in step.entries:
                 self.metrics.add(entry)
-        moment = exchange.moment(self.finder.cast, self._causes)
+        moment = exchange.moment(self.finder.cast, self._causes, self._holders)
         entries, changes, moments = self._ready
         entries.extend(self._held[0])
         changes.extend(self._held[1])
@@ -234,15 +219,13 @@ class Recorder:
         self._ready_bytes += sum(map(len, self._held[0]))
         self._held = ([], [])
         self._exchange = None
-        self._beats |= self._held_beats
-        self._held_beats = {}
         self._cut_frame = self._frame
 
     def _make_checkpoint(self) -> bytes:
         return orjson.dumps(
             {
                 "sequence": self._cut_frame["sequence"],
-                "frame": frame_with(self._cut_frame, self._beats),
+                "frame": whole(self._cut_frame),
                 "findings": self.finder.to_json(),
                 "metrics": self.metrics.to_json(),
             }

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from typing import Final
 
 from groups.history import modern
 from groups.history.consumer_state import STABLE
+from groups.history.copying import replace
 from groups.history.fields import integer, text
 from groups.history.modern import Fields, Tombstone, Value, assignment_of, partitions_of, with_current
 from groups.history.modern_state import with_member

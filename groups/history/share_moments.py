@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from groups.history.holders import Holders
 from groups.history.names import Cast
 from groups.history.sentences import COORDINATOR, Sentence, in_words, joined
 from groups.history.state import Protocol
@@ -9,10 +10,10 @@ from groups.history.steps import MemberStep, Step, keys
 from groups.history.words import is_or_are, listed
 
 
-def tell_share_member(step: Step, change: MemberStep, cast: Cast) -> Sentence | None:
+def tell_share_member(step: Step, change: MemberStep, cast: Cast, holders: Holders) -> Sentence | None:
     """What a member of a share group, there before and after, begins and ceases to read."""
     who, after = cast.name(change.member_id), step.after
-    free = {key for key in change.released if not after.share.is_held(*key)}
+    free = {key for key in change.released if not holders.is_held(after, key)}
     is_free = f"; {in_words(after, free)} {is_or_are(free)} free" if free else ""
     if change.gained:
         leaves = f", leaves {in_words(after, change.released)}" if change.released else ""

@@ -30,14 +30,3 @@ class ShareGroup(ModernGroup):
     initializing: Target = field(default_factory=dict)
     initialized: Target = field(default_factory=dict)
     deleting: tuple[str, ...] = ()
-
-    def is_held(self, topic_id: str, partition: int) -> bool:
-        held: set[tuple[str, int]] | None = self._cache.get("held")
-        if held is None:
-            held = self._cache["held"] = {
-                (topic, number)
-                for member in self.members.values()
-                for topic, numbers in member.assigned.items()
-                for number in numbers
-            }
-        return (topic_id, partition) in held

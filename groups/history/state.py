@@ -12,12 +12,13 @@ things were inserted.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
 from groups.history.classic_state import ClassicGroup
 from groups.history.consumer_state import ConsumerGroup, fresh_consumer_group
+from groups.history.copying import replace
 from groups.history.modern_state import ModernGroup
 from groups.history.share_state import ShareGroup
 from groups.history.streams_state import StreamsGroup

@@ -7,12 +7,12 @@ existed. Sentences and findings are made from steps, never from single records.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final, NamedTuple
 
 from groups.history.entries import Entry, Kind
+from groups.history.fields import mapping
 from groups.history.identity import changed_keys
-from groups.history.modern_state import ModernGroup, ModernMember
+from groups.history.modern_state import ModernMember, Target
 from groups.history.record_types import CURRENT_ASSIGNMENT, MEMBER_METADATA, meaning
 from groups.history.state import Anomaly, Protocol, Semantics, State
 from groups.history.streams_state import StreamsMember
@@ -24,8 +24,10 @@ Copy = tuple[str, str, int]
 """A copy of a task, which no member owns alone: ``("standby", "0", 2)``."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MemberStep:
+_NOBODY: Final[Mapping[str, str]] = {}
+
+
+class MemberStep(NamedTuple):
     """What happened to one member. ``released`` left its hands, ``gained`` came into them, ``told`` is newly to go.
 
     ``copies_gained`` and ``copies_released`` are standby and warm-up tasks, of a streams group's member.
@@ -42,8 +44,7 @@ class MemberStep:
     copies_released: frozenset[Copy] = frozenset()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Retarget:
+class Retarget(NamedTuple):
     """A partition whose target changed, from whom to whom; ``None`` is nobody."""
 
     partition: Key
@@ -51,8 +52,7 @@ class Retarget:
     after: str | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class Step(NamedTuple):
     """One settled step; ``entries`` are those of it, in order (a unit of records, or one entry)."""
 
     entries: tuple[Entry, ...]
@@ -63,12 +63,17 @@ class Step:
     """Members that this step is the first to speak of, though they were there before: the log does not hold their
     joining."""
     removed: tuple[str, ...] = ()
-    replaced: Mapping[str, str] = field(default_factory=dict)
+    replaced: Mapping[str, str] = _NOBODY
     members: tuple[MemberStep, ...] = ()
     retargets: tuple[Retarget, ...] = ()
+    aims_found: tuple[Key, ...] = ()
+    """Partitions that came into some member's target, and those that left one: a partition may be of several."""
+    aims_lost: tuple[Key, ...] = ()
     target_computed: bool = False
     epoch_changed: bool = False
     anomalies: tuple[Anomaly, ...] = ()
+    same_group: bool = False
+    """Whether no group of any protocol is another one: members, targets and epochs are as they were."""
 
     @property
     def sequence(self) -> int:
@@ -103,7 +108,7 @@ def step_between(
 ) -> Step:
     """The step between two settled states."""
     if _same_group(before, after):
-        return Step(entries=entries, before=before, after=after, anomalies=anomalies)
+        return Step(entries=entries, before=before, after=after, anomalies=anomalies, same_group=True)
     held_before, held_after = _members(before), _members(after)
     keys = changed_keys(held_before, held_after)
     new = tuple(key for key in keys if key not in held_before)
@@ -116,6 +121,7 @@ def step_between(
         _member_step(key, _held(before, key), _held(after, key), _epoch(before, key), _epoch(after, key))
         for key in keys
     )
+    lost, found = _aims(before.modern.target, after.modern.target)
     target_computed = before.modern.assignment_epoch != after.modern.assignment_epoch
     return Step(
         entries=entries,
@@ -126,7 +132,9 @@ def step_between(
         removed=tuple(key for key in gone if key not in replaced),
         replaced=replaced,
         members=tuple(step for step in members if step is not None),
-        retargets=_retargets(before, after, replaced),
+        retargets=_retargets(lost, found, replaced, shared=after.protocol is Protocol.SHARE),
+        aims_found=tuple(key for key, _ in found),
+        aims_lost=tuple(key for key, _ in lost),
         target_computed=target_computed and after.protocol is not Protocol.CLASSIC,
         epoch_changed=_epoch_before(before, after) != epoch_of(after),
         anomalies=anomalies,
@@ -142,8 +150,7 @@ def _same_group(before: State, after: State) -> bool:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Hands:
+class Hands(NamedTuple):
     """What a member holds: assigned, and to be given up; and copies of tasks."""
 
     assigned: frozenset[Key]
@@ -282,11 +289,11 @@ def _of_member(entry: Entry) -> tuple[int | None, str, Mapping[str, Any] | None]
     """Type (by meaning), member and value of a member's record; what cannot be read speaks of nobody."""
     if entry.kind is not Kind.RECORD:
         return None, "", None
-    key, value = entry.payload.get("key"), entry.payload.get("value")
-    member_id = str(key.get("memberId")) if isinstance(key, Mapping) else ""
-    record_type = entry.payload.get("type")
+    payload = entry.payload
+    value, record_type = payload.get("value"), payload.get("type")
+    member_id = str(mapping(payload.get("key")).get("memberId"))
     known = meaning(record_type) if isinstance(record_type, int) else None
-    return known, member_id, value if isinstance(value, Mapping) else None
+    return known, member_id, value if type(value) is dict or isinstance(value, Mapping) else None
 
 
 def _instance(state: State, member_id: str) -> str | None:
@@ -294,18 +301,30 @@ def _instance(state: State, member_id: str) -> str | None:
     return getattr(member, "instance_id", None)
 
 
-def _retargets(before: State, after: State, replaced: Mapping[str, str]) -> tuple[Retarget, ...]:
-    old_group, new_group = before.modern, after.modern
-    if old_group.target is new_group.target:
+Aims = list[tuple[Key, str]]
+"""Partitions, each with the member whose target they left or came into."""
+
+
+def _aims(old: Mapping[str, Target], new: Mapping[str, Target]) -> tuple[Aims, Aims]:
+    """What left the targets of members, and what came into them."""
+    lost: Aims = []
+    found: Aims = []
+    for member_id in changed_keys(old, new):
+        before, after = old.get(member_id), new.get(member_id)
+        if before == after:
+            continue
+        had, has = keys(before or {}), keys(after or {})
+        lost += [(key, member_id) for key in had - has]
+        found += [(key, member_id) for key in has - had]
+    return lost, found
+
+
+def _retargets(lost: Aims, found: Aims, replaced: Mapping[str, str], *, shared: bool) -> tuple[Retarget, ...]:
+    if not lost and not found:
         return ()
-    lost: list[tuple[Key, str]] = []
-    found: list[tuple[Key, str]] = []
-    for member_id in changed_keys(old_group.target, new_group.target):
-        old = keys(old_group.target.get(member_id, {}))
-        new = keys(new_group.target.get(member_id, {}))
-        lost += [(key, replaced.get(member_id, member_id)) for key in old - new]
-        found += [(key, member_id) for key in new - old]
-    if after.protocol is Protocol.SHARE:
+    if replaced:
+        lost = [(key, replaced.get(member_id, member_id)) for key, member_id in lost]
+    if shared:
         # One reader more or less is no move from the others.
         given = [Retarget(partition=key, before=None, after=member_id) for key, member_id in found]
         taken = [Retarget(partition=key, before=member_id, after=None) for key, member_id in lost]
@@ -320,16 +339,3 @@ def _retargets(before: State, after: State, replaced: Mapping[str, str]) -> tupl
 
 def _by_partition(retarget: Retarget) -> tuple[Key, str, str]:
     return retarget.partition, retarget.after or "", retarget.before or ""
-
-
-def waiting_for(state: State, member: ModernMember) -> dict[Key, str | None]:
-    """Partitions of the member's target that it does not have, each with who holds it (``None``: it is free)."""
-    group: ModernGroup = state.modern
-    missing = keys(group.target.get(member.member_id, {})) - keys(member.assigned)
-    waits: dict[Key, str | None] = {}
-    for topic_id, partition in sorted(missing):
-        holder = (
-            next(group.holders(topic_id, partition), None) if group.is_held(topic_id, partition) else None
-        )
-        waits[(topic_id, partition)] = None if holder == member.member_id else holder
-    return waits

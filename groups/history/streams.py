@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Final
 
 from groups.history import modern
+from groups.history.copying import replace
 from groups.history.fields import integer, mapping, text
 from groups.history.modern import Fields, Tombstone, Value, assignment_of, partitions_of, with_current
 from groups.history.modern_state import with_member
 from groups.history.record_types import TOPOLOGY, meaning
 from groups.history.state import Protocol, State, seen_names
 from groups.history.streams_state import NOT_VALIDATED, STABLE, StreamsMember, Topology
+from groups.history.versions import put
 
 SUBTOPOLOGY: Final = "subtopologyId"
 
@@ -63,9 +64,9 @@ def _target_member(state: State, key: Fields, value: Fields) -> State:
     )
     new = replace(
         group,
-        target={**group.target, member_id: active},
-        target_standby={**group.target_standby, member_id: standby},
-        target_warmup={**group.target_warmup, member_id: warmup},
+        target=put(group.target, member_id, active),
+        target_standby=put(group.target_standby, member_id, standby),
+        target_warmup=put(group.target_warmup, member_id, warmup),
     )
     return replace(state, streams=new)
 

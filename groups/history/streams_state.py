@@ -8,10 +8,12 @@ subtopology ids.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final, Self
 
-from groups.history.modern_state import ModernGroup, ModernMember, Target, without
+from groups.history.copying import replace
+from groups.history.modern_state import ModernGroup, ModernMember, Target
+from groups.history.versions import drop
 
 STABLE: Final = 1
 UNREVOKED_TASKS: Final = 2
@@ -79,9 +81,9 @@ class StreamsGroup(ModernGroup):
     def without_target(self, member_id: str) -> Self:
         return replace(
             self,
-            target=without(self.target, member_id),
-            target_standby=without(self.target_standby, member_id),
-            target_warmup=without(self.target_warmup, member_id),
+            target=drop(self.target, member_id),
+            target_standby=drop(self.target_standby, member_id),
+            target_warmup=drop(self.target_warmup, member_id),
         )
 
     @property

@@ -9,7 +9,7 @@ Reading an old version costs a step for each change since. Writing to one makes 
 
 from __future__ import annotations
 
-from collections.abc import ItemsView, Iterator, KeysView, Mapping, ValuesView
+from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
 from operator import itemgetter
 from typing import Any, Final, Generic, TypeVar, overload
 
@@ -46,6 +46,24 @@ def drop(mapping: Mapping[K, V], key: K) -> Mapping[K, V]:
         del left[key]
         return left
     return VersionedMap.of(mapping).drop(key)
+
+
+def edited(mapping: Mapping[K, V], puts: Mapping[K, V], drops: Iterable[K]) -> Mapping[K, V]:
+    """The map with all of ``puts``, then without ``drops``, which are there; the same one if nothing is another value."""
+    fresh = {key: value for key, value in puts.items() if mapping.get(key, _ABSENT) != value}
+    if isinstance(mapping, VersionedMap) or len(mapping) + len(fresh) > SMALL_MAX:
+        for key, value in fresh.items():
+            mapping = put(mapping, key, value)
+        for key in drops:
+            mapping = drop(mapping, key)
+        return mapping
+    gone = list(drops)
+    if not fresh and not gone:
+        return mapping
+    new = {**mapping, **fresh}
+    for key in gone:
+        del new[key]
+    return new
 
 
 class _Table(Generic[K, V]):

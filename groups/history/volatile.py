@@ -7,11 +7,11 @@ what topics are called.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 from groups.history import consumer
 from groups.history.classic_state import COMPLETING_REBALANCE, PREPARING_REBALANCE
+from groups.history.copying import replace
 from groups.history.entries import Entry, Kind
 from groups.history.fields import integer, mapping, text
 from groups.history.modern_state import LEAVE_GROUP_MEMBER_EPOCH, LEAVE_GROUP_STATIC_MEMBER_EPOCH
@@ -25,10 +25,10 @@ from groups.history.state import (
     with_topic,
     without_topic,
 )
+from groups.history.versions import drop, put
 
 Fields = Mapping[str, Any]
 Partitions = Mapping[str, tuple[int, ...]]
-T = TypeVar("T")
 
 LOST_PROCESSES: Final = frozenset({"kill"})
 """Faults after which a client owns nothing, since there is no process any more."""
@@ -55,22 +55,22 @@ def replay_request(state: State, entry: Entry) -> State:
             if leaving is not None and leaving.owned:
                 # It stalls in a callback and leaves the group, but the application has its partitions until it is back.
                 return state
-            return replace(state, clients=_without(clients, member_id))
+            return replace(state, clients=drop(clients, member_id))
         client = _heard(clients.get(member_id), entry.at_ms)
         if body.get("memberEpoch") == JOIN_EPOCH:
             client = replace(client, fenced=None)
         if body.get("topicPartitions") is not None:
             client = replace(client, owned=by_name(state, body["topicPartitions"]))
-        state = replace(state, clients={**clients, member_id: client})
+        state = replace(state, clients=put(clients, member_id, client))
         return _session_restarted(state, member_id, entry.at_ms) if entry.payload.get("steady") else state
     if api == "LeaveGroup":
-        return replace(state, clients=_without(clients, member_id))
+        return replace(state, clients=drop(clients, member_id))
     if api == "JoinGroup" and state.protocol is not Protocol.CONSUMER:
         state = replace(state, classic=replace(state.classic, phase=PREPARING_REBALANCE))
     client = _heard(clients.get(member_id), entry.at_ms)
     if api == "ConsumerGroupInstallAssignment":
         client = replace(client, computing=False)
-    return replace(state, clients={**clients, member_id: client})
+    return replace(state, clients=put(clients, member_id, client))
 
 
 def replay_response(state: State, entry: Entry) -> State:
@@ -93,7 +93,7 @@ def replay_response(state: State, entry: Entry) -> State:
     revoking = minus(client.owned, assigned)
     if revoking == client.revoking:
         return state
-    return replace(state, clients={**(state.clients or {}), member_id: replace(client, revoking=revoking)})
+    return replace(state, clients=put(state.clients or {}, member_id, replace(client, revoking=revoking)))
 
 
 def replay_callback(state: State, entry: Entry) -> State:
@@ -115,7 +115,7 @@ def replay_callback(state: State, entry: Entry) -> State:
         client = replace(client, revoking=partitions)
     if name == "on_partitions_lost" and not starts:
         client = replace(client, revoking={})
-    return replace(state, clients={**clients, entry.actor: client})
+    return replace(state, clients=put(clients, entry.actor, client))
 
 
 def replay_timer(state: State, entry: Entry) -> State:
@@ -132,8 +132,8 @@ def replay_timer(state: State, entry: Entry) -> State:
     else:
         new = replace(old, rebalance=deadline)
     if new.session is None and new.rebalance is None:
-        return replace(state, timers=_without(timers, member_id))
-    return replace(state, timers={**timers, member_id: new})
+        return replace(state, timers=drop(timers, member_id))
+    return replace(state, timers=put(timers, member_id, new))
 
 
 def replay_fault(state: State, entry: Entry) -> State:
@@ -144,9 +144,9 @@ def replay_fault(state: State, entry: Entry) -> State:
     payload = entry.payload
     fault, member_id, peer = payload["fault"], text(payload.get("member")), text(payload.get("peer"))
     if fault in LOST_PROCESSES and member_id is not None and state.clients is not None:
-        clients = _without(state.clients, member_id)
+        clients = drop(state.clients, member_id)
         is_member = member_id in state.modern.members
-        return replace(state, clients={**clients, member_id: Client(killed=True)} if is_member else clients)
+        return replace(state, clients=put(clients, member_id, Client(killed=True)) if is_member else clients)
     if fault == "fail_over":
         phase = replace(state.classic, phase=None) if state.classic.phase is not None else state.classic
         timers: Mapping[str, Timers] | None = {} if state.timers is not None else None
@@ -190,7 +190,7 @@ def _cut_or_healed(state: State, member_id: str | None, peer: str, *, cuts: bool
         return state
     clients = state.clients or {}
     mended = {key: replace(client, cut=()) for key, client in clients.items() if client.cut}
-    return replace(state, clients={**clients, **mended}) if mended else state
+    return replace(state, clients=_put_all(clients, mended)) if mended else state
 
 
 def _heard(client: Client | None, now_ms: int) -> Client:
@@ -209,13 +209,13 @@ def _asked_to_compute(state: State, member_id: str) -> State:
         for key, client in clients.items()
         if client.computing and key != member_id
     }
-    return _with_client(replace(state, clients={**clients, **others}), member_id, computing=True)
+    return _with_client(replace(state, clients=_put_all(clients, others)), member_id, computing=True)
 
 
 def _with_client(state: State, member_id: str, **what: Any) -> State:
     clients = state.clients or {}
     client = replace(clients.get(member_id) or Client(), **what)
-    return replace(state, clients={**clients, member_id: client})
+    return replace(state, clients=put(clients, member_id, client))
 
 
 def _as_owned(state: State, client: Client, name: str) -> str:
@@ -262,7 +262,13 @@ def _owned_of_old(state: State, name: str, topic_id: str) -> State:
         for member_id, client in (state.clients or {}).items()
         if name in client.owned or name in client.revoking
     }
-    return replace(state, clients={**(state.clients or {}), **clients}) if clients else state
+    return replace(state, clients=_put_all(state.clients or {}, clients)) if clients else state
+
+
+def _put_all(clients: Mapping[str, Client], some: Mapping[str, Client]) -> Mapping[str, Client]:
+    for member_id, client in some.items():
+        clients = put(clients, member_id, client)
+    return clients
 
 
 def _renamed(partitions: Partitions, name: str, topic_id: str) -> Partitions:
@@ -283,7 +289,7 @@ def after_current_assignment(state: State, member_id: str) -> State:
             still[name] = kept
     if still == client.revoking:
         return state
-    return replace(state, clients={**(state.clients or {}), member_id: replace(client, revoking=still)})
+    return replace(state, clients=put(state.clients or {}, member_id, replace(client, revoking=still)))
 
 
 def after_member_removed(state: State, member_id: str) -> State:
@@ -291,7 +297,7 @@ def after_member_removed(state: State, member_id: str) -> State:
     client = (state.clients or {}).get(member_id)
     if client is None or not client.killed:
         return state
-    return replace(state, clients=_without(state.clients or {}, member_id))
+    return replace(state, clients=drop(state.clients or {}, member_id))
 
 
 def told_assignment(state: State, body: Fields) -> Partitions | None:
@@ -342,11 +348,7 @@ def _session_restarted(state: State, member_id: str, now_ms: int) -> State:
     if timer is None or timer.session is None or timer.session_timeout_ms is None:
         return state
     restarted = replace(timer, session=now_ms + timer.session_timeout_ms)
-    return replace(state, timers={**(state.timers or {}), member_id: restarted})
-
-
-def _without(mapping: Mapping[str, T], key: str) -> Mapping[str, T]:
-    return {other: value for other, value in mapping.items() if other != key}
+    return replace(state, timers=put(state.timers or {}, member_id, restarted))
 
 
 VOLATILE: Final[Mapping[Kind, Callable[[State, Entry], State]]] = {

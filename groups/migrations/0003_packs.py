@@ -42,6 +42,11 @@ class Migration(migrations.Migration):
         ),
         migrations.AddField(
             model_name='timeline',
+            name='weight',
+            field=models.BigIntegerField(default=0),
+        ),
+        migrations.AddField(
+            model_name='timeline',
             name='folder',
             field=models.CharField(blank=True, db_index=True, max_length=64),
         ),

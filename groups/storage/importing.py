@@ -98,6 +98,7 @@ def _fill(timeline: Timeline, import_id: str, told: Mapping[str, Any]) -> None:
     timeline.protocol = str(headline["protocol"] or "")
     timeline.status = Timeline.Status.COMPLETE
     timeline.summary = headline | {"offsets": told["offsets"]}
+    timeline.weight = headline["weight"]
     timeline.last = told["entries"]
     timeline.entry_format, timeline.fold_version = ENTRY_FORMAT, FOLD_VERSION
     timeline.index_place = list(told["index"])

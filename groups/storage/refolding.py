@@ -124,6 +124,7 @@ def _refold_packs(timeline: Timeline, lease: _Lease) -> bool:
     with transaction.atomic():
         made = {
             "summary": plain(headline(summary)) | {"offsets": timeline.summary.get("offsets")},
+            "weight": headline(summary)["weight"],
             "index_place": [name, *place[1:]],
             "packs": sorted(needed),
         }

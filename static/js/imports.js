@@ -11,13 +11,16 @@
  * @typedef {{text: string, sequence: number | null}} Clause
  * @typedef {{id: string, url: string, group: string, title: string, protocol: string, status: string, problem: string,
  *   entries: number, first_ms: number | null, last_ms: number | null, gaps: number, epochs: number[],
- *   no_owner: number[], verdict: {text: string, clauses: Clause[]}, deleted: boolean, same_as: string | null}} Row
+ *   no_owner: number[], verdict: {text: string, clauses: Clause[]}, deleted: boolean, same_as: string | null,
+ *   continues: string | null, continues_after: number | null, overlaps: string[]}} Row
  * @typedef {{id: string, partitions: number | null, suggestion: {name: string, why: string} | null, groups: string[],
  *   timelines: string[], name: string | null}} Nameless
  * @typedef {{file: string, offset: number | null, last_offset: number | null, reason: string, records: number,
  *   normal: boolean}} Skipped
  * @typedef {{id: string, title: string, status: string, problem: string, created: string, finished: string | null,
- *   stage: string, stages: Stage[], sources: Source[], timelines: Row[], timelines_in_all: number, repeated: number,
+ *   stage: string, stages: Stage[], bytes: number, remaining_s: number | null, found: number | null,
+ *   sources: Source[], timelines: Row[], timelines_in_all: number, matching: number, span: [number, number] | null,
+ *   again: {same: number, longer: number, overlapping: number}, repeated: number,
  *   waiting_groups: {group: string, protocol: string, records: number, first_ms: number, last_ms: number}[],
  *   spark: {ready: boolean} | null, named: {says: string, count: number}[], nameless: Nameless[],
  *   records: {read: number, decoded: number, skipped: Skipped[], compacted?: number, unlisted?: number}}} Detail
@@ -31,15 +34,20 @@ import { duration, plural } from './words.js';
 /** The whole is fetched at most this often while it grows; counts come by themselves. */
 const FETCH_EVERY_MS = 700;
 const RECONNECT_MS = 2000;
-/** Rows of the table at first, and by how many it grows: a thousand groups are a thousand small pictures. */
-const WINDOW = 100;
+/** Groups that wait to be folded are listed by name up to here; their number stands above. */
+const WAITING_SHOWN = 100;
+/** How long the search waits for the next letter. */
+const SEARCH_AFTER_MS = 200;
 const BARS = 37;
 const ENDED = new Set(['complete', 'failed', 'cancelled']);
 
 /** @type {Detail} */
 let detail = JSON.parse(part('import-data').textContent ?? 'null');
 const url = `/api/imports/${encodeURIComponent(detail.id)}`;
-let shownRows = WINDOW;
+/** What the groups are narrowed to, beyond the first page of all. */
+let asked = { q: '', hours: '' };
+/** @type {{timelines: Row[], matching: number} | null} */
+let narrowed = null;
 let announced = '';
 let fetching = false;
 let again = false;
@@ -62,7 +70,7 @@ function draw() {
 
 function head() {
   const took = (detail.finished ? Date.parse(detail.finished) : Date.now()) - Date.parse(detail.created);
-  const words = { waiting: 'Waiting for', running: 'Running for', complete: 'Read in', failed: 'Failed after', cancelled: 'Stopped after' };
+  const words = { waiting: 'Waiting for', running: 'Running for', complete: 'Imported in', failed: 'Failed after', cancelled: 'Cancelled after' };
   part('since').replaceChildren(words[/** @type {'waiting'} */ (detail.status)] ?? '', ' ', h('b', { class: 'num' }, duration(took)));
   part('stop').hidden = ended();
   part('delete').hidden = !ended();
@@ -72,14 +80,14 @@ function head() {
   open.hidden = !best;
   if (best) {
     open.href = best.url;
-    open.textContent = ended() ? `Open ${best.title}` : 'Open what is read';
+    open.textContent = `Open ${best.title}`;
   }
   part('says').replaceChildren(...sentence());
-  part('basis').textContent = detail.status === 'complete' ? 'Nothing left to read' : `${ready()} of ${total()} groups explained`;
+  part('basis').textContent = detail.status === 'complete' ? 'Everything was read' : '';
 }
 
-const ready = () => detail.timelines.filter((row) => row.status !== 'running').length;
-const total = () => detail.timelines_in_all + detail.waiting_groups.length;
+/** Groups that are known by now: those stored, or those that were read. */
+const total = () => (ended() ? detail.timelines_in_all : detail.found ?? detail.waiting_groups.length);
 
 /** What was found, in one sentence: every clause leads to its place. @returns {(Node | string)[]} */
 function sentence() {
@@ -91,7 +99,7 @@ function sentence() {
     return [`${detail.stage || 'Waiting for its turn'}…`];
   }
   said.push(h('a', { class: 'clause', href: '#groups-panel' }, plural(total(), 'group')));
-  said.push(ended() ? ` in ${count(detail.records.read)} records. ` : ` so far, ${ready()} ready to open. `);
+  said.push(ended() ? ` in ${count(detail.records.read)} records. ` : ' found so far. ');
   const clause = best && telling(best);
   if (best && clause) {
     said.push(h('a', { class: 'clause', href: `${best.url}?at=${clause.sequence}` }, `${best.title}: ${clause.text}`), '. ');
@@ -116,18 +124,25 @@ function banners() {
   const shown = /** @type {HTMLElement[]} */ ([]);
   if (detail.status === 'failed') {
     shown.push(h('div', { class: 'banner bad', role: 'alert' }, h('b', {}, 'The import failed. '), detail.problem,
-      detail.timelines.length ? h('span', {}, `What was read is kept: ${plural(detail.timelines.length, 'timeline')}.`) : null));
+      ' Nothing of it was kept; it can be run again.'));
   } else if (detail.status === 'cancelled') {
-    shown.push(h('div', { class: 'banner' }, h('b', {}, 'Stopped. '), 'What was read is kept.'));
+    shown.push(h('div', { class: 'banner' }, h('b', {}, 'Cancelled. '), 'Nothing of it was kept.'));
   } else if (detail.status === 'waiting' && detail.spark && !detail.spark.ready) {
     shown.push(h('div', { class: 'banner' }, h('b', {}, 'Getting Spark ready. '),
       'Its packages are being fetched, once; this import begins as soon as they are there.'));
   }
-  const same = detail.timelines.filter((row) => row.same_as);
-  if (same.length) {
-    shown.push(h('div', { class: 'banner' }, h('b', {}, same.length === 1 ? 'Imported before. ' : `${same.length} imported before. `),
-      h('span', {}, 'The same entries stand in '),
-      ...same.slice(0, 3).map((row) => h('a', { href: `/t/${row.same_as}` }, `${row.title} (${row.same_as})`))));
+  const { same, longer, overlapping } = detail.again;
+  if (same) {
+    shown.push(h('div', { class: 'banner' }, h('b', {}, 'Imported before. '),
+      `${same === 1 ? 'One group has' : `${count(same)} groups have`} the entries of an earlier import: same timeline, same links.`));
+  }
+  if (longer) {
+    shown.push(h('div', { class: 'banner' }, h('b', {}, 'The log went on. '),
+      `${longer === 1 ? 'One timeline continues' : `${count(longer)} timelines continue`} an earlier import; links to them stay what they are.`));
+  }
+  if (overlapping) {
+    shown.push(h('div', { class: 'banner' }, h('b', {}, 'Overlaps an earlier import. '),
+      `${overlapping === 1 ? 'One group has' : `${count(overlapping)} groups have`} some of the same offsets with other entries around them, so ${overlapping === 1 ? 'it is' : 'they are'} kept apart.`));
   }
   part('banners').replaceChildren(...shown);
 }
@@ -135,7 +150,7 @@ function banners() {
 /** @param {string} stage @param {Stage[]} told */
 function stages(stage, told) {
   const done = detail.status === 'complete';
-  const ends = { complete: 'Done', failed: 'Failed', cancelled: 'Stopped' };
+  const ends = { complete: 'Done', failed: 'Failed', cancelled: 'Cancelled' };
   part('stage').textContent = ends[/** @type {'complete'} */ (detail.status)] ?? (stage || 'Progress');
   part('stages').replaceChildren(...told.flatMap(({ name, done: reached, of, unit }) => {
     const share = of ? Math.min(100, (100 * reached) / of) : 0;
@@ -147,6 +162,12 @@ function stages(stage, told) {
         h('span', { class: 'q u' }, unit ? ` ${reached === 1 && (of ?? 1) === 1 ? unit.replace(/s$/, '') : unit}` : '')),
     ];
   }));
+  const facts = [
+    detail.bytes ? bytes(detail.bytes) : '',
+    detail.found ? `${plural(detail.found, 'group')} found` : '',
+    !ended() && detail.remaining_s !== null ? `about ${duration(detail.remaining_s * 1000)} left` : '',
+  ].filter(Boolean);
+  part('stage-facts').textContent = facts.join(' · ');
   // Once a stage, not once a count: a screen reader is not a counter.
   const says = done ? 'The import is done.' : stage;
   if (says && says !== announced) {
@@ -186,22 +207,35 @@ function bytes(size) {
 }
 
 function groups() {
-  const rows = detail.timelines;
-  const times = rows.flatMap(({ first_ms, last_ms }) => (first_ms === null || last_ms === null ? [] : [first_ms, last_ms]));
-  const from = Math.min(...times);
-  const to = Math.max(...times);
+  const { timelines: rows, matching } = narrowed ?? detail;
+  const [from, to] = detail.span ?? [0, 0];
   part('groups-says').textContent = total()
-    ? ended() ? `${total()}, those with findings first` : `${total()} so far, ${ready()} ready` : '';
-  part('window-says').textContent = times.length ? `rebalances, ${clock(from)} to ${clock(to)}; red: no owner over 10 s` : '';
+    ? ended() ? (narrowed ? `${count(matching)} of ${count(total())}` : `${count(total())}, those with findings first`) : `${count(total())} found so far` : '';
+  part('window-says').textContent = detail.span ? `rebalances, ${moment(from)} to ${moment(to)}; red: unassigned for over 10 s` : '';
+  part('narrow').hidden = !ended() || !detail.timelines_in_all;
   part('groups').replaceChildren(
-    ...rows.slice(0, shownRows).map((row) => groupRow(row, from, to)),
-    ...detail.waiting_groups.slice(0, Math.max(0, shownRows - rows.length)).map((group) =>
+    ...rows.map((row) => groupRow(row, from, to)),
+    ...detail.waiting_groups.slice(0, WAITING_SHOWN).map((group) =>
       h('tr', { class: 'wait' }, h('td', { class: 'gn' }, group.group), h('td', {}, group.protocol), h('td', {}, spark([], [], 0, 0, false)),
-        h('td', { class: 'vd' }, ended() ? 'Not read to its end' : 'Waiting for its turn'), h('td', { class: 'r num' }, ''))),
+        h('td', { class: 'vd' }, 'Waiting to be folded'), h('td', { class: 'r num' }, count(group.records)))),
   );
-  const hidden = total() - shownRows;
+  part('groups-none').textContent = narrowed && !rows.length ? 'No group fits.' : 'Groups stand here from their first record on.';
+  const hidden = matching - rows.length;
   part('more').hidden = hidden <= 0;
-  part('more-groups').textContent = `Show ${Math.min(WINDOW, hidden)} of ${hidden} more`;
+  part('more-groups').textContent = `Show more of ${count(hidden)}`;
+}
+
+/** Asks for the groups that fit what is asked, from the one after those that are shown. @param {number} after */
+async function narrow(after) {
+  const query = new URLSearchParams({ q: asked.q, after: String(after) });
+  if (asked.hours && detail.span) query.set('from_ms', String(Math.max(0, Math.round(detail.span[1] - Number(asked.hours) * 3_600_000))));
+  try {
+    const found = await ask(`${url}/groups?${query}`);
+    narrowed = after ? { ...found, timelines: [...(narrowed ?? detail).timelines, ...found.timelines] } : found;
+  } catch (error) {
+    toast(error instanceof Error ? error.message : 'The groups could not be fetched.');
+  }
+  groups();
 }
 
 /** @param {Row} row @param {number} from @param {number} to */
@@ -210,6 +244,8 @@ function groupRow(row, from, to) {
   const facts = [
     row.gaps ? plural(row.gaps, 'gap') + ' in the log' : '',
     row.deleted ? 'deleted at the end' : '',
+    row.continues ? `goes on after entry ${count(row.continues_after ?? 0)} of the earlier import` : '',
+    row.overlaps.length ? `overlaps ${row.overlaps.join(', ')}` : '',
     row.problem,
   ].filter(Boolean).join('; ');
   return h('tr', {},
@@ -246,6 +282,12 @@ function spark(epochs, bad, from, to, known) {
       const height = number ? Math.min(18, 4 + number * 2) : red.has(at) ? 4 : 0;
       return height ? s('rect', { class: red.has(at) ? 'r' : 'b', x: at * 4 + 0.5, y: 22 - height, width: 3, height }) : null;
     }));
+}
+
+/** A time of the log, with its day where the log is longer than one. @param {number} ms */
+function moment(ms) {
+  const [from, to] = detail.span ?? [0, 0];
+  return to - from < 86_400_000 ? clock(ms) : `${new Date(ms).toLocaleDateString([], { day: 'numeric', month: 'short' })} ${clock(ms)}`;
 }
 
 /** @param {number} ms */
@@ -372,6 +414,9 @@ function listen() {
       known = message.timelines;
       detail.stage = message.stage;
       detail.stages = message.stages;
+      detail.bytes = message.bytes ?? detail.bytes;
+      detail.remaining_s = message.remaining_s ?? null;
+      detail.found = message.found ?? detail.found;
       stages(message.stage, message.stages);
       if (begins) refresh();
     } else if (message.status !== detail.status || message.type === 'status') {
@@ -388,7 +433,7 @@ part('stop').addEventListener('click', async () => {
   try {
     await tell(`${url}/cancel`, 'POST', {});
   } catch (error) {
-    toast(error instanceof Error ? error.message : 'It could not be stopped.');
+    toast(error instanceof Error ? error.message : 'It could not be cancelled.');
   }
   refresh();
 });
@@ -419,9 +464,16 @@ part('report').addEventListener('click', () => {
   link.click();
   URL.revokeObjectURL(link.href);
 });
-part('more-groups').addEventListener('click', () => {
-  shownRows += WINDOW;
-  groups();
+part('more-groups').addEventListener('click', () => narrow((narrowed ?? detail).timelines.length));
+let typing = 0;
+part('search').addEventListener('input', (event) => {
+  asked.q = /** @type {HTMLInputElement} */ (event.target).value.trim();
+  clearTimeout(typing);
+  typing = setTimeout(() => narrow(0), SEARCH_AFTER_MS);
+});
+part('hours').addEventListener('change', (event) => {
+  asked.hours = /** @type {HTMLSelectElement} */ (event.target).value;
+  narrow(0);
 });
 part('names-file').addEventListener('change', (event) => {
   const file = /** @type {HTMLInputElement} */ (event.target).files?.[0];

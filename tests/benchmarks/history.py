@@ -229,7 +229,8 @@ class Churn:
 def large(members: int) -> list[Entry]:
     """All join, one after another, and get a partition each; all move to the last epoch; all leave."""
     writer = Writer()
-    names = [f"{number:032x}" for number in range(members)]
+    random = Random(members)
+    names = [f"{random.getrandbits(128):032x}" for _ in range(members)]
     for number, name in enumerate(names):
         writer.now_ms += 10
         at = number + 2

@@ -16,11 +16,12 @@ from pathlib import Path
 from statistics import median
 from typing import Final
 
+from groups.pipeline.columns import read_stretches
 from groups.wire.embedded.consumer_protocol import decode_assignment, decode_subscription
 from groups.wire.logs.batches import RecordBatch, read_batches
 from groups.wire.records import decode_record
 from tests.benchmarks.figures import Figure
-from tests.benchmarks.wire_samples import SAMPLES, Sample
+from tests.benchmarks.wire_samples import COLUMN_SAMPLES, SAMPLES, Sample
 from tests.broker import jars
 
 SOURCES: Final = Path(__file__).parent / "java"
@@ -36,7 +37,10 @@ MODES: Final = {
     "pairs": "from key and value",
     "opened": "from key and value, with the members' blobs",
     "batches": "from batches",
+    "columns": "by columns, from batches",
 }
+JAVA_MODES: Final = {"columns": "batches"}
+"""Kafka has no columns: they stand beside its reader of batches, which makes an object of each record."""
 
 Decode = Callable[[], int]
 Kafka = Callable[[str, int, Path], float]
@@ -45,17 +49,25 @@ Kafka = Callable[[str, int, Path], float]
 
 def run() -> Iterator[Figure]:
     with tempfile.TemporaryDirectory() as folder, kafka() as java:
-        for sample in SAMPLES:
+        for sample in (*SAMPLES, *COLUMN_SAMPLES):
             segment = sample.segment()
             file = Path(folder) / f"{sample.name.replace(' ', '-')}.log"
             file.write_bytes(segment)
             for mode, decode in ways(sample, segment):
-                theirs = None if java is None else warm(java, mode, file)
+                theirs = None if java is None else warm(java, JAVA_MODES.get(mode, mode), file)
                 yield measured(sample, mode, decode, theirs)
 
 
 def ways(sample: Sample, segment: bytes) -> Iterator[tuple[str, Decode]]:
     """Each way in which a sample's records are decoded: a function that decodes all of them once."""
+
+    def decode_columns() -> int:
+        return sum(len(stretch.commits) for stretch in read_stretches(segment))
+
+    if sample.has_columns:
+        assert decode_columns() == sample.records
+        yield "columns", decode_columns
+        return
     batches = [batch for batch in read_batches(segment) if isinstance(batch, RecordBatch)]
     pairs = [(record.key, record.value) for batch in batches for record in batch.records]
     assert len(pairs) == sample.records
@@ -109,6 +121,8 @@ def measured(sample: Sample, mode: str, decode: Decode, java: Callable[[], float
     if theirs:
         ratio = median(own / other for own, other in zip(ours, theirs, strict=True))
         what += f"; Kafka's own Java {count / min(theirs):,.0f}, {ratio:.1f} times as many"
+        if sample.share_of_java is not None:
+            what += f", at most {1 / sample.share_of_java:.1f} are allowed"
     return Figure(what=what + ")", value=count / min(ours), unit="records/s", goal=sample.goal, at_least=True)
 
 

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from groups.wire.codecs.uuids import uuid_to_base64
 from groups.wire.embedded.consumer_protocol import encode_assignment, encode_subscription
-from groups.wire.logs.batches import coordinator_batch, write_segment
+from groups.wire.logs.batches import Compression, coordinator_batch, write_segment
 from groups.wire.records import encode_record
 
 GROUPS: Final = 200
@@ -37,6 +37,10 @@ class Sample:
     a_batch: int = 1
     goal: int | None = None
     has_blobs: bool = False
+    has_columns: bool = False
+    share_of_java: float | None = None
+    """What commits by columns are to reach of what Kafka's decoder does with the same batches."""
+    compression: Compression = Compression.NONE
 
     def segment(self) -> bytes:
         seeded = random.Random(4)
@@ -44,7 +48,7 @@ class Sample:
         batches = (
             coordinator_batch(
                 base_offset=start, timestamp_ms=BEGIN_MS + start, records=pairs[start : start + self.a_batch]
-            )
+            )._replace(compression=self.compression)
             for start in range(0, len(pairs), self.a_batch)
         )
         return b"".join(write_segment(batches))
@@ -125,6 +129,33 @@ def _commit(version: int) -> Callable[[random.Random], Payload]:
     return make
 
 
+def _repeated_commit(seeded: random.Random) -> Payload:
+    """A commit of today for one of a few thousand partitions, as a log has them again and again."""
+    payload = _commit(4)(seeded)
+    group = seeded.randrange(GROUPS)
+    topic = group * 2 + seeded.randrange(2)
+    payload["key"] = {
+        "group": f"service-{group}-consumers",
+        "topic": f"topic-{topic}",
+        "partition": seeded.randrange(10),
+    }
+    payload["value"]["topicId"] = _TOPIC_IDS[topic]
+    return payload
+
+
+def _columns(a_batch: int, compression: Compression = Compression.NONE) -> Sample:
+    packed = "" if compression is Compression.NONE else f"{compression.name.lower()}, "
+    return Sample(
+        name=f"offset commits v4 that repeat, {packed}{a_batch} in a batch",
+        make=_repeated_commit,
+        records=200_000 if compression is Compression.NONE else 50_000,
+        a_batch=a_batch,
+        has_columns=True,
+        share_of_java=0.25,
+        compression=compression,
+    )
+
+
 def _classic_group(seeded: random.Random) -> Payload:
     """A group of 50 members, each with two topics and four partitions."""
 
@@ -166,4 +197,20 @@ SAMPLES: Final = (
     Sample(name="offset commits v3", make=_commit(3), records=50_000, a_batch=COMMITS_A_BATCH, goal=100_000),
     Sample(name="offset commits v4", make=_commit(4), records=50_000, a_batch=COMMITS_A_BATCH, goal=100_000),
     Sample(name="classic groups, 50 members", make=_classic_group, records=1_000, has_blobs=True),
+)
+
+COLUMN_SAMPLES: Final = (
+    *(_columns(a_batch) for a_batch in (1, 2, 3, 10, 100)),
+    Sample(
+        name="offset commits v4, each for a partition of its own, 10 in a batch",
+        make=_commit(4),
+        records=200_000,
+        a_batch=10,
+        has_columns=True,
+    ),
+    *(
+        _columns(a_batch, compression)
+        for compression in (Compression.LZ4, Compression.ZSTD)
+        for a_batch in (1, 10, 100)
+    ),
 )

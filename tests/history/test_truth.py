@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from groups.history import versions
 from groups.history.fold import FOLD_VERSION
 from tests.history import truth
 from tests.history.corpus import corpus
@@ -37,3 +38,14 @@ def test_the_fold_says_of_a_log_what_is_written_down(name: str) -> None:
         f"The same entries give other {', '.join(different)}. If that is meant, raise FOLD_VERSION (what is "
         f"stored is then folded anew), and record the digests: {RECORD}"
     )
+
+
+def test_the_fold_says_the_same_of_a_large_group_as_of_a_small_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What makes a group large is that its maps have versions; here every map has them."""
+    monkeypatch.setattr(versions, "SMALL_MAX", 1)
+    told = truth.committed()["logs"]
+    logs = [log for log in corpus() if len(log.entries) < 700][::4]
+    assert len(logs) > 40
+    for log in logs:
+        made = truth.digests_of(log)
+        assert [aspect for aspect in truth.ASPECTS if made[aspect] != told[log.name][aspect]] == [], log.name

@@ -4,16 +4,24 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from groups.pipeline.columns import distinct as distinct_module
+from groups.pipeline.columns import framing, read_stretches, stretches
+from groups.pipeline.columns.window import Window
 from groups.wire.commits import commit_payload
 from groups.wire.coordinator_schema import OFFSET_COMMIT, RECORD_TYPES
-from groups.wire.logs.batches import RecordBatch, write_segment
+from groups.wire.logs import compression
+from groups.wire.logs.batches import Compression, RecordBatch, coordinator_batch, write_batch, write_segment
+from groups.wire.logs.record_batch import HEADER_BYTES
 from groups.wire.records import decode_record, encode_record
+from tests.fuzz.batched import sealed
 from tests.pipeline.columns_reference import by_columns, one_by_one
+from tests.pipeline.segments import FOO, Group, Segment
 from tests.wire.strategies import batches, payloads
 
 SAMPLES = sorted((Path(__file__).parents[2] / "groups" / "samples").rglob("*.log"))
@@ -95,6 +103,94 @@ def damaged(draw: st.DrawFn) -> bytes:
 @given(damaged(), STRETCHES)
 def test_they_are_the_same_of_damaged_bytes(data: bytes, stretch_bytes: int):
     assert by_columns(data, stretch_bytes) == one_by_one(data)
+
+
+@given(segments(), st.integers(0, 300))
+def test_what_goes_beyond_the_files_allowance_is_told_alike(data: bytes, most_bytes: int):
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(compression, "MOST_EXPANSION", 0)
+        patched.setattr(compression, "MOST_DECOMPRESSED_BYTES", most_bytes)
+        assert by_columns(data, 200) == one_by_one(data)
+
+
+@given(damaged())
+def test_a_file_that_is_damaged_everywhere_is_read_alike_batch_by_batch(data: bytes):
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(stretches, "CHAINS_BY_COLUMNS", 0)
+        assert by_columns(data, 200) == one_by_one(data)
+
+
+@given(st.integers(1, 3), st.integers(0, 5), st.data())
+def test_long_batches_are_framed_alike_by_steps_and_by_loops(
+    batch_count: int, damage: int, drawn: st.DataObject
+):
+    """Batches of hundreds of records, more than are followed in one step, some of them with lengths that lead astray."""
+    pairs = [
+        encode_record(payload) for payload in drawn.draw(st.lists(payloads(COMMIT), min_size=1, max_size=5))
+    ]
+    segment = bytearray()
+    for number in range(batch_count):
+        count = drawn.draw(st.integers(1, 400))
+        batch = coordinator_batch(
+            base_offset=number * 1000,
+            timestamp_ms=number,
+            records=[pairs[index % len(pairs)] for index in range(count)],
+        )
+        data = bytearray(write_batch(batch))
+        for _ in range(damage):
+            data[drawn.draw(st.integers(HEADER_BYTES, len(data) - 1))] = drawn.draw(st.integers(0, 255))
+        segment += sealed(bytes(data))
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(framing, "LEAST_BATCHES_A_STEP", drawn.draw(st.sampled_from([1, 2, 128])))
+        assert by_columns(bytes(segment)) == one_by_one(bytes(segment))
+
+
+def test_the_commits_of_a_coordinator_are_all_in_columns():
+    group = Group("ächt")
+    data = Segment().add(group.join("A", {FOO: [0]}))
+    for offset in range(300):
+        data.add(group.commit(partition=offset % 3, offset=offset, with_id=offset % 2 == 0))
+    [stretch] = read_stretches(data.bytes())
+    assert len(stretch.commits) == 300
+    assert stretch.commits.committed.tolist() == list(range(300))
+    assert {key.group for key in stretch.commits.keys} == {"ächt"}
+    assert len(stretch.commits.keys) == 3
+    assert stretch.commits.topic_ids == [FOO]
+    assert [decode_record(other.key, other.value)["type"] for other in stretch.others] == [5, 3, 7, 6, 8]
+    assert (stretch.records, stretch.first_offset, stretch.last_offset) == (305, 0, 304)
+
+
+def test_a_stretch_is_as_large_as_asked_and_a_batch_more():
+    data = Segment()
+    for offset in range(200):
+        data.add(Group().commit(offset=offset) * 10, compression=Compression(offset % 5))
+    found = list(read_stretches(data.bytes(), stretch_bytes=3000))
+    assert len(found) > 40
+    assert max(len(stretch.commits) for stretch in found) <= 80
+    assert sum(len(stretch.commits) for stretch in found) == 2000
+
+
+@given(
+    st.lists(
+        st.binary(max_size=300) | st.sampled_from([b"", b"\0", b"\0\0", b"a" * 256, b"a" * 257]), max_size=60
+    )
+)
+def test_stretches_of_bytes_have_one_number_if_they_are_equal(some: list[bytes]):
+    check_numbers(some)
+
+
+@given(st.lists(st.binary(max_size=80), min_size=1, max_size=60))
+def test_they_have_even_where_every_hash_is_the_same(some: list[bytes]):
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(distinct_module, "_MULTIPLIERS", np.zeros_like(distinct_module._MULTIPLIERS))
+        check_numbers(some * 2)
+
+
+def check_numbers(some: list[bytes]) -> None:
+    lengths = np.array([len(one) for one in some], np.int64)
+    leaders, numbers = distinct_module.distinct(Window(some), np.cumsum(lengths) - lengths, lengths)
+    assert [some[leaders[number]] for number in numbers] == some
+    assert len(leaders) == len(set(some))
 
 
 @pytest.mark.parametrize("path", SAMPLES, ids=lambda path: path.parent.name)

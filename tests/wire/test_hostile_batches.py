@@ -9,6 +9,7 @@ import pytest
 from groups.wire.codecs.primitives import write_varlong
 from groups.wire.errors import BatchError, CompressionError
 from groups.wire.logs import batches as batches_module
+from groups.wire.logs import compression as compression_module
 from groups.wire.logs.batches import (
     BatchProblem,
     Compression,
@@ -18,7 +19,14 @@ from groups.wire.logs.batches import (
     read_batches,
     write_batch,
 )
-from groups.wire.logs.compression import MOST_GZIP_MEMBERS, compress, decompress
+from groups.wire.logs.compression import (
+    MOST_DECOMPRESSED_BYTES,
+    MOST_EXPANSION,
+    MOST_GZIP_MEMBERS,
+    Allowance,
+    compress,
+    decompress,
+)
 from groups.wire.logs.record_batch import MOST_RECORDS
 from tests.fuzz.batched import sealed
 
@@ -107,3 +115,50 @@ def test_zeros_between_batches_are_looked_up_once():
     *_, last = items
     assert isinstance(last, BatchProblem)
     assert (last.kind, last.length) == (ProblemKind.DAMAGED, 3_000_001)
+
+
+BOMB = zstd_batch(bytes(MOST_DECOMPRESSED_BYTES), 1)
+"""A few kilobytes that are read as far as the largest batch may be, and are no records then."""
+
+
+def test_what_the_batches_of_a_file_come_to_is_bounded_and_the_rest_is_told_without_being_decompressed(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    made = 0
+
+    def counted(compression: Compression, data: bytes) -> bytes:
+        nonlocal made
+        found = decompress(compression, data)
+        made += len(found)
+        return found
+
+    monkeypatch.setattr(compression_module, "decompress", counted)
+    data = EMPTY + BOMB * 300 + EMPTY
+    first, *bombs, last = read_batches(data)
+    assert isinstance(first, RecordBatch)
+    assert isinstance(last, RecordBatch)
+    assert len(bombs) == 300
+    most = max(MOST_EXPANSION * len(data), MOST_DECOMPRESSED_BYTES)
+    assert made < most + MOST_DECOMPRESSED_BYTES
+    told = [bomb.reason for bomb in bombs if isinstance(bomb, BatchProblem)]
+    assert len(told) == 300
+    assert told[-1] == (
+        f"byte 61: its {len(BOMB) - 61} bytes of zstd are not decompressed: the compressed batches before it came to "
+        f"{made} bytes, and a file of {len(data)} bytes may come to {most}"
+    )
+
+
+def test_an_honest_file_is_read_whole_however_well_its_batches_compress():
+    body = RECORD * 20_000
+    data = zstd_batch(body, 20_000) * 20
+    assert len(body) * 20 > MOST_EXPANSION * len(data)
+    assert all(isinstance(item, RecordBatch) for item in read_batches(data))
+
+
+def test_bytes_that_do_not_decompress_cost_of_the_allowance_what_was_made_of_them():
+    allowance = Allowance(1000)
+    with pytest.raises(CompressionError, match="decompresses to more than"):
+        allowance.decompress(Compression.ZSTD, compress(Compression.ZSTD, bytes(MOST_DECOMPRESSED_BYTES + 1)))
+    assert allowance.left_bytes == 0
+    with pytest.raises(CompressionError, match="are not decompressed"):
+        allowance.decompress(Compression.ZSTD, compress(Compression.ZSTD, b"a"))

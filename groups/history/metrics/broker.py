@@ -28,14 +28,14 @@ class BrokerMetrics:
 
     def add(self, entry: Entry) -> None:
         if entry.kind is Kind.RECORD:
-            self._record(entry)
+            self.record(entry)
         elif entry.kind is Kind.FAULT and entry.payload.get("fault") == "fail_over":
             loading_ms = entry.payload.get("loading_ms")
             if loading_ms is not None:
                 self._loading_until_ms = entry.at_ms + loading_ms
                 self._load_times.record(loading_ms, entry.at_ms)
 
-    def _record(self, entry: Entry) -> None:
+    def record(self, entry: Entry) -> None:
         if entry.batch is not None and entry.batch != self._batch:
             self._batch = entry.batch
             self._flush_rate.record(1, entry.at_ms)

@@ -27,7 +27,10 @@ class Metrics:
 
     def add(self, entry: Entry) -> None:
         try:
-            self._add(entry)
+            if entry.kind is Kind.RECORD:
+                self._broker.record(entry)
+            else:
+                self._add(entry)
         except _MALFORMED:
             # The fold has told of it; a measurement that is missing is all that is lost.
             return

@@ -7,6 +7,7 @@ batches can be read: about a fifth of a microsecond a batch, whatever is done wi
 from __future__ import annotations
 
 import struct
+from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
@@ -27,6 +28,7 @@ from groups.wire.logs.record_batch import (
     LENGTH_END,
     LOG_APPEND_TIME_BIT,
     MAGIC,
+    MAGIC_AT,
     TRANSACTIONAL_BIT,
     Unpack,
 )
@@ -52,18 +54,21 @@ HEADER: Final = np.dtype(
 assert HEADER.itemsize == HEADER_BYTES
 
 _HEAD: Final = struct.Struct(">qi4xB")
-_COMPRESSIONS: Final = frozenset(int(compression) for compression in Compression)
+"""What must be known of a batch to get to the next one: base offset, length, magic."""
+_LENGTH: Final = struct.Struct(">8xi")
+
+LENGTHS_AT_ONCE: Final = 1024
+"""So many lengths are followed before it is asked whether what they lead to are headers: what a damaged one costs."""
 
 
-def follow(view: memoryview, at: int, stretch_bytes: int) -> list[int]:
-    """Where whole batches begin from ``at`` on, and where the last of them ends, over ``stretch_bytes`` or until a
+def follow(view: memoryview, at: int, most_bytes: int) -> list[int]:
+    """Where whole batches begin from ``at`` on, and where the last of them ends, over ``most_bytes`` or until a
     header that is none (as ``Walk.step`` judges it): ``at`` alone if there is no batch."""
-    unpack = _HEAD.unpack_from
     size = len(view)
-    stop = min(at + stretch_bytes, size - _HEAD.size + 1)
+    stop = min(at + most_bytes, size - _HEAD.size + 1)
     places = [at]
     while at < stop:
-        base_offset, length, magic = unpack(view, at)
+        base_offset, length, magic = _HEAD.unpack_from(view, at)
         at += LENGTH_END + length
         if magic != MAGIC or length < LEAST_LENGTH or base_offset < 0 or at > size:
             break
@@ -86,15 +91,18 @@ class Run:
 
 
 class Chain:
-    """Whole batches of a file one behind the other; ``places`` as ``follow`` gives them."""
+    """Whole batches one behind the other from ``at`` on, where there is one, over about ``most_bytes``."""
 
-    def __init__(self, view: memoryview, places: list[int]) -> None:
-        self.at: Final = places[0]
-        self.window: Final = Window((view[places[0] : places[-1]],))
-        edges = np.array(places, np.int64) - self.at
+    def __init__(self, view: memoryview, at: int, most_bytes: int) -> None:
+        self.at: Final = at
+        first_end = follow(view, at, 1)[-1]
+        self.window: Final = Window((view[at : max(at + most_bytes, first_end)],))
+        places = self._follow()
+        edges = np.array(places, np.int64)
         self.start: Final[Int64] = edges[:-1]
         self.end: Final[Int64] = edges[1:]
-        self.headers: Final[NDArray[Any]] = self.window.items(HEADER)[self.start]
+        self.headers: Final[NDArray[Any]] = self.window.items(f"V{HEADER_BYTES}")[self.start].view(HEADER)
+        self.is_whole: Final[Bools] = self._checksums(places) == self.headers["crc"]
         self.attributes: Final[Int64] = self.field("attributes")
         self.base_offset: Final[Int64] = self.field("base_offset")
         self.last_offset: Final[Int64] = self.base_offset + self.field("last_offset_delta")
@@ -108,6 +116,42 @@ class Chain:
     def __len__(self) -> int:
         return len(self.start)
 
+    def _follow(self) -> list[int]:
+        """As the function of that name does in a file, many lengths at a time before the headers are looked at."""
+        unpack, raw = _LENGTH.unpack_from, self.window.raw
+        length_end, least_length = LENGTH_END, LEAST_LENGTH
+        places = [0]
+        append = places.append
+        at = followed = 0
+        while len(places) == followed + 1:
+            try:
+                for _ in range(LENGTHS_AT_ONCE):
+                    (length,) = unpack(raw, at)
+                    if length < least_length:
+                        break
+                    at += length_end + length
+                    append(at)
+            except struct.error:
+                # It led far beyond the window. In the padding behind that there are no lengths.
+                pass
+            starts = np.array(places[followed:-1], np.int64)
+            ends = np.array(places[followed + 1 :], np.int64)
+            starts = starts[ends <= self.window.size]
+            good = (self.window.bytes[starts + MAGIC_AT] == MAGIC) & (self.window.bytes[starts] < 0x80)
+            count = len(good) if good.all() else int(good.argmin())
+            del places[followed + 1 + count :]
+            followed += LENGTHS_AT_ONCE
+        return places
+
+    def _checksums(self, places: list[int]) -> NDArray[np.uint32]:
+        checksum, raw = google_crc32c.value, self.window.raw
+        ends = iter(places)
+        next(ends)
+        checked = (self.start + CRC_END).tolist()
+        return np.array(
+            array("I", [checksum(raw[begin:end]) for begin, end in zip(checked, ends, strict=True)])
+        )
+
     def field(self, name: str) -> Int64:
         found: Int64 = self.headers[name].astype(np.int64)
         return found
@@ -115,8 +159,8 @@ class Chain:
     def runs(self, allowance: Allowance, stretch_bytes: int) -> Iterator[Run]:
         """The batches, cut into runs which decompress to ``stretch_bytes`` or a batch more."""
         compression = self.attributes & COMPRESSION_BITS
-        known = np.isin(compression, list(_COMPRESSIONS))
-        whole = self._checksums() == self.headers["crc"]
+        known = compression <= max(Compression)
+        whole = self.is_whole
         alone = np.flatnonzero(~whole | ~known | (self.attributes & CONTROL_BIT != 0)).tolist()
         special: dict[int, Unpack] = dict.fromkeys(alone, decompress)
         bodies: dict[int, bytes] = {}
@@ -131,10 +175,9 @@ class Chain:
             except CompressionError:
                 special[index] = decompress
                 continue
-            if index in special:
-                continue
-            bodies[index] = body
             total += len(body)
+            if index not in special:
+                bodies[index] = body
             if total >= stretch_bytes:
                 yield self._run(begin, index + 1, bodies, special)
                 begin, total, bodies = index + 1, 0, {}
@@ -145,8 +188,3 @@ class Chain:
         return Run(
             begin, end, bodies, {index: unpack for index, unpack in special.items() if begin <= index < end}
         )
-
-    def _checksums(self) -> NDArray[np.int64]:
-        value, raw = google_crc32c.value, self.window.raw
-        places = zip((self.start + CRC_END).tolist(), self.end.tolist(), strict=True)
-        return np.array([value(raw[begin:end]) for begin, end in places], np.int64)

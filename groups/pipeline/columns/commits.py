@@ -58,20 +58,13 @@ class Values:
         return fits
 
 
-class KeyMemory:
+class KeyMemory(dict[bytes, CommitKey | None]):
     """Keys of commits by their bytes; ``None`` for bytes that are no such key."""
 
-    def __init__(self) -> None:
-        self._known: dict[bytes, CommitKey | None] = {}
-
-    def of(self, raw: bytes) -> CommitKey | None:
-        try:
-            return self._known[raw]
-        except KeyError:
-            pass
-        if len(self._known) >= REMEMBERED_KEYS:
-            self._known.clear()
-        found = self._known[raw] = _key(raw)
+    def __missing__(self, raw: bytes) -> CommitKey | None:
+        if len(self) >= REMEMBERED_KEYS:
+            self.clear()
+        found = self[raw] = _key(raw)
         return found
 
 
@@ -94,15 +87,15 @@ def are_commits(window: Window, records: Records) -> Bools:
 def read_keys(window: Window, records: Records, memory: KeyMemory) -> tuple[list[CommitKey], Int64]:
     """The different keys of commits, and the number of each record's in them; -1 where its bytes are no key."""
     leaders, numbers = distinct(window, records.key_at, records.key_length)
-    keys: list[CommitKey] = []
-    order = np.empty(len(leaders), np.int64)
-    places = zip(records.key_at[leaders].tolist(), records.key_length[leaders].tolist(), strict=True)
-    for index, (at, length) in enumerate(places):
-        key = memory.of(window.raw[at : at + length])
-        order[index] = -1 if key is None else len(keys)
-        if key is not None:
-            keys.append(key)
-    return keys, order[numbers]
+    raw = window.raw
+    begin = records.key_at[leaders]
+    places = zip(begin.tolist(), (begin + records.key_length[leaders]).tolist(), strict=True)
+    found = [memory[raw[at:end]] for at, end in places]
+    keys = [key for key in found if key is not None]
+    if len(keys) == len(found):
+        return keys, numbers
+    known = np.array([key is not None for key in found], np.bool_)
+    return keys, np.where(known, np.cumsum(known) - 1, -1)[numbers]
 
 
 def read_values(window: Window, records: Records) -> Values:
@@ -128,11 +121,15 @@ def read_values(window: Window, records: Records) -> Values:
     for number in range(5):
         chosen = np.flatnonzero(version == number)
         if chosen.size:
-            _read_version(window, number, chosen, at[chosen], end[chosen], values)
+            # Most logs have one version alone; a slice of all costs nothing.
+            some = slice(None) if chosen.size == count else chosen
+            _read_version(window, number, some, at[some], end[some], values)
     return values
 
 
-def _read_version(window: Window, number: int, chosen: Int64, at: Int64, end: Int64, values: Values) -> None:
+def _read_version(
+    window: Window, number: int, chosen: Int64 | slice, at: Int64, end: Int64, values: Values
+) -> None:
     at = at + _VERSION_BYTES
     values.committed[chosen] = window.int64(at)
     at = at + 8
@@ -156,51 +153,54 @@ def _read_version(window: Window, number: int, chosen: Int64, at: Int64, end: In
         values.expire_ms[chosen] = window.int64(at)
         at = at + 8
     if number >= 4:
-        at = _read_topic_ids(window, chosen, at, end, fit, values)
+        at, values.topic_id[chosen] = _read_topic_ids(window, at, end, fit, values.topic_ids)
     fit &= at == end
-    _read_texts(window, chosen, text_at, text_length, fit, values)
-    values.version[chosen[~fit]] = _UNFIT
+    told = np.flatnonzero(fit & (text_length > 0))
+    if told.size:
+        metadata = np.full(len(at), _NO_TEXT, np.int64)
+        metadata[told] = _read_texts(window, text_at[told], text_length[told], values.texts)
+        fit &= metadata >= 0
+        values.metadata[chosen] = metadata
+    if not fit.all():
+        values.version[chosen] = np.where(fit, number, _UNFIT)
 
 
 def _read_topic_ids(
-    window: Window, chosen: Int64, at: Int64, end: Int64, fit: Bools, values: Values
-) -> Int64:
-    """Reads the tagged sections at ``at``; gives where they end, -1 for any but the two usual ones."""
+    window: Window, at: Int64, end: Int64, fit: Bools, topic_ids: list[str]
+) -> tuple[Int64, Int64]:
+    """Reads the tagged sections at ``at``: where they end (-1 for any but the two usual ones), and the numbers of
+    their ids, -1 where there is none."""
     tags = window.bytes[np.minimum(at, end)]
     after = np.where(tags == 0, at + 1, -1)
-    id_at = at + 3
-    told = np.flatnonzero(fit & (tags == 1) & (id_at + UUID_BYTES == end))
+    found = np.full(len(at), -1, np.int64)
+    told = np.flatnonzero(fit & (tags == 1) & (at + 3 + UUID_BYTES == end))
     told = told[(window.bytes[at[told] + 1] == 0) & (window.bytes[at[told] + 2] == UUID_BYTES)]
     if told.size:
         after[told] = end[told]
-        leaders, numbers = distinct(window, id_at[told], np.full(len(told), UUID_BYTES, np.int64))
+        id_at = at[told] + 3
+        leaders, numbers = distinct(window, id_at, np.full(len(told), UUID_BYTES, np.int64))
         order = np.empty(len(leaders), np.int64)
-        for index, place in enumerate(id_at[told[leaders]].tolist()):
+        for index, place in enumerate(id_at[leaders].tolist()):
             text = uuid_to_base64(window.raw[place : place + UUID_BYTES])
             # The id of no topic is the field's default, which is left out.
-            order[index] = -1 if text == _ZERO_ID else len(values.topic_ids)
+            order[index] = -1 if text == _ZERO_ID else len(topic_ids)
             if text != _ZERO_ID:
-                values.topic_ids.append(text)
-        values.topic_id[chosen[told]] = order[numbers]
-    return after
+                topic_ids.append(text)
+        found[told] = order[numbers]
+    return after, found
 
 
-def _read_texts(window: Window, chosen: Int64, at: Int64, length: Int64, fit: Bools, values: Values) -> None:
-    """Reads the metadata that is not empty; what is no UTF-8 does not fit."""
-    told = np.flatnonzero(fit & (length > 0))
-    if not told.size:
-        return
-    leaders, numbers = distinct(window, at[told], length[told])
+def _read_texts(window: Window, at: Int64, length: Int64, texts: list[str]) -> Int64:
+    """The numbers of strings that are not empty; -1 for what is no UTF-8."""
+    leaders, numbers = distinct(window, at, length)
     order = np.empty(len(leaders), np.int64)
-    places = zip(at[told[leaders]].tolist(), length[told[leaders]].tolist(), strict=True)
+    places = zip(at[leaders].tolist(), length[leaders].tolist(), strict=True)
     for index, (place, size) in enumerate(places):
         try:
             text = window.raw[place : place + size].decode()
         except UnicodeDecodeError:
             order[index] = -1
         else:
-            order[index] = len(values.texts)
-            values.texts.append(text)
-    found = order[numbers]
-    values.metadata[chosen[told]] = np.maximum(found, _NO_TEXT)
-    fit[told[found < 0]] = False
+            order[index] = len(texts)
+            texts.append(text)
+    return order[numbers]

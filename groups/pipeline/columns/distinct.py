@@ -17,7 +17,7 @@ from groups.pipeline.columns.window import Bools, Int64, Window
 
 UInt64 = NDArray[np.uint64]
 
-WIDTHS: Final = (16, 64, 128, 256)
+WIDTHS: Final = (16, 32, 48, 64, 96, 128, 256)
 """Rows are this many bytes wide; a stretch goes into the narrowest that holds it, a longer one through a dict."""
 
 ROUNDS: Final = 8
@@ -52,8 +52,8 @@ def distinct(window: Window, at: Int64, lengths: Int64) -> tuple[Int64, Int64]:
         below = width
         if not chosen.size:
             continue
-        words = _rows(window, at[chosen], lengths[chosen], width)
-        led_by = _leaders(words, lengths[chosen])
+        sizes = lengths[chosen]
+        led_by = _leaders(_columns(window, at[chosen], sizes, width), sizes)
         found = np.flatnonzero(led_by == np.arange(len(led_by)))
         order = np.empty(len(led_by), np.int64)
         order[found] = np.arange(count, count + len(found))
@@ -75,42 +75,52 @@ def distinct(window: Window, at: Int64, lengths: Int64) -> tuple[Int64, Int64]:
     return (np.concatenate(leaders) if leaders else np.empty(0, np.int64)), numbers
 
 
-def _rows(window: Window, at: Int64, lengths: Int64, width: int) -> UInt64:
+def _columns(window: Window, at: Int64, lengths: Int64, width: int) -> UInt64:
+    """The words of each stretch, zero behind its end; a row for each word, as it is words that are worked on."""
     rows: UInt64 = window.items(f"V{width}")[at].view(np.uint64).reshape(len(at), width // 8)
     rows &= _MASKS[width][lengths]
-    return rows
+    return np.ascontiguousarray(rows.T)
 
 
-def _leaders(words: UInt64, lengths: Int64) -> Int64:
-    """For each row the index of the one that leads all equal ones, itself included."""
+def _leaders(columns: UInt64, lengths: Int64) -> Int64:
+    """For each stretch the index of the one that leads all equal ones, itself included."""
     hashes = lengths.view(np.uint64) * _MULTIPLIERS[-1 - ROUNDS]
-    for column in range(words.shape[1]):
-        hashes += words[:, column] * _MULTIPLIERS[column]
-    led_by = np.empty(len(words), np.int64)
-    left = np.arange(len(words))
-    for number in range(ROUNDS):
-        bits = max((len(left) * _SLOTS_A_ROW).bit_length(), 8)
-        # The highest bits of a product are those that all bits of its factors come to.
-        mixed = hashes if number == 0 else (hashes ^ (hashes >> np.uint64(29))) * _MULTIPLIERS[-number]
+    for words, multiplier in zip(columns, _MULTIPLIERS, strict=False):
+        hashes += words * multiplier
+    count = len(lengths)
+    bits = _bits(count)
+    # The highest bits of a product are those that all bits of its factors come to.
+    slots = (hashes >> np.uint64(64 - bits)).view(np.int64)
+    table = np.empty(1 << bits, np.int64)
+    table[slots] = np.arange(count)
+    led_by: Int64 = table[slots]
+    left = np.flatnonzero(_differing(columns, lengths, led_by, slice(None)))
+    for multiplier in _MULTIPLIERS[-ROUNDS:]:
+        if not left.size:
+            break
+        bits = _bits(len(left))
+        mixed = hashes[left]
+        mixed = (mixed ^ (mixed >> np.uint64(29))) * multiplier
         slots = (mixed >> np.uint64(64 - bits)).view(np.int64)
         table = np.empty(1 << bits, np.int64)
         table[slots] = left
         leaders = table[slots]
-        equal = _equal(words, lengths, left, leaders)
-        led_by[left[equal]] = leaders[equal]
-        left, hashes = left[~equal], hashes[~equal]
-        if not left.size:
-            return led_by
+        led_by[left] = leaders
+        left = left[_differing(columns, lengths, leaders, left)]
     known: dict[bytes, int] = {}
     for index in left.tolist():
-        led_by[index] = known.setdefault(int(lengths[index]).to_bytes(2) + words[index].tobytes(), index)
+        led_by[index] = known.setdefault(int(lengths[index]).to_bytes(2) + columns[:, index].tobytes(), index)
     return led_by
 
 
-def _equal(words: UInt64, lengths: Int64, own: Int64, other: Int64) -> Bools:
-    mine, theirs = words[own], words[other]
-    differing = lengths[own].view(np.uint64) ^ lengths[other].view(np.uint64)
-    for column in range(words.shape[1]):
-        differing |= mine[:, column] ^ theirs[:, column]
-    equal: Bools = differing == 0
-    return equal
+def _bits(count: int) -> int:
+    return max((count * _SLOTS_A_ROW).bit_length(), 8)
+
+
+def _differing(columns: UInt64, lengths: Int64, leaders: Int64, own: Int64 | slice) -> Bools:
+    """Which of ``own`` are not equal to their leaders."""
+    differing = (lengths[own] ^ lengths[leaders]).view(np.uint64)
+    for words in columns:
+        differing |= words[own] ^ words[leaders]
+    found: Bools = differing != 0
+    return found

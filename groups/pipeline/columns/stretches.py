@@ -40,7 +40,7 @@ def read_stretches(
     """The records of a segment or of whole batches of one, and its damage, as ``read_batches`` and ``decode_record``
     give them.
 
-    A stretch is at most about ``stretch_bytes`` of records, decompressed, and a batch. ``file_bytes`` is the size of
+    A stretch covers about ``stretch_bytes`` of the file, and of what that decompresses to about as many and a batch. ``file_bytes`` is the size of
     the file of which ``data`` is a part: it bounds what all compressed batches may come to
     (``groups.wire.logs.compression.Allowance``). ``data`` may be a mapped file, of which a stretch is copied at a time.
     Never raises: what cannot be read is damage, or among the ``others``, of which ``decode_record`` says why.
@@ -70,6 +70,8 @@ class _Reader:
         self.others: list[Other] = []
         self.controls: list[RecordBatch] = []
         self.damage: list[Damage] = []
+        self.weight = 0
+        """Bytes of the records that were read one by one."""
         self.records = 0
         self.first_offset: int | None = None
         self.last_offset: int | None = None
@@ -77,13 +79,14 @@ class _Reader:
     def run(self) -> Iterator[Stretch]:
         size = len(self.view)
         while self.at < size:
-            places = follow(self.view, self.at, self.stretch_bytes)
-            if len(places) == 1 or not self.goes_by_columns(places):
-                self.one_by_one(places)
-                if self.at - self.began_at >= self.stretch_bytes:
-                    yield self.stretch()
+            # What is damaged everywhere has short chains, which are told here before a whole stretch is copied.
+            short = self.chains >= CHAINS_BY_COLUMNS
+            places = follow(self.view, self.at, _SHORT_CHAIN_BYTES if short else 1)
+            if len(places) == 1 or (short and places[-1] - places[0] < _SHORT_CHAIN_BYTES):
+                yield from self.one_by_one(places)
                 continue
-            chain = Chain(self.view, places)
+            self.chains += 1
+            chain = Chain(self.view, self.at, self.stretch_bytes)
             for run in chain.runs(self.walk.allowance, self.stretch_bytes):
                 self.by_columns(chain, run)
                 yield self.stretch()
@@ -108,15 +111,15 @@ class _Reader:
         self.begin()
         return made
 
-    def goes_by_columns(self, places: list[int]) -> bool:
-        self.chains += 1
-        return self.chains <= CHAINS_BY_COLUMNS or places[-1] - places[0] >= _SHORT_CHAIN_BYTES
-
-    def one_by_one(self, places: list[int]) -> None:
+    def one_by_one(self, places: list[int]) -> Iterator[Stretch]:
         """Reads what begins at the ``places``; the last of them is left if it is but the end of the others."""
         for place in places[: max(len(places) - 1, 1)]:
             outcome, self.at = self.walk.step(place)
-            self.others += self.take(outcome)
+            read = self.take(outcome)
+            self.others += read
+            self.weight += sum(len(other.key or b"") + len(other.value or b"") for other in read)
+            if max(self.weight, self.at - self.began_at) >= self.stretch_bytes:
+                yield self.stretch()
 
     def take(self, outcome: RecordBatch | BatchProblem) -> list[Other]:
         """Counts what was read by itself; gives the records that are neither control records nor in columns."""
@@ -151,7 +154,9 @@ class _Reader:
     def by_columns(self, chain: Chain, run: Run) -> None:
         """Reads a run; what is special in it, and what proves to be unusual, one by one in its place."""
         special = dict(run.special)
-        plain = np.array([index for index in range(run.begin, run.end) if index not in special], np.int64)
+        plain = np.arange(run.begin, run.end)
+        if special:
+            plain = np.delete(plain, np.array(list(special), np.int64) - run.begin)
         window, begin, end = _bodies(chain, run, plain)
         strange = (chain.base_offset[plain] >= _USUAL) | (np.abs(chain.base_timestamp[plain]) >= _USUAL)
         records, unusual = frame(window, begin, end, np.where(strange, -1, chain.count[plain]))
@@ -200,35 +205,37 @@ def _split(
     chain: Chain, window: Window, records: Records, memory: KeyMemory
 ) -> tuple[Commits, list[tuple[int, Other]]]:
     """Commits in columns; every other record with the number of its batch."""
-    chosen = np.flatnonzero(are_commits(window, records))
-    commits = records.at(chosen)
+    is_commit = are_commits(window, records)
+    chosen = np.flatnonzero(is_commit)
+    commits = records if len(chosen) == len(records) else records.at(chosen)
     keys, key = read_keys(window, commits, memory)
     values = read_values(window, commits)
     # A transaction without a producer cannot be told from none.
     fit = values.fits & (key >= 0) & ~(chain.is_transactional & (chain.producer == -1))[commits.batch]
-    rest = np.ones(len(records), np.bool_)
-    rest[chosen[fit]] = False
+    kept: Int64 | slice = slice(None)
     if not fit.all():
-        commits = commits.at(np.flatnonzero(fit))
+        kept = np.flatnonzero(fit)
+        commits = commits.at(kept)
+        is_commit[chosen[~fit]] = False
     batch = commits.batch
     made = Commits(
         offset=chain.base_offset[batch] + commits.offset_delta,
         batch=chain.base_offset[batch],
         at_ms=_timestamps(chain, commits),
         producer=np.where(chain.is_transactional, chain.producer, -1)[batch],
-        key=key[fit].astype(np.int32),
-        version=values.version[fit].astype(np.int8),
-        committed=values.committed[fit],
-        leader_epoch=values.leader_epoch[fit].astype(np.int32),
-        commit_ms=values.commit_ms[fit],
-        expire_ms=values.expire_ms[fit],
-        metadata=values.metadata[fit].astype(np.int32),
-        topic_id=values.topic_id[fit].astype(np.int32),
+        key=key[kept].astype(np.int32),
+        version=values.version[kept].astype(np.int8),
+        committed=values.committed[kept],
+        leader_epoch=values.leader_epoch[kept].astype(np.int32),
+        commit_ms=values.commit_ms[kept],
+        expire_ms=values.expire_ms[kept],
+        metadata=values.metadata[kept].astype(np.int32),
+        topic_id=values.topic_id[kept].astype(np.int32),
         keys=keys,
         texts=values.texts,
         topic_ids=values.topic_ids,
     )
-    return made, list(_others(chain, window, records.at(np.flatnonzero(rest))))
+    return made, list(_others(chain, window, records.at(np.flatnonzero(~is_commit))))
 
 
 def _timestamps(chain: Chain, records: Records) -> Int64:

@@ -32,6 +32,7 @@ class Window:
 
     def __init__(self, pieces: Iterable[bytes | memoryview]) -> None:
         self.raw: Final = b"".join((*pieces, bytes(PADDING_BYTES)))
+        self.size: Final = len(self.raw) - PADDING_BYTES
         self.bytes: Final[UInt8] = np.frombuffer(self.raw, np.uint8)
         self._int16: Final = self.items(">i2")
         self._int32: Final = self.items(">i4")

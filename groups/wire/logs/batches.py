@@ -28,6 +28,7 @@ from groups.wire.logs.record_batch import (
     HEADER_BYTES,
     LENGTH_END,
     MAGIC,
+    MAGIC_AT,
     Header,
     Record,
     RecordBatch,
@@ -61,7 +62,6 @@ if TYPE_CHECKING:
 
     Buffer = bytes | bytearray | memoryview | mmap
 
-_MAGIC_AT: Final = 16
 _HEAD: Final = struct.Struct(">qiiB")
 LEAST_LENGTH: Final = HEADER_BYTES - LENGTH_END
 _OLD_MAGICS: Final = (0, 1)
@@ -166,7 +166,7 @@ class Walk:
     def step(self, at: int, unpack: Unpack | None = None) -> tuple[RecordBatch | BatchProblem, int]:
         """What stands at ``at``, and where to go on; ``unpack`` in place of the walk's own allowance."""
         left = self.end - at
-        if left <= _MAGIC_AT:
+        if left <= MAGIC_AT:
             return self.ending(at)
         base_offset, length, _, magic = self.head(at)
         if magic in _OLD_MAGICS and (after := self.after_old_message(at)):
@@ -194,7 +194,7 @@ class Walk:
 
     def may_begin(self, at: int) -> bool:
         """Whether a batch may begin at ``at``: the header looks like one, or the file ends there."""
-        if self.end - at <= _MAGIC_AT:
+        if self.end - at <= MAGIC_AT:
             return True
         base_offset, length, _, magic = self.head(at)
         return (magic == MAGIC and length >= LEAST_LENGTH and base_offset >= 0) or self.is_zeros(at)
@@ -275,14 +275,14 @@ class Walk:
         Its own checksum (CRC-32 of what follows it) decides: in an index file, too, there are zeros where the magic
         would be.
         """
-        if self.end - at <= _MAGIC_AT:
+        if self.end - at <= MAGIC_AT:
             return None
         _, length, _, magic = self.head(at)
         after = at + LENGTH_END + length
         if magic not in _OLD_MAGICS or length < _LEAST_OLD_LENGTH or after > self.end:
             return None
-        crc = int.from_bytes(self.view[at + LENGTH_END : at + _MAGIC_AT])
-        if zlib.crc32(self.view[at + _MAGIC_AT : after]) == crc:
+        crc = int.from_bytes(self.view[at + LENGTH_END : at + MAGIC_AT])
+        if zlib.crc32(self.view[at + MAGIC_AT : after]) == crc:
             return after
         self.search_bytes_left -= after - at
         return None
@@ -304,12 +304,12 @@ class Walk:
         """Where the next whole batch begins, at ``at`` or later; the end if there is none, or nothing left to spend."""
         if self.search_bytes_left <= 0:
             return self.end
-        sought = at + _MAGIC_AT
+        sought = at + MAGIC_AT
         while sought < self.end:
             block = bytes(self.view[sought : sought + _SEARCH_BLOCK_BYTES])
             index = block.find(MAGIC)
             while index >= 0:
-                begin = sought + index - _MAGIC_AT
+                begin = sought + index - MAGIC_AT
                 if self.is_whole_batch(begin):
                     return begin
                 if self.search_bytes_left <= 0:

@@ -204,7 +204,9 @@ def _decompress_snappy_block(data: bytes, most: int) -> bytes:
 
 
 _FIRST_GUESS: Final = 8
-_LEAST_BUFFER_BYTES: Final = 64 * 1024
+_LEAST_BUFFER_BYTES: Final = 4 * 1024
+"""A batch of the coordinator's has a few records. A larger buffer takes longer to clear than they to decompress."""
+
 _BUFFER_IS_FULL: Final = "failed to write whole buffer"
 """How cramjam says that the buffer was too small (the text of Rust's own ``WriteZero``); it has no type for it."""
 

@@ -35,6 +35,7 @@ HEADER: Final = struct.Struct(">qiibIhiqqqhii")
 HEADER_BYTES: Final = 61
 LENGTH_END: Final = 12
 """Where the bytes begin that the length field counts."""
+MAGIC_AT: Final = 16
 CRC_END: Final = 21
 """Where the bytes begin that the CRC covers."""
 
