@@ -102,7 +102,7 @@ def _refold_packs(timeline: Timeline, lease: _Lease) -> bool:
     files = open_files(settings.STORE_URL)
     old = read_index(files, Place.of(timeline.index_place or []))
     packs = PackWriter(files, timeline.folder)
-    indexer = Indexer(group=timeline.group, semantics=timeline.semantics or Semantics.KAFKA)
+    indexer = Indexer(group=old["summary"]["group"], semantics=timeline.semantics or Semantics.KAFKA)
     chunks: list[StoredChunk] = []
     try:
         for chunk in old["chunks"]:

@@ -22,7 +22,7 @@ from tests.pipeline.segments import FOO, Group, Segment, sample_group
 
 def longer() -> Segment:
     """The sample goes on."""
-    return sample_group().add(Group().commit(offset=7))
+    return sample_group().add(Group().commit(offset=7, with_id=False))
 
 
 def nameless() -> Segment:
