@@ -18,7 +18,7 @@ from typing import Any
 import orjson
 from django.conf import settings
 from django.db import DatabaseError, transaction
-from django.db.models import Count
+from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
 from groups import storage
@@ -112,8 +112,8 @@ def perform(import_id: str, *, tell: Callable[[Mapping[str, Any]], None] = lambd
     outcome: tuple[Import.Status, str] | None = None
     try:
         for outcome in _receive(found, received, tell):
-            if outcome[0] == Import.Status.COMPLETE:
-                received.store()
+            if outcome[0] == Import.Status.COMPLETE and not complete(import_id, received):
+                outcome = Import.Status.CANCELLED, ""
     except ParentStops:
         stopped = Import.Status.FAILED, "The server was stopped meanwhile; import the files again."
         outcome = outcome or stopped
@@ -121,7 +121,8 @@ def perform(import_id: str, *, tell: Callable[[Mapping[str, Any]], None] = lambd
         # What the child said itself is clearer than how it ended afterwards.
         outcome = outcome or (Import.Status.FAILED, str(error))
     except DatabaseError as error:
-        outcome = Import.Status.FAILED, f"The database could not store the import's timelines: {error}"
+        told = str(error).partition("\n")[0]
+        outcome = Import.Status.FAILED, f"The database could not store the import's timelines: {told}"
     silent = Import.Status.FAILED, "The import ended without saying that it was done."
     return finish(import_id, *(outcome or silent), received)
 
@@ -176,18 +177,27 @@ def renew(import_id: str) -> bool:
     return bool(held.update(lease_until=end_of_lease()))
 
 
+def complete(import_id: str, received: Received) -> bool:
+    """Store the timelines and end the import, both or neither; false if it was cancelled or deleted meanwhile."""
+    with transaction.atomic():
+        running = Import.objects.filter(pk=import_id, status=Import.Status.RUNNING)
+        # First, so that who cancels now waits for the end of this transaction, and finds that it is too late.
+        if not running.update(status=Import.Status.COMPLETE, finished=timezone.now()):
+            return False
+        received.store()
+    return True
+
+
 def finish(import_id: str, status: Import.Status, problem: str, received: Received) -> Import:
     """End an import with its report, and remove what was uploaded for it."""
-    found = get(import_id)
-    if found.finished is not None and found.status == Import.Status.COMPLETE:
-        return found
-    report = received.report()
+    if status != Import.Status.COMPLETE:
+        # One that was deleted meanwhile left packs, too.
+        storage.collect(import_id)
+    get(import_id)
     ended = Import.objects.filter(pk=import_id)
-    ended.update(progress=received.progress, report=report, lease_until=None)
+    ended.update(progress=received.progress, report=received.report(), lease_until=None)
     ended.filter(status=Import.Status.RUNNING).update(status=status, problem=problem, finished=timezone.now())
     remove_upload(import_id)
-    if status != Import.Status.COMPLETE:
-        storage.collect(import_id)
     found = get(import_id)
     say(import_id, {"type": "status", "status": found.status, "problem": found.problem})
     return found
@@ -212,10 +222,11 @@ def delete(import_id: str) -> None:
     found = get(import_id)
     remove_upload(import_id)
     with transaction.atomic():
-        mine = found.timelines.annotate(told=Count("imports")).values_list("pk", "told")
-        alone = [pk for pk, told in mine if told == 1]
+        listed = Import.timelines.through.objects.filter(timeline_id=OuterRef("pk"))
+        alone = found.timelines.exclude(Exists(listed.exclude(import_id=import_id)))
+        gone = list(alone.values_list("pk", flat=True))
         found.delete()
-        storage.delete_all(alone)
+        storage.delete_all(gone)
         transaction.on_commit(lambda: storage.collect(import_id))
 
 

@@ -10,12 +10,12 @@ from typing import Any
 
 from django.db import models
 
+from groups.logstore.headline import GROUP_LENGTH_MOST
+
 ID_LENGTH_MOST = 64
 """Case studies have their names as ids; all others ten characters."""
 
 TITLE_LENGTH_MOST = 200
-GROUP_LENGTH_MOST = 512
-"""Kafka has no bound of its own for a group id; longer ones are cut where they are listed, never in entries."""
 
 
 class Timeline(models.Model):

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+GROUP_LENGTH_MOST: Final = 512
+"""Kafka has no bound of its own for a group id; longer ones are cut where they are listed, never in entries."""
+
 EPOCHS_MOST: Final = 60
 """Starts of epochs that a list's sparkline is drawn of; of more, evenly chosen ones."""
 
@@ -17,6 +20,11 @@ QUIET_FINDINGS: Final = frozenset(
     {"joined", "epochs", "commits", "moved", "moves", "began", "midway", "deleted"}
 )
 """Findings of a group at its daily work: they do not lift it to the top of a list."""
+
+
+def listed_name(group: str) -> str:
+    """A group's name as lists and databases have it: without U+0000, which PostgreSQL keeps in no text."""
+    return group.replace("\0", "\u2400")[:GROUP_LENGTH_MOST]
 
 
 def headline(summary: Mapping[str, Any]) -> dict[str, Any]:

@@ -37,6 +37,10 @@ class Place(NamedTuple):
         pack, offset, length = told
         return cls(str(pack), int(offset), int(length))
 
+    def told(self) -> tuple[str, int, int]:
+        """As JSON takes it."""
+        return (self.pack, self.offset, self.length)
+
 
 class PackWriter:
     """One pack after another in ``folder``. Blobs are compressed here, one by one, so that each is read alone."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -154,6 +154,7 @@ def _told(topic_id: str) -> str | None:
 def _topic_ids(columns: RunColumns, start: int, end: int) -> list[tuple[str, str]]:
     """Topics with the ids that commits tell of them: each when it differs from the one told before."""
     tables = columns.tables
+    order: Iterable[tuple[int, int]]
     changes: list[tuple[str, str]] = []
     now: dict[str, str] = {}
     pairs = dict.fromkeys(zip(columns.keys[start:end], columns.topic_ids[start:end], strict=True))
@@ -161,7 +162,7 @@ def _topic_ids(columns: RunColumns, start: int, end: int) -> list[tuple[str, str
         # A topic was made anew within these commits: every change of its id counts, in order.
         order = zip(columns.keys[start:end], columns.topic_ids[start:end], strict=True)
     else:
-        order = iter(pairs)
+        order = pairs
     for key, topic_id in order:
         if topic_id < 0 or (known := tables.topic_ids[topic_id]) == ZERO_TOPIC_ID:
             continue
@@ -233,13 +234,13 @@ class Progress:
         self._known = max(self._known, keys)
         count, first_ms, last_ms, first, last, silence, since = self._rows
         if len(rows) == 1:
-            key, at_ms, committed = int(rows["key"][0]), int(rows["at_ms"][0]), int(rows["committed"][0])
-            if count[key] == 0:
-                first_ms[key], first[key] = at_ms, committed
-            elif at_ms - last_ms[key] > silence[key]:
-                silence[key], since[key] = at_ms - last_ms[key], last_ms[key]
-            count[key] += 1
-            last_ms[key], last[key] = at_ms, committed
+            one, now_ms, to = int(rows["key"][0]), int(rows["at_ms"][0]), int(rows["committed"][0])
+            if count[one] == 0:
+                first_ms[one], first[one] = now_ms, to
+            elif now_ms - last_ms[one] > silence[one]:
+                silence[one], since[one] = now_ms - last_ms[one], last_ms[one]
+            count[one] += 1
+            last_ms[one], last[one] = now_ms, to
             return
         order = np.argsort(rows["key"], kind="stable")
         key, at_ms, committed = rows["key"][order], rows["at_ms"][order], rows["committed"][order]

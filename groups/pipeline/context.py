@@ -43,6 +43,7 @@ class Context:
     files: tuple[str, ...] = ()
     ends: Mapping[Log, Ends] = field(default_factory=dict)
     earlier: Mapping[str, tuple[EarlierTimeline, ...]] = field(default_factory=dict)
+    """By the group's name as it is listed (``headline.listed_name``)."""
     from_ms: int | None = None
     """Groups of which nothing is later than this are left out."""
 

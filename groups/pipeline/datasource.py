@@ -63,7 +63,7 @@ class ReadingTask(InputPartition):
         self.splits = splits
 
 
-class OffsetsLog(DataSource):  # type: ignore[misc]
+class OffsetsLog(DataSource):
     """See the module."""
 
     @classmethod
@@ -77,7 +77,7 @@ class OffsetsLog(DataSource):  # type: ignore[misc]
         return OffsetsLogReader(dict(self.options))
 
 
-class OffsetsLogReader(DataSourceReader):  # type: ignore[misc]
+class OffsetsLogReader(DataSourceReader):
     """Plans the tasks, and reads one of them."""
 
     def __init__(self, options: dict[str, str]) -> None:

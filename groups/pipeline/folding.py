@@ -11,8 +11,11 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
+from groups.history.units import units
 from groups.logstore.files import Files, open_files
 from groups.logstore.packs import PackWriter
+from groups.pipeline.commit_records import commit_records
+from groups.pipeline.commit_runs import RunColumns
 from groups.pipeline.context import Context, log_of
 from groups.pipeline.group_blocks import GroupBlock, OtherRecord
 from groups.pipeline.group_records import GroupRecord
@@ -22,9 +25,6 @@ from groups.pipeline.spool import Spool
 from groups.pipeline.timeline_folding import TimelineFolding
 from groups.pipeline.topic_facts import FACT_TYPES, GroupFacts
 from groups.pipeline.transactions import OPEN, Ends, LeftOut, settled, without_open
-from groups.history.units import units
-from groups.pipeline.commit_records import commit_records
-from groups.pipeline.commit_runs import RunColumns
 
 COMMIT_TYPES: Final = frozenset({0, 1})
 """Commits that did not fit the columns (those of the first brokers, odd ones) may share a request with others; such

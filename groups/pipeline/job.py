@@ -55,7 +55,7 @@ def run(request: Mapping[str, Any], lines: Lines, warm: WarmSession) -> None:
     topics = read_topics_file(request.get("topics") or {})
     progress.tell("Recognising")
     listing = list_sources(request["paths"])
-    progress.bytes = sum(source.bytes for source in listing.sources if source.kind is Kind.OFFSETS)
+    progress.bytes_read = sum(source.bytes for source in listing.sources if source.kind is Kind.OFFSETS)
     expected = sum(source.records for source in listing.sources)
     progress.set("Recognised", len(listing.sources), len(listing.sources), "sources")
     progress.set("Read", 0, expected, "records")
@@ -103,7 +103,7 @@ def import_with(
         blocks = steps.blocks(rows)
         if findings.some_partitions_unknown:
             blocks = blocks.transform(steps.with_partitions_known)
-        count = folding_tasks(progress.bytes, session.sparkContext.defaultParallelism)
+        count = folding_tasks(progress.bytes_read, session.sparkContext.defaultParallelism)
         ordered = blocks.transform(steps.in_group_order, count)
         more = fold_stage(session, steps.folded(ordered, context), findings, count, progress)
     finally:

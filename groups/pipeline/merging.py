@@ -157,8 +157,8 @@ class Merger:
         if not len(block.commits):
             return block.commits
         commits = block.commits.copy()
-        theirs = (block.tables.keys, block.tables.texts, block.tables.topic_ids)
-        ours = (self.tables.keys, self.tables.texts, self.tables.topic_ids)
+        theirs: tuple[list[Any], ...] = (block.tables.keys, block.tables.texts, block.tables.topic_ids)
+        ours: tuple[list[Any], ...] = (self.tables.keys, self.tables.texts, self.tables.topic_ids)
         for name, table, common, numbers in zip(
             ("key", "metadata", "topic_id"), theirs, ours, self._numbers, strict=True
         ):

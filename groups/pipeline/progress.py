@@ -34,7 +34,7 @@ class Progress:
     lines: Lines
     stages: dict[str, dict[str, Any]] = field(default_factory=dict)
     stage: str = "Starting"
-    bytes: int = 0
+    bytes_read: int = 0
     """Of all files that are read."""
 
     share: float = 0.0
@@ -59,7 +59,7 @@ class Progress:
                 "type": "progress",
                 "stage": self.stage,
                 "stages": stages,
-                "bytes": self.bytes,
+                "bytes": self.bytes_read,
                 "remaining_s": self.remaining_s(),
             }
         )

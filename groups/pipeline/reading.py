@@ -14,6 +14,7 @@ from __future__ import annotations
 import mmap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -29,13 +30,13 @@ from groups.pipeline.recognising import Kind
 from groups.pipeline.sources import Split
 from groups.pipeline.split_facts import GROUPS_A_SPLIT_MOST, PROBLEMS_A_SPLIT_MOST, SplitFacts
 from groups.pipeline.transactions import ABORTED, COMMITTED, Ends, LeftOut, settled
+from groups.pipeline.unknown_keys import group_of_unknown_key
 from groups.wire.commits import TOMBSTONE, commit_payload
 from groups.wire.errors import RecordError
 from groups.wire.logs.batches import BatchProblem, RecordBatch, read_batches
 from groups.wire.logs.control import ControlType, decode_control
 from groups.wire.logs.metadata_log import decode_metadata_record
 from groups.wire.records import decode_record, is_opaque
-from groups.pipeline.unknown_keys import group_of_unknown_key
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -171,7 +172,7 @@ class _Reading:
 
     def last_row(self) -> Row:
         self.facts.problems = list(self.problems.values())
-        self.facts.bytes = self.split.end - self.split.start
+        self.facts.bytes_read = self.split.end - self.split.start
         return self.row("facts", self.facts.pack())
 
 
@@ -305,7 +306,7 @@ class _OffsetsReading(_Reading):
             others = [other for other in others if other.at_ms <= self.wanted.until_ms]
         if len(commits) and (np.diff(commits["offset"]) < 0).any():
             commits = commits[np.argsort(commits["offset"], kind="stable")]
-        if any(later.offset < one.offset for one, later in zip(others, others[1:], strict=False)):
+        if any(later.offset < one.offset for one, later in pairwise(others)):
             others.sort(key=lambda other: other.offset)
         return GroupBlock(
             group, self.split.partition, self.split.source, self.number, commits, tables, others
@@ -433,13 +434,13 @@ class _OffsetsReading(_Reading):
             payload = commit_payload(group=group, topic=topic, partition=partition, version=TOMBSTONE)
             mine.append(
                 OtherRecord(
-                    int(row["offset"]),
-                    int(row["batch"]),
-                    int(row["at_ms"]),
-                    int(row["producer"]),
-                    1,
-                    orjson.dumps(payload),
-                )  # fmt: skip
+                    offset=int(row["offset"]),
+                    batch=int(row["batch"]),
+                    at_ms=int(row["at_ms"]),
+                    producer=int(row["producer"]),
+                    type=1,
+                    payload=orjson.dumps(payload),
+                )
             )
         mine.sort(key=lambda other: other.offset)
         return rows[~gone]

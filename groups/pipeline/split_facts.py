@@ -25,7 +25,7 @@ class SplitFacts:
     split: int
     read: int = 0
     decoded: int = 0
-    bytes: int = 0
+    bytes_read: int = 0
     first_offset: int | None = None
     last_offset: int | None = None
     problems: list[dict[str, Any]] = field(default_factory=list)

@@ -13,7 +13,7 @@ from groups.history.entries import FIRST_SEQUENCE, Entry, Kind, Provenance
 from groups.history.fold import FOLD_VERSION
 from groups.history.indexing import Indexer
 from groups.history.record_types import meaning
-from groups.logstore.headline import headline
+from groups.logstore.headline import headline, listed_name
 from groups.logstore.index import INDEX_FORMAT, StoredChunk, TimelineIndex
 from groups.logstore.packs import PackWriter
 from groups.pipeline.commit_columns import PlacedCommits, block
@@ -51,7 +51,7 @@ class TimelineFolding:
         self.indexer = Indexer(group=group)
         self.digest = Digest()
         self.progress = Progress()
-        self.earlier = {one.entries: one for one in context.earlier.get(group, ())}
+        self.earlier = {one.entries: one for one in context.earlier.get(listed_name(group), ())}
         self.continues: str | None = None
         self.sequence = FIRST_SEQUENCE
         self.records = 0
@@ -204,7 +204,7 @@ class TimelineFolding:
 
     def _begin_chunk(self) -> None:
         checkpoint = self.indexer.checkpoint()
-        self._checkpoint = tuple(self.packs.add(checkpoint))
+        self._checkpoint = self.packs.add(checkpoint).told()
         self._first = self.sequence
         self._others: list[bytes] = []
         self._commits: list[PlacedCommits] = []
@@ -232,7 +232,7 @@ class TimelineFolding:
             StoredChunk(
                 first=self._first,
                 last=last,
-                entries=tuple(self.packs.add(text)),
+                entries=self.packs.add(text).told(),
                 checkpoint=self._checkpoint,
                 digest=asdict(self.indexer.digest()),
             )

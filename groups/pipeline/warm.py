@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any, Final
 import orjson
 
 from groups.pipeline.java import NoJava
+from groups.pipeline.sentences import why
 from groups.pipeline.session import CACHE, SessionFailed, close_session, open_session
 from groups.pipeline.spark_child import Lines, end_with_java
-from groups.pipeline.sentences import why
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

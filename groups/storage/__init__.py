@@ -10,6 +10,7 @@
 """
 
 from groups.history.entries import ENTRY_FORMAT
+from groups.storage.chunk import Chunk
 from groups.storage.deleting import collect, delete, delete_all
 from groups.storage.errors import (
     BadName,
@@ -21,7 +22,6 @@ from groups.storage.errors import (
     StorageError,
 )
 from groups.storage.names import set_topic_names
-from groups.storage.chunk import Chunk
 from groups.storage.reading import (
     changes_after,
     chunk_text,

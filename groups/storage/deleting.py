@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Final
 
 from django.conf import settings
 from django.db import transaction
+from django.utils import timezone
 
 from groups.logstore.files import open_files
 from groups.models import Timeline
 from groups.storage import opened
 from groups.storage.errors import NoSuchTimeline
+
+ROWS_AT_ONCE: Final = 500
+"""A database takes some thousands of values in one query; an import of many groups has more timelines."""
 
 
 def delete(timeline_id: str) -> None:
@@ -21,9 +26,13 @@ def delete(timeline_id: str) -> None:
 
 def delete_all(timeline_ids: Iterable[str]) -> int:
     """Remove these timelines; how many there were. Files go once their rows are gone for good."""
-    found = list(Timeline.objects.filter(pk__in=list(timeline_ids)).values_list("pk", "folder"))
+    wanted = list(timeline_ids)
+    found: list[tuple[str, str]] = []
     with transaction.atomic():
-        Timeline.objects.filter(pk__in=[pk for pk, _ in found]).delete()
+        for at in range(0, len(wanted), ROWS_AT_ONCE):
+            some = Timeline.objects.filter(pk__in=wanted[at : at + ROWS_AT_ONCE])
+            found += some.values_list("pk", "folder")
+            some.delete()
         transaction.on_commit(lambda: _clear(found))
     return len(found)
 
@@ -40,6 +49,9 @@ def collect(folder: str) -> None:
 
     Only for a folder whose import has ended: while it runs, its packs are not named by any row yet.
     """
+    if Timeline.objects.filter(folder=folder, lease_until__gt=timezone.now()).exists():
+        # Somebody folds one of its timelines again, into a pack that no row names yet; who does clears up afterwards.
+        return
     needed: set[str] = set()
     for packs in Timeline.objects.filter(folder=folder).values_list("packs", flat=True):
         needed.update(packs)

@@ -16,11 +16,10 @@ from django.utils import timezone
 
 from groups.history.entries import ENTRY_FORMAT
 from groups.history.fold import FOLD_VERSION
-from groups.models import GROUP_LENGTH_MOST, TITLE_LENGTH_MOST, Import, Timeline
-from groups.storage.deleting import collect
+from groups.logstore.headline import listed_name
+from groups.models import TITLE_LENGTH_MOST, Import, Timeline
+from groups.storage.deleting import ROWS_AT_ONCE, collect
 from groups.storage.writing import new_id
-
-ROWS_AT_ONCE: Final = 500
 
 EARLIER_MOST: Final = 50_000
 """Stored timelines that an import is told of, the newest first: some megabytes that every task is sent."""
@@ -33,7 +32,7 @@ def earlier(groups: Sequence[str] | None = None) -> dict[str, list[dict[str, Any
     """Stored timelines by group, for the folding tasks: ``[{"id", "entries", "digest"}]``."""
     stored = _stored()
     if groups is not None:
-        stored = stored.filter(group__in=list(groups))
+        stored = stored.filter(group__in=[listed_name(group) for group in groups])
     found: dict[str, list[dict[str, Any]]] = {}
     rows = stored.order_by("-created").values_list("pk", "group", "last", "digest")[:EARLIER_MOST]
     for pk, group, last, digest in rows:
@@ -44,7 +43,7 @@ def earlier(groups: Sequence[str] | None = None) -> dict[str, list[dict[str, Any
 def store(import_id: str, told: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Make, continue or recognise the timelines that an import told of; a row of its report for each."""
     with transaction.atomic():
-        known = {row.pk: row for row in _stored().filter(pk__in=_continued(told))}
+        known = _known([one["continues"] for one in told if one["continues"]])
         spans = _spans({str(one["group"]) for one in told})
         fresh: list[Timeline] = []
         longer: list[Timeline] = []
@@ -85,8 +84,11 @@ def _stored() -> Any:
     )
 
 
-def _continued(told: Iterable[Mapping[str, Any]]) -> list[str]:
-    return [one["continues"] for one in told if one["continues"]]
+def _known(timeline_ids: Sequence[str]) -> dict[str, Timeline]:
+    found: dict[str, Timeline] = {}
+    for at in range(0, len(timeline_ids), ROWS_AT_ONCE):
+        found |= {row.pk: row for row in _stored().filter(pk__in=timeline_ids[at : at + ROWS_AT_ONCE])}
+    return found
 
 
 def _fill(timeline: Timeline, import_id: str, told: Mapping[str, Any]) -> None:
@@ -94,7 +96,7 @@ def _fill(timeline: Timeline, import_id: str, told: Mapping[str, Any]) -> None:
     title = group if incarnation == 1 else f"{group} (created again, {incarnation})"
     headline = plain(told["headline"])
     timeline.title = title[:TITLE_LENGTH_MOST]
-    timeline.group = group[:GROUP_LENGTH_MOST]
+    timeline.group = listed_name(told["group"])
     timeline.protocol = str(headline["protocol"] or "")
     timeline.status = Timeline.Status.COMPLETE
     timeline.summary = headline | {"offsets": told["offsets"]}
@@ -130,7 +132,7 @@ def _reported(timeline: Timeline, told: Mapping[str, Any]) -> dict[str, Any]:
 def _spans(groups: set[str]) -> dict[str, list[tuple[str, list[list[int | None]]]]]:
     """Stored timelines of these groups with the offsets that they span."""
     found: dict[str, list[tuple[str, list[list[int | None]]]]] = {}
-    names = sorted(str(plain(group))[:GROUP_LENGTH_MOST] for group in groups)
+    names = sorted({listed_name(group) for group in groups})
     for at in range(0, len(names), ROWS_AT_ONCE):
         some = _stored().filter(group__in=names[at : at + ROWS_AT_ONCE])
         for pk, group, summary in some.values_list("pk", "group", "summary"):
@@ -142,7 +144,7 @@ def _overlaps(
     told: Mapping[str, Any], spans: Mapping[str, list[tuple[str, list[list[int | None]]]]]
 ) -> dict[str, Any]:
     """Earlier timelines that hold some of the same offsets, though not the same entries from the beginning on."""
-    group = str(plain(told["group"]))[:GROUP_LENGTH_MOST]
+    group = listed_name(told["group"])
     found = [
         pk
         for pk, offsets in spans.get(group, ())

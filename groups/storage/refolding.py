@@ -102,14 +102,14 @@ def _refold_packs(timeline: Timeline, lease: _Lease) -> bool:
     files = open_files(settings.STORE_URL)
     old = read_index(files, Place.of(timeline.index_place or []))
     packs = PackWriter(files, timeline.folder)
-    indexer = Indexer(group=timeline.group, semantics=timeline.semantics or Semantics.KAFKA)
+    indexer = Indexer(group=old["summary"]["group"], semantics=timeline.semantics or Semantics.KAFKA)
     chunks: list[StoredChunk] = []
     try:
         for chunk in old["chunks"]:
             checkpoint = packs.add(indexer.checkpoint())
             for entry in entries_of(read_blob(files, Place.of(chunk["entries"]))):
                 indexer.add(Entry.from_json(entry))
-            chunks.append({**chunk, "checkpoint": tuple(checkpoint), "digest": asdict(indexer.digest())})
+            chunks.append({**chunk, "checkpoint": checkpoint.told(), "digest": asdict(indexer.digest())})
             if lease.lost():
                 packs.drop()
                 return False

@@ -35,7 +35,7 @@ class StoredLog:
     def index(self) -> TimelineIndex:
         if self.timeline.fold_version != FOLD_VERSION:
             raise NotReady(self.timeline.id)
-        return index_at(settings.STORE_URL, Place.of(self.timeline.index_place))
+        return index_at(settings.STORE_URL, Place.of(self.timeline.index_place or ()))
 
     def chunks(self) -> list[Chunk]:
         return [

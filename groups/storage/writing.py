@@ -28,7 +28,8 @@ from django.utils import timezone
 from groups.announce import announce, timeline_group
 from groups.history.entries import ENTRY_FORMAT
 from groups.history.fold import FOLD_VERSION
-from groups.models import GROUP_LENGTH_MOST, TITLE_LENGTH_MOST, Folded, Timeline
+from groups.logstore.headline import GROUP_LENGTH_MOST
+from groups.models import TITLE_LENGTH_MOST, Folded, Timeline
 from groups.models import Batch as StoredBatch
 from groups.storage.errors import LeaseLost, NoSuchTimeline, SequenceGap
 from groups.storage.names import named_json, named_summary

@@ -1,29 +1,35 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import orjson
 import pytest
 
-Lines = list[dict[str, Any]]
+from groups.logstore.files import Folder
+from tests.pipeline.folds import FOLDER, Folds
 
 
 @pytest.fixture
-def imported(spark: Any) -> Callable[..., Lines]:
-    """Runs both stages of the job on paths and gives its lines."""
-    from groups.pipeline.job import Progress, import_with
+def imported(spark: Any, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Folds]:
+    """Runs both stages of the job on paths; what it told and stored."""
+    from groups.pipeline.job import import_with
     from groups.pipeline.naming import read_topics_file
+    from groups.pipeline.progress import Progress
     from groups.pipeline.sources import list_sources
     from groups.pipeline.spark_child import Lines
 
-    def run(*paths: Path, group: str | None = None, topics: Any = None, split_bytes: int = 1024) -> Lines:
+    def run(
+        *paths: Path, topics: Mapping[str, Any] | None = None, split_bytes: int = 1024, **request: Any
+    ) -> Folds:
+        store = tmp_path_factory.mktemp("store")
         listing = list_sources([str(path) for path in paths], split_bytes=split_bytes)
         out = io.BytesIO()
         progress = Progress(Lines(out))
-        progress.lines.say(import_with(spark, listing, read_topics_file(topics or {}), group, progress, 0))
-        return [orjson.loads(line) for line in out.getvalue().splitlines()]
+        asked = {"store": str(store), "folder": FOLDER, **request}
+        progress.lines.say(import_with(spark, listing, read_topics_file(topics or {}), asked, progress, 0))
+        return Folds([orjson.loads(line) for line in out.getvalue().splitlines()], Folder(store))
 
     return run

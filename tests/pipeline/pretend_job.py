@@ -1,49 +1,87 @@
-"""Stands in for the Spark job in tests of what is around it: folds the segments that it is given in this process.
+"""Stands in for the Spark job in tests of what is around it: imports in this process what the first path's name says.
 
-The first path may be a word that makes it fail, wait, or end early.
+It answers one request after another. Packs are really in the store of the request when a timeline is told; ``waits`` and
+``breaks`` do what they say behind that.
 """
 
 from __future__ import annotations
 
 import sys
+import tempfile
 import time
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import orjson
 
-from tests.pipeline.segments import Group, Segment, sample_group
-from tests.pipeline.test_timelines import fold
+from groups.logstore.files import open_files
+from tests.pipeline.folds import import_without_spark
+from tests.pipeline.segments import FOO, Group, Segment, sample_group
 
 
-def say(message: dict[str, Any]) -> None:
+def longer() -> Segment:
+    """The sample goes on."""
+    return sample_group().add(Group().commit(offset=7, with_id=False))
+
+
+def nameless() -> Segment:
+    """A topic whose name nothing tells."""
+    return Segment().add(Group("nameless").join("A", {FOO: [0]}, 4711))
+
+
+def overlapping() -> Segment:
+    """Other records at the sample's offsets."""
+    return Segment().add(Group().commit(offset=1)).add(Group().commit(offset=2))
+
+
+def odd() -> Segment:
+    """Names that hold U+0000, which PostgreSQL keeps in no text."""
+    group = Group("or\0ders", topics={"f\0o": FOO})
+    return Segment().add(group.join("A\0", {FOO: [0]})).add(group.commit("f\0o", offset=3))
+
+
+LOGS: Final[Mapping[str, Callable[[], Segment]]] = {
+    "longer": longer,
+    "nameless": nameless,
+    "odd": odd,
+    "overlapping": overlapping,
+}
+"""Any other name is the sample's."""
+
+
+def say(message: Mapping[str, Any]) -> None:
     sys.stdout.buffer.write(orjson.dumps(message) + b"\n")
     sys.stdout.buffer.flush()
 
 
+def progress(stage: str, done: int) -> None:
+    stages = [{"name": "Read", "done": done, "of": 1, "unit": "records"}]
+    say({"type": "progress", "stage": stage, "stages": stages, "bytes": 900, "remaining_s": None})
+
+
 def main() -> None:
-    request = orjson.loads(sys.stdin.buffer.readline())
+    # The parent's end of the pipe is closed when it wants no more of this process.
+    for line in iter(sys.stdin.buffer.readline, b""):
+        answer(orjson.loads(line))
+
+
+def answer(request: dict[str, Any]) -> None:
     word = Path(request["paths"][0]).name
-    stages = [{"name": "Read", "done": 1, "of": 1, "unit": "records"}]
-    say({"type": "sources", "sources": [{"file": word, "kind": "offsets"}]})
-    say({"type": "progress", "stage": "Reading", "stages": stages})
-    say({"type": "groups", "groups": [{"group": "orders", "protocol": "consumer", "records": 1}]})
+    progress("Reading", 0)
     if word == "fails":
         say({"type": "error", "message": "Spark needs Java 17 or newer and none was found"})
         return
-    lines = (
-        fold(Segment().add(Group(word).join("A", {"cLledStpRu6ixDUvA4jVgA": [0]}, 4711)))
-        if word == "nameless"
-        else fold(sample_group())
-    )
-    for line in lines:
-        if line["type"] == "folded" and word in ("waits", "breaks"):
-            # The timeline is begun and has entries, and is not ended.
-            if word == "breaks":
-                sys.exit("it broke")
-            time.sleep(60)
-        say(line)
-    say({"type": "done", "records": {"read": 9, "decoded": 9, "skipped": [], "unlisted": 0, "compacted": 0}})
+    with tempfile.TemporaryDirectory() as folder:
+        request["paths"] = [str(LOGS.get(word, sample_group)().write(Path(folder)))]
+        for message in import_without_spark(request, open_files(request["store"])):
+            if message["type"] == "done":
+                progress("Done", 1)
+                if word == "breaks":
+                    sys.exit("it broke")
+                if word == "waits":
+                    time.sleep(60)
+            say(message)
 
 
 if __name__ == "__main__":

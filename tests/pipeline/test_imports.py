@@ -1,10 +1,10 @@
-"""Imports around the job: taken once, stored by one writer, cancelled, failed, interrupted, said to be the same."""
+"""Imports around the job: taken once, stored all at once or not at all, continued, deleted with their room on the disk."""
 
 from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -13,15 +13,31 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from groups import import_tasks, imports
+from groups import import_tasks, imports, storage
+from groups.children import close_warm_children
+from groups.imported import Received
 from groups.models import Import, Timeline
+from groups.storage import opened
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
+Until = Callable[[Callable[[], object]], None]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _one_child_for_all() -> Iterator[None]:
+    """Most of what a test would take is the start of its child."""
+    yield
+    close_warm_children()
+
 
 @pytest.fixture(autouse=True)
-def pretend(monkeypatch: pytest.MonkeyPatch) -> None:
+def store(monkeypatch: pytest.MonkeyPatch, settings: Any, tmp_path: Path) -> Path:
+    """The pretended job, and a store of the test's own."""
     monkeypatch.setattr(imports, "JOB", "tests.pipeline.pretend_job")
+    settings.VAR = tmp_path / "var"
+    settings.STORE_URL = str(tmp_path / "store")
+    return tmp_path / "store"
 
 
 @pytest.fixture
@@ -46,15 +62,33 @@ def create(word: str = "log", **facts: Any) -> Import:
     return imports.create(title=word, paths=[word], **facts)
 
 
-def test_an_import_stores_its_timelines_and_reports_them() -> None:
-    done = imports.perform(create().id)
+def perform(word: str = "log", **facts: Any) -> Import:
+    return imports.perform(create(word, **facts).id)
 
-    [timeline] = Timeline.objects.all()
+
+def files(store: Path) -> list[Path]:
+    return [path for path in store.rglob("*") if path.is_file()]
+
+
+def test_an_import_stores_its_timelines_and_reports_them() -> None:
+    done = perform()
+
+    [timeline] = done.timelines.all()
     [told] = done.report["timelines"]
-    assert (done.status, timeline.status, timeline.made_by_id) == ("complete", "complete", done.id)
+    assert (done.status, timeline.status, timeline.folder) == ("complete", "complete", done.id)
     assert (told["id"], told["group"], told["entries"]) == (timeline.id, "orders", timeline.last)
     assert done.finished is not None
-    assert done.report["records"]["read"] == 9
+    assert done.report["records"]["read"] == 17
+
+
+def test_a_stored_timeline_is_read_whole_from_its_packs() -> None:
+    perform()
+
+    timeline = Timeline.objects.get()
+    entries = list(storage.every_entry(timeline))
+    assert [entry["sequence"] for entry in entries] == list(range(1, timeline.last + 1))
+    assert (storage.frame_at(timeline, timeline.last) or {})["sequence"] == timeline.last
+    assert storage.summary(timeline)["verdict"] == timeline.summary["verdict"]
 
 
 def test_a_task_that_is_delivered_twice_doubles_nothing() -> None:
@@ -66,68 +100,147 @@ def test_a_task_that_is_delivered_twice_doubles_nothing() -> None:
     assert Timeline.objects.count() == 1
 
 
-def test_the_same_log_again_makes_a_timeline_that_names_the_first() -> None:
-    first, second = imports.perform(create().id), imports.perform(create().id)
+def test_the_same_log_again_is_the_same_timeline_and_takes_no_more_room(store: Path) -> None:
+    first = perform()
+    before = files(store)
+    second = perform()
+
+    [timeline] = Timeline.objects.all()
+    assert first.report["timelines"][0].get("same_as") is None
+    assert second.report["timelines"][0]["same_as"] == timeline.id
+    assert list(second.timelines.all()) == list(first.timelines.all()) == [timeline]
+    assert files(store) == before
+
+
+def test_a_longer_log_continues_its_timeline_under_the_same_id(store: Path) -> None:
+    first = perform()
+    timeline = Timeline.objects.get()
+    address, entries = storage.version(timeline), list(storage.every_entry(timeline))
+    second = perform("longer")
+
+    [longer] = Timeline.objects.all()
+    [told] = second.report["timelines"]
+    assert (longer.id, longer.last) == (timeline.id, timeline.last + 1)
+    assert (told["continues"], told["continues_after"]) == (timeline.id, timeline.last)
+    assert list(storage.every_entry(longer))[:-1] == entries
+    assert storage.version(longer) != address
+    assert list(first.timelines.all()) == [longer]
+    assert {path.parent.name for path in files(store)} == {second.id}
+
+
+def test_a_shorter_log_of_a_stored_one_is_a_timeline_of_its_own_that_says_so() -> None:
+    longer, shorter = perform("longer"), perform()
 
     assert Timeline.objects.count() == 2
-    assert first.report["timelines"][0].get("same_as") is None
-    assert second.report["timelines"][0]["same_as"] == first.report["timelines"][0]["id"]
+    assert shorter.report["timelines"][0]["overlaps"] == [longer.report["timelines"][0]["id"]]
+
+
+def test_other_records_at_the_same_offsets_make_a_timeline_that_says_so() -> None:
+    first, second = perform(), perform("overlapping")
+
+    [told] = second.report["timelines"]
+    assert Timeline.objects.count() == 2
+    assert told["overlaps"] == [first.report["timelines"][0]["id"]]
+    assert not told.get("continues")
+
+
+def test_names_that_hold_the_sign_that_no_database_keeps_are_imported_and_known_again() -> None:
+    first, second = perform("odd"), perform("odd")
+
+    [timeline] = Timeline.objects.all()
+    assert (first.status, first.problem) == ("complete", "")
+    assert (timeline.group, timeline.title) == ("or\u2400ders", "or\u2400ders")
+    assert second.report["timelines"][0].get("same_as") == timeline.id
+    keys = [entry["payload"].get("key") for entry in storage.every_entry(timeline)]
+    assert {"group": "or\0ders", "topic": "f\0o", "partition": 0} in keys
+    assert (storage.frame_at(timeline, timeline.last) or {})["group"] == "or\0ders"
 
 
 def test_an_error_of_the_job_is_the_imports_problem_in_one_line() -> None:
-    done = imports.perform(create("fails").id)
+    done = perform("fails")
 
     assert (done.status, done.problem) == ("failed", "Spark needs Java 17 or newer and none was found")
 
 
-def test_a_job_that_breaks_leaves_what_was_stored_and_says_so() -> None:
-    done = imports.perform(create("breaks").id)
+def test_a_job_that_breaks_leaves_nothing_and_can_be_run_again(store: Path) -> None:
+    done = perform("breaks")
 
-    [timeline] = Timeline.objects.all()
     assert done.status == "failed"
     assert "it broke" in done.problem
-    assert (timeline.status, timeline.last > 0) == ("interrupted", True)
+    assert Timeline.objects.count() == 0
+    assert files(store) == []
+    assert perform().status == "complete"
 
 
-def test_stopping_a_running_import_keeps_what_is_stored(
-    until: Callable[[Callable[[], object]], None],
-) -> None:
-    found = create("waits")
+def performed(found: Import, task: Callable[[str], object]) -> threading.Thread:
+    """A thread that reads the import."""
 
     def run() -> None:
         try:
-            imports.perform(found.id)
+            task(found.id)
         finally:
             connection.close()
 
     thread = threading.Thread(target=run)
     thread.start()
-    until(lambda: Timeline.objects.filter(last__gt=0).exists())
+    return thread
+
+
+def test_stopping_a_running_import_leaves_nothing(until: Until, store: Path) -> None:
+    found = create("waits")
+    thread = performed(found, imports.perform)
+    until(lambda: files(store))
     assert imports.cancel(found.id)
     thread.join(15)
 
     assert not thread.is_alive()
     assert imports.get(found.id).status == "cancelled"
-    assert Timeline.objects.get().status == "interrupted"
+    assert Timeline.objects.count() == 0
+    assert files(store) == []
 
 
-def test_deleting_a_running_import_ends_its_task(until: Callable[[Callable[[], object]], None]) -> None:
+def test_deleting_a_running_import_ends_its_task_and_leaves_nothing(until: Until, store: Path) -> None:
     found = create("waits")
-
-    def run() -> None:
-        try:
-            import_tasks.run_import(found.id)
-        finally:
-            connection.close()
-
-    thread = threading.Thread(target=run)
-    thread.start()
-    until(lambda: Timeline.objects.filter(last__gt=0).exists())
+    thread = performed(found, import_tasks.run_import)
+    until(lambda: files(store))
     imports.delete(found.id)
     thread.join(15)
 
     assert not thread.is_alive()
     assert Timeline.objects.count() == 0
+    assert files(store) == []
+
+
+def test_an_import_that_is_cancelled_when_all_is_read_stores_nothing(
+    monkeypatch: pytest.MonkeyPatch, store: Path
+) -> None:
+    """The job has said that it is done, and the rows are about to be stored."""
+    found = create()
+    complete = imports.complete
+
+    def cancelled_before(import_id: str, received: Received) -> bool:
+        assert imports.cancel(import_id)
+        return complete(import_id, received)
+
+    monkeypatch.setattr(imports, "complete", cancelled_before)
+
+    assert imports.perform(found.id).status == "cancelled"
+    assert Timeline.objects.count() == 0
+    assert files(store) == []
+
+
+def test_an_import_that_was_cut_short_leaves_nothing(store: Path) -> None:
+    found = create()
+    Import.objects.filter(pk=found.id).update(
+        status="running", lease_until=timezone.now() - timedelta(seconds=1)
+    )
+    (store / found.id).mkdir(parents=True)
+    (store / found.id / ".writing-1").write_bytes(b"half a pack")
+
+    imports.interrupt(found.id)
+
+    assert imports.get(found.id).status == "failed"
+    assert files(store) == []
 
 
 def test_a_waiting_import_that_is_cancelled_is_never_read() -> None:
@@ -201,25 +314,69 @@ def test_uploaded_files_go_when_the_import_is_over(settings: Any, tmp_path: Path
     assert elsewhere.exists()
 
 
-def test_deleting_an_import_deletes_its_timelines() -> None:
-    done = imports.perform(create().id)
+def test_deleting_an_import_deletes_its_timelines_and_the_disk_has_its_room_back(store: Path) -> None:
+    done = perform()
+    timeline = Timeline.objects.get()
+    storage.frame_at(timeline, 1)
+    assert files(opened.folder())
 
     imports.delete(done.id)
 
     assert Timeline.objects.count() == 0
+    assert files(store) == files(opened.folder()) == []
     with pytest.raises(imports.NoSuchImport):
         imports.get(done.id)
+
+
+def test_a_timeline_goes_with_the_last_import_that_lists_it(store: Path) -> None:
+    first, second = perform(), perform()
+
+    imports.delete(first.id)
+    timeline = Timeline.objects.get()
+    assert len(list(storage.every_entry(timeline))) == timeline.last
+
+    imports.delete(second.id)
+    assert Timeline.objects.count() == 0
+    assert files(store) == []
+
+
+def test_deleting_a_timeline_gives_the_room_back_that_no_other_one_needs(store: Path) -> None:
+    perform()
+    perform("overlapping")
+    mine, other = Timeline.objects.order_by("-last")
+
+    storage.delete(mine.id)
+
+    assert len(list(storage.every_entry(other))) == other.last
+    assert {path.parent.name for path in files(store)} == {other.folder}
+
+
+def test_a_group_that_is_asked_for_alone_is_the_only_one(store: Path) -> None:
+    assert perform(groups=["orders"]).report["timelines"] != []
+    assert perform(groups=["others"]).report["timelines"] == []
+
+
+def test_until_cuts_a_log_at_its_time_and_from_leaves_out_what_ended_before() -> None:
+    [whole] = perform().report["timelines"]
+    [cut] = perform(until_ms=whole["first_ms"] + 1000).report["timelines"]
+
+    assert cut["first_ms"] == whole["first_ms"]
+    assert cut["last_ms"] == whole["first_ms"] + 1000
+    assert perform(from_ms=whole["last_ms"] + 1).report["timelines"] == []
+    assert len(perform(from_ms=whole["last_ms"]).report["timelines"]) == 1
 
 
 def test_a_stage_that_begins_is_announced(announced: list[dict[str, Any]]) -> None:
     imports.perform(create().id)
 
-    assert [said["stage"] for said in announced if said["type"] == "progress"][:2] == ["Starting", "Reading"]
+    progress = [said for said in announced if said["type"] == "progress"]
+    assert [said["stage"] for said in progress][:1] == ["Reading"]
+    assert {(said["bytes"], said["remaining_s"]) for said in progress} == {(900, None)}
     assert [said["status"] for said in announced if said["type"] == "status"] == ["running", "complete"]
 
 
 @pytest.fixture
-def until() -> Callable[[Callable[[], object]], None]:
+def until() -> Until:
     def wait(holds: Callable[[], object]) -> None:
         end_s = time.monotonic() + 15
         while not holds():

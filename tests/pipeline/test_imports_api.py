@@ -26,6 +26,7 @@ Queued = list[str]
 def queued(monkeypatch: pytest.MonkeyPatch, settings: Any, tmp_path: Path) -> Queued:
     """Imports are queued and read by nobody; uploads go to a folder of the test's own."""
     settings.VAR = tmp_path
+    settings.STORE_URL = str(tmp_path / "store")
     sent: Queued = []
     monkeypatch.setattr(uploading.run_import, "delay", sent.append)
     monkeypatch.setattr(imports, "JOB", "tests.pipeline.pretend_job")

@@ -6,23 +6,22 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import orjson
 import pytest
 
 from groups import imports
 from groups.wire.logs.control import ControlType
-from tests.pipeline.conftest import Lines
+from tests.pipeline.folds import Folds, fold
 from tests.pipeline.segments import BAR, FOO, Group, Segment, sample_group
-from tests.pipeline.test_timelines import entries, fold, timelines
 
 pytestmark = pytest.mark.spark
 
-Imported = Callable[..., Lines]
+Imported = Callable[..., Folds]
 
 
-def done(lines: Lines) -> dict[str, Any]:
-    assert lines[-1]["type"] == "done"
-    return dict(lines[-1]["records"])
+def done(lines: Folds) -> dict[str, Any]:
+    last = lines.lines[-1]
+    assert last["type"] == "done"
+    return dict(last["records"])
 
 
 def test_spark_gives_the_entries_that_folding_in_one_process_gives(
@@ -30,7 +29,7 @@ def test_spark_gives_the_entries_that_folding_in_one_process_gives(
 ) -> None:
     lines = imported(sample_group().write(tmp_path), split_bytes=100)
 
-    assert entries(lines, "orders#1") == entries(fold(sample_group()), "orders#1")
+    assert lines.entries() == fold(sample_group()).entries()
     assert done(lines)["skipped"] == []
 
 
@@ -47,9 +46,9 @@ def test_each_group_of_several_partitions_is_a_timeline_ordered_by_offset(
 
     lines = imported(tmp_path, split_bytes=200)
 
-    assert sorted(timelines(lines)) == [f"{name}#1" for name in names]
+    assert sorted(lines.timelines) == [f"{name}#1" for name in names]
     for name in names:
-        offsets = [entry["offset"] for entry in entries(lines, f"{name}#1")]
+        offsets = [entry["offset"] for entry in lines.entries(f"{name}#1")]
         assert offsets == sorted(offsets)
         assert len(offsets) == 3
 
@@ -57,7 +56,7 @@ def test_each_group_of_several_partitions_is_a_timeline_ordered_by_offset(
 def test_one_group_alone_can_be_imported(imported: Imported, tmp_path: Path) -> None:
     path = Segment().add(Group("one").commit(), Group("two").commit()).write(tmp_path)
 
-    assert timelines(imported(path, group="two")) == ["two#1"]
+    assert imported(path, groups=["two"]).timelines == ["two#1"]
 
 
 def test_a_segment_with_and_one_without_its_folder_do_not_double_anything(
@@ -68,7 +67,7 @@ def test_a_segment_with_and_one_without_its_folder_do_not_double_anything(
 
     lines = imported(without, with_folder)
 
-    assert len(entries(lines, "orders#1")) == len(entries(fold(sample_group()), "orders#1"))
+    assert len(lines.entries()) == len(fold(sample_group()).entries())
 
 
 def test_a_commit_at_the_end_names_what_stands_at_the_beginning(imported: Imported, tmp_path: Path) -> None:
@@ -76,7 +75,7 @@ def test_a_commit_at_the_end_names_what_stands_at_the_beginning(imported: Import
     Segment().add(Group("others").commit()).write(tmp_path, partition=3)
     segment.write(tmp_path, partition=17)
 
-    first = entries(imported(tmp_path), "orders#1")[0]
+    first = imported(tmp_path).entries()[0]
 
     assert first["payload"]["topics"] == {"foo": {"id": FOO, "partitions": None}}
     assert first["payload"]["source"] == "commit"
@@ -85,7 +84,7 @@ def test_a_commit_at_the_end_names_what_stands_at_the_beginning(imported: Import
 def test_a_file_of_names_is_used_and_said(imported: Imported, tmp_path: Path) -> None:
     path = Segment().add(Group(topics={"bar": BAR}).join("A", {BAR: [0]}, metadata_hash=4711)).write(tmp_path)
 
-    first = entries(imported(path, topics={BAR: {"name": "bar", "partitions": 6}}), "orders#1")[0]
+    first = imported(path, topics={BAR: {"name": "bar", "partitions": 6}}).entries()[0]
 
     assert first["payload"] == {
         "note": "topics",
@@ -110,7 +109,7 @@ def test_commits_count_when_their_transaction_is_committed_and_only_then(
 
     lines = imported(segment.write(tmp_path), split_bytes=60)
 
-    committed = [entry["payload"]["value"]["offset"] for entry in entries(lines, "orders#1")]
+    committed = [entry["payload"]["value"]["offset"] for entry in lines.entries()]
     assert committed == [10, 30]
     assert {(told["offset"], told["records"], told["normal"]) for told in done(lines)["skipped"]} == {
         (1, 1, True),
@@ -127,7 +126,7 @@ def test_damage_is_a_gap_of_the_groups_in_its_partition(imported: Imported, tmp_
     lines = imported(path)
 
     [problem] = done(lines)["skipped"]
-    gaps = [entry["payload"] for entry in entries(lines, "orders#1") if entry["payload"].get("note") == "gap"]
+    gaps = [entry["payload"] for entry in lines.entries() if entry["payload"].get("note") == "gap"]
     assert [(gap["from_offset"], gap["to_offset"]) for gap in gaps] == [
         (problem["offset"], problem["last_offset"])
     ]
@@ -139,7 +138,7 @@ def test_the_sample_log_gives_its_groups_with_names_from_the_metadata_log(import
 
     lines = imported(*map(Path, sample["paths"]))
 
-    told = {line["group"]: line for line in lines if line["type"] == "folded"}
+    told = {line["group"]: line for line in lines.of("timeline")}
     assert sorted(told) == sorted(group["group"] for group in sample["groups"])
     for line in told.values():
         assert line["nameless"] == []
@@ -157,27 +156,20 @@ def test_the_samples_names_and_counts_are_proven_by_the_hash_alone(imported: Imp
     assert topics_at_the_end(alone) == topics_at_the_end(with_log) == {"orders": 8}
 
 
-def topics_at_the_end(lines: Lines) -> dict[str, int]:
-    """Partition counts of the consumer group's topics, as its last batch tells them."""
-    summary = [
-        line["summary"] for line in lines if line["type"] == "batch" and line["timeline"] == "orders-enrich#1"
-    ][-1]
-    return {name: topic["partitions"] for name, topic in summary["topics"].items()}
+def topics_at_the_end(lines: Folds) -> dict[str, int]:
+    """Partition counts of the consumer group's topics."""
+    topics = lines.index("orders-enrich#1")["summary"]["topics"]
+    return {name: topic["partitions"] for name, topic in topics.items()}
 
 
 def test_progress_comes_in_stages_and_ends_with_everything_done(imported: Imported, tmp_path: Path) -> None:
-    lines = imported(sample_group().write(tmp_path))
+    lines = imported(sample_group().write(tmp_path)).of("progress")
 
-    stages = [line["stage"] for line in lines if line["type"] == "progress"]
-    last = [line for line in lines if line["type"] == "progress"][-1]["stages"]
-    assert list(dict.fromkeys(stages)) == ["Reading", "Read", "Folding", "Done"]
-    assert [stage["name"] for stage in last] == [
-        "Recognised",
-        "Read",
-        "Decoded",
-        "Ordered",
-        "Folded",
-        "Explained",
+    assert list(dict.fromkeys(line["stage"] for line in lines)) == ["Reading", "Read", "Folding", "Done"]
+    last = lines[-1]["stages"]
+    assert [stage["name"] for stage in last] == ["Recognised", "Read", "Folded", "Stored"]
+    assert [(stage["done"], stage["of"], stage["unit"]) for stage in last[1:]] == [
+        (17, 17, "records"),
+        (1, 1, "groups"),
+        (1, 1, "timelines"),
     ]
-    assert {(stage["done"], stage["of"]) for stage in last[3:]} == {(1, 1)}
-    assert orjson.dumps(last)

@@ -2,60 +2,15 @@
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Sequence
-from pathlib import Path
-from typing import Any
-
-import orjson
-
-from groups.pipeline.reading import Row, read_split
+from groups.pipeline.context import LostOffsets
 from groups.pipeline.report import GroupSeen
-from groups.pipeline.sources import list_sources
-from groups.pipeline.timelines import FACTS, RECORDS, Context, LostOffsets, Ordered, fold_rows
-from groups.pipeline.topic_facts import FACT_TYPES, Known
 from tests.history.modern_logs import ShareRecords, StreamsRecords
+from tests.pipeline.folds import fold
 from tests.pipeline.segments import BAR, FOO, Group, Segment, hash_of, record, sample_group
 
 
-def ordered(rows: Sequence[Row]) -> list[Ordered]:
-    """What Spark's stages do between reading and folding."""
-    both = [(RECORDS, row) for row in rows] + [(FACTS, row) for row in rows if row.type in FACT_TYPES]
-    found = [
-        Ordered(
-            row.group or "", turn, row.partition, row.offset or 0, row.batch or 0, row.at_ms or 0, row.type,
-            row.source, row.payload or b"",
-        )
-        for turn, row in both
-    ]  # fmt: skip
-    return sorted(found, key=lambda row: (row.group, row.turn, row.partition or 0, row.offset, row.source))
-
-
-def fold(*segments: Segment, context: Context | None = None) -> list[dict[str, Any]]:
-    """The lines that folding these segments of one partition gives."""
-    with tempfile.TemporaryDirectory() as folder:
-        paths = [str(s.write(Path(folder) / str(number))) for number, s in enumerate(segments)]
-        listing = list_sources(paths)
-        rows = [row for split in listing.splits for row in read_split(split) if row.kind == "record"]
-        context = context or Context(known=Known(), files=tuple(source.file for source in listing.sources))
-        return [orjson.loads(line.json) for line in fold_rows(ordered(rows), context)]
-
-
-def timelines(lines: Sequence[dict[str, Any]]) -> list[str]:
-    return [line["timeline"] for line in lines if line["type"] == "timeline"]
-
-
-def entries(lines: Sequence[dict[str, Any]], timeline: str) -> list[dict[str, Any]]:
-    batches = [line for line in lines if line["type"] == "batch" and line["timeline"] == timeline]
-    return [entry for batch in batches for entry in orjson.loads(batch["entries"])]
-
-
-def notes(lines: Sequence[dict[str, Any]], timeline: str) -> list[dict[str, Any]]:
-    return [entry["payload"] for entry in entries(lines, timeline) if entry["kind"] == "note"]
-
-
 def test_sequences_are_dense_and_units_settle_on_their_last_record() -> None:
-    found = entries(fold(sample_group()), "orders#1")
+    found = fold(sample_group()).entries()
 
     assert [entry["sequence"] for entry in found] == list(range(1, len(found) + 1))
     units: dict[int, list[bool]] = {}
@@ -66,7 +21,7 @@ def test_sequences_are_dense_and_units_settle_on_their_last_record() -> None:
 
 
 def test_names_are_told_before_the_first_record_that_needs_them() -> None:
-    found = entries(fold(sample_group()), "orders#1")
+    found = fold(sample_group()).entries()
 
     assert found[0]["payload"] == {
         "note": "topics",
@@ -81,8 +36,8 @@ def test_a_group_that_was_deleted_and_created_again_is_two_timelines() -> None:
     segment = Segment().add(group.join("A", {FOO: [0]})).add(group.leave("A")).add(group.delete())
     lines = fold(segment.add(group.join("B", {FOO: [0]})))
 
-    assert timelines(lines) == ["orders#1", "orders#2"]
-    assert [line["deleted"] for line in lines if line["type"] == "folded"] == [True, False]
+    assert lines.timelines == ["orders#1", "orders#2"]
+    assert [line["deleted"] for line in lines.of("timeline")] == [True, False]
 
 
 def test_tombstones_behind_a_deletion_stay_with_the_timeline_that_ended() -> None:
@@ -92,7 +47,7 @@ def test_tombstones_behind_a_deletion_stay_with_the_timeline_that_ended() -> Non
         Segment().add(group.join("A", {FOO: [0]})).add(group.leave("A")).add(group.delete()).add(expired)
     )
 
-    assert timelines(lines) == ["orders#1"]
+    assert lines.timelines == ["orders#1"]
 
 
 def test_a_migration_stays_within_its_timeline() -> None:
@@ -100,7 +55,7 @@ def test_a_migration_stays_within_its_timeline() -> None:
     upgrade = [record(2, {"group": "orders"}, None), *group.join("A", {FOO: [0]})]
     lines = fold(Segment().add(group.classic(1, ["A"])).add(upgrade))
 
-    assert timelines(lines) == ["orders#1"]
+    assert lines.timelines == ["orders#1"]
 
 
 def test_a_classic_group_that_was_deleted_and_created_again_is_two_timelines() -> None:
@@ -108,25 +63,24 @@ def test_a_classic_group_that_was_deleted_and_created_again_is_two_timelines() -
     gone = [record(2, {"group": "orders"}, None)]
     lines = fold(Segment().add(group.classic(1, ["A"])).add(gone).add(group.classic(1, ["B"])))
 
-    assert timelines(lines) == ["orders#1", "orders#2"]
+    assert lines.timelines == ["orders#1", "orders#2"]
 
 
 def test_the_same_segment_twice_gives_every_record_once() -> None:
     once, twice = fold(sample_group()), fold(sample_group(), sample_group())
 
-    assert entries(twice, "orders#1") == entries(once, "orders#1")
-    [repeated] = [line for line in twice if line["type"] == "repeated"]
-    assert (repeated["records"], repeated["conflicts"]) == (len(entries(once, "orders#1")) - 1, [])
+    assert twice.entries() == once.entries()
+    [repeated] = twice.of("repeated")
+    assert (repeated["records"], repeated["conflicts"]) == (len(once.entries()) - 1, [])
 
 
 def test_two_logs_that_disagree_keep_the_first_and_say_so() -> None:
     group = Group()
-    [repeated] = [
-        line
-        for line in fold(Segment().add(group.commit(offset=1)), Segment().add(group.commit(offset=2)))
-        if line["type"] == "repeated"
-    ]
+    lines = fold(Segment().add(group.commit(offset=1)), Segment().add(group.commit(offset=2)))
 
+    [repeated] = lines.of("repeated")
+    [entry] = lines.entries()
+    assert entry["payload"]["value"]["offset"] == 1
     assert [(conflict["offset"], conflict["records"]) for conflict in repeated["conflicts"]] == [(0, 1)]
 
 
@@ -135,7 +89,7 @@ def test_lost_offsets_stand_as_a_gap_at_their_place() -> None:
     segment = Segment().add(group.join("A", {FOO: [0]})).skip(3).add(group.advance("A", {FOO: [0]}))
     lost = LostOffsets(from_offset=5, to_offset=7, reason="damaged")
 
-    found = notes(fold(segment, context=Context(known=Known(), lost={17: (lost,)}, files=("a",))), "orders#1")
+    found = fold(segment, lost={17: (lost,)}).notes()
 
     assert found == [{"note": "gap", "partition": 17, "from_offset": 5, "to_offset": 7, "reason": "damaged"}]
 
@@ -144,16 +98,12 @@ def test_compaction_is_no_gap() -> None:
     group = Group()
     segment = Segment().add(group.join("A", {FOO: [0]})).skip(300).add(group.advance("A", {FOO: [0]}))
 
-    assert notes(fold(segment), "orders#1") == []
+    assert fold(segment).notes() == []
 
 
 def test_ids_that_nothing_names_are_reported_with_what_is_known() -> None:
     group = Group(topics={"foo": FOO, "bar": BAR})
-    [folded] = [
-        line
-        for line in fold(Segment().add(group.join("A", {FOO: [0, 1]}, metadata_hash=4711)))
-        if line["type"] == "folded"
-    ]
+    folded = fold(Segment().add(group.join("A", {FOO: [0, 1]}, metadata_hash=4711))).told()
 
     assert folded["nameless"] == [{"id": FOO, "highest": 1, "suggestion": None}]
     assert folded["named"] == []
@@ -164,7 +114,7 @@ def test_a_partition_count_that_grew_is_told_where_its_hash_stands() -> None:
     grown = group.join("A", {FOO: [0, 1, 2, 3]}, hash_of({"foo": (FOO, 4)}))
     segment = Segment().add(group.join("A", {FOO: [0, 1, 2]}, hash_of({"foo": (FOO, 3)}))).add(grown)
 
-    assert [note["topics"]["foo"]["partitions"] for note in notes(fold(segment), "orders#1")] == [3, 4]
+    assert [note["topics"]["foo"]["partitions"] for note in fold(segment).notes()] == [3, 4]
 
 
 def test_share_and_streams_groups_become_timelines_and_end_with_their_own_tombstones() -> None:
@@ -190,9 +140,9 @@ def test_share_and_streams_groups_become_timelines_and_end_with_their_own_tombst
             segment.add(request)
         lines = fold(segment)
 
-        assert timelines(lines) == [f"{group}#1", f"{group}#2"]
-        assert [line["deleted"] for line in lines if line["type"] == "folded"] == [True, False]
-        protocols = {line["summary"]["protocol"] for line in lines if line["type"] == "batch"}
+        assert lines.timelines == [f"{group}#1", f"{group}#2"]
+        assert [line["deleted"] for line in lines.of("timeline")] == [True, False]
+        protocols = {line["headline"]["protocol"] for line in lines.of("timeline")}
         assert protocols == {"share" if group == "shared" else "streams"}
 
 
@@ -200,19 +150,16 @@ def test_a_share_groups_own_records_name_its_topics() -> None:
     share = ShareRecords("orders")
     segment = Segment().add([share.member("A"), share.epoch(2), share.target("A", 0)])
     segment.add([share.share_state(initialized=[0])])
-    with tempfile.TemporaryDirectory() as folder:
-        listing = list_sources([str(segment.write(Path(folder)))])
-        rows = [row for split in listing.splits for row in read_split(split) if row.kind == "name"]
 
-    assert [orjson.loads(row.payload or b"") for row in rows] == [
-        {"id": FOO, "name": "foo", "source": "share state"}
+    assert [(topic["id"], topic["name"], topic["source"]) for topic in fold(segment).told()["named"]] == [
+        (FOO, "foo", "share state")
     ]
 
 
 def test_records_that_nobody_understands_make_no_timeline_of_their_own() -> None:
     unknown = Segment().raw((bytes.fromhex("001f0006") + b"orders", b"\x00\x00"))
 
-    assert fold(unknown) == []
+    assert fold(unknown).timelines == []
 
 
 def test_a_group_that_waits_is_listed_under_the_protocol_of_its_records() -> None:

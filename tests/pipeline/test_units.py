@@ -16,7 +16,8 @@ from tests.pipeline.segments import FOO, Group, Payload, record
 def in_one_batch(*requests: Sequence[Payload], at_ms: int = 0) -> list[GroupRecord]:
     payloads = [payload for request in requests for payload in request]
     return [
-        GroupRecord(0, offset, 0, at_ms, payload["type"], payload) for offset, payload in enumerate(payloads)
+        GroupRecord(0, offset, 0, at_ms, payload["type"], payload, b"")
+        for offset, payload in enumerate(payloads)
     ]
 
 
