@@ -23,6 +23,7 @@ from explorer.access.gate import Gate, Handler  # noqa: E402
 from explorer.api.sockets import routes  # noqa: E402
 from explorer.embedded import EmbeddedWorker  # noqa: E402
 from explorer.inspector.preparing import prepare_guesses  # noqa: E402
+from explorer.laboratory.asking import children  # noqa: E402
 
 UPLOADS = ("/api/imports", "/import/")
 """The addresses that take files; every other one takes a page of text."""
@@ -67,6 +68,7 @@ async def beside_the_server() -> Any:
     finally:
         for task in tasks:
             task.cancel()
+        await asyncio.to_thread(children.close)
         if worker is not None:
             await asyncio.to_thread(worker.stop)
 

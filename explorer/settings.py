@@ -55,6 +55,7 @@ MIDDLEWARE = [
     "django.middleware.gzip.GZipMiddleware",
     "django.middleware.http.ConditionalGetMiddleware",
     "django.middleware.common.CommonMiddleware",
+    "explorer.imports.receiving.forgetting_uploads",
     "explorer.csrf.PagesAndPrograms",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
@@ -145,6 +146,10 @@ UPLOAD_BYTES_MOST = environment.whole("UPLOAD_BYTES_MOST", 2 * 1024**3, least=10
 DATA_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
 """Bytes of a request's body outside of files: a scenario is a page of text, not a book."""
 
+DATA_UPLOAD_MAX_NUMBER_FIELDS = 2100
+"""Fields of a form: an upload has one for the path of each of its files."""
+
+FILE_UPLOAD_HANDLERS = ["explorer.imports.receiving.Keeping"]
 FILE_UPLOAD_PERMISSIONS = 0o600
 """What is kept is the server's alone; the static files are collected with these rights, too."""
 

@@ -83,7 +83,7 @@ def run_child(
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        env={**os.environ, "PYTHONPATH": _python_path(), **(environment or {})},
+        env={**os.environ, "PYTHONPATH": python_path(), **(environment or {})},
         # A group of its own: a child's own children (Spark's Java) end with it.
         start_new_session=True,
     )
@@ -129,7 +129,7 @@ def run_child(
                 stream.close()
 
 
-def _python_path() -> str:
+def python_path() -> str:
     """This program's root first, so that it may be started from any folder."""
     return os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
 

@@ -51,6 +51,10 @@ class Incoming:
         self._ended = asyncio.Event()
         self._departure: asyncio.Task[None] | None = None
 
+    @property
+    def is_read(self) -> bool:
+        return self._ended.is_set()
+
     async def piece(self) -> bytes | None:
         """The next bytes of the body; null at its end."""
         if self._ended.is_set():

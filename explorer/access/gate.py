@@ -111,6 +111,7 @@ class Gate:
         async def complete(message: Message) -> None:
             if message["type"] == "http.response.start":
                 message["headers"] = answer_headers.completed(
+                    message["status"],
                     [(bytes(name).lower(), bytes(value)) for name, value in message["headers"]],
                     host if is_known(host) else "127.0.0.1",
                 )
@@ -176,9 +177,7 @@ class Gate:
         if told_length(headers) > most:
             return refusal(path, 413, too_large(most))
         if self.is_upload(scope, headers) and self.upload_places.are_taken:
-            return too_much(
-                path, f"{UPLOADS_AT_ONCE} uploads are under way. Try again when one is done.", 429
-            )
+            return refusal(path, 429, f"{UPLOADS_AT_ONCE} uploads are under way. Try again when one is done.")
         return None
 
     async def let_in(self, scope: Scope, headers: dict[bytes, bytes], receive: Receive, send: Send) -> None:
@@ -194,10 +193,16 @@ class Gate:
                 incoming.body = await incoming.whole()
             if places.are_taken:
                 await answer(
-                    too_much(path, "The server has more to do than it can keep in mind.", 503), scope, send
+                    refusal(path, 503, "The server has more to do than it can keep in mind."), scope, send
                 )
                 return
-            async with a_place(places, send) as sent:
+
+            async def close_if_unread(message: Message) -> None:
+                if message["type"] == "http.response.start" and not incoming.is_read:
+                    message["headers"] = [*message["headers"], (b"connection", b"close")]
+                await send(message)
+
+            async with a_place(places, close_if_unread) as sent:
                 if not incoming.client_left.is_set():
                     await self.http(scope, incoming, sent)
         except ClientLeft:
@@ -237,12 +242,6 @@ def with_cookie(path: str, query: list[tuple[str, str]], host: str) -> HttpRespo
     response["Location"] = "/" + quote(path.lstrip("/\\")) + (f"?{urlencode(query)}" if query else "")
     response["Set-Cookie"] = cookie_for(host)
     response["Cache-Control"] = "no-store"
-    return response
-
-
-def too_much(path: str, message: str, status: int) -> HttpResponse:
-    response = refusal(path, status, message)
-    response["Retry-After"] = "1"
     return response
 
 

@@ -54,13 +54,15 @@ def policy_for(host: str) -> str:
     return "; ".join(f"{name} {value}" for name, value in parts.items())
 
 
-def completed(headers: Headers, host: str) -> Headers:
+def completed(status: int, headers: Headers, host: str) -> Headers:
     """An answer's headers with those that every answer has; what a view has set itself stays."""
     found = dict(headers)
     more = [*ALWAYS, (b"content-security-policy", policy_for(host).encode("latin-1"))]
     if found.get(b"content-type", b"").startswith(b"text/html"):
         # A page holds names out of logs; the next user of the browser need not find it.
         more.append((b"cache-control", b"no-store"))
+    if status in (429, 503):
+        more.append((b"retry-after", b"1"))
     if settings.BEHIND_TLS and settings.HSTS_S:
         more.append((b"strict-transport-security", f"max-age={settings.HSTS_S}".encode()))
     return [*headers, *((name, value) for name, value in more if name not in found)]

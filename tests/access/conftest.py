@@ -48,11 +48,11 @@ class Asks:
         *,
         method: str = "GET",
         headers: Mapping[str, str] | None = None,
-        body: Sequence[bytes | dict[str, Any]] = (b"",),
+        body: Sequence[Any] = (b"",),
         token: bool = True,
         told_length: int | None = None,
     ) -> Answer | None:
-        """The answer; null if there was none. ``body`` comes in pieces, of which a message takes the place of bytes."""
+        """The answer; null if there was none. ``body`` comes in pieces: bytes, whole messages, and functions that are waited for."""
         sent: list[Any] = []
         messages = self._messages(body)
         given = {"host": HOST} | {name.lower(): value for name, value in (headers or {}).items()}
@@ -91,10 +91,13 @@ class Asks:
             body=b"".join(message.get("body", b"") for message in sent[1:]),
         )
 
-    async def _messages(self, body: Sequence[bytes | dict[str, Any]]) -> AsyncIterator[dict[str, Any]]:
+    async def _messages(self, body: Sequence[Any]) -> AsyncIterator[dict[str, Any]]:
         for number, piece in enumerate(body):
             self.pieces_left = len(body) - number - 1
             more = number < len(body) - 1
+            if callable(piece):
+                await asyncio.to_thread(piece)
+                continue
             yield (
                 piece
                 if isinstance(piece, dict)
