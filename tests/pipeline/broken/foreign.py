@@ -63,6 +63,7 @@ def cases() -> Iterator[Case]:
         name="foreign-segment-with-newlines-translated",
         make=lambda place: place.put(translated(good_segment(place.name("hit")).bytes())),
         reason=NOT,
+        alone=2,
     )
     yield Case(
         name="a-metadata-log-under-the-name-of-an-offsets-segment",
@@ -101,7 +102,7 @@ def tarred(segment: bytes) -> bytes:
 
 
 def translated(segment: bytes) -> bytes:
-    """As a transfer in text mode leaves it: batches without the changed bytes are still whole."""
+    """As a transfer in text mode leaves it: the magic of every batch has moved."""
     return segment.replace(b"\n", b"\r\n").replace(b"\x02", b"\r\x02")
 
 
