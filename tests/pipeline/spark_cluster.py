@@ -61,14 +61,26 @@ def cluster(folder: Path, workers: int = 2) -> Iterator[Cluster]:
     master = _start(
         folder / "master.log", environment, "org.apache.spark.deploy.master.Master",
         *("--host", "127.0.0.1", "--port", str(port), "--webui-port", str(page)),
-    )  # fmt: skip
+    )
     try:
         for number in range(workers):
             found.workers.append(
                 _start(
-                    folder / f"worker-{number}.log", environment, "org.apache.spark.deploy.worker.Worker",
-                    *("--host", "127.0.0.1", "-c", "1", "-m", "1g", "--webui-port", str(_free_port()), found.url),
-                )  # fmt: skip
+                    folder / f"worker-{number}.log",
+                    environment,
+                    "org.apache.spark.deploy.worker.Worker",
+                    *(
+                        "--host",
+                        "127.0.0.1",
+                        "-c",
+                        "1",
+                        "-m",
+                        "1g",
+                        "--webui-port",
+                        str(_free_port()),
+                        found.url,
+                    ),
+                )
             )
         _wait(page, workers)
         yield found

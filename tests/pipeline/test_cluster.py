@@ -30,7 +30,9 @@ def imported(
     if on is not None:
         environment |= on.environment
         words += ["--master", on.url]
-    process = subprocess.Popen(words, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        words, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
     assert process.stderr is not None
     said = []
     for line in process.stderr:
