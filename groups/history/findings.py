@@ -19,7 +19,7 @@ from groups.history.epochs import Epochs
 from groups.history.modern_state import ModernMember
 from groups.history.moments import Cause, begins_midway
 from groups.history.names import Cast
-from groups.history.ownership import Ownership, is_hole
+from groups.history.ownership import Ownership, is_gap, is_hole
 from groups.history.ownership_findings import Finding, finding, found_moves, found_no_owner, found_waits
 from groups.history.state import TWO_OWNERS, Protocol, State
 from groups.history.steps import Step
@@ -61,6 +61,8 @@ class Finder:
         self._midway: int | None = None
         self._deleted: int | None = None
         self._holes = False
+        self._compacted_to: int | None = None
+        """Up to this offset any record may be missing that a later one of the same key has replaced."""
         self._overlaps: list[dict[str, Any]] = []
         self._counts = {"joined": 0, "removed": 0, "commits": 0}
         self._commits_sequence = 0
@@ -80,7 +82,8 @@ class Finder:
             self._meet(step, member_id)
         self._came(step)
         self._went(step, cause)
-        self.ownership.add(step, leaves=cause is not None and cause.leaves)
+        leaves = cause is not None and cause.leaves
+        self.ownership.add(step, leaves=leaves, hole=self._is_compacted(step, last))
         self.epochs.add(step)
         self.troubles.add(step)
         self._grew(step)
@@ -99,8 +102,19 @@ class Finder:
         if last.kind is Kind.RECORD and last.payload.get("type") == 1 and last.payload.get("value"):
             self._counts["commits"] += 1
             self._commits_sequence = step.sequence
-        elif last.kind is Kind.NOTE and last.payload.get("note") == "gap" and len(self.gaps) < GAPS_TOLD_MAX:
-            self.gaps.append({**last.payload, "sequence": step.sequence, "says": gap_words(last.payload)})
+        elif is_gap(last):
+            if last.payload.get("compacted"):
+                self._compacted_to = last.payload.get("to_offset")
+            if len(self.gaps) < GAPS_TOLD_MAX:
+                self.gaps.append({**last.payload, "sequence": step.sequence, "says": gap_words(last.payload)})
+
+    def _is_compacted(self, step: Step, last: Entry) -> bool:
+        """Whether records may be missing before this step that compaction took; so too before the first one beyond."""
+        if self._compacted_to is None or last.offset is None:
+            return False
+        if last.offset > self._compacted_to:
+            self._compacted_to = None
+        return True
 
     def _add_commit(self, step: Step, last: Entry) -> None:
         """Fold records that change no group: commits, and tombstones of a group that is not there."""
@@ -323,6 +337,7 @@ class Finder:
             "midway": self._midway,
             "deleted": self._deleted,
             "holes": self._holes,
+            "compacted_to": self._compacted_to,
             "overlaps": self._overlaps,
             "counts": self._counts,
             "commits_sequence": self._commits_sequence,
@@ -347,6 +362,7 @@ class Finder:
         finder._midway = data["midway"]
         finder._deleted = data["deleted"]
         finder._holes = data["holes"]
+        finder._compacted_to = data["compacted_to"]
         finder._overlaps = [dict(overlap) for overlap in data["overlaps"]]
         finder._counts = dict(data["counts"])
         finder._commits_sequence = data["commits_sequence"]

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
-from groups.history.entries import Kind
+from groups.history.entries import Entry, Kind
 from groups.history.state import EPOCH_JUMP, Protocol
 from groups.history.steps import Key, Step, holdings, keys
 
@@ -80,8 +80,8 @@ class Ownership:
         """Holder → ``[ms, topic, partition, waiter, from sequence, to sequence, given up]`` of the longest wait for
         it; not given up: the holder was removed."""
 
-    def add(self, step: Step, *, leaves: bool = False) -> None:
-        """Fold one step. ``leaves``: who is removed in it asked for that.
+    def add(self, step: Step, *, leaves: bool = False, hole: bool = False) -> None:
+        """Fold one step. ``leaves``: who is removed in it asked for that. ``hole``: something is missing before it.
 
         Of a share group there is nothing to tell: its partitions have readers, and no owner.
         """
@@ -91,7 +91,7 @@ class Ownership:
             self.waits.clear()
             self._aims = None
             return
-        if is_hole(step):
+        if hole or is_hole(step):
             # Who had what in between is not known, so no time is measured over it.
             self.free.clear()
             self.waits.clear()
@@ -269,7 +269,12 @@ def is_hole(step: Step) -> bool:
     """Whether something is missing right before this step: a gap, or changes of the group that nobody saw."""
     if any(anomaly.kind == EPOCH_JUMP for anomaly in step.anomalies):
         return True
-    return any(entry.kind is Kind.NOTE and entry.payload.get("note") == "gap" for entry in step.entries)
+    return any(is_gap(entry) and not entry.payload.get("compacted") for entry in step.entries)
+
+
+def is_gap(entry: Entry) -> bool:
+    """Whether the entry tells of records that are missing: here, or (``compacted``) here and there from here on."""
+    return entry.kind is Kind.NOTE and entry.payload.get("note") == "gap"
 
 
 def _is_empty(step: Step) -> bool:

@@ -299,6 +299,8 @@ def _tells_when(entry: Entry, step: Step) -> bool:
 def gap_words(payload: Mapping[str, Any]) -> str:
     """A gap in the log: which offsets, and why if it is known."""
     start, end, reason = payload.get("from_offset"), payload.get("to_offset"), payload.get("reason")
+    if payload.get("compacted"):
+        return f"Compacted: of offsets {start} to {end} only the newest record of each key is left"
     where = f"Offsets {start} to {end} are missing" if start is not None else "Records are missing"
     return f"{where}: {reason}" if reason else where
 

@@ -262,7 +262,8 @@ class _OffsetsReading(_Reading):
         offsets = [stretch.commits.offset, np.array([other.offset for other in stretch.others], np.int64)]
         offsets += [np.array([r.offset for r in batch.records], np.int64) for batch in stretch.controls]
         before = facts.last_offset if facts.last_offset is not None else self.split.before
-        self._holes(np.sort(np.concatenate(offsets)), before, stretch.last_offset)
+        damaged = {self.split.before if one.before is None else one.before for one in stretch.damage}
+        self._holes(np.sort(np.concatenate(offsets)), before, stretch.last_offset, damaged)
         if facts.first_offset is None:
             facts.first_offset = stretch.first_offset
         facts.last_offset = stretch.last_offset
@@ -270,11 +271,18 @@ class _OffsetsReading(_Reading):
     def _damage(self, damage: Damage) -> None:
         self.damage(damage.problem, damage.before, damage.after)
 
-    def _holes(self, offsets: NDArray[np.int64], before: int | None, last: int) -> None:
-        """Offsets that no record has, though batches before and behind are there: compaction took them."""
+    def _holes(
+        self, offsets: NDArray[np.int64], before: int | None, last: int, damaged: set[int | None]
+    ) -> None:
+        """Offsets that no record has, though batches before and behind are there: compaction took them.
+
+        Those behind the offsets ``damaged`` are told as what could not be read.
+        """
         edges = np.concatenate(([before] if before is not None else offsets[:1] - 1, offsets, [last + 1]))
         steps = np.diff(edges)
         places = np.flatnonzero(steps > 1)
+        if damaged:
+            places = places[~np.isin(edges[places], [one for one in damaged if one is not None])]
         if not len(places):
             return
         first, final = int(edges[places[0]]) + 1, int(edges[places[-1] + 1]) - 1

@@ -92,7 +92,7 @@ def open_session(
     except Exception as error:
         raise SessionFailed(f"Spark did not start: {_last_words(log) or error}") from error
     session.sparkContext.setLogLevel("ERROR")
-    if not is_local(session.sparkContext.master):
+    if not is_local(str(session.sparkContext.master)):
         session.sparkContext.addPyFile(str(packed(rooms, cache)))
     return session
 
@@ -127,11 +127,12 @@ def _last_words(log: Path) -> str:
 
 
 def is_local(master: str) -> bool:
+    """Whether tasks run on this machine, in threads of the driver's Java."""
     return master.startswith("local")
 
 
-def settings(java: Java, *, master: str, cache: Path, archive: bool = False) -> dict[str, str]:
-    """Spark's settings for this import."""
+def settings(java: Java, *, master: str | None, cache: Path, archive: bool = False) -> dict[str, str]:
+    """Spark's settings for this import; a cluster's memory and cores are its own configuration's business."""
     common = {
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",

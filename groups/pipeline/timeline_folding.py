@@ -96,8 +96,11 @@ class TimelineFolding:
     def commits(self, columns: RunColumns, start: int, end: int) -> None:
         """Offset commits that follow each other; they begin and end with whole requests."""
         rows, partition = columns.rows, columns.partition
-        self.begun.setdefault(partition, int(rows["offset"][start]))
         unit, last = columns.starts.searchsorted((start, end)).tolist()
+        if partition not in self.begun:
+            at = int(columns.starts[unit])
+            self._compaction_before(partition, int(rows["offset"][at]), columns.at_ms[at])
+            self.begun[partition] = int(rows["offset"][start])
         watched = bool(self.notes or self.context.lost.get(partition))
         while unit < last:
             if watched:
@@ -265,8 +268,26 @@ class TimelineFolding:
 
     def _gaps_before(self, partition: int | None, offset: int, at_ms: int) -> None:
         """What is missing between the last record of this timeline and the next one."""
+        if partition not in self.begun:
+            self._compaction_before(partition, offset, at_ms)
         for lost in self._lost_before(partition, offset):
             self._add_gap(lost, partition, at_ms)
+
+    def _compaction_before(self, partition: int | None, offset: int, at_ms: int) -> None:
+        """Before a timeline's first record: from there on records may be missing that compaction took."""
+        first, last = self.context.compacted.get(partition, (0, -1))
+        if offset <= last:
+            self._add_note(
+                {
+                    "note": "gap",
+                    "partition": partition,
+                    "from_offset": first,
+                    "to_offset": last,
+                    "reason": "compacted",
+                    "compacted": True,
+                },
+                at_ms,
+            )
 
     def _lost_before(self, partition: int | None, offset: int) -> Iterator[LostOffsets]:
         reached = self.reached.get(partition)

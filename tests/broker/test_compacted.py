@@ -119,9 +119,6 @@ def test_a_compacted_log_equals_what_the_broker_said_and_what_the_whole_log_show
     assert said_of(log.frames[-1]) == held[-1].said
 
 
-@pytest.mark.xfail(
-    reason="offsets that are missing within a file are counted, and are no gap of any timeline"
-)
 def test_offsets_that_compaction_took_are_marked_as_gaps(log: Log) -> None:
     assert log.told["gaps"] != []
 

@@ -94,11 +94,20 @@ def test_lost_offsets_stand_as_a_gap_at_their_place() -> None:
     assert found == [{"note": "gap", "partition": 17, "from_offset": 5, "to_offset": 7, "reason": "damaged"}]
 
 
-def test_compaction_is_no_gap() -> None:
+def test_offsets_that_compaction_took_are_one_gap_before_the_first_record() -> None:
     group = Group()
     segment = Segment().add(group.join("A", {FOO: [0]})).skip(300).add(group.advance("A", {FOO: [0]}))
 
-    assert fold(segment).notes() == []
+    assert fold(segment, compacted={17: (5, 304)}).notes() == [
+        {
+            "note": "gap",
+            "partition": 17,
+            "from_offset": 5,
+            "to_offset": 304,
+            "reason": "compacted",
+            "compacted": True,
+        }
+    ]
 
 
 def test_ids_that_nothing_names_are_reported_with_what_is_known() -> None:
