@@ -23,7 +23,7 @@ help:  ## list the commands
 
 .PHONY: run
 run: .venv/core  ## install, load the case studies, open the app on loopback
-	@mkdir -p var
+	@mkdir -p -m 700 var
 	@# Spark's packages are large: they are fetched behind the server, and the import page waits for them.
 	@(nice -n 19 sh -c 'UV_COMPILE_BYTECODE=1 $(SYNC) --inexact --no-default-groups --group pipeline && \
 	   $(VENV)/python -m groups.pipeline.class_archive' > var/pipeline-install.log 2>&1 || true) &
@@ -53,7 +53,7 @@ test-rest: .venv/all  ## the tests with none of these
 	$(PYTEST) -m "not broker and not browser and not inner"
 
 test-services: .venv/all  ## storage, tasks and sockets a second time, on PostgreSQL + Redis
-	$(ON_SERVICES) -m "not once" tests/storage tests/tasks tests/sockets tests/api
+	$(ON_SERVICES) -m "not once" tests/storage tests/tasks tests/sockets tests/api tests/access
 
 test-live: .venv/all  ## the live board a second time, on PostgreSQL + Redis with web and worker processes of their own
 	$(ON_SERVICES) tests/browser/test_live.py tests/browser/test_playing.py tests/browser/test_scrubbing.py

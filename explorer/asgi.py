@@ -9,19 +9,24 @@ import os
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
-from django.core.asgi import get_asgi_application
+import django
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "explorer.settings")
 # Django must be set up before anything imports a model.
-http = get_asgi_application()
+django.setup(set_prefix=False)
 
-from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402
+from channels.routing import URLRouter  # noqa: E402
 from django.conf import settings  # noqa: E402
 
 from explorer import housekeeping  # noqa: E402
-from explorer.api.sockets import OwnPagesOnly, routes  # noqa: E402
+from explorer.access.gate import Gate, Handler  # noqa: E402
+from explorer.api.sockets import routes  # noqa: E402
 from explorer.embedded import EmbeddedWorker  # noqa: E402
 from explorer.inspector.preparing import prepare_guesses  # noqa: E402
+from explorer.laboratory.asking import children  # noqa: E402
+
+UPLOADS = ("/api/imports", "/import/")
+"""The addresses that take files; every other one takes a page of text."""
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -47,6 +52,8 @@ async def lifespan(scope: Scope, receive: Receive, send: Send) -> None:
 
 @contextlib.asynccontextmanager
 async def beside_the_server() -> Any:
+    # What a server writes (uploads, logs) is its own alone.
+    os.umask(0o077)
     await asyncio.to_thread(housekeeping.at_start)
     worker = None
     if not settings.REDIS_URL:
@@ -61,14 +68,14 @@ async def beside_the_server() -> Any:
     finally:
         for task in tasks:
             task.cancel()
+        await asyncio.to_thread(children.close)
         if worker is not None:
             await asyncio.to_thread(worker.stop)
 
 
-application = ProtocolTypeRouter(
-    {
-        "http": http,
-        "websocket": OwnPagesOnly(URLRouter(routes)),
-        "lifespan": lifespan,
-    }
-)
+gate = Gate(Handler(), URLRouter(routes), uploads=UPLOADS)
+
+
+async def application(scope: Scope, receive: Receive, send: Send) -> None:
+    """What a server is given: everything but its start and end passes the gate."""
+    await (lifespan if scope["type"] == "lifespan" else gate)(scope, receive, send)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import secrets
+import stat
 from collections.abc import Collection
 from pathlib import Path
 from typing import Any
@@ -44,25 +46,53 @@ def words(name: str, default: str) -> list[str]:
     return [word for word in (part.strip() for part in text(name, default).split(",")) if word]
 
 
+OURS = ("secret-key", "token", "*.sqlite3*", "imports", "static", "*.log", "tests")
+"""What the program keeps right in its folder. A folder that is named may hold more, which is its owner's business."""
+
+
 def folder(name: str, default: Path) -> Path:
+    """The folder of what the program keeps, which nobody but its owner may look into: every account of the machine
+    could otherwise read the imported logs."""
     path = Path(text(name, str(default))).expanduser().absolute()
     try:
-        path.mkdir(parents=True, exist_ok=True)
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         raise ImproperlyConfigured(
             f"{name}: the folder {path} cannot be made: {error.strerror}. Name a folder that can be written."
         ) from error
+    ours = [found for pattern in OURS for found in path.glob(pattern)]
+    # One that holds nothing of ours yet may be anything, such as the whole machine's /tmp.
+    for kept in [path, *ours] if ours else []:
+        _close_to_others(kept)
     return path
 
 
-def secret(name: str, kept_in: Path) -> str:
+def _close_to_others(path: Path) -> None:
+    """Take the group's and the others' rights to what is ours; what another account owns is that one's to change."""
+    # A file may go while it is looked at: SQLite's journals come and go.
+    with contextlib.suppress(OSError):
+        rights = path.lstat().st_mode
+        shared = rights & stat.S_ISVTX
+        if rights & 0o077 and not shared and not stat.S_ISLNK(rights):
+            path.chmod(stat.S_IMODE(rights) & 0o700)
+
+
+SECRET_LENGTH_LEAST = 20
+"""Letters of a secret that is given: a shorter one can be guessed."""
+
+
+def secret(name: str, kept_in: Path, *, random_bytes: int = 50) -> str:
     """The value of ``name``, else one that is drawn once and kept in the file ``kept_in``."""
     if value := os.environ.get(name):
+        if len(value) < SECRET_LENGTH_LEAST:
+            raise ImproperlyConfigured(
+                f"{name} has {len(value)} letters, which can be guessed: use {SECRET_LENGTH_LEAST} or more, or none."
+            )
         return value
     try:
         if not kept_in.exists():
-            _keep(secrets.token_urlsafe(50), kept_in)
-        kept = kept_in.read_text()
+            _keep(secrets.token_urlsafe(random_bytes), kept_in)
+        kept = kept_in.read_text().strip()
     except OSError as error:
         raise ImproperlyConfigured(
             f"{name} is not set and {kept_in} cannot be used: {error.strerror}. Set {name}."
@@ -70,6 +100,11 @@ def secret(name: str, kept_in: Path) -> str:
     if not kept:
         raise ImproperlyConfigured(f"{kept_in} is empty: delete it, or set {name}.")
     return kept
+
+
+def place_of_secret(name: str, kept_in: Path) -> str:
+    """Where a reader finds what ``secret`` gives."""
+    return f"the setting {name}" if os.environ.get(name) else f"the file {kept_in}"
 
 
 def _keep(value: str, path: Path) -> None:
@@ -121,6 +156,9 @@ def database(name: str, default: Path) -> dict[str, Any]:
 
 
 def sqlite(path: Path) -> dict[str, Any]:
+    # SQLite would make it readable by every account, and its journals have the rights of the file.
+    with contextlib.suppress(OSError):
+        path.touch(mode=0o600, exist_ok=True)
     return {
         "ENGINE": "django.db.backends.sqlite3",
         "NAME": str(path),

@@ -10,6 +10,7 @@ from channels.db import database_sync_to_async
 from django.conf import settings
 from kombu.exceptions import OperationalError
 
+from explorer.imports.receiving import forget_cut_short
 from groups import imports, storage
 from groups.import_tasks import take_up_lost
 from groups.models import Timeline
@@ -32,6 +33,7 @@ _refolding: dict[str, float] = {}
 
 def at_start() -> None:
     """What must be put right when a server process starts, before its first sweep."""
+    forget_cut_short()
     if not settings.REDIS_URL:
         storage.forget_queue()
         imports.leases.forget_queue()

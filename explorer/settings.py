@@ -17,6 +17,19 @@ SECRET_KEY = environment.secret("SECRET_KEY", VAR / "secret-key")
 LOOPBACK = ["localhost", "127.0.0.1", "[::1]"]
 ALLOWED_HOSTS = environment.words("ALLOWED_HOSTS", ",".join(LOOPBACK))
 
+# -- who may ask (explorer.access): loopback is reached by every account of the machine and by every page in a browser
+REQUIRE_TOKEN = environment.flag("REQUIRE_TOKEN", default=True)
+ACCESS_TOKEN = environment.secret("ACCESS_TOKEN", VAR / "token", random_bytes=32)
+ACCESS_TOKEN_PLACE = environment.place_of_secret("ACCESS_TOKEN", VAR / "token")
+ACCESS_START = ""
+"""What ``serve`` draws at its start, so that its cookies end with it. Processes that stand side by side have none."""
+
+BEHIND_TLS = environment.flag("BEHIND_TLS", default=False)
+"""Whether the proxy in front speaks TLS: then it is believed which scheme was asked, and cookies go over TLS alone."""
+HSTS_S = environment.whole("HSTS_S", 365 * 24 * 3600, least=0, most=10 * 365 * 24 * 3600)
+CSRF_COOKIE_SECURE = BEHIND_TLS
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if BEHIND_TLS else None
+
 DATABASES = {"default": environment.database("DATABASE_URL", VAR / "rebalance-explorer.sqlite3")}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
@@ -42,6 +55,7 @@ MIDDLEWARE = [
     "django.middleware.gzip.GZipMiddleware",
     "django.middleware.http.ConditionalGetMiddleware",
     "django.middleware.common.CommonMiddleware",
+    "explorer.imports.receiving.forgetting_uploads",
     "explorer.csrf.PagesAndPrograms",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
@@ -67,7 +81,7 @@ LANGUAGE_CODE = "en"
 STATIC_URL = "/static/"
 STATIC_ROOT = VAR / "static"
 # WhiteNoise warns about a folder that is not there, which it is not before the first start.
-STATIC_ROOT.mkdir(parents=True, exist_ok=True)
+STATIC_ROOT.mkdir(mode=0o700, parents=True, exist_ok=True)
 STATICFILES_DIRS = [ROOT / "static"]
 STATICFILES_FINDERS = [
     "django.contrib.staticfiles.finders.FileSystemFinder",
@@ -135,6 +149,13 @@ UPLOAD_BYTES_MOST = environment.whole("UPLOAD_BYTES_MOST", 2 * 1024**3, least=10
 DATA_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
 """Bytes of a request's body outside of files: a scenario is a page of text, not a book."""
 
+DATA_UPLOAD_MAX_NUMBER_FIELDS = 2100
+"""Fields of a form: an upload has one for the path of each of its files."""
+
+FILE_UPLOAD_HANDLERS = ["explorer.imports.receiving.Keeping"]
+FILE_UPLOAD_PERMISSIONS = 0o600
+"""What is kept is the server's alone; the static files are collected with these rights, too."""
+
 DATA_UPLOAD_MAX_NUMBER_FILES = 2000
 """Files of one upload: a broker's offsets topic has 50 partitions of a few segments each."""
 
@@ -145,7 +166,7 @@ ASSIGNOR_FILES = environment.words("ASSIGNOR_FILES", "")
 # -- the browser's own defences
 X_FRAME_OPTIONS = "DENY"
 CSRF_FAILURE_VIEW = "explorer.api.endpoint.csrf_failure"
-CSRF_COOKIE_SAMESITE = "Lax"
+CSRF_COOKIE_SAMESITE = "Strict"
 # Behind a proxy that speaks TLS, our own pages come from https while the server hears http.
 CSRF_TRUSTED_ORIGINS = [
     f"https://{host.replace('.', '*.', 1) if host.startswith('.') else host}"
@@ -162,5 +183,8 @@ LOGGING = {
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["stderr"], "level": LOG_LEVEL},
     # A mistyped address or scenario is told to who typed it: no line for each in the server's log.
-    "loggers": {"django.request": {"level": "ERROR" if LOG_LEVEL == "WARNING" else LOG_LEVEL}},
+    "loggers": {
+        "django.request": {"level": "ERROR" if LOG_LEVEL == "WARNING" else LOG_LEVEL},
+        "django.security": {"level": LOG_LEVEL if LOG_LEVEL in ("DEBUG", "INFO") else "CRITICAL"},
+    },
 }

@@ -14,3 +14,7 @@ urlpatterns = [
     path("", include("explorer.sweeps.urls")),
     path("api/", include("explorer.api.urls")),
 ]
+
+handler400 = "explorer.access.failures.bad_request"
+handler404 = "explorer.access.failures.not_found"
+handler500 = "explorer.access.failures.server_error"

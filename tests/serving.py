@@ -10,8 +10,10 @@ import subprocess
 import sys
 import threading
 import time
+import urllib.request
 from collections.abc import Iterator
 from dataclasses import dataclass
+from http.client import HTTPConnection, HTTPResponse
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -21,11 +23,40 @@ START_S = 60.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Served:
-    """A server that answers: its address without a slash at the end, and the environment that it runs in."""
+    """A server that answers: its address without a slash at the end, its token, and the environment that it runs in."""
 
     url: str
+    token: str
     environment: dict[str, str]
     log: Path
+    pid: int
+
+    @property
+    def entrance(self) -> str:
+        """The address that is printed: a browser that opens it may ask for all others."""
+        return f"{self.url}/?token={self.token}"
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """What a program shows."""
+        return {"Authorization": f"Bearer {self.token}"}
+
+    def cookie(self) -> dict[str, str]:
+        """What a browser is given at the entrance, as Playwright takes it."""
+        connection = HTTPConnection(self.url.removeprefix("http://"), timeout=60)
+        with contextlib.closing(connection):
+            connection.request("GET", f"/?token={self.token}")
+            name, _, value = connection.getresponse().headers["Set-Cookie"].partition(";")[0].partition("=")
+        return {"name": name, "value": value, "url": self.url, "sameSite": "Strict"}
+
+    def open(self, address: str, data: bytes | None = None, **headers: str) -> HTTPResponse:
+        """Ask as a program does: POST where there is ``data``, which is JSON unless the headers tell otherwise."""
+        more = {"Content-Type": "application/json"} if data is not None else {}
+        request = urllib.request.Request(
+            self.url + address, data=data, headers={**self.headers, **more, **headers}
+        )
+        answer: HTTPResponse = urllib.request.urlopen(request, timeout=60)
+        return answer
 
 
 def environment_for(folder: Path, **more: str) -> dict[str, str]:
@@ -102,16 +133,16 @@ def served(folder: Path, command: list[str] | None = None, cwd: Path = ROOT, **m
     try:
         address = None
         for line in process.stdout:
-            found = re.search(r"http://\S+?(?=/\s|/$)", line)
-            if found:
-                address = found[0]
+            if address := re.search(r"(http://\S+?)/(?:\?token=(\S+))?(?=\s|$)", line):
                 break
         overdue.cancel()
         if address is None:
             raise RuntimeError(f"The server ended before it was ready:\n{log.read_text()[-2000:]}")
         # What it prints later must not fill the pipe and stop it.
         threading.Thread(target=process.stdout.read, daemon=True).start()
-        yield Served(url=address, environment=environment, log=log)
+        yield Served(
+            url=address[1], token=address[2] or "", environment=environment, log=log, pid=process.pid
+        )
     finally:
         overdue.cancel()
         end(process, signal.SIGINT)

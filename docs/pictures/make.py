@@ -13,7 +13,6 @@ import subprocess
 import sys
 import tempfile
 import time
-import urllib.request
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,7 +23,7 @@ from playwright.sync_api import Browser, Locator, Page, TimeoutError, sync_playw
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent.parent))
 
-from tests.serving import served  # noqa: E402
+from tests.serving import Served, served  # noqa: E402
 
 STUDY = "kip848-basic"
 FAIL_OVER = "released-fail-over"
@@ -55,7 +54,7 @@ def main() -> None:
         sync_playwright() as playwright,
     ):
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        board = f"/t/{STUDY}?at={sequence_of(server.url, STEP)}"
+        board = f"/t/{STUDY}?at={sequence_of(server, STEP)}"
         named = sys.argv[1:]
         for picture in (
             Picture(name="home-light", address="/"),
@@ -65,7 +64,7 @@ def main() -> None:
             Picture(name="board-390-light", address=board, width=390, height=844, scale=1.5),
             Picture(name="board-390-dark", address=board, width=390, height=844, scale=1.5, scheme="dark"),
             Picture(name="help-light", address="/help/", height=1100),
-            Picture(name="fail-over-light", address=f"/t/{FAIL_OVER}?at={loading(server.url)}"),
+            Picture(name="fail-over-light", address=f"/t/{FAIL_OVER}?at={loading(server)}"),
             Picture(name="inspector-light", address="/inspect", then=open_record),
             Picture(name="inspector-dark", address="/inspect", scheme="dark", then=open_record),
             Picture(name="inspector-edit-light", address="/inspect", then=edit_record),
@@ -101,42 +100,43 @@ def main() -> None:
             Picture(name="laboratory-large-light", address="/laboratory?g=60.1&t=10x60&e=join", height=1200),
         ):
             if not named or picture.name in named:
-                take(browser, server.url, picture)
+                take(browser, server, picture)
         if not named or "violation-light" in named:
             broken = f"/t/{store_broken_run(server.environment)}"
             take(
                 browser,
-                server.url,
+                server,
                 Picture(name="violation-light", address=broken, height=760, then=go_to_violation),
             )
         if named:
             return
-        imported = import_sample(browser, server.url)
+        imported = import_sample(browser, server)
         if imported:
             address, timeline = imported
-            take(browser, server.url, Picture(name="import-light", address=address))
+            take(browser, server, Picture(name="import-light", address=address))
             if timeline:
-                take(browser, server.url, Picture(name="imported-light", address=f"/t/{timeline}"))
-        swept = sweep(server.url)
+                take(browser, server, Picture(name="imported-light", address=f"/t/{timeline}"))
+        swept = sweep(server)
         if swept:
-            take(browser, server.url, Picture(name="sweep-light", address=swept))
-            take(browser, server.url, Picture(name="sweep-dark", address=swept, scheme="dark"))
+            take(browser, server, Picture(name="sweep-light", address=swept))
+            take(browser, server, Picture(name="sweep-dark", address=swept, scheme="dark"))
             phone = Picture(
                 name="sweep-390-dark", address=swept, width=390, height=844, scale=1.5, scheme="dark"
             )
-            take(browser, server.url, phone)
+            take(browser, server, phone)
         browser.close()
 
 
-def take(browser: Browser, url: str, picture: Picture) -> None:
+def take(browser: Browser, server: Served, picture: Picture) -> None:
     context = browser.new_context(
         viewport={"width": picture.width, "height": picture.height},
         device_scale_factor=picture.scale,
         color_scheme=picture.scheme,  # type: ignore[arg-type]
         reduced_motion="reduce",
     )
+    context.add_cookies([server.cookie()])  # type: ignore[list-item]
     page = context.new_page()
-    page.goto(url + picture.address, wait_until="networkidle")
+    page.goto(server.url + picture.address, wait_until="networkidle")
     if picture.then:
         picture.then(page)
     settle(page)
@@ -159,9 +159,9 @@ def go_to_violation(page: Page) -> None:
     page.locator("#now.bad").wait_for()
 
 
-def loading(url: str) -> int:
+def loading(server: Served) -> int:
     """A moment at which the new coordinator still reads the log, and somebody has to wait."""
-    moments = ask(f"{url}/api/timelines/{FAIL_OVER}/chunks/1")["moments"]
+    moments = ask(server, f"/api/timelines/{FAIL_OVER}/chunks/1")["moments"]
     return next(moment["sequence"] for moment in moments if "still loading" in moment["says"])
 
 
@@ -203,24 +203,24 @@ def settle(page: Page) -> None:
     page.wait_for_timeout(800)
 
 
-def import_sample(browser: Browser, url: str) -> tuple[str, str | None] | None:
+def import_sample(browser: Browser, server: Served) -> tuple[str, str | None] | None:
     """Import the sample log as a newcomer does, with one click: the import's page, and its largest timeline."""
     context = browser.new_context()
     page = context.new_page()
-    page.goto(url)
+    page.goto(server.entrance)
     page.get_by_role("button", name="Import the sample log").click()
     try:
         page.wait_for_url("**/import/*", timeout=30_000)
     except TimeoutError:
         sys.stderr.write("The sample could not be imported; import-light.png stays as it is.\n")
         return None
-    address = page.url.removeprefix(url)
+    address = page.url.removeprefix(server.url)
     context.close()
     deadline = time.monotonic() + IMPORT_S
     while time.monotonic() < deadline:
-        detail = ask(f"{url}/api/imports/{address.rsplit('/', 1)[1]}")
+        detail = ask(server, f"/api/imports/{address.rsplit('/', 1)[1]}")
         if detail["status"] == "complete":
-            timelines = sorted(ask(f"{url}/api/timelines"), key=lambda timeline: timeline["last"])
+            timelines = sorted(ask(server, "/api/timelines"), key=lambda timeline: timeline["last"])
             found = [timeline["id"] for timeline in timelines if timeline["source"] == "import"]
             return address, (found[-1] if found else None)
         if detail["status"] in {"failed", "cancelled"}:
@@ -230,29 +230,26 @@ def import_sample(browser: Browser, url: str) -> tuple[str, str | None] | None:
     return None
 
 
-def sweep(url: str) -> str | None:
+def sweep(server: Served) -> str | None:
     """Sweep the usual axes: the sweep's page."""
-    question = urllib.request.Request(  # noqa: S310 (our own server)
-        f"{url}/api/sweeps", data=b"{}", headers={"Content-Type": "application/json"}
-    )
-    with urllib.request.urlopen(question) as answer:  # noqa: S310
+    with server.open("/api/sweeps", b"{}") as answer:
         begun = json.load(answer)
     deadline = time.monotonic() + IMPORT_S
     while time.monotonic() < deadline:
-        if ask(f"{url}/api/sweeps/{begun['sweep']}")["status"] == "complete":
+        if ask(server, f"/api/sweeps/{begun['sweep']}")["status"] == "complete":
             return str(begun["url"])
         time.sleep(1)
     sys.stderr.write("The sweep was not done in time; its pictures stay as they are.\n")
     return None
 
 
-def sequence_of(url: str, step: int) -> int:
-    moments = ask(f"{url}/api/timelines/{STUDY}/chunks/1")["moments"]
+def sequence_of(server: Served, step: int) -> int:
+    moments = ask(server, f"/api/timelines/{STUDY}/chunks/1")["moments"]
     return next(moment["sequence"] for moment in moments if moment["step"] == step)
 
 
-def ask(address: str) -> Any:
-    with urllib.request.urlopen(address) as answer:  # noqa: S310 (our own server)
+def ask(server: Served, address: str) -> Any:
+    with server.open(address) as answer:
         return json.load(answer)
 
 

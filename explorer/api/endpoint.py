@@ -90,7 +90,28 @@ def json_body(request: HttpRequest) -> dict[str, Any]:
         raise BadRequest(f"The request is no JSON: {error}.") from error
     if not isinstance(body, dict):
         raise BadRequest("The request must be a JSON object.")
+    if b"\\u0000" in request.body and (place := nul_in(body)) is not None:
+        raise BadRequest(
+            f"{place or 'The request'} has the character U+0000 in it, which no name has.", field=place
+        )
     return body
+
+
+def nul_in(value: Any, place: str = "") -> str | None:
+    """Where in JSON a text has the character U+0000, which PostgreSQL keeps in no text; null where none has."""
+    if isinstance(value, str):
+        return place if "\0" in value else None
+    inside: list[tuple[Any, Any]] = []
+    if isinstance(value, dict):
+        if any("\0" in key for key in value):
+            return place
+        inside = list(value.items())
+    elif isinstance(value, list):
+        inside = list(enumerate(value))
+    for key, each in inside:
+        if (found := nul_in(each, f"{place}.{key}" if place else str(key))) is not None:
+            return found
+    return None
 
 
 def number(query: Mapping[str, str], name: str, default: int | None = None, *, least: int = 0) -> int:

@@ -11,13 +11,10 @@ import asyncio
 import contextlib
 from abc import ABC, abstractmethod
 from typing import Any
-from urllib.parse import urlsplit
 
 import orjson
 from channels.db import database_sync_to_async
 from channels.generic.websocket import AsyncWebsocketConsumer
-from django.conf import settings
-from django.http.request import validate_host
 from django.urls import path, re_path
 
 from explorer.api.hub import Listener, hub
@@ -134,33 +131,6 @@ class Nowhere(AsyncWebsocketConsumer):  # type: ignore[misc]
     async def connect(self) -> None:
         await self.accept()
         await self.close(code=NOT_FOUND)
-
-
-class OwnPagesOnly:
-    """Refuses sockets that another site's page opens. A program that is no browser sends no origin and may."""
-
-    def __init__(self, application: Any) -> None:
-        self.application = application
-
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        origin = dict(scope["headers"]).get(b"origin")
-        if origin is None or is_our_own(origin.decode("latin-1")):
-            await self.application(scope, receive, send)
-            return
-        await receive()
-        # Closed before it is accepted: the server answers with 403.
-        await send({"type": "websocket.close"})
-
-
-def is_our_own(origin: str) -> bool:
-    """Whether a page's origin is a host that this server answers to, on whatever port."""
-    try:
-        host = urlsplit(origin).hostname
-    except ValueError:
-        return False
-    if host is None:
-        return False
-    return validate_host(f"[{host}]" if ":" in host else host, settings.ALLOWED_HOSTS)
 
 
 KEY = "<slug:key>"

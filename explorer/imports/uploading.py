@@ -11,9 +11,9 @@ from typing import Any
 
 import orjson
 from django.conf import settings
-from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
 
+from explorer.imports.receiving import KeptFile
 from groups import imports, storage
 from groups.import_tasks import run_import
 from groups.models import Import
@@ -27,6 +27,9 @@ TOPICS_BYTES_MOST = 4 * 1024 * 1024
 
 LOOSE_FILES = "upload"
 """The folder of files that came without one."""
+
+NAME_BYTES_MOST = 240
+"""Bytes of a file's name: file systems take 255, which are 85 letters of Chinese."""
 
 DEPTH_MOST = 2
 """Of a file's path its own name and its folder's are kept: Kafka's segments lie no deeper."""
@@ -53,8 +56,9 @@ def start_sample(name: str | None = None) -> Import:
     return _queue(title=str(chosen["title"]), paths=chosen["paths"])
 
 
-def start_upload(files: Sequence[UploadedFile[bytes]], paths: Sequence[str]) -> Import:
-    """Keeps the files and queues their import. ``paths`` are the files' names with their folders, in their order."""
+def start_upload(files: Sequence[KeptFile], paths: Sequence[str]) -> Import:
+    """Moves the files to their places and queues their import. ``paths`` are the files' names with their folders, in
+    their order."""
     if not files:
         raise Refused("No file came with the request: send them as multipart fields called files.")
     size = sum(file.size or 0 for file in files)
@@ -70,7 +74,7 @@ def start_upload(files: Sequence[UploadedFile[bytes]], paths: Sequence[str]) -> 
     kept: list[str] = []
     try:
         for number, file in enumerate(files):
-            shown = paths[number] if number < len(paths) else (file.name or "")
+            shown = printable(paths[number] if number < len(paths) else (file.name or ""))
             if (found := _topics(file, shown)) is not None:
                 topics |= found
                 continue
@@ -80,9 +84,7 @@ def start_upload(files: Sequence[UploadedFile[bytes]], paths: Sequence[str]) -> 
             if target.exists():
                 target = folder / str(number) / inside
             target.parent.mkdir(parents=True, exist_ok=True)
-            with target.open("wb") as out:
-                for piece in file.chunks():
-                    out.write(piece)
+            file.place.replace(target)
             kept.append(shown)
         if not kept:
             raise Refused("Only names of topics came with the request, and no log to import.")
@@ -117,11 +119,29 @@ def safe_path(shown: str, number: int) -> PurePosixPath:
     >>> safe_path("../../etc/passwd", 0)
     PurePosixPath('etc/passwd')
     """
-    parts = [re.sub(r"[^\w.\-]", "_", part)[:120] for part in re.split(r"[/\\]", shown)]
+    parts = [shortened(re.sub(r"[^\w.\-]", "_", part)) for part in re.split(r"[/\\]", shown)]
     parts = [part for part in parts if part.strip(".")][-DEPTH_MOST:]
     if not parts:
         parts = [f"file-{number}"]
     return PurePosixPath(*parts)
+
+
+def shortened(name: str) -> str:
+    """A name that fits into a file system: its beginning and its end, which tells the kind of file.
+
+    >>> len(shortened("\N{CJK UNIFIED IDEOGRAPH-4E00}" * 84 + ".log").encode()) <= NAME_BYTES_MOST
+    True
+    """
+    encoded = name.encode()
+    if len(encoded) <= NAME_BYTES_MOST:
+        return name
+    half = (NAME_BYTES_MOST - 1) // 2
+    return f"{encoded[:half].decode(errors='ignore')}_{encoded[-half:].decode(errors='ignore')}"
+
+
+def printable(name: str) -> str:
+    """A name without what no page shows and no database keeps: U+0000, and other characters that control something."""
+    return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in name)
 
 
 def title_of(shown: Sequence[str]) -> str:
@@ -132,7 +152,7 @@ def title_of(shown: Sequence[str]) -> str:
     return first.name if len(shown) == 1 else f"{first.name} and {len(shown) - 1} more"
 
 
-def _topics(file: UploadedFile[bytes], shown: str) -> dict[str, Any] | None:
+def _topics(file: KeptFile, shown: str) -> dict[str, Any] | None:
     """The names in a file of topic names; null for any other file."""
     if Path(shown).suffix.lower() != ".json" or (file.size or 0) > TOPICS_BYTES_MOST:
         return None

@@ -1,23 +1,29 @@
-"""What a request asks of the laboratory: a link's group, a document's, that of a timeline's moment, after changes."""
+"""What a request asks of the laboratory: a link's group, a document's, that of a timeline's moment, after changes.
+
+The answers are made in children, two at a time: the largest group takes a second and hundreds of megabytes.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, Final, TypeVar
+import atexit
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final, TypedDict
 
-from django.http import QueryDict
+import orjson
+from django.http import HttpRequest, QueryDict
 
 from explorer.api.endpoint import BadRequest, number
 from groups import storage
-from simulations.laboratory import BOARDS, Case, CaseError, Event
-from simulations.laboratory.changes import changed
-from simulations.laboratory.documents import from_json
-from simulations.laboratory.links import case_of
-from simulations.laboratory.moments import case_of_frame
-from simulations.laboratory.presets import Racks, Shape, Sizes, happening, preset
-from simulations.laboratory.sheets import sheet
+from groups.children import ChildFailed, ParentStops
+from groups.warm_children import AskerLeft, Busy, WarmChildren
+from simulations.laboratory import BOARDS
 
-T = TypeVar("T")
+CHILDREN_MOST: Final = 2
+"""Groups that are answered at once: each takes a processor."""
+
+children = WarmChildren("simulations.laboratory_child", CHILDREN_MOST)
+atexit.register(children.close)
 
 CHANGES_MOST: Final = 100
 """Changes of one request; the page sends one."""
@@ -27,24 +33,39 @@ MOMENT_KEYS: Final = ("timeline", "at")
 BODY_KEYS: Final = ("query", "case", "changes", "board")
 
 
-def example() -> Case:
-    """What stands there where nobody asks for anything else: small enough to be followed by eye, and no two alike."""
-    return preset(Shape(6, 3, 21), sizes=Sizes.SKEWED, racks=Racks.THREE, event=Event.JOIN)
+class Question(TypedDict, total=False):
+    """A group as ``simulations.laboratory_child`` is asked for it."""
+
+    query: str
+    case: Any
+    moment: dict[str, Any]
+    changes: list[dict[str, Any]]
+    board: int
 
 
-def case_in_address(query: str) -> Case:
-    """The case of an address: ``timeline`` and ``at`` name a moment; nothing is the example."""
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """The answers to a group: their title, and all of them as JSON."""
+
+    title: str
+    json: bytes
+
+
+def question_in_address(query: str) -> Question:
+    """What an address asks for: ``timeline`` and ``at`` name a moment; nothing is the example."""
     told = QueryDict(query)
-    if "timeline" in told:
-        for key in told:
-            if key not in MOMENT_KEYS:
-                raise BadRequest(f"{key[:40]} does not go with timeline; there is at.", field=key)
-        return case_of_moment(told)
-    return understood(lambda: case_of(query)) if query else example()
+    if "timeline" not in told:
+        return {"query": query}
+    for key in told:
+        if key not in MOMENT_KEYS:
+            raise BadRequest(f"{key[:40]} does not go with timeline; there is at.", field=key)
+    return {"moment": moment_of(told)}
 
 
-def case_of_moment(told: Mapping[str, str]) -> Case:
-    """The group of a timeline's moment, and one more who joins."""
+def moment_of(told: Mapping[str, str]) -> dict[str, Any]:
+    """The frame of a timeline's moment, and the names of those in it."""
+    if "\0" in told["timeline"]:
+        raise BadRequest("No timeline's id has the character U+0000 in it.", field="timeline")
     timeline = storage.get(told["timeline"])
     at = number(told, "at", timeline.last)
     frame = storage.frame_at(timeline, at)
@@ -54,11 +75,10 @@ def case_of_moment(told: Mapping[str, str]) -> Case:
             status=404,
             field="at",
         )
-    cast = storage.summary(timeline).get("cast") or []
-    return understood(lambda: happening(case_of_frame(frame, cast), Event.JOIN))
+    return {"frame": frame, "cast": storage.summary(timeline).get("cast") or []}
 
 
-def case_of_body(body: Mapping[str, Any]) -> Case:
+def question_in_body(body: Mapping[str, Any]) -> Question:
     """``query`` or ``case``, one of the two, after ``changes``."""
     for key in body:
         if key not in BODY_KEYS:
@@ -69,23 +89,17 @@ def case_of_body(body: Mapping[str, Any]) -> Case:
             "The request needs query (a link's) or case (a document), one of the two.", field="query"
         )
     if document is not None:
-        case = understood(lambda: from_json(document))
+        question: Question = {"case": document}
     elif isinstance(query, str):
-        case = case_in_address(query.removeprefix("?"))
+        question = question_in_address(query.removeprefix("?"))
     else:
         raise BadRequest("query must be text.", field="query")
     changes = body.get("changes", [])
     if not isinstance(changes, list) or len(changes) > CHANGES_MOST:
         raise BadRequest(f"changes must be a list of {CHANGES_MOST} at most.", field="changes")
-    for change in changes:
-        if not isinstance(change, dict):
-            raise BadRequest('A change is {"what": …}.', field="changes")
-        case = _after(case, change)
-    return case
-
-
-def _after(case: Case, change: Mapping[str, Any]) -> Case:
-    return understood(lambda: changed(case, change))
+    if not all(isinstance(change, dict) for change in changes):
+        raise BadRequest('A change is {"what": …}.', field="changes")
+    return question | {"changes": changes}
 
 
 def board_of(body: Mapping[str, Any]) -> int:
@@ -96,17 +110,38 @@ def board_of(body: Mapping[str, Any]) -> int:
     return board - 1
 
 
-def sheet_of(case: Case) -> dict[str, Any]:
+def sheet_of(request: HttpRequest, question: Question) -> Sheet:
     """The answers; a case that fits into no link is refused."""
-    return understood(lambda: sheet(case))
+    answer, sheet = _answer(request, question)
+    return Sheet(answer["title"], sheet)
 
 
-def understood(make: Callable[[], T]) -> T:
-    """What ``make`` gives; a case that makes no sense is a bad request."""
+def scenario_of(request: HttpRequest, question: Question, board: int) -> str:
+    """The scenario that plays a group's event under one of the assignors; 409 says why none does."""
+    answer, _ = _answer(request, question | {"board": board})
+    if "reason" in answer:
+        raise BadRequest(answer["reason"], status=409, field="board")
+    return str(answer["scenario"])
+
+
+def _answer(request: HttpRequest, question: Question) -> tuple[dict[str, Any], bytes]:
+    # The gate tells; a test's request has come past it.
+    left = getattr(request, "scope", {}).get("client_left")
     try:
-        return make()
-    except CaseError as error:
-        told = str(error)
+        told, _, sheet = children.ask(question, left.is_set if left else lambda: False).partition(b"\t")
+    except Busy:
+        raise BadRequest(
+            f"{CHILDREN_MOST} groups are being answered, as many as this server answers at once. Try again soon.",
+            status=429,
+        ) from None
+    except AskerLeft:
+        raise BadRequest("The client left before its answer.", status=499) from None
+    except (ChildFailed, ParentStops) as error:
+        raise BadRequest(f"The laboratory has no answer: {error}", status=503) from error
+    answer: dict[str, Any] = orjson.loads(told)
+    if "error" in answer:
+        problem, field = str(answer["error"]), answer["field"]
         # A sentence begins with a capital letter; a key of a link is written as it is.
-        named = told.startswith((f"{error.field} ", f"{error.field}:", f"{error.field}="))
-        raise BadRequest(f"{told if named else told[:1].upper() + told[1:]}.", field=error.field) from error
+        named = problem.startswith((f"{field} ", f"{field}:", f"{field}="))
+        raise BadRequest(f"{problem if named else problem[:1].upper() + problem[1:]}.", field=field)
+    return answer, sheet

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import orjson
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
@@ -12,12 +11,17 @@ from django.views.decorators.http import require_http_methods
 from explorer.api.endpoint import BadRequest, json_body, json_response
 from explorer.board.inlined import inlined
 from explorer.board.modules import modules
-from explorer.laboratory.asking import board_of, case_in_address, case_of_body, sheet_of
+from explorer.laboratory.asking import (
+    board_of,
+    question_in_address,
+    question_in_body,
+    scenario_of,
+    sheet_of,
+)
 from explorer.runs.starting import Refused, start_run
 from groups.storage import NoSuchTimeline, NotReady
-from simulations.laboratory import BOARDS, answer
+from simulations.laboratory import BOARDS
 from simulations.laboratory.cases import MEMBERS_MOST, PARTITIONS_MOST, TOPICS_MOST
-from simulations.laboratory.playing import scenario_of, why_not
 from simulations.laboratory.presets import SHAPES
 
 
@@ -27,7 +31,7 @@ def page(request: HttpRequest) -> HttpResponse:
     """The page, with the answers of its address in it; an address that makes no sense is told in one line."""
     refused, status, found = "", 200, None
     try:
-        found = sheet_of(case_in_address(request.META["QUERY_STRING"]))
+        found = sheet_of(request, question_in_address(request.META["QUERY_STRING"]))
     except BadRequest as error:
         refused, status = str(error), error.status
     except NoSuchTimeline as error:
@@ -36,8 +40,8 @@ def page(request: HttpRequest) -> HttpResponse:
         refused, status = str(error), 503
     context = {
         "refused": refused,
-        "sheet_data": inlined("sheet-data", b"null" if found is None else orjson.dumps(found)),
-        "title": found["title"] if found else "",
+        "sheet_data": inlined("sheet-data", b"null" if found is None else found.json),
+        "title": found.title if found else "",
         "boards": [(number, board) for number, board in enumerate(BOARDS, 1)],
         "shapes": SHAPES,
         "bounds": f"{MEMBERS_MOST:,} members, {TOPICS_MOST} topics, {PARTITIONS_MOST:,} partitions",
@@ -48,24 +52,20 @@ def page(request: HttpRequest) -> HttpResponse:
 
 def linked(request: HttpRequest) -> HttpResponse:
     """``GET /api/laboratory?g=…``: the answers to a link's group, or to that of a timeline's moment."""
-    return json_response(sheet_of(case_in_address(request.META["QUERY_STRING"])))
+    return json_response(sheet_of(request, question_in_address(request.META["QUERY_STRING"])).json)
 
 
 def change(request: HttpRequest) -> HttpResponse:
     """``POST /api/laboratory``: the answers to a group after changes."""
-    return json_response(sheet_of(case_of_body(json_body(request))))
+    return json_response(sheet_of(request, question_in_body(json_body(request))).json)
 
 
 def play(request: HttpRequest) -> HttpResponse:
     """``POST /api/laboratory/runs``: a run of the group and its event under one of the assignors; 201."""
     body = json_body(request)
-    case, board = case_of_body(body), BOARDS[board_of(body)]
-    answered = answer(case, board)
-    reason = why_not(case, answered)
-    if reason is not None:
-        raise BadRequest(reason, status=409, field="board")
+    question, board = question_in_body(body), board_of(body)
     try:
-        timeline = start_run(scenario_of(case, answered))
+        timeline = start_run(scenario_of(request, question, board))
     except Refused as error:
         raise BadRequest(str(error), status=error.status, field=error.field) from error
     response = json_response(

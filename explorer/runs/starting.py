@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, is_dataclass
 
 from django.conf import settings
 from django.db import transaction
@@ -19,6 +20,8 @@ SEED_MOST = 2**53 - 1
 """The largest whole number that JavaScript keeps exactly, since a seed travels in links."""
 
 SEMANTICS = ("kafka", "kip")
+
+NUL = "The scenario has the character U+0000 in it, which no name has."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +44,8 @@ def start_run(scenario: object, semantics: object = None, seed: object = None) -
         loaded = load(text, name)
     except ScenarioError as error:
         raise Refused(message=str(error), line=error.line, field=error.field) from error
+    if _has_nul(loaded):
+        raise Refused(message=NUL, field="scenario")
     if semantics is None:
         semantics = loaded.semantics
     if semantics not in SEMANTICS:
@@ -71,6 +76,12 @@ def _text(scenario: object) -> tuple[str, str]:
             field="scenario",
             status=413,
         )
+    if "\0" in scenario:
+        raise Refused(
+            message=NUL,
+            line=scenario.partition("\0")[0].count("\n") + 1,
+            field="scenario",
+        )
     name = scenario.strip()
     if name in studies.names():
         return studies.text(name), name
@@ -80,6 +91,19 @@ def _text(scenario: object) -> tuple[str, str]:
             field="scenario",
         )
     return scenario, "scenario"
+
+
+def _has_nul(value: object) -> bool:
+    """Whether a text in it has the character U+0000, which YAML writes as an escape and PostgreSQL keeps nowhere."""
+    if isinstance(value, str):
+        return "\0" in value
+    if isinstance(value, Mapping):
+        return any(_has_nul(key) or _has_nul(each) for key, each in value.items())
+    if isinstance(value, tuple | list | set | frozenset):
+        return any(_has_nul(each) for each in value)
+    if is_dataclass(value):
+        return any(_has_nul(getattr(value, part.name)) for part in fields(value))
+    return False
 
 
 def _seed(given: object, of_the_scenario: int) -> int:

@@ -48,6 +48,8 @@ class FrameMaker:
         self._state: State | None = None
         self._frame: Frame = {}
         self._shown = _Shown()
+        self.quiet = False
+        """Whether the last frame shows nothing else than the one before, but for where and when it is."""
 
     def frame(self, state: State) -> Frame:
         """The frame of the next state."""
@@ -56,7 +58,8 @@ class FrameMaker:
     def shared(self, state: State) -> Frame:
         """The same; members, targets, clients and timers of a large group are maps with versions."""
         old, last = self._state, self._frame
-        if old is not None and all(map(is_, _LOOKED_AT(old), _LOOKED_AT(state))):
+        self.quiet = old is not None and all(map(is_, _LOOKED_AT(old), _LOOKED_AT(state)))
+        if self.quiet:
             self._state = state
             self._frame = {**last, "sequence": state.sequence, "at_ms": state.at_ms}
             return self._frame

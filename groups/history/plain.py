@@ -1,6 +1,6 @@
 """State as plain JSON and back, by the types that its dataclasses declare: a field that is added is carried, too.
 
-What is at its default is left out. Mappings keep their order. A mapping with whole numbers for keys becomes two lists,
+What is at its default is left out of a dataclass, and a named tuple is the list of its fields. Mappings keep their order. A mapping with whole numbers for keys becomes two lists,
 ``[keys, values]``, as JSON has no such keys; one without values becomes the list of its keys.
 """
 
@@ -53,6 +53,8 @@ def _codec(of: Any) -> tuple[_As, _As]:
         return _mapping(*inner)
     if isinstance(of, type) and issubclass(of, Enum):
         return (lambda one: one.value), of
+    if isinstance(of, type) and issubclass(of, tuple) and hasattr(of, "_fields"):
+        return _named_tuple(of)
     if isinstance(of, type) and is_dataclass(of):
         return _dataclass(of)
     raise TypeError(f"{of} cannot be written as plain JSON")
@@ -85,6 +87,16 @@ def _mapping(key: Any, value: Any) -> tuple[_As, _As]:
     return (
         lambda some: {name: write(each) for name, each in some.items()},
         lambda some: {name: read(each) for name, each in some.items()},
+    )
+
+
+def _named_tuple(of: Any) -> tuple[_As, _As]:
+    """The list of its fields."""
+    hints = get_type_hints(of)
+    codecs = [_codec(hints[name]) for name in of._fields]
+    return (
+        lambda one: [write(value) for (write, _), value in zip(codecs, one, strict=True)],
+        lambda told: of(*[read(value) for (_, read), value in zip(codecs, told, strict=True)]),
     )
 
 

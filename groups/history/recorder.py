@@ -161,7 +161,14 @@ class Recorder:
         """Takes the entry into the state and the frame; the changes of the frame."""
         self._state = replay(self._state, entry)
         before, self._frame = self._frame, self._maker.shared(self._state)
-        return diff(before, self._frame)
+        if not self._maker.quiet:
+            return diff(before, self._frame)
+        # Most entries of a log are commits, of which a frame shows that they are there.
+        return [
+            {"sequence": entry.sequence, "path": [name], "old": before[name], "new": self._frame[name]}
+            for name in ("sequence", "at_ms")
+            if before[name] != self._frame[name]
+        ]
 
     def flush(self, *, final: bool = False) -> Batch | None:
         """What can be stored by now, or ``None``; with ``final`` all that is left."""

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Final
+from typing import Final, NamedTuple
 
 from groups.history.classic_state import ClassicGroup
 from groups.history.consumer_state import ConsumerGroup, fresh_consumer_group
@@ -64,8 +64,7 @@ class Topic:
     partitions: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Offset:
+class Offset(NamedTuple):
     """The last committed offset of a partition; one is kept for each partition, so the number is bounded."""
 
     offset: int

@@ -26,8 +26,12 @@ from groups.pipeline.timeline_folding import TimelineFolding
 from groups.pipeline.topic_facts import FACT_TYPES, GroupFacts
 from groups.pipeline.transactions import OPEN, Ends, LeftOut, settled, without_open
 
-LEGACY_OFFSET_COMMIT: Final = 0
-"""Commits of the first brokers, which may share a request with today's; such groups are folded record by record."""
+COMMIT_TYPES: Final = frozenset({0, 1})
+"""Commits that did not fit the columns (those of the first brokers, odd ones) may share a request with others; such
+groups are folded record by record."""
+
+TOMBSTONE: Final = b'"value":null}'
+"""How the payload of one ends."""
 
 _FACTS: Final = frozenset(FACT_TYPES)
 
@@ -158,7 +162,7 @@ class GroupFolding:
         for other in run.others:
             if other.type in _FACTS:
                 self.facts.add(other.offset, orjson.loads(other.payload))
-            elif other.type == LEGACY_OFFSET_COMMIT:
+            elif other.type in COMMIT_TYPES and not other.payload.endswith(TOMBSTONE):
                 self.slow = True
         latest = [int(run.commits["at_ms"].max())] if len(run.commits) else []
         latest += [other.at_ms for other in run.others]

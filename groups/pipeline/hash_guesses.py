@@ -44,10 +44,7 @@ def guess(
                     list(count_choices(topic_id, facts, known, proven.get(name)))
                     for name, topic_id in zip(subset, ids, strict=True)
                 ]
-                hashes = [
-                    {count: topic_hash(topic_id, name, count) for count in counts}
-                    for name, topic_id, counts in zip(subset, ids, candidates, strict=True)
-                ]
+                hashes = [_Hashes(topic_id, name) for name, topic_id in zip(subset, ids, strict=True)]
                 for counts in likely_first(candidates):
                     left -= 1
                     if left < 0:
@@ -59,6 +56,18 @@ def guess(
                             for name, topic_id, count in zip(subset, ids, counts, strict=True)
                         }
     return None
+
+
+class _Hashes(dict[int, int]):
+    """Partition count → the topic's hash, made when it is asked for: the first guess is nearly always right."""
+
+    def __init__(self, topic_id: str, name: str) -> None:
+        self.topic_id = topic_id
+        self.name = name
+
+    def __missing__(self, count: int) -> int:
+        made = self[count] = topic_hash(self.topic_id, self.name, count)
+        return made
 
 
 def id_choices(

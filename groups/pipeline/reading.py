@@ -230,8 +230,7 @@ class _OffsetsReading(_Reading):
         self.seen: dict[str, list[Any]] = {}
 
     def rows(self, data: memoryview) -> Iterator[Row]:
-        file_bytes = Path(self.split.path).stat().st_size
-        for stretch in read_stretches(data, file_bytes=file_bytes):
+        for stretch in read_stretches(data):
             self._count(stretch)
             for batch in stretch.controls:
                 self._markers(batch)

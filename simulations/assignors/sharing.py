@@ -53,14 +53,13 @@ def subscribers_of(members: Iterable[MemberSpec]) -> dict[str, list[int]]:
     merged: dict[tuple[int, ...], list[int]] = {}
     answer: dict[str, list[int]] = {}
     for topic, numbers in of_topic.items():
-        key = tuple(numbers)
+        # Of a subscription that names a topic twice its members count once.
+        key = tuple(dict.fromkeys(numbers)) if len(numbers) > 1 else tuple(numbers)
         if key not in merged:
-            # Of a subscription that names a topic twice its members count once.
-            several = dict.fromkeys(numbers)
             merged[key] = (
-                places[numbers[0]]
-                if len(several) == 1
-                else sorted(chain.from_iterable(places[number] for number in several))
+                places[key[0]]
+                if len(key) == 1
+                else sorted(chain.from_iterable(places[number] for number in key))
             )
         answer[topic] = merged[key]
     return answer

@@ -95,7 +95,7 @@ def read_spec(document: object, clients: ClientAssignors = CLIENT_ASSIGNORS) -> 
     # Equal subscriptions are one object: assignors tell whole groups of members by it.
     same: dict[tuple[str, ...], tuple[str, ...]] = {}
     for member_id, value in _object(spec.get("members", {}), "members").items():
-        subscribed, member = _member(member_id, value)
+        subscribed, member = _member(member_id, value, protocol)
         names[member_id] = same.setdefault(subscribed, subscribed)
         existing = tuple(t for t in subscribed if t in topics) if protocol == "consumer" else subscribed
         members[member_id] = MemberSpec(
@@ -222,7 +222,8 @@ def _racks(value: object, partitions: int, at: str) -> dict[int, tuple[str, ...]
     return racks
 
 
-def _member(member_id: str, value: object) -> tuple[tuple[str, ...], MemberSpec]:
+def _member(member_id: str, value: object, protocol: str) -> tuple[tuple[str, ...], MemberSpec]:
+    """The names subscribed to, and the rest. A classic subscription is a list and may name a topic twice."""
     at = f"members.{member_id}"
     member = _object(value, at)
     _known(member, MEMBER_KEYS, at)
@@ -231,7 +232,7 @@ def _member(member_id: str, value: object) -> tuple[tuple[str, ...], MemberSpec]
     subscribed = _array(member["subscribed_topics"], f"{at}.subscribed_topics")
     for index, topic in enumerate(subscribed):
         _text(topic, f"{at}.subscribed_topics.{index}")
-    if len(set(subscribed)) < len(subscribed):
+    if protocol == "consumer" and len(set(subscribed)) < len(subscribed):
         twice = next(topic for index, topic in enumerate(subscribed) if topic in subscribed[:index])
         raise SpecError(f"{at}.subscribed_topics: {twice} stands there twice")
     generation = member.get("generation")

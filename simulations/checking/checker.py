@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final
 
 from groups.history.entries import Entry, Kind
@@ -9,8 +10,10 @@ from groups.history.state import Semantics, State
 from simulations.checking.clients import ClientChecks
 from simulations.checking.compaction import CompactionChecks
 from simulations.checking.coordinator import GroupChecks
+from simulations.checking.leftovers import LeftoverChecks
 from simulations.checking.liveness import Bounds, LivenessChecks
 from simulations.checking.model import Topics
+from simulations.checking.settings import Held, SettingsChecks
 from simulations.checking.violations import Violation, Violations
 
 INVARIANT_FAULT: Final = "invariant"
@@ -28,11 +31,18 @@ class Checker:
         self._violations = Violations()
         self._topics = Topics()
         self._group = GroupChecks(self._violations, self._topics, rules)
+        if limits.scripted_assignor:
+            self._group.assignor_may_throw()
         self._clients = ClientChecks(
             self._violations, self._topics, self._group, rules, limits.travel_ms, limits.retry_ms
         )
         self._liveness = LivenessChecks(self._violations, self._group, self._clients, rules, limits)
         self._compaction = CompactionChecks(self._violations)
+        self._leftovers = LeftoverChecks(self._violations, self._topics, kafka=rules is Semantics.KAFKA)
+        held = Held(
+            session_timeout_ms=limits.session_timeout_ms, heartbeat_interval_ms=limits.heartbeat_interval_ms
+        )
+        self._settings = SettingsChecks(self._violations, held)
         self._last = 0
         self._offset: int | None = None
 
@@ -42,18 +52,25 @@ class Checker:
         match entry.kind:
             case Kind.RECORD:
                 self._compaction.record(entry)
+                self._leftovers.record(entry)
+                if state.anomalies:
+                    self._anomalies(entry, state)
                 if self._group.record(entry, state):
+                    self._leftovers.settled(entry, self._group.members)
                     self._clients.settled(entry)
                     self._liveness.settled(entry)
             case Kind.REQUEST if entry.payload.get("steady"):
                 return self._beats(entry)
             case Kind.REQUEST:
                 self._group.request(entry)
+                self._settings.request(entry)
                 self._clients.request(entry)
                 if _keeps_session(entry):
                     self._liveness.heard(entry, entry.actor)
             case Kind.RESPONSE:
-                self._clients.response(entry, self._group.response(entry))
+                asked = self._group.response(entry)
+                self._settings.response(entry, asked)
+                self._clients.response(entry, asked)
             case Kind.CALLBACK:
                 self._clients.callback(entry)
             case Kind.TIMER:
@@ -62,7 +79,8 @@ class Checker:
                 self._fault(entry, state)
             case Kind.NOTE if entry.payload["note"] == "topics":
                 self._clients.topics_told(entry.payload["topics"])
-                self._topics.told(entry.payload["topics"])
+                self._leftovers.note(entry)
+                self._topics.there_are(entry.payload["topics"])
                 self._group.targets.topics_changed()
                 self._liveness.disturbed(entry)
             case Kind.NOTE if entry.payload["note"] == "regexes":
@@ -71,6 +89,9 @@ class Checker:
                 self._group.targets.subscriptions_changed()
             case Kind.NOTE if entry.payload["note"] == "config":
                 self._liveness.configured(entry.payload["config"])
+                self._settings.configured(entry.payload["config"])
+            case Kind.NOTE if entry.payload["note"] in ("delete_group", "expire_offsets"):
+                self._leftovers.note(entry)
         if not entry.settled:
             return []
         self._clients.due(entry.at_ms)
@@ -84,6 +105,7 @@ class Checker:
 
     def _beats(self, entry: Entry) -> list[Violation]:
         self._clients.request(entry)
+        self._settings.request(entry)
         self._liveness.heard(entry, entry.actor)
         self._group.timers_run(entry)
         self._clients.due(entry.at_ms)
@@ -108,6 +130,7 @@ class Checker:
     def demand_convergence(self) -> list[Violation]:
         """Everything was healed, and there was time enough."""
         self._liveness.demand(self._last)
+        self._leftovers.at_rest(self._last)
         return self._violations.take()
 
     def _follows(self, entry: Entry) -> None:
@@ -125,9 +148,25 @@ class Checker:
             says = f"The record at offset {entry.offset} follows the one at {offset}"
             self._violations.add("dense_log", says, (entry.sequence,))
 
+    def asks_for(self, who: str, names: Iterable[str], regex: str | None, at_ms: int) -> None:
+        """What the application of a member subscribes to from here on."""
+        self._liveness.asks_for(who, frozenset(names), regex or "", at_ms)
+
+    @property
+    def unjudged(self) -> str | None:
+        """What the end of a run could not be asked: why nobody can say whether the target is whole."""
+        return self._group.targets.unjudged(self._group.members)
+
+    def _anomalies(self, entry: Entry, state: State) -> None:
+        for anomaly in state.anomalies:
+            says = f"The records of a simulated coordinator cannot be: {anomaly.kind}"
+            self._violations.add("no_anomaly", says, (entry.sequence,))
+
     def _timer(self, entry: Entry) -> None:
-        self._group.timer(entry)
         who = entry.payload["member"]
+        asked = self._group.asked(entry.cause)
+        self._settings.timer(entry, asked, self._group.members.get(who) if who is not None else None)
+        self._group.timer(entry)
         if who is None:
             return
         if entry.payload["timer"] == "rebalance":
@@ -144,6 +183,8 @@ class Checker:
             case "fail_over":
                 self._clients.lost(None, entry.at_ms)
                 self._group.failed_over()
+                self._settings.failed_over(entry)
+                self._leftovers.failed_over(entry)
                 self._liveness.failed_over(entry)
                 self._compaction.failed_over(entry, state)
             case "cut" | "heal" if who is None:

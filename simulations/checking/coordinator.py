@@ -10,9 +10,10 @@ from typing import Any, Final, Self
 
 from groups.history.entries import Entry, Kind
 from groups.history.state import Semantics, State
+from simulations.checking.answers import SERVER_ERROR, AnswerChecks
 from simulations.checking.asked import Asked
 from simulations.checking.group import Group
-from simulations.checking.model import Held, Topics, listed
+from simulations.checking.model import Held, Member, Topics, listed
 from simulations.checking.steps import StepChecks
 from simulations.checking.targets import TargetChecks
 from simulations.checking.timers import TimerChecks
@@ -39,6 +40,7 @@ class GroupChecks(Group):
         self._topics = topics
         self._timers = TimerChecks(violations, self, kafka=self._kafka)
         self._steps = StepChecks(violations, topics, self, self.targets, kafka=self._kafka)
+        self._answers = AnswerChecks(violations, kafka=self._kafka)
         self._asked: dict[int, Asked] = {}
         self._unit: Entry | None = None
 
@@ -49,6 +51,7 @@ class GroupChecks(Group):
         other.targets = self.targets.copy(violations, topics)
         other._timers = self._timers.copy(violations, other)
         other._steps = self._steps.copy(violations, topics, other, other.targets)
+        other._answers = self._answers.copy(violations)
         other._asked = dict(self._asked)
         return other
 
@@ -77,16 +80,24 @@ class GroupChecks(Group):
             case Kind.TIMER:
                 self.timer(entry)
             case Kind.NOTE:
-                self._topics.told(entry.payload["topics"])
+                self._topics.there_are(entry.payload["topics"])
                 self.targets.topics_changed()
             case Kind.FAULT:
                 self.failed_over()
+
+    def assignor_may_throw(self) -> None:
+        """The group's assignor is scripted: what it throws is a part of the story."""
+        self._answers.may_throw = True
 
     # What entries tell.
 
     def request(self, entry: Entry) -> None:
         if not entry.payload.get("steady"):
             self._asked[entry.sequence] = Asked(entry)
+
+    def asked(self, cause: int | None) -> Asked | None:
+        """The request with this sequence, as long as it is not answered."""
+        return self._asked.get(cause or 0)
 
     def response(self, entry: Entry) -> Asked | None:
         """The request that is answered."""
@@ -100,11 +111,60 @@ class GroupChecks(Group):
                 self._add("refused_writes_nothing", f"{who} is refused, yet records were written", proof, who)
             if code in NOT_A_MEMBER and self._repeats(asked):
                 self._add("lost_answer", f"{who} repeats a heartbeat and is refused", proof, who)
+        if asked is not None and not _turned_away(body):
+            self._judged(entry, asked)
         if not self._kafka and body.get("assignment"):
             self._told(entry, who, body["assignment"])
         if not _turned_away(body):
             self.timers_run(entry)
         return asked
+
+    def _judged(self, entry: Entry, asked: Asked) -> None:
+        """Whether the answer is that of the table, and the records say what was asked for."""
+        who, api = asked.entry.actor, entry.payload["api"]
+        if api == "OffsetCommit":
+            self._answers.commit(entry, asked, self.members.get(who))
+        if api != "ConsumerGroupHeartbeat":
+            return
+        before = self.members.get(who)
+        if asked.wrote and who in self.touched:
+            before = self.touched[who]
+        code = int(entry.payload["body"].get("errorCode", 0))
+        if code != SERVER_ERROR or not self.targets.holds_unknown():
+            self._answers.heartbeat(entry, asked, code, before, self._holder(asked))
+        if not code:
+            self._as_asked(entry, asked, self.members.get(who))
+
+    def _holder(self, asked: Asked) -> tuple[str, Member] | None:
+        """Who had the instance that a request names, before the request."""
+        instance = asked.body.get("instanceId")
+        if instance is None:
+            return None
+        known = {**self.members, **self.touched} if asked.wrote else self.members
+        replaced = set(self.replaced) if asked.wrote else set()
+        for name, member in known.items():
+            if member is not None and member.instance == instance and name not in replaced:
+                return name, member
+        return None
+
+    def _as_asked(self, entry: Entry, asked: Asked, member: Member | None) -> None:
+        """Who was accepted is written down as it asked to be."""
+        body, who = asked.body, asked.entry.actor
+        if member is None or body.get("memberEpoch", -1) < 0:
+            return
+        names, timeout_ms = body.get("subscribedTopicNames"), body.get("rebalanceTimeoutMs", -1)
+        told = [
+            (names is None or member.names == frozenset(names), "subscription"),
+            (body.get("subscribedTopicRegex") in (None, member.regex), "expression"),
+            (timeout_ms in (-1, member.rebalance_timeout_ms), "rebalance timeout"),
+            (body.get("instanceId") in (None, member.instance), "instance"),
+        ]
+        for agrees, what in told:
+            if not agrees:
+                proof = (asked.entry.sequence, member.wrote, entry.sequence)
+                self._add(
+                    "as_asked", f"The records of {who} have another {what} than it asked for", proof, who
+                )
 
     def _repeats(self, asked: Asked) -> bool:
         """Whether its like was handled, and the answer lost.

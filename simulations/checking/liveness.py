@@ -24,9 +24,13 @@ REVOCATIONS: Final = 2
 """A member that is waited for ignores a newer target; after the first one it may have to give up again."""
 
 
+EXPRESSIONS_MS: Final = 10_000
+"""Released Kafka resolves expressions no sooner than this after it last did."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bounds:
-    """The longest that things may take, in milliseconds.
+    """What may be: the longest that things may take, in milliseconds, and who may fail.
 
     ``travel_ms`` is one way of a message, ``settle_ms`` from when something is handled until it is committed,
     ``metadata_ms`` until a broker knows of a topic. ``retry_ms`` is how long a client waits for an answer that got
@@ -40,6 +44,8 @@ class Bounds:
     settle_ms: int = 0
     metadata_ms: int = 0
     retry_ms: int = 0
+    scripted_assignor: bool = False
+    """Whether the assignor is one that throws when the scenario has it throw."""
 
     def convergence_ms(self, rebalance_timeout_ms: int) -> int:
         round_ms = self.heartbeat_interval_ms + 2 * self.travel_ms + self.settle_ms
@@ -75,6 +81,27 @@ class LivenessChecks:
         self._silences: list[tuple[int, str]] = []
         self._waits: dict[str, Entry] = {}
         self._deadlines: list[tuple[int, int, str]] = []
+        self._asks: dict[str, tuple[frozenset[str], str, int]] = {}
+        self._unheeded: dict[str, int] = {}
+        self._by_expression: set[str] = set()
+
+    def asks_for(self, who: str, names: frozenset[str], regex: str, at_ms: int) -> None:
+        """What the application of a member subscribes to from here on."""
+        self._asks[who] = names, regex, at_ms
+        if regex:
+            self._by_expression.add(who)
+        self._heeds(who)
+
+    def _heeds(self, who: str) -> None:
+        """Looks whether a member's record says what its application asked for last."""
+        self._unheeded.pop(who, None)
+        member = self._group.members.get(who)
+        if member is not None and member.epoch >= 0 and who in self._asks:
+            names, regex, asked_ms = self._asks[who]
+            # A join names no expression if there is none: who takes an instance over keeps the one that it had (4.3.1).
+            inherits = member.instance is not None and not regex and who not in self._by_expression
+            if member.names != names or not (inherits or member.regex == regex):
+                self._unheeded[who] = asked_ms
 
     def disturbed(self, entry: Entry) -> None:
         self._disturbed, self._demanded = entry, False
@@ -148,6 +175,7 @@ class LivenessChecks:
         group = self._group
         for who, old in group.touched.items():
             new = group.members.get(who)
+            self._heeds(who)
             if new is None:
                 self._heard.pop(who, None)
                 self._waits.pop(who, None)
@@ -204,6 +232,8 @@ class LivenessChecks:
         if self._disturbed is None or self._demanded or self._is_well:
             return
         bound_ms = self._bounds.convergence_ms(self._rebalance_timeout_ms) + self._waits_ms
+        if self._by_expression:
+            bound_ms += EXPRESSIONS_MS
         if at_ms - self._disturbed.at_ms > bound_ms:
             self.demand(sequence, at_ms - bound_ms)
 
@@ -211,13 +241,21 @@ class LivenessChecks:
     def _is_well(self) -> bool:
         """Whether nothing could be demanded; asked at every entry."""
         group = self._group
-        return not self._clients.behind and (not group.members or group.converged)
+        return not self._clients.behind and not self._unheeded and (not group.members or self._rests)
+
+    @property
+    def _rests(self) -> bool:
+        """Whether everybody is at a target that is whole for what there is now."""
+        group = self._group
+        return group.converged and group.targets.is_of_now(group.members)
 
     def has_rested(self, at_ms: int, for_ms: int) -> bool:
         """Converged, and undisturbed for longer than this."""
         if self._disturbed is not None and at_ms - self._disturbed.at_ms <= for_ms:
             return False
-        return not self._group.members or (self._group.converged and not self._clients.behind)
+        if self._unheeded:
+            return False
+        return not self._group.members or (self._rests and not self._clients.behind)
 
     def demand(self, sequence: int, before_ms: int | None = None) -> None:
         """Whatever the bound: the group has to have converged by now.
@@ -236,6 +274,15 @@ class LivenessChecks:
                 if len(late) > 1:
                     says = f"{len(late)} members, {late[0]} among them, do not reach epoch {group.epoch}"
                 self._violations.add("members_converge", says, proof, late)
+            self._demanded = True
+        elif group.members and not group.targets.is_of_now(group.members):
+            group.targets.at_rest(sequence, group.members)
+            self._demanded = True
+        elif unheeded := sorted(
+            who for who, asked_ms in self._unheeded.items() if before_ms is None or asked_ms <= before_ms
+        ):
+            says = f"The records of {unheeded[0]} do not say what its application subscribes to"
+            self._violations.add("application_is_heeded", says, (since, sequence), unheeded)
             self._demanded = True
         elif late := sorted(
             who

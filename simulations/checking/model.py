@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
+import re2
+
 STABLE: Final = 0
 UNREVOKED: Final = 1
 UNRELEASED: Final = 2
@@ -55,6 +57,15 @@ def flat(assignment: Mapping[str, Iterable[int]]) -> set[Held]:
     return {(topic_id, number) for topic_id, numbers in assignment.items() for number in numbers}
 
 
+def _quiet() -> re2.Options:
+    options = re2.Options()
+    options.log_errors = False
+    return options
+
+
+_QUIET: Final = _quiet()
+
+
 class Topics:
     """What topics are called, how many partitions they have, and which expression matched what."""
 
@@ -64,6 +75,8 @@ class Topics:
         self.names: dict[str, str] = {}
         self.matched: dict[str, frozenset[str]] = {}
         self.resolved: dict[str, int] = {}
+        self.now: dict[str, tuple[str, int]] = {}
+        """Id and partitions of each topic that there is, as the cluster says, whatever the coordinator goes by."""
 
     def copy(self) -> Topics:
         topics = Topics()
@@ -79,6 +92,23 @@ class Topics:
             elif topic.get("id") is not None and topic.get("partitions") is not None:
                 self.ids[name], self.counts[name] = topic["id"], topic["partitions"]
                 self.names[topic["id"]] = name
+
+    def there_are(self, topics: Mapping[str, Any]) -> None:
+        """The cluster's own word."""
+        for name, topic in topics.items():
+            if topic is None:
+                self.now.pop(name, None)
+            elif topic.get("id") is not None and topic.get("partitions") is not None:
+                self.now[name] = topic["id"], topic["partitions"]
+        self.told(topics)
+
+    def matching(self, regex: str) -> frozenset[str]:
+        """The names that there are and that the expression matches in full; none if it does not compile."""
+        try:
+            pattern = re2.compile(regex, _QUIET)
+        except re2.error:
+            return frozenset()
+        return frozenset(name for name in self.now if pattern.fullmatch(name))
 
     def matches(self, regex: str, topics: Iterable[str] | None, sequence: int) -> None:
         """An entry tells what an expression matches; ``None``: nobody has it any more, and who comes with it is to wait."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from copy import copy
 from typing import Any
 
@@ -36,6 +36,10 @@ class TargetChecks:
         self._is_current = True
         self._is_new = False
         self._stale = False
+        self.judges_expressions = True
+        """Not where time stands still: expressions are resolved anew only after a while."""
+        self._rests: bool | None = None
+        """Whether the target is whole for what there is now; ``None``: to be looked at again."""
 
     def copy(self, violations: Violations, topics: Topics) -> TargetChecks:
         """These checks as they stand, to go on along another way and tell ``violations``."""
@@ -63,10 +67,12 @@ class TargetChecks:
     def topics_changed(self) -> None:
         """The target is older than the metadata from here on."""
         self._is_current = not self._subscriptions
+        self._rests = None
 
     def subscriptions_changed(self) -> None:
         """What an expression matches changed: every subscription is to be read anew."""
         self._stale = True
+        self._rests = None
 
     def new_epoch(self, entry: Entry, value: Mapping[str, Any] | None) -> None:
         if value is None:
@@ -77,6 +83,7 @@ class TargetChecks:
             self._violations.add("group_epochs", says, (self.wrote, entry.sequence))
         self.epoch, self.wrote = value["assignmentEpoch"], entry.sequence
         self._is_current = self._is_new = True
+        self._rests = None
 
     def member(self, entry: Entry, name: str, value: Mapping[str, Any] | None) -> None:
         old = self._targets.pop(name, NOTHING)
@@ -97,6 +104,7 @@ class TargetChecks:
         self._failed = self._failed | {name} if failed else self._failed - {name}
         self._wrote[name] = entry.sequence
         self._dirty[name] = None
+        self._rests = None
 
     def subscribes(self, name: str, topics: frozenset[str]) -> None:
         old = self._subscriptions.pop(name, frozenset())
@@ -105,6 +113,7 @@ class TargetChecks:
         if topics:
             self._subscriptions[name] = topics
         self._dirty[name] = None
+        self._rests = None
 
     def settle(self, entry: Entry, members: Mapping[str, Member], group_epoch: int, state: State) -> None:
         """A unit is over. Who was touched before the target came is looked at when it has come."""
@@ -127,6 +136,58 @@ class TargetChecks:
             self._is_new = False
             if not self._failed and all(self._is_resolved(member) for member in members.values()):
                 self._is_whole(entry)
+
+    def is_of_now(self, members: Mapping[str, Member]) -> bool:
+        """Whether the target is whole for the metadata of now, or nobody can say; cheap while nothing changes."""
+        if self._rests is None:
+            self._rests = not self._behind(members)
+        return self._rests
+
+    def at_rest(self, sequence: int, members: Mapping[str, Member]) -> None:
+        """The coordinator had time enough to look at the metadata, and at what expressions match."""
+        for says, since in self._behind(members):
+            self._violations.add("current_target", says, (since, self.wrote, sequence))
+
+    def holds_unknown(self) -> bool:
+        """Whether the target holds what the coordinator does not know of: the last one knew more of the metadata."""
+        topics = self._topics
+        return any(
+            topics.now.get(topics.names.get(topic_id, ""), ("", 0)) < (topic_id, number + 1)
+            or topics.ids.get(topics.names.get(topic_id, "")) != topic_id
+            for topic_id, number in self._given
+        )
+
+    def unjudged(self, members: Mapping[str, Member]) -> str | None:
+        """Why nobody can say whether the target is whole."""
+        if self._failed:
+            return "a target with an error of a client-side assignor"
+        if not all(self._is_resolved(member) for member in members.values()):
+            return "a target that is older than what an expression was found to match"
+        return None
+
+    def _behind(self, members: Mapping[str, Member]) -> list[tuple[str, int]]:
+        """What the target and the expressions lack of what there is now, each with the entry to look at."""
+        topics, found = self._topics, list[tuple[str, int]]()
+        used = {member.regex for member in members.values() if member.regex and self.judges_expressions}
+        for regex in sorted(used):
+            matched, there = topics.matched.get(regex), topics.matching(regex)
+            if (matched is None and there) or (matched is not None and matched & topics.now.keys() != there):
+                says = f"The expression {regex} matches {_listed(there)}, and is taken to match {_listed(matched or ())}"
+                found.append((says, topics.resolved.get(regex, 0)))
+        if found or not members or self.unjudged(members) is not None:
+            return found
+        given: Counter[str] = Counter()
+        for topic_id, number in self._given:
+            name = topics.names.get(topic_id, topic_id)
+            if topics.now.get(name, ("", 0))[0] != topic_id:
+                found.append((f"The target holds {name}-{number}, of a topic that is gone", self.wrote))
+            given[name] += 1
+        for name, (_, partitions) in topics.now.items():
+            expected = partitions if self._subscribers[name] > 0 else 0
+            if given[name] != expected:
+                says = f"The target gives {given[name]} of the {expected} partitions of {name} that there are now"
+                found.append((says, self.wrote))
+        return found
 
     def is_reached(self, entry: Entry, name: str, member: Member, group_epoch: int) -> None:
         """A STABLE member at the assignment epoch has its target."""
@@ -184,3 +245,7 @@ class TargetChecks:
                     f"The target gives {given} of the {expected} partitions of {name} that are subscribed to"
                 )
                 self._violations.add("whole_target", says, (self.wrote, entry.sequence), (), [(name, given)])
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(sorted(names)) or "nothing"

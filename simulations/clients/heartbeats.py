@@ -156,7 +156,7 @@ def _build(m: Memory) -> Heartbeat:
     if sent.subscription is not None:
         names_before, regex_before = sent.subscription.names, sent.subscription.regex
     regex = subscription.regex if joins or subscription.regex != regex_before else None
-    if subscription.regex is None and regex_before is not None and not joins:
+    if subscription.regex is None and regex_before is not None:
         regex = ""
     other_names = names_before is None or set(names_before) != set(subscription.names)
     all_again = joins or sent.current is None

@@ -60,7 +60,7 @@ def update_expressions(context: Context, old: ConsumerMember, new: ConsumerMembe
             resolved = after in context.group.regexes
     counts = context.counts.changed(old, new)
     due = resolution_is_due(context, counts, needed=needed)
-    task = ResolveRegexes(regexes=_in_order(context, counts), member_id=new.member_id)
+    task = ResolveRegexes(regexes=_in_order(context, before, after), member_id=new.member_id)
     return Expressions(
         changed=before != after,
         resolved=resolved,
@@ -128,12 +128,17 @@ def _first_resolved(context: Context) -> ResolvedRegex | None:
     return regexes[next(iter(TimelineOrder(string_hash, regexes)))] if regexes else None
 
 
-def _in_order(context: Context, counts: Counts) -> tuple[str, ...]:
-    """As the task gets them: a copy of the group's table, in which the update was made."""
-    order = HashOrder.map_copy(string_hash, TimelineOrder(string_hash, context.counts.regexes))
-    for regex in context.counts.regexes:
-        if regex not in counts.regexes:
-            order.remove(regex)
-    for regex in counts.regexes:
-        order.compute(regex)
+def _in_order(context: Context, before: str | None, after: str | None) -> tuple[str, ...]:
+    """As the task gets them: a copy of the group's table, in which the sender's vote is withdrawn and cast again.
+
+    Both are done whether or not the sender changes its expression: one that nobody else has comes to the front.
+    """
+    counts = context.counts.regexes
+    order = HashOrder.map_copy(string_hash, TimelineOrder(string_hash, counts))
+    if before:
+        order.compute(before)
+        if counts.get(before) == 1:
+            order.remove(before)
+    if after:
+        order.compute(after)
     return tuple(order)

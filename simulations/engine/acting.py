@@ -79,6 +79,7 @@ class Acting:
             case Verb.HEARTBEAT:
                 process.act(consumer.beat(now_ms), None)
             case Verb.SUBSCRIBE:
+                self._asks_for(process, action.topics, action.regex)
                 process.act(consumer.subscribe(action.topics, regex=action.regex), None)
             case Verb.REPORT if isinstance(consumer, ComputingConsumer):
                 consumer.bring(reported(consumer.assigning.assignors, action.reason, action.lags))
@@ -115,7 +116,14 @@ class Acting:
         if process is None or not process.alive or process.consumer.leaving or process.consumer.ended:
             process = self.new_process(name)
         member = self._world.scenario.members[name]
+        self._asks_for(process, member.subscribe, member.regex)
         process.act(process.consumer.join(member.subscribe, process.now_ms, regex=member.regex), None)
+
+    def _asks_for(self, process: Process, names: tuple[str, ...], regex: str | None) -> None:
+        """The checker hears of it from the application itself: no entry tells what nobody has sent."""
+        log = self._world.log
+        if log.checker is not None:
+            log.checker.asks_for(process.member_id, names, regex, self._world.queue.now_ms)
 
     def new_process(self, name: str) -> Process:
         """A process for the member; from its second life on its id tells which life it is."""

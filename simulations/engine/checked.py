@@ -39,4 +39,5 @@ def bounds_of(scenario: Scenario) -> Bounds:
         settle_ms=scenario.replication_ms + max(0, settings.append_linger_ms),
         metadata_ms=scenario.metadata_delay_ms,
         retry_ms=REQUEST_TIMEOUT_MS,
+        scripted_assignor=bool(settings.scripted),
     )

@@ -7,8 +7,8 @@
 from __future__ import annotations
 
 from simulations.exploration.actions import Budgets
-from simulations.exploration.findings import STATES_MAX, Report, Violated
+from simulations.exploration.findings import NOT_ASKED, STATES_MAX, Report, Violated
 from simulations.exploration.plan import NotExplorable
 from simulations.exploration.search import explore
 
-__all__ = ["STATES_MAX", "Budgets", "NotExplorable", "Report", "Violated", "explore"]
+__all__ = ["NOT_ASKED", "STATES_MAX", "Budgets", "NotExplorable", "Report", "Violated", "explore"]

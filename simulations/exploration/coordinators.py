@@ -140,8 +140,9 @@ class Coordinating:
     ) -> Step:
         """The coordinator of a group that the records tell of, if there are any."""
         told = Topics()
-        told.told(topics)
+        told.there_are(topics)
         node = Coordinator(shard=shard, checks=GroupChecks(Violations(), told, self._semantics))
+        node.checks.targets.judges_expressions = False
         teller = Teller(shard.state, {}, 0)
         shard.load(records)
         teller.records(records, timers)
@@ -261,7 +262,7 @@ class Coordinating:
             records=outcome.records,
             held=held,
             assigned=assigned,
-            converged=not checks.members or checks.converged,
+            converged=not checks.members or (checks.converged and checks.targets.is_of_now(checks.members)),
         )
         wrong = tuple((violation.invariant, violation.sentence) for violation in checks.take())
         answer = outcome.answer

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -14,6 +14,19 @@ STATES_MAX: Final = 10_000_000
 
 OF_CHANCE: Final = frozenset({Kind.LOSE, Kind.DUPLICATE, Kind.FAIL_OVER})
 """Steps that nobody may count on; session and rebalance timeouts are judged apart."""
+
+NOT_ASKED: Final[Mapping[str, tuple[str, ...]]] = {
+    "time stands still": ("session_timeout", "rebalance_timeout", "timer_length"),
+    "the world around the group is not told": ("settings_hold", "offsets_go_along", "expressions_go_along"),
+    "no log is written": ("dense_log", "no_anomaly"),
+    "applications are asked nothing": ("application_is_heeded",),
+    "that the group can come to rest stands for it": (
+        "members_converge",
+        "partitions_processed",
+        "current_target",
+    ),
+}
+"""Invariants that no world is held to by their own name, by why."""
 
 Progress = Callable[[int, int, int], None]
 """``progress(states, transitions, depth)``."""

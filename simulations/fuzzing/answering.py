@@ -11,7 +11,7 @@ from groups.history.state import Semantics
 from simulations.fuzzing.coverage import Coverage
 from simulations.fuzzing.drawing import scenario_of
 from simulations.fuzzing.presets import PRESETS
-from simulations.fuzzing.verdict import Broken, broken_by
+from simulations.fuzzing.verdict import Broken, Verdict, verdict_on
 
 BLOCK_SEEDS: Final = 50
 """Seeds that are answered at once: a second or two, so that progress shows and cancelling is quick."""
@@ -28,15 +28,21 @@ class Found:
 
 @dataclass(slots=True, kw_only=True)
 class Answer:
-    """Of a block, or of many together. ``counts`` by semantics, where they were asked for."""
+    """Of a block, or of many together.
+
+    ``unknown`` counts runs that broke nothing and were not asked everything, by what; ``counts`` by semantics, where
+    they were asked for.
+    """
 
     runs: int = 0
     found: list[Found] = field(default_factory=list)
+    unknown: Counter[str] = field(default_factory=Counter)
     counts: dict[str, Counter[str]] = field(default_factory=dict)
 
     def add(self, other: Answer) -> None:
         self.runs += other.runs
         self.found += other.found
+        self.unknown.update(other.unknown)
         for semantics, counts in other.counts.items():
             self.counts.setdefault(semantics, Counter()).update(counts)
 
@@ -54,10 +60,12 @@ def answer(
     for rules in semantics:
         coverage = Coverage()
         for seed in range(first, last + 1):
-            broken = judged(seed, rules, presets, coverage if covered else None)
+            verdict = judged(seed, rules, presets, coverage if covered else None)
             told.runs += 1
-            if broken is not None:
-                told.found.append(Found(seed=seed, semantics=rules, broken=broken))
+            if verdict.broken is not None:
+                told.found.append(Found(seed=seed, semantics=rules, broken=verdict.broken))
+            if verdict.unknown is not None:
+                told.unknown[verdict.unknown] += 1
         if covered:
             told.counts[rules] = coverage.counts
     return told
@@ -65,16 +73,16 @@ def answer(
 
 def judged(
     seed: int, semantics: Semantics | str, presets: Sequence[str] = PRESETS, coverage: Coverage | None = None
-) -> Broken | None:
+) -> Verdict:
     """The verdict on one seed."""
     scenario = scenario_of(seed, semantics, presets)
     if coverage is None:
-        return broken_by(scenario, semantics)
+        return verdict_on(scenario, semantics)
     coverage.ran(scenario)
-    broken = broken_by(scenario, semantics, coverage.see)
-    if broken is None:
+    verdict = verdict_on(scenario, semantics, coverage.see)
+    if verdict.broken is None:
         coverage.ended()
-    return broken
+    return verdict
 
 
 def blocks(first: int, last: int) -> list[tuple[int, int]]:

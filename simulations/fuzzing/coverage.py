@@ -31,6 +31,15 @@ _RECORDED: Final = {
     "memory_is_replay": "record 8",
     "compacted_log": "fault fail_over",
     "revoked_by_acknowledgement": "gave up",
+    "accepted_or_refused": "refused",
+    "as_asked": "record 5",
+    "assignor_answers": "record 6",
+    "settings_hold": "verb set_config",
+    "timer_length": "timer session fired",
+    "offsets_go_along": "verb delete_topic",
+    "no_anomaly": "record 8",
+    "current_target": "rested",
+    "application_is_heeded": "verb subscribe",
     "session": "timer session started",
     "needed_timers": "timer session cancelled",
     "one_instance": "static return",
@@ -56,12 +65,14 @@ _RECORDED_KAFKA: Final = {
     "unreleased": "state unreleased",
     "pending_is_not_assigned": "state unrevoked",
     "assignment_epochs": "record 8 assigns",
+    "expressions_go_along": "record 16",
 }
 _RECORDED_KIP: Final = {
     "unrevoked": "timer rebalance started",
     "unreleased": "state unreleased",
     "pending_is_not_assigned": "record 8 assigns",
     "assignment_epochs": "",
+    "expressions_go_along": "",
 }
 
 ERRORS: Final[Mapping[Semantics, tuple[int, ...]]] = {

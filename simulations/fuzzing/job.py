@@ -5,7 +5,7 @@
     {"first": 0, "last": 99999, "semantics": ["kip", "kafka"], "presets": […], "covered": false, "master": "local[2]"}
 
 and writes, a line each: ``{"type": "stage", "stage"}``, ``{"type": "began", "cores"}``,
-``{"type": "answer", "runs", "found", "counts"}`` (``transformations.told``) for each block, wave after wave, and last
+``{"type": "answer", "runs", "found", "unknown", "counts"}`` (``transformations.told``) for each block, wave after wave, and last
 ``{"type": "done"}``, or ``{"type": "error", "message": "one line"}``. It ends when its standard input does.
 """
 

@@ -47,7 +47,7 @@ def answered(
 
 
 def told(answer: Answer) -> dict[str, Any]:
-    """As JSON: ``runs``, ``found``, ``counts``."""
+    """As JSON: ``runs``, ``found``, ``unknown``, ``counts``."""
     return {
         "runs": answer.runs,
         "found": [
@@ -60,5 +60,6 @@ def told(answer: Answer) -> dict[str, Any]:
             }
             for each in answer.found
         ],
+        "unknown": answer.unknown,
         "counts": answer.counts,
     }

@@ -103,11 +103,10 @@ def load(text: str, name: str = "scenario") -> Scenario:
     elif NAME.fullmatch(name):
         group = name
     names = Names(group=group, members=members, topics=ever, settings=settings)
-    script = read_script(found["script"], names, topics, members, start)
+    told_until_ms = found["until"].duration_ms(UNTIL_MAX_MS) if "until" in found else None
+    script = read_script(found["script"], names, topics, members, start, told_until_ms)
     last_ms = max((action.at_ms for action in script), default=0)
-    until_ms = min(last_ms + DEFAULT_TAIL_MS, UNTIL_MAX_MS)
-    if "until" in found:
-        until_ms = found["until"].duration_ms(UNTIL_MAX_MS)
+    until_ms = min(last_ms + DEFAULT_TAIL_MS, UNTIL_MAX_MS) if told_until_ms is None else told_until_ms
     named_world = found["world"].choice(tuple(WORLDS), "world") if "world" in found else CALM
     world = WORLDS[named_world]
     title = found.get("title") or found.get("name")

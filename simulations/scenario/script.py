@@ -14,13 +14,24 @@ from simulations.scenario.verbs import Names, read_line
 
 
 def read_script(
-    node: Node, names: Names, topics: Mapping[str, Topic], members: Mapping[str, Member], start: Start | None
+    node: Node,
+    names: Names,
+    topics: Mapping[str, Topic],
+    members: Mapping[str, Member],
+    start: Start | None,
+    until_ms: int | None,
 ) -> tuple[Action, ...]:
-    """The actions in order of time; lines of one time keep their order."""
+    """The actions in order of time; lines of one time keep their order. None may come after the run's end, if it is told."""
     lines = node.items()
     if len(lines) > SCRIPT_MAX:
         raise node.wrong(f"at most {SCRIPT_MAX} lines, these are {len(lines)}")
     read = [(action, line) for line in lines for action in read_line(line, names)]
+    for action, line in read:
+        if until_ms is not None and action.at_ms > until_ms:
+            raise line.wrong(
+                f"at {action.at_ms / 1000:g} s the run is over, which goes until {until_ms / 1000:g} s; "
+                "it has to come earlier, or until has to be later"
+            )
     read.sort(key=lambda pair: pair[0].at_ms)
     check_order(read, members, topics, start, names.settings)
     return tuple(action for action, _ in read)

@@ -3,6 +3,12 @@
  * tokens, since the figures' JSON has no colours.
  */
 
+/**
+ * For every figure, since Plotly's own defaults upload it: its button "Share chart…" hands the data to a cloud.
+ * Nothing leaves this server, so there is neither the button nor an address for it.
+ */
+const CONFIG = { showSendToCloud: false, plotlyServerURL: '' };
+
 /** @type {Promise<any> | null} */
 let loading = null;
 
@@ -11,7 +17,11 @@ export function loadPlotly(src) {
   loading ??= new Promise((resolve, reject) => {
     const script = document.createElement('script');
     script.src = src;
-    script.onload = () => resolve(/** @type {any} */ (window).Plotly);
+    script.onload = () => {
+      const { Plotly } = /** @type {any} */ (window);
+      Plotly.setPlotConfig(CONFIG);
+      resolve(Plotly);
+    };
     script.onerror = () => {
       loading = null;
       reject(new Error('Plotly’s script could not be loaded.'));

@@ -17,13 +17,14 @@ from groups.children import ROOT
 pytestmark = pytest.mark.once
 
 
-def manage(folder: Path, *words: str, **given: str) -> subprocess.CompletedProcess[str]:
+def manage(folder: Path, *words: str, umask: int = -1, **given: str) -> subprocess.CompletedProcess[str]:
     names = {"DATABASE_URL": "", "REDIS_URL": "", "REBALANCE_VAR": str(folder)}
     return subprocess.run(
         [sys.executable, ROOT / "manage.py", *words],
         env={**os.environ, **names, **given},
         # From elsewhere: nothing may depend on the folder that one stands in.
-        cwd=folder,
+        cwd=folder if folder.is_dir() else ROOT,
+        umask=umask,
         capture_output=True,
         text=True,
         timeout=60,
@@ -57,6 +58,43 @@ def test_a_fresh_clone_needs_no_setting(tmp_path: Path) -> None:
     assert (tmp_path / "secret-key").read_text() == secret
 
 
+def rights_of(path: Path) -> int:
+    return path.stat().st_mode & 0o777
+
+
+def test_what_is_kept_is_its_owners_alone(tmp_path: Path) -> None:
+    var = tmp_path / "var"
+    assert manage(var, "timeline", "list", umask=0o022).returncode == 0
+    assert rights_of(var) == 0o700
+    assert [path.name for path in var.iterdir() if path.is_file() and rights_of(path) != 0o600] == []
+    assert (var / "token").read_text() != (var / "secret-key").read_text()
+    assert len((var / "token").read_text()) > 40
+
+
+def test_a_folder_of_an_earlier_version_is_closed_with_what_is_in_it(tmp_path: Path) -> None:
+    var = tmp_path / "var"
+    assert manage(var, "timeline", "list").returncode == 0
+    (var / "imports").mkdir()
+    (var / "notes").write_text("not ours")
+    open_to_all = [var, *var.iterdir()]
+    for path in open_to_all:
+        path.chmod(0o755 if path.is_dir() else 0o644)
+    assert manage(var, "timeline", "list").returncode == 0
+    assert [path.name for path in open_to_all if rights_of(path) & 0o077] == ["notes"]
+
+
+@pytest.mark.parametrize("rights", [0o755, 0o1777])
+def test_a_folder_that_holds_nothing_of_ours_or_is_everybodys_stays_as_it_is(
+    tmp_path: Path, rights: int
+) -> None:
+    var = tmp_path / "var"
+    var.mkdir()
+    var.chmod(rights)
+    for _ in range(2 if rights & 0o1000 else 1):
+        assert manage(var, "check").returncode == 0
+    assert var.stat().st_mode & 0o7777 == rights
+
+
 def test_a_database_can_be_named_by_its_absolute_path(tmp_path: Path) -> None:
     file = tmp_path / "my own.sqlite3"
     done = manage(tmp_path, "timeline", "list", DATABASE_URL=f"sqlite:///{file}".replace(" ", "%20"))
@@ -76,6 +114,12 @@ def test_a_database_can_be_named_by_its_absolute_path(tmp_path: Path) -> None:
         ("DATABASE_URL", "postgresql://me@127.0.0.1:1/x", "The database cannot be used"),
         ("REDIS_URL", "http://redis", "is no Redis address: use redis://host:6379/0"),
         ("DEBUG", "perhaps", "DEBUG='perhaps' is neither yes nor no: use 1 or 0."),
+        (
+            "ACCESS_TOKEN",
+            "short",
+            "ACCESS_TOKEN has 5 letters, which can be guessed: use 20 or more, or none.",
+        ),
+        ("BEHIND_TLS", "perhaps", "BEHIND_TLS='perhaps' is neither yes nor no: use 1 or 0."),
         ("WORKER_THREADS", "0", "must be a whole number from 1 to 64"),
         ("WORKER_THREADS", "many", "must be a whole number from 1 to 64"),
         ("LOG_LEVEL", "loud", "must be one of DEBUG, INFO, WARNING, ERROR"),

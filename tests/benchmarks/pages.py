@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import tempfile
 import time
-import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from tests.benchmarks.figures import Figure, middle, percentile
+from tests.browser.board import becomes
 from tests.serving import Served, served
 
 CHROMIUM = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
@@ -47,6 +47,7 @@ def run() -> Iterator[Figure]:
 def weight(browser: Browser, server: Served) -> Figure:
     """Bytes as they cross the wire, headers too, without Plotly."""
     page = browser.new_page()
+    page.context.add_cookies([server.cookie()])  # type: ignore[list-item]
     session = page.context.new_cdp_session(page)
     session.send("Network.enable")
     names: dict[str, str] = {}
@@ -66,6 +67,7 @@ def click_to_step(browser: Browser, server: Served) -> Figure:
     times = []
     for _ in range(CLICKS):
         context = browser.new_context()
+        context.add_cookies([server.cookie()])  # type: ignore[list-item]
         page = context.new_page()
         page.goto(server.url + "/", wait_until="load")
         times.append(first_step_after_click(page))
@@ -88,7 +90,7 @@ def first_step_after_click(page: Page) -> float:
     began = time.monotonic()
     link.click()
     page.wait_for_url("**/t/kip848-six-partitions*")
-    page.wait_for_function("window.__animated === true", polling=10, timeout=15000)
+    becomes(page, "window.__animated === true", every_ms=10)
     return time.monotonic() - began
 
 
@@ -97,15 +99,11 @@ def answers_while_busy(server: Served) -> Iterator[Figure]:
     members = ", ".join(f"M{n}: {{subscribe: [foo]}}" for n in range(40))
     script = "\n".join(f"  - {{at: {n * 10}s, join: M{n}}}" for n in range(40))
     text = BUSY_SCENARIO.format(members=members, script=script)
-    request = urllib.request.Request(
-        server.url + "/api/runs",
-        data=json.dumps({"scenario": text, "semantics": "kafka", "seed": 1}).encode(),
-        headers={"Content-Type": "application/json"},
-    )
-    timeline = json.load(urllib.request.urlopen(request, timeout=30))["timeline"]
+    asked = json.dumps({"scenario": text, "semantics": "kafka", "seed": 1}).encode()
+    timeline = json.load(server.open("/api/runs", asked))["timeline"]
     time.sleep(1)
     busy = page_times(server)
-    state = json.load(urllib.request.urlopen(f"{server.url}/api/timelines/{timeline}", timeout=30))
+    state = json.load(server.open(f"/api/timelines/{timeline}"))
     still = (
         " (the run went on all the while)"
         if state["status"] == "running"
@@ -125,7 +123,7 @@ def page_times(server: Served) -> list[float]:
     for n in range(PAGES_ASKED):
         path = ("/", "/t/kip848-basic", "/api/timelines/kip848-basic")[n % 3]
         began = time.monotonic()
-        urllib.request.urlopen(server.url + path, timeout=30).read()
+        server.open(path).read()
         times.append((time.monotonic() - began) * 1000)
         time.sleep(0.02)
     return times

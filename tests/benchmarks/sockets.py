@@ -47,6 +47,7 @@ def measure() -> list[float]:
 
     django.setup()
     import uvicorn
+    from django.conf import settings
     from django.core.management import call_command
     from playwright.sync_api import sync_playwright
 
@@ -84,7 +85,7 @@ def measure() -> list[float]:
     with ThreadPoolExecutor(1) as elsewhere, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=CHROMIUM)
         page = browser.new_page()
-        page.goto(f"http://127.0.0.1:{port}/help/")
+        page.goto(f"http://127.0.0.1:{port}/help/?token={settings.ACCESS_TOKEN}")
         for _ in range(6):
             timeline_id = elsewhere.submit(create).result()
             page.evaluate(

@@ -54,8 +54,7 @@ def _improvised() -> Iterator[str]:
     yield "python -m tests.broker.improvised 0-63"
     yield "```"
     yield ""
-    yield "which prints what differs, if anything does. One is known: `improvised-212`, in the order alone of two records of one"
-    yield "resolution of expressions, after a static member came back with another expression. The cause is not found yet."
+    yield "which prints what differs, if anything does."
 
 
 def _stories() -> Iterator[str]:

@@ -3,7 +3,7 @@
 The layouts are those of Kafka 4.3.1's own message schemas, as printed from the jars, in their flexible versions:
 ConsumerGroupHeartbeat v1, ConsumerGroupDescribe v0 and v1, ShareGroupHeartbeat v1, ShareGroupDescribe v1,
 StreamsGroupHeartbeat v0, StreamsGroupDescribe v0, DescribeGroups v6, OffsetCommit v10, CreateTopics v7, CreatePartitions v3,
-Metadata v12. A schema is a list of (name, type); a type is a name of ``_NUMBERS``, ``string``,
+ListOffsets v7, Metadata v12. A schema is a list of (name, type); a type is a name of ``_NUMBERS``, ``string``,
 ``string?``, ``bytes`` or ``uuid``,
 ``[type]`` for an array, ``("array?", type)`` and ``("struct?", schema)`` for those that may be null, or a schema.
 """
@@ -264,6 +264,16 @@ class Connection:
         }
         (topic,) = self.call("Metadata", request)["topics"]
         return sum(1 for each in topic["partitions"] if each["errorCode"] == 0)
+
+    def end_offset(self, topic: str, partition: int) -> int:
+        """The offset behind the last record that consumers may read (the high watermark)."""
+        asked = {"partitionIndex": partition, "currentLeaderEpoch": -1, "timestamp": -1}
+        topics = [{"name": topic, "partitions": [asked]}]
+        answer = self.call("ListOffsets", {"replicaId": -1, "isolationLevel": 0, "topics": topics})
+        (told,) = answer["topics"][0]["partitions"]
+        if told["errorCode"] != 0:
+            raise RpcError(f"ListOffsets of {topic}-{partition}: error {told['errorCode']}")
+        return int(told["offset"])
 
     def find_coordinator(self, group: str) -> int:
         """Asks who coordinates a group, which also has the broker make ``__consumer_offsets``; the error code."""

@@ -33,6 +33,11 @@ _MEMBER_V0: list[tuple[str, Any]] = [
 _MEMBER_V1 = [*_MEMBER_V0, ("memberType", "int8")]
 
 
+def _topic(*fields: tuple[str, Any]) -> list[tuple[str, Any]]:
+    """A topic and its partitions, each with its number and these fields."""
+    return [("name", "string"), ("partitions", [[("partitionIndex", "int32"), *fields]])]
+
+
 def _consumer_group_describe(member: list[tuple[str, Any]]) -> list[tuple[str, Any]]:
     group = [
         ("errorCode", "int16"),
@@ -376,6 +381,29 @@ APIS: dict[str, tuple[int, int, Any, Any]] = {
                         ("resourceName", "string"),
                         ("configs", [[*_CONFIG, *_CONFIG_MORE]]),
                     ]
+                ],
+            ),
+        ],
+    ),
+    "ListOffsets": (
+        2,
+        7,
+        [
+            ("replicaId", "int32"),
+            ("isolationLevel", "int8"),
+            ("topics", [_topic(("currentLeaderEpoch", "int32"), ("timestamp", "int64"))]),
+        ],
+        [
+            ("throttleTimeMs", "int32"),
+            (
+                "topics",
+                [
+                    _topic(
+                        ("errorCode", "int16"),
+                        ("timestamp", "int64"),
+                        ("offset", "int64"),
+                        ("leaderEpoch", "int32"),
+                    )
                 ],
             ),
         ],

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import time
 from collections.abc import Callable
 from typing import Any
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Error, Page, expect
 
 Fetch = Callable[[str], Any]
 
@@ -24,6 +26,19 @@ def frame_of(page: Page) -> Any:
 
 def step_of(page: Page) -> int:
     return int(page.locator("#step").inner_text())
+
+
+def becomes(page: Page, expression: str, *, every_ms: float = 50, within_s: float = 20) -> None:
+    """Wait until an expression is true on the page. Playwright's own way has the page evaluate text, which the page's
+    policy refuses."""
+    until_s = time.monotonic() + within_s
+    while True:
+        # A page that is being left has nothing to say.
+        with contextlib.suppress(Error):
+            if page.evaluate(expression):
+                return
+        assert time.monotonic() < until_s, f"{expression} is not so"
+        page.wait_for_timeout(every_ms)
 
 
 def at_step(page: Page, step: int) -> None:

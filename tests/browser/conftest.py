@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -54,16 +53,30 @@ def browser() -> Iterator[Browser]:
         running.close()
 
 
+@pytest.fixture(scope="session")
+def cookie(server: Served) -> Any:
+    """What a browser has that came in by the printed address."""
+    return server.cookie()
+
+
 @pytest.fixture
-def open_page(browser: Browser, server: Served) -> Iterator[Callable[..., Page]]:
-    """Opens an address of the server in a context of its own; at the end no page may have complained."""
+def open_page(browser: Browser, server: Served, cookie: Any) -> Iterator[Callable[..., Page]]:
+    """Opens an address of the server in a context of its own; at the end no page may have complained, and none may
+    have asked anything of another origin."""
     contexts: list[BrowserContext] = []
     complaints: list[str] = []
+
+    def leaving(url: str) -> None:
+        if not url.startswith((f"{server.url}/", "data:", "blob:")):
+            complaints.append(f"asked {url} of another origin")
 
     def open_(address: str, *, before: Callable[[Page], None] | None = None, **options: Any) -> Page:
         context = browser.new_context(**({"viewport": {"width": 1440, "height": 900}} | options))
         contexts.append(context)
+        context.add_cookies([cookie])
+        context.on("request", lambda request: leaving(request.url))
         page = context.new_page()
+        page.on("websocket", lambda socket: leaving(socket.url.replace("ws", "http", 1)))
         page.set_default_timeout(20_000)
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.on(
@@ -89,7 +102,7 @@ def fetch(server: Served) -> Callable[[str], Any]:
     """JSON from the server, past the browser."""
 
     def fetch_(address: str) -> Any:
-        with urllib.request.urlopen(server.url + address) as answer:
+        with server.open(address) as answer:
             return json.load(answer)
 
     return fetch_

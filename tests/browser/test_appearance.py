@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.board import Fetch, at, at_step, equals_the_fresh_frame
+from tests.browser.board import Fetch, at, at_step, becomes, equals_the_fresh_frame
 
 Open = Callable[..., Page]
 PHONE = {"width": 390, "height": 844}
@@ -111,6 +111,6 @@ def test_the_figure_is_linked_to_the_playhead_and_follows_the_scheme(open_page: 
     assert page.evaluate(where) == pytest.approx(28.6, abs=0.2)
     light = page.evaluate("document.getElementById('figure').data[0].line.color")
     page.emulate_media(color_scheme="dark")
-    page.wait_for_function(f"document.getElementById('figure').data[0].line.color !== '{light}'")
+    becomes(page, f"document.getElementById('figure').data[0].line.color !== '{light}'")
     page.get_by_text("As a table").click()
     expect(page.locator("#figure-table tr").nth(1)).to_be_visible()

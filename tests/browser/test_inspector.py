@@ -180,7 +180,9 @@ def test_a_record_is_compared_with_the_one_before_of_its_key_and_linked(
     open_page: Open, server: Served
 ) -> None:
     page = open_page("/inspect")
-    told = page.request.get(f"{server.url}/api/timelines/kip848-basic/entries?from=1&to=200").json()
+    told = page.request.get(
+        f"{server.url}/api/timelines/kip848-basic/entries?from=1&to=200", headers=server.headers
+    ).json()
     records = [each for each in told["entries"] if each["kind"] == "record" and each["payload"]["type"] == 8]
     first = records[0]
     entry = next(

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.board import Fetch, at, at_step, step_of
+from tests.browser.board import Fetch, at, at_step, becomes, step_of
 
 Open = Callable[..., Page]
 BASIC = "kip848-basic"
@@ -24,7 +24,7 @@ def test_everything_can_be_done_by_key(open_page: Open) -> None:
     page.keyboard.press("Escape")
     expect(page.get_by_role("dialog")).to_be_hidden()
     page.keyboard.press("Space")
-    page.wait_for_function("Number(document.getElementById('step').textContent) > 3")
+    becomes(page, "Number(document.getElementById('step').textContent) > 3")
     page.keyboard.press("Space")
     expect(page.get_by_role("button", name="Play")).to_be_visible()
 

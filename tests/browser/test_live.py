@@ -9,7 +9,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, WebSocketRoute, expect
 
-from tests.browser.board import Fetch, equals_the_fresh_frame, step_of
+from tests.browser.board import Fetch, becomes, equals_the_fresh_frame, step_of
 
 Open = Callable[..., Page]
 MEMBERS = 10
@@ -54,7 +54,7 @@ def wait_for_the_end(page: Page, timeline: str, fetch: Fetch) -> int:
         stored = fetch(f"/api/timelines/{timeline}")
         here = page.evaluate("rebalanceExplorer.timeline.last")
         if stored["status"] != "running" and here == stored["last"]:
-            page.wait_for_function("rebalanceExplorer.timeline.rest !== null")
+            becomes(page, "rebalanceExplorer.timeline.rest !== null")
             return int(here)
         page.wait_for_timeout(200)
     raise AssertionError(f"the browser is at {here}, the server at {stored['last']} and {stored['status']}")
@@ -215,9 +215,9 @@ def test_a_long_timeline_is_counted_to_its_end_behind_the_board(
     chunks = fetch(f"/api/timelines/{timeline}")["chunks"]
     assert len(chunks) > 1
     page = open_page(f"/t/{timeline}?at=0", reduced_motion="reduce")
-    page.wait_for_function("rebalanceExplorer.timeline.whole")
+    becomes(page, "rebalanceExplorer.timeline.whole")
     page.keyboard.press("End")
-    page.wait_for_function("rebalanceExplorer.timeline.atEnd")
+    becomes(page, "rebalanceExplorer.timeline.atEnd")
     equals_the_fresh_frame(page, timeline, fetch)
     total = page.evaluate("rebalanceExplorer.timeline.steps.length")
     expect(page.locator("#steps")).to_have_text(str(total))

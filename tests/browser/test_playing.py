@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.board import Fetch, at, at_step, equals_the_fresh_frame, frame_of, step_of
+from tests.browser.board import Fetch, at, at_step, becomes, equals_the_fresh_frame, frame_of, step_of
 
 Open = Callable[..., Page]
 BASIC = "kip848-basic"
@@ -35,7 +35,7 @@ def test_a_click_on_a_case_study_shows_its_first_step_playing(open_page: Open) -
     """How soon is `make bench`'s affair."""
     page = open_page("/")
     page.locator(f'a.card[href^="/t/{BASIC}"]').click()
-    page.wait_for_function("document.getElementById('step')?.textContent === '2'")
+    becomes(page, "document.getElementById('step')?.textContent === '2'")
 
 
 def test_chips_travel_and_land_where_the_frame_has_them(open_page: Open, fetch: Fetch) -> None:
@@ -48,7 +48,7 @@ def test_chips_travel_and_land_where_the_frame_has_them(open_page: Open, fetch: 
                window.flight = effect.getKeyframes()[0].transform; } }).observe(chip, { attributes: true }); }"""
     )
     page.keyboard.press("ArrowRight")
-    page.wait_for_function("window.flight && !document.querySelector('.chip.moving')")
+    becomes(page, "window.flight && !document.querySelector('.chip.moving')")
     after = page.locator('.chip[data-key="foo-2"]').bounding_box()
     assert before
     assert after
@@ -79,7 +79,7 @@ def test_a_reload_and_a_copied_link_open_at_the_moment(open_page: Open, fetch: F
         page.keyboard.press("ArrowRight")
     at_step(page, 8)
     shown = frame_of(page)
-    page.wait_for_function(f"location.search === '?at={shown['sequence']}'")
+    becomes(page, f"location.search === '?at={shown['sequence']}'")
     page.reload()
     page.wait_for_selector("html[data-alive]")
     at_step(page, 8)

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import orjson
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from groups.pipeline.columns import distinct as distinct_module
@@ -105,6 +105,7 @@ def test_they_are_the_same_of_damaged_bytes(data: bytes, stretch_bytes: int):
     assert by_columns(data, stretch_bytes) == one_by_one(data)
 
 
+@settings(max_examples=40)
 @given(segments(), st.integers(0, 300))
 def test_what_goes_beyond_the_files_allowance_is_told_alike(data: bytes, most_bytes: int):
     with pytest.MonkeyPatch.context() as patched:
@@ -113,6 +114,7 @@ def test_what_goes_beyond_the_files_allowance_is_told_alike(data: bytes, most_by
         assert by_columns(data, 200) == one_by_one(data)
 
 
+@settings(max_examples=40)
 @given(damaged())
 def test_a_file_that_is_damaged_everywhere_is_read_alike_batch_by_batch(data: bytes):
     with pytest.MonkeyPatch.context() as patched:

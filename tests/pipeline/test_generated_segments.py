@@ -59,6 +59,11 @@ def test_offsets_are_dense_times_never_run_back_and_files_are_rolled_like_segmen
     assert next_offset == log.records
 
 
+def test_a_groups_partition_is_the_one_that_kafka_gives_it() -> None:
+    # By Java: Math.abs("…".hashCode()) % 50, of a negative, a positive and a negative hash.
+    assert [partition_for(group) for group in ("orders", "orders-enrich", "join-of-three")] == [31, 17, 5]
+
+
 def test_every_group_lies_in_the_partition_that_its_name_decides(written: tuple[str, Written]) -> None:
     _, log = written
     assert {partition_for(group) for group in log.groups} == {PARTITION}

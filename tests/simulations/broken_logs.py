@@ -116,6 +116,22 @@ def commit(log: Log, member: str, at: int, number: int) -> None:
     )
 
 
+def answered(log: Log, member: str, at: int, *, asked: dict[str, Any] | None = None, **told: Any) -> None:
+    """A heartbeat of the member at this epoch that asks for more, and its answer, which tells other things."""
+    request = log.heartbeat(member, at)
+    answer = log.answer(request, member, at)
+    for sequence, more in ((request, asked or {}), (answer, told)):
+        entry = log.entries[sequence - 1]
+        body = {**entry.payload["body"], **more}
+        log.entries[sequence - 1] = replace(entry, payload={**entry.payload, "body": body})
+
+
+def committed(number: int, offset: int | None) -> Record:
+    """The record of an offset of foo, or its tombstone."""
+    value = None if offset is None else {"offset": offset, "metadata": "", "commitTimestamp": 0}
+    return record(1, {"group": "orders", "topic": "foo", "partition": number}, value)
+
+
 def static(member: str, instance: str) -> Record:
     told = subscribes(member)
     return {**told, "value": {**told["value"], "instanceId": instance}}

@@ -27,6 +27,9 @@ PROGRAM_LIMIT_S = 120
 GROUPS_EACH = 550
 """For each assignor; a chain counts as one. About four thousand cases in all, which fit into 300 kB."""
 
+NAMED_TWICE_EACH = 100
+"""For each classic assignor, beside those: groups in which subscriptions name a topic twice, which no Java client sends."""
+
 TOPICS = ("orders", "t1", "t2", "Z", "größe")
 RACKS = ("a", "b", "c")
 
@@ -71,6 +74,13 @@ def drawn() -> Iterator[Spec]:
                 yield finished(spec)
                 if number % 10 == 0:
                     yield from chain(rng, spec)
+    for assignor in ASSIGNORS["classic"]:
+        rng = random.Random(f"{assignor} named twice")
+        for number in range(NAMED_TWICE_EACH):
+            spec = group(rng, "classic", assignor)
+            KINDS[number % len(KINDS)](rng, spec)
+            named_twice(rng, spec)
+            yield finished(spec)
 
 
 def group(rng: random.Random, protocol: str, assignor: str) -> Spec:
@@ -158,6 +168,14 @@ def vanished(rng: random.Random, spec: Spec) -> None:
     for topic in spec["topics"].values():
         if rng.random() < 0.2:
             topic["partitions"] //= 2
+
+
+def named_twice(rng: random.Random, spec: Spec) -> None:
+    for member in spec["members"].values():
+        topics = member["subscribed_topics"]
+        for topic in list(topics):
+            if rng.random() < 0.25:
+                topics.insert(rng.randint(0, len(topics)), topic)
 
 
 KINDS = (fresh, owned, racks, owned, static, stale, double, racks, vanished, owned)

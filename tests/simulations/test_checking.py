@@ -27,9 +27,11 @@ from tests.simulations.broken_logs import (
     BOUNDS,
     Held,
     Record,
+    answered,
     by_heartbeat,
     commit,
     commits_after_giving_up,
+    committed,
     current,
     epoch,
     gone,
@@ -141,6 +143,25 @@ def loses_for_no_reason(log: Log) -> None:
     log.at(BOUNDS.travel_ms + 1).heartbeat("B", 2, steady=True)
 
 
+def fires_early(log: Log) -> None:
+    """B was heard of at 1,000: its session of 6,000 ms goes on until 7,000."""
+    log.at(1_000).heartbeat("B", 2, steady=True)
+    log.at(6_000).timer("session", "B", "fired", 6_000)
+
+
+def offsets_of_others(log: Log) -> None:
+    """The offsets of a topic that is there are removed by nobody."""
+    log.write(committed(0, 7))
+    log.write(committed(0, None))
+
+
+def never_grows(log: Log) -> None:
+    log.topics(foo={"id": FOO, "partitions": 3})
+    for at_ms in range(1_000, 20_000, 1_000):
+        for member in "AB":
+            log.at(at_ms).heartbeat(member, 2, steady=True)
+
+
 BREAKS: dict[str, tuple[Callable[[Log], object], tuple[int, ...]]] = {
     "one_holder": (by_heartbeat(current("B", 2, [0]), member="B", owned=()), (9, 16)),
     "group_epochs": (by_heartbeat(epoch(5)), (5, 16)),
@@ -155,6 +176,18 @@ BREAKS: dict[str, tuple[Callable[[Log], object], tuple[int, ...]]] = {
     "gained_from_target": (by_heartbeat(current("B", 2, [0]), member="B", owned=()), (7, 16)),
     "assignment_epochs": (by_heartbeat(current("A", 2, [0, 1], since=1)), (6, 16)),
     "compacted_log": (member_without_its_last_tombstone, (19,)),
+    "accepted_or_refused": (lambda log: answered(log, "A", 9), (15, 16)),
+    "as_asked": (lambda log: answered(log, "A", 2, asked={"subscribedTopicNames": ["bar"]}), (9, 15, 16)),
+    "assignor_answers": (lambda log: answered(log, "A", 2, errorCode=-1), (15, 16)),
+    "settings_hold": (lambda log: answered(log, "A", 2, heartbeatIntervalMs=5_000), (15, 16)),
+    "timer_length": (fires_early, (16,)),
+    "expressions_go_along": (
+        lambda log: log.write(record(16, {"regularExpression": "f.*"}, {"topics": ["foo"], "version": 1})),
+        (15,),
+    ),
+    "offsets_go_along": (offsets_of_others, (16,)),
+    "no_anomaly": (by_heartbeat(epoch(5)), (16,)),
+    "current_target": (never_grows, (8, 52)),
     "session": (session, (10, 17)),
     "needed_timers": (needless_timer, (18, 20)),
     "one_instance": (takes_over, (9, 24)),
@@ -205,7 +238,7 @@ def test_memory_that_differs_from_the_log_is_told() -> None:
     told = {violation.invariant: violation.sequences[-1] for violation in shown(log, spoil=other)}
     memory = {"memory_is_replay", "partition_epochs", "target_replayed", "group_state"}
     assert told == dict.fromkeys(memory, 19)
-    assert set(BREAKS) | memory == set(INVARIANTS), "each invariant is proved able to fail"
+    assert set(BREAKS) | memory | {"application_is_heeded"} == set(INVARIANTS), "each is proved able to fail"
 
 
 @pytest.mark.parametrize(("semantics", "told"), [("kafka", False), ("kip", True)])

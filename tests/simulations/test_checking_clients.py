@@ -24,7 +24,7 @@ from tests.simulations.broken_logs import (
 
 def test_a_removed_client_that_does_not_know_yet_is_measured_and_no_violation() -> None:
     log = group()
-    log.timer("session", "A", "fired", 6_000)
+    log.at(6_000).timer("session", "A", "fired", 6_000)
     gone = [{**record(number, {"memberId": "A"}, None)} for number in (8, 7, 5)]
     log.write(*gone, epoch(3), cause=15)
     log.at(10).write(

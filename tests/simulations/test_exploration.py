@@ -17,11 +17,12 @@ from groups.history.fold import replay
 from groups.history.state import Semantics, initial_state
 from simulations import small_scenarios
 from simulations.assignors.scripted import ScriptedAssignor
-from simulations.checking import Checker
+from simulations.checking import INVARIANTS, Checker
 from simulations.clients import membership
 from simulations.clients.memory import Memory as ClientMemory
 from simulations.coordinator.kafka import heartbeat
-from simulations.coordinator.outcome import Memory
+from simulations.coordinator.kafka.coordinator import KafkaCoordinator
+from simulations.coordinator.outcome import Context, Memory, Outcome
 from simulations.coordinator.reconciliation import Reconciliation
 from simulations.exploration import Budgets, NotExplorable, explore
 from simulations.exploration.canonical import ranks, unjudged
@@ -291,7 +292,11 @@ def test_the_command_reports_and_writes_a_timeline_of_each_violation(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     call_command("explore", "one-joins")
-    assert json.loads(capsys.readouterr().out) == {
+    report = json.loads(capsys.readouterr().out)
+    unasked = {name for each in report.pop("not_judged") for name in each["invariants"]}
+    assert unasked < set(INVARIANTS), "what no state was held to is named"
+    assert unasked >= {"timer_length", "application_is_heeded"}
+    assert report == {
         "states": ONE[0],
         "transitions": ONE[1],
         "depth": ONE[2],
@@ -344,3 +349,19 @@ def test_bad_input_is_one_line(arguments: list[str], says: str) -> None:
 
 def test_the_budgets_are_the_options() -> None:
     assert {field.name for field in fields(Budgets)} == {"losses", "duplicates", "timers", "fail_overs"}
+
+
+def test_an_exploration_finds_a_coordinator_that_never_looks_at_new_partitions(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It comes to rest, and everybody has what the target gives: but a partition is in nobody's target."""
+
+    def overlooks(self: KafkaCoordinator, context: Context, names: tuple[str, ...]) -> Outcome[None]:
+        return Outcome(answer=None)
+
+    scenario = small_scenarios.load("topic-grows")
+    report, _ = explore(scenario, KAFKA)
+    assert report.violations == ()
+    monkeypatch.setattr(KafkaCoordinator, "image_changed", overlooks)
+    report, _ = explore(scenario, KAFKA)
+    assert "group_converges" in {violated.invariant for violated in report.violations}

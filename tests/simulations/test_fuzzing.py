@@ -88,7 +88,7 @@ def hating(monkeypatch: pytest.MonkeyPatch) -> int:
     """A seed that fails: nothing may run out."""
     monkeypatch.setattr("simulations.fuzzing.verdict.Checker", Hates)
     monkeypatch.setattr("simulations.engine.checked.Checker", Hates)
-    return next(seed for seed in range(50) if answering.judged(seed, "kafka") is not None)
+    return next(seed for seed in range(50) if answering.judged(seed, "kafka").broken is not None)
 
 
 def test_a_failure_is_shrunk_to_what_breaks_the_same_invariant(hating: int) -> None:
@@ -117,7 +117,7 @@ def test_an_error_of_the_simulator_itself_is_found_too(monkeypatch: pytest.Monke
         raise RuntimeError("lost my way")
 
     monkeypatch.setattr("simulations.engine.simulation.Simulation.entries", fails)
-    broken = answering.judged(1, "kip")
+    broken = answering.judged(1, "kip").broken
     assert broken is not None
     assert broken.invariant == CRASHED
     assert broken.says.startswith("RuntimeError: lost my way (fails, line ")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -130,6 +131,23 @@ def test_a_second_expression_waits_ten_seconds_and_then_all_are_written_again() 
     broker.resolve()
     assert sorted(broker.types) == [3, 16, 16]
     assert regexes(broker) == {"fo+": ("foo",), "ba.": ("bar",)}
+
+
+@pytest.mark.parametrize(("starts", "order"), [("A", ["2", "1"]), ("B", ["1", "2"])])
+def test_of_expressions_in_one_bucket_the_one_of_who_starts_the_task_is_written_first(
+    starts: str, order: list[str]
+) -> None:
+    """The broker withdraws the sender's vote and casts it again, also of a sender that changes nothing."""
+    first, second = "improvised-212[.]none", "improvised-212[.]b.*"
+    broker = Broker(assignment_interval_ms=0)
+    joins(broker, "A", first)
+    joins(broker, "B", second)
+    broker.shard.memory = replace(broker.shard.memory, resolving=False)
+    broker.heartbeat(starts, 1)
+    broker.resolve()
+    of = {first: "2", second: "1"}
+    written = [record["key"]["regularExpression"] for record in broker.last.records if record["type"] == 16]
+    assert [of[regex] for regex in written] == order
 
 
 def test_a_known_expression_bumps_at_once_and_is_not_resolved_again() -> None:

@@ -162,6 +162,12 @@ script:
         ("topics: [", 1, "", "this is not YAML: "),
         ("a: &x 1\nb: *x", 2, "", "anchors and aliases"),
         ("members: {}", 1, "topics", "a scenario needs topics"),
+        (
+            BASE + "  - {at: 12.5s, kill: A}\nuntil: 12s",
+            7,
+            "script[1]",
+            "at 12.5 s the run is over, which goes until 12 s; it has to come earlier, or until has to be later",
+        ),
         (BASE + "scrpt: []", 7, "scrpt", "unknown key; did you mean script?"),
         (BASE + "seed: 1\nseed: 2", 8, "seed", "this key stands twice"),
         (BASE + "seed: seven", 7, "seed", "expected a whole number, found 'seven'"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Iterator
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -13,8 +14,10 @@ import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
+from groups.history.changes import apply
 from groups.history.recorder import Batch
 from groups.wire.logs.batches import read_batches
+from simulations.output import WHOLE_FRAMES_MEMBERS_MAX
 from simulations.worker import answer
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -33,6 +36,18 @@ def refused(*arguments: str) -> str:
     assert caught.value.returncode == 2
     assert "\n" not in str(caught.value)
     return str(caught.value)
+
+
+def frames_of(lines: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """What a reader of ``--format changes`` does."""
+    frame: dict[str, Any] = {}
+    for line in lines:
+        if "changes" in line:
+            frame = apply(frame, line["changes"])
+            assert (frame["sequence"], frame["at_ms"]) == (line["sequence"], line["at_ms"])
+        else:
+            frame = {key: value for key, value in line.items() if key != "settled"}
+        yield {**frame, "settled": line["settled"]}
 
 
 def program(*arguments: str, asked: str = "") -> subprocess.CompletedProcess[bytes]:
@@ -65,6 +80,66 @@ def test_by_entry_every_entry_has_a_frame_and_by_unit_only_settled_ones() -> Non
     assert [line["settled"] for line in by_entry] == [entry["settled"] for entry in entries]
     assert by_unit == [line for line in by_entry if line["settled"]]
     assert len(by_unit) < len(by_entry)
+
+
+@pytest.mark.parametrize("by", ["entry", "unit"])
+@pytest.mark.parametrize("case", ["kip848-basic", "released-fail-over", "released-regex"])
+def test_changes_applied_to_the_line_before_give_the_frame_that_frames_shows(case: str, by: str) -> None:
+    frames = simulate(case, "--by", by)
+    changes = simulate(case, "--format", "changes", "--by", by)
+    assert list(frames_of(changes)) == frames
+    assert [line["sequence"] for line in changes] == [line["sequence"] for line in frames]
+    assert 1 < sum("changes" not in line for line in changes) < len(changes) / 4, "whole ones stand between"
+
+
+def test_the_frames_of_more_than_a_hundred_members_come_as_changes_that_weigh_twice_theirs_at_most(
+    tmp_path: Path,
+) -> None:
+    members = [f"m{number}" for number in range(WHOLE_FRAMES_MEMBERS_MAX + 1)]
+    told = {member: {"subscribe": ["foo"]} for member in members}
+    scenario = {
+        "topics": {"foo": {"partitions": 200}},
+        "members": told,
+        "script": [{"at": f"{number * 10}ms", "join": member} for number, member in enumerate(members)],
+        "until": "20s",
+    }
+    file = tmp_path / "crowd.yaml"
+    file.write_text(json.dumps(scenario))
+    done = program(str(file))
+    assert done.stderr.decode().startswith("More than 100 members: a line holds the changes")
+    assert done.stdout == program(str(file), "--format", "changes").stdout
+    lines = done.stdout.splitlines()
+    whole = [len(line) for line in lines if b'"changes":' not in line]
+    assert len(lines) == len(simulate(str(file), "--format", "entries")), "a line for each entry"
+    assert sum(map(len, lines)) <= 2 * (sum(map(len, lines)) - sum(whole)) + max(whole)
+    assert 2 < len(whole) < len(lines) / 20
+    del told[members[-1]]
+    scenario["script"] = scenario["script"][:-1]
+    file.write_text(json.dumps(scenario))
+    assert not any("changes" in line for line in simulate(str(file), "--by", "unit"))
+
+
+@pytest.mark.parametrize(
+    ("semantics", "comes_of_it"), [("kafka", "it is refused"), ("kip", "it matches no topic")]
+)
+@pytest.mark.parametrize("form", ["frames", "changes", "entries", "records", "segment"])
+def test_an_expression_that_does_not_compile_is_told_in_every_format(
+    tmp_path: Path, form: str, semantics: str, comes_of_it: str
+) -> None:
+    if (form, semantics) == ("segment", "kip"):
+        form = "records"
+    file = tmp_path / "broken.yaml"
+    file.write_text(
+        "{topics: {foo: {partitions: 2}}, members: {A: {regex: 'fo['}, B: {subscribe: [foo]}}, until: 9s, "
+        "script: [{at: 0s, join: A}, {at: 1s, join: B}, {at: 2s, subscribe: B, regex: '(x'}]}"
+    )
+    err = StringIO()
+    out = ["--out", str(tmp_path / "out")]
+    call_command("simulate", str(file), "--format", form, "--semantics", semantics, *out, stderr=err)
+    assert err.getvalue().splitlines() == [
+        f"A subscribes by `fo[`, which is not a valid regular expression (missing closing ]): {comes_of_it}",
+        f"B subscribes by `(x`, which is not a valid regular expression (missing closing )): {comes_of_it}",
+    ]
 
 
 def test_records_come_with_their_place_their_name_and_their_fields() -> None:
@@ -102,6 +177,7 @@ def test_bad_usage_is_one_line_and_exit_code_two(tmp_path: Path) -> None:
     assert refused("kip848-basic", "--by", "second") == "--by second: there are entry, unit, step"
     assert refused("kip848-basic", "--seed", "-1").startswith("--seed -1: expected a whole number")
     assert refused("kip848-basic", "--format", "records", "--by", "step").startswith("--by goes with")
+    assert refused("kip848-basic", "--format", "changes", "--by", "step").endswith("by its whole frame")
     assert "needs --semantics kafka" in refused("kip848-basic", "--format", "segment")
     assert refused("kip848-basic", "--out", str(tmp_path)).startswith(f"cannot write {tmp_path}:")
     (tmp_path / "bad.yaml").write_text("topics: {foo: {partitions: 0}}\nmembers: {}\nscript: []\n")

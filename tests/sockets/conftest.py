@@ -9,14 +9,19 @@ import pytest
 from asgiref.testing import ApplicationCommunicator
 from channels.db import database_sync_to_async
 from channels.routing import URLRouter
+from django.conf import settings
 
+from explorer.access.gate import Gate, Handler
 from explorer.api import hub as hub_module
-from explorer.api.sockets import OwnPagesOnly, routes
+from explorer.api.sockets import routes
 from groups import storage
 from groups.models import Timeline
 from tests.stories import GROUP
 
-application = OwnPagesOnly(URLRouter(routes))
+application = Gate(Handler(), URLRouter(routes))
+
+HEADERS = [(b"host", b"127.0.0.1:8000"), (b"authorization", f"Bearer {settings.ACCESS_TOKEN}".encode())]
+"""What a program sends, which is let in."""
 
 
 class Socket:
@@ -27,7 +32,7 @@ class Socket:
             "type": "websocket",
             "path": path,
             "query_string": b"",
-            "headers": headers or [],
+            "headers": HEADERS if headers is None else headers,
             "subprotocols": [],
         }
         self.application = ApplicationCommunicator(application, scope)

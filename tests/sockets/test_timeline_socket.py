@@ -9,6 +9,7 @@ import orjson
 import pytest
 from channels.db import database_sync_to_async
 
+from explorer.access.keys import cookie_for
 from explorer.api import hub as hub_module
 from explorer.api.hub import hub
 from explorer.api.sockets import NOT_FOUND, TimelineSocket
@@ -17,7 +18,7 @@ from groups.history.changes import apply
 from groups.history.fold import FOLD_VERSION
 from groups.models import Timeline
 from groups.storage import Writer, writing
-from tests.sockets.conftest import Socket
+from tests.sockets.conftest import HEADERS, Socket
 from tests.stories import a_day_of_three
 
 Opens = Callable[..., Awaitable[Socket]]
@@ -229,8 +230,12 @@ async def test_a_socket_to_nothing_is_closed_with_a_code(
     [
         (None, True),
         (b"http://127.0.0.1:8000", True),
-        (b"http://localhost:8000", True),
-        (b"http://[::1]:8000", True),
+        (b"https://127.0.0.1:8000", True),
+        # Another port's page is another's page, and so is another name of this machine.
+        (b"http://127.0.0.1:9000", False),
+        (b"http://127.0.0.1", False),
+        (b"http://localhost:8000", False),
+        (b"http://[::1]:8000", False),
         (b"http://127.0.0.1.example.org", False),
         (b"https://example.org", False),
         (b"null", False),
@@ -239,6 +244,40 @@ async def test_a_socket_to_nothing_is_closed_with_a_code(
 async def test_only_our_own_pages_and_programs_open_sockets(
     timeline: Timeline, origin: bytes | None, opened: bool
 ) -> None:
-    socket = Socket(f"/ws/timelines/{timeline.id}", [(b"origin", origin)] if origin is not None else [])
+    more = [(b"origin", origin)] if origin is not None else []
+    socket = Socket(f"/ws/timelines/{timeline.id}", [*HEADERS, *more])
     assert await socket.opens() is opened
+    await socket.closes()
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        [],
+        [(b"authorization", b"Bearer guessed")],
+        [(b"cookie", b"rebalance-explorer-8000=guessed")],
+        # The cookie of this start, for another port.
+        [(b"cookie", cookie_for("127.0.0.1:9000").partition(";")[0].encode())],
+        [
+            (
+                b"cookie",
+                b"rebalance-explorer-8000="
+                + cookie_for("127.0.0.1:9000").partition(";")[0].partition("=")[2].encode(),
+            )
+        ],
+    ],
+)
+async def test_a_socket_without_the_token_is_refused(
+    timeline: Timeline, headers: list[tuple[bytes, bytes]]
+) -> None:
+    socket = Socket(f"/ws/timelines/{timeline.id}", [HEADERS[0], *headers])
+    assert not await socket.opens()
+    await socket.closes()
+
+
+async def test_a_browser_opens_a_socket_with_its_cookie(timeline: Timeline) -> None:
+    cookie = cookie_for("127.0.0.1:8000").partition(";")[0].encode()
+    headers = [HEADERS[0], (b"cookie", cookie), (b"origin", b"http://127.0.0.1:8000")]
+    socket = Socket(f"/ws/timelines/{timeline.id}", headers)
+    assert await socket.opens()
     await socket.closes()

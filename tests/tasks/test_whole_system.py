@@ -14,6 +14,7 @@ import subprocess
 import sys
 import time
 import urllib.error
+import urllib.parse
 import urllib.request
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -34,9 +35,11 @@ Until = Callable[[Callable[[], object]], None]
 
 START_S = 30.0
 
+TOKEN = "the token of the whole system"
+
 
 class Browser:
-    """Asks one server over HTTP, with our pages' token, and opens sockets to it."""
+    """Asks one server over HTTP, with its cookie and our pages' token, and opens sockets to it."""
 
     def __init__(self, port: int) -> None:
         self.address = f"127.0.0.1:{port}"
@@ -63,7 +66,12 @@ class Browser:
 
     @contextlib.contextmanager
     def socket(self, path: str) -> Iterator[Iterator[dict[str, Any]]]:
-        with connect(f"ws://{self.address}{path}", origin=f"http://{self.address}") as socket:  # type: ignore[arg-type]
+        cookies = "; ".join(f"{cookie.name}={cookie.value}" for cookie in self.cookies)
+        with connect(
+            f"ws://{self.address}{path}",
+            origin=f"http://{self.address}",  # type: ignore[arg-type]
+            additional_headers={"Cookie": cookies},
+        ) as socket:
             yield (orjson.loads(socket.recv(timeout=10)) for _ in iter(int, 1))
 
 
@@ -78,6 +86,7 @@ class System:
 def system(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[System]:
     folder = tmp_path_factory.mktemp(request.param)
     settings = {**os.environ, "REBALANCE_VAR": str(folder), "DATABASE_URL": "", "REDIS_URL": "", "DEBUG": "1"}
+    settings["ACCESS_TOKEN"] = TOKEN
     if request.param == "separate":
         given: dict[str, str] = request.getfixturevalue("service_settings")
         # Another of Redis' databases than the other tests have.
@@ -105,7 +114,7 @@ def wait_until_served(browser: Browser, server: subprocess.Popen[bytes], log: Pa
     until_s = time.monotonic() + START_S
     while True:
         try:
-            browser.get_json("/api/timelines")
+            browser.get(f"/?token={urllib.parse.quote(TOKEN)}")
             return
         except urllib.error.URLError:
             assert server.poll() is None, log.read_text()

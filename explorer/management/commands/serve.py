@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import ipaddress
+import os
+import secrets
 import socket
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import redis
 import uvicorn
@@ -16,6 +19,7 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from explorer import case_studies
+from explorer.access.heads import BoundedHeads
 from explorer.staticfiles import PLOTLY
 from groups import database
 from groups.children import ChildFailed
@@ -46,16 +50,34 @@ class Command(BaseCommand):
             default=8000,
             help="the port, or the next one that is free (default: 8000)",
         )
+        parser.add_argument(
+            "--unix-socket",
+            metavar="PATH",
+            help="listen at a Unix socket, which its owner and group may use, for a proxy in front",
+        )
+        parser.add_argument(
+            "--no-token",
+            action="store_true",
+            help="answer whoever asks: every account of this machine, or whoever the proxy in front lets through",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         host, port = options["host"], options["port"]
         if not is_loopback(host):
             raise CommandError(
-                f"{host} is not loopback. This server has no login, so it listens on 127.0.0.1, ::1 or localhost only.",
+                f"{host} is not loopback. This server has no login, so it listens on 127.0.0.1, ::1 or localhost only; "
+                "for a proxy that asks for one, on a Unix socket (--unix-socket PATH).",
                 returncode=2,
             )
         if not 0 <= port <= 65535:
             raise CommandError(f"{port} is no port: use a number from 1 to 65535.", returncode=2)
+        # What is written from here on (uploads, logs, static files) is the server's alone.
+        os.umask(0o077)
+        if options["no_token"]:
+            settings.REQUIRE_TOKEN = False
+        # Processes that share a proxy must know each other's cookies.
+        elif not options["unix_socket"]:
+            settings.ACCESS_START = secrets.token_urlsafe(16)
         check_redis()
         database.prepare(change_servers=True)
         try:
@@ -67,13 +89,20 @@ class Command(BaseCommand):
         if not settings.DEBUG and static_files_changed():
             call_command("collectstatic", interactive=False, clear=True, verbosity=0)
             mark_static_files()
-        with free_socket(host, port) as listening:
-            if port not in (0, listening.getsockname()[1]):
+        with (
+            unix_socket(options["unix_socket"])
+            if options["unix_socket"]
+            else free_socket(host, port) as listening
+        ):
+            if listening.family != socket.AF_UNIX and port not in (0, listening.getsockname()[1]):
                 self.stdout.write(f"Port {port} is taken.")
             server = Server(
                 uvicorn.Config(
                     "explorer.asgi:application",
                     lifespan="on",
+                    http=BoundedHeads,
+                    # Whoever asks could say that it is another; what a proxy says is believed by BEHIND_TLS alone.
+                    proxy_headers=False,
                     log_level="warning",
                     access_log=False,
                     server_header=False,
@@ -90,10 +119,13 @@ class Command(BaseCommand):
             raise CommandError("The server did not start; the lines above tell why.")
 
     def say(self, host: str, listening: socket.socket) -> None:
-        name = f"[{host}]" if ":" in host else host
-        self.stdout.write(
-            f"Rebalance Explorer plays at http://{name}:{listening.getsockname()[1]}/  (Ctrl-C ends it)"
-        )
+        if listening.family == socket.AF_UNIX:
+            address = f"the Unix socket {listening.getsockname()}"
+        else:
+            name = f"[{host}]" if ":" in host else host
+            token = f"?token={quote(settings.ACCESS_TOKEN)}" if settings.REQUIRE_TOKEN else ""
+            address = f"http://{name}:{listening.getsockname()[1]}/{token}"
+        self.stdout.write(f"Rebalance Explorer plays at {address}  (Ctrl-C ends it)")
         self.stdout.flush()
 
 
@@ -149,6 +181,36 @@ def free_socket(host: str, port: int) -> socket.socket:
     raise CommandError(
         f"No port from {port} to {last} is free on {host}; choose one with --port.", returncode=2
     )
+
+
+def unix_socket(path: str) -> socket.socket:
+    """A socket that listens at ``path``, for its owner and group alone."""
+    with contextlib.suppress(OSError):
+        # One that a server left behind; whatever else lies there stays.
+        if Path(path).is_socket() and not is_listened_at(path):
+            Path(path).unlink()
+    listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    before = os.umask(0o117)
+    try:
+        listening.bind(path)
+        listening.listen(128)
+    except OSError as error:
+        listening.close()
+        raise CommandError(
+            f"{path} cannot be listened at: {error.strerror or error}.", returncode=2
+        ) from error
+    finally:
+        os.umask(before)
+    return listening
+
+
+def is_listened_at(path: str) -> bool:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as client:
+        try:
+            client.connect(path)
+        except OSError:
+            return False
+        return True
 
 
 def static_files_changed() -> bool:

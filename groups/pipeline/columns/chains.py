@@ -1,7 +1,7 @@
 """Batches one behind the other: their headers in columns, their checksums, what their records are decompressed.
 
 Only the lengths must be followed one by one, and the checksums have a call each. Both together bound how fast small
-batches can be read: about a fifth of a microsecond a batch, whatever is done with its records.
+batches can be read: about a third of a microsecond a batch, whatever is done with its records.
 """
 
 from __future__ import annotations

@@ -110,7 +110,21 @@ def as_json(report: Report, worlds: Worlds) -> dict[str, Any]:
             {"invariant": each.invariant, "says": each.says, "trace": in_words(worlds, each)}
             for each in report.violations
         ],
+        "not_judged": not_judged(worlds),
     }
+
+
+def not_judged(worlds: Worlds) -> list[dict[str, Any]]:
+    """What no world was asked, and why; of expressions, too, where members subscribe by them."""
+    from simulations.exploration import NOT_ASKED
+
+    told: list[dict[str, Any]] = [
+        {"reason": reason, "invariants": list(names)} for reason, names in NOT_ASKED.items()
+    ]
+    if any(member.regex for member in worlds.plan.scenario.members.values()):
+        reason = "time stands still: what an expression matches is found once"
+        told.append({"reason": reason, "invariants": ["current_target"]})
+    return told
 
 
 def in_words(worlds: Worlds, violated: Violated) -> list[str]:

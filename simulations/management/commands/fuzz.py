@@ -65,6 +65,8 @@ class Command(BaseCommand):
                     self.stderr.write(progress(total, wanted, told_s - begun_s))
         except KeyboardInterrupt:
             interrupted = True
+        for reason, runs in sorted(total.unknown.items()):
+            self.stderr.write(f"Not judged in {runs:,} of {total.runs:,} runs: {reason}")
         self.report(total, folder, time.monotonic() - begun_s, shrinks=not interrupted)
         if interrupted:
             says = f"Interrupted: {total.runs:,} of {wanted:,} runs are done, {len(total.found)} broke an invariant."
@@ -116,7 +118,8 @@ class Command(BaseCommand):
                             for each in message["found"]
                         ]
                         counts = {name: Counter(count) for name, count in message["counts"].items()}
-                        yield Answer(runs=message["runs"], found=found, counts=counts)
+                        unknown = Counter(message["unknown"])
+                        yield Answer(runs=message["runs"], found=found, unknown=unknown, counts=counts)
         except ChildFailed as error:
             raise usage(str(error)) from None
 
@@ -141,6 +144,7 @@ class Command(BaseCommand):
             "seeds": f"{self.first}-{self.last}",
             "runs": total.runs,
             "violations": violations,
+            "unknown": dict(sorted(total.unknown.items())),
             "seconds": round(seconds, 1),
         }
         if self.covered:

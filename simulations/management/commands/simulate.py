@@ -37,7 +37,10 @@ class Command(BaseCommand):
         parser.add_argument("--semantics", metavar="kip|kafka", help="default: the scenario's")
         parser.add_argument("--seed", metavar="N", help="default: the scenario's")
         parser.add_argument(
-            "--format", metavar="frames|entries|records|segment", default="frames", help="default: frames"
+            "--format",
+            metavar="frames|changes|entries|records|segment",
+            default="frames",
+            help="default: frames; those of a large group come as changes, with a whole frame now and then",
         )
         parser.add_argument(
             "--by",
@@ -50,22 +53,32 @@ class Command(BaseCommand):
         # Only here: what the simulator needs is not to slow down every other command.
         from groups.history.state import Semantics
         from simulations.engine import RunTooLong
-        from simulations.output import BY, FORMATS
+        from simulations.output import BY, FORMATS, WHOLE_FRAMES_MEMBERS_MAX
 
         form = chosen("--format", options["format"], FORMATS)
         by = chosen("--by", options["by"] or "entry", BY)
-        if options["by"] and form not in ("frames", "entries"):
-            raise usage(f"--by goes with --format frames or entries, not with {form}")
+        if options["by"] and form not in ("frames", "changes", "entries"):
+            raise usage(f"--by goes with --format frames, changes or entries, not with {form}")
+        if by == "step" and form == "changes":
+            raise usage("--by step goes with --format frames or entries: a step is told by its whole frame")
         scenario = scenario_of(options["scenario"])
         if by == "step" and not scenario.steps:
             raise usage(
                 f"--by step: {options['scenario']} narrates no steps; give it some, or use --by unit for settled states"
             )
-        told = options["semantics"]
-        semantics = Semantics(chosen("--semantics", told, SEMANTICS)) if told else scenario.semantics
+        asked = options["semantics"]
+        semantics = Semantics(chosen("--semantics", asked, SEMANTICS)) if asked else scenario.semantics
         seed = seed_of(options["seed"], scenario.seed)
         if form == "segment" and semantics is Semantics.KIP:
             raise usage("no Kafka reads records of the proposal: --format segment needs --semantics kafka")
+        if form == "frames" and by != "step" and len(scenario.members) > WHOLE_FRAMES_MEMBERS_MAX:
+            form = "changes"
+            self.stderr.write(
+                f"More than {WHOLE_FRAMES_MEMBERS_MAX} members: a line holds the changes from the line before, "
+                "every now and then a whole frame (as --format changes)"
+            )
+        for told in broken_expressions(scenario, semantics):
+            self.stderr.write(told)
         broken: list[Entry] = []
         lines = told_lines(scenario, semantics, seed, form, by, broken)
         try:
@@ -110,6 +123,9 @@ def told_lines(
     if form == "segment":
         yield from output.segment(entries)
         return
+    if form == "changes":
+        yield from output.change_lines(entries, initial_state(scenario.group, semantics), by)
+        return
     if form == "frames":
         rows = output.frame_lines(entries, initial_state(scenario.group, semantics), by)
     elif form == "entries":
@@ -128,6 +144,20 @@ def noting(entries: Iterable[Entry], broken: list[Entry]) -> Iterator[Entry]:
         if entry.payload.get("fault") == INVARIANT_FAULT:
             broken.append(entry)
         yield entry
+
+
+def broken_expressions(scenario: Scenario, semantics: Semantics) -> Iterator[str]:
+    """A line for each expression that does not compile: only one form of the output shows what comes of it."""
+    from groups.history.state import Semantics
+    from simulations.coordinator.regexes import description
+
+    members = ((member.name, member.regex) for member in scenario.members.values())
+    actions = ((action.who, action.regex) for action in scenario.script)
+    comes_of_it = "it is refused" if semantics is Semantics.KAFKA else "it matches no topic"
+    for who, regex in dict.fromkeys((*members, *actions)):
+        wrong = description(regex) if regex else None
+        if wrong is not None:
+            yield f"{who} subscribes by `{regex}`, which is not a valid regular expression ({wrong}): {comes_of_it}"
 
 
 def scenario_of(named: str) -> Scenario:

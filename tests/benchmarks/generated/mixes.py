@@ -123,11 +123,15 @@ MIXES: Final[dict[str, Callable[..., Written]]] = {
 
 
 def partition_for(group: str, partitions: int = OFFSETS_PARTITIONS) -> int:
-    """The partition of the offsets topic that holds a group: Java's hash of its name, without the sign."""
+    """The partition of the offsets topic that holds a group: the absolute value of Java's hash of its name.
+
+    Kafka's ``Utils.abs``, of which the least int32 is 0. ``group`` is of characters of one UTF-16 unit.
+    """
     hashed = 0
     for character in group:
         hashed = (31 * hashed + ord(character)) & 0xFFFF_FFFF
-    return (hashed & 0x7FFF_FFFF) % partitions
+    signed = hashed - (1 << 32) if hashed >= 1 << 31 else hashed
+    return 0 if signed == -(1 << 31) else abs(signed) % partitions
 
 
 def _groups_of(records: int) -> int:

@@ -68,7 +68,7 @@ def main(name: str, first: str, last: str, *semantics: str) -> None:
 
     for seed in range(int(first), int(last) + 1):
         for rules in semantics:
-            broken = judged(seed, rules)
+            broken = judged(seed, rules).broken
             if broken is not None:
                 found = {"seed": seed, "semantics": rules, "invariant": broken.invariant, "says": broken.says}
                 sys.stdout.write(json.dumps(found))

@@ -98,7 +98,7 @@ class _Builder(Standing):
             left = {t: self._fill(t, partitions, racks=True) for t, partitions in free.items()}
         for topic, partitions in left.items():
             self._fill(topic, partitions, racks=False)
-        shared = [topic for topic in self.topics if len(self.subscribers[topic]) > 1]
+        shared = [topic for topic in self.topics if self.times_named[topic] > 1]
         self.leave_out(frozenset(shared))
         before = {topic: list(self.holders[topic]) for topic in shared}
         sizes = list(self.sizes)

@@ -96,13 +96,16 @@ def explain_claims(explain: Explanation, found: Ownership) -> None:
 
 
 def _alike(members: Sequence[MemberSpec]) -> bool:
-    """Members that come first and subscribe to nothing are not compared: a fault of Kafka's."""
+    """Members that come first and subscribe to nothing are not compared: a fault of Kafka's.
+
+    Kafka keeps the first subscription as a set: one that names a topic twice is like no list that names it twice, too.
+    """
     first: Sequence[str] = ()
     names: frozenset[str] = frozenset()
     for member in members:
         if not first:
             first, names = member.topics, frozenset(member.topics)
-        elif member.topics is not first and not (
+        elif (member.topics is not first or len(first) > len(names)) and not (
             len(member.topics) == len(names) and names.issuperset(member.topics)
         ):
             return False

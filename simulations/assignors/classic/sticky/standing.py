@@ -10,14 +10,26 @@ Kafka: ``AbstractStickyAssignor.GeneralAssignmentBuilder``.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import accumulate
 
 from simulations.assignors.classic.sticky.ownership import Ownership, TopicPartition, previous_owners
 from simulations.assignors.faults import BEYOND_COUNT
-from simulations.assignors.interface import AssignorError
+from simulations.assignors.interface import AssignorError, MemberSpec
 from simulations.assignors.java_orders import HashOrder, signed_32, string_hash, utf16
 from simulations.assignors.sharing import java_sorted, subscribers_of
+
+
+def named_again(members: Sequence[MemberSpec]) -> Counter[str]:
+    """How often a topic is named by members that have named it already; most subscriptions name each topic once."""
+    times = Counter(id(member.topics) for member in members)
+    again: Counter[str] = Counter()
+    for topics in {id(member.topics): member.topics for member in members}.values():
+        if len(frozenset(topics)) < len(topics):
+            for topic, named in Counter(topics).items():
+                again[topic] += (named - 1) * times[id(topics)]
+    return again
 
 
 class Standing:
@@ -27,13 +39,20 @@ class Standing:
         self.found = found
         everybody = subscribers_of(found.members)
         self.subscribers = {topic: everybody[topic] for topic in found.counts}
-        self.topics = sorted(found.counts, key=lambda topic: (len(self.subscribers[topic]), utf16(topic)))
+        # Kafka counts a member that names a topic twice as two: in the topics' order, in whether a topic is shared, and
+        # in what the member can have at most.
+        again = named_again(found.members)
+        self.times_named = {topic: len(self.subscribers[topic]) + again[topic] for topic in found.counts}
+        self.topics = sorted(found.counts, key=lambda topic: (self.times_named[topic], utf16(topic)))
         self.holders = found.holders
         self.previous = previous_owners(found)
         self.sizes = [0] * len(found.members)
         # By the identity of subscriptions: members that are alike share one.
         self.subscribed = {id(member.topics): frozenset(member.topics) for member in found.members}
-        limits = {key: sum(found.counts.get(t, 0) for t in topics) for key, topics in self.subscribed.items()}
+        limits = {
+            id(member.topics): sum(found.counts.get(topic, 0) for topic in member.topics)
+            for member in {id(member.topics): member for member in found.members}.values()
+        }
         self.limits = [limits[id(member.topics)] for member in found.members]
         # Whether a partition may come to be held by a member that does not subscribe.
         self.foreign = any(

@@ -1,0 +1,271 @@
+"""The gate: what a request passes before anything of it is worked on, or even kept.
+
+In this order: a host that is ours; a page that is ours; the token; a body that is not too large, in bounded time; a
+free place. Each refusal is one sentence. Only then Django begins, and with it threads, queries and the disk.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, MutableMapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+from urllib.parse import parse_qsl, quote, urlencode
+
+from django.conf import settings
+from django.core.exceptions import RequestDataTooBig
+from django.core.handlers.asgi import ASGIHandler
+from django.http import HttpResponse
+
+from explorer.access import headers as answer_headers
+from explorer.access.bodies import (
+    ClientLeft,
+    Incoming,
+    Message,
+    Receive,
+    Streamed,
+    TooSlow,
+    told_length,
+    too_large,
+)
+from explorer.access.keys import admits, cookie_for, is_token
+from explorer.access.origins import is_followed_link, is_foreign, is_known
+from explorer.access.refusals import refusal, without_token
+
+Scope = MutableMapping[str, Any]
+Send = Callable[[Message], Awaitable[None]]
+Application = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+PAGES_AT_ONCE: Final = 8
+ANSWERS_AT_ONCE: Final = 4
+"""Requests that are worked on at once: each has a thread, and more of them only take the processor from each other.
+Pages have places of their own, so that a hundred programs that ask for lists do not hold up a reader."""
+
+UPLOADS_AT_ONCE: Final = 4
+"""Uploads that come at once: each is slow by nature, and has a thread as long as it lasts."""
+
+WAITING_MOST: Final = 1000
+"""Requests that wait for a place: a coroutine each, which is some kilobytes."""
+
+FIELDS_BYTES: Final = 4096
+"""What a file of an upload takes beside its content: its head, and a field with its path."""
+
+
+@dataclass(slots=True)
+class Places:
+    """So many at once; others wait for their turn."""
+
+    count: int
+    waiting_most: int = WAITING_MOST
+    waiting: int = 0
+    _free: asyncio.Semaphore = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._free = asyncio.Semaphore(self.count)
+
+    @property
+    def are_taken(self) -> bool:
+        return self._free.locked() and self.waiting >= self.waiting_most
+
+    async def take(self) -> None:
+        self.waiting += 1
+        try:
+            await self._free.acquire()
+        finally:
+            self.waiting -= 1
+
+    def leave(self) -> None:
+        self._free.release()
+
+
+class Handler(ASGIHandler):
+    """Django's, on a body that the gate has read, or that comes while it is stored."""
+
+    async def read_body(self, receive: Any) -> Any:
+        return receive.body
+
+
+class Gate:
+    """Guards an ASGI application of pages and sockets."""
+
+    def __init__(self, http: Any, sockets: Application, *, uploads: Collection[str] = ()) -> None:
+        self.http = http
+        self.sockets = sockets
+        self.uploads = uploads
+        self.page_places = Places(PAGES_AT_ONCE)
+        self.answer_places = Places(ANSWERS_AT_ONCE)
+        self.upload_places = Places(UPLOADS_AT_ONCE, waiting_most=0)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        headers = dict(scope["headers"])
+        host = headers.get(b"host", b"").decode("latin-1")
+        if scope["type"] == "websocket":
+            refused = self.refused(scope, headers, host, is_socket=True)
+            if refused is None:
+                await self.sockets(scope, receive, send)
+            else:
+                await refuse_socket(scope, refused, receive, send)
+            return
+
+        async def complete(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message["headers"] = answer_headers.completed(
+                    message["status"],
+                    [(bytes(name).lower(), bytes(value)) for name, value in message["headers"]],
+                    host if is_known(host) else "127.0.0.1",
+                )
+            await send(message)
+
+        refused = self.refused(scope, headers, host) or self.refused_body(scope, headers)
+        if refused is None:
+            await self.let_in(scope, headers, receive, complete)
+            return
+        # What has not been read of the body is not waited for.
+        if told_length(headers) or b"transfer-encoding" in headers:
+            refused["Connection"] = "close"
+        await answer(refused, scope, complete)
+
+    def refused(
+        self, scope: Scope, headers: dict[bytes, bytes], host: str, *, is_socket: bool = False
+    ) -> HttpResponse | None:
+        """Why a request is not let in, from its head alone; null if it is."""
+        path = scope["path"]
+        method = scope.get("method", "GET")
+        if [name for name, _ in scope["headers"]].count(b"host") != 1 or not is_known(host):
+            return refusal(
+                path,
+                400,
+                f"This server does not answer to {host[:100]!r}; ALLOWED_HOSTS names what it answers to.",
+            )
+        if is_foreign(headers, host) and (is_socket or not is_followed_link(method, path, headers)):
+            return refusal(
+                path, 403, "A page of another origin asks, and may not: this server's own pages may."
+            )
+        if "\0" in path or b"%00" in scope.get("query_string", b""):
+            return refusal(path, 400, "An address cannot have the character U+0000 in it.")
+        if not settings.REQUIRE_TOKEN or path.startswith(settings.STATIC_URL):
+            return None
+        query = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
+        given = next((value for name, value in query if name == "token"), None)
+        if given is not None and is_token(given) and method == "GET" and not is_socket:
+            return with_cookie(path, [pair for pair in query if pair[0] != "token"], host)
+        if admits(headers, host):
+            return None
+        return without_token(
+            path,
+            [pair for pair in query if pair[0] != "token"],
+            wrong=given is not None or b"authorization" in headers,
+            # A link that is followed from elsewhere comes without the cookie; asked again from here, with it.
+            from_elsewhere=given is None and headers.get(b"sec-fetch-site") in (b"cross-site", b"same-site"),
+        )
+
+    def bytes_most(self, scope: Scope, headers: dict[bytes, bytes]) -> int:
+        """Bytes of a body that a request may have."""
+        if self.is_upload(scope, headers):
+            overhead = settings.DATA_UPLOAD_MAX_NUMBER_FILES * FIELDS_BYTES
+            return int(settings.UPLOAD_BYTES_MOST + overhead)
+        return int(settings.DATA_UPLOAD_MAX_MEMORY_SIZE)
+
+    def is_upload(self, scope: Scope, headers: dict[bytes, bytes]) -> bool:
+        is_form = headers.get(b"content-type", b"").lower().startswith(b"multipart/form-data")
+        return is_form and scope["method"] == "POST" and scope["path"] in self.uploads
+
+    def refused_body(self, scope: Scope, headers: dict[bytes, bytes]) -> HttpResponse | None:
+        """Why a body is not read, by what its head tells."""
+        path, most = scope["path"], self.bytes_most(scope, headers)
+        if told_length(headers) > most:
+            return refusal(path, 413, too_large(most))
+        if self.is_upload(scope, headers) and self.upload_places.are_taken:
+            return refusal(path, 429, f"{UPLOADS_AT_ONCE} uploads are under way. Try again when one is done.")
+        return None
+
+    async def let_in(self, scope: Scope, headers: dict[bytes, bytes], receive: Receive, send: Send) -> None:
+        incoming: Any = Incoming(receive, self.bytes_most(scope, headers))
+        scope["client_left"] = incoming.client_left
+        path = scope["path"]
+        try:
+            if self.is_upload(scope, headers):
+                places = self.upload_places
+                incoming.body = Streamed(incoming)
+            else:
+                places = self.answer_places if path.startswith("/api/") else self.page_places
+                incoming.body = await incoming.whole()
+            if places.are_taken:
+                await answer(
+                    refusal(path, 503, "The server has more to do than it can keep in mind."), scope, send
+                )
+                return
+
+            async def close_if_unread(message: Message) -> None:
+                if message["type"] == "http.response.start" and not incoming.is_read:
+                    message["headers"] = [*message["headers"], (b"connection", b"close")]
+                await send(message)
+
+            async with a_place(places, close_if_unread) as sent:
+                if not incoming.client_left.is_set():
+                    await self.http(scope, incoming, sent)
+        except ClientLeft:
+            return
+        except TooSlow as error:
+            await answer(closing(refusal(path, 408, str(error))), scope, send)
+        except RequestDataTooBig as error:
+            await answer(closing(refusal(path, 413, str(error))), scope, send)
+        finally:
+            incoming.close()
+
+
+@contextlib.asynccontextmanager
+async def a_place(places: Places, send: Send) -> AsyncIterator[Send]:
+    """Hold a place until the answer is made. How slowly it is read then holds up nobody."""
+    held = True
+    await places.take()
+
+    async def sent(message: Message) -> None:
+        nonlocal held
+        if held and message["type"] == "http.response.start":
+            held = False
+            places.leave()
+        await send(message)
+
+    try:
+        yield sent
+    finally:
+        if held:
+            places.leave()
+
+
+def with_cookie(path: str, query: list[tuple[str, str]], host: str) -> HttpResponse:
+    """Change an address's token for the cookie, and the address for one without it, which would stay in history and links."""
+    # One slash: with two, the path would be another host's name.
+    response = HttpResponse(status=303)
+    response["Location"] = "/" + quote(path.lstrip("/\\")) + (f"?{urlencode(query)}" if query else "")
+    response["Set-Cookie"] = cookie_for(host)
+    response["Cache-Control"] = "no-store"
+    return response
+
+
+def closing(response: HttpResponse) -> HttpResponse:
+    response["Connection"] = "close"
+    return response
+
+
+async def answer(response: HttpResponse, scope: Scope, send: Send) -> None:
+    body = b"" if scope.get("method") == "HEAD" else response.content
+    response["Content-Length"] = str(len(response.content))
+    headers = [(name.encode(), value.encode("latin-1")) for name, value in response.items()]
+    await send({"type": "http.response.start", "status": response.status_code, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
+
+
+async def refuse_socket(scope: Scope, response: HttpResponse, receive: Receive, send: Send) -> None:
+    """Refused before it is opened: with the answer where the server can give one, else with its 403."""
+    await receive()
+    if "websocket.http.response" not in scope.get("extensions", {}):
+        await send({"type": "websocket.close"})
+        return
+
+    async def as_socket(message: Message) -> None:
+        await send({**message, "type": f"websocket.{message['type']}"})
+
+    await answer(response, scope, as_socket)

@@ -1,0 +1,66 @@
+"""Heads of requests: in bounded time and of bounded size, which uvicorn leaves to a proxy in front of it.
+
+Without it a client may open connections and say nothing, or one header after the other, for ever; each is a file of
+the operating system, and the server has no more than some thousand.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Final
+
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+HEAD_S: Final = 20.0
+"""From a connection's first moment, or from the first byte of a further request, to the end of its head."""
+
+HEAD_BYTES_MOST: Final = 64 * 1024
+"""A head: the longest addresses of ours are the laboratory's, with 8,000 letters, and cookies have 4 KB each."""
+
+
+class BoundedHeads(HttpToolsProtocol):
+    """Uvicorn's protocol, which closes the connection of a head that does not end."""
+
+    _due: asyncio.TimerHandle | None = None
+    _head_bytes = 0
+    _in_head = True
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._await_head()
+
+    def data_received(self, data: bytes) -> None:
+        if self._due is None and (self.cycle is None or self.cycle.response_complete):
+            self._await_head()
+        if self._in_head:
+            self._head_bytes += len(data)
+        super().data_received(data)
+        # What came behind the head's end is a body, which is counted elsewhere.
+        if self._in_head and self._head_bytes > HEAD_BYTES_MOST:
+            self._give_up()
+
+    def on_headers_complete(self) -> None:
+        self._head_is_there()
+        super().on_headers_complete()
+
+    def handle_websocket_upgrade(self) -> None:
+        self._head_is_there()
+        super().handle_websocket_upgrade()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._head_is_there()
+        super().connection_lost(exc)
+
+    def _await_head(self) -> None:
+        self._in_head, self._head_bytes = True, 0
+        self._due = self.loop.call_later(HEAD_S, self._give_up)
+
+    def _head_is_there(self) -> None:
+        self._in_head = False
+        if self._due is not None:
+            self._due.cancel()
+            self._due = None
+
+    def _give_up(self) -> None:
+        self._head_is_there()
+        self.transport.abort()

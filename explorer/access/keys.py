@@ -1,0 +1,62 @@
+"""The token, and the cookie that stands for it in a browser.
+
+The token is in the address that ``manage.py serve`` prints, and in a file of its owner's. Whoever listens on loopback
+is reached by every account of the machine, so without it the server tells nothing.
+
+The cookie holds no token: it is made of the token, the server's start and the port. Browsers send a cookie to every
+port of a host, so what another port's server receives is of no use after the next start, and its name carries the
+port, so that two servers do not overwrite each other's.
+"""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Mapping
+from typing import Final
+
+from django.conf import settings
+from django.http.cookie import parse_cookie
+
+COOKIE: Final = "rebalance-explorer"
+
+BEARER: Final = "bearer "
+
+
+def is_token(given: str) -> bool:
+    return hmac.compare_digest(given.encode(), settings.ACCESS_TOKEN.encode())
+
+
+def admits(headers: Mapping[bytes, bytes], host: str) -> bool:
+    """Whether a request to ``host`` shows the token: as a program's bearer, or as the cookie of this start."""
+    authorization = headers.get(b"authorization", b"").decode("latin-1")
+    if authorization.lower().startswith(BEARER):
+        return is_token(authorization[len(BEARER) :].strip())
+    shown = parse_cookie(headers.get(b"cookie", b"").decode("latin-1")).get(cookie_name(host), "")
+    return hmac.compare_digest(shown.encode(), _pass_of(host).encode())
+
+
+def cookie_name(host: str) -> str:
+    """The name of the cookie for a host as a browser calls it.
+
+    >>> cookie_name("127.0.0.1:8000"), cookie_name("[::1]:8000"), cookie_name("rebalance.internal")
+    ('rebalance-explorer-8000', 'rebalance-explorer-8000', 'rebalance-explorer')
+    """
+    port = port_of(host)
+    return f"{COOKIE}-{port}" if port else COOKIE
+
+
+def cookie_for(host: str) -> str:
+    """The header that gives a browser its cookie. It goes when the browser is closed, and no script sees it."""
+    secure = "; Secure" if settings.BEHIND_TLS else ""
+    return f"{cookie_name(host)}={_pass_of(host)}; Path=/; HttpOnly; SameSite=Strict{secure}"
+
+
+def port_of(host: str) -> str:
+    """The port in a ``Host`` header; nothing where the scheme's own is meant."""
+    port = host.rpartition("]")[2].rpartition(":")[2] if ":" in host.rpartition("]")[2] else ""
+    return port if port.isascii() and port.isdigit() else ""
+
+
+def _pass_of(host: str) -> str:
+    what = f"cookie {settings.ACCESS_START} {port_of(host)}"
+    return hmac.digest(settings.ACCESS_TOKEN.encode(), what.encode(), "sha256").hex()

@@ -1,0 +1,106 @@
+"""What goes wrong is told to who asked: the right status, one sentence, and JSON under /api."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import urlencode
+
+import orjson
+import pytest
+from django.db import OperationalError
+
+from groups import storage
+from tests.access.conftest import Asks
+
+NUL = "\0"
+
+
+@pytest.mark.parametrize(
+    "path", ["/api/nowhere", "/api/timelines/nowhere", "/api/imports/nowhere/x", "/api/"]
+)
+async def test_nothing_under_the_api_is_told_in_json(asks: Asks, path: str) -> None:
+    answer = await asks(path)
+    assert answer.status == 404
+    assert answer.message
+    assert "\n" not in answer.message
+
+
+@pytest.mark.parametrize("path", ["/nowhere", "/t/nowhere", "/import/nowhere", "/sweeps/nowhere"])
+async def test_nothing_elsewhere_is_a_page_that_leads_on(asks: Asks, path: str) -> None:
+    answer = await asks(path)
+    assert answer.status == 404
+    assert b"There is nothing here" in answer.body
+    assert b"To the start" in answer.body
+    assert b"urlpattern" not in answer.body.lower()
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "says"),
+    [
+        (OperationalError("database is locked"), 503, "database is locked"),
+        (OperationalError("connection refused\n\tIs the server running?"), 503, "Is the server running"),
+        (OperationalError("database or disk is full"), 507, "disk"),
+        (OSError(28, "No space left on device"), 507, "disk is full"),
+        (OSError(122, "Disk quota exceeded"), 507, "disk is full"),
+        (ZeroDivisionError("secret detail"), 500, "the server's log"),
+    ],
+)
+@pytest.mark.parametrize("path", ["/api/timelines/x", "/t/x"])
+async def test_a_failure_is_told_by_what_it_means(
+    asks: Asks, monkeypatch: pytest.MonkeyPatch, path: str, error: Exception, status: int, says: str
+) -> None:
+    def fail(*told: Any) -> Any:
+        raise error
+
+    monkeypatch.setattr(storage, "get", fail)
+    answer = await asks(path)
+    assert answer.status == status
+    assert says in (
+        answer.message if path.startswith("/api") else answer.body.decode().replace("&#x27;", "'")
+    )
+    assert b"secret detail" not in answer.body
+    assert b"Traceback" not in answer.body
+    assert (status == 503) == ("retry-after" in answer.headers)
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/api/runs", b'{"scenario": "kip848-basic\\u0000"}'),
+        ("/api/runs", b'{"scenario": "title: \\"a\\\\0b\\"\\ntopics: {foo: {partitions: 1}}\\nmembers: {A: {subscribe: [foo]}}\\nuntil: 10s\\n"}'),
+        ("/api/laboratory", b'{"query": "timeline=\\u0000"}'),
+        ("/api/laboratory", b'{"query": "timeline=%00"}'),
+        ("/api/sweeps", b'{"shapes": ["6x3x21\\u0000"]}'),
+        ("/api/inspect", b'{"text": "00", "timeline": "\\u0000"}'),
+        ("/api/inspect", b'{"text": "\\u0000"}'),
+    ],
+)  # fmt: skip
+async def test_the_character_nul_in_a_request_is_the_requests_mistake(
+    asks: Asks, path: str, body: bytes
+) -> None:
+    answer = await asks(path, method="POST", body=[body], headers={"Content-Type": "application/json"})
+    assert 400 <= answer.status < 500
+    assert answer.message
+
+
+@pytest.mark.parametrize("key", ["title", "group", "topics", "members"])
+async def test_a_scenario_whose_name_has_nul_in_it_is_refused_with_its_place(asks: Asks, key: str) -> None:
+    """YAML writes it so, too: as an escape."""
+    names = {each: each for each in ("title", "group", "topics", "members")} | {key: "a\\0b"}
+    text = (
+        f'title: "{names["title"]}"\ngroup: "{names["group"]}"\ntopics: {{"{names["topics"]}": {{partitions: 1}}}}\n'
+        f'members: {{"{names["members"]}": {{subscribe: ["{names["topics"]}"]}}}}\nscript: [{{at: 0s, join: "{names["members"]}"}}]\nuntil: 10s\n'
+    )
+    body = orjson.dumps({"scenario": text})
+    answer = await asks("/api/runs", method="POST", body=[body], headers={"Content-Type": "application/json"})
+    assert answer.status == 400
+    # Names have rules of their own beside.
+    assert "U+0000" in answer.message or answer.json["error"]["field"].startswith(key)
+    form = urlencode({"scenario": text.replace("\\0", "\0")}).encode()
+    page = await asks(
+        "/simulate/",
+        method="POST",
+        body=[form],
+        headers={"Content-Type": "application/x-www-form-urlencoded"},
+    )
+    assert page.status in (400, 403)
