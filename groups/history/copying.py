@@ -1,8 +1,8 @@
 """``replace`` of frozen dataclasses with slots, several times as quick as the library's, and drafts of them.
 
-A fold makes a new state for every entry, and ``dataclasses.replace`` would be half of its cost: it goes through ``__init__``,
-which sets each field of a frozen object by a call. Here the fields are copied one slot to the other, and those that change
-are set, while the copy is of a class that can be written to; then it is given the class that cannot.
+A fold makes a new state for every entry, and ``dataclasses.replace`` would be half of its cost: it goes through an ``__init__``
+that sets each field of a frozen object by a call. Here the copy is of a class that can be written to, whose ``__init__`` sets
+them plainly; the fields that change are set, and then it is given the class that cannot be written to.
 
 A draft is such a copy that is not closed yet: ``replace`` sets its fields in place and gives the same object back. So functions
 that take a state and return the next one, and do not look at the one that they were given again, cost one copy an entry
@@ -12,7 +12,8 @@ together. Who opens a draft closes it with ``sealed``, or drops it.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import MISSING, fields
+from dataclasses import MISSING, field, fields, make_dataclass
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 T = TypeVar("T")
@@ -61,20 +62,20 @@ _KINDS: Final[dict[type, Any]] = {}
 
 
 def _made(kind: Any) -> Callable[[Any], Any]:
-    """A function that drafts objects of a class, made of the names of its fields."""
-    drafts: Any = type(f"{kind.__name__}Draft", (kind,), {"__slots__": (), "__setattr__": object.__setattr__})
-    lines = ["def copier(given):", " new = make(Draft)"]
-    factories: dict[str, Any] = {}
-    for field in fields(kind):
-        if field.init:
-            lines.append(f" new.{field.name} = given.{field.name}")
-        elif field.default_factory is not MISSING:
-            factories[f"make_{field.name}"] = field.default_factory
-            lines.append(f" new.{field.name} = make_{field.name}()")
-    lines.append(" return new")
-    names: dict[str, Any] = {"make": object.__new__, "Draft": drafts, **factories}
-    # As the library makes ``__init__``: the text is made of the names of the class's own fields alone.
-    exec("\n".join(lines), names)  # noqa: S102
-    copier: Callable[[Any], Any] = names["copier"]
+    """A function that drafts objects of a class: with the ``__init__`` that the library makes where nothing is frozen."""
+    told = [(each.name, Any) for each in fields(kind) if each.init]
+    anew = [
+        (each.name, Any, field(init=False, default_factory=each.default_factory))
+        for each in fields(kind)
+        if not each.init and each.default_factory is not MISSING
+    ]
+    plain: Any = make_dataclass(f"{kind.__name__}Fields", [*told, *anew])
+    body = {"__slots__": (), "__setattr__": object.__setattr__, "__init__": plain.__init__}
+    drafts: Any = type(f"{kind.__name__}Draft", (kind,), body)
+    values = attrgetter(*(name for name, _ in told))
+
+    def copier(given: Any) -> Any:
+        return drafts(*values(given))
+
     _COPIERS[kind], _KINDS[drafts] = copier, kind
     return copier

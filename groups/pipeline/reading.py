@@ -22,6 +22,7 @@ import numpy as np
 import orjson
 import xxhash
 
+from groups.history.fields import INT64_MAX
 from groups.history.record_types import SHARE_STATE
 from groups.history.share import UNKNOWN_TOPIC_NAME
 from groups.pipeline.columns import Commits, Damage, Stretch, read_stretches
@@ -36,6 +37,7 @@ from groups.wire.errors import RecordError
 from groups.wire.logs.batches import BatchProblem, RecordBatch, read_batches
 from groups.wire.logs.control import ControlType, decode_control
 from groups.wire.logs.metadata_log import decode_metadata_record
+from groups.wire.logs.record_batch import GREATEST_BASE_OFFSET
 from groups.wire.records import decode_record, is_opaque
 
 if TYPE_CHECKING:
@@ -45,6 +47,9 @@ ROW: Final = "kind string, group string, partition int, source int, split int, f
 """The rows' schema in Spark's words."""
 
 PARTITION_METADATA: Final = 4
+
+PLAUSIBLE_OFFSETS_MOST: Final = 2**48
+"""A partition that takes a million records a second comes to so many in nine years."""
 
 
 class Row(NamedTuple):
@@ -132,22 +137,24 @@ class _Reading:
         """Tells of bytes that are no batch. The neighbours tell which offsets are gone: a damaged header cannot."""
         before = self.split.before if before is None else before
         after = self.split.after if after is None else after
-        first = before + 1 if before is not None else problem.offset
+        first = before + 1 if before is not None else _claimed(problem, after)
         last = after - 1 if after is not None else None
         records = 0
         if not problem.is_normal:
             records = max(1, last - first + 1) if first is not None and last is not None else 1
+        # Bytes between two batches whose offsets follow each other: nothing is missing there.
+        nothing_lost = first is not None and last is not None and last < first
         place = f"at byte {self.split.start + problem.position} of the file"
         self.problem(
             place,
             f"{problem.reason}; the batch begins {place}",
-            first,
-            records=records,
-            last=last,
+            None if nothing_lost else first,
+            records=0 if nothing_lost else records,
+            last=None if nothing_lost else last,
             normal=problem.is_normal,
-            lost=not problem.is_normal,
+            lost=not problem.is_normal and not nothing_lost,
         )
-        if not problem.is_normal:
+        if not problem.is_normal and not nothing_lost:
             self.facts.read += records
 
     def row(
@@ -316,6 +323,10 @@ class _OffsetsReading(_Reading):
         """Records that are no commits, by group."""
         found: dict[str, list[OtherRecord]] = {}
         for offset, batch, at_ms, producer, key, value in stretch.others:
+            if not -INT64_MAX <= at_ms <= INT64_MAX:
+                reason = "a record's timestamp is beyond what Kafka can hold (an int64): left out"
+                self.problem(reason, reason, offset, records=1, last=offset, normal=False)
+                continue
             payload = decode_record(key, value)
             group = self._group_of(offset, at_ms, key, payload)
             if group is None or not self.wanted.has(group):
@@ -494,6 +505,15 @@ class _OffsetsReading(_Reading):
                 yield self.row(
                     "block", part.pack(), group=part.group, first=part.first_batch, records=part.records
                 )
+
+
+def _claimed(problem: BatchProblem, after: int | None) -> int | None:
+    """The base offset that bytes claim which are no batch: believed only where it can be one."""
+    offset = problem.offset
+    if offset is None or offset > GREATEST_BASE_OFFSET or (after is not None and offset > after):
+        return None
+    # Text and other files give numbers here that no partition of offsets has reached.
+    return offset if offset < PLAUSIBLE_OFFSETS_MOST else None
 
 
 def columns(rows: Sequence[Row]) -> dict[str, list[Any]]:

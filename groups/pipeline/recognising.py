@@ -38,6 +38,7 @@ def recognise(data: mmap.mmap | bytes, folder: str) -> tuple[Kind, str]:
     ``__cluster_metadata`` have no key and begin with the version of their frame.
     """
     control_only = False
+    old = ""
     with memoryview(data) as whole, whole[:LOOK_BYTES] as head:
         for found in read_batches(head):
             if isinstance(found, BatchProblem):
@@ -47,7 +48,8 @@ def recognise(data: mmap.mmap | bytes, folder: str) -> tuple[Kind, str]:
                         return _by_folder(folder)
                     return Kind.NOT_A_SEGMENT, _not_a_segment(data)
                 if found.kind is ProblemKind.OLD_FORMAT:
-                    return Kind.NOT_A_SEGMENT, found.reason
+                    # Batches of today may follow: a log that has lived through the upgrade.
+                    old = old or found.reason
                 continue
             if found.is_control or not found.records:
                 control_only = True
@@ -60,6 +62,8 @@ def recognise(data: mmap.mmap | bytes, folder: str) -> tuple[Kind, str]:
             if is_coordinator_key(record.key):
                 return Kind.OFFSETS, ""
             return Kind.OTHER_TOPIC, "a segment of another topic: its keys are not the group coordinator's"
+    if old and not control_only:
+        return Kind.NOT_A_SEGMENT, old
     if _looks_like_header(data) and not control_only:
         return _by_folder(folder)
     if control_only:

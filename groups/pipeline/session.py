@@ -62,7 +62,7 @@ def open_session(
 ) -> SparkSession:
     """A session ready for ``groups.pipeline.transformations``, or for other ``work``.
 
-    ``master`` is Spark's master URL, ``local[*]`` when None.
+    ``master`` is Spark's master URL, ``local[*]`` when None. Under ``spark-submit`` that tells the master and all else.
     With ``archive`` the JVM writes the class archive when it is closed. ``rooms`` are the packages that the workers of
     a cluster are sent.
     Raises ``groups.pipeline.java.NoJava`` and ``SessionFailed``.
@@ -78,8 +78,10 @@ def open_session(
 
     from pyspark.sql import SparkSession
 
-    master = master or "local[*]"
-    builder = SparkSession.builder.master(master).appName(f"Rebalance Explorer {work}")
+    builder = SparkSession.builder.appName(f"Rebalance Explorer {work}")
+    if "PYSPARK_GATEWAY_PORT" not in os.environ:
+        master = master or "local[*]"
+        builder = builder.master(master)
     for key, value in settings(java, master=master, cache=cache, archive=archive).items():
         builder = builder.config(key, value)
     scratch(cache).mkdir(parents=True, exist_ok=True)
@@ -90,7 +92,7 @@ def open_session(
     except Exception as error:
         raise SessionFailed(f"Spark did not start: {_last_words(log) or error}") from error
     session.sparkContext.setLogLevel("ERROR")
-    if not is_local(master):
+    if not is_local(session.sparkContext.master):
         session.sparkContext.addPyFile(str(packed(rooms, cache)))
     return session
 
@@ -142,7 +144,7 @@ def settings(java: Java, *, master: str, cache: Path, archive: bool = False) -> 
         "spark.sql.inMemoryColumnarStorage.batchSize": str(ROWS_IN_MEMORY),
         "spark.sql.inMemoryColumnarStorage.compressed": "false",
     }
-    if not is_local(master):
+    if master is None or not is_local(master):
         return common
     return common | {
         "spark.driver.memory": DRIVER_MEMORY,

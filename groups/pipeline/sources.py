@@ -318,7 +318,7 @@ def _files(paths: Sequence[str]) -> Iterator[tuple[Path | str, str, bool]]:
     for given in paths:
         path = Path(given)
         if not path.exists():
-            yield "no such file or folder", given, True
+            yield "no such file or folder", given.encode(errors="replace").decode(), True
             continue
         if not path.is_dir():
             found: list[tuple[Path, bool]] = [(path, True)]
@@ -331,6 +331,9 @@ def _files(paths: Sequence[str]) -> Iterator[tuple[Path | str, str, bool]]:
             if real in seen:
                 continue
             seen.add(real)
+            if not _is_text(str(file)):
+                yield "its name is no UTF-8, so that no report can show it: rename it", _shown(file), named
+                continue
             count += 1
             if count > FILES_MOST:
                 yield (
@@ -353,7 +356,17 @@ def _walk(folder: Path) -> Iterator[Path]:
 
 def _shown(file: Path) -> str:
     """The file with its folder, which is how Kafka's segments are told apart."""
-    return f"{file.parent.name}/{file.name}" if file.parent.name else file.name
+    shown = f"{file.parent.name}/{file.name}" if file.parent.name else file.name
+    return shown.encode(errors="replace").decode()
+
+
+def _is_text(path: str) -> bool:
+    """Whether the path can be written as UTF-8; names on a disk are bytes."""
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _split(source: Source, start: int, end: int, *, before: int | None, after: int | None) -> Split:

@@ -22,8 +22,7 @@ pytestmark = pytest.mark.spark
 CASES_AN_IMPORT = 165
 """A report lists 500 problems, and a case may have three."""
 
-TOGETHER = [(number, case) for number, case in enumerate(CASES) if not case.slow and not case.stops]
-STOPPING = [(number, case) for number, case in enumerate(CASES) if case.stops]
+TOGETHER = [(number, case) for number, case in enumerate(CASES) if not case.slow]
 CONTROL = "control"
 
 
@@ -64,18 +63,12 @@ def batches(tmp_path_factory: pytest.TempPathFactory, spark_can_start: None) -> 
     return Batches(tmp_path_factory.mktemp("broken"))
 
 
-def marked(case: Case) -> object:
-    """A case as a parameter; one that falls short today is expected to, until it does not."""
-    marks = [pytest.mark.xfail(reason=case.falls_short)] if case.falls_short else []
-    return pytest.param(case, id=case.name, marks=marks)
-
-
 def test_there_are_more_than_two_hundred_cases_with_a_name_of_their_own() -> None:
     assert len(CASES) >= 200
     assert [name for name, count in Counter(case.name for case in CASES).items() if count > 1] == []
 
 
-@pytest.mark.parametrize("case", [marked(case) for _, case in TOGETHER])
+@pytest.mark.parametrize("case", [pytest.param(case, id=case.name) for _, case in TOGETHER])
 def test_a_broken_input_gets_its_reason_and_costs_nothing_beside_it(batches: Batches, case: Case) -> None:
     batch = batches.of(case)
     place = batch.places[case.name]
@@ -100,27 +93,10 @@ def test_the_good_segment_beside_is_whole(batches: Batches) -> None:
     assert control["gaps"] == []
 
 
-@pytest.mark.parametrize(
-    "reason",
-    [
-        pytest.param(reason, marks=pytest.mark.xfail(reason=reason))
-        for reason in sorted({case.falls_short for _, case in STOPPING})
-    ],
-)
-def test_no_broken_input_ends_an_import(batches: Batches, reason: str) -> None:
-    chosen = [(number, case) for number, case in STOPPING if case.falls_short == reason]
-
-    batch = batches.take(reason.replace(" ", "-")[:40], chosen)
-
-    assert batch.done.code == 0
-    for _, case in chosen:
-        assert complaints(case, batch.places[case.name], batch.done) == []
-
-
 def test_where_all_inputs_hold_nothing_the_exit_code_is_two_and_the_last_line_says_why(
     batches: Batches, tmp_path: Path
 ) -> None:
-    empty = [(number, case) for number, case in TOGETHER if case.alone == 2 and not case.falls_short]
+    empty = [(number, case) for number, case in TOGETHER if case.alone == 2]
     places = placed(tmp_path, empty, good=False)
 
     done = batches.importer.take(*(place.root for place in places.values()))
@@ -131,9 +107,6 @@ def test_where_all_inputs_hold_nothing_the_exit_code_is_two_and_the_last_line_sa
     assert "Traceback" not in done.errors
 
 
-@pytest.mark.xfail(
-    reason="an import of the same files stores their timelines a second time, and says that it does"
-)
 def test_an_import_of_the_same_files_again_stores_nothing_twice(batches: Batches, tmp_path: Path) -> None:
     some = [(number, case) for number, case in TOGETHER if case.name == "copy-that-is-equal"]
     places = placed(tmp_path, some)

@@ -24,6 +24,7 @@ from groups.wire.logs.record_batch import (
     COMPRESSION_BITS,
     CONTROL_BIT,
     CRC_END,
+    GREATEST_BASE_OFFSET,
     HEADER_BYTES,
     LENGTH_END,
     LOG_APPEND_TIME_BIT,
@@ -56,6 +57,8 @@ assert HEADER.itemsize == HEADER_BYTES
 _HEAD: Final = struct.Struct(">qi4xB")
 """What must be known of a batch to get to the next one: base offset, length, magic."""
 _LENGTH: Final = struct.Struct(">8xi")
+
+GREATEST_TIMESTAMP_MS: Final = 2**62
 
 LENGTHS_AT_ONCE: Final = 1024
 """So many lengths are followed before it is asked whether what they lead to are headers: what a damaged one costs."""
@@ -161,7 +164,11 @@ class Chain:
         compression = self.attributes & COMPRESSION_BITS
         known = compression <= max(Compression)
         whole = self.is_whole
-        alone = np.flatnonzero(~whole | ~known | (self.attributes & CONTROL_BIT != 0)).tolist()
+        # Sums of these would not fit an int64.
+        absurd = (self.base_offset > GREATEST_BASE_OFFSET) | (
+            abs(self.base_timestamp) > GREATEST_TIMESTAMP_MS
+        )
+        alone = np.flatnonzero(~whole | ~known | absurd | (self.attributes & CONTROL_BIT != 0)).tolist()
         special: dict[int, Unpack] = dict.fromkeys(alone, decompress)
         bodies: dict[int, bytes] = {}
         begin = total = 0

@@ -43,6 +43,10 @@ LEAST_RECORD_BYTES: Final = 7
 """Length, attributes, two deltas, two lengths of key and value, count of headers: a byte each at least."""
 _LEAST_LENGTH: Final = LEAST_RECORD_BYTES - 1
 
+GREATEST_BASE_OFFSET: Final = 2**63 - 2**32
+"""The base offset is the one field that no checksum covers. Beyond this the offsets of a batch would not fit an int64; no log
+comes even near."""
+
 _COMPRESSIONS: Final = {int(compression): compression for compression in Compression}
 
 MOST_RECORDS: Final = 250_000
@@ -172,6 +176,8 @@ def parse_batch(data: bytes, unpack: Unpack = decompress) -> RecordBatch:
     checked = data[CRC_END:]
     if (found := google_crc32c.value(checked)) != crc:
         raise BatchError(f"the CRC-32C is {found:08x}, the header says {crc:08x}: damaged bytes", offset=17)
+    if base_offset > GREATEST_BASE_OFFSET:
+        raise BatchError(f"its base offset {base_offset} is beyond what a log can hold", offset=0)
     number = attributes & COMPRESSION_BITS
     compression = _COMPRESSIONS.get(number)
     if compression is None:

@@ -12,6 +12,8 @@ from pathlib import Path
 from tests.pipeline.broken import CASES
 from tests.pipeline.broken.importing import Importer, complaints, placed
 
+CELL_MOST = 300
+
 
 def main(words: list[str]) -> int:
     chosen = [
@@ -34,10 +36,16 @@ def main(words: list[str]) -> int:
                 problems.append(f"exit code {done.code} in place of {case.alone}")
             wrong += bool(problems)
             reasons = "; ".join(row["reason"] for row in done.skipped) or done.errors.strip().splitlines()[-1]
-            told = reasons.replace("|", "\\|").replace("\n", " ")
-            sys.stdout.write(f"| {case.name} | {done.code} | {told} | {'; '.join(problems) or 'yes'} |\n")
+            verdict = cell("; ".join(problems) or "yes")
+            sys.stdout.write(f"| {case.name} | {done.code} | {cell(reasons)} | {verdict} |\n")
             sys.stdout.flush()
     return 1 if wrong else 0
+
+
+def cell(text: str) -> str:
+    """Text for a table's cell: one line, not endless."""
+    line = " ".join(text.replace("|", "\\|").split())
+    return line if len(line) <= CELL_MOST else f"{line[:CELL_MOST]}…"
 
 
 if __name__ == "__main__":

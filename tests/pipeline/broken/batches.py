@@ -90,7 +90,6 @@ def between(place: Place, middle: bytes) -> None:
 def in_the_middle(
     name: str, middle: Callable[[Place], bytes], reason: str | None = DAMAGED, *, keeps: tuple[str, ...] = KEEPS,
     slow: bool = False,
-    falls_short: str = "",
 ) -> Case:  # fmt: skip
     """A case whose second batch is ``middle`` (offsets 5 to 9)."""
     return Case(
@@ -99,8 +98,6 @@ def in_the_middle(
         reason=reason,
         keeps=keeps,
         slow=slow,
-        falls_short=falls_short,
-        stops=bool(falls_short),
     )
 
 
@@ -195,7 +192,6 @@ def headers() -> Iterator[Case]:
             5, raw_record(*hit_pairs(place)[1], time_delta=(1 << 63) - 1), 1, last_delta=4
         ),
         ANYTHING,
-        falls_short="a time beyond int64 ends the whole import: no column of Spark's holds it",
     )
     yield in_the_middle("batch-without-records", lambda place: raw_batch(5, b"", 0, last_delta=4), None)
     yield in_the_middle(

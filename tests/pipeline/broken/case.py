@@ -14,9 +14,6 @@ from tests.pipeline.segments import record as record
 
 FIRST: Final = "00000000000000000000.log"
 AT_MS: Final = 1_700_000_000_000
-BACKWARDS: Final = (
-    "bytes that are no batch become a gap whose first offset is drawn from them, and which ends before it"
-)
 ANYTHING: Final = ".*"
 """Whatever is skipped is right: the bytes can be taken for several things."""
 
@@ -27,8 +24,7 @@ class Case:
 
     ``reason`` is an expression that some skipped row of these files must match, ``None`` where nothing may be skipped;
     ``keeps`` the groups of these files that must become timelines; ``alone`` the exit code without a good file beside.
-    ``slow`` cases are imported one by one only. ``falls_short`` tells what the import does wrong today: the promise is
-    then expected to be broken, and with ``stops`` no other case can be in the same import.
+    ``slow`` cases are imported one by one only.
     """
 
     name: str
@@ -37,8 +33,6 @@ class Case:
     keeps: tuple[str, ...] = ()
     alone: int = 0
     slow: bool = False
-    falls_short: str = ""
-    stops: bool = False
 
 
 class Place:

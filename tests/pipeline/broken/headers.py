@@ -6,15 +6,13 @@ import struct
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from tests.pipeline.broken.case import ANYTHING, BACKWARDS, Case, three
+from tests.pipeline.broken.case import ANYTHING, Case, three
 
 BEGINNINGS: Final = (1, 7, 8, 11, 12, 16, 17, 20, 21, 23, 27, 35, 43, 51, 53, 57, 60, 61, 62, 70)
 """Bytes of a batch that are left: inside and at the end of each field of its header, and in its first record."""
 
 DAMAGE = "CRC|damaged|no record batch|leads beyond|cut short|magic|offsets? "
 WORDS: Final = ("before", "hit", "after")
-
-BEYOND_INT64: Final = "a last offset beyond int64 ends the whole import: no column of Spark's holds it"
 
 FIELDS: Final[dict[str, tuple[int, bytes]]] = {
     "base-offset-negative": (0, b"\xff" * 8),
@@ -87,8 +85,6 @@ def overwritten() -> Iterator[Case]:
                 ),
                 reason=DAMAGE,
                 keeps=rest,
-                falls_short=BEYOND_INT64 if field == "base-offset-huge" else "",
-                stops=field == "base-offset-huge",
             )
     yield Case(
         name="leader-epoch-which-no-checksum-covers",
@@ -118,14 +114,12 @@ def shifted() -> Iterator[Case]:
             make=lambda place, content=content: place.put(content().join(three(place))),
             reason=DAMAGE,
             keeps=WORDS,
-            falls_short=BACKWARDS,
         )
         yield Case(
             name=f"{what}-before-the-first-batch",
             make=lambda place, content=content: place.put(content() + b"".join(three(place))),
             reason=DAMAGE,
             keeps=WORDS,
-            falls_short=BACKWARDS if what == "magic-twos" else "",
         )
     yield Case(
         name="zeros-behind-the-last-batch",

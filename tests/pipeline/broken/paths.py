@@ -13,8 +13,6 @@ from tests.pipeline.broken.case import ANYTHING, FIRST, Case, Place, three
 AS_ROOT: Final = os.geteuid() == 0
 """Who may read everything: permissions then stop nobody."""
 
-NO_TEXT: Final = "a file's name that is no UTF-8 ends the whole import with the name of an exception"
-
 
 def cases() -> Iterator[Case]:
     yield from kinds()
@@ -122,16 +120,12 @@ def file_names() -> Iterator[Case]:
             make=lambda place, name=name: named(place.folder(), name, b"".join(three(place))),
             reason=None,
             keeps=("before", "hit", "after"),
-            falls_short=NO_TEXT if what == "no-text" else "",
-            stops=what == "no-text",
         )
         yield Case(
             name=f"note-named-{what}",
             make=lambda place, name=name: named(place.folder(), name, b"no segment at all, but a note"),
             reason="no log segment",
             alone=2,
-            falls_short=NO_TEXT if what == "no-text" else "",
-            stops=what == "no-text",
         )
 
 
