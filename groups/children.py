@@ -22,7 +22,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any, Final
 
@@ -177,25 +177,41 @@ def ask_warm_child(
     """
     with _idle_lock:
         child = _idle.pop(module, None)
-    if child is not None and not child.is_alive:
-        child.close()
-        child = None
-    child = child or Child(module)
-    whole = False
+    # A kept one may end by itself just when it is asked: then it says nothing, and a fresh one is asked.
+    if child is not None and (yield from _answers(child, module, question, cancelled, kept=True)):
+        return
+    yield from _answers(Child(module), module, question, cancelled)
+
+
+def _answers(
+    child: Child,
+    module: str,
+    question: Mapping[str, Any],
+    cancelled: Callable[[], bool],
+    *,
+    kept: bool = False,
+) -> Generator[dict[str, Any], None, bool]:
+    """The child's answer, and the child kept if it can be; false where a kept one ended before it said anything."""
+    said = whole = ended = False
     try:
         child.ask(question)
         for message in child.messages(cancelled):
-            whole = message.get("type") == "done"
+            said, whole = True, message.get("type") == "done"
             yield message
             if message.get("type") in LAST:
                 break
+    except ChildFailed:
+        if said or not kept:
+            raise
     finally:
+        ended = not child.is_alive
         with _idle_lock:
-            keep = whole and child.is_alive and module not in _idle and not shutting_down.is_set()
+            keep = whole and not ended and module not in _idle and not shutting_down.is_set()
             if keep:
                 _idle[module] = child
         if not keep:
             child.close()
+    return said or not ended
 
 
 def close_warm_children() -> None:

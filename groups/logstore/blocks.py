@@ -46,12 +46,16 @@ COLUMNS: Final = (
 
 
 class BlockHeader(TypedDict):
-    """``columns`` is ``[name, typecode of the array module or "=", bytes or value]``."""
+    """``columns`` is ``[name, typecode of the array module or "=", bytes or value]``.
+
+    ``wide``: some value is so far from nought that differences ran over 64 bits, as only a hostile log has it.
+    """
 
     format: int
     first: int
     last: int
     commits: int
+    wide: bool
     group: str
     partitions: list[int | None]
     keys: list[tuple[str, int]]
@@ -78,6 +82,10 @@ def entries_of(block: bytes) -> list[dict[str, Any]]:
     if not header["commits"]:
         return others
     entries = list(_commits(header, columns))
+    if header["wide"]:
+        for entry in entries:
+            _wrap(entry, ("at_ms", "offset", "batch"))
+            _wrap(entry["payload"]["value"], ("offset", "commitTimestamp"))
     if others:
         entries += others
         entries.sort(key=lambda entry: entry["sequence"])
@@ -142,3 +150,9 @@ def _commits(header: BlockHeader, columns: dict[str, Any]) -> Iterator[dict[str,
                 topic_id=topic_ids[topic_id] if topic_id >= 0 else None,
             ),
         }
+
+
+def _wrap(fields: dict[str, Any], names: Sequence[str]) -> None:
+    """Sums of differences that ran over are the values again, modulo 2^64."""
+    for name in names:
+        fields[name] = (fields[name] + (1 << 63)) % (1 << 64) - (1 << 63)

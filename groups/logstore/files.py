@@ -25,6 +25,10 @@ class MissingFile(Exception):
     """A file that should be there is not; the message is one line."""
 
 
+class DamagedFile(MissingFile):
+    """A file is there, and what it holds is not what was written."""
+
+
 class Writing(Protocol):
     """A file under way."""
 

@@ -37,8 +37,14 @@ class OpenedChunk:
 
     @classmethod
     def unpack(cls, packed: bytes) -> OpenedChunk:
-        lengths = _LENGTHS.unpack_from(packed)
-        text = bytes(cramjam.zstd.decompress(packed[_LENGTHS.size :]))
+        """``ValueError`` for bytes that ``pack`` did not give."""
+        try:
+            lengths = _LENGTHS.unpack_from(packed)
+            text = bytes(cramjam.zstd.decompress(packed[_LENGTHS.size :]))
+        except (struct.error, cramjam.DecompressionError) as error:
+            raise ValueError(f"no opened chunk: {error}") from error
+        if sum(lengths) != len(text):
+            raise ValueError(f"an opened chunk of {len(text)} bytes, where {sum(lengths)} were written")
         parts, at = [], 0
         for length in lengths:
             parts.append(text[at : at + length])

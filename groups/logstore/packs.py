@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 import cramjam
 import orjson
 
-from groups.logstore.files import Files, Writing
+from groups.logstore.files import DamagedFile, Files, Writing
 
 PACK_BYTES: Final = 4 * 1024 * 1024
 """A pack that has come to so much takes no further timeline. Small ones share one; what deleting one of them leaves
@@ -85,8 +85,12 @@ class PackWriter:
 
 
 def read_blob(files: Files, place: Place) -> bytes:
-    """A blob as it was added; ``MissingFile`` where it is gone, ``cramjam.DecompressionError`` where it is damaged."""
-    return bytes(cramjam.zstd.decompress(files.read(place.pack, place.offset, place.length)))
+    """A blob as it was added; ``MissingFile`` where it is gone, ``DamagedFile`` where it cannot be read."""
+    packed = files.read(place.pack, place.offset, place.length)
+    try:
+        return bytes(cramjam.zstd.decompress(packed))
+    except cramjam.DecompressionError as error:
+        raise DamagedFile(f"{place.pack} is damaged at byte {place.offset}: import its log again") from error
 
 
 def read_json(files: Files, place: Place) -> Any:

@@ -13,6 +13,9 @@ from groups.pipeline.group_blocks import CommitRows, Tables
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+_DIFFERENCE_FITS: Final = 1 << 62
+"""Of two values no farther from nought than this the difference has room in 64 bits."""
+
 _WIDTHS: Final = ((np.int8, "b"), (np.int16, "h"), (np.int32, "i"), (np.int64, "q"))
 
 
@@ -40,13 +43,16 @@ def block(
 ) -> bytes:
     """A block of the entries ``first`` to ``last``: commits by columns, the others as their JSON."""
     header = BlockHeader(
-        format=BLOCK_FORMAT, first=first, last=last, commits=0, group=group, partitions=[], keys=[], texts=[],
+        format=BLOCK_FORMAT, first=first, last=last, commits=0, wide=False, group=group, partitions=[], keys=[], texts=[],
         topic_ids=[], columns=[],
     )  # fmt: skip
     if not commits:
         return block_of(header, (), others)
     rows = np.concatenate([some.rows for some in commits])
     header["commits"] = len(rows)
+    header["wide"] = any(
+        _is_wide(rows[name]) for name in ("offset", "batch", "at_ms", "committed", "commit_ms")
+    )
     partitions = list(dict.fromkeys(some.partition for some in commits))
     header["partitions"] = partitions
     where = np.concatenate(
@@ -88,6 +94,10 @@ def block(
         if code != CONSTANT:
             columns.append(text)
     return block_of(header, columns, others)
+
+
+def _is_wide(values: NDArray[Any]) -> bool:
+    return int(values.min()) < -_DIFFERENCE_FITS or int(values.max()) > _DIFFERENCE_FITS
 
 
 def _used(indexes: NDArray[Any], table: Sequence[Any]) -> tuple[list[Any], NDArray[np.int64]]:

@@ -17,7 +17,7 @@ from groups.logstore.packs import PackWriter
 from groups.pipeline.commit_records import commit_records
 from groups.pipeline.commit_runs import RunColumns
 from groups.pipeline.context import Context, log_of
-from groups.pipeline.group_blocks import GroupBlock, OtherRecord
+from groups.pipeline.group_blocks import CommitRows, GroupBlock, OtherRecord
 from groups.pipeline.group_records import GroupRecord
 from groups.pipeline.merging import Merger, Run
 from groups.pipeline.naming import plan
@@ -173,7 +173,7 @@ class GroupFolding:
 
     def _second_pass(self, run: Run) -> Iterator[Folded]:
         if self.slow:
-            yield from self._records(run, commit_records(run, self.name, self.merger.tables))
+            yield from self._records(run)
             return
         bounds = run.commits["offset"].searchsorted([other.offset for other in run.others]).tolist()
         columns = RunColumns.of(run.commits, bounds, self.merger.tables, run.partition)
@@ -191,13 +191,14 @@ class GroupFolding:
         yield from self._units(batch)
         yield from self._commits(columns, at, len(run.commits))
 
-    def _records(self, run: Run, commits: list[GroupRecord]) -> Iterator[Folded]:
+    def _records(self, run: Run) -> Iterator[Folded]:
         """Record by record, commits too."""
+        commits = commit_records(run, self.name, self.merger.tables)
         records = commits + [record_of(other, run.partition) for other in run.others]
         records.sort(key=lambda record: record.offset)
-        yield from self._units(records)
+        yield from self._units(records, run.commits)
 
-    def _units(self, records: list[GroupRecord]) -> Iterator[Folded]:
+    def _units(self, records: list[GroupRecord], commits: CommitRows | None = None) -> Iterator[Folded]:
         for unit in units(records):
             begins = not all(record.tombstone for record in unit)
             if self.timeline is None and all("key" not in record.payload for record in unit):
@@ -205,7 +206,11 @@ class GroupFolding:
                 continue
             yield from self._begun(begins=begins)
             assert self.timeline is not None
-            self.timeline.unit(unit)
+            if commits is None:
+                self.timeline.unit(unit)
+                continue
+            first, last = commits["offset"].searchsorted((unit[0].offset, unit[-1].offset + 1)).tolist()
+            self.timeline.unit(unit, commits[first:last], self.merger.tables)
 
     def _commits(self, columns: RunColumns, start: int, end: int) -> Iterator[Folded]:
         if end > start:

@@ -77,7 +77,7 @@ class Merger:
 
     def _merged(self, parts: list[tuple[GroupBlock, CommitRows]]) -> Run:
         partition = parts[0][0].partition
-        if len(parts) == 1:
+        if len(parts) == 1 and _each_once(*parts[0]):
             block, commits = parts[0]
             return Run(partition, commits, block.others)
         parts = sorted(parts, key=lambda part: part[0].source)
@@ -175,6 +175,19 @@ class Merger:
             number = numbers[value] = len(common)
             common.append(value)
         return number
+
+
+def _each_once(block: GroupBlock, commits: CommitRows) -> bool:
+    """Whether no two records have one offset: in a file that holds its batches twice they do."""
+    offsets = commits["offset"]
+    if len(offsets) > 1 and not (offsets[1:] > offsets[:-1]).all():
+        return False
+    others = np.array([other.offset for other in block.others], np.int64)
+    if len(others) > 1 and not (others[1:] > others[:-1]).all():
+        return False
+    return not len(others) or bool(
+        (offsets.searchsorted(others) == offsets.searchsorted(others, "right")).all()
+    )
 
 
 def _with(block: GroupBlock, others: list[OtherRecord]) -> GroupBlock:

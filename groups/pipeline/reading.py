@@ -233,7 +233,7 @@ class _OffsetsReading(_Reading):
         self.ends = Ends()
         self.held: list[GroupBlock] = []
         """Blocks with transactional records: their ends may stand further on in the split."""
-        self.names: dict[tuple[str, str], str] = {}
+        self.names: set[tuple[str, str, str]] = set()
         self.seen: dict[str, list[Any]] = {}
 
     def rows(self, data: memoryview) -> Iterator[Row]:
@@ -245,7 +245,7 @@ class _OffsetsReading(_Reading):
                 yield from self._settled_or_held(block)
         yield from self._resolved()
         facts = self.facts
-        facts.names = [(topic_id, name, source) for (topic_id, name), source in self.names.items()]
+        facts.names = sorted(self.names)
         largest = sorted(self.seen.items(), key=lambda item: -item[1][0])[:GROUPS_A_SPLIT_MOST]
         facts.groups = {group: [*seen[:3], sorted(seen[3])] for group, seen in largest}
         facts.group_hashes = [xxhash.xxh3_64_intdigest(group.encode()) >> 1 for group in self.seen]
@@ -358,13 +358,13 @@ class _OffsetsReading(_Reading):
         group = str(fields["group"] if "group" in fields else fields["groupId"])
         if number == PARTITION_METADATA and value:
             for topic in value.get("topics") or ():
-                self.names.setdefault((topic["topicId"], topic["topicName"]), "record")
+                self.names.add((topic["topicId"], topic["topicName"], "record"))
         elif number == SHARE_STATE and value:
             for topic in (*(value.get("initializingTopics") or ()), *(value.get("initializedTopics") or ())):
                 if topic["topicName"] != UNKNOWN_TOPIC_NAME:
-                    self.names.setdefault((topic["topicId"], topic["topicName"]), "share state")
+                    self.names.add((topic["topicId"], topic["topicName"], "share state"))
         elif number == 1 and value and value.get("topicId"):
-            self.names[(value["topicId"], fields["topic"])] = "commit"
+            self.names.add((value["topicId"], fields["topic"], "commit"))
         self._see(group, 1, at_ms, at_ms, number)
         return group
 
@@ -472,7 +472,7 @@ class _OffsetsReading(_Reading):
         pairs = commits.topic_id[told].astype(np.int64) << 32 | commits.key[told].astype(np.int64)
         for pair in np.unique(pairs).tolist():
             topic_id, topic = commits.topic_ids[pair >> 32], commits.keys[pair & 0xFFFFFFFF].topic
-            self.names[(topic_id, topic)] = "commit"
+            self.names.add((topic_id, topic, "commit"))
 
     # -- transactions
 

@@ -87,8 +87,8 @@ class Findings:
         for problem in facts.problems:
             self.add_problem(found, problem)
         for topic_id, name, told_by in facts.names:
-            # A commit's word stands above an older record's, which a later commit may have renamed.
-            if told_by == COMMIT or topic_id not in self.names:
+            known = self.names.get(topic_id)
+            if known is None or _surer((name, told_by), known):
                 self.names[topic_id] = (name, told_by)
         for group, (records, first_ms, last_ms, types) in facts.groups.items():
             self.add_group(group, records, first_ms, last_ms, types)
@@ -222,3 +222,11 @@ class Findings:
             }
             for (source, outcome), some in sorted(self.left_out.items())
         ]
+
+
+def _surer(told: tuple[str, str], known: tuple[str, str]) -> bool:
+    """Whether a name and its source stand above others of the same id: a commit's word above that of older records.
+
+    Where two are equally sure, which no honest log has, the choice does not depend on how the log was cut.
+    """
+    return (told[1] != COMMIT, *told) < (known[1] != COMMIT, *known)

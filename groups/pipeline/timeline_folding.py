@@ -19,7 +19,7 @@ from groups.logstore.packs import PackWriter
 from groups.pipeline.commit_columns import PlacedCommits, block
 from groups.pipeline.commit_runs import Digest, Progress, RunColumns, commit_run
 from groups.pipeline.context import Context, LostOffsets
-from groups.pipeline.group_blocks import Tables
+from groups.pipeline.group_blocks import CommitRows, Tables
 from groups.pipeline.group_records import LIFE_TYPES, GroupRecord
 from groups.pipeline.naming import Note, Plan
 
@@ -65,9 +65,12 @@ class TimelineFolding:
 
     # -- records
 
-    def unit(self, unit: list[GroupRecord]) -> None:
-        """The records of one request."""
+    def unit(
+        self, unit: list[GroupRecord], commits: CommitRows | None = None, tables: Tables | None = None
+    ) -> None:
+        """The records of one request. ``commits`` are the rows of those that are commits, where they come as records."""
         first, last = unit[0], unit[-1]
+        rows = set() if commits is None else set(commits["offset"].tolist())
         self._gaps_before(first.partition, first.offset, first.at_ms)
         self._notes_until(last.offset, first.at_ms)
         begins = self.sequence
@@ -85,11 +88,13 @@ class TimelineFolding:
                 unit=begins,
                 payload=record.payload,
             )
-            self._add(entry, _text(entry, record.text))
+            self._add(entry, _text(entry, record.text), told=record.offset not in rows)
             self._mentions(record)
         self.records += len(unit)
         self.begun.setdefault(first.partition, first.offset)
         self.reached[last.partition] = last.offset
+        if commits is not None and tables is not None:
+            self._count(commits, tables)
         self._count_life(unit)
         self._rest()
 
@@ -146,9 +151,10 @@ class TimelineFolding:
 
     # -- entries
 
-    def _add(self, entry: Entry, text: bytes) -> None:
+    def _add(self, entry: Entry, text: bytes, *, told: bool = True) -> None:
         self.indexer.add(entry)
-        self.digest.add(text)
+        if told:
+            self.digest.add(text)
         self._others.append(text)
         self._weight += len(text)
         self.sequence += 1
@@ -162,7 +168,7 @@ class TimelineFolding:
         self._commits.append(
             PlacedCommits(rows, self.sequence, columns.starts[unit:until] - start, columns.partition)
         )
-        self._tables = columns.tables
+        self._count(rows, columns.tables)
         count = end - start
         self._weight += COMMIT_BYTES * count
         self.sequence += count
@@ -212,16 +218,20 @@ class TimelineFolding:
         self._others: list[bytes] = []
         self._commits: list[PlacedCommits] = []
         self._tables = Tables()
-        self._summed = 0
+        self._counted: list[CommitRows] = []
         self._weight = 0
         self._limit = min(max(len(checkpoint), CHUNK_BYTES_LEAST), CHUNK_BYTES_GREATEST)
 
+    def _count(self, rows: CommitRows, tables: Tables) -> None:
+        if len(rows):
+            self._counted.append(rows)
+            self._tables = tables
+
     def _sum_up(self) -> None:
         """Takes the chunk's commits, as far as that was not done, into the digest and the sums."""
-        some = self._commits[self._summed :]
-        self._summed = len(self._commits)
-        if some:
-            rows = np.concatenate([placed.rows for placed in some])
+        if self._counted:
+            rows = np.concatenate(self._counted)
+            self._counted = []
             self.digest.add_commits(rows, self._tables)
             self.progress.add(rows, len(self._tables.keys))
 

@@ -114,7 +114,11 @@ def _read(path: Path) -> OpenedChunk | None:
         os.utime(path)
     except FileNotFoundError:
         return None
-    return OpenedChunk.unpack(packed)
+    try:
+        return OpenedChunk.unpack(packed)
+    except ValueError:
+        # Cut short by a full disk or a power cut: it is only a cache, and is made anew.
+        return None
 
 
 def _sweep_sometimes() -> None:

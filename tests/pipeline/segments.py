@@ -17,6 +17,9 @@ START_MS = 1_700_000_000_000
 
 Payload = dict[str, Any]
 
+UNKNOWN_KEY = bytes.fromhex("001f0006")
+"""How the key of a record of an unknown type begins, for groups whose names have six letters."""
+
 
 def record(number: int, key: Mapping[str, Any], value: Mapping[str, Any] | None, version: int = 0) -> Payload:
     return {"type": number, "key": dict(key), "version": None if value is None else version, "value": value}
@@ -138,6 +141,30 @@ class Segment:
         self.raw(*(encode_record(payload) for request in requests for payload in request))
         self.batches[-1] = self.batches[-1]._replace(compression=compression)
         return self
+
+    def mixed(
+        self, payloads: Sequence[Payload], *, compression: Compression, producer: int | None = None
+    ) -> Segment:
+        """One batch of these records, ``{"unknown": group}`` for one that nobody understands; in a transaction or not."""
+        self.raw(
+            *(
+                (UNKNOWN_KEY + payload["unknown"].encode(), b"\x00\x00")
+                if "unknown" in payload
+                else encode_record(payload)
+                for payload in payloads
+            )
+        )
+        facts: dict[str, Any] = {"compression": compression}
+        if producer is not None:
+            facts |= {"is_transactional": True, "producer_id": producer, "producer_epoch": 0}
+        self.batches[-1] = self.batches[-1]._replace(**facts)
+        return self
+
+    def part(self, first: int, last: int) -> Segment:
+        """A file of its batches ``first`` to ``last - 1``."""
+        found = Segment()
+        found.batches = self.batches[first:last]
+        return found
 
     def raw(self, *pairs: tuple[bytes | None, bytes | None]) -> Segment:
         self.now_ms += 1000

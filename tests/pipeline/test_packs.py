@@ -1,0 +1,344 @@
+"""What stands in the store: blocks give back what was written, packs and files are whole or not there."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from groups.logstore.blocks import entries_of
+from groups.logstore.files import UNFINISHED, ArrowFiles, DamagedFile, Files, Folder, MissingFile, open_files
+from groups.logstore.packs import PACK_BYTES, PackWriter, Place, read_blob
+from groups.pipeline.commit_columns import PlacedCommits, block
+from groups.pipeline.commit_runs import Progress
+from groups.pipeline.group_blocks import COMMIT, GroupBlock, OtherRecord, Tables, cut
+from groups.wire.commits import commit_payload
+from tests.pipeline.folds import MemoryFiles
+
+int64s = st.one_of(st.integers(-3, 300), st.sampled_from((-(2**63), 2**63 - 1, 2**31, -(2**40))))
+"""Every width of a column."""
+
+KEYS = [("foo", 0), ("foo", 2**31 - 1), ("b\0r", 1)]
+TEXTS = ["", "m", "ä\0"]
+TOPIC_IDS = ["cLledStpRu6ixDUvA4jVgA", "AAAAAAAAAAAAAAAAAAAAAA"]
+
+rows = st.lists(
+    st.tuples(
+        st.integers(0, 2**63 - 1),
+        st.integers(0, 2**63 - 1),
+        int64s,
+        st.just(-1),
+        int64s,
+        int64s,
+        int64s,
+        st.integers(-(2**31), 2**31 - 1),
+        st.integers(0, len(KEYS) - 1),
+        st.integers(0, len(TEXTS) - 1),
+        st.integers(-1, len(TOPIC_IDS) - 1),
+        st.integers(0, 4),
+    ),
+    min_size=1,
+    max_size=30,
+)
+
+
+def entry_of(row: tuple[Any, ...], sequence: int, unit: int, *, settled: bool) -> dict[str, Any]:
+    """The entry of a commit, made value by value."""
+    (
+        offset, batch, at_ms, _, committed, commit_ms, expire_ms, leader_epoch, key, metadata, topic_id, version,
+    ) = row  # fmt: skip
+    topic, partition = KEYS[key]
+    return {
+        "sequence": sequence,
+        "at_ms": at_ms,
+        "kind": "record",
+        "actor": "coordinator",
+        "cause": None,
+        "provenance": "recorded",
+        "partition": 17,
+        "offset": offset,
+        "batch": batch,
+        "unit": unit,
+        "settled": settled,
+        "payload": commit_payload(
+            group="orders", topic=topic, partition=partition, version=version, committed=committed,
+            leader_epoch=leader_epoch, metadata=TEXTS[metadata], commit_ms=commit_ms, expire_ms=expire_ms,
+            topic_id=None if topic_id < 0 else TOPIC_IDS[topic_id],
+        ),
+    }  # fmt: skip
+
+
+@given(data=st.data(), some=rows)
+def test_a_block_gives_back_every_entry_at_its_place(
+    data: st.DataObject, some: list[tuple[Any, ...]]
+) -> None:
+    tables = Tables(KEYS, TEXTS, TOPIC_IDS)
+    placed: list[PlacedCommits] = []
+    expected: list[dict[str, Any]] = []
+    others: list[bytes] = []
+    sequence = first = data.draw(st.integers(1, 2**40))
+    at = 0
+    while at < len(some):
+        if data.draw(st.booleans()):
+            other = {"sequence": sequence, "kind": "note", "payload": {"note": "ü"}}
+            others.append(orjson.dumps(other))
+            expected.append(other)
+            sequence += 1
+        count = data.draw(st.integers(1, len(some) - at))
+        starts = sorted({0, *data.draw(st.sets(st.integers(0, count - 1)))})
+        mine = some[at : at + count]
+        placed.append(PlacedCommits(np.array(mine, COMMIT), sequence, np.array(starts), 17))
+        for number, row in enumerate(mine):
+            unit = sequence + max(start for start in starts if start <= number)
+            settled = number + 1 in starts or number + 1 == count
+            expected.append(entry_of(row, sequence + number, unit, settled=settled))
+        sequence += count
+        at += count
+
+    text = block("orders", first, sequence - 1, placed, tables, others)
+
+    assert entries_of(text) == expected
+
+
+def test_a_block_of_another_format_is_refused_in_one_line() -> None:
+    text = block("orders", 1, 0, (), Tables(), ()).replace(b'"format":1', b'"format":9')
+
+    with pytest.raises(ValueError, match=r"stored in format 9; this version reads format 1$"):
+        entries_of(text)
+
+
+@given(some=rows, others=st.lists(st.integers(0, 2**62), unique=True, max_size=9))
+def test_a_groups_block_goes_through_the_shuffle_unchanged(
+    some: list[tuple[Any, ...]], others: list[int]
+) -> None:
+    told = [OtherRecord(offset, offset, 5, -1, 3, b"{}") for offset in sorted(others)]
+    tables = Tables(KEYS, TEXTS, TOPIC_IDS)
+    mine = GroupBlock("orders", 17, 2, 4, np.array(some, COMMIT), tables, told)
+
+    found = GroupBlock.unpack("orders", 17, 2, 4, mine.pack())
+
+    assert found.commits.tolist() == some
+    assert (found.tables, found.others, found.records) == (tables, told, len(some) + len(told))
+
+
+@pytest.mark.parametrize("requests_a_batch", [1, 7, 9_000])
+def test_a_large_block_is_cut_between_batches_and_loses_nothing(requests_a_batch: int) -> None:
+    count = 20_000
+    commits = np.zeros(count, COMMIT)
+    commits["offset"] = np.arange(count)
+    commits["batch"] = np.arange(count) // requests_a_batch * requests_a_batch
+    others = [OtherRecord(offset, offset, 0, -1, 3, b"{}") for offset in range(count, count + 5)]
+
+    parts = list(cut(GroupBlock("orders", 17, 0, 0, commits, Tables(), others)))
+
+    assert np.concatenate([part.commits for part in parts]).tolist() == commits.tolist()
+    assert [other for part in parts for other in part.others] == others
+    batches = [set(part.commits["batch"].tolist()) for part in parts]
+    assert sum(map(len, batches)) == len(set().union(*batches))
+    assert len(parts) > 1
+
+
+progress_rows = st.lists(
+    st.tuples(st.integers(0, 3), st.sampled_from((0, 1, 5, 5, 900)), st.integers(0, 9)), max_size=40
+)
+
+
+@given(some=progress_rows, sizes=st.lists(st.integers(1, 5), max_size=40))
+def test_commits_in_sum_are_the_commits_counted_one_by_one(
+    some: list[tuple[int, int, int]], sizes: list[int]
+) -> None:
+    """Whatever pieces they are added in: single ones and many go different ways."""
+    keys = [("foo", number) for number in range(4)]
+    commits = np.zeros(len(some), COMMIT)
+    now = 0
+    for at, (key, pause_ms, committed) in enumerate(some):
+        now += pause_ms
+        commits["key"][at], commits["at_ms"][at], commits["committed"][at] = key, now, committed
+
+    progress = Progress()
+    at = 0
+    for size in [*sizes, len(some)]:
+        if at < len(some):
+            progress.add(commits[at : at + size], len(keys))
+        at += size
+
+    assert progress.told(Tables(keys=keys)) == counted(commits, keys)
+
+
+def counted(commits: Any, keys: list[tuple[str, int]]) -> list[dict[str, Any]]:
+    found = []
+    for number, (topic, partition) in enumerate(keys):
+        mine = commits[commits["key"] == number]
+        if not len(mine):
+            continue
+        times = mine["at_ms"].tolist()
+        gaps = [(later - one, one) for one, later in pairwise(times)]
+        silence_ms, since_ms = max(gaps, key=lambda gap: gap[0], default=(0, 0))
+        found.append(
+            {
+                "topic": topic,
+                "partition": partition,
+                "commits": len(mine),
+                "first_ms": times[0],
+                "last_ms": times[-1],
+                "first_offset": int(mine["committed"][0]),
+                "last_offset": int(mine["committed"][-1]),
+                "silence_ms": silence_ms,
+                "silence_from_ms": since_ms if silence_ms else 0,
+            }
+        )
+    return found
+
+
+# -- files and packs
+
+
+def arrow(folder: Path) -> Files:
+    from pyarrow import fs
+
+    folder.mkdir()
+    return ArrowFiles(fs.LocalFileSystem(), str(folder))
+
+
+def arrow_in_memory(folder: Path) -> Files:
+    from pyarrow.fs import _MockFileSystem
+
+    return ArrowFiles(_MockFileSystem(), "a/store")
+
+
+Stores = Callable[[Path], Files]
+
+stores = pytest.mark.parametrize("store", [Folder, arrow, arrow_in_memory])
+
+
+@pytest.fixture
+def files(store: Stores, tmp_path: Path) -> Files:
+    return store(tmp_path / "store")
+
+
+@stores
+def test_a_file_is_there_under_its_name_when_it_is_whole(files: Files) -> None:
+    writing = files.begin("one")
+    writing.write(b"some ")
+    assert all(UNFINISHED in name for name in files.names("one"))
+    writing.write(b"bytes")
+    writing.keep("one/whole")
+
+    assert files.names() == files.names("one") == ["one/whole"]
+    assert files.size("one/whole") == 10
+    assert files.read("one/whole", 5, 5) == b"bytes"
+    assert files.names("two") == []
+
+
+@stores
+def test_a_file_that_is_dropped_was_never_there(files: Files) -> None:
+    writing = files.begin("one")
+    writing.write(b"some bytes")
+    writing.drop()
+
+    assert files.names() == []
+
+
+@stores
+def test_what_is_gone_or_cut_off_is_told_in_one_line(files: Files) -> None:
+    writing = files.begin("one")
+    writing.write(b"some bytes")
+    writing.keep("one/whole")
+
+    with pytest.raises(
+        MissingFile, match=r"^one/gone is not in the store: its file was removed from outside$"
+    ):
+        files.read("one/gone", 0, 1)
+    with pytest.raises(MissingFile, match=r"^one/whole ends after 10 bytes; 12 were expected$"):
+        files.read("one/whole", 8, 4)
+
+
+@stores
+def test_files_and_folders_are_removed_and_nothing_else(files: Files) -> None:
+    for name in ("one/a", "one/b", "two/c"):
+        writing = files.begin(name.partition("/")[0])
+        writing.write(name.encode())
+        writing.keep(name)
+
+    files.remove("one/a")
+    assert files.names() == ["one/b", "two/c"]
+    files.remove("one/gone")
+    files.remove("one")
+    assert files.names() == ["two/c"]
+
+
+@stores
+def test_blobs_are_read_one_by_one_from_a_pack_that_its_content_names(files: Files) -> None:
+    blobs = [b"", b"one", b"two" * 10_000]
+    names, places = [], []
+    for _ in range(2):
+        packs = PackWriter(files, "folder")
+        places = [packs.add(blob) for blob in blobs]
+        names.append(packs.close())
+
+    assert names[0] == names[1]
+    assert files.names() == [names[0]]
+    for blob, place in reversed(list(zip(blobs, places, strict=True))):
+        assert read_blob(files, place._replace(pack=names[0])) == blob
+
+
+def test_a_folder_and_its_files_are_their_owners_alone(tmp_path: Path) -> None:
+    files = Folder(tmp_path / "store")
+    writing = files.begin("one")
+    writing.write(b"some bytes")
+    writing.keep("one/whole")
+
+    assert (tmp_path / "store" / "one").stat().st_mode & 0o777 == 0o700
+    assert (tmp_path / "store" / "one" / "whole").stat().st_mode & 0o777 == 0o600
+
+
+def test_a_writer_that_wrote_nothing_leaves_no_pack_and_one_that_is_full_says_so() -> None:
+    files = MemoryFiles()
+    packs = PackWriter(files, "folder")
+    assert packs.close() == ""
+    assert not packs.is_full
+    packs.add(np.random.default_rng(1).bytes(PACK_BYTES))
+    assert packs.is_full
+    packs.close()
+    assert not packs.is_full
+    packs.add(b"half")
+    packs.drop()
+
+    assert len(files.names()) == 1
+
+
+def test_a_blob_that_was_damaged_is_an_error_and_never_other_bytes() -> None:
+    files = MemoryFiles()
+    packs = PackWriter(files, "folder")
+    place = packs.add(b"some bytes that are long enough to be compressed" * 9)
+    name = packs.close()
+    files.held[name] = b"\0" * len(files.held[name])
+
+    with pytest.raises(DamagedFile, match=f"^{name} is damaged at byte 0: import its log again$"):
+        read_blob(files, Place(name, place.offset, place.length))
+
+
+def test_a_path_and_its_url_are_one_folder(tmp_path: Path) -> None:
+    assert open_files(str(tmp_path)) == open_files(f"file://{tmp_path}") == Folder(tmp_path)
+
+
+def test_stored_logs_are_read_without_sparks_packages() -> None:
+    """The web has no need of them: they are loaded by nothing that opens a chunk."""
+    program = (
+        "import sys, groups.logstore.opening, groups.logstore.open_child\n"
+        "print([name for name in ('numpy', 'pyarrow', 'pyspark', 'django') if name in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60
+    )
+
+    assert done.stdout.strip() == "[]"
