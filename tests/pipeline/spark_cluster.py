@@ -59,7 +59,9 @@ def cluster(folder: Path, workers: int = 2) -> Iterator[Cluster]:
     )
     found = Cluster(url=f"spark://127.0.0.1:{port}", environment=environment)
     master = _start(
-        folder / "master.log", environment, "org.apache.spark.deploy.master.Master",
+        folder / "master.log",
+        environment,
+        "org.apache.spark.deploy.master.Master",
         *("--host", "127.0.0.1", "--port", str(port), "--webui-port", str(page)),
     )
     try:
