@@ -52,8 +52,8 @@ test-inner: .venv/all  ## the tests of the wire formats, the history and the sim
 test-rest: .venv/all  ## the tests with none of these
 	$(PYTEST) -m "not broker and not browser and not inner"
 
-test-services: .venv/all  ## storage, tasks and sockets a second time, on PostgreSQL + Redis
-	$(ON_SERVICES) -m "not once" tests/storage tests/tasks tests/sockets tests/api tests/access
+test-services: .venv/all  ## storage, imports, tasks and sockets a second time, on PostgreSQL + Redis
+	$(ON_SERVICES) -m "not once" tests/storage tests/tasks tests/sockets tests/api tests/access tests/pipeline/test_imports.py
 
 test-live: .venv/all  ## the live board a second time, on PostgreSQL + Redis with web and worker processes of their own
 	$(ON_SERVICES) tests/browser/test_live.py tests/browser/test_playing.py tests/browser/test_scrubbing.py

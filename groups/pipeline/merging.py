@@ -106,9 +106,6 @@ class Merger:
             differs |= rows[name] != rows[name][kept]
         for at in np.flatnonzero(differs)[:CONFLICTS_MOST].tolist():
             self._conflict(int(rows["offset"][at]), int(sources[at]), int(sources[kept[at]]))
-        # Of two copies one may know what became of the transaction; the first file's row stands otherwise.
-        settled = np.flatnonzero(again & (rows["producer"] < 0) & (rows["producer"][kept] >= 0))
-        rows["producer"][kept[settled]] = rows["producer"][settled]
         return rows[first], sources[first]
 
     def _merged_others(self, parts: list[tuple[GroupBlock, CommitRows]]) -> list[tuple[OtherRecord, int]]:
@@ -121,8 +118,6 @@ class Merger:
                 self.repeated += 1
                 if known[0].payload != other.payload:
                     self._conflict(other.offset, block.source, known[1])
-                elif known[0].producer >= 0 > other.producer:
-                    found[other.offset] = (other, known[1])
         return sorted(found.values(), key=lambda pair: pair[0].offset)
 
     def _without_both(

@@ -18,9 +18,10 @@ from groups.history.recorder import Recorder
 from groups.logstore.opening import open_chunk
 from groups.pipeline import timeline_folding
 from groups.pipeline.context import LostOffsets
+from groups.pipeline.topic_facts import Known, TopicChange
 from tests.pipeline.drawn import copies, logs
 from tests.pipeline.folds import Folds, fold, fold_paths
-from tests.pipeline.segments import Group, Segment, sample_group
+from tests.pipeline.segments import FOO, START_MS, Group, Segment, sample_group
 
 ONE_SPLIT = 1 << 30
 
@@ -73,7 +74,15 @@ def test_notes_and_gaps_stand_between_the_same_entries_within_runs_of_commits(da
         for first in sorted(data.draw(st.sets(st.integers(0, log.next_offset + 2), max_size=4)))
     ]
 
-    columns, records = (fold(log, slow=slow, lost={17: tuple(lost)}) for slow in (False, True))
+    times_ms = sorted(data.draw(st.lists(st.integers(-3_000, 60_000), max_size=4)))
+    told = Known(
+        changes=tuple(
+            TopicChange(at_ms=START_MS + at_ms, topic_id=FOO, name="foo", partitions=number + 1)
+            for number, at_ms in enumerate(times_ms)
+        )
+    )
+
+    columns, records = (fold(log, slow=slow, lost={17: tuple(lost)}, known=told) for slow in (False, True))
 
     assert facts(columns) == facts(records)
 
