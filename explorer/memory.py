@@ -1,0 +1,28 @@
+"""Memory that was needed for a moment goes back to the machine, where the C library is the GNU one.
+
+It keeps an arena for each thread that was busy at once, and gives none of them back by itself: measured, 300 concurrent
+lists left the server with twice its memory for good.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+from typing import Final
+
+M_ARENA_MAX: Final = -8
+"""malloc.h"""
+
+ARENAS_MOST: Final = 2
+"""Python takes small things from its own pools; more arenas speed up nothing here."""
+
+
+def use_few_arenas() -> None:
+    with contextlib.suppress(AttributeError, OSError):
+        ctypes.CDLL(None).mallopt(M_ARENA_MAX, ARENAS_MOST)
+
+
+def give_back() -> None:
+    """Takes some milliseconds, during which others go on: ctypes lets go of the interpreter."""
+    with contextlib.suppress(AttributeError, OSError):
+        ctypes.CDLL(None).malloc_trim(0)
