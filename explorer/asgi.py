@@ -54,7 +54,7 @@ async def lifespan(scope: Scope, receive: Receive, send: Send) -> None:
 async def beside_the_server() -> Any:
     # What a server writes (uploads, logs) is its own alone.
     os.umask(0o077)
-    memory.use_few_arenas()
+    memory.keep_little()
     await asyncio.to_thread(housekeeping.at_start)
     worker = None
     if not settings.REDIS_URL:

@@ -11,15 +11,24 @@ import ctypes
 from typing import Final
 
 M_ARENA_MAX: Final = -8
+M_MMAP_THRESHOLD: Final = -3
 """malloc.h"""
 
 ARENAS_MOST: Final = 2
 """Python takes small things from its own pools; more arenas speed up nothing here."""
 
 
-def use_few_arenas() -> None:
+LARGE_BYTES: Final = 256 * 1024
+"""What is as large (an answer, a body) has pages of its own, which go back at once. The library's own bound grows with
+what it sees, to 32 MB, and answers then leave holes between small things."""
+
+
+def keep_little() -> None:
+    """Call it before the first threads."""
     with contextlib.suppress(AttributeError, OSError):
-        ctypes.CDLL(None).mallopt(M_ARENA_MAX, ARENAS_MOST)
+        library = ctypes.CDLL(None)
+        library.mallopt(M_ARENA_MAX, ARENAS_MOST)
+        library.mallopt(M_MMAP_THRESHOLD, LARGE_BYTES)
 
 
 def give_back() -> None:
