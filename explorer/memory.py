@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import gc
 from typing import Final
 
 M_ARENA_MAX: Final = -8
@@ -32,6 +33,11 @@ def keep_little() -> None:
 
 
 def give_back() -> None:
-    """Takes some milliseconds, during which others go on: ctypes lets go of the interpreter."""
+    """Collects what only refers to itself, such as ended sockets (measured, 30 KB each, which waited for a collection that
+    hardly ever came), and gives what is free to the machine. What is there at the first call is there for good and
+    is not looked through again: that took 0.1 s of everybody's time."""
+    gc.collect()
+    if not gc.get_freeze_count():
+        gc.freeze()
     with contextlib.suppress(AttributeError, OSError):
         ctypes.CDLL(None).malloc_trim(0)
