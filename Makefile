@@ -91,6 +91,11 @@ MINUTES ?= 10
 fuzz: .venv/fuzz  ## hostile bytes for every decoder, for MINUTES=10 on every core
 	$(VENV)/python -m tests.fuzz --minutes $(MINUTES)
 
+ATTACK_MINUTES ?= 20
+.PHONY: attack
+attack: .venv/all  ## mixed hostile load on a server of its own, for ATTACK_MINUTES=20, on loopback alone
+	$(VENV)/python -m tests.attack --minutes $(ATTACK_MINUTES)
+
 SEEDS ?= 0-99999
 .PHONY: fuzz-simulator
 fuzz-simulator: .venv/all  ## random scenarios in both semantics, SEEDS=0-99999 on every core

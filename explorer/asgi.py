@@ -18,7 +18,7 @@ django.setup(set_prefix=False)
 from channels.routing import URLRouter  # noqa: E402
 from django.conf import settings  # noqa: E402
 
-from explorer import housekeeping  # noqa: E402
+from explorer import housekeeping, memory  # noqa: E402
 from explorer.access.gate import Gate, Handler  # noqa: E402
 from explorer.api.sockets import routes  # noqa: E402
 from explorer.embedded import EmbeddedWorker  # noqa: E402
@@ -54,6 +54,7 @@ async def lifespan(scope: Scope, receive: Receive, send: Send) -> None:
 async def beside_the_server() -> Any:
     # What a server writes (uploads, logs) is its own alone.
     os.umask(0o077)
+    memory.keep_little()
     await asyncio.to_thread(housekeeping.at_start)
     worker = None
     if not settings.REDIS_URL:

@@ -9,8 +9,11 @@ import time
 from channels.db import database_sync_to_async
 from django.conf import settings
 from kombu.exceptions import OperationalError
+from redis import RedisError
 
+from explorer import memory
 from explorer.imports.receiving import forget_cut_short
+from explorer.lost_queue import LostQueue
 from groups import imports, storage
 from groups.import_tasks import take_up_lost
 from groups.models import Timeline
@@ -27,6 +30,8 @@ REFOLD_AGAIN_S = 60.0
 """When a cache that was asked for is asked for again: a fold that was cut short holds its lease half as long, and
 one that goes on, or waits in a long queue, takes no harm from a second task."""
 
+_queue = LostQueue()
+
 _refolding: dict[str, float] = {}
 """When this process last asked for a timeline's new cache."""
 
@@ -35,13 +40,20 @@ def at_start() -> None:
     """What must be put right when a server process starts, before its first sweep."""
     forget_cut_short()
     if not settings.REDIS_URL:
-        storage.forget_queue()
-        imports.leases.forget_queue()
-        sweep_runs.leases.forget_queue()
+        forget_queue()
+
+
+def forget_queue() -> None:
+    """Call all lost that waits for a worker, so that it is queued again."""
+    storage.forget_queue()
+    imports.leases.forget_queue()
+    sweep_runs.leases.forget_queue()
 
 
 def sweep() -> None:
     """Resume or interrupt each lost timeline, import and sweep over assignors. Any number of processes may do so at once."""
+    if settings.REDIS_URL and _queue.is_found_lost(settings.REDIS_URL):
+        forget_queue()
     for timeline in storage.lost_timelines():
         if timeline.source == Timeline.Source.SIMULATION:
             resume(timeline)
@@ -60,8 +72,9 @@ async def keep_sweeping() -> None:
     while True:
         try:
             await database_sync_to_async(sweep)()
-        except OperationalError as error:
+        except (OperationalError, RedisError) as error:
             log.error("The task queue cannot be reached: %s. Is Redis running at REDIS_URL?", error)
         except Exception:
             log.exception("The sweep failed; the next one is in %.0f s.", SWEEP_EVERY_S)
+        await asyncio.to_thread(memory.give_back)
         await asyncio.sleep(SWEEP_EVERY_S)

@@ -109,7 +109,7 @@ export class Banners {
   /** @param {Link} link @param {() => void} onRetry */
   link(link, onRetry) {
     if (link === 'lost') {
-      this.show('link', 'warn', h('b', {}, 'The connection was lost.'), 'New entries will come when it is back; all that is here can be played.',
+      this.show('link', 'warn', h('b', {}, 'The connection was lost.'), 'New entries will come when it is back; all that is here can be played. After a new start of the server, open the address that it prints.',
         h('button', { class: 'btn sm', type: 'button', onclick: onRetry }, 'Connect now'));
     } else if (link !== 'connecting') {
       this.hide('link');

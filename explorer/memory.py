@@ -1,0 +1,43 @@
+"""Memory that was needed for a moment goes back to the machine, where the C library is the GNU one.
+
+It keeps an arena for each thread that was busy at once, and gives none of them back by itself: measured, 300 concurrent
+lists left the server with twice its memory for good.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import gc
+from typing import Final
+
+M_ARENA_MAX: Final = -8
+M_MMAP_THRESHOLD: Final = -3
+"""malloc.h"""
+
+ARENAS_MOST: Final = 2
+"""Python takes small things from its own pools; more arenas speed up nothing here."""
+
+
+LARGE_BYTES: Final = 256 * 1024
+"""What is as large (an answer, a body) has pages of its own, which go back at once. The library's own bound grows with
+what it sees, to 32 MB, and answers then leave holes between small things."""
+
+
+def keep_little() -> None:
+    """Call it before the first threads."""
+    with contextlib.suppress(AttributeError, OSError):
+        library = ctypes.CDLL(None)
+        library.mallopt(M_ARENA_MAX, ARENAS_MOST)
+        library.mallopt(M_MMAP_THRESHOLD, LARGE_BYTES)
+
+
+def give_back() -> None:
+    """Collects what only refers to itself, such as ended sockets (measured, 30 KB each, which waited for a collection that
+    hardly ever came), and gives what is free to the machine. What is there at the first call is there for good and
+    is not looked through again: that took 0.1 s of everybody's time."""
+    gc.collect()
+    if not gc.get_freeze_count():
+        gc.freeze()
+    with contextlib.suppress(AttributeError, OSError):
+        ctypes.CDLL(None).malloc_trim(0)

@@ -1,0 +1,171 @@
+"""How a server listens: heads in bounded time and size, a Unix socket that its owner and group may use, a token."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import stat
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import uvicorn
+from django.conf import settings
+
+from explorer.access import heads
+from explorer.access.heads import BoundedHeads
+from explorer.management.commands.serve import unix_socket
+from tests.serving import ROOT, end, environment_for, served
+
+pytestmark = pytest.mark.once
+
+REQUEST = b"GET / HTTP/1.1\r\nHost: a\r\n"
+WAIT_S = 20.0
+
+
+async def says_yes(scope: Any, receive: Any, send: Any) -> None:
+    await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"3")]})
+    await send({"type": "http.response.body", "body": b"yes"})
+
+
+@pytest.fixture
+def port(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
+    """A server whose heads must come within a moment."""
+    monkeypatch.setattr(heads, "HEAD_S", 0.3)
+    config = uvicorn.Config(
+        says_yes, port=0, http=BoundedHeads, lifespan="off", log_level="critical", ws="none"
+    )
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    while not server.started:
+        time.sleep(0.01)
+    yield server.servers[0].sockets[0].getsockname()[1]
+    server.should_exit = True
+    thread.join(10)
+
+
+@contextlib.contextmanager
+def connected(port: int) -> Iterator[socket.socket]:
+    with socket.create_connection(("127.0.0.1", port), timeout=WAIT_S) as client:
+        yield client
+
+
+def is_closed(client: socket.socket) -> bool:
+    """Whether the server closes the connection, now or soon."""
+    try:
+        return client.recv(1) == b""
+    except ConnectionError:
+        return True
+
+
+@pytest.mark.parametrize("begun", [b"", b"GET", REQUEST, REQUEST + b"X: "])
+def test_a_head_that_does_not_end_ends_the_connection(port: int, begun: bytes) -> None:
+    with connected(port) as client:
+        client.sendall(begun)
+        assert is_closed(client)
+
+
+def test_a_head_that_drips_ends_the_connection(port: int) -> None:
+    with connected(port) as client, contextlib.suppress(ConnectionError):
+        for letter in REQUEST * 1000:
+            client.sendall(bytes([letter]))
+            time.sleep(0.02)
+        raise AssertionError("it went on dripping")
+
+
+def test_a_head_without_bound_ends_the_connection(port: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(heads, "HEAD_S", 60.0)
+    with connected(port) as client, contextlib.suppress(ConnectionError):
+        client.sendall(REQUEST)
+        for number in range(10_000):
+            client.sendall(f"X-{number}: {'x' * 1000}\r\n".encode())
+        raise AssertionError("ten megabytes of a head were taken")
+
+
+def test_the_second_request_of_a_connection_is_bounded_as_the_first(port: int) -> None:
+    with connected(port) as client:
+        for _ in range(3):
+            client.sendall(REQUEST + b"\r\n")
+            assert b"yes" in client.recv(4096)
+        client.sendall(REQUEST)
+        assert is_closed(client)
+
+
+def asked(path: Path, *lines: str) -> bytes:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as client:
+        client.settimeout(WAIT_S)
+        client.connect(str(path))
+        client.sendall(
+            "\r\n".join(["GET /api/timelines HTTP/1.1", *lines, "Connection: close", "", ""]).encode()
+        )
+        answer = b""
+        while piece := client.recv(65536):
+            answer += piece
+    return answer
+
+
+def test_a_unix_socket_is_its_owners_and_groups_alone_and_asks_for_the_token(tmp_path: Path) -> None:
+    place = tmp_path / "web.sock"
+    environment = environment_for(tmp_path / "var", ACCESS_TOKEN="a token of twenty letters or more")
+    process = subprocess.Popen(
+        [sys.executable, "manage.py", "serve", "--unix-socket", str(place)],
+        cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True, start_new_session=True, umask=0,
+    )  # fmt: skip
+    assert process.stdout is not None
+    try:
+        while line := process.stdout.readline():
+            if str(place) in line:
+                break
+        assert stat.S_IMODE(place.stat().st_mode) == 0o660
+        assert asked(place, "Host: localhost").startswith(b"HTTP/1.1 401")
+        bearer = "Authorization: Bearer a token of twenty letters or more"
+        assert asked(place, "Host: localhost", bearer).startswith(b"HTTP/1.1 200")
+        assert asked(place, "Host: example.org", bearer).startswith(b"HTTP/1.1 400")
+    finally:
+        end(process)
+        process.stdout.close()
+
+
+def test_a_socket_that_a_server_left_behind_is_taken_and_nothing_else_is(tmp_path: Path) -> None:
+    place = tmp_path / "web.sock"
+    unix_socket(str(place)).close()
+    assert place.is_socket()
+    with unix_socket(str(place)), pytest.raises(Exception, match="cannot be listened at"):
+        unix_socket(str(place))
+    file = tmp_path / "precious"
+    file.write_text("data")
+    with pytest.raises(Exception, match="cannot be listened at"):
+        unix_socket(str(file))
+    assert file.read_text() == "data"
+
+
+def test_the_printed_address_has_the_token_and_without_one_there_is_none(tmp_path: Path) -> None:
+    with served(tmp_path) as server:
+        assert server.token == (tmp_path / "token").read_text()
+        assert server.open("/api/timelines").status == 200
+        first = server.cookie()
+    with served(tmp_path, [sys.executable, "manage.py", "serve", "--port", "0", "--no-token"]) as server:
+        assert server.token == ""
+        assert server.open("/api/timelines").status == 200
+        own = [path for path in tmp_path.rglob("*") if path.lstat().st_mode & 0o077 and path.is_file()]
+        assert own == []
+    with served(tmp_path) as server:
+        assert server.cookie()["value"] != first["value"], "a cookie is of its start"
+
+
+def test_settings_of_a_proxy_that_speaks_tls(tmp_path: Path) -> None:
+    told = "import json; from django.conf import settings as s; print([s.CSRF_COOKIE_SECURE, s.SECURE_PROXY_SSL_HEADER, s.HSTS_S])"
+    environment = environment_for(tmp_path, BEHIND_TLS="1", HSTS_S="60")
+    done = subprocess.run(
+        [sys.executable, "manage.py", "shell", "--no-imports", "-c", told],
+        cwd=ROOT, env=environment, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert done.stdout.strip() == "[True, ('HTTP_X_FORWARDED_PROTO', 'https'), 60]"
+    assert not settings.CSRF_COOKIE_SECURE
+    assert settings.SECURE_PROXY_SSL_HEADER is None

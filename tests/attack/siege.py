@@ -1,0 +1,195 @@
+"""A server under attack: a reader beside it, its memory before and after, and whether anything was lost."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import random
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tests.attack.attackers import ATTACKS, HARD, JSON, LARGEST, Attack, sockets
+from tests.attack.wire import Target
+from tests.serving import served
+
+PAGES = ("/", "/t/kip848-basic", "/simulate/", "/help/")
+"""What a reader looks at meanwhile."""
+
+AT_ONCE = 3
+"""Attacks that go on together. Each is dozens to hundreds of requests."""
+
+REQUESTS_MOST = 400_000
+"""Requests of one siege, however fast they are answered."""
+
+SETTLE_S = 90.0
+"""What a server may take to give its memory back: what was begun goes on to its end, and housekeeping comes every 10 s."""
+
+MEMORY_AGAIN = 1.2
+"""Of what the server had before."""
+
+KEPT_OPEN_MOST = 30
+"""Files that a server may have open more than before."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Siege:
+    """What was measured."""
+
+    seconds: float = 0.0
+    pages_ms: list[float] = field(default_factory=list)
+    statuses: dict[int, int] = field(default_factory=dict)
+    before_mb: float = 0.0
+    most_mb: float = 0.0
+    after_mb: float = 0.0
+    problems: list[str] = field(default_factory=list)
+
+    def page_ms(self, share: float) -> float:
+        ordered = sorted(self.pages_ms)
+        return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
+
+    def told(self) -> str:
+        statuses = ", ".join(
+            f"{count:,} × {status or 'left'}" for status, count in sorted(self.statuses.items())
+        )
+        return (
+            f"{sum(self.statuses.values()):,} requests in {self.seconds:.0f} s: {statuses}.\n"
+            f"{len(self.pages_ms)} pages: median {self.page_ms(0.5):.0f} ms, 95 % within {self.page_ms(0.95):.0f} ms, "
+            f"the slowest {self.page_ms(1):.0f} ms.\n"
+            f"Memory of the server: {self.before_mb:.0f} MB before, {self.most_mb:.0f} MB at most, "
+            f"{self.after_mb:.0f} MB after."
+        )
+
+
+def besiege(folder: Path, *, minutes: float, seed: int, say: Callable[[str], None]) -> Siege:
+    """Attack a fresh server for so long; ``seed`` draws which attack follows which."""
+    with served(folder) as server:
+        siege = asyncio.run(_besiege(Target(server), minutes * 60, random.Random(seed), say))
+        siege.problems += _left_behind(folder)
+        if "Traceback" in (log := server.log.read_text(errors="replace")):
+            siege.problems.append(f"the server's log has a traceback: …{log[-1500:]}")
+    return siege
+
+
+async def _besiege(target: Target, seconds: float, draw: random.Random, say: Callable[[str], None]) -> Siege:
+    siege = Siege()
+    server = target.server
+    # All that is loaded at its first use is loaded before: modules, templates, declarations, threads, children.
+    for path in (*PAGES, "/laboratory", "/inspect", "/sweeps", "/import/", "/api/timelines", HARD, LARGEST):
+        await target.ask(path)
+    await target.ask("/api/inspect", method="POST", body=b'{"text": "00ff"}', **JSON)
+    await _status_of(target, await _begin_run(target))
+    await sockets(target, random.Random(0))
+    await asyncio.sleep(15)
+    stored = await _stored(target)
+    siege.before_mb, opened = memory_mb(server.pid), open_files(server.pid)
+    begun_s = time.monotonic()
+    until_s = begun_s + seconds
+    reading = asyncio.create_task(_read(target, siege, until_s))
+    attackers = [asyncio.create_task(_attack(target, draw, until_s)) for _ in range(AT_ONCE)]
+    run = await _begin_run(target)
+    while time.monotonic() < until_s:
+        await asyncio.sleep(min(60.0, max(0.1, until_s - time.monotonic())))
+        say(f"{time.monotonic() - begun_s:.0f} s: {sum(target.statuses.values()):,} requests")
+    await asyncio.gather(*attackers)
+    await reading
+    siege.seconds = time.monotonic() - begun_s
+    settled_s = time.monotonic() + SETTLE_S
+    while True:
+        siege.after_mb = memory_mb(server.pid)
+        if siege.after_mb <= siege.before_mb * MEMORY_AGAIN or time.monotonic() > settled_s:
+            break
+        await asyncio.sleep(2)
+    siege.statuses = dict(target.statuses)
+    if siege.after_mb > siege.before_mb * MEMORY_AGAIN:
+        siege.problems.append(f"memory stayed at {siege.after_mb:.0f} MB, {siege.before_mb:.0f} MB before")
+    if (more := open_files(server.pid) - opened) > KEPT_OPEN_MOST:
+        siege.problems.append(f"{more} files stayed open")
+    after = await _stored(target)
+    if lost := [timeline for timeline, facts in stored.items() if after.get(timeline) != facts]:
+        siege.problems.append(f"timelines were lost or changed: {', '.join(lost)}")
+    if (status := await _status_of(target, run)) != "complete":
+        siege.problems.append(f"a run that was begun amid it is {status}")
+    if server_errors := {status: count for status, count in siege.statuses.items() if status == 500}:
+        siege.problems.append(f"{server_errors[500]} answers were 500")
+    return siege
+
+
+async def _attack(target: Target, draw: random.Random, until_s: float) -> None:
+    order: list[Attack] = []
+    while time.monotonic() < until_s and sum(target.statuses.values()) < REQUESTS_MOST:
+        if not order:
+            order = draw.sample(ATTACKS, len(ATTACKS))
+        await order.pop()(target, draw)
+
+
+async def _read(target: Target, siege: Siege, until_s: float) -> None:
+    """A reader: page after page, a fifth of a second between them."""
+    number = 0
+    while time.monotonic() < until_s:
+        number += 1
+        try:
+            siege.pages_ms.append(await target.page_ms(PAGES[number % len(PAGES)]))
+        except AssertionError as error:
+            siege.problems.append(str(error))
+        siege.most_mb = max(siege.most_mb, memory_mb(target.server.pid))
+        await asyncio.sleep(0.2)
+
+
+async def _stored(target: Target) -> dict[str, Any]:
+    """Each case study with its last sequence and status: what was there must stay."""
+    _, body = await target.ask("/api/timelines")
+    return {
+        timeline["id"]: (timeline["last"], timeline["status"])
+        for timeline in json.loads(body)
+        if timeline["source"] == "case-study"
+    }
+
+
+async def _begin_run(target: Target) -> str:
+    for _ in range(200):
+        status, body = await target.ask(
+            "/api/runs",
+            method="POST",
+            body=b'{"scenario": "kip848-basic"}',
+            **JSON,
+        )
+        if status == 201:
+            return str(json.loads(body)["timeline"])
+        await asyncio.sleep(1)
+    raise AssertionError("no run could be begun for minutes")
+
+
+async def _status_of(target: Target, run: str) -> str:
+    status = "nowhere"
+    for _ in range(120):
+        answered, body = await target.ask(f"/api/timelines/{run}")
+        status = json.loads(body)["status"] if answered == 200 else f"answered {answered}"
+        if status != "running":
+            break
+        await asyncio.sleep(1)
+    return status
+
+
+def _left_behind(folder: Path) -> list[str]:
+    """Uploads that were cut short must leave nothing."""
+    uploads = folder / "imports"
+    left = [path.name for path in uploads.iterdir()] if uploads.is_dir() else []
+    return [f"uploads left {', '.join(left)} behind"] if left else []
+
+
+def memory_mb(pid: int) -> float:
+    """Resident memory of the server's own process; its children come and go."""
+    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+        if line.startswith("VmRSS:"):
+            return int(line.split()[1]) / 1024
+    raise AssertionError(f"process {pid} is gone")
+
+
+def open_files(pid: int) -> int:
+    with contextlib.suppress(OSError):
+        return sum(1 for _ in Path(f"/proc/{pid}/fd").iterdir())
+    return 0
