@@ -101,6 +101,11 @@ SEEDS ?= 0-99999
 fuzz-simulator: .venv/all  ## random scenarios in both semantics, SEEDS=0-99999 on every core
 	$(VENV)/python manage.py fuzz --seeds $(SEEDS) --spark 'local[*]' --coverage
 
+EACH ?= 5
+.PHONY: mutants
+mutants: .venv/all  ## small faults in the simulator's rooms, EACH=5 of each: are they noticed by the room's own tests?
+	$(VENV)/python -m tests.mutants --each $(EACH)
+
 .PHONY: pictures
 pictures: .venv/all  ## take the docs' screenshots anew
 	$(VENV)/python docs/pictures/make.py

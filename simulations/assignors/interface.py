@@ -72,6 +72,8 @@ class GroupSpec:
     topic_ranks: Sequence[str] | None = None
     _unassigned: dict[str, Sequence[int]] = field(default_factory=dict, init=False, compare=False, repr=False)
     _owned_topics: list[frozenset[str]] = field(default_factory=list, init=False, compare=False, repr=False)
+    _owned_sizes: list[int] = field(default_factory=list, init=False, compare=False, repr=False)
+    _owned: dict[str, Owned] = field(default_factory=dict, init=False, compare=False, repr=False)
 
     def unassigned(self) -> Mapping[str, Sequence[int]]:
         """Topic → partitions that no member owns; topics of which all are owned are left out.
@@ -91,6 +93,8 @@ class GroupSpec:
                     every = [partition for partition in every if partition not in owned]
                 if every:
                     self._unassigned[topic] = every
+            self._owned_sizes.extend(sum(map(len, member.owned.values())) for member in self.members.values())
+            self._owned.update((member_id, member.owned) for member_id, member in self.members.items())
             self._owned_topics.append(frozenset(taken))
         return self._unassigned
 
@@ -98,6 +102,16 @@ class GroupSpec:
         """Topics of which some member owns something; kept with ``unassigned``."""
         self.unassigned()
         return self._owned_topics[0]
+
+    def owned_sizes(self) -> Sequence[int]:
+        """How many partitions each member owns, in the order of members; kept with ``unassigned``."""
+        self.unassigned()
+        return self._owned_sizes
+
+    def owned_by_member(self) -> dict[str, Owned]:
+        """What each member owns, to be changed by whoever asks."""
+        self.unassigned()
+        return self._owned.copy()
 
     def partitions(self, topic: str) -> int:
         """How many partitions a subscribed topic has; an error if nobody knows it."""

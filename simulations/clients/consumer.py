@@ -214,7 +214,12 @@ class Consumer:
 
         The next regular heartbeat tells of them.
         """
-        self._m.subscription = self._matched(Subscription(names, regex, pattern))
+        subscription = self._matched(Subscription(names, regex, pattern))
+        if self._m.joins_again is not None:
+            # It waits for its leave to be over: what was asked for last counts.
+            self._m.joins_again = subscription
+        else:
+            self._m.subscription = subscription
         return []
 
     def beat(self, now_ms: int) -> list[Effect]:

@@ -10,6 +10,7 @@ module           what it is for
 ``asking``       one recorded request, put to a simulated shard
 ``judging``      the walk along a group's log, and back where an earlier step was the wrong one
 ``moves``        what may have come next
+``excuses``      what is believed where the recording cannot show it
 ``steps``        one step, and what it tells
 ``attempts``     the ways in which one request may have been handled
 ``unasked``      what a coordinator does without a request

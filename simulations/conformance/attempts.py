@@ -8,7 +8,8 @@ from typing import Any
 
 from groups.wire.coordinator_schema import CONSUMER_GROUP_TARGET_ASSIGNMENT_METADATA, OFFSET_COMMIT
 from simulations.conformance.asking import READS, Answered, ask
-from simulations.conformance.position import CLOCK_SLACK_MS, IMAGE_LAG_MS, Position
+from simulations.conformance.excuses import EARLIER_STATE
+from simulations.conformance.position import CLOCK_SLACK_MS, Position
 from simulations.conformance.recording import Asked
 from simulations.coordinator import regexes
 from simulations.coordinator.outcome import Record
@@ -28,6 +29,7 @@ class Attempt:
     now_ms: int
     images: int = 0
     tasks_done: int = 0
+    excuse: str | None = None
 
 
 def attempts(position: Position, asked: Asked, delay_ms: int) -> Iterator[Attempt]:
@@ -52,7 +54,13 @@ def attempts(position: Position, asked: Asked, delay_ms: int) -> Iterator[Attemp
         for until_ms, earlier in reversed(position.earlier):
             if until_ms + CLOCK_SLACK_MS >= asked.arrived_ms:
                 answered = ask(earlier.copy(), asked, asked.arrived_ms)
-                yield Attempt(before=shard, shard=shard, answered=answered, now_ms=asked.arrived_ms)
+                yield Attempt(
+                    before=shard,
+                    shard=shard,
+                    answered=answered,
+                    now_ms=asked.arrived_ms,
+                    excuse=EARLIER_STATE,
+                )
 
 
 def _image_counts(position: Position, asked: Asked) -> list[int]:
@@ -65,7 +73,7 @@ def _image_counts(position: Position, asked: Asked) -> list[int]:
         if position.log.concerned_by(change):
             counts.append(count)
         may = count + 1
-        if change.at_ms + IMAGE_LAG_MS < asked.arrived_ms:
+        if position.log.known_ms[position.heard + count] < asked.arrived_ms:
             must = count + 1
     return list(dict.fromkeys([must, *(count for count in counts if count > must), may]))
 

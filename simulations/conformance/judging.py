@@ -28,7 +28,6 @@ from groups.history.state import Semantics
 from simulations.conformance.moves import agreeing, differing, exchanges, may_be_next, take_recorded
 from simulations.conformance.position import (
     CLOCK_SLACK_MS,
-    IMAGE_LAG_MS,
     LOG_DELAY_MOST_MS,
     LOG_DELAY_MS,
     Log,
@@ -79,7 +78,7 @@ class Judge:
         before = [written for written in log.written if written.at_ms < first_ms]
         shard = Shard(log.group, Semantics.KAFKA, self._settings, Image(topics={}))
         heard = 0
-        while heard < len(log.images) and log.images[heard].at_ms + IMAGE_LAG_MS < first_ms:
+        while heard < len(log.images) and log.known_ms[heard] < first_ms:
             change_image(shard, log.images[heard], first_ms)
             heard += 1
         self.story.topics(first_ms, shard.image)

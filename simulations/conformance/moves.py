@@ -12,6 +12,7 @@ from groups.history.state import Semantics
 from simulations.conformance.attempts import Attempt, attempts
 from simulations.conformance.comparing import differing as fields_differing
 from simulations.conformance.comparing import equal, same_place, same_record
+from simulations.conformance.excuses import LATE_LINE
 from simulations.conformance.position import CLOCK_SLACK_MS, LOG_DELAY_MS, Position
 from simulations.conformance.recording import Asked, Written
 from simulations.conformance.steps import (
@@ -93,12 +94,24 @@ def exchanges(position: Position, candidate: Numbered, delay_ms: int) -> Iterato
         known.add(what)
         after = _left_behind(position, asked, attempt).become(attempt.shard, asked.done_ms)
         after = replace(after.without(number), at=position.at + len(records))
-        step = Exchange(before=position, after=after, now_ms=attempt.now_ms, asked=asked)
+        step = Exchange(
+            before=position,
+            after=after,
+            now_ms=attempt.now_ms,
+            asked=asked,
+            excuses=_excuses(asked, attempt),
+        )
         if records or not due:
             yield step
         else:
             later.append(step)
     yield from later
+
+
+def _excuses(asked: Asked, attempt: Attempt) -> tuple[str, ...]:
+    """What has to be believed for the request to have been handled so."""
+    late = attempt.now_ms < asked.arrived_ms - LOG_DELAY_MS
+    return tuple(excuse for excuse in (attempt.excuse, LATE_LINE if late else None) if excuse is not None)
 
 
 def _are_due(position: Position, asked: Asked) -> bool:
@@ -155,7 +168,14 @@ def _by_itself(position: Position, done: Unasked, first: Written) -> Step:
         deleted=tuple(topic for topic in after.deleted if topic not in gone),
         timers=position.timers.taking(done.outcome.timers, first.at_ms, first.at_ms),
     )
-    return ByItself(before=position, after=after, now_ms=first.at_ms, what=done.what, member=done.member)
+    return ByItself(
+        before=position,
+        after=after,
+        now_ms=first.at_ms,
+        what=done.what,
+        member=done.member,
+        excuses=() if done.excuse is None else (done.excuse,),
+    )
 
 
 def _loading(position: Position, asked: Asked) -> Step | None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import islice
+from itertools import accumulate, islice
 from typing import Final
 
 from groups.history.units import units
+from groups.wire.coordinator_schema import CONSUMER_GROUP_REGULAR_EXPRESSION
+from simulations.conformance.asking import HEARTBEAT
 from simulations.conformance.configs import group_settings
 from simulations.conformance.recording import Asked, ImageChange, Recording, Written, loads_of
 from simulations.conformance.timers import Timers
@@ -26,12 +29,25 @@ than it was handled. The first guess is that it was not."""
 LOG_DELAY_MOST_MS: Final = 5_000
 """As late is believed where nothing else explains what was recorded: a machine that stands still for seconds was seen."""
 
-IMAGE_LAG_MS: Final = 60_000
-"""How long after a change of the metadata the coordinator may not have heard of it: milliseconds, but fifteen seconds were
-seen on a machine that stood still again and again while a hundred topics were made."""
+IMAGE_LAG_LEAST_MS: Final = 2_000
+"""How long after a change of the metadata the coordinator may not have heard of it, as far as nothing is slow: a broker
+hears of it in milliseconds, and half a second was seen on a busy machine."""
+
+IMAGE_LAG_SLOWEST: Final = 20
+"""As many times the slowest request of the recording may it be where something is: a machine that stands still again and
+again lets requests wait for it, too. Fifteen seconds were seen while a hundred topics were made."""
+
+IMAGE_LAG_MOST_MS: Final = 60_000
+"""Later than this is believed of no machine."""
+
+LATE_IMAGE_MS: Final = 1_000
+"""What is heard of later than this is excused, and counted."""
 
 UNIT_RECORDS_MOST: Final = 20_000
 """As far as one operation's records are looked for: each member of the largest group once, and some."""
+
+INFINITE_MS: Final = 2**63
+"""After every time that is written down."""
 
 READ_LAG_STATES: Final = 64
 """Earlier states that a reading request may still have seen."""
@@ -46,7 +62,18 @@ class Log:
         self.written = recording.written
         self.images = recording.images
         self.loads = loads_of(recording)
+        self.known_ms = _known_ms(recording)
+        """When each of ``images`` had to be known at the latest."""
         self._recording = recording
+        self._heartbeats = sorted(
+            (asked.arrived_ms, asked.done_ms) for asked in recording.asked if asked.api == HEARTBEAT
+        )
+        self._heartbeats_done = list(accumulate((done for _, done in self._heartbeats), max))
+
+    def heartbeat_at(self, at_ms: int, delay_ms: int) -> bool:
+        """Whether a heartbeat of the group may have been handled at this time."""
+        read = bisect_right(self._heartbeats, (at_ms + delay_ms, INFINITE_MS))
+        return read > 0 and self._heartbeats_done[read - 1] >= at_ms - CLOCK_SLACK_MS
 
     @cached_property
     def _concerned(self) -> frozenset[str] | None:
@@ -154,6 +181,26 @@ class Position:
         """The state is another; whoever asks after ``until_ms`` has to know of it."""
         earlier = (*self.earlier[-READ_LAG_STATES + 1 :], (until_ms, self.shard))
         return replace(self, shard=shard, earlier=earlier)
+
+
+def _known_ms(recording: Recording) -> tuple[int, ...]:
+    """By change of the metadata the time from which on the group's coordinator knew of it.
+
+    What the recording shows bounds it: the slowest request tells how slow the machine was, and a result of expressions
+    of how new an image the broker had.
+    """
+    slowest_ms = max((asked.done_ms - asked.arrived_ms for asked in recording.asked), default=0)
+    lag_ms = min(max(IMAGE_LAG_LEAST_MS, IMAGE_LAG_SLOWEST * slowest_ms), IMAGE_LAG_MOST_MS)
+    shown = [
+        (written.at_ms, written.payload["value"]["version"])
+        for written in recording.written
+        if written.payload["type"] == CONSUMER_GROUP_REGULAR_EXPRESSION and written.payload.get("value")
+    ]
+    known: list[int] = []
+    for change in recording.images:
+        proofs = [at_ms + IMAGE_LAG_LEAST_MS for at_ms, version in shown if version >= change.version]
+        known.append(min([change.at_ms + lag_ms, *proofs]))
+    return tuple(known)
 
 
 def change_image(shard: Shard, change: ImageChange, now_ms: int) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
@@ -10,12 +11,18 @@ from simulations.conformance.tallying import Tally
 
 
 def report(tallies: Iterable[Tally], not_judged: NotJudged) -> dict[str, Any]:
-    """``loaded`` are records from before the requests; ``not_judged`` is what the simulator was not asked about."""
+    """``loaded`` are records from before the requests; ``not_judged`` is what the simulator was not asked about.
+
+    ``excused`` counts what had to be believed for the rest to be equal, by reason.
+    """
     every = list(tallies)
     differences = sorted(
         (difference for tally in every for difference in tally.differences),
         key=lambda difference: difference.at_ms,
     )
+    excuses: Counter[str] = Counter()
+    for tally in every:
+        excuses.update(tally.excuses)
     return {
         "requests": sum(tally.requests for tally in every),
         "responses": {
@@ -31,5 +38,6 @@ def report(tallies: Iterable[Tally], not_judged: NotJudged) -> dict[str, Any]:
         "groups": len(every),
         "loaded": sum(tally.loaded for tally in every),
         "not_judged": not_judged.to_json(),
+        "excused": [{"reason": reason, "count": count} for reason, count in sorted(excuses.items())],
         "differences": [difference.to_json() for difference in differences],
     }

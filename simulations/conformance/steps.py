@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from simulations.conformance.position import Position
-from simulations.conformance.recording import Asked, Written
+from simulations.conformance.excuses import LATE_IMAGE
+from simulations.conformance.position import LATE_IMAGE_MS, Position
+from simulations.conformance.recording import Asked, ImageChange, Written
 from simulations.conformance.tallying import Tally
 from simulations.conformance.telling import Story
 from simulations.conformance.timers import Running
@@ -25,15 +26,26 @@ class Step:
     after: Position
     now_ms: int
     asked: Asked | None = None
+    excuses: tuple[str, ...] = ()
 
     @property
     def records(self) -> Sequence[Written]:
         return self.before.log.written[self.before.at : self.after.at]
 
+    def _could_have_shown(self, change: ImageChange) -> bool:
+        """Whether something that concerns the group was handled between the change and when it was heard of."""
+        log = self.before.log
+        return log.concerned_by(change) and log.heartbeat_at(
+            change.at_ms + LATE_IMAGE_MS // 2, LATE_IMAGE_MS // 2
+        )
+
     def tell(self, tally: Tally, story: Story) -> None:
         """Counts and tells the step; steps are told in their order."""
+        tally.excuses.update(self.excuses)
         for change in self.before.log.images[self.before.heard : self.after.heard]:
             story.image(change, self.now_ms)
+            if self.now_ms - change.at_ms > LATE_IMAGE_MS and self._could_have_shown(change):
+                tally.excuses[LATE_IMAGE] += 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

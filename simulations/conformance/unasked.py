@@ -10,7 +10,8 @@ from groups.wire.coordinator_schema import (
     CONSUMER_GROUP_CURRENT_MEMBER_ASSIGNMENT,
     CONSUMER_GROUP_REGULAR_EXPRESSION,
 )
-from simulations.conformance.position import Position
+from simulations.conformance.excuses import UNSEEN_TASK, UNSEEN_TIMER
+from simulations.conformance.position import LOG_DELAY_MOST_MS, Position
 from simulations.conformance.recording import Written
 from simulations.coordinator import regexes
 from simulations.coordinator.image import Image, ImageTopic
@@ -34,6 +35,7 @@ class Unasked:
     images: int = 0
     task: int | None = None
     deleted: tuple[ImageTopic, ...] = ()
+    excuse: str | None = None
 
 
 def by_itself(position: Position, first: Written) -> Iterator[Unasked]:
@@ -57,12 +59,19 @@ def _expiries(position: Position, member_id: str, now_ms: int) -> Iterator[Unask
                 shard = position.having_heard(images, now_ms)
                 outcome = shard.expired(running.timer, member_id, running.bound_epoch, now_ms)
                 yield Unasked(
-                    what=running.timer, member=member_id, shard=shard, outcome=outcome, images=images
+                    what=running.timer,
+                    member=member_id,
+                    shard=shard,
+                    outcome=outcome,
+                    images=images,
+                    excuse=UNSEEN_TIMER if running.latest_ms is None else None,
                 )
 
 
 def _results(position: Position, first: Written) -> Iterator[Unasked]:
     value = first.payload["value"]
+    if not position.log.heartbeat_at(value["timestamp"], LOG_DELAY_MOST_MS):
+        return  # A task begins with a heartbeat: there was none.
     image = _image_of(position, value["version"])
     # The task may have seen an image of which the group's own turn to hear came later; or earlier.
     for images in _counts(position, first.at_ms):
@@ -75,7 +84,14 @@ def _results(position: Position, first: Written) -> Iterator[Unasked]:
             resolution = regexes.resolve(task, image, value["timestamp"])
             done = shard.copy()
             outcome = done.regexes_resolved(resolution, first.at_ms)
-            yield Unasked(what="regexes", shard=done, outcome=outcome, images=images, task=index)
+            yield Unasked(
+                what="regexes",
+                shard=done,
+                outcome=outcome,
+                images=images,
+                task=index,
+                excuse=UNSEEN_TASK if index is None else None,
+            )
 
 
 def _could_be_started(shard: Shard, now_ms: int) -> Iterator[ResolveRegexes]:

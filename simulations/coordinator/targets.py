@@ -12,7 +12,7 @@ from dataclasses import replace
 from groups.history.consumer_state import ConsumerGroup, ConsumerMember
 from simulations.assignors import SERVER_ASSIGNORS, Assignment, GroupSpec, MemberSpec, Topic
 from simulations.assignors.broker_order import in_memory_target, signed_halves, topics_as_walked
-from simulations.assignors.interface import Change
+from simulations.assignors.interface import AssignorError, Change
 from simulations.assignors.interface import Owned as Assigned
 from simulations.assignors.java_orders import (
     LEAST_SLOTS,
@@ -90,6 +90,9 @@ def compute_target(
     else:
         if homogeneous and assignor_name == "range":
             spec = _as_the_first(spec)
+        if assignor_name not in SERVER_ASSIGNORS:
+            # Members that were written down may ask for one that the broker does not have any more.
+            raise AssignorError(f"the broker has no assignor {assignor_name}")
         made = SERVER_ASSIGNORS[assignor_name].assign(spec)
         answer, changes = made.members, made.changes
     ordered: dict[str, Partitions] = {}

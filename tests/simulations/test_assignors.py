@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -15,6 +17,8 @@ from simulations.assignors import (
     Topic,
     all_subscribe_alike,
 )
+from simulations.assignors.consumer.uniform import UniformAssignor
+from simulations.assignors.explanation import Explanation
 
 Owned = dict[str, list[int]]
 
@@ -241,6 +245,49 @@ def test_uniform_of_equal_subscriptions_is_even_and_stays_when_asked_again(
         homogeneous=True,
     )
     assert assigned("uniform", again) == answer
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_uniform_of_equal_subscriptions_gives_the_same_whether_or_not_it_says_why(seed: int) -> None:
+    """Runs of members that keep what they had are passed over unless each is to be explained."""
+    rng = random.Random(seed)
+    topics = {f"t{number}": Topic(partitions=rng.randint(1, 9)) for number in range(rng.randint(1, 4))}
+    members = [f"m{number}" for number in range(rng.randint(1, 9))]
+    owned: Assignment = {}
+    for step in range(8):
+        plain, explained = (
+            UniformAssignor()
+            .assign(
+                GroupSpec(
+                    members={
+                        member: MemberSpec(topics=tuple(topics), owned=owned.get(member, {}))
+                        for member in members
+                    },
+                    topics=dict(topics),
+                    homogeneous=True,
+                ),
+                explain,
+            )
+            .members
+            for explain in (None, Explanation())
+        )
+        assert listed(plain) == listed(explained)
+        owned = plain
+        match rng.choice(("join", "leave", "grow", "nothing")):
+            case "join":
+                members.append(f"n{step}")
+            case "leave" if len(members) > 1:
+                members.pop(rng.randrange(len(members)))
+            case "grow":
+                grown = rng.choice(list(topics))
+                topics[grown] = Topic(partitions=topics[grown].partitions + rng.randint(1, 4))
+
+
+def listed(assignment: Assignment) -> dict[str, dict[str, list[int]]]:
+    return {
+        member: {topic: list(partitions) for topic, partitions in of.items() if partitions}
+        for member, of in assignment.items()
+    }
 
 
 def test_range_sorts_members_by_utf16_units_as_java_does() -> None:

@@ -26,6 +26,7 @@ from simulations.conformance import (
     report,
     settings_of,
 )
+from simulations.conformance.excuses import LATE_IMAGE
 from simulations.conformance.splitting import parts_of
 from simulations.recorded_files import Files, read
 from tests.broker.recording import REQUESTS, unpack
@@ -89,6 +90,7 @@ def test_what_real_clients_did_is_what_the_simulated_coordinator_would_have_answ
         "groups": 5,
         "loaded": 0,
         "not_judged": [{"reason": "coordinator not ready", "requests": 34, "records": 0}],
+        "excused": [{"reason": LATE_IMAGE, "count": 2}],
         "differences": [],
     }
 

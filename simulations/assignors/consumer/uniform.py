@@ -17,11 +17,15 @@ what changes hands; what stays is passed on as it is, what is free in whole runs
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from typing import Final
 
 from simulations.assignors.consumer.uniform_heterogeneous import assign_heterogeneous
 from simulations.assignors.explanation import Explanation, explain_drop, explain_quota, listed, named
 from simulations.assignors.faults import TARGET_OVERLAPS
 from simulations.assignors.interface import AssignorError, GroupAssignment, GroupSpec, Owned
+
+RUN_LEAST: Final = 32
+"""Members that are looked at one by one before a run of members alike is looked for again."""
 
 
 class UniformAssignor:
@@ -46,26 +50,38 @@ def assign_homogeneous(spec: GroupSpec, explain: Explanation | None = None) -> d
     total = sum(spec.partitions(topic) for topic in subscribed)
     unassigned = spec.unassigned()
     # Runs of one topic's partitions that nobody has, front to back.
-    free: list[tuple[str, Sequence[int]]] = [
-        (topic, unassigned[topic]) for topic in spec.topics if topic in subscribed and topic in unassigned
-    ]
+    free: list[tuple[str, Sequence[int]]] = (
+        [(topic, unassigned[topic]) for topic in spec.topics if topic in subscribed and topic in unassigned]
+        if unassigned
+        else []
+    )
     least, extras = divmod(total, len(spec.members))
     if explain is not None:
         explain_quota(explain, total, len(spec.members), least, extras)
     if not spec.owned_topics():
         return _fresh(list(spec.members), free, least, extras, explain)
     nothing_vanished = spec.owned_topics() <= subscribed.keys()
-    answer: dict[str, Owned] = {member_id: member.owned for member_id, member in spec.members.items()}
+    answer = spec.owned_by_member()
     unfilled: list[tuple[str, int]] = []
-    to_come = len(answer)
-    for member_id, owned in answer.items():
+    sizes = spec.owned_sizes()
+    looks_for_runs = nothing_vanished and explain is None
+    if looks_for_runs and not free and _is_settled(sizes, least, extras):
+        return answer
+    member_ids, place, run_from = list(answer), -1, 0 if looks_for_runs else len(answer)
+    while (place := place + 1) < len(member_ids):
+        if place == run_from:
+            run, extras = _kept(sizes, place, least, extras)
+            place += run
+            run_from = place + (1 if run else RUN_LEAST)
+            if place == len(member_ids):
+                break
+        member_id, size, to_come = member_ids[place], sizes[place], len(member_ids) - place
+        owned = answer[member_id]
         with_extra = extras > 0
         quota = least + with_extra
-        size = sum(map(len, owned.values()))
         # Most members of a group that changes a little: they keep what they had, or hand back what they never used.
         if nothing_vanished and (size == quota or (size == least and to_come > extras and explain is None)):
             extras -= size > least
-            to_come -= 1
             continue
         if size > quota or not (nothing_vanished or owned.keys() <= subscribed.keys()):
             kept, size = _cut(owned, quota, subscribed, free)
@@ -84,7 +100,6 @@ def assign_homogeneous(spec: GroupSpec, explain: Explanation | None = None) -> d
                     member=member_id,
                 )
         extras -= with_extra
-        to_come -= 1
         if left > 0:
             unfilled.append((member_id, left))
     if explain is not None:
@@ -92,6 +107,35 @@ def assign_homogeneous(spec: GroupSpec, explain: Explanation | None = None) -> d
         explain.say("free", f"Free, in this order: {listed(names)}", partitions=names)
     _hand_out(answer, unfilled, free, explain)
     return answer
+
+
+def _is_settled(sizes: Sequence[int], least: int, extras: int) -> bool:
+    """Whether everybody keeps what they had: as many have one more as may."""
+    return sizes.count(least + 1) == extras and sizes.count(least) == len(sizes) - extras
+
+
+def _kept(sizes: Sequence[int], place: int, least: int, extras: int) -> tuple[int, int]:
+    """How many members from this place on keep what they had, all alike, and how many extras are left behind them.
+
+    A group that changes a little has long runs of members with one more, and of members without.
+    """
+    if with_extra := _run(sizes, place, least + 1, extras):
+        return with_extra, extras - with_extra
+    # They hand the one more back, as long as there are more members to come than extras left.
+    return _run(sizes, place, least, len(sizes) - place - extras), extras
+
+
+def _run(sizes: Sequence[int], place: int, size: int, most: int) -> int:
+    """How many sizes from this place on are this one, so many at most: lists are compared without a loop, in strides."""
+    run, stride = 0, RUN_LEAST
+    while stride and run < most:
+        stride = min(stride, most - run)
+        if sizes[place + run : place + run + stride] == [size] * stride:
+            run += stride
+            stride *= 2
+        else:
+            stride //= 2
+    return run
 
 
 def _fresh(

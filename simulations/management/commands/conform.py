@@ -108,6 +108,10 @@ class Command(BaseCommand):
             write_timeline(options["timeline"], judges)
         result = report((judge.tally for judge in judges), not_judged)
         self.stdout.write(orjson.dumps(result).decode())
+        excused = sum(each["count"] for each in result["excused"])
+        because = "; ".join(f"{each['count']} times {each['reason']}" for each in result["excused"])
+        judged = result["requests"] + sum(result["records"].values())
+        self.stderr.write(f"{judged:,} judged, {excused:,} excused" + (f": {because}" if because else ""))
         if result["differences"]:
             first = result["differences"][0]
             says = f"{len(result['differences'])} differences, the first at {first['at_ms']}: {first['what']}"

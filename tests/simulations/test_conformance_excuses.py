@@ -1,0 +1,102 @@
+"""What ``conform`` believes without proof: how late metadata may be heard of, and that a task had a beginning."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+
+from simulations.conformance import Asked, ImageChange, Recording, Written
+from simulations.conformance.asking import HEARTBEAT
+from simulations.conformance.excuses import LATE_IMAGE
+from simulations.conformance.position import IMAGE_LAG_LEAST_MS, IMAGE_LAG_MOST_MS, LOG_DELAY_MOST_MS, Log
+from simulations.coordinator.image import Image
+from tests.broker.recording import REQUESTS, unpack
+from tests.simulations.broker import Broker
+from tests.simulations.test_conformance import RECORDED, SETTINGS
+
+
+def asked(arrived_ms: int, done_ms: int) -> Asked:
+    return Asked(
+        group="g",
+        api=HEARTBEAT,
+        version=1,
+        client="c",
+        host="/h",
+        request={"memberId": "A", "memberEpoch": 1},
+        response={},
+        arrived_ms=arrived_ms,
+        done_ms=done_ms,
+        line=1,
+    )
+
+
+def resolved(at_ms: int, version: int) -> Written:
+    payload = {"type": 16, "key": {"regularExpression": "f.*"}, "value": {"topics": [], "version": version}}
+    return Written(partition=0, offset=0, batch=0, at_ms=at_ms, payload=payload)
+
+
+def log(*requests: Asked, written: tuple[Written, ...] = ()) -> Log:
+    changes = (
+        ImageChange(at_ms=1_000, version=5, image=Image(topics={}, version=5)),
+        ImageChange(at_ms=9_000, version=8, image=Image(topics={}, version=8)),
+    )
+    return Log(Recording(group="g", asked=requests, written=written, images=changes))
+
+
+def test_metadata_is_heard_of_within_two_seconds_where_no_request_is_slow() -> None:
+    assert log(asked(0, 3)).known_ms == (1_000 + IMAGE_LAG_LEAST_MS, 9_000 + IMAGE_LAG_LEAST_MS)
+
+
+def test_metadata_may_be_heard_of_later_on_a_machine_whose_slowest_request_shows_that_it_stood_still() -> (
+    None
+):
+    assert log(asked(0, 3), asked(10, 510)).known_ms == (1_000 + 10_000, 9_000 + 10_000)
+    assert log(asked(0, 90_000)).known_ms[0] == 1_000 + IMAGE_LAG_MOST_MS
+
+
+def test_a_result_of_expressions_shows_how_new_an_image_the_broker_had() -> None:
+    slow = asked(0, 90_000)
+    assert log(slow, written=(resolved(2_000, 5),)).known_ms == (
+        2_000 + IMAGE_LAG_LEAST_MS,
+        9_000 + IMAGE_LAG_MOST_MS,
+    )
+    assert log(slow, written=(resolved(2_000, 4),)).known_ms[0] == 1_000 + IMAGE_LAG_MOST_MS
+
+
+@pytest.mark.parametrize(
+    ("at_ms", "known"), [(99, False), (100, True), (150, True), (206, False), (500, True)]
+)
+def test_a_task_can_begin_only_while_a_heartbeat_is_handled(at_ms: int, known: bool) -> None:
+    # The second is read late: its line's time is when it was written.
+    told = log(asked(100, 200), replace(asked(480, 600), line=2))
+    assert told.heartbeat_at(at_ms, 0) is known
+    assert told.heartbeat_at(480 - LOG_DELAY_MOST_MS, LOG_DELAY_MOST_MS)
+
+
+def test_a_member_that_asks_for_an_assignor_which_the_broker_does_not_have_is_answered_with_an_error() -> (
+    None
+):
+    broker = Broker(assignment_interval_ms=0)
+    broker.join("A")
+    members = broker.shard.state.consumer.members
+    spoilt = {**members, "A": replace(members["A"], server_assignor="mine")}
+    consumer = replace(broker.shard.state.consumer, members=spoilt)
+    broker.shard.state = replace(broker.shard.state, consumer=consumer)
+    assert int(broker.join("B").error_code) == -1
+
+
+def test_the_command_says_how_much_was_judged_and_how_much_of_it_excused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words: list[Any] = ["--requests", str(RECORDED / REQUESTS), str(unpack(RECORDED, tmp_path))]
+    for name, value in SETTINGS.items():
+        words += ["--set", f"{name}={value}"]
+    call_command("conform", *words)
+    told = capsys.readouterr()
+    assert told.err.splitlines()[-1] == f"378 judged, 2 excused: 2 times {LATE_IMAGE}"
+    assert json.loads(told.out)["excused"] == [{"reason": LATE_IMAGE, "count": 2}]
