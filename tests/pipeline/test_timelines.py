@@ -92,7 +92,9 @@ def test_lost_offsets_stand_as_a_gap_at_their_place() -> None:
     found = fold(segment, lost={17: (lost,)}).notes()
 
     # The file itself has a hole there, too, as compaction leaves one: that is told in front.
-    assert found[1:] == [{"note": "gap", "partition": 17, "from_offset": 5, "to_offset": 7, "reason": "damaged"}]
+    assert found[1:] == [
+        {"note": "gap", "partition": 17, "from_offset": 5, "to_offset": 7, "reason": "damaged"}
+    ]
     assert found[0]["compacted"]
 
 
