@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any, Final
 import orjson
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 
-from groups.pipeline.reading import ROW, Row, Wanted, columns, read_split
+from groups.pipeline.reading import read_split
 from groups.pipeline.recognising import Kind
+from groups.pipeline.rows import ROW, Row, Wanted, columns
 from groups.pipeline.sources import SPLIT_BYTES, Split, list_sources
 
 if TYPE_CHECKING:

@@ -32,9 +32,9 @@ from groups.pipeline.context import Context, EarlierTimeline
 from groups.pipeline.datasource import OffsetsLog, Task, tasks_of
 from groups.pipeline.naming import BadTopicsFile, read_topics_file
 from groups.pipeline.progress import READING_SHARE, Progress, TaskCounting
-from groups.pipeline.reading import Wanted
 from groups.pipeline.recognising import Kind
 from groups.pipeline.report import Findings
+from groups.pipeline.rows import Wanted
 from groups.pipeline.session import folding_tasks
 from groups.pipeline.sources import Listing, list_sources
 from groups.pipeline.spark_child import Lines

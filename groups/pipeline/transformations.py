@@ -12,7 +12,7 @@ from groups.pipeline.context import Context
 from groups.pipeline.datasource import FORMAT, Task, arrow_schema, told_tasks, told_wanted
 from groups.pipeline.folding import fold_blocks
 from groups.pipeline.group_blocks import GroupBlock
-from groups.pipeline.reading import EVERYTHING, Wanted
+from groups.pipeline.rows import EVERYTHING, Wanted
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -27,7 +27,7 @@ LINES_A_BATCH: Final = 256
 
 
 def rows(spark: SparkSession, tasks: Sequence[Task], wanted: Wanted = EVERYTHING) -> DataFrame:
-    """The rows of all splits (``reading.ROW``), through the data source."""
+    """The rows of all splits (``rows.ROW``), through the data source."""
     return (
         spark.read.format(FORMAT)
         .option("tasks", told_tasks(tasks))

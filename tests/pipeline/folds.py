@@ -22,8 +22,9 @@ from groups.pipeline.folding import Folding, GroupFolding
 from groups.pipeline.group_blocks import GroupBlock
 from groups.pipeline.job import earlier_of
 from groups.pipeline.naming import read_topics_file
-from groups.pipeline.reading import EVERYTHING, Row, Wanted, read_split
+from groups.pipeline.reading import read_split
 from groups.pipeline.report import Findings
+from groups.pipeline.rows import EVERYTHING, Row, Wanted
 from groups.pipeline.sources import SPLIT_BYTES, Listing, list_sources
 from tests.pipeline.segments import Segment
 

@@ -9,7 +9,8 @@ import orjson
 import pytest
 
 from groups.pipeline.group_blocks import GroupBlock
-from groups.pipeline.reading import Row, read_split
+from groups.pipeline.reading import read_split
+from groups.pipeline.rows import Row
 from groups.pipeline.sources import list_sources
 from groups.pipeline.split_facts import SplitFacts
 from groups.pipeline.transactions import ABORTED
