@@ -74,8 +74,9 @@ class Folder:
     root: Path
 
     def begin(self, folder: str) -> Writing:
-        parent = self.root / folder
-        parent.mkdir(parents=True, exist_ok=True, mode=OWNER_ONLY_FOLDER)
+        # Each by itself: folders above the last one would have the rights that everybody's have.
+        for place in (self.root, parent := self.root / folder):
+            place.mkdir(parents=True, exist_ok=True, mode=OWNER_ONLY_FOLDER)
         path = parent / f"{UNFINISHED}{uuid.uuid4().hex}"
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, OWNER_ONLY_FILE)
         return _FileWriting(self.root, path, os.fdopen(descriptor, "wb"))
