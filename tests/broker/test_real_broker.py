@@ -67,7 +67,13 @@ def test_requests_that_share_a_batch_are_told_apart(recorded: Recorded) -> None:
     written = payloads(recorded.data, CROWD)
     records = [
         GroupRecord(
-            partition=0, offset=offset, batch=number, at_ms=at_ms, type=payload["type"], payload=payload
+            partition=0,
+            offset=offset,
+            batch=number,
+            at_ms=at_ms,
+            type=payload["type"],
+            payload=payload,
+            text=b"",
         )
         for number, batch in enumerate(written)
         for offset, at_ms, payload in batch

@@ -6,7 +6,6 @@ import json
 import random
 import subprocess
 import sys
-import urllib.request
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
@@ -38,8 +37,7 @@ class Board:
     report: dict[str, Any]
 
     def frame(self, timeline: str, sequence: int) -> dict[str, Any]:
-        address = f"{self.server.url}/api/timelines/{timeline}/frame?at={sequence}"
-        with urllib.request.urlopen(address, timeout=60) as answer:
+        with self.server.open(f"/api/timelines/{timeline}/frame?at={sequence}") as answer:
             return dict(json.load(answer))
 
     def entries(self, group: str) -> dict[str, list[dict[str, Any]]]:
