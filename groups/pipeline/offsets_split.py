@@ -13,7 +13,7 @@ import xxhash
 from groups.history.fields import INT64_MAX
 from groups.history.record_types import SHARE_STATE
 from groups.history.share import UNKNOWN_TOPIC_NAME
-from groups.pipeline.columns import Commits, Damage, Stretch, read_stretches
+from groups.pipeline.columns import Commits, Damage, KeyMemory, Stretch, read_stretches
 from groups.pipeline.group_blocks import COMMIT, NO_PRODUCER, CommitRows, GroupBlock, OtherRecord, Tables, cut
 from groups.pipeline.rows import Row, Wanted
 from groups.pipeline.sources import Split
@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 
 PARTITION_METADATA: Final = 4
 
+_memory: Final = KeyMemory()
+"""Keys that this process has decoded: the splits of a log repeat them. It is bounded by itself."""
+
 
 class OffsetsReading(SplitReading):
     """A ``__consumer_offsets`` segment."""
@@ -48,7 +51,7 @@ class OffsetsReading(SplitReading):
         self.seen: dict[str, list[Any]] = {}
 
     def rows(self, data: memoryview) -> Iterator[Row]:
-        for stretch in read_stretches(data):
+        for stretch in read_stretches(data, memory=_memory):
             self._count(stretch)
             for batch in stretch.controls:
                 self._markers(batch)

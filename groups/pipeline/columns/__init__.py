@@ -16,7 +16,17 @@ whose word is the only one on it.
 =============== ======================================================================================
 """
 
+from groups.pipeline.columns.commits import KeyMemory
 from groups.pipeline.columns.stretches import STRETCH_BYTES, read_stretches
 from groups.pipeline.columns.values import CommitKey, Commits, Damage, Other, Stretch
 
-__all__ = ["STRETCH_BYTES", "CommitKey", "Commits", "Damage", "Other", "Stretch", "read_stretches"]
+__all__ = [
+    "STRETCH_BYTES",
+    "CommitKey",
+    "Commits",
+    "Damage",
+    "KeyMemory",
+    "Other",
+    "Stretch",
+    "read_stretches",
+]

@@ -35,28 +35,34 @@ _USUAL: Final = 1 << 62
 
 
 def read_stretches(
-    data: Buffer, *, stretch_bytes: int = STRETCH_BYTES, file_bytes: int | None = None
+    data: Buffer,
+    *,
+    stretch_bytes: int = STRETCH_BYTES,
+    file_bytes: int | None = None,
+    memory: KeyMemory | None = None,
 ) -> Iterator[Stretch]:
     """The records of a segment or of whole batches of one, and its damage, as ``read_batches`` and ``decode_record``
     give them.
 
     A stretch covers about ``stretch_bytes`` of the file, and of what that decompresses to about as many and a batch. ``file_bytes`` is the size of
     the file of which ``data`` is a part: it bounds what all compressed batches may come to
-    (``groups.wire.logs.compression.Allowance``). ``data`` may be a mapped file, of which a stretch is copied at a time.
+    (``groups.wire.logs.compression.Allowance``). ``memory`` may be shared by calls that follow each other. ``data`` may be a mapped file, of which a stretch is copied at a time.
     Never raises: what cannot be read is damage, or among the ``others``, of which ``decode_record`` says why.
     """
     with memoryview(data) as view, view.cast("B") as raw:
-        yield from _Reader(raw, stretch_bytes, file_bytes).run()
+        yield from _Reader(raw, stretch_bytes, file_bytes, KeyMemory() if memory is None else memory).run()
 
 
 class _Reader:
     """One pass over a file, and the stretch that is being gathered."""
 
-    def __init__(self, view: memoryview, stretch_bytes: int, file_bytes: int | None) -> None:
+    def __init__(
+        self, view: memoryview, stretch_bytes: int, file_bytes: int | None, memory: KeyMemory
+    ) -> None:
         self.view = view
         self.stretch_bytes = stretch_bytes
         self.walk = Walk(view, file_bytes)
-        self.memory = KeyMemory()
+        self.memory = memory
         self.chains = 0
         self.at = 0
         self.reached: int | None = None
