@@ -96,7 +96,7 @@ function sentence() {
   if (!total()) {
     if (detail.status === 'complete') return ['No record of a consumer group was found.'];
     if (ended()) return [detail.problem || 'Nothing was read.'];
-    return [`${detail.stage || 'Waiting for its turn'}…`];
+    return [`${part('stage').textContent || detail.stage || 'Waiting for its turn'}…`];
   }
   said.push(h('a', { class: 'clause', href: '#groups-panel' }, plural(total(), 'group')));
   said.push(ended() ? ` in ${count(detail.records.read)} records. ` : ' found so far. ');
@@ -159,13 +159,13 @@ function stages(stage, told) {
       h('span', { class: 'barr', role: 'progressbar', 'aria-label': name, 'aria-valuenow': Math.round(share) }, h('i', { style: `width:${share}%` })),
       h('span', { class: 'n' }, of === null && !reached ? '' : count(reached),
         of && of !== reached ? h('span', { class: 'q' }, ` of ${count(of)}`) : null,
-        h('span', { class: 'q u' }, unit ? ` ${reached === 1 && (of ?? 1) === 1 ? unit.replace(/s$/, '') : unit}` : '')),
+        h('span', { class: 'q u' }, unit && (of !== null || reached) ? ` ${reached === 1 && (of ?? 1) === 1 ? unit.replace(/s$/, '') : unit}` : '')),
     ];
   }));
   const facts = [
     detail.bytes ? bytes(detail.bytes) : '',
     detail.found ? `${plural(detail.found, 'group')} found` : '',
-    !ended() && detail.remaining_s !== null ? `about ${duration(detail.remaining_s * 1000)} left` : '',
+    !ended() && detail.remaining_s !== null ? `about ${detail.remaining_s < 90 ? `${detail.remaining_s} s` : plural(Math.round(detail.remaining_s / 60), 'minute')} left` : '',
   ].filter(Boolean);
   part('stage-facts').textContent = facts.join(' · ');
   // Once a stage, not once a count: a screen reader is not a counter.
