@@ -1,6 +1,7 @@
 """Imports: a row that says what is to be read, a child process that reads it, timelines that are stored.
 
-Whoever reads an import holds it by a lease (``groups.leases``); one that is not heard of is told as failed. An import that waits for Spark's packages keeps its place in the queue.
+Whoever reads an import holds it by a lease (``groups.leases``); one that is not heard of is told as failed. An import
+that waits for Spark's packages keeps its place in the queue.
 
 Entries go into the store (``groups.logstore``) before any row names them; the rows come last, all at once. So an import
 that fails, is cancelled or cut short leaves nothing behind, and can be run again. Files that were imported before give the

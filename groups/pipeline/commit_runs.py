@@ -18,21 +18,11 @@ from groups.pipeline.group_blocks import CommitRows, Tables
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+_PLAIN: Final = ("offset", "batch", "at_ms", "committed", "commit_ms", "expire_ms", "leader_epoch", "version")
+"""Fields of a commit that mean the same whatever tables it came with."""
+
 _CANON: Final = np.dtype(
-    [
-        (name, "<i8")
-        for name in (
-            "offset",
-            "batch",
-            "at_ms",
-            "committed",
-            "commit_ms",
-            "expire_ms",
-            "leader_epoch",
-            "version",
-        )
-    ]
-    + [("key", "<u8"), ("metadata", "<u8"), ("topic_id", "<u8")]
+    [(name, "<i8") for name in _PLAIN] + [("key", "<u8"), ("metadata", "<u8"), ("topic_id", "<u8")]
 )
 """A commit as it goes into a timeline's digest: the same whatever tables and stretches it came in."""
 
@@ -190,16 +180,7 @@ class Digest:
 
     def add_commits(self, rows: CommitRows, tables: Tables) -> None:
         canon = np.empty(len(rows), _CANON)
-        for name in (
-            "offset",
-            "batch",
-            "at_ms",
-            "committed",
-            "commit_ms",
-            "expire_ms",
-            "leader_epoch",
-            "version",
-        ):
+        for name in _PLAIN:
             canon[name] = rows[name]
         keys, texts, topic_ids = self._hashes
         _extend(keys, [f"{topic}\0{partition}" for topic, partition in tables.keys[len(keys) :]])

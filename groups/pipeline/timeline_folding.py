@@ -51,7 +51,10 @@ class TimelineFolding:
         self.indexer = Indexer(group=group)
         self.digest = Digest()
         self.progress = Progress()
-        self.earlier = {one.entries: one for one in context.earlier.get(listed_name(group), ())}
+        self.earlier: dict[int, dict[str, str]] = {}
+        """Ids of the group's stored timelines by their length and digest: two of its lives may be as long."""
+        for one in context.earlier.get(listed_name(group), ()):
+            self.earlier.setdefault(one.entries, {})[one.digest] = one.id
         self.continues: str | None = None
         self.sequence = FIRST_SEQUENCE
         self.records = 0
@@ -203,8 +206,7 @@ class TimelineFolding:
         known = self.earlier.get(self.sequence - FIRST_SEQUENCE)
         if known is not None:
             self._sum_up()
-            if known.digest == self.digest.text():
-                self.continues = known.id
+            self.continues = known.get(self.digest.text(), self.continues)
         if self._weight >= self._limit:
             self._end_chunk(self._tables)
             self._begin_chunk()

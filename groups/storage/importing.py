@@ -7,6 +7,7 @@ says so.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
@@ -23,6 +24,9 @@ from groups.storage.writing import new_id
 
 EARLIER_MOST: Final = 50_000
 """Stored timelines that an import is told of, the newest first: some megabytes that every task is sent."""
+
+NUL: Final = re.compile(rb"(?<!\\)((?:\\\\)*)\\u0000")
+"""U+0000 as JSON writes it: behind an odd number of backslashes. An even number is backslashes before those letters."""
 
 OVERLAPS_MOST: Final = 5
 """Earlier timelines that one timeline is said to overlap with."""
@@ -75,7 +79,7 @@ def store(import_id: str, told: Sequence[Mapping[str, Any]]) -> list[dict[str, A
 def plain(value: Any) -> Any:
     """``value`` without U+0000, which PostgreSQL keeps in no text: the sign for it stands in its place."""
     text = orjson.dumps(value)
-    return orjson.loads(text.replace(rb"\u0000", "\u2400".encode())) if rb"\u0000" in text else value
+    return orjson.loads(NUL.sub(r"\1␀".encode(), text)) if rb"\u0000" in text else value
 
 
 def _stored() -> Any:

@@ -48,6 +48,7 @@ const url = `/api/imports/${encodeURIComponent(detail.id)}`;
 let asked = { q: '', hours: '' };
 /** @type {{timelines: Row[], matching: number} | null} */
 let narrowed = null;
+let asking = 0;
 let announced = '';
 let fetching = false;
 let again = false;
@@ -227,10 +228,13 @@ function groups() {
 
 /** Asks for the groups that fit what is asked, from the one after those that are shown. @param {number} after */
 async function narrow(after) {
+  const mine = (asking += 1);
   const query = new URLSearchParams({ q: asked.q, after: String(after) });
   if (asked.hours && detail.span) query.set('from_ms', String(Math.max(0, Math.round(detail.span[1] - Number(asked.hours) * 3_600_000))));
   try {
     const found = await ask(`${url}/groups?${query}`);
+    // An answer to what was asked before must not stand in the place of a later one.
+    if (mine !== asking) return;
     narrowed = after ? { ...found, timelines: [...(narrowed ?? detail).timelines, ...found.timelines] } : found;
   } catch (error) {
     toast(error instanceof Error ? error.message : 'The groups could not be fetched.');

@@ -185,3 +185,23 @@ def test_a_group_that_waits_is_listed_under_the_protocol_of_its_records() -> Non
     }
 
     assert {name: GroupSeen(types=types).protocol for name, types in seen.items()} == {n: n for n in seen}
+
+
+def test_two_lives_of_one_length_are_each_found_again() -> None:
+    group = Group()
+    log = Segment()
+    for member in ("A", "B"):
+        log.add(group.join(member, {FOO: [0]})).add(group.leave(member)).add(group.delete())
+    first = fold(log)
+    lives = first.of("timeline")
+    earlier = {
+        "orders": [
+            {"id": f"life-{told['incarnation']}", "entries": told["entries"], "digest": told["digest"]}
+            for told in lives
+        ]
+    }
+
+    again = fold(log, earlier=earlier)
+
+    assert lives[0]["entries"] == lives[1]["entries"]
+    assert [told["continues"] for told in again.of("timeline")] == ["life-1", "life-2"]
