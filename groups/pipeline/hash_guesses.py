@@ -75,14 +75,14 @@ def id_choices(
 ) -> Iterator[tuple[str, ...]]:
     """Ways to give each name an id: those that are known stand, the rest in every order."""
     fixed: dict[str, str] = {name: topic_id for name, (topic_id, _) in proven.items()}
-    for topic_id, (name, _) in known.names.items():
-        if name in names and (topic_id in facts.mentioned or name not in fixed):
-            fixed.setdefault(name, topic_id)
-    for change in known.changes:
-        if change.name in names and change.partitions is not None:
-            fixed.setdefault(change.name, change.topic_id)
-    taken = {fixed[name] for name in names if name in fixed} | set(known.names)
-    free = [topic_id for topic_id in facts.mentioned if topic_id not in taken]
+    for name in names:
+        if name in known.id_of_name:
+            fixed.setdefault(name, known.id_of_name[name])
+        for place in known.changes_of_name.get(name, ()):
+            if known.changes[place].partitions is not None:
+                fixed.setdefault(name, known.changes[place].topic_id)
+    taken = {fixed[name] for name in names if name in fixed}
+    free = [topic_id for topic_id in facts.mentioned if topic_id not in taken and topic_id not in known.names]
     open_names = [name for name in names if name not in fixed]
     for chosen in permutations(free, len(open_names)):
         given = dict(zip(open_names, chosen, strict=True))
@@ -98,9 +98,10 @@ def count_choices(
         counts[proven[1]] = None
     if topic_id in known.partitions:
         counts[known.partitions[topic_id]] = None
-    for change in known.changes:
-        if change.topic_id == topic_id and change.partitions is not None:
-            counts[change.partitions] = None
+    for place in known.changes_of_id.get(topic_id, ()):
+        partitions = known.changes[place].partitions
+        if partitions is not None:
+            counts[partitions] = None
     seen = facts.highest.get(topic_id, 0) + 1
     for count in range(seen, seen + MORE_PARTITIONS_MOST + 1):
         counts.setdefault(count)

@@ -76,9 +76,13 @@ def plan(facts: GroupFacts, known: Known) -> Plan:
 def metadata_notes(facts: GroupFacts, known: Known) -> Iterator[Note]:
     """What the metadata log tells of the group's topics: at its time, and no later than their first mention."""
     seen: set[str] = set()
-    for change in known.changes:
-        if change.topic_id not in facts.mentioned and change.name not in facts.subscribed:
-            continue
+    places: set[int] = set()
+    for topic_id in facts.mentioned:
+        places.update(known.changes_of_id.get(topic_id, ()))
+    for name in facts.subscribed:
+        places.update(known.changes_of_name.get(name, ()))
+    for place in sorted(places):
+        change = known.changes[place]
         mention = facts.mentioned.get(change.topic_id) if change.topic_id not in seen else None
         seen.add(change.topic_id)
         if change.partitions is None:
@@ -90,9 +94,8 @@ def metadata_notes(facts: GroupFacts, known: Known) -> Iterator[Note]:
 
 def name_notes(facts: GroupFacts, known: Known) -> Iterator[Note]:
     """Names from a file, a commit or an older record, from the id's first mention on."""
-    told_by_log = {change.topic_id for change in known.changes}
     for topic_id, offset in facts.mentioned.items():
-        if topic_id in told_by_log or topic_id not in known.names:
+        if topic_id in known.changes_of_id or topic_id not in known.names:
             continue
         name, source = known.names[topic_id]
         topics = {name: {"id": topic_id, "partitions": known.partitions.get(topic_id)}}
@@ -101,14 +104,13 @@ def name_notes(facts: GroupFacts, known: Known) -> Iterator[Note]:
 
 def prove(facts: GroupFacts, known: Known) -> Iterator[Note]:
     """Names and partition counts that the metadata hashes prove, each from the hash's record on."""
-    told_by_log = {change.topic_id for change in known.changes}
     proven: dict[str, tuple[str, int]] = {}
     for hashed in facts.hashes:
         found = guess(hashed, facts, known, proven)
         news = {
             name: {"id": topic_id, "partitions": count}
             for name, (topic_id, count) in (found or {}).items()
-            if topic_id not in told_by_log and proven.get(name) != (topic_id, count)
+            if topic_id not in known.changes_of_id and proven.get(name) != (topic_id, count)
         }
         proven.update(found or {})
         if news:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from base64 import b64decode
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from groups.history.record_types import STREAMS_TYPES, TOPOLOGY, meaning
@@ -28,9 +29,12 @@ class TopicChange:
     partitions: int | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Known:
-    """What is known of topics before a single group is looked at."""
+    """What is known of topics before a single group is looked at.
+
+    A cluster has as many topics as groups: whoever looks for those of one group asks the indexes, not all of them.
+    """
 
     names: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     """Topic id → its name and the source that tells it."""
@@ -40,6 +44,30 @@ class Known:
 
     changes: tuple[TopicChange, ...] = ()
     """The metadata log's story, in its order."""
+
+    @cached_property
+    def id_of_name(self) -> Mapping[str, str]:
+        """By name the first id of ``names`` that has it."""
+        found: dict[str, str] = {}
+        for topic_id, (name, _) in self.names.items():
+            found.setdefault(name, topic_id)
+        return found
+
+    @cached_property
+    def changes_of_id(self) -> Mapping[str, Sequence[int]]:
+        """By topic id the places of its changes, ascending: all ids of which the metadata log tells."""
+        return self._places(lambda change: change.topic_id)
+
+    @cached_property
+    def changes_of_name(self) -> Mapping[str, Sequence[int]]:
+        """By topic name the places of its changes, ascending."""
+        return self._places(lambda change: change.name)
+
+    def _places(self, key: Callable[[TopicChange], str]) -> Mapping[str, Sequence[int]]:
+        found: dict[str, list[int]] = {}
+        for place, change in enumerate(self.changes):
+            found.setdefault(key(change), []).append(place)
+        return found
 
 
 def metadata_story(records: Iterable[tuple[int, Mapping[str, Any]]]) -> tuple[TopicChange, ...]:
