@@ -189,7 +189,8 @@ def _known_ms(recording: Recording) -> tuple[int, ...]:
     What the recording shows bounds it: the slowest request tells how slow the machine was, and a result of expressions
     of how new an image the broker had.
     """
-    slowest_ms = max((asked.done_ms - asked.arrived_ms for asked in recording.asked), default=0)
+    own_ms = (asked.done_ms - asked.arrived_ms for asked in recording.asked)
+    slowest_ms = max((recording.slowest_ms, *own_ms))
     lag_ms = min(max(IMAGE_LAG_LEAST_MS, IMAGE_LAG_SLOWEST * slowest_ms), IMAGE_LAG_MOST_MS)
     shown = [
         (written.at_ms, written.payload["value"]["version"])

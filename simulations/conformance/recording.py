@@ -76,6 +76,8 @@ class Recording:
     asked: tuple[Asked, ...]
     written: tuple[Written, ...]
     images: tuple[ImageChange, ...]
+    slowest_ms: int = 0
+    """The slowest request of all groups in the log: how slow the machine was, which one group's few may not show."""
 
 
 def loads_of(recording: Recording) -> tuple[int, ...]:

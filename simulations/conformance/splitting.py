@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Final
 
 from groups.wire.coordinator_schema import (
@@ -75,6 +76,7 @@ def recordings(
     for request in logged:
         for part in parts_of(request):
             asked.setdefault(part.group, []).append(part)
+    slowest_ms = max(map(_took_ms, chain.from_iterable(asked.values())), default=0)
     for group in sorted({*asked, *written}):
         if only is not None and group != only:
             continue
@@ -96,7 +98,12 @@ def recordings(
         if not kept:
             not_judged.records["coordinator not ready"] += len(records)
             continue
-        yield Recording(group=group, asked=tuple(kept), written=records, images=images)
+        yield Recording(group=group, asked=tuple(kept), written=records, images=images, slowest_ms=slowest_ms)
+
+
+def _took_ms(part: Asked) -> int:
+    """How long the broker had a request that it answers at once; others tell nothing of how slow it was."""
+    return part.done_ms - part.arrived_ms if can_ask(part.api) else 0
 
 
 def why_not(asked: Iterable[Asked], written: Iterable[Written]) -> str | None:

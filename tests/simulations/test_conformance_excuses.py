@@ -40,12 +40,12 @@ def resolved(at_ms: int, version: int) -> Written:
     return Written(partition=0, offset=0, batch=0, at_ms=at_ms, payload=payload)
 
 
-def log(*requests: Asked, written: tuple[Written, ...] = ()) -> Log:
+def log(*requests: Asked, written: tuple[Written, ...] = (), slowest_ms: int = 0) -> Log:
     changes = (
         ImageChange(at_ms=1_000, version=5, image=Image(topics={}, version=5)),
         ImageChange(at_ms=9_000, version=8, image=Image(topics={}, version=8)),
     )
-    return Log(Recording(group="g", asked=requests, written=written, images=changes))
+    return Log(Recording(group="g", asked=requests, written=written, images=changes, slowest_ms=slowest_ms))
 
 
 def test_metadata_is_heard_of_within_two_seconds_where_no_request_is_slow() -> None:
@@ -57,6 +57,8 @@ def test_metadata_may_be_heard_of_later_on_a_machine_whose_slowest_request_shows
 ):
     assert log(asked(0, 3), asked(10, 510)).known_ms == (1_000 + 10_000, 9_000 + 10_000)
     assert log(asked(0, 90_000)).known_ms[0] == 1_000 + IMAGE_LAG_MOST_MS
+    # Another group's request shows it as well.
+    assert log(asked(0, 3), slowest_ms=500).known_ms == (1_000 + 10_000, 9_000 + 10_000)
 
 
 def test_a_result_of_expressions_shows_how_new_an_image_the_broker_had() -> None:
