@@ -11,7 +11,7 @@ from groups.wire.coordinator_schema import (
     CONSUMER_GROUP_REGULAR_EXPRESSION,
 )
 from simulations.conformance.excuses import UNSEEN_TASK, UNSEEN_TIMER
-from simulations.conformance.position import LOG_DELAY_MOST_MS, Position
+from simulations.conformance.position import CLOCK_SLACK_MS, LOG_DELAY_MOST_MS, Position
 from simulations.conformance.recording import Written
 from simulations.coordinator import regexes
 from simulations.coordinator.image import Image, ImageTopic
@@ -70,16 +70,24 @@ def _expiries(position: Position, member_id: str, now_ms: int) -> Iterator[Unask
 
 def _results(position: Position, first: Written) -> Iterator[Unasked]:
     value = first.payload["value"]
-    if not position.log.heartbeat_at(value["timestamp"], LOG_DELAY_MOST_MS):
-        return  # A task begins with a heartbeat: there was none.
+    begun_ms = value["timestamp"]
+    if begun_ms > first.at_ms + CLOCK_SLACK_MS:
+        return
+    # A task waits for a thread of its own: it tells when it got that, not when its heartbeat came.
+    known: list[tuple[int | None, ResolveRegexes]] = [
+        (index, task)
+        for index, (task, started_ms) in enumerate(position.tasks)
+        if started_ms - LOG_DELAY_MOST_MS <= begun_ms
+    ]
+    # One that was not seen to be started needs a heartbeat that may have.
+    may_be_unseen = position.log.heartbeat_at(begun_ms, LOG_DELAY_MOST_MS)
     image = _image_of(position, value["version"])
     # The task may have seen an image of which the group's own turn to hear came later; or earlier.
     for images in _counts(position, first.at_ms):
         shard = position.having_heard(images, first.at_ms)
-        tasks: list[tuple[int | None, ResolveRegexes]] = [
-            (index, task) for index, (task, _) in enumerate(position.tasks)
-        ]
-        tasks += [(None, task) for task in _could_be_started(shard, first.at_ms)]
+        tasks = list(known)
+        if may_be_unseen:
+            tasks += [(None, task) for task in _could_be_started(shard, first.at_ms)]
         for index, task in tasks:
             resolution = regexes.resolve(task, image, value["timestamp"])
             done = shard.copy()

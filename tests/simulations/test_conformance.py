@@ -158,6 +158,28 @@ def test_a_removal_before_any_timer_could_run_out_is_explained_by_nothing(files:
     assert any("which nothing explains" in each.what for each in judge.tally.differences)
 
 
+def test_a_result_of_an_expression_that_waited_for_its_thread_is_explained_by_the_heartbeat_before(
+    files: Files,
+) -> None:
+    """The recording ends with it: no later heartbeat could have begun it."""
+    group, waited_ms = "clients-regex", 60
+    records = list(files.written[group])
+    last = next(each for each in reversed(records) if each.payload["type"] == 16 and each.payload["value"])
+
+    def late(written: Written) -> Written:
+        payload = dict(written.payload)
+        if payload["type"] == 16:
+            payload["value"] = {**payload["value"], "timestamp": written.at_ms + waited_ms}
+        return replaced(written, at_ms=written.at_ms + waited_ms, payload=payload)
+
+    told = Files(
+        requests=[each for each in files.requests if each.done_ms <= last.at_ms],
+        written={group: [late(e) if e.batch == last.batch else e for e in records if e.batch <= last.batch]},
+        images=files.images,
+    )
+    assert judged_group(told, group)["differences"] == []
+
+
 def test_a_member_that_stays_beyond_its_session_is_told_once(files: Files) -> None:
     group = "clients-join-leave-kill"
     bare = [
