@@ -17,8 +17,8 @@ import pytest
 import uvicorn
 from django.conf import settings
 
-from explorer.access import heads
-from explorer.access.heads import BoundedHeads
+from explorer.access import connections
+from explorer.access.connections import BoundedConnection
 from explorer.management.commands.serve import unix_socket
 from tests.serving import ROOT, end, environment_for, served
 
@@ -28,7 +28,21 @@ REQUEST = b"GET / HTTP/1.1\r\nHost: a\r\n"
 WAIT_S = 20.0
 
 
+LARGE_BYTES = 64 * 1024 * 1024
+"""More than the system's buffers of a connection take."""
+
+
 async def says_yes(scope: Any, receive: Any, send: Any) -> None:
+    if scope["path"] == "/large":
+        await send(
+            {
+                "type": "http.response.start",
+                "status": 200,
+                "headers": [(b"content-length", b"%d" % LARGE_BYTES)],
+            }
+        )
+        await send({"type": "http.response.body", "body": bytes(LARGE_BYTES)})
+        return
     await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"3")]})
     await send({"type": "http.response.body", "body": b"yes"})
 
@@ -36,9 +50,9 @@ async def says_yes(scope: Any, receive: Any, send: Any) -> None:
 @pytest.fixture
 def port(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
     """A server whose heads must come within a moment."""
-    monkeypatch.setattr(heads, "HEAD_S", 0.3)
+    monkeypatch.setattr(connections, "HEAD_S", 0.3)
     config = uvicorn.Config(
-        says_yes, port=0, http=BoundedHeads, lifespan="off", log_level="critical", ws="none"
+        says_yes, port=0, http=BoundedConnection, lifespan="off", log_level="critical", ws="none"
     )
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, daemon=True)
@@ -80,7 +94,7 @@ def test_a_head_that_drips_ends_the_connection(port: int) -> None:
 
 
 def test_a_head_without_bound_ends_the_connection(port: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(heads, "HEAD_S", 60.0)
+    monkeypatch.setattr(connections, "HEAD_S", 60.0)
     with connected(port) as client, contextlib.suppress(ConnectionError):
         client.sendall(REQUEST)
         for number in range(10_000):
@@ -95,6 +109,31 @@ def test_the_second_request_of_a_connection_is_bounded_as_the_first(port: int) -
             assert b"yes" in client.recv(4096)
         client.sendall(REQUEST)
         assert is_closed(client)
+
+
+def test_an_answer_that_nobody_reads_ends_the_connection(port: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connections, "READ_S", 0.3)
+    with connected(port) as client:
+        client.sendall(b"GET /large HTTP/1.1\r\nHost: a\r\n\r\n")
+        time.sleep(1.5)
+        assert received(client) < LARGE_BYTES
+
+
+def test_an_answer_that_is_read_slowly_comes_whole(port: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connections, "READ_S", 5.0)
+    with connected(port) as client:
+        client.sendall(b"GET /large HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+        assert received(client, pause_s=0.001) > LARGE_BYTES
+
+
+def received(client: socket.socket, pause_s: float = 0.0) -> int:
+    """Bytes that come until the connection ends."""
+    count = 0
+    with contextlib.suppress(ConnectionError):
+        while piece := client.recv(1024 * 1024):
+            count += len(piece)
+            time.sleep(pause_s)
+    return count
 
 
 def asked(path: Path, *lines: str) -> bytes:

@@ -61,6 +61,17 @@ def run() -> Iterator[Figure]:
         yield from two_cores(folder / "cores")
         yield from many(folder / "many")
         yield from from_the_page(folder / "page")
+        yield proven(
+            f"a segment of {min(SEGMENT_RECORDS, RECORDS):,} records dropped in Chromium, till one of its groups is open",
+            "tests/browser/test_large_import.py::test_a_dropped_segment_becomes_groups_that_open",
+            min(SEGMENT_RECORDS, RECORDS),
+        )
+        yield proven(
+            f"{RECORDS:,} records on two workers, one killed half-way, into PostgreSQL; and alone, to compare",
+            "tests/pipeline/test_cluster.py",
+            RECORDS,
+            on=("tests/services/run.sh",),
+        )
 
 
 def beside_dump(folder: Path, mix: str, records: int) -> Iterator[Figure]:
@@ -159,6 +170,16 @@ def from_the_page(folder: Path) -> Iterator[Figure]:
             what="a moment of one of its timelines, first opened, median", value=middle(opened), unit="s"
         )
         yield Figure(what="the slowest of them", value=max(opened), unit="s", goal=2)
+
+
+def proven(what: str, test: str, records: int, *, on: tuple[str, ...] = ()) -> Figure:
+    """Runs a test at full size: that it holds is the point, how long all of it took is told."""
+    begun_s = time.monotonic()
+    subprocess.run(
+        [*on, sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", test],
+        cwd=ROOT, env={**os.environ, "IMPORT_RECORDS": str(records), "REQUIRE_ALL": "1"}, check=True, stdout=subprocess.DEVNULL,
+    )  # fmt: skip
+    return Figure(what=what, value=time.monotonic() - begun_s, unit="s")
 
 
 def ask(server: Any, folder: Path, file: Path) -> tuple[float, Any]:

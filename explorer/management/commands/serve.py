@@ -19,7 +19,7 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from explorer import case_studies
-from explorer.access.heads import BoundedHeads
+from explorer.access.connections import BoundedConnection
 from explorer.staticfiles import PLOTLY
 from groups import database
 from groups.children import ChildFailed
@@ -100,7 +100,7 @@ class Command(BaseCommand):
                 uvicorn.Config(
                     "explorer.asgi:application",
                     lifespan="on",
-                    http=BoundedHeads,
+                    http=BoundedConnection,
                     # Whoever asks could say that it is another; what a proxy says is believed by BEHIND_TLS alone.
                     proxy_headers=False,
                     log_level="warning",

@@ -1,7 +1,8 @@
-"""Heads of requests: in bounded time and of bounded size, which uvicorn leaves to a proxy in front of it.
+"""Connections whose clients take their time: in bounds, which uvicorn leaves to a proxy in front of it.
 
-Without it a client may open connections and say nothing, or one header after the other, for ever; each is a file of
-the operating system, and the server has no more than some thousand.
+A client may open connections and say nothing, or one header after the other, for ever; each is a file of the operating
+system, and the server has no more than some thousand. And it may ask for something large and not read it, which then
+stays in memory.
 """
 
 from __future__ import annotations
@@ -18,9 +19,14 @@ HEAD_BYTES_MOST: Final = 64 * 1024
 """A head: the longest addresses of ours are the laboratory's, with 8,000 letters, and cookies have 4 KB each."""
 
 
-class BoundedHeads(HttpToolsProtocol):
-    """Uvicorn's protocol, which closes the connection of a head that does not end."""
+READ_S: Final = 60.0
+"""As long as a client may read nothing, or almost nothing, of an answer that waits for it."""
 
+
+class BoundedConnection(HttpToolsProtocol):
+    """Uvicorn's protocol, which closes the connection of a head that does not end, and of an answer that nobody reads."""
+
+    _unread: asyncio.TimerHandle | None = None
     _due: asyncio.TimerHandle | None = None
     _head_bytes = 0
     _in_head = True
@@ -47,8 +53,18 @@ class BoundedHeads(HttpToolsProtocol):
         self._head_is_there()
         super().handle_websocket_upgrade()
 
+    def pause_writing(self) -> None:
+        # So much waits that the answer goes on only when some of it has been read.
+        self._unread = self.loop.call_later(READ_S, self._give_up)
+        super().pause_writing()
+
+    def resume_writing(self) -> None:
+        self._is_read()
+        super().resume_writing()
+
     def connection_lost(self, exc: Exception | None) -> None:
         self._head_is_there()
+        self._is_read()
         super().connection_lost(exc)
 
     def _await_head(self) -> None:
@@ -61,6 +77,12 @@ class BoundedHeads(HttpToolsProtocol):
             self._due.cancel()
             self._due = None
 
+    def _is_read(self) -> None:
+        if self._unread is not None:
+            self._unread.cancel()
+            self._unread = None
+
     def _give_up(self) -> None:
         self._head_is_there()
+        self._is_read()
         self.transport.abort()
