@@ -32,6 +32,13 @@ def imported(
     environment = {**os.environ, "REBALANCE_VAR": str(var)}
     if on is None:
         environment.pop("DATABASE_URL", None)
+    else:
+        # A database of the services begins empty.
+        subprocess.run(
+            [sys.executable, str(ROOT / "manage.py"), "migrate", "--verbosity", "0"],
+            env=environment,
+            check=True,
+        )
     words = [sys.executable, str(ROOT / "manage.py"), "import_log", str(log)]
     if on is not None:
         environment |= on.environment
