@@ -183,7 +183,7 @@ class Checker:
             case "fail_over":
                 self._clients.lost(None, entry.at_ms)
                 self._group.failed_over()
-                self._settings.failed_over(entry)
+                self._settings.failed_over()
                 self._leftovers.failed_over(entry)
                 self._liveness.failed_over(entry)
                 self._compaction.failed_over(entry, state)

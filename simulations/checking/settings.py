@@ -43,7 +43,6 @@ class SettingsChecks:
         self._held = held
         self._of_request: dict[int, Held] = {}
         self._due: dict[tuple[str, str], tuple[int, int]] = {}
-        self._loaded = 0
 
     def configured(self, config: Mapping[str, int]) -> None:
         self._held = self._held.with_own(config)
@@ -68,11 +67,10 @@ class SettingsChecks:
             says = f"{who} is told to send a heartbeat every {told_ms} ms, and {held.heartbeat_interval_ms} ms are set"
             self._add("settings_hold", says, (asked.entry.sequence, entry.sequence), who)
 
-    def failed_over(self, entry: Entry) -> None:
+    def failed_over(self) -> None:
         """Timers begin anew at the next coordinator; what the last one was asked is not answered any more."""
         self._due.clear()
         self._of_request.clear()
-        self._loaded = entry.sequence
 
     def timer(self, entry: Entry, asked: Asked | None, member: Member | None) -> None:
         """A timer's entry; ``member`` is as its records say, after what started the timer."""
@@ -91,19 +89,14 @@ class SettingsChecks:
     def _started(
         self, entry: Entry, timer: str, who: str, deadline_ms: int, asked: Asked | None, member: Member | None
     ) -> None:
+        from_ms, held = entry.at_ms, self._held
         if asked is not None:
-            from_ms, held = asked.entry.at_ms, self._of_request.get(asked.entry.sequence, self._held)
-        elif entry.cause is not None and entry.cause == self._loaded:
-            from_ms, held = entry.at_ms, self._held
-        else:
-            self._starts(timer, who, entry.at_ms, deadline_ms)
-            return
+            # Else it is the timer of a member that was loaded.
+            from_ms, held = asked.entry.at_ms, self._of_request.get(asked.entry.sequence, held)
         self._starts(timer, who, from_ms, deadline_ms)
         length_ms = held.session_timeout_ms
         if timer == REBALANCE:
-            if member is None:
-                return
-            length_ms = member.rebalance_timeout_ms
+            length_ms = member.rebalance_timeout_ms if member is not None else 0
         if deadline_ms - from_ms != length_ms:
             says = f"The {timer} timer of {who} is started for {deadline_ms - from_ms} ms, and {length_ms} ms are set"
             self._add("timer_length", says, (entry.cause or 0, entry.sequence), who)
