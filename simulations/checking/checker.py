@@ -67,6 +67,7 @@ class Checker:
                 self._clients.request(entry)
                 if _keeps_session(entry):
                     self._liveness.heard(entry, entry.actor)
+                    self._liveness.asked(entry)
             case Kind.RESPONSE:
                 asked = self._group.response(entry)
                 self._settings.response(entry, asked)

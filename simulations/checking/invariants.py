@@ -300,7 +300,7 @@ _ALL: Final = (
         number="G.4",
         says="Once nothing disturbs it, a member's records say what its application subscribed to last.",
         source="`ConsumerMembershipManager`, `ConsumerHeartbeatRequestManager`",
-        apart="The same bound. Not of a static member that is away. A join names no expression if there is none, so that a static member that another process had by expression keeps it: 4.3.1 does so.",
+        apart="The same bound. Not of a static member that is away. A join names no expression if there is none, so that a static member that another process had by expression keeps it: 4.3.1 does so. Nor does a client whose request failed say anew that it has dropped one: the member keeps it.",
     ),
     Invariant(
         name="rebalance_timeout",

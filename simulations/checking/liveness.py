@@ -84,13 +84,26 @@ class LivenessChecks:
         self._asks: dict[str, tuple[frozenset[str], str, int]] = {}
         self._unheeded: dict[str, int] = {}
         self._by_expression: set[str] = set()
+        self._cannot_say: set[str] = set()
+        """Whose clients have forgotten that they dropped an expression."""
 
     def asks_for(self, who: str, names: frozenset[str], regex: str, at_ms: int) -> None:
         """What the application of a member subscribes to from here on."""
         self._asks[who] = names, regex, at_ms
         if regex:
             self._by_expression.add(who)
+            self._cannot_say.discard(who)
         self._heeds(who)
+
+    def asked(self, entry: Entry) -> None:
+        """A client whose request failed says everything anew, and an expression that it has no more is not a part of that."""
+        who, body = entry.actor, entry.payload["body"]
+        if body.get("rebalanceTimeoutMs") in (None, -1) or body.get("subscribedTopicRegex") is not None:
+            return
+        member = self._group.members.get(who)
+        if member is not None and member.regex and not self._asks.get(who, (None, "", 0))[1]:
+            self._cannot_say.add(who)
+            self._heeds(who)
 
     def _heeds(self, who: str) -> None:
         """Looks whether a member's record says what its application asked for last."""
@@ -100,7 +113,8 @@ class LivenessChecks:
             names, regex, asked_ms = self._asks[who]
             # A join names no expression if there is none: who takes an instance over keeps the one that it had (4.3.1).
             inherits = member.instance is not None and not regex and who not in self._by_expression
-            if member.names != names or not (inherits or member.regex == regex):
+            keeps = inherits or who in self._cannot_say
+            if member.names != names or not (keeps or member.regex == regex):
                 self._unheeded[who] = asked_ms
 
     def disturbed(self, entry: Entry) -> None:

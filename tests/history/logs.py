@@ -56,9 +56,15 @@ class Log:
         return first
 
     def heartbeat(
-        self, member: str, epoch: int, owned: Iterable[int] | None = None, *, steady: bool = False
+        self,
+        member: str,
+        epoch: int,
+        owned: Iterable[int] | None = None,
+        *,
+        steady: bool = False,
+        **fields: Any,
     ) -> int:
-        body: dict[str, Any] = {"groupId": self.group, "memberId": member, "memberEpoch": epoch}
+        body: dict[str, Any] = {"groupId": self.group, "memberId": member, "memberEpoch": epoch, **fields}
         body["topicPartitions"] = None if owned is None else topic_partitions({FOO: owned})
         payload = {"api": "ConsumerGroupHeartbeat", "version": 1, "body": body}
         return self._add(Kind.REQUEST, member, payload | ({"steady": True} if steady else {}))

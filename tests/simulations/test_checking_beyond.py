@@ -62,6 +62,22 @@ def test_who_takes_an_instance_over_may_keep_the_expression_of_its_predecessor_a
     assert asks(["foo"], None, log, 60_000) == told
 
 
+@pytest.mark.parametrize(("full", "told"), [(True, set()), (False, {"application_is_heeded"})])
+def test_a_client_that_says_everything_anew_cannot_say_that_it_dropped_an_expression(
+    full: bool, told: set[str]
+) -> None:
+    """Its first word of that was lost; 4.3.1 then names no expression, and the member keeps the one that it had."""
+    log = group()
+    who = subscribes("A")
+    who["value"] |= {"subscribedTopicRegex": "f.*"}
+    resolved = record(16, {"regularExpression": "f.*"}, {"topics": ["foo"], "version": 1, "timestamp": 0})
+    members = (current("A", 3, [0, 1], previous=2), current("B", 3, previous=2))
+    log.write(who, resolved, epoch(3), target_epoch(3), *members, cause=log.heartbeat("A", 2))
+    if full:
+        log.heartbeat("A", 3, [0, 1], subscribedTopicNames=["foo"], rebalanceTimeoutMs=300_000)
+    assert asks(["foo"], None, log, 60_000) == told
+
+
 def test_a_timer_may_be_started_anew_for_less_once_less_is_set() -> None:
     log = group()
     log.at(1_000).note(note="config", config={"session_timeout_ms": 2_000})
