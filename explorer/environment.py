@@ -61,8 +61,8 @@ def folder(name: str, default: Path) -> Path:
             f"{name}: the folder {path} cannot be made: {error.strerror}. Name a folder that can be written."
         ) from error
     ours = [found for pattern in OURS for found in path.glob(pattern)]
-    # One that holds nothing of ours yet may be anything, such as the whole machine's /tmp.
-    for kept in [path, *ours] if ours else []:
+    # One that holds something, and nothing of ours yet, may be anything, such as the whole machine's /tmp.
+    for kept in [path, *ours] if ours or not any(path.iterdir()) else []:
         _close_to_others(kept)
     return path
 

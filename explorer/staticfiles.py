@@ -50,12 +50,20 @@ def stands_in_comment(match: re.Match[str]) -> bool:
     return line.lstrip().startswith(("*", "//")) or line.rfind("/*") > line.rfind("*/")
 
 
+NOT_SERVED = frozenset({".sources", "staticfiles.json"})
+"""What stands among the collected files for ourselves: which there are, and of when."""
+
+
 class StaticFilesMiddleware(WhiteNoiseMiddleware):  # type: ignore[misc]
     """WhiteNoise, answering with whole responses.
 
     Its streaming ones make Django warn under ASGI and read the file within the event loop. The largest file is
     Plotly's script with 1.5 MB compressed, so a whole one is no burden.
     """
+
+    def add_file_to_dictionary(self, url: str, path: str, stat_cache: Any = None) -> None:
+        if Path(path).name not in NOT_SERVED:
+            super().add_file_to_dictionary(url, path, stat_cache)
 
     @staticmethod
     def serve(static_file: Any, request: HttpRequest) -> HttpResponse:

@@ -28,6 +28,10 @@ MEMORY_KB_MOST: Final = 300 * 1024
 gives little of it back."""
 
 
+ADDRESS_BYTES_MOST: Final = 4 * 1024**3
+"""No question needs more; one that was made to fill the machine's memory ends this child alone."""
+
+
 def example() -> Case:
     """What stands there where nobody asks for anything else: small enough to be followed by eye, and no two alike."""
     return preset(Shape(6, 3, 21), sizes=Sizes.SKEWED, racks=Racks.THREE, event=Event.JOIN)
@@ -61,6 +65,7 @@ def answered(question: Mapping[str, Any]) -> bytes:
 
 
 def main() -> None:
+    resource.setrlimit(resource.RLIMIT_AS, (ADDRESS_BYTES_MOST, ADDRESS_BYTES_MOST))
     for line in sys.stdin.buffer:
         sys.stdout.buffer.write(answered(orjson.loads(line)) + b"\n")
         sys.stdout.buffer.flush()

@@ -19,6 +19,9 @@ HEAD_BYTES_MOST: Final = 64 * 1024
 """A head: the longest addresses of ours are the laboratory's, with 8,000 letters, and cookies have 4 KB each."""
 
 
+FRAMING_BYTES_MOST: Final = 8 * 1024 * 1024
+"""What comes of a request behind its head and is no body: the lengths of chunks, and a trailer that does not end."""
+
 READ_S: Final = 60.0
 """As long as a client may read nothing, or almost nothing, of an answer that waits for it."""
 
@@ -30,6 +33,9 @@ class BoundedConnection(HttpToolsProtocol):
     _due: asyncio.TimerHandle | None = None
     _head_bytes = 0
     _in_head = True
+    _field_bytes = 0
+    _framing_bytes = 0
+    _is_trailing = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -40,14 +46,33 @@ class BoundedConnection(HttpToolsProtocol):
             self._await_head()
         if self._in_head:
             self._head_bytes += len(data)
+        self._framing_bytes += len(data)
         super().data_received(data)
         # What came behind the head's end is a body, which is counted elsewhere.
-        if self._in_head and self._head_bytes > HEAD_BYTES_MOST:
+        too_much = self._in_head and self._head_bytes > HEAD_BYTES_MOST
+        if too_much or self._framing_bytes > FRAMING_BYTES_MOST:
             self._give_up()
+
+    def on_message_begin(self) -> None:
+        self._is_trailing, self._field_bytes = False, 0
+        super().on_message_begin()
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        self._field_bytes += len(name) + len(value)
+        if self._field_bytes > HEAD_BYTES_MOST:
+            self._give_up()
+        elif not self._is_trailing:
+            # A trailer is no header: it could speak otherwise than the head that was let in.
+            super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
         self._head_is_there()
+        self._is_trailing, self._field_bytes, self._framing_bytes = True, 0, 0
         super().on_headers_complete()
+
+    def on_body(self, body: bytes) -> None:
+        self._framing_bytes -= len(body)
+        super().on_body(body)
 
     def handle_websocket_upgrade(self) -> None:
         self._head_is_there()

@@ -48,6 +48,9 @@ UPLOADS_AT_ONCE: Final = 4
 WAITING_MOST: Final = 1000
 """Requests that wait for a place: a coroutine each, which is some kilobytes."""
 
+TOLD_ONCE: Final = (b"authorization", b"origin", b"sec-fetch-site", b"referer", b"content-length")
+"""Headers that decide who is let in: of two, the one that is looked at may be the wrong one. ``Cookie`` may be cut up."""
+
 FIELDS_BYTES: Final = 4096
 """What a file of an upload takes beside its content: its head, and a field with its path."""
 
@@ -132,6 +135,9 @@ class Gate:
         """Why a request is not let in, from its head alone; null if it is."""
         path = scope["path"]
         method = scope.get("method", "GET")
+        names = [name for name, _ in scope["headers"]]
+        if twice := next((name for name in TOLD_ONCE if names.count(name) > 1), None):
+            return refusal(path, 400, f"The header {twice.decode()} comes twice; it may say one thing only.")
         if [name for name, _ in scope["headers"]].count(b"host") != 1 or not is_known(host):
             return refusal(
                 path,

@@ -27,6 +27,9 @@ from simulations.models import Sweep
 SOCKETS_MOST = 5000
 """Open sockets of one process: each is a few kilobytes here and a file of the operating system."""
 
+KEY_LETTERS_MOST = 64
+"""An id of ours has 36 at most; a name of the channel layer's has room for 100."""
+
 NOT_FOUND = 4404
 TOO_MANY = 4429
 """Close codes of our own (4000 to 4999 are free for it), in the manner of HTTP's."""
@@ -51,6 +54,9 @@ class FeedSocket(AsyncWebsocketConsumer, ABC):  # type: ignore[misc]
 
     async def connect(self) -> None:
         key = self.scope["url_route"]["kwargs"]["key"]
+        if len(key) > KEY_LETTERS_MOST:
+            await self.refuse(NOT_FOUND)
+            return
         if hub().sockets >= SOCKETS_MOST:
             await self.refuse(TOO_MANY)
             return

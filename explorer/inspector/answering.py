@@ -35,6 +35,9 @@ that lists them stays quick. `decode` takes more."""
 EDITS_MOST: Final = 100
 """Edits of one request; the page sends one."""
 
+EDITED_BYTES_MOST: Final = 1024 * 1024
+"""What the edits of one request may come to: each lays out all of the bytes anew. Of the largest, four."""
+
 NAME_MOST: Final = 80
 """Letters of the name that a side of a comparison is given: a client's id, not a text."""
 
@@ -75,8 +78,16 @@ def asked_of(body: Mapping[str, Any], what: str = "The request") -> Asked:
     edits = _edits_of(body)
     if edits and kind is None:
         raise BadRequest("Edits need the kind of the bytes.", field="kind")
+    edited = 0
     for path, value in edits:
         assert kind is not None
+        edited += len(data)
+        if edited > EDITED_BYTES_MOST and edited > len(data):
+            raise BadRequest(
+                f"{len(edits)} edits of {len(data):,} bytes are more than one request takes; make some of them in another.",
+                field="edits",
+                status=413,
+            )
         try:
             data = edit(kind, version, data, path, value)
         except RecordError as error:

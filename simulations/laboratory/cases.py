@@ -165,18 +165,24 @@ def topic_name(place: int) -> str:
     return TOPIC_NAMES[place] if place < len(TOPIC_NAMES) else f"topic-{place + 1:03}"
 
 
+def check_size(members: int, partitions: Sequence[int]) -> None:
+    """``CaseError`` for more members, topics or partitions (those of each topic) than the laboratory takes."""
+    if members > MEMBERS_MOST:
+        raise CaseError(f"{members:,} members are more than the laboratory's {MEMBERS_MOST:,}", "members")
+    if len(partitions) > TOPICS_MOST:
+        raise CaseError(f"{len(partitions):,} topics are more than the laboratory's {TOPICS_MOST}", "topics")
+    total = sum(partitions)
+    if total > PARTITIONS_MOST:
+        raise CaseError(f"{total:,} partitions are more than the laboratory's {PARTITIONS_MOST:,}", "topics")
+
+
 def _check(case: Case) -> None:
     everybody, topics = case.everybody, case.topics
     if not case.members:
         raise CaseError("a group needs at least one member", "members")
-    if len(everybody) > MEMBERS_MOST:
-        raise CaseError(
-            f"{len(everybody):,} members are more than the laboratory's {MEMBERS_MOST:,}", "members"
-        )
     if not topics:
         raise CaseError("a group needs at least one topic", "topics")
-    if len(topics) > TOPICS_MOST:
-        raise CaseError(f"{len(topics):,} topics are more than the laboratory's {TOPICS_MOST}", "topics")
+    check_size(len(everybody), case.sizes)
     for topic, name in zip(topics, case.topic_names, strict=True):
         if topic.partitions < 1:
             raise CaseError(f"{name} needs at least one partition", "topics")
@@ -192,9 +198,6 @@ def _check(case: Case) -> None:
             raise CaseError(f"the topics of {name} must be ascending, each once", "members")
     _check_event(case)
     _check_given(case)
-    total = sum(case.sizes)
-    if total > PARTITIONS_MOST:
-        raise CaseError(f"{total:,} partitions are more than the laboratory's {PARTITIONS_MOST:,}", "topics")
     if not 0 <= case.seed <= SEED_MOST:
         raise CaseError(f"the seed must be from 0 to {SEED_MOST}", "seed")
 

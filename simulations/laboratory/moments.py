@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from simulations.laboratory.cases import NOBODY, Before, Case, CaseError, Event, Member, Topic
+from simulations.laboratory.cases import (
+    NOBODY,
+    Before,
+    Case,
+    CaseError,
+    Event,
+    Member,
+    Topic,
+    check_size,
+)
 
 PROTOCOLS: Final = ("consumer", "classic")
 
@@ -37,6 +46,8 @@ def case_of_frame(frame: Mapping[str, Any], cast: Sequence[Mapping[str, str]] = 
     topics = sorted(subscribed | {topic for each in owned.values() for topic in each if each[topic]})
     if not topics:
         raise CaseError("no topic with partitions is known at this moment; choose a later one", "at")
+    # Before anything is made of the numbers: a log may tell any.
+    check_size(len(ids), [counts[topic] for topic in topics])
     places = {topic: place for place, topic in enumerate(topics)}
     given = [[NOBODY] * counts[topic] for topic in topics]
     for place, member_id in enumerate(ids):

@@ -51,8 +51,9 @@ class Asks:
         body: Sequence[Any] = (b"",),
         token: bool = True,
         told_length: int | None = None,
+        twice: tuple[str, str] | None = None,
     ) -> Answer | None:
-        """The answer; null if there was none. ``body`` comes in pieces: bytes, whole messages, and functions that are waited for."""
+        """The answer; null if there was none. ``twice`` is a header that comes two times more. ``body`` comes in pieces: bytes, whole messages, and functions that are waited for."""
         sent: list[Any] = []
         messages = self._messages(body)
         given = {"host": HOST} | {name.lower(): value for name, value in (headers or {}).items()}
@@ -61,6 +62,9 @@ class Asks:
         length = sum(len(piece) for piece in body if isinstance(piece, bytes))
         if told_length is not None or length:
             given |= {"content-length": str(length if told_length is None else told_length)}
+        lines = [(name.encode(), value.encode()) for name, value in given.items()]
+        if twice is not None:
+            lines += [(twice[0].lower().encode(), twice[1].encode())] * 2
         path, _, query = path.partition("?")
         scope = {
             "type": "http",
@@ -68,7 +72,7 @@ class Asks:
             "method": method,
             "path": path,
             "query_string": query.encode(),
-            "headers": [(name.encode(), value.encode()) for name, value in given.items()],
+            "headers": lines,
             "scheme": "http",
             "server": ("127.0.0.1", 8000),
             "client": ("127.0.0.1", 50000),

@@ -33,6 +33,19 @@ LARGE_BYTES = 64 * 1024 * 1024
 
 
 async def says_yes(scope: Any, receive: Any, send: Any) -> None:
+    if scope["path"] == "/headers":
+        while (await receive()).get("more_body"):
+            pass
+        names = b",".join(name for name, _ in scope["headers"])
+        await send(
+            {
+                "type": "http.response.start",
+                "status": 200,
+                "headers": [(b"content-length", b"%d" % len(names))],
+            }
+        )
+        await send({"type": "http.response.body", "body": names})
+        return
     if scope["path"] == "/large":
         await send(
             {
@@ -100,6 +113,39 @@ def test_a_head_without_bound_ends_the_connection(port: int, monkeypatch: pytest
         for number in range(10_000):
             client.sendall(f"X-{number}: {'x' * 1000}\r\n".encode())
         raise AssertionError("ten megabytes of a head were taken")
+
+
+def test_a_single_large_head_ends_the_connection(port: int) -> None:
+    with connected(port) as client:
+        with contextlib.suppress(ConnectionError):
+            client.sendall(REQUEST + b"X: " + b"x" * 100_000 + b"\r\n\r\n")
+        assert is_closed(client)
+
+
+CHUNKED = b"GET / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n"
+
+
+@pytest.mark.parametrize("piece", [b"Y: b\r\n", b"y"])
+def test_trailers_without_bound_end_the_connection(port: int, piece: bytes) -> None:
+    with connected(port) as client, contextlib.suppress(ConnectionError):
+        client.sendall(CHUNKED)
+        for _ in range(2_000):
+            client.sendall(piece * 10_000)
+        raise AssertionError("megabytes of trailers were taken")
+
+
+def test_a_trailer_is_no_header(port: int) -> None:
+    with connected(port) as client:
+        client.sendall(CHUNKED.replace(b" / ", b" /headers ") + b"Authorization: Bearer x\r\n\r\n")
+        assert client.recv(4096).endswith(b"host,transfer-encoding")
+
+
+def test_pipelined_requests_have_their_headers(port: int) -> None:
+    with connected(port) as client:
+        client.sendall((REQUEST.replace(b" / ", b" /headers ") + b"X: y\r\n\r\n") * 3)
+        answered = b""
+        while answered.count(b"host,x") < 3:
+            answered += client.recv(4096)
 
 
 def test_the_second_request_of_a_connection_is_bounded_as_the_first(port: int) -> None:

@@ -89,6 +89,13 @@ async def test_the_cookie_is_of_this_port_and_of_this_start(asks: Asks, settings
     assert (await asks("/api/timelines", token=False, headers={"Cookie": mine})).status == 401
 
 
+@pytest.mark.parametrize("name", ["Authorization", "Origin", "Sec-Fetch-Site", "Referer"])
+async def test_a_header_that_decides_who_is_let_in_may_come_once(asks: Asks, name: str) -> None:
+    answer = await asks("/api/timelines", twice=(name, "https://example.org"))
+    assert answer.status == 400
+    assert name.lower() in answer.message
+
+
 async def test_static_files_need_no_token(asks: Asks) -> None:
     """They are the program's, which anybody can have, and the page that asks for the token is dressed by them."""
     answer = await asks("/static/nowhere.css", token=False)

@@ -438,6 +438,15 @@ def test_a_moment_without_a_group_to_compare_says_so(frame: dict[str, Any], says
         case_of_frame(frame)
 
 
+@pytest.mark.parametrize("partitions", [10_001, 2**31 - 1])
+def test_a_moment_with_more_partitions_than_the_laboratory_takes_is_refused_by_the_number(
+    partitions: int,
+) -> None:
+    """A record may tell any number: nothing is made of it first."""
+    with pytest.raises(CaseError, match=f"{partitions:,} partitions are more than the laboratory's 10,000"):
+        case_of_frame({**FRAME, "topics": {"foo": {"id": None, "partitions": partitions}}, "target": {}})
+
+
 @pytest.mark.parametrize("event", [Event.FULL, Event.JOIN, Event.LEAVE, Event.GROW])
 def test_what_the_simulator_plays_ends_where_the_board_says(event: Event) -> None:
     case = look(event=event)

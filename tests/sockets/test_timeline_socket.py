@@ -216,7 +216,10 @@ async def test_a_socket_that_reads_slowly_does_not_hold_up_another(
     await hub().leave(announce.timeline_group(timeline.id), listener)
 
 
-@pytest.mark.parametrize("path", ["/ws/timelines/nowhere", "/ws/imports/nowhere", "/ws/elsewhere", "/"])
+@pytest.mark.parametrize(
+    "path",
+    ["/ws/timelines/nowhere", "/ws/imports/nowhere", "/ws/elsewhere", "/", f"/ws/timelines/{'a' * 101}"],
+)
 async def test_a_socket_to_nothing_is_closed_with_a_code(
     transactional_db: None, opens: Opens, path: str
 ) -> None:
