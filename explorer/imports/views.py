@@ -16,7 +16,7 @@ from explorer.imports.describing import detail, groups, listed
 from explorer.imports.uploading import Refused, start_sample, start_upload
 from groups import imports
 from groups.models import Import
-from groups.spark_ready import missing_packages
+from groups.spark_ready import install_spark, missing_packages
 
 LISTED_MOST = 200
 RECENT_MOST = 8
@@ -41,6 +41,7 @@ def new(request: HttpRequest) -> HttpResponse:
         "samples": imports.samples(),
         "recent": [listed(found) for found in Import.objects.all()[:RECENT_MOST]],
         "spark_ready": not missing_packages(),
+        "install_spark": install_spark(),
         "refused": refused,
     }
     return render(request, "imports/new.html", context, status=refused.status if refused else 200)

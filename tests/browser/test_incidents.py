@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.broker.recording import REQUESTS, unpack
 from tests.browser.board import Fetch, at_step, step_of
 from tests.serving import ROOT, Served
 
@@ -136,18 +135,9 @@ def test_the_list_of_case_studies_can_be_walked_by_key(open_page: Open) -> None:
 @pytest.fixture
 def judged(server: Served, tmp_path: Path) -> str:
     """The address of a recording that was judged with a wrong setting: the group would have been full."""
-    recorded = ROOT / "tests" / "simulations" / "fixtures" / "recorded-clients"
     entries = tmp_path / "judged.jsonl"
-    settings = [
-        "group.consumer.session.timeout.ms=6000",
-        "group.consumer.min.session.timeout.ms=1000",
-        "group.consumer.heartbeat.interval.ms=1000",
-        "group.consumer.min.heartbeat.interval.ms=200",
-        "group.consumer.max.size=1",
-    ]
     manage = [sys.executable, "manage.py"]
-    command = [*manage, "conform", "--requests", str(recorded / REQUESTS), str(unpack(recorded, tmp_path))]
-    command += [*(word for one in settings for word in ("--set", one))]
+    command = [*manage, "conform", "--sample", "recorded-clients", "--set", "group.consumer.max.size=1"]
     command += ["--group", "clients-join-leave-kill", "--timeline", str(entries)]
     differs = subprocess.run(command, cwd=ROOT, env=server.environment, check=False, capture_output=True)
     assert differs.returncode == 1

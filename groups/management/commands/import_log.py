@@ -16,7 +16,7 @@ from groups.command_line import BAD_USAGE as BAD_INPUT
 from groups.command_line import in_one_line
 from groups.models import Import
 from groups.pipeline.naming import BadTopicsFile, read_topics_file
-from groups.spark_ready import missing_packages
+from groups.spark_ready import how_to_install, missing_packages
 
 SOURCES = ("auto", "segments")
 """What the paths hold. Every file is recognised by its content; ``segments`` says the only kind there is yet."""
@@ -61,7 +61,7 @@ class Command(BaseCommand):
         missing = missing_packages()
         if missing:
             raise CommandError(
-                f"Spark's packages are not installed ({', '.join(missing)}): run `make install`.",
+                how_to_install(missing),
                 returncode=BAD_INPUT,
             )
         database.prepare()

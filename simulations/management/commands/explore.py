@@ -16,7 +16,6 @@ from simulations.management.commands.simulate import SEMANTICS, chosen, scenario
 if TYPE_CHECKING:
     from simulations.exploration import Report, Violated
     from simulations.exploration.world import Worlds
-    from simulations.scenario import Scenario
 
 BUDGET_MAX = 9
 """Each fault more multiplies the worlds; nobody has seen the end of this many."""
@@ -52,7 +51,7 @@ class Command(BaseCommand):
         from simulations.exploration import STATES_MAX, Budgets, NotExplorable, explore
         from simulations.explore_runs import explore_shared
 
-        scenario = small_scenario(options["scenario"])
+        scenario = scenario_of(options["scenario"])
         told = options["semantics"]
         semantics = chosen("--semantics", told, SEMANTICS) if told else None
         states_max = number("--max-states", options["max_states"], STATES_MAX, STATES_MAX * 10)
@@ -148,13 +147,6 @@ def dumped(value: object) -> str:
     import orjson
 
     return orjson.dumps(value).decode()
-
-
-def small_scenario(named: str) -> Scenario:
-    """A bundled small scenario by its name, else as ``simulate`` takes one."""
-    from simulations import small_scenarios
-
-    return small_scenarios.load(named) if named in small_scenarios.names() else scenario_of(named)
 
 
 def number(option: str, told: str | None, usual: int, most: int, *, least: int = 1) -> int:

@@ -85,12 +85,12 @@ class Command(BaseCommand):
         from collections import Counter
 
         from groups.children import ChildFailed, run_child
-        from groups.spark_ready import missing_packages
+        from groups.spark_ready import how_to_install, missing_packages
         from simulations.fuzzing.answering import Answer, Found
         from simulations.fuzzing.verdict import Broken
 
         if missing := missing_packages():
-            raise usage(f"Spark's packages are not installed ({', '.join(missing)}): run `make install`.")
+            raise usage(how_to_install(missing))
         question = {
             "first": self.first,
             "last": self.last,
