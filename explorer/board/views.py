@@ -55,6 +55,15 @@ def board(request: HttpRequest, timeline_id: str) -> HttpResponse:
     )
 
 
+def opening(timeline: Timeline, worst: int | None) -> int:
+    """The sequence that the page opens with where its address names none: an import at its worst moment."""
+    if timeline.status == Timeline.Status.RUNNING:
+        return timeline.last
+    if timeline.source == Timeline.Source.IMPORT:
+        return timeline.last if worst is None else worst
+    return 0
+
+
 def _opening_chunk(timeline: Timeline, detail: dict[str, Any], at: str) -> int | None:
     """The first sequence of the chunk that the page opens with."""
     chunks = detail["chunks"]
@@ -63,7 +72,6 @@ def _opening_chunk(timeline: Timeline, detail: dict[str, Any], at: str) -> int |
     if at.isascii() and at.isdigit() and len(at) <= 15:
         wanted = int(at)
     else:
-        ends = timeline.source == Timeline.Source.IMPORT or timeline.status == Timeline.Status.RUNNING
-        wanted = timeline.last if ends else 0
+        wanted = opening(timeline, detail["worst"])
     holding = [chunk["first"] for chunk in chunks if chunk["first"] <= max(wanted, 1)]
     return int(holding[-1] if holding else chunks[0]["first"])

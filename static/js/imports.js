@@ -28,6 +28,7 @@
 
 import { ask, tell } from './api.js';
 import { h, part, s } from './dom.js';
+import { onZone, showSwitch, stretch } from './times.js';
 import { toast } from './toast.js';
 import { duration, plural } from './words.js';
 
@@ -75,6 +76,7 @@ function head() {
   part('since').replaceChildren(words[/** @type {'waiting'} */ (detail.status)] ?? '', ' ', h('b', { class: 'num' }, duration(took)));
   part('stop').hidden = ended();
   part('delete').hidden = !ended();
+  part('rename').hidden = !ended();
   part('report').hidden = !ended();
   const best = detail.timelines[0];
   const open = /** @type {HTMLAnchorElement} */ (part('open'));
@@ -96,7 +98,7 @@ function sentence() {
   const said = /** @type {(Node | string)[]} */ ([]);
   if (!total()) {
     if (detail.status === 'complete') return ['No record of a consumer group was found.'];
-    if (ended()) return [detail.problem || 'Nothing was read.'];
+    if (ended()) return [detail.status === 'cancelled' ? 'The import was cancelled.' : 'Nothing was read.'];
     return [`${part('stage').textContent || detail.stage || 'Waiting for its turn'}…`];
   }
   said.push(h('a', { class: 'clause', href: '#groups-panel' }, plural(total(), 'group')));
@@ -125,9 +127,11 @@ function banners() {
   const shown = /** @type {HTMLElement[]} */ ([]);
   if (detail.status === 'failed') {
     shown.push(h('div', { class: 'banner bad', role: 'alert' }, h('b', {}, 'The import failed. '), detail.problem,
-      ' Nothing of it was kept; it can be run again.'));
+      ' Nothing of it was kept. ', h('a', { href: '/import/', class: 'btn sm' }, 'Choose other files'), ' ',
+      h('a', { href: '/import/#samples', class: 'btn sm' }, 'Try a sample')));
   } else if (detail.status === 'cancelled') {
-    shown.push(h('div', { class: 'banner' }, h('b', {}, 'Cancelled. '), 'Nothing of it was kept.'));
+    shown.push(h('div', { class: 'banner' }, h('b', {}, 'Cancelled. '), 'Nothing of it was kept. ',
+      h('a', { href: '/import/', class: 'btn sm' }, 'Import again')));
   } else if (detail.status === 'waiting' && detail.spark && !detail.spark.ready) {
     shown.push(h('div', { class: 'banner' }, h('b', {}, 'Getting Spark ready. '),
       'Its packages are being fetched, once; this import begins as soon as they are there.'));
@@ -200,11 +204,12 @@ function sources() {
   }));
 }
 
-/** @param {number} size */
+/** As the server says it: 1,024 bytes are a KB. @param {number} size */
 function bytes(size) {
-  if (size < 1000) return `${size} B`;
-  if (size < 1_000_000) return `${(size / 1000).toFixed(1)} KB`;
-  return `${(size / 1_000_000).toFixed(1)} MB`;
+  if (size < 1024) return `${size} bytes`;
+  const units = ['KB', 'MB', 'GB', 'TB'];
+  const at = Math.min(units.length - 1, Math.floor(Math.log2(size) / 10) - 1);
+  return `${(size / 1024 ** (at + 1)).toFixed(1)} ${units[at]}`;
 }
 
 function groups() {
@@ -212,7 +217,7 @@ function groups() {
   const [from, to] = detail.span ?? [0, 0];
   part('groups-says').textContent = total()
     ? ended() ? (narrowed ? `${count(matching)} of ${count(total())}` : `${count(total())}, those with findings first`) : `${count(total())} found so far` : '';
-  part('window-says').textContent = detail.span ? `rebalances, ${moment(from)} to ${moment(to)}; red: unassigned for over 10 s` : '';
+  part('window-says').textContent = detail.span ? `rebalances, ${stretch(from, to)}; red: unassigned for over 10 s` : '';
   part('narrow').hidden = !ended() || !detail.timelines_in_all;
   part('groups').replaceChildren(
     ...rows.map((row) => groupRow(row, from, to)),
@@ -287,15 +292,6 @@ function spark(epochs, bad, from, to, known) {
       return height ? s('rect', { class: red.has(at) ? 'r' : 'b', x: at * 4 + 0.5, y: 22 - height, width: 3, height }) : null;
     }));
 }
-
-/** A time of the log, with its day where the log is longer than one. @param {number} ms */
-function moment(ms) {
-  const [from, to] = detail.span ?? [0, 0];
-  return to - from < 86_400_000 ? clock(ms) : `${new Date(ms).toLocaleDateString([], { day: 'numeric', month: 'short' })} ${clock(ms)}`;
-}
-
-/** @param {number} ms */
-const clock = (ms) => new Date(ms).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
 
 function ids() {
   const rows = detail.nameless;
@@ -433,6 +429,18 @@ function listen() {
   };
 }
 
+if (detail.span) showSwitch(part('zone'), detail.span[1]);
+onZone(groups);
+part('rename').addEventListener('click', async () => {
+  const wanted = prompt('Name of this import', detail.title)?.trim();
+  if (!wanted || wanted === detail.title) return;
+  try {
+    await tell(url, 'PATCH', { title: wanted });
+    location.reload();
+  } catch (error) {
+    toast(error instanceof Error ? error.message : 'It could not be renamed.');
+  }
+});
 part('stop').addEventListener('click', async () => {
   try {
     await tell(`${url}/cancel`, 'POST', {});

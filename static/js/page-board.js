@@ -21,14 +21,16 @@ import { listen } from './keys.js';
 import { Labels } from './labels.js';
 import { MetricsPanel } from './metrics-panel.js';
 import { showPartition } from './partition-card.js';
+import { leadIn, openingOf, opensAtWorst } from './opening.js';
 import { Player, SPEEDS } from './player.js';
 import { Spans } from './spans.js';
 import { connect, fetchBehind } from './still-to-come.js';
 import { Timeline } from './timeline.js';
 import { TimelineView } from './timeline-view/view.js';
+import { CLOCK_FROM_MS, onZone, showSwitch, zoneName } from './times.js';
 import { toast } from './toast.js';
 import { showTopicNames } from './topic-names.js';
-import { Address, copy, momentOf, withMoment } from './url.js';
+import { Address, copy, withMoment } from './url.js';
 import { followLinks, showVerdict } from './verdict.js';
 import { when } from './words.js';
 
@@ -46,6 +48,7 @@ const meta = inlined('timeline-data');
 const inlinedChunk = inlined('chunk-data');
 const api = addresses(meta);
 // Asked before anything moves: the address loses the wish with the first moment that it follows.
+const openedAt = location.search;
 const wantsPlay = new URLSearchParams(location.search).get('play') === '1';
 
 const cast = new Cast(meta.summary.cast ?? []);
@@ -57,6 +60,8 @@ const causes = new Causes();
 let picked = /** @type {string | null} */ (null);
 let commits = true;
 let following = false;
+/** Whether the board still stands where an import opened: then Space shows how it came to that. */
+let standsAtWorst = false;
 
 const board = new Board(part('board'), {
   cast, labels, onPick: (key) => pick(key === picked ? null : key),
@@ -107,6 +112,7 @@ function show(rest, { animate, before }) {
   part('step').textContent = String(position);
   part('steps').textContent = timeline.whole ? String(timeline.steps.length) : `${timeline.steps.length}+`;
   part('time').textContent = when(rest.moment?.at_ms ?? rest.frame.at_ms, start_ms());
+  if (start_ms() >= CLOCK_FROM_MS) part('time').append(` ${zoneName(rest.frame.at_ms)}`);
   part('board').dataset.sequence = String(rest.sequence);
   const laboratory = document.getElementById('laboratory');
   if (laboratory instanceof HTMLAnchorElement) laboratory.href = `/laboratory?timeline=${encodeURIComponent(meta.id)}&at=${rest.sequence}`;
@@ -123,6 +129,7 @@ function sinceOf(key, sequence) {
 
 /** Anywhere: the frame changes at once. @param {number} sequence */
 async function go(sequence) {
+  standsAtWorst = false;
   const before = timeline.position;
   const rest = timeline.seekLoaded(sequence) ?? await waiting(timeline.seek(sequence));
   show(rest, { animate: Math.abs(timeline.position - before) === 1, before });
@@ -131,6 +138,7 @@ async function go(sequence) {
 
 /** @param {1 | -1} direction */
 async function step(direction) {
+  standsAtWorst = false;
   const before = timeline.position;
   const rest = await waiting(timeline.step(direction));
   show(rest, { animate: true, before });
@@ -139,6 +147,7 @@ async function step(direction) {
 
 /** @param {1 | -1} direction */
 async function stepEpoch(direction) {
+  standsAtWorst = false;
   const before = timeline.position;
   const epochs = meta.summary.epochs?.length ? meta.summary.epochs : spans.epochs;
   const rest = await waiting(timeline.stepEpoch(direction, epochs));
@@ -178,6 +187,7 @@ function showPlaying(playing, speed) {
 }
 
 async function togglePlay() {
+  if (standsAtWorst) await go(leadIn(timeline));
   if (!player.playing && timeline.atEnd && !live()) await go(timeline.origin);
   player.toggle();
 }
@@ -284,11 +294,7 @@ async function copyLink() {
   toast(await copy(href) ? `Link to step ${timeline.position} copied` : href);
 }
 
-function wantedAtStart() {
-  const asked = momentOf(location.search);
-  if (asked !== null) return asked;
-  return meta.source === 'import' || meta.status === 'running' ? timeline.last : timeline.origin;
-}
+const wantedAtStart = () => openingOf(meta, openedAt, timeline);
 
 function wire() {
   part('epoch-back').addEventListener('click', () => stepEpoch(-1));
@@ -312,6 +318,11 @@ function wire() {
   part('copy').addEventListener('click', copyLink);
   part('help-open').addEventListener('click', () => help.showModal());
   followLinks(document.body, (sequence) => go(sequence));
+  // Seconds of a simulation have no zone.
+  if (start_ms() >= CLOCK_FROM_MS) {
+    showSwitch(part('zone'), meta.summary.last_ms ?? start_ms());
+    onZone(redraw);
+  }
   const help = /** @type {HTMLDialogElement} */ (part('help'));
   listen({
     Space: togglePlay,
@@ -367,6 +378,7 @@ async function begin() {
   if (!timeline.empty) {
     await go(wantedAtStart());
     redraw();
+    standsAtWorst = opensAtWorst(meta, openedAt);
   }
   // What a test, or a reader with a console, compares with the frame that the server computes.
   Object.assign(window, { rebalanceExplorer: { timeline, frame: () => timeline.rest?.frame ?? null } });

@@ -151,6 +151,8 @@ export interface Meta {
   fold_version: number;
   entry_format: number;
   last: number;
+  /** The sequence of the worst moment; null where nothing went wrong. */
+  worst?: number | null;
   summary: Summary;
   version: string;
   problem?: string;

@@ -9,6 +9,7 @@
  * @typedef {import('./cast.js').Cast} Cast
  */
 
+import { CLOCK_FROM_MS, clock } from './times.js';
 import { distance, epochOf, givingUp, isClassic, isShare, keysOf, targetIsKnown, waitsOf } from './view.js';
 
 const THIN = '\u202f';
@@ -29,9 +30,6 @@ export function duration(ms) {
   return `${sign}${Math.floor(hours / 24)}${THIN}d ${hours % 24}${THIN}h`;
 }
 
-/** Clock times begin here: a simulation counts from 0, a log from 1970. */
-const CLOCK_FROM_MS = 86_400_000 * 365;
-
 /**
  * When a moment was: seconds from the start for a simulation, the time of day for a log.
  *
@@ -40,7 +38,7 @@ const CLOCK_FROM_MS = 86_400_000 * 365;
  */
 export function when(ms, start = 0) {
   if (start < CLOCK_FROM_MS) return duration(ms);
-  return new Date(ms).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' });
+  return clock(ms);
 }
 
 /** @param {string[]} names */

@@ -1,0 +1,64 @@
+"""The worst moment of a timeline: where an imported one opens, so that nobody has to look for what went wrong.
+
+Findings weigh by how long readers were hurt; those that begin with the same entry weigh together. A group that only
+formed and did its daily work has no worst moment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final, NamedTuple
+
+BROKEN_MS: Final = 3_600_000
+"""A broken invariant, or two owners, is worse than any wait: it weighs as an hour."""
+
+REMOVED_MS: Final = 10_000
+"""A member that was removed, fenced or lost weighs as ten seconds without an owner: somebody will ask why."""
+
+WEIGHTS_MS: Final[Mapping[str, int]] = {
+    "violation": BROKEN_MS,
+    "two_owners": BROKEN_MS,
+    "two_clients": REMOVED_MS,
+    "removed": REMOVED_MS,
+    "fenced": REMOVED_MS,
+    "failed_over": REMOVED_MS,
+}
+"""What a finding weighs by its kind alone."""
+
+SHARES: Final[Mapping[str, float]] = {"waited_for": 0.5}
+"""The part of its length that counts: while a member waits for a partition, the other one still reads it."""
+
+QUIET: Final = frozenset({"joined", "began", "epochs", "commits", "moved", "moves", "midway", "deleted"})
+"""A group at its daily work."""
+
+
+class Worst(NamedTuple):
+    """``sequence``: the entry with which it begins. ``weight_ms``: what lists may sort by. ``says``: the finding."""
+
+    sequence: int
+    weight_ms: float
+    says: str
+
+
+def worst(findings: Iterable[Mapping[str, Any]]) -> Worst | None:
+    """The entry with which the gravest thing begins; of equal ones the first, ``None`` where nothing went wrong.
+
+    ``findings`` are those of a summary. A kind that is not known here weighs as long as its ``length_ms``.
+    """
+    weights: dict[int, dict[str, float]] = {}
+    gravest: dict[int, tuple[float, str]] = {}
+    for finding in findings:
+        kind = finding["kind"]
+        weight = WEIGHTS_MS.get(kind, 0) + SHARES.get(kind, 1.0) * (finding.get("length_ms") or 0)
+        if kind in QUIET or weight <= 0 or not finding.get("sequences"):
+            continue
+        sequence = finding["sequences"][0]
+        # Of many partitions without an owner at once the longest counts: they are one thing that happened.
+        at = weights.setdefault(sequence, {})
+        at[kind] = max(at.get(kind, 0.0), weight)
+        if weight > gravest.get(sequence, (0.0, ""))[0]:
+            gravest[sequence] = weight, str(finding.get("says", ""))
+    if not weights:
+        return None
+    sequence = min(weights, key=lambda each: (-sum(weights[each].values()), each))
+    return Worst(sequence, sum(weights[sequence].values()), gravest[sequence][1])
