@@ -12,6 +12,7 @@ from django.urls import reverse
 from explorer.api.timelines import detail_of
 from explorer.board.inlined import inlined
 from explorer.board.modules import modules
+from explorer.board.next_study import next_study
 from explorer.board.origin import origin_of
 from groups import storage
 from groups.models import Timeline
@@ -51,6 +52,7 @@ def board(request: HttpRequest, timeline_id: str) -> HttpResponse:
             "chunk_data": inlined("chunk-data", chunk if within else b"null"),
             "chunk_url": None if within else f"{reverse('api-chunk', args=[timeline.id, first])}?v={version}",
             "modules": modules("js/page-board.js"),
+            "next_study": next_study(timeline),
         },
     )
 

@@ -14,7 +14,8 @@ from explorer.api.timelines import detail_of
 from explorer.board.inlined import inlined
 from explorer.board.modules import modules
 from explorer.home import pictures
-from explorer.home.words import GLOSSARY, ago
+from explorer.glossary import terms
+from explorer.home.words import ago
 from groups import storage
 from groups.models import Timeline
 
@@ -50,7 +51,7 @@ def home(request: HttpRequest) -> HttpResponse:
 
 
 def help_page(request: HttpRequest) -> HttpResponse:
-    return render(request, "help/help.html", {"glossary": GLOSSARY})
+    return render(request, "help/help.html", {"glossary": list(terms().items())})
 
 
 def _showcase(timeline: Timeline) -> dict[str, Any]:

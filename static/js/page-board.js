@@ -23,8 +23,10 @@ import { MetricsPanel } from './metrics-panel.js';
 import { showPartition } from './partition-card.js';
 import { leadIn, openingOf, opensAtWorst } from './opening.js';
 import { Player, SPEEDS } from './player.js';
+import { Reading, withView } from './reading.js';
 import { Spans } from './spans.js';
 import { connect, fetchBehind } from './still-to-come.js';
+import { explain } from './terms.js';
 import { Timeline } from './timeline.js';
 import { TimelineView } from './timeline-view/view.js';
 import { CLOCK_FROM_MS, onZone, showSwitch, zoneName } from './times.js';
@@ -90,6 +92,7 @@ const metrics = new MetricsPanel({
 });
 const banners = new Banners(part('banners'));
 const address = new Address();
+const reading = new Reading(meta.source);
 const player = new Player({ next: async () => (await step(1)) !== null || live(), onState: showPlaying });
 
 /** Whether more may come at the end. */
@@ -104,6 +107,7 @@ function show(rest, { animate, before }) {
   const since = (/** @type {string} */ key) => sinceOf(key, rest.sequence);
   const scene = board.render(rest, { animate, forward: position - before === 1, since });
   head.render(rest, scene.views, scene.violation);
+  reading.tell(part('now').textContent ?? '', { begins: position === 0, ends: timeline.whole && timeline.atEnd });
   view.move({ steps: timeline.steps, position, frame: rest.frame, end_ms: meta.summary.last_ms ?? rest.frame.at_ms });
   events.move(position);
   inspector.render(rest);
@@ -290,13 +294,14 @@ async function saveNames(names) {
 }
 
 async function copyLink() {
-  const href = withMoment(location.href, timeline.rest?.sequence ?? 0);
+  const href = withMoment(withView(location.href, reading.view), timeline.rest?.sequence ?? 0);
   toast(await copy(href) ? `Link to step ${timeline.position} copied` : href);
 }
 
 const wantedAtStart = () => openingOf(meta, openedAt, timeline);
 
 function wire() {
+  explain();
   part('epoch-back').addEventListener('click', () => stepEpoch(-1));
   part('event-back').addEventListener('click', () => step(-1));
   part('play').addEventListener('click', togglePlay);
