@@ -16,6 +16,8 @@ from explorer.board.modules import modules
 from explorer.home import pictures
 from explorer.glossary import terms
 from explorer.home.words import ago
+from explorer.home.path import path_of
+from explorer.times import stamp
 from groups import storage
 from groups.models import Timeline
 
@@ -47,6 +49,7 @@ def home(request: HttpRequest) -> HttpResponse:
     showcase = next((study for study in studies if study.id == SHOWCASE), studies[0] if studies else None)
     if showcase is not None:
         context |= _showcase(showcase)
+        context["path"] = path_of(study.id for study in studies)
     return render(request, "home/home.html", context)
 
 
@@ -90,6 +93,7 @@ def _row(timeline: Timeline) -> dict[str, Any]:
         "verdict": verdict,
         "fact": fact,
         "ago": ago(timezone.now() - timeline.created),
+        "stamp": stamp(timeline.created),
     }
 
 

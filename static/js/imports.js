@@ -119,7 +119,7 @@ function sentence() {
 /** The clause that tells most: a partition long without an owner, else who was removed, else the first. @param {Row} row */
 function telling(row) {
   const proven = row.verdict.clauses.filter(({ sequence }) => sequence !== null);
-  const unowned = row.no_owner.length ? proven.find(({ text }) => text.includes('no owner')) : undefined;
+  const unowned = row.no_owner.length ? proven.find(({ text }) => /no owner|unassigned/.test(text)) : undefined;
   return unowned ?? proven.find(({ text }) => text.includes('removed')) ?? proven[0];
 }
 
@@ -267,7 +267,7 @@ function groupRow(row, from, to) {
 
 /** @param {Row} row @returns {(Node | string)[]} */
 function verdict(row) {
-  if (!row.verdict.clauses?.length) return [row.protocol === 'simple' ? 'Commits only: nothing is told of members' : row.verdict.text || 'Nothing is known yet'];
+  if (!row.verdict.clauses?.length) return [row.protocol === 'simple' ? 'Commits only: no record of a member' : row.verdict.text || 'Nothing is known yet'];
   return row.verdict.clauses.map(({ text, sequence }) =>
     sequence === null ? text : h('a', { href: `${row.url}?at=${sequence}` }, text));
 }
@@ -283,7 +283,7 @@ function spark(epochs, bad, from, to, known) {
   const bars = new Array(BARS).fill(0);
   for (const at of epochs) bars[of(at)] += 1;
   const red = new Set(bad.map(of));
-  const label = known ? `${plural(epochs.length, 'rebalance')}${bad.length ? `, ${bad.length} times no owner for long` : ''}` : 'not folded yet';
+  const label = known ? `${plural(epochs.length, 'rebalance')}${bad.length ? `, ${bad.length} times unassigned for long` : ''}` : 'not folded yet';
   return s('svg', { class: 'spark', width, height: 24, viewBox: `0 0 ${width} 24`, role: 'img', 'aria-label': label },
     s('line', { class: 'ax', x1: 0, x2: width, y1: 22.5, y2: 22.5 }),
     known ? null : s('rect', { class: 'un', x: 0, y: 4, width, height: 18 }),

@@ -193,7 +193,7 @@ function difference(payload, frame) {
 }
 
 /** What befell a process or the coordinator, where no sentence needs more than its name. @type {{[fault: string]: string}} */
-const FAULTS = { kill: 'is killed', pause: 'stands still', resume: 'goes on', cut: 'is cut off', heal: 'can be reached again' };
+const FAULTS = { kill: 'is killed', pause: 'is paused', resume: 'is resumed', cut: 'is cut off', heal: 'can be reached again' };
 
 /** Callbacks, timers, faults and notes, as a sentence. @param {Entry} entry @param {string} who @param {(member: string) => string} name */
 function sentence(entry, who, name) {

@@ -29,7 +29,7 @@ import { connect, fetchBehind } from './still-to-come.js';
 import { explain } from './terms.js';
 import { Timeline } from './timeline.js';
 import { TimelineView } from './timeline-view/view.js';
-import { CLOCK_FROM_MS, onZone, showSwitch, zoneName } from './times.js';
+import { CLOCK_FROM_MS, onZone, showSwitch } from './times.js';
 import { toast } from './toast.js';
 import { showTopicNames } from './topic-names.js';
 import { Address, copy, withMoment } from './url.js';
@@ -116,7 +116,6 @@ function show(rest, { animate, before }) {
   part('step').textContent = String(position);
   part('steps').textContent = timeline.whole ? String(timeline.steps.length) : `${timeline.steps.length}+`;
   part('time').textContent = when(rest.moment?.at_ms ?? rest.frame.at_ms, start_ms());
-  if (start_ms() >= CLOCK_FROM_MS) part('time').append(` ${zoneName(rest.frame.at_ms)}`);
   part('board').dataset.sequence = String(rest.sequence);
   const laboratory = document.getElementById('laboratory');
   if (laboratory instanceof HTMLAnchorElement) laboratory.href = `/laboratory?timeline=${encodeURIComponent(meta.id)}&at=${rest.sequence}`;

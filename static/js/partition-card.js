@@ -52,7 +52,7 @@ export function showPartition(root, { spans, key, cast, labels, onClose }) {
       return h('li', {}, h(
         'a', { href: `?at=${line.from}`, 'data-at': line.from, class: line.bare ? 'bare' : null },
         lane ? h('span', { class: 'who', 'data-hue': lane.hue }, lane.badge) : null,
-        ` ${lane ? `${lane.name} ${line.says}` : `No ${labels.having.who}`}, ${length}`,
+        ` ${lane ? `${lane.name} ${line.says}` : labels.having.none}, ${length}`,
       ));
     })),
   );

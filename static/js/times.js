@@ -132,11 +132,11 @@ export function showSwitch(root, ms) {
   const known = typeof Intl.supportedValuesOf === 'function' ? Intl.supportedValuesOf('timeZone') : [];
   const draw = () => {
     const select = /** @type {HTMLSelectElement} */ (h('select', {
-      class: 'field sm', 'aria-label': 'Zone of all times',
+      class: 'field sm', 'aria-label': 'Zone of all times', title: 'Zone of all times',
       onchange: () => choose(/** @type {Choice} */ (select.value)),
     }, ...[
-      ['local', `Local time (${nameOf('local', ms)})`], ['utc', 'UTC'],
-      ['log', isZone(ofLogs) ? `Zone of the logs (${nameOf('log', ms)})` : 'Zone of the logs…'],
+      ['local', `${nameOf('local', ms)} (local)`], ['utc', 'UTC'],
+      ['log', isZone(ofLogs) ? `${nameOf('log', ms)} (logs)` : 'Zone of the logs…'],
     ].map(([value, says]) => h('option', { value, selected: value === choice }, says))));
     const field = /** @type {HTMLInputElement} */ (h('input', {
       class: 'field sm', list: 'known-zones', value: ofLogs, placeholder: 'Europe/Berlin', 'aria-label': 'Zone of the logs',

@@ -81,7 +81,7 @@ def test_whoever_stands_still_is_killed_or_cut_off_stands_above_the_crowd_with_w
         "worker-31",
         "worker-32",
     ]
-    for number, words in enumerate(("Stands still", "Killed, and still a member", "Cut off")):
+    for number, words in enumerate(("Paused", "Process killed; session still open", "Cut off")):
         expect(rows.nth(number).locator(".hard")).to_have_text(words)
     expect(rows.nth(3).locator(".hard")).to_have_count(0)
 

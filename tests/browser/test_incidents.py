@@ -67,7 +67,7 @@ def test_who_is_fenced_has_a_lane_that_says_so_and_what_it_still_reads(open_page
     step = step_of(page)
     page.keyboard.press("ArrowLeft")
     at_step(page, step - 1)
-    expect(a.locator(".hard")).to_have_text("Out, and does not know")
+    expect(a.locator(".hard")).to_have_text("Removed; the client has not been notified (zombie)")
     page.keyboard.press("End")
     expect(page.locator("#board .outside")).to_have_count(0)
 

@@ -98,7 +98,7 @@ export class Blocks {
     const poolHeight = Math.max(30, pool.height + 8);
     nodes.push(
       s('rect', { x: 0, y: 0, width, height: y + poolHeight, fill: 'var(--sunk)' }),
-      s('text', { x: 14, y: y + 13, class: 'nm' }, `No ${this.labels.having.who}`),
+      s('text', { x: 14, y: y + 13, class: 'nm' }, this.labels.having.none),
       s('text', { x: 14, y: y + 26, class: 'dim' }, free.size ? this.labels.counted(free.size) : 'none'),
       ...pool.nodes,
     );
