@@ -24,7 +24,9 @@ def terms() -> dict[str, str]:
         if set(words) <= {"-", "|"} or meaning in HEADS:
             continue
         for word in words.split(", "):
-            found.setdefault(word.lower(), meaning[:1].upper() + meaning[1:] + ("" if meaning[-1] in ".)" else "."))
+            found.setdefault(
+                word.lower(), meaning[:1].upper() + meaning[1:] + ("" if meaning[-1] in ".)" else ".")
+            )
     return found
 
 

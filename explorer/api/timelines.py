@@ -11,7 +11,7 @@ from django.http import HttpRequest, HttpResponse
 from explorer.api.endpoint import BadRequest, json_body, json_response, lasting_response, number
 from explorer.figures.epochs import collect, figure
 from groups import storage
-from groups.history.worst import worst
+from groups.history.worst import troubles, worst
 from groups.models import Timeline
 
 LISTED_MOST = 500
@@ -52,9 +52,11 @@ def detail_of(timeline: Timeline) -> dict[str, Any]:
         for chunk in storage.chunks(timeline)
     ]
     described = storage.describe(timeline, whole=True)
-    found = worst(described["summary"].get("findings") or ())
+    findings = described["summary"].get("findings") or ()
+    found = worst(findings)
     return described | {
         "worst": found.sequence if found else None,
+        "troubles": troubles(findings),
         "provenance": PROVENANCE[Timeline.Source(timeline.source)],
         "entry_format": timeline.entry_format,
         "fold_version": timeline.fold_version,

@@ -31,7 +31,9 @@ PATH: Final = (
         teaches="Three epochs, and why released is not assigned",
     ),
     Station(
-        study="kip848-member-failure", title="A member dies", teaches="What the session timeout costs its readers"
+        study="kip848-member-failure",
+        title="A member dies",
+        teaches="What the session timeout costs its readers",
     ),
     Station(
         study="incident-slow-revocation",

@@ -13,10 +13,10 @@ from django.utils import timezone
 from explorer.api.timelines import detail_of
 from explorer.board.inlined import inlined
 from explorer.board.modules import modules
-from explorer.home import pictures
 from explorer.glossary import terms
-from explorer.home.words import ago
+from explorer.home import pictures
 from explorer.home.path import path_of
+from explorer.home.words import ago
 from explorer.times import stamp
 from groups import storage
 from groups.models import Timeline

@@ -17,7 +17,9 @@ register = template.Library()
 def term(word: str, shown: str = "") -> SafeString:
     """``KeyError`` for a word that the glossary does not have: a page must not promise what is nowhere said."""
     terms()[word.lower()]
-    return format_html('<button type="button" class="term" data-term="{}">{}</button>', word.lower(), shown or word)
+    return format_html(
+        '<button type="button" class="term" data-term="{}">{}</button>', word.lower(), shown or word
+    )
 
 
 @register.simple_tag

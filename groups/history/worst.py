@@ -40,11 +40,29 @@ class Worst(NamedTuple):
     says: str
 
 
+TROUBLES_MOST: Final = 1000
+"""Problems that one steps through by key; more are a storm, which is one of them."""
+
+
 def worst(findings: Iterable[Mapping[str, Any]]) -> Worst | None:
     """The entry with which the gravest thing begins; of equal ones the first, ``None`` where nothing went wrong.
 
     ``findings`` are those of a summary. A kind that is not known here weighs as long as its ``length_ms``.
     """
+    weighed = _weighed(findings)
+    if not weighed:
+        return None
+    return max(weighed, key=lambda each: (each.weight_ms, -each.sequence))
+
+
+def troubles(findings: Iterable[Mapping[str, Any]]) -> list[int]:
+    """The entries with which something goes wrong, in order; of more than ``TROUBLES_MOST`` the gravest."""
+    gravest = sorted(_weighed(findings), key=lambda each: (-each.weight_ms, each.sequence))
+    return sorted(each.sequence for each in gravest[:TROUBLES_MOST])
+
+
+def _weighed(findings: Iterable[Mapping[str, Any]]) -> list[Worst]:
+    """What goes wrong, by the entry with which it begins."""
     weights: dict[int, dict[str, float]] = {}
     gravest: dict[int, tuple[float, str]] = {}
     for finding in findings:
@@ -58,7 +76,4 @@ def worst(findings: Iterable[Mapping[str, Any]]) -> Worst | None:
         at[kind] = max(at.get(kind, 0.0), weight)
         if weight > gravest.get(sequence, (0.0, ""))[0]:
             gravest[sequence] = weight, str(finding.get("says", ""))
-    if not weights:
-        return None
-    sequence = min(weights, key=lambda each: (-sum(weights[each].values()), each))
-    return Worst(sequence, sum(weights[sequence].values()), gravest[sequence][1])
+    return [Worst(each, sum(kinds.values()), gravest[each][1]) for each, kinds in weights.items()]

@@ -11,7 +11,8 @@ import { countUpTo } from './timeline.js';
 import { markOf, MEANING } from './timeline-view/marks.js';
 import { shortened, when } from './words.js';
 
-const LINE = 29;
+/** Room for two lines of the sentence. */
+const LINE = 44;
 const BEYOND = 8;
 /** A chain longer than this is cut: arcs over hundreds of lines cannot be read. */
 const CHAIN_MOST = 40;
@@ -121,6 +122,12 @@ export class Events {
     this.inner.style.setProperty('--who', `${badge > 2 ? 34 : 22}px`);
   }
 
+  /** Only what this member did; again, everything. @param {string} lane */
+  only(lane) {
+    this.filter.value = this.filter.value === lane ? '' : lane;
+    this.filter.dispatchEvent(new Event('change'));
+  }
+
   /** @param {number} position the number of steps up to the playhead */
   move(position) {
     this.#current = position - 1;
@@ -152,6 +159,7 @@ export class Events {
         this.root.scrollTop = top - clientHeight / 2;
       }
     }
+    else this.root.scrollTop = 0;
     this.#draw();
   }
 
@@ -192,7 +200,7 @@ export class Events {
     const name = ['ev', starts && 'ep', chained && 'chain', index > this.#current && 'future', step.shape === 'violation' && 'bad'].filter(Boolean).join(' ');
     const node = h(
       'button', {
-        class: name, type: 'button', role: 'listitem', 'data-sequence': step.sequence,
+        class: name, type: 'button', 'data-sequence': step.sequence,
         'aria-current': index === this.#current ? 'step' : null, title: step.says,
         'aria-label': `Step ${index + 1}, ${when(step.at_ms, this.#start)}: ${step.says}`,
       },
@@ -206,7 +214,7 @@ export class Events {
       h('span', { class: 'tx' }, says),
     );
     node.style.top = `${line * LINE}px`;
-    return node;
+    return h('div', { role: 'listitem' }, node);
   }
 
   #arc() {

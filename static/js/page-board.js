@@ -9,6 +9,7 @@
 import { addresses } from './api.js';
 import { Banners } from './banners.js';
 import { Board } from './board/board.js';
+import { walk } from './board/grid-keys.js';
 import { Cast } from './cast.js';
 import { Causes } from './causes.js';
 import { calm, choose, h, part } from './dom.js';
@@ -297,10 +298,22 @@ async function copyLink() {
   toast(await copy(href) ? `Link to step ${timeline.position} copied` : href);
 }
 
+/** To the next thing that went wrong, and after the last one to the first. */
+async function nextTrouble() {
+  const troubles = meta.troubles ?? [];
+  if (!troubles.length) return toast('No problem was found in this timeline');
+  player.pause();
+  const here = timeline.rest?.sequence ?? 0;
+  const next = troubles.find((sequence) => sequence > here) ?? troubles[0];
+  await go(next);
+  toast(`Problem ${troubles.indexOf(next) + 1} of ${troubles.length}`);
+}
+
 const wantedAtStart = () => openingOf(meta, openedAt, timeline);
 
 function wire() {
   explain();
+  walk(part('board'), (lane) => events.only(lane));
   part('epoch-back').addEventListener('click', () => stepEpoch(-1));
   part('event-back').addEventListener('click', () => step(-1));
   part('play').addEventListener('click', togglePlay);
@@ -334,6 +347,7 @@ function wire() {
     ArrowLeft: () => step(-1),
     'Shift+ArrowRight': () => stepEpoch(1),
     'Shift+ArrowLeft': () => stepEpoch(-1),
+    t: nextTrouble,
     Home: () => go(timeline.origin),
     End: () => go(timeline.last),
     '[': () => player.shift(-1),

@@ -153,6 +153,8 @@ export interface Meta {
   last: number;
   /** The sequence of the worst moment; null where nothing went wrong. */
   worst?: number | null;
+  /** The sequences with which problems begin, in order. */
+  troubles?: number[];
   summary: Summary;
   version: string;
   problem?: string;

@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groups.history.worst import QUIET, worst
+from groups.history.worst import QUIET, troubles, worst
 
 
 def finding(kind: str, *sequences: int, length_ms: int | None = None) -> dict[str, Any]:
@@ -59,3 +59,13 @@ def test_the_worst_moment_is_one_of_a_finding_whatever_their_order(findings: lis
     assert (found and found[:2]) == (turned and turned[:2])
     if found is not None:
         assert found.sequence in {one["sequences"][0] for one in findings}
+
+
+def test_problems_are_stepped_through_in_their_order_and_what_begins_together_is_one() -> None:
+    told = [
+        finding("no_owner", 40, length_ms=9),
+        finding("removed", 7),
+        finding("no_owner", 7, length_ms=5),
+        finding("moved", 3),
+    ]
+    assert troubles(told) == [7, 40]

@@ -354,7 +354,7 @@ export class Lanes {
   #row(lane, hue) {
     const row = h(
       'div', { class: lane === POOL ? 'row lane pool' : 'row lane', role: 'row', 'data-hue': hue, 'data-lane': lane === POOL ? null : lane },
-      h('div', { class: 'lead', role: 'rowheader' }),
+      h('div', { class: 'lead', role: 'rowheader', tabindex: lane === POOL ? null : '0' }),
     );
     for (const { key } of this.columns) {
       const cell = h('div', { class: 'cell', role: 'gridcell', 'data-col': key });

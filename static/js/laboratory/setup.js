@@ -79,7 +79,8 @@ export class Setup {
     const { name, rack, joins, leaves } = sheet.members[place];
     return h('button', {
       class: `mem${joins ? ' new' : ''}${leaves ? ' gone' : ''}`, type: 'button', 'data-key': `member-${place}`, title: `${name}: rack, topics, leave, remove`,
-      'aria-label': `Member ${name}${rack ? `, rack ${rack}` : ''}${joins ? ', joins' : ''}${leaves ? ', leaves' : ''}`, onclick: () => this.onMember(place),
+      // What is seen comes first, so that who speaks to the page can say it.
+      'aria-label': `${[labelOf(name), rack, joins && 'joins', leaves && 'leaves'].filter(Boolean).join(' ')}: member ${name}${rack ? `, rack ${rack}` : ''}`, onclick: () => this.onMember(place),
     }, h('span', { class: 'who', 'data-hue': hueOf(place) }, labelOf(name)), rack ? h('span', {}, rack) : null, joins ? h('span', {}, 'joins') : null, leaves ? h('span', {}, 'leaves') : null);
   }
 
