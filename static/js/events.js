@@ -56,6 +56,9 @@ export function chainOf(steps, index, causeIn = (step) => step.cause) {
   return links;
 }
 
+/** Between what is seen, for who has it read out. @param {string} says */
+const unseen = (says) => h('span', { class: 'sr' }, says);
+
 export class Events {
   /** @type {Moment[]} */
   #steps = [];
@@ -202,16 +205,15 @@ export class Events {
       'button', {
         class: name, type: 'button', 'data-sequence': step.sequence,
         'aria-current': index === this.#current ? 'step' : null, title: step.says,
-        'aria-label': `Step ${index + 1}, ${when(step.at_ms, this.#start)}: ${step.says}`,
       },
       h('span'),
-      h('span', { class: 'num' }, index + 1),
-      h('span', { class: 'num' }, when(step.at_ms, this.#start)),
+      h('span', { class: 'num' }, unseen('Step '), index + 1),
+      h('span', { class: 'num' }, unseen(', '), when(step.at_ms, this.#start), unseen(': ')),
       step.shape === 'violation' || step.shape === 'fail_over' ? s('svg', { width: 18, height: 18, viewBox: '-9 -9 18 18', role: 'img', 'aria-label': MEANING[step.shape], 'data-hue': 'x' }, markOf(step.shape)) : actor
-        ? h('span', { class: 'who', 'data-hue': actor.hue, title: actor.name }, actor.badge)
+        ? h('span', { class: 'who', 'data-hue': actor.hue, title: actor.name, 'aria-hidden': 'true' }, actor.badge)
         : s('svg', { width: 18, height: 18, viewBox: '0 0 18 18', role: 'img', 'aria-label': 'coordinator' },
           s('path', { d: 'M9 3.5 14.5 9 9 14.5 3.5 9z', fill: 'none', stroke: 'currentColor', 'stroke-width': 1.5 })),
-      h('span', { class: 'tx' }, says),
+      h('span', { class: 'tx' }, named && unseen(`${actor.name} `), says),
     );
     node.style.top = `${line * LINE}px`;
     return h('div', { role: 'listitem' }, node);

@@ -79,9 +79,11 @@ export class Setup {
     const { name, rack, joins, leaves } = sheet.members[place];
     return h('button', {
       class: `mem${joins ? ' new' : ''}${leaves ? ' gone' : ''}`, type: 'button', 'data-key': `member-${place}`, title: `${name}: rack, topics, leave, remove`,
-      // What is seen comes first, so that who speaks to the page can say it.
-      'aria-label': `${[labelOf(name), rack, joins && 'joins', leaves && 'leaves'].filter(Boolean).join(' ')}: member ${name}${rack ? `, rack ${rack}` : ''}`, onclick: () => this.onMember(place),
-    }, h('span', { class: 'who', 'data-hue': hueOf(place) }, labelOf(name)), rack ? h('span', {}, rack) : null, joins ? h('span', {}, 'joins') : null, leaves ? h('span', {}, 'leaves') : null);
+      onclick: () => this.onMember(place),
+    }, h('span', { class: 'who', 'data-hue': hueOf(place), 'aria-hidden': 'true' }, labelOf(name)), h('span', { class: 'sr' }, `Member ${name}`),
+    // What is read out is made of what is seen, with the words between.
+    ...[rack && ['rack', rack], joins && ['', 'joins'], leaves && ['', 'leaves']].flatMap((one) =>
+      (one ? [h('span', { class: 'sr' }, `, ${one[0]} `), h('span', {}, one[1])] : [])));
   }
 
   /** @param {Sheet} sheet */
