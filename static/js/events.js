@@ -13,7 +13,7 @@ import { shortened, when } from './words.js';
 
 /** Room for two lines of the sentence. */
 const LINE = 44;
-const BEYOND = 8;
+const BEYOND = 12;
 /** A chain longer than this is cut: arcs over hundreds of lines cannot be read. */
 const CHAIN_MOST = 40;
 /** A member's name up to this length leaves room for the sentence. */
@@ -55,9 +55,6 @@ export function chainOf(steps, index, causeIn = (step) => step.cause) {
   }
   return links;
 }
-
-/** Between what is seen, for who has it read out. @param {string} says */
-const unseen = (says) => h('span', { class: 'sr' }, says);
 
 export class Events {
   /** @type {Moment[]} */
@@ -207,13 +204,15 @@ export class Events {
         'aria-current': index === this.#current ? 'step' : null, title: step.says,
       },
       h('span'),
-      h('span', { class: 'num' }, unseen('Step '), index + 1),
-      h('span', { class: 'num' }, unseen(', '), when(step.at_ms, this.#start), unseen(': ')),
+      // Read out as one sentence; what is seen is in columns.
+      h('span', { class: 'sr' }, `Step ${index + 1}, ${when(step.at_ms, this.#start)}: ${step.says}`),
+      h('span', { class: 'num', 'aria-hidden': 'true' }, index + 1),
+      h('span', { class: 'num', 'aria-hidden': 'true' }, when(step.at_ms, this.#start)),
       step.shape === 'violation' || step.shape === 'fail_over' ? s('svg', { width: 18, height: 18, viewBox: '-9 -9 18 18', role: 'img', 'aria-label': MEANING[step.shape], 'data-hue': 'x' }, markOf(step.shape)) : actor
         ? h('span', { class: 'who', 'data-hue': actor.hue, title: actor.name, 'aria-hidden': 'true' }, actor.badge)
         : s('svg', { width: 18, height: 18, viewBox: '0 0 18 18', role: 'img', 'aria-label': 'coordinator' },
           s('path', { d: 'M9 3.5 14.5 9 9 14.5 3.5 9z', fill: 'none', stroke: 'currentColor', 'stroke-width': 1.5 })),
-      h('span', { class: 'tx' }, named && unseen(`${actor.name} `), says),
+      h('span', { class: 'tx', 'aria-hidden': 'true' }, says),
     );
     node.style.top = `${line * LINE}px`;
     return h('div', { role: 'listitem' }, node);

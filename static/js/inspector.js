@@ -218,7 +218,7 @@ function sentence(entry, who, name) {
   }
   if (entry.kind === 'fault') return [`Fault: ${payload.fault}${payload.member ? `, ${payload.member}` : ''}.`];
   if (entry.kind === 'note') {
-    if (payload.note === 'step') return [`Row ${payload.step} of the tale: ${payload.says}`];
+    if (payload.note === 'step') return [`Narration, step ${payload.step}: ${payload.says}`];
     if (payload.note === 'topics') {
       const told = Object.entries(payload.topics ?? {}).map(([topic, is]) => (is ? `${topic} with ${is.partitions ?? 'an unknown number of'} partitions` : `${topic} is deleted`));
       return [`Topics: ${told.join(', ')}${payload.source ? `, from ${payload.source}` : ''}.`];

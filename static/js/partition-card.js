@@ -21,7 +21,7 @@ const LINES_MOST = 60;
  */
 export function historyOf(spans, key, own = 'owns it') {
   const owned = spans.spans.filter((span) => span.key === key && span.mode !== 'want')
-    .map((span) => ({ ...span, says: span.mode === 'revoking' ? 'giving it up' : own, bare: false }));
+    .map((span) => ({ ...span, says: span.mode === 'revoking' ? 'is revoking it' : own, bare: false }));
   const bare = spans.bare.filter((stretch) => stretch.key === key)
     .map((stretch) => ({ ...stretch, lane: '', says: 'nobody', bare: true }));
   return [...owned, ...bare].sort((a, b) => a.from - b.from);

@@ -1,4 +1,4 @@
-"""``manage.py explore SCENARIO``: every interleaving of a small scenario; what it breaks, by the shortest way."""
+"""``manage.py explore SCENARIO``: every order of a small scenario's events; what it breaks, by the shortest way."""
 
 from __future__ import annotations
 
@@ -25,9 +25,7 @@ PROCESSES_MAX = 64
 
 
 class Command(BaseCommand):
-    help = (
-        "Walk every interleaving of a small scenario (a YAML file, or one that is bundled); a report in JSON."
-    )
+    help = "Model-check a small scenario (a YAML file, or one that is bundled): every order of its events; a report in JSON."
     requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -38,8 +36,10 @@ class Command(BaseCommand):
             help="a scenario file, - for standard input, a case study's name, or a bundled small scenario's",
         )
         parser.add_argument("--semantics", metavar="kip|kafka", help="default: the scenario's")
-        parser.add_argument("--max-states", metavar="N", help="stop beyond so many worlds; default: 10000000")
-        parser.add_argument("--processes", metavar="N", help="how many share the worlds out; default: 1")
+        parser.add_argument("--max-states", metavar="N", help="stop beyond so many states; default: 10000000")
+        parser.add_argument(
+            "--processes", metavar="N", help="how many processes share the states out; default: 1"
+        )
         parser.add_argument("--losses", metavar="N", help="connections that break; default: 0")
         parser.add_argument("--fail-overs", metavar="N", help="coordinators that are replaced; default: 0")
         parser.add_argument("--timers", metavar="N", help="timeouts of members that live; default: 0")
@@ -121,7 +121,7 @@ def not_judged(worlds: Worlds) -> list[dict[str, Any]]:
         {"reason": reason, "invariants": list(names)} for reason, names in NOT_ASKED.items()
     ]
     if any(member.regex for member in worlds.plan.scenario.members.values()):
-        reason = "time stands still: what an expression matches is found once"
+        reason = "the clock is frozen: what an expression matches is found once"
         told.append({"reason": reason, "invariants": ["current_target"]})
     return told
 

@@ -48,7 +48,7 @@ export function chipSays(view, label, name, who = 'owner') {
   const whom = view.wants ? name(view.wants) : 'nobody';
   if (view.mode === 'own' && view.holders.length > 1) return `${label}: shared by ${view.holders.map(name).join(' and ')}`;
   if (view.mode === 'twice') return `${label}: owned twice, by ${view.holders.map(name).join(' and ')}`;
-  if (view.mode === 'revoking') return `${label}: ${holder} is giving it up for ${whom}`;
+  if (view.mode === 'revoking') return `${label}: ${holder} is revoking it for ${whom}`;
   if (view.mode === 'leaving') return `${label}: owned by ${holder}, goes to ${whom}`;
   return `${label}: ${who === 'owner' ? 'owned' : 'read'} by ${holder}`;
 }
