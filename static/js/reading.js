@@ -67,6 +67,8 @@ export class Reading {
 
   #show() {
     document.body.dataset.view = this.view;
+    // Who investigates knows the grammar, and needs the room for events and details.
+    /** @type {HTMLDetailsElement} */ (part('legend')).open = this.view === 'reader' && tells(this.source);
     for (const button of part('view').querySelectorAll('button')) {
       button.setAttribute('aria-pressed', String(button.dataset.value === this.view));
     }

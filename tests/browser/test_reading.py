@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 from collections.abc import Callable
 
 from playwright.sync_api import Page, expect
+
+from tests.browser.board import becomes
+from tests.house import ROOT
+from tests.serving import Served
 
 Open = Callable[..., Page]
 
@@ -61,3 +68,37 @@ def test_the_first_page_leads_step_by_step(open_page: Open) -> None:
     expect(links).to_have_count(4)
     links.nth(2).click()
     page.wait_for_url("**/t/incident-slow-revocation*")
+
+
+def test_an_import_opens_at_its_worst_moment_and_space_plays_from_ten_seconds_before(
+    open_page: Open, server: Served
+) -> None:
+    with server.open("/api/timelines/incident-slow-revocation/entries") as answer:
+        entries = "\n".join(json.dumps(entry) for entry in json.load(answer)["entries"])
+    added = subprocess.run(
+        [sys.executable, "manage.py", "timeline", "add", "-"],
+        cwd=ROOT, env=server.environment, input=entries, check=True, capture_output=True, text=True,
+    )  # fmt: skip
+    timeline = json.loads(added.stdout)["id"]
+    with server.open(f"/api/timelines/{timeline}") as answer:
+        worst = json.load(answer)["worst"]
+
+    page = open_page(f"/t/{timeline}")
+    rest = page.evaluate("rebalanceExplorer.timeline.rest.moment")
+    # The step that holds the entry.
+    assert rest["first"] <= worst <= rest["sequence"]
+    page.keyboard.press("Space")
+    becomes(page, f"rebalanceExplorer.timeline.rest.sequence < {rest['sequence']}")
+    page.keyboard.press("Space")
+    steps = page.evaluate("rebalanceExplorer.timeline.steps.map(({sequence, at_ms}) => [sequence, at_ms])")
+    before = [
+        sequence
+        for sequence, at_ms in steps
+        if sequence < rest["sequence"] and at_ms <= rest["at_ms"] - 10_000
+    ]
+    # It may have played a step or two by now, and not more than up to the moment.
+    assert (
+        (before[-1] if before else 0)
+        <= page.evaluate("rebalanceExplorer.timeline.rest.sequence")
+        <= rest["sequence"]
+    )

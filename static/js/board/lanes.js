@@ -198,7 +198,7 @@ export class Lanes {
     const one = this.labels.counted(1).slice(2);
     const says = this.compact
       ? (count ? this.labels.counted(count) : 'none')
-      : (count ? `${this.labels.counted(count)} without ${this.labels.having.who === 'owner' ? 'an owner' : 'a reader'}` : views.size ? `none: every ${one} has ${this.labels.having.who === 'owner' ? 'an owner' : 'a reader'}` : `no ${one} is known yet`);
+      : (count ? `${this.labels.counted(count)} without ${this.labels.having.who === 'owner' ? 'an owner' : 'a reader'}` : views.size ? 'none' : `no ${one} is known yet`);
     child(row, '.lead').replaceChildren(h(
       'div', { class: 'txt' },
       h('div', { class: 'nm', title: 'Released, not yet assigned to another member: the coordinator\u2019s view. What a client still reads is in no record.' }, this.labels.having.none),
