@@ -20,6 +20,14 @@ if TYPE_CHECKING:
 BUDGET_MAX = 9
 """Each fault more multiplies the worlds; nobody has seen the end of this many."""
 
+BUDGET_OPTIONS = {
+    "losses": ("--max-connection-losses", "connections that may break"),
+    "fail_overs": ("--max-failovers", "coordinators that may be replaced"),
+    "timers": ("--max-expired-timeouts", "timeouts of living members that may expire"),
+    "duplicates": ("--max-duplicate-requests", "requests that may be sent again"),
+}
+"""Of each fault how many there may be: its option, and what it bounds."""
+
 PROCESSES_MAX = 64
 """Each has all parts of the worlds; beyond this nobody has cores for them."""
 
@@ -40,10 +48,11 @@ class Command(BaseCommand):
         parser.add_argument(
             "--processes", metavar="N", help="how many processes share the states out; default: 1"
         )
-        parser.add_argument("--losses", metavar="N", help="connections that break; default: 0")
-        parser.add_argument("--fail-overs", metavar="N", help="coordinators that are replaced; default: 0")
-        parser.add_argument("--timers", metavar="N", help="timeouts of members that live; default: 0")
-        parser.add_argument("--duplicates", metavar="N", help="requests that are asked again; default: 0")
+        for field, (option, says) in BUDGET_OPTIONS.items():
+            # The short names are those of earlier releases.
+            parser.add_argument(
+                option, f"--{field.replace('_', '-')}", dest=field, metavar="N", help=f"{says}; default: 0"
+            )
         parser.add_argument("--out", metavar="FOLDER", help="write the entries of each violation's trace")
 
     def handle(self, *_args: Any, **options: Any) -> None:
@@ -57,9 +66,7 @@ class Command(BaseCommand):
         states_max = number("--max-states", options["max_states"], STATES_MAX, STATES_MAX * 10)
         budgets = Budgets(
             **{
-                field.name: number(
-                    f"--{field.name.replace('_', '-')}", options[field.name], 0, BUDGET_MAX, least=0
-                )
+                field.name: number(BUDGET_OPTIONS[field.name][0], options[field.name], 0, BUDGET_MAX, least=0)
                 for field in fields(Budgets)
             }
         )

@@ -35,7 +35,13 @@ class Command(BaseCommand):
         in_one_line(parser)
         parser.add_argument("--seeds", metavar="A-B", required=True, help="first and last seed, or one alone")
         parser.add_argument("--semantics", metavar="kip|kafka|both", default="both", help="default: both")
-        parser.add_argument("--spark", metavar="MASTER", help="run on Spark, such as local[*]")
+        parser.add_argument(
+            "--master",
+            "--spark",
+            dest="spark",
+            metavar="URL",
+            help="run on Spark with this master, such as local[*]",
+        )
         parser.add_argument(
             "--out", metavar="FOLDER", help="write each failing scenario, shrunk, and its entries"
         )
