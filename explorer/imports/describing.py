@@ -78,7 +78,8 @@ def detail(found: Import) -> dict[str, Any]:
     return listed(found) | {
         "stage": progress.get("stage", ""),
         "stages": progress.get("stages", []),
-        "bytes": progress.get("bytes", 0),
+        # What was read so far while it runs; then what the files weigh that were read, as the list of imports says it.
+        "bytes": progress.get("bytes", 0) if running else size_of(found),
         "remaining_s": progress.get("remaining_s") if running else None,
         "found": progress.get("found"),
         "sources": progress.get("sources", []),

@@ -186,7 +186,7 @@ const tick = () => s('svg', { width: 12, height: 12, viewBox: '0 0 12 12', 'aria
 
 function sources() {
   const known = detail.sources;
-  part('sources-says').textContent = known.length ? `${known.length} recognised by their content, not by their name` : '';
+  part('sources-says').textContent = known.length ? `${plural(known.length, 'file')}, recognised by content and not by name` : '';
   part('sources').replaceChildren(...known.map((source) => {
     const cut = source.file.lastIndexOf('/') + 1;
     const readable = source.kind === 'offsets' || source.kind === 'metadata';
@@ -225,7 +225,7 @@ function groups() {
       h('tr', { class: 'wait' }, h('td', { class: 'gn' }, group.group), h('td', {}, group.protocol), h('td', {}, spark([], [], 0, 0, false)),
         h('td', { class: 'vd' }, 'Waiting to be folded'), h('td', { class: 'r num' }, count(group.records)))),
   );
-  part('groups-none').textContent = narrowed && !rows.length ? 'No group fits.' : 'Groups stand here from their first record on.';
+  part('groups-none').textContent = narrowed && !rows.length ? 'No group fits.' : ended() ? 'No group was found.' : 'Groups stand here from their first record on.';
   const hidden = matching - rows.length;
   part('more').hidden = hidden <= 0;
   part('more-groups').textContent = `Show more of ${count(hidden)}`;
