@@ -104,3 +104,14 @@ def test_words_of_trouble_stay_within_a_phone(open_page: Open, fetch: Fetch, cro
     for box in (words.bounding_box() for words in page.locator("#board .hard").all()):
         assert box is not None
         assert 0 <= box["x"] < box["x"] + box["width"] <= PHONE["width"]
+
+
+def test_rows_are_walked_by_key_and_a_member_picked_keeps_its_events(open_page: Open, crowd: str) -> None:
+    page = open_page(f"/t/{crowd}")
+    rows = page.locator("#board .brow")
+    rows.first.focus()
+    page.keyboard.press("ArrowDown")
+    expect(rows.nth(1)).to_be_focused()
+    lane = rows.nth(1).get_attribute("data-lane")
+    page.keyboard.press("Enter")
+    expect(page.locator("#who-filter")).to_have_value(lane or "")

@@ -34,7 +34,7 @@ INSTEAD: Final[dict[str, str]] = {
     r"\bDoes not belong here\b": "fenced: no longer a member",
     r"\band does not know\b": "the client has not been notified (zombie)",
     r"\b(stands?|stood|standing) still\b": "paused",
-    r"\btakes? the place of\b|\btook the place of\b": "2nd process, same group.instance.id",
+    r"\b[Tt]akes? the place of\b|\btook the place of\b": "2nd process, same group.instance.id",
     r"\bof the tale\b": "Narration, step n",
     r"\bAs range left it\b|\bIts own answer\b|\bAs it stood\b": "Previous assignment: by range, by each assignor",
     r"\bdarker the more\b|\bthe darker\b": "heat map: a darker square is a higher value",
