@@ -169,7 +169,7 @@ export class Blocks {
     const node = s(
       'g', {
         class: classes.filter(Boolean).join(' '), 'data-member': member, 'data-lane': this.cast.lane(member).key, 'data-hue': this.cast.lane(member).hue,
-        role: 'button', tabindex: -1, 'aria-label': title,
+        role: 'button', tabindex: -1,
       },
       s('title', {}, title),
       s('rect', { class: 'under', x: 0, y, width, height }),
