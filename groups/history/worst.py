@@ -22,14 +22,40 @@ WEIGHTS_MS: Final[Mapping[str, int]] = {
     "removed": REMOVED_MS,
     "fenced": REMOVED_MS,
     "failed_over": REMOVED_MS,
+    "coordinator_moved": REMOVED_MS,
+    "twin_instance": REMOVED_MS,
 }
 """What a finding weighs by its kind alone."""
 
-SHARES: Final[Mapping[str, float]] = {"waited_for": 0.5}
-"""The part of its length that counts: while a member waits for a partition, the other one still reads it."""
+SHARES: Final[Mapping[str, float]] = {
+    "waited_for": 0.5,
+    "away": 0.5,
+    "storm": 0.1,
+    "flapping": 0.1,
+    "crash_loop": 0.1,
+    "left_and_back": 0.1,
+    "rolling_restart": 0.1,
+}
+"""The part of its length that counts: while a member waits for a partition, the other one still reads it; and what is said
+of a whole stretch (a storm) holds the moments that hurt within it."""
 
-QUIET: Final = frozenset({"joined", "began", "epochs", "commits", "moved", "moves", "midway", "deleted"})
-"""A group at its daily work."""
+QUIET: Final = frozenset(
+    {
+        "joined",
+        "began",
+        "epochs",
+        "commits",
+        "moved",
+        "moves",
+        "midway",
+        "deleted",
+        "formed",
+        "stable",
+        "idle_members",
+    }
+    | {"migrated", "emptied", "gap"}
+)
+"""A group at its daily work, and what is long without hurting anybody."""
 
 
 class Worst(NamedTuple):

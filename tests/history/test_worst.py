@@ -20,7 +20,7 @@ def finding(kind: str, *sequences: int, length_ms: int | None = None) -> dict[st
 
 
 def test_a_quiet_timeline_has_no_worst_moment() -> None:
-    assert worst([finding(kind, 5) for kind in sorted(QUIET)]) is None
+    assert worst([finding(kind, 5, length_ms=3_600_000) for kind in sorted(QUIET)]) is None
     assert worst([]) is None
 
 
@@ -44,6 +44,12 @@ def test_a_removed_member_and_what_it_left_unassigned_weigh_together() -> None:
     found = worst([*leave, *death])
     assert found is not None
     assert found.sequence == 87
+
+
+def test_within_a_storm_the_longest_time_without_an_owner_is_the_moment() -> None:
+    found = worst([finding("storm", 3, length_ms=240_000), finding("no_owner", 80, length_ms=31_000)])
+    assert found is not None
+    assert found.sequence == 80
 
 
 def test_a_kind_that_is_new_weighs_by_its_length() -> None:
