@@ -99,7 +99,7 @@ attack: .venv/all  ## mixed hostile load on a server of its own, for ATTACK_MINU
 SEEDS ?= 0-99999
 .PHONY: fuzz-simulator
 fuzz-simulator: .venv/all  ## random scenarios in both semantics, SEEDS=0-99999 on every core
-	$(VENV)/python manage.py fuzz --seeds $(SEEDS) --spark 'local[*]' --coverage
+	$(VENV)/python manage.py fuzz --seeds $(SEEDS) --master 'local[*]' --coverage
 
 EACH ?= 5
 .PHONY: mutants

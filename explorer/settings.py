@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from explorer import environment
+from groups.places import ROOT, data_folder
 
-ROOT = Path(__file__).resolve().parent.parent
-
-VAR = environment.folder("REBALANCE_VAR", ROOT / "var")
+VAR = environment.folder("REBALANCE_VAR", data_folder())
 """What the program keeps: the database, its secret, uploads, collected static files. Never in git."""
 
 DEBUG = environment.flag("DEBUG", default=False)

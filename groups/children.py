@@ -23,14 +23,14 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import IO, Any, Final
 
 import orjson
 
+from groups.places import ROOT
+
 log = logging.getLogger(__name__)
 
-ROOT = Path(__file__).resolve().parent.parent
 
 LINES_AHEAD_MOST = 32
 """Lines that are read before they are asked for: the pipe then fills, and the child waits for its parent."""

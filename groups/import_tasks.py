@@ -11,7 +11,7 @@ from django.utils import timezone
 from groups import imports
 from groups.leases import end_of_wait
 from groups.models import Import
-from groups.spark_ready import missing_packages
+from groups.spark_ready import come_by_themselves, how_to_install, missing_packages
 
 SPARK_POLL_S = 2
 """How often an import that waits for Spark's packages looks again: the wait is a minute or two."""
@@ -34,7 +34,7 @@ def run_import(import_id: str) -> None:
         # One that is deleted while it is read has nobody to tell.
         with contextlib.suppress(imports.NoSuchImport):
             imports.perform(import_id)
-    elif timezone.now() - found.created > timedelta(seconds=SPARK_WAIT_MOST_S):
+    elif timezone.now() - found.created > timedelta(seconds=SPARK_WAIT_MOST_S) or not come_by_themselves():
         fail(import_id, missing)
     else:
         wait(import_id)
@@ -53,9 +53,7 @@ def wait(import_id: str) -> None:
 
 
 def fail(import_id: str, missing: list[str]) -> None:
-    problem = (
-        f"Spark's packages are not installed ({', '.join(missing)}): run `make install`, then import again."
-    )
+    problem = f"{how_to_install(missing)} Then import again."
     Import.objects.filter(pk=import_id, status=Import.Status.WAITING).update(
         status=Import.Status.FAILED, problem=problem, finished=timezone.now(), lease_until=None
     )

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
+from groups.pipeline.recognising import Kind
 from groups.storage import importing
 from groups.storage.importing import plain
+
+NEXT_TRY: Final = (
+    "Give the files of a folder __consumer_offsets-N from a broker's disk, named as 00000000000000000000.log."
+)
+"""What would have been right, where nothing that was given could be read."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -50,6 +56,25 @@ class Received:
     def report(self) -> dict[str, Any]:
         """What came of it: the form of ``manage.py import_log`` with what the page shows beside it."""
         return {"timelines": self.timelines, "records": self.records, "repeated": self.repeated}
+
+    def nothing_read(self) -> str:
+        """Why the import has nothing to show, in a sentence with the next try; empty where something was read.
+
+        A log in which no group is that was asked for was read; so was one whose groups ended before the asked time.
+        """
+        if self.told:
+            return ""
+        kinds = {source["kind"] for source in self.progress.get("sources", ()) if source["records"]}
+        if kinds == {Kind.METADATA}:
+            return f"Nothing was read of a group: only cluster metadata was given, which names topics. {NEXT_TRY}"
+        if self.records["decoded"]:
+            return ""
+        skipped = sorted(self.records["skipped"], key=lambda one: bool(one.get("normal")))
+        if not skipped:
+            return f"Nothing was read: no record of a consumer group is in it. {NEXT_TRY}"
+        first = skipped[0]
+        more = f" (and {len(skipped) - 1} more)" if len(skipped) > 1 else ""
+        return f"Nothing was read: {first['file']}: {first['reason']}{more}. {NEXT_TRY}"
 
     def counts(self) -> dict[str, Any]:
         """What is pushed to open pages: small, whatever the import's size."""

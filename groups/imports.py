@@ -64,10 +64,12 @@ def create(
     topics: Mapping[str, Any] | None = None,
     master: str = "",
     folder: str = "",
+    named: bool = False,
 ) -> Import:
     """An import that waits. ``folder`` is where its files were uploaded to; it is removed when the import ends.
 
-    ``groups``: these alone. ``from_ms``: groups of which something is later. ``until_ms``: nothing that is later.
+    ``title`` is what was given until the groups are known, whose names say more; ``named``: it says what happened, and
+    stays. ``groups``: these alone. ``from_ms``: groups of which something is later. ``until_ms``: nothing that is later.
     """
     return Import.objects.create(
         id=import_id or storage.new_id(),
@@ -80,10 +82,25 @@ def create(
             "until_ms": until_ms,
             "topics": dict(topics or {}),
             "folder": folder,
+            "named": named,
         },
         progress={"stage": "Waiting for its turn"},
         lease_until=end_of_wait(),
     )
+
+
+class BadTitle(Exception):
+    """A name that cannot be given: one line."""
+
+
+def rename(import_id: str, title: str) -> Import:
+    """Give an import a name of the user's. Raises ``NoSuchImport`` and ``BadTitle``."""
+    found = get(import_id)
+    wanted = " ".join(str(plain(title)).split())
+    if not wanted or len(wanted) > TITLE_LENGTH_MOST:
+        raise BadTitle(f"A name has 1 to {TITLE_LENGTH_MOST} characters; this one has {len(wanted)}.")
+    Import.objects.filter(pk=import_id).update(title=wanted, options=found.options | {"named": True})
+    return get(import_id)
 
 
 def samples() -> list[dict[str, Any]]:
@@ -113,7 +130,11 @@ def perform(import_id: str, *, tell: Callable[[Mapping[str, Any]], None] = lambd
     outcome: tuple[Import.Status, str] | None = None
     try:
         for outcome in _receive(found, received, tell):
-            if outcome[0] == Import.Status.COMPLETE and not complete(import_id, received):
+            if outcome[0] != Import.Status.COMPLETE:
+                continue
+            if nothing := received.nothing_read():
+                outcome = Import.Status.FAILED, nothing
+            elif not complete(import_id, received):
                 outcome = Import.Status.CANCELLED, ""
     except ParentStops:
         stopped = Import.Status.FAILED, "The server was stopped meanwhile; import the files again."
@@ -186,7 +207,26 @@ def complete(import_id: str, received: Received) -> bool:
         if not running.update(status=Import.Status.COMPLETE, finished=timezone.now()):
             return False
         received.store()
+        found = get(import_id)
+        if not found.options.get("named") and (title := title_of_groups(received.timelines)):
+            Import.objects.filter(pk=import_id).update(title=title[:TITLE_LENGTH_MOST])
     return True
+
+
+GROUPS_NAMED_MOST = 2
+"""Groups that an import's name lists; the others are counted."""
+
+
+def title_of_groups(timelines: Sequence[Mapping[str, Any]]) -> str:
+    """An import's name by its groups, those of most entries first: what it was given was named by a broker's disk.
+
+    >>> title_of_groups([{"group": "a", "entries": 1}, {"group": "b", "entries": 9}, {"group": "c", "entries": 5}])
+    'b, c and 1 more'
+    """
+    ordered = sorted(timelines, key=lambda told: (-told["entries"], told["group"]))
+    names = list(dict.fromkeys(str(told["group"]) for told in ordered))
+    shown, more = names[:GROUPS_NAMED_MOST], len(names) - GROUPS_NAMED_MOST
+    return f"{', '.join(shown)} and {more} more" if more > 0 else " and ".join(shown)
 
 
 def finish(import_id: str, status: Import.Status, problem: str, received: Received) -> Import:

@@ -6,6 +6,8 @@ import importlib
 from importlib import metadata
 from pathlib import Path
 
+from groups.places import NAME, is_clone
+
 PACKAGES = ("pyspark", "py4j", "pyarrow", "pandas", "numpy")
 
 _whole: set[str] = set()
@@ -17,6 +19,23 @@ def missing_packages() -> list[str]:
     # A package that appears while this process runs is seen only after this.
     importlib.invalidate_caches()
     return [name for name in PACKAGES if not _is_whole(name)]
+
+
+def how_to_install(missing: list[str]) -> str:
+    """One line for somebody whose Spark packages are missing and do not come by themselves."""
+    command = "make install" if is_clone() else f"pip install '{NAME}[pipeline]'"
+    return f"Spark's packages are not installed ({', '.join(missing)}): run `{command}`."
+
+
+def install_spark() -> str:
+    """What a page says where Spark is missing and does not come by itself; else nothing."""
+    missing = missing_packages()
+    return how_to_install(missing) if missing and not come_by_themselves() else ""
+
+
+def come_by_themselves() -> bool:
+    """Whether something fetches missing packages behind the server: ``make run`` does, an installer does not."""
+    return is_clone()
 
 
 def _is_whole(name: str) -> bool:

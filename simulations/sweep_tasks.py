@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from groups.import_tasks import SPARK_POLL_S, SPARK_WAIT_MOST_S
 from groups.leases import end_of_wait
-from groups.spark_ready import missing_packages
+from groups.spark_ready import come_by_themselves, how_to_install, missing_packages
 from simulations import sweep_runs
 from simulations.models import Sweep
 
@@ -31,10 +31,9 @@ def run_sweep(sweep_id: str) -> None:
             sweep_runs.perform(sweep_id)
         return
     waiting = Sweep.objects.filter(pk=sweep_id, status=Sweep.Status.WAITING)
-    if timezone.now() - sweep.created > timedelta(seconds=SPARK_WAIT_MOST_S):
-        problem = (
-            f"Spark's packages are not installed ({', '.join(missing)}): run `make install`, then go on."
-        )
+    overdue = timezone.now() - sweep.created > timedelta(seconds=SPARK_WAIT_MOST_S)
+    if overdue or not come_by_themselves():
+        problem = f"{how_to_install(missing)} Then go on."
         waiting.update(
             status=Sweep.Status.FAILED, problem=problem, stage="", finished=timezone.now(), lease_until=None
         )

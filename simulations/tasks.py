@@ -6,7 +6,6 @@ import hashlib
 import time
 import uuid
 from functools import cache
-from pathlib import Path
 
 from celery import shared_task
 
@@ -14,6 +13,7 @@ from groups import storage
 from groups.children import ChildFailed, ParentStops, run_child
 from groups.history.recorder import Batch
 from groups.models import Timeline
+from groups.places import ROOT
 from groups.storage import LeaseLost, NoSuchTimeline, StorageError
 
 WORKER = "simulations.worker"
@@ -23,8 +23,6 @@ RENEW_S = 1.0
 
 ATTEMPTS_MOST = 3
 """Workers that may die over one run: it is likely the run's fault, and a fourth one would die of it, too."""
-
-ROOT = Path(__file__).resolve().parent.parent
 
 SOURCES = ("simulations", "groups/history", "groups/wire")
 """What decides which entries a scenario and a seed make."""

@@ -1,4 +1,6 @@
 """Take the screenshots of the docs anew: ``make pictures``; only some with their names: ``python docs/pictures/make.py board-light``.
+``python docs/pictures/make.py --to FOLDER`` takes what a newcomer and an on-call engineer see first, in three sizes and both
+schemes, to be looked at side by side.
 
 A fresh server with nothing but the case studies and the sample log, so that the pictures are the same on every
 machine but for its fonts. Needs Chromium; the pictures of an import and of a sweep need Spark, and are left as they are without.
@@ -28,7 +30,9 @@ from tests.serving import Served, served  # noqa: E402
 STUDY = "kip848-basic"
 FAIL_OVER = "released-fail-over"
 STEP = 14
-"""A is giving foo-1 up for C: all that a board can say is on it."""
+"""A revokes foo-1, whose target owner is C: all that a board can say is on it."""
+
+SIZES = {1440: 900, 1024: 768, 390: 844}
 
 IMPORT_S = 240
 """The first import of a fresh machine starts Spark, and Spark starts slowly."""
@@ -55,12 +59,16 @@ def main() -> None:
     ):
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         board = f"/t/{STUDY}?at={sequence_of(server, STEP)}"
+        if "--to" in sys.argv:
+            look(browser, server, board, Path(sys.argv[sys.argv.index("--to") + 1]))
+            return
         named = sys.argv[1:]
         for picture in (
             Picture(name="home-light", address="/"),
             Picture(name="home-dark", address="/", scheme="dark"),
             Picture(name="board-light", address=board),
             Picture(name="board-dark", address=board, scheme="dark"),
+            Picture(name="board-investigator-light", address=f"{board}&view=investigator"),
             Picture(name="board-390-light", address=board, width=390, height=844, scale=1.5),
             Picture(name="board-390-dark", address=board, width=390, height=844, scale=1.5, scheme="dark"),
             Picture(name="help-light", address="/help/", height=1100),
@@ -114,6 +122,7 @@ def main() -> None:
         if imported:
             address, timeline = imported
             take(browser, server, Picture(name="import-light", address=address))
+            take(browser, server, Picture(name="imports-light", address="/import/"))
             if timeline:
                 take(browser, server, Picture(name="imported-light", address=f"/t/{timeline}"))
         swept = sweep(server)
@@ -127,7 +136,32 @@ def main() -> None:
         browser.close()
 
 
-def take(browser: Browser, server: Served, picture: Picture) -> None:
+def look(browser: Browser, server: Served, board: str, folder: Path) -> None:
+    """The first page, the list of imports, an imported incident at its worst moment, Reader and Investigator."""
+    folder.mkdir(parents=True, exist_ok=True)
+    imported = import_sample(browser, server)
+    screens = {
+        "home": "/",
+        "imports": "/import/",
+        "imported": f"/t/{imported[1]}" if imported else None,
+        "reader": f"{board}&view=reader",
+        "investigator": f"{board}&view=investigator",
+    }
+    for name, address in screens.items():
+        for width, height in SIZES.items():
+            for scheme in ("light", "dark"):
+                if address:
+                    shown = Picture(
+                        name=f"{name}-{width}-{scheme}",
+                        address=address,
+                        width=width,
+                        height=height,
+                        scheme=scheme,
+                    )
+                    take(browser, server, shown, folder)
+
+
+def take(browser: Browser, server: Served, picture: Picture, folder: Path = HERE) -> None:
     context = browser.new_context(
         viewport={"width": picture.width, "height": picture.height},
         device_scale_factor=picture.scale,
@@ -140,7 +174,7 @@ def take(browser: Browser, server: Served, picture: Picture) -> None:
     if picture.then:
         picture.then(page)
     settle(page)
-    page.screenshot(path=HERE / f"{picture.name}.png")
+    page.screenshot(path=folder / f"{picture.name}.png")
     context.close()
     sys.stderr.write(f"{picture.name}.png\n")
 

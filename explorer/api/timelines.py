@@ -11,6 +11,7 @@ from django.http import HttpRequest, HttpResponse
 from explorer.api.endpoint import BadRequest, json_body, json_response, lasting_response, number
 from explorer.figures.epochs import collect, figure
 from groups import storage
+from groups.history.worst import troubles, worst
 from groups.models import Timeline
 
 LISTED_MOST = 500
@@ -50,7 +51,12 @@ def detail_of(timeline: Timeline) -> dict[str, Any]:
         {"number": chunk.number, "first": chunk.first, "last": chunk.last}
         for chunk in storage.chunks(timeline)
     ]
-    return storage.describe(timeline, whole=True) | {
+    described = storage.describe(timeline, whole=True)
+    findings = described["summary"].get("findings") or ()
+    found = worst(findings)
+    return described | {
+        "worst": found.sequence if found else None,
+        "troubles": troubles(findings),
         "provenance": PROVENANCE[Timeline.Source(timeline.source)],
         "entry_format": timeline.entry_format,
         "fold_version": timeline.fold_version,

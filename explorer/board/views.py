@@ -12,6 +12,7 @@ from django.urls import reverse
 from explorer.api.timelines import detail_of
 from explorer.board.inlined import inlined
 from explorer.board.modules import modules
+from explorer.board.next_study import next_study
 from explorer.board.origin import origin_of
 from groups import storage
 from groups.models import Timeline
@@ -51,8 +52,18 @@ def board(request: HttpRequest, timeline_id: str) -> HttpResponse:
             "chunk_data": inlined("chunk-data", chunk if within else b"null"),
             "chunk_url": None if within else f"{reverse('api-chunk', args=[timeline.id, first])}?v={version}",
             "modules": modules("js/page-board.js"),
+            "next_study": next_study(timeline),
         },
     )
+
+
+def opening(timeline: Timeline, worst: int | None) -> int:
+    """The sequence that the page opens with where its address names none: an import at its worst moment."""
+    if timeline.status == Timeline.Status.RUNNING:
+        return timeline.last
+    if timeline.source == Timeline.Source.IMPORT:
+        return timeline.last if worst is None else worst
+    return 0
 
 
 def _opening_chunk(timeline: Timeline, detail: dict[str, Any], at: str) -> int | None:
@@ -63,7 +74,6 @@ def _opening_chunk(timeline: Timeline, detail: dict[str, Any], at: str) -> int |
     if at.isascii() and at.isdigit() and len(at) <= 15:
         wanted = int(at)
     else:
-        ends = timeline.source == Timeline.Source.IMPORT or timeline.status == Timeline.Status.RUNNING
-        wanted = timeline.last if ends else 0
+        wanted = opening(timeline, detail["worst"])
     holding = [chunk["first"] for chunk in chunks if chunk["first"] <= max(wanted, 1)]
     return int(holding[-1] if holding else chunks[0]["first"])

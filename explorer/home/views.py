@@ -13,8 +13,11 @@ from django.utils import timezone
 from explorer.api.timelines import detail_of
 from explorer.board.inlined import inlined
 from explorer.board.modules import modules
+from explorer.glossary import terms
 from explorer.home import pictures
-from explorer.home.words import GLOSSARY, ago
+from explorer.home.path import path_of
+from explorer.home.words import ago
+from explorer.times import stamp
 from groups import storage
 from groups.models import Timeline
 
@@ -46,11 +49,12 @@ def home(request: HttpRequest) -> HttpResponse:
     showcase = next((study for study in studies if study.id == SHOWCASE), studies[0] if studies else None)
     if showcase is not None:
         context |= _showcase(showcase)
+        context["path"] = path_of(study.id for study in studies)
     return render(request, "home/home.html", context)
 
 
 def help_page(request: HttpRequest) -> HttpResponse:
-    return render(request, "help/help.html", {"glossary": GLOSSARY})
+    return render(request, "help/help.html", {"glossary": list(terms().items())})
 
 
 def _showcase(timeline: Timeline) -> dict[str, Any]:
@@ -89,6 +93,7 @@ def _row(timeline: Timeline) -> dict[str, Any]:
         "verdict": verdict,
         "fact": fact,
         "ago": ago(timezone.now() - timeline.created),
+        "stamp": stamp(timeline.created),
     }
 
 

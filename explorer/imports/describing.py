@@ -9,11 +9,16 @@ from django.db.models import Q
 from django.urls import reverse
 
 from explorer.api.endpoint import number
+from explorer.times import time_element
 from groups.logstore.headline import headline
 from groups.models import Import, Timeline
 from groups.pipeline.naming import SAYS
+from groups.pipeline.recognising import Kind
 from groups.spark_ready import missing_packages
 from groups.storage.names import named_summary
+
+READ = (Kind.OFFSETS, Kind.METADATA)
+"""What of an import's files is read to its end."""
 
 GROUPS_A_PAGE = 100
 """Groups of one answer; the page asks for more."""
@@ -32,6 +37,34 @@ def listed(found: Import) -> dict[str, Any]:
         "created": found.created.isoformat(),
         "finished": found.finished.isoformat() if found.finished else None,
         "url": reverse("import", args=[found.id]),
+        "bytes": size_of(found),
+        "records": int((found.report.get("records") or {}).get("read", 0)),
+        "groups": len((found.report or {}).get("timelines", ())),
+        "span": span(found),
+    }
+
+
+def size_of(found: Import) -> int:
+    """Bytes of the files that were read: one that repeats another, and one that is no log, hold nothing of it."""
+    return sum(
+        int(source["bytes"])
+        for source in (found.progress or {}).get("sources", ())
+        if source["kind"] in READ and not source.get("repeats")
+    )
+
+
+def told(found: Import) -> dict[str, Any]:
+    """What the page that lists imports says beyond that: when, and what happened in the group that had most."""
+    span_ms = span(found)
+    gravest = found.timelines.order_by("-weight", "-last", "group", "id").first()
+    verdict = (gravest.summary.get("verdict") or {}).get("text", "") if gravest else ""
+    return {
+        "created_ms": round(found.created.timestamp() * 1000),
+        "created_shown": time_element(round(found.created.timestamp() * 1000)),
+        "span_shown": time_element(*span_ms) if span_ms else "",
+        "gravest": {"group": gravest.group, "url": reverse("board", args=[gravest.id]), "verdict": verdict}
+        if gravest
+        else None,
     }
 
 
@@ -45,7 +78,8 @@ def detail(found: Import) -> dict[str, Any]:
     return listed(found) | {
         "stage": progress.get("stage", ""),
         "stages": progress.get("stages", []),
-        "bytes": progress.get("bytes", 0),
+        # What was read so far while it runs; then what the files weigh that were read, as the list of imports says it.
+        "bytes": progress.get("bytes", 0) if running else size_of(found),
         "remaining_s": progress.get("remaining_s") if running else None,
         "found": progress.get("found"),
         "sources": progress.get("sources", []),

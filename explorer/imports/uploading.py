@@ -53,7 +53,7 @@ def start_sample(name: str | None = None) -> Import:
     if chosen is None:
         names = ", ".join(sample["name"] for sample in samples) or "none"
         raise Refused(f"There is no sample {name!r}. There are: {names}.", status=404)
-    return _queue(title=str(chosen["title"]), paths=chosen["paths"])
+    return _queue(title=str(chosen["title"]), paths=chosen["paths"], named=True)
 
 
 def start_upload(files: Sequence[KeptFile], paths: Sequence[str]) -> Import:

@@ -12,15 +12,15 @@ from django.views.decorators.http import require_http_methods
 
 from explorer.api.endpoint import BadRequest, json_body, json_response
 from explorer.board.inlined import inlined
-from explorer.imports.describing import detail, groups, listed
+from explorer.imports.describing import detail, groups, listed, told
 from explorer.imports.uploading import Refused, start_sample, start_upload
 from groups import imports
 from groups.models import Import
-from groups.spark_ready import missing_packages
+from groups.spark_ready import install_spark, missing_packages
 
 LISTED_MOST = 200
-RECENT_MOST = 8
-"""Imports on the page that begins one."""
+RECENT_MOST = 50
+"""Imports on the page that begins one, each with what happened in it; the API lists more."""
 
 
 # -- pages
@@ -39,8 +39,10 @@ def new(request: HttpRequest) -> HttpResponse:
             return redirect("import", found.id)
     context = {
         "samples": imports.samples(),
-        "recent": [listed(found) for found in Import.objects.all()[:RECENT_MOST]],
+        "recent": [listed(found) | told(found) for found in Import.objects.all()[:RECENT_MOST]],
+        "recent_more": max(0, Import.objects.count() - RECENT_MOST),
         "spark_ready": not missing_packages(),
+        "install_spark": install_spark(),
         "refused": refused,
     }
     return render(request, "imports/new.html", context, status=refused.status if refused else 200)
@@ -82,6 +84,18 @@ def api_detail(request: HttpRequest, import_id: str) -> HttpResponse:
 def api_groups(request: HttpRequest, import_id: str) -> HttpResponse:
     """``?q=&from_ms=&until_ms=&after=``: a page of the import's groups."""
     return json_response(groups(_get(import_id), request.GET))
+
+
+def api_rename(request: HttpRequest, import_id: str) -> HttpResponse:
+    """``PATCH {"title": "…"}``: a name of the user's."""
+    title = json_body(request).get("title")
+    if not isinstance(title, str):
+        raise BadRequest('Send the name as text: {"title": "Outage of 22 November"}.', field="title")
+    _get(import_id)
+    try:
+        return json_response(listed(imports.rename(import_id, title)))
+    except imports.BadTitle as error:
+        raise BadRequest(str(error), field="title") from error
 
 
 def api_cancel(request: HttpRequest, import_id: str) -> HttpResponse:

@@ -16,7 +16,7 @@ from explorer.board.inlined import inlined
 from explorer.board.modules import modules
 from explorer.sweeps.describing import Shown, cell_detail, detail, listed, seed_detail, shown_of, table
 from explorer.sweeps.starting import Refused, asked_in_form, go_on, start, wished
-from groups.spark_ready import missing_packages
+from groups.spark_ready import install_spark, missing_packages
 from simulations import sweep_runs
 from simulations.laboratory import BOARDS
 from simulations.models import Sweep
@@ -60,6 +60,7 @@ def new(request: HttpRequest) -> HttpResponse:
             for sweep in Sweep.objects.all()[:RECENT_MOST]
         ],
         "spark_ready": not missing_packages(),
+        "install_spark": install_spark(),
         "refused": refused,
     }
     return render(request, "sweeps/new.html", context, status=refused.status if refused else 200)

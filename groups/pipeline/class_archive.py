@@ -13,9 +13,10 @@ import tempfile
 
 from groups.pipeline.java import NoJava, find_java
 from groups.pipeline.job import run
-from groups.pipeline.session import CACHE, ROOT, class_archive
+from groups.pipeline.session import CACHE, class_archive
 from groups.pipeline.spark_child import Lines
 from groups.pipeline.warm import WarmSession
+from groups.places import ROOT
 
 SAMPLES = ROOT / "groups" / "samples"
 

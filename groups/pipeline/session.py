@@ -18,14 +18,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from groups.pipeline.java import Java, find_java
+from groups.places import ROOT, data_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from pyspark.sql import SparkSession
 
-ROOT = Path(__file__).resolve().parents[2]
-CACHE = Path(os.environ.get("REBALANCE_VAR") or ROOT / "var").expanduser().absolute() / "spark"
+CACHE = data_folder() / "spark"
 """Where the shim, the class archive and Spark's scratch files stand."""
 
 DRIVER_MEMORY = os.environ.get("REBALANCE_SPARK_MEMORY") or "480m"

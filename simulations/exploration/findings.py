@@ -16,7 +16,7 @@ OF_CHANCE: Final = frozenset({Kind.LOSE, Kind.DUPLICATE, Kind.FAIL_OVER})
 """Steps that nobody may count on; session and rebalance timeouts are judged apart."""
 
 NOT_ASKED: Final[Mapping[str, tuple[str, ...]]] = {
-    "time stands still": ("session_timeout", "rebalance_timeout", "timer_length"),
+    "the clock is frozen": ("session_timeout", "rebalance_timeout", "timer_length"),
     "the world around the group is not told": ("settings_hold", "offsets_go_along", "expressions_go_along"),
     "no log is written": ("dense_log", "no_anomaly"),
     "applications are asked nothing": ("application_is_heeded",),

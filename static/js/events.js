@@ -11,8 +11,9 @@ import { countUpTo } from './timeline.js';
 import { markOf, MEANING } from './timeline-view/marks.js';
 import { shortened, when } from './words.js';
 
-const LINE = 29;
-const BEYOND = 8;
+/** Room for two lines of the sentence. */
+const LINE = 44;
+const BEYOND = 12;
 /** A chain longer than this is cut: arcs over hundreds of lines cannot be read. */
 const CHAIN_MOST = 40;
 /** A member's name up to this length leaves room for the sentence. */
@@ -121,6 +122,12 @@ export class Events {
     this.inner.style.setProperty('--who', `${badge > 2 ? 34 : 22}px`);
   }
 
+  /** Only what this member did; again, everything. @param {string} lane */
+  only(lane) {
+    this.filter.value = this.filter.value === lane ? '' : lane;
+    this.filter.dispatchEvent(new Event('change'));
+  }
+
   /** @param {number} position the number of steps up to the playhead */
   move(position) {
     this.#current = position - 1;
@@ -152,6 +159,7 @@ export class Events {
         this.root.scrollTop = top - clientHeight / 2;
       }
     }
+    else this.root.scrollTop = 0;
     this.#draw();
   }
 
@@ -192,21 +200,22 @@ export class Events {
     const name = ['ev', starts && 'ep', chained && 'chain', index > this.#current && 'future', step.shape === 'violation' && 'bad'].filter(Boolean).join(' ');
     const node = h(
       'button', {
-        class: name, type: 'button', role: 'listitem', 'data-sequence': step.sequence,
+        class: name, type: 'button', 'data-sequence': step.sequence,
         'aria-current': index === this.#current ? 'step' : null, title: step.says,
-        'aria-label': `Step ${index + 1}, ${when(step.at_ms, this.#start)}: ${step.says}`,
       },
       h('span'),
-      h('span', { class: 'num' }, index + 1),
-      h('span', { class: 'num' }, when(step.at_ms, this.#start)),
+      // Read out as one sentence; what is seen is in columns.
+      h('span', { class: 'sr' }, `Step ${index + 1}, ${when(step.at_ms, this.#start)}: ${step.says}`),
+      h('span', { class: 'num', 'aria-hidden': 'true' }, index + 1),
+      h('span', { class: 'num', 'aria-hidden': 'true' }, when(step.at_ms, this.#start)),
       step.shape === 'violation' || step.shape === 'fail_over' ? s('svg', { width: 18, height: 18, viewBox: '-9 -9 18 18', role: 'img', 'aria-label': MEANING[step.shape], 'data-hue': 'x' }, markOf(step.shape)) : actor
-        ? h('span', { class: 'who', 'data-hue': actor.hue, title: actor.name }, actor.badge)
+        ? h('span', { class: 'who', 'data-hue': actor.hue, title: actor.name, 'aria-hidden': 'true' }, actor.badge)
         : s('svg', { width: 18, height: 18, viewBox: '0 0 18 18', role: 'img', 'aria-label': 'coordinator' },
           s('path', { d: 'M9 3.5 14.5 9 9 14.5 3.5 9z', fill: 'none', stroke: 'currentColor', 'stroke-width': 1.5 })),
-      h('span', { class: 'tx' }, says),
+      h('span', { class: 'tx', 'aria-hidden': 'true' }, says),
     );
     node.style.top = `${line * LINE}px`;
-    return node;
+    return h('div', { role: 'listitem' }, node);
   }
 
   #arc() {

@@ -10,6 +10,7 @@
 import { disc } from './board/notes.js';
 import { h } from './dom.js';
 import { loadPlotly, token } from './plotly.js';
+import { offset, onZone, zoneName } from './times.js';
 import { duration, when } from './words.js';
 
 /** Members at the same epoch would hide each other: their lines are set apart by this much of an epoch. */
@@ -47,6 +48,7 @@ export class Figure {
     this.script = script;
     this.fetchFigure = fetchFigure;
     this.onSeek = onSeek;
+    onZone(() => { if (this.#drawn) this.#draw(); });
   }
 
   /** Call once the board is alive. */
@@ -99,16 +101,16 @@ export class Figure {
     }
   }
 
-  /** Dates are shown where the reader lives, as everywhere on the page; Plotly would show UTC. @param {number} ms */
+  /** Dates are shown in the zone that the reader chose, as everywhere on the page; Plotly would show UTC. @param {number} ms */
   #x(ms) {
-    return this.#json?.layout?.xaxis?.type === 'date' ? ms - this.#shift : ms / 1000;
+    return this.#json?.layout?.xaxis?.type === 'date' ? ms + this.#shift : ms / 1000;
   }
 
   async #draw() {
     if (!this.#plotly || !this.#json) return;
     const { data, layout } = this.#json;
     const first = data[0]?.x?.[0] ?? 0;
-    this.#shift = layout.xaxis.type === 'date' ? new Date(first).getTimezoneOffset() * 60_000 : 0;
+    this.#shift = layout.xaxis.type === 'date' ? offset(first) : 0;
     const ink = token('--ink');
     let members = 0;
     const themed = data.map((/** @type {any} */ trace) => {
@@ -133,7 +135,7 @@ export class Figure {
       paper_bgcolor: 'rgba(0,0,0,0)',
       plot_bgcolor: 'rgba(0,0,0,0)',
       font: { family: getComputedStyle(document.body).fontFamily, size: 11, color: token('--ink-2') },
-      xaxis: { ...layout.xaxis, ...axis, showgrid: false },
+      xaxis: { ...layout.xaxis, ...axis, showgrid: false, title: { ...layout.xaxis.title, text: layout.xaxis.type === 'date' ? zoneName(first) : layout.xaxis.title?.text } },
       yaxis: { ...layout.yaxis, ...axis },
       hoverlabel: { bgcolor: token('--raise'), bordercolor: token('--line-2'), font: { color: ink } },
       shapes: [{

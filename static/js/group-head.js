@@ -9,6 +9,7 @@
  */
 
 import { h } from './dom.js';
+import { term } from './terms.js';
 import { coordinatorSays } from './hardships.js';
 import { distance, isClassic } from './view.js';
 import { nowSays, stateMeans } from './words.js';
@@ -54,11 +55,11 @@ export class GroupHead {
       this.state.replaceChildren(h('i'), name);
     }
     this.state.title = stateMeans(frame);
-    this.epochs.replaceChildren(...(isClassic(frame) ? classic(frame, this.cast) : consumer(frame)));
+    this.#replace(this.epochs, isClassic(frame) ? classic(frame, this.cast) : consumer(frame));
     const says = nowSays(frame, moment, views, this.cast, (key) => this.labels.partition(key));
     this.now.classList.toggle('bad', moment?.shape === 'violation');
     if (this.now.textContent !== says) this.now.replaceChildren(...emphasised(says, moment ? this.cast.name(moment.actor) : ''));
-    this.gap.replaceChildren(...(violation ? this.#proof(violation) : this.#gap(frame, views)));
+    this.#replace(this.gap, violation ? this.#proof(violation) : this.#gap(frame, views));
     const coordinator = coordinatorSays(frame);
     // Room is kept for it where it will be needed, so that the board does not jump.
     this.coordinator.style.visibility = coordinator ? 'visible' : 'hidden';
@@ -68,6 +69,12 @@ export class GroupHead {
       this.coordinator.title = coordinator.title;
       this.coordinator.textContent = coordinator.says;
     }
+  }
+
+  /** What has not changed stays, so that a word that is being read keeps its focus. @param {HTMLElement} root @param {HTMLElement[]} nodes */
+  #replace(root, nodes) {
+    const same = root.childElementCount === nodes.length && nodes.every((node, at) => node.isEqualNode(root.children[at]));
+    if (!same) root.replaceChildren(...nodes);
   }
 
   /** The steps that prove it, each a link. @param {Violation} violation */
@@ -90,7 +97,7 @@ export class GroupHead {
     const off = far.filter((reached) => !reached).length;
     const says = off
       ? h('span', {}, h('b', {}, off), ` of ${far.length} still to reach ${off > 1 ? 'their' : 'its'} target`)
-      : h('span', {}, h('b', {}, 'No gap'), ': all at target');
+      : h('span', {}, term('converged', 'Converged'), ': every member owns its target');
     return pips ? [pips, says] : [says];
   }
 }
@@ -104,11 +111,11 @@ function consumer(frame) {
   const low = Math.min(...epochs);
   const high = Math.max(...epochs);
   const parts = [
-    h('span', {}, 'group epoch ', h('b', {}, group)),
-    h('span', { class: (frame.assignment_epoch ?? 0) < group ? 'behind' : null }, 'assignment ', h('b', {}, frame.assignment_epoch ?? 0)),
+    h('span', {}, term('group epoch'), ' ', h('b', {}, group)),
+    h('span', { class: (frame.assignment_epoch ?? 0) < group ? 'behind' : null }, term('assignment epoch'), ' ', h('b', {}, frame.assignment_epoch ?? 0)),
   ];
   if (epochs.length) {
-    parts.push(h('span', { class: low < group ? 'behind' : null }, 'members ', h('b', {}, low === high ? low : `${low}–${high}`)));
+    parts.push(h('span', { class: low < group ? 'behind' : null }, term('member epoch', low === high ? 'member epoch' : 'member epochs'), ' ', h('b', {}, low === high ? low : `${low}–${high}`)));
   }
   if (away) parts.push(h('span', {}, 'away ', h('b', {}, away)));
   if (frame.topology) parts.push(h('span', {}, 'topology ', h('b', {}, frame.topology.epoch)));
@@ -117,7 +124,7 @@ function consumer(frame) {
 
 /** @param {import('./types').Frame} frame @param {Cast} cast */
 function classic(frame, cast) {
-  const parts = [h('span', {}, 'generation ', h('b', {}, frame.generation))];
+  const parts = [h('span', {}, term('generation'), ' ', h('b', {}, frame.generation))];
   if (frame.protocol_name) parts.push(h('span', {}, 'assignor ', h('b', {}, frame.protocol_name)));
   if (frame.leader && cast.knows(frame.leader)) parts.push(h('span', {}, 'leader ', h('b', {}, cast.name(frame.leader))));
   return parts;

@@ -30,10 +30,10 @@ export function hardshipsOf(frame, member) {
   if (!client) return [];
   const found = [];
   if (client.fenced) {
-    found.push({ says: 'Fenced: gives up all it has and joins again', kafka: client.fenced, bad: true });
+    found.push({ says: 'Fenced: abandons its partitions and rejoins', kafka: client.fenced, bad: true });
   }
-  if (client.killed) found.push({ says: 'Killed, and still a member', kafka: 'its session runs out', bad: false });
-  if (client.paused) found.push({ says: 'Stands still', kafka: 'the process is paused: it sends and hears nothing', bad: false });
+  if (client.killed) found.push({ says: 'Process killed; session still open', kafka: 'its session runs out', bad: false });
+  if (client.paused) found.push({ says: 'Paused', kafka: 'the process is paused: it sends and receives nothing', bad: false });
   if (client.cut?.length) {
     const whom = client.cut.includes(ANYBODY) ? '' : ` from ${client.cut.join(', ')}`;
     found.push({ says: `Cut off${whom}`, kafka: 'what it sends, and what is sent to it, is lost', bad: false });
@@ -93,11 +93,11 @@ export function outsiderSays(frame, member) {
   const client = frame.clients?.[member];
   if (client?.fenced) {
     const left = stillReads(frame, member).length > 0;
-    return { says: left ? 'Fenced: gives up all it has' : 'Fenced: has to join again', kafka: client.fenced, bad: true };
+    return { says: left ? 'Fenced: abandons its partitions' : 'Fenced: has to rejoin', kafka: client.fenced, bad: true };
   }
-  if (client?.calling) return { says: 'Out, busy in a callback', kafka: client.calling, bad: false };
+  if (client?.calling) return { says: 'Removed; busy in a callback', kafka: client.calling, bad: false };
   const [worst] = hardshipsOf(frame, member);
-  return { says: worst ? `Out, ${worst.says.toLowerCase()}` : 'Out, and does not know', kafka: 'no member of the group any more', bad: false };
+  return { says: worst ? `Removed; ${worst.says.toLowerCase()}` : 'Removed; the client has not been notified (zombie)', kafka: 'no member of the group any more', bad: false };
 }
 
 /**
@@ -115,7 +115,7 @@ export function coordinatorSays(frame) {
   }
   const left = (it.loading_until_ms ?? 0) - frame.at_ms;
   if (left > 0) {
-    return { says: `${name} loads for ${duration(left)} more`, title: 'The new coordinator reads the log. Until it has done so nobody is answered (COORDINATOR_LOAD_IN_PROGRESS), and no session runs.', waits: true, loads: true };
+    return { says: `${name} loads for ${duration(left)} more`, title: 'The new coordinator reads the log. Until it has done so it answers no request (COORDINATOR_LOAD_IN_PROGRESS), and no session runs.', waits: true, loads: true };
   }
   return it.name ? { says: `coordinator ${name}`, title: 'The broker that is the coordinator since the last fail-over.', waits: false } : null;
 }

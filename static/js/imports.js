@@ -28,6 +28,7 @@
 
 import { ask, tell } from './api.js';
 import { h, part, s } from './dom.js';
+import { onZone, showSwitch, stretch } from './times.js';
 import { toast } from './toast.js';
 import { duration, plural } from './words.js';
 
@@ -75,6 +76,7 @@ function head() {
   part('since').replaceChildren(words[/** @type {'waiting'} */ (detail.status)] ?? '', ' ', h('b', { class: 'num' }, duration(took)));
   part('stop').hidden = ended();
   part('delete').hidden = !ended();
+  part('rename').hidden = !ended();
   part('report').hidden = !ended();
   const best = detail.timelines[0];
   const open = /** @type {HTMLAnchorElement} */ (part('open'));
@@ -96,7 +98,7 @@ function sentence() {
   const said = /** @type {(Node | string)[]} */ ([]);
   if (!total()) {
     if (detail.status === 'complete') return ['No record of a consumer group was found.'];
-    if (ended()) return [detail.problem || 'Nothing was read.'];
+    if (ended()) return [detail.status === 'cancelled' ? 'The import was cancelled.' : 'Nothing was read.'];
     return [`${part('stage').textContent || detail.stage || 'Waiting for its turn'}…`];
   }
   said.push(h('a', { class: 'clause', href: '#groups-panel' }, plural(total(), 'group')));
@@ -117,7 +119,7 @@ function sentence() {
 /** The clause that tells most: a partition long without an owner, else who was removed, else the first. @param {Row} row */
 function telling(row) {
   const proven = row.verdict.clauses.filter(({ sequence }) => sequence !== null);
-  const unowned = row.no_owner.length ? proven.find(({ text }) => text.includes('no owner')) : undefined;
+  const unowned = row.no_owner.length ? proven.find(({ text }) => /no owner|unassigned/.test(text)) : undefined;
   return unowned ?? proven.find(({ text }) => text.includes('removed')) ?? proven[0];
 }
 
@@ -125,9 +127,11 @@ function banners() {
   const shown = /** @type {HTMLElement[]} */ ([]);
   if (detail.status === 'failed') {
     shown.push(h('div', { class: 'banner bad', role: 'alert' }, h('b', {}, 'The import failed. '), detail.problem,
-      ' Nothing of it was kept; it can be run again.'));
+      ' Nothing of it was kept. ', h('a', { href: '/import/', class: 'btn sm' }, 'Choose other files'), ' ',
+      h('a', { href: '/import/#samples', class: 'btn sm' }, 'Try a sample')));
   } else if (detail.status === 'cancelled') {
-    shown.push(h('div', { class: 'banner' }, h('b', {}, 'Cancelled. '), 'Nothing of it was kept.'));
+    shown.push(h('div', { class: 'banner' }, h('b', {}, 'Cancelled. '), 'Nothing of it was kept. ',
+      h('a', { href: '/import/', class: 'btn sm' }, 'Import again')));
   } else if (detail.status === 'waiting' && detail.spark && !detail.spark.ready) {
     shown.push(h('div', { class: 'banner' }, h('b', {}, 'Getting Spark ready. '),
       'Its packages are being fetched, once; this import begins as soon as they are there.'));
@@ -182,7 +186,7 @@ const tick = () => s('svg', { width: 12, height: 12, viewBox: '0 0 12 12', 'aria
 
 function sources() {
   const known = detail.sources;
-  part('sources-says').textContent = known.length ? `${known.length} recognised by their content, not by their name` : '';
+  part('sources-says').textContent = known.length ? `${plural(known.length, 'file')}, recognised by content and not by name` : '';
   part('sources').replaceChildren(...known.map((source) => {
     const cut = source.file.lastIndexOf('/') + 1;
     const readable = source.kind === 'offsets' || source.kind === 'metadata';
@@ -200,11 +204,12 @@ function sources() {
   }));
 }
 
-/** @param {number} size */
+/** As the server says it: 1,024 bytes are a KB. @param {number} size */
 function bytes(size) {
-  if (size < 1000) return `${size} B`;
-  if (size < 1_000_000) return `${(size / 1000).toFixed(1)} KB`;
-  return `${(size / 1_000_000).toFixed(1)} MB`;
+  if (size < 1024) return `${size} bytes`;
+  const units = ['KB', 'MB', 'GB', 'TB'];
+  const at = Math.min(units.length - 1, Math.floor(Math.log2(size) / 10) - 1);
+  return `${(size / 1024 ** (at + 1)).toFixed(1)} ${units[at]}`;
 }
 
 function groups() {
@@ -212,7 +217,7 @@ function groups() {
   const [from, to] = detail.span ?? [0, 0];
   part('groups-says').textContent = total()
     ? ended() ? (narrowed ? `${count(matching)} of ${count(total())}` : `${count(total())}, those with findings first`) : `${count(total())} found so far` : '';
-  part('window-says').textContent = detail.span ? `rebalances, ${moment(from)} to ${moment(to)}; red: unassigned for over 10 s` : '';
+  part('window-says').textContent = detail.span ? `rebalances, ${stretch(from, to)}; red: unassigned for over 10 s` : '';
   part('narrow').hidden = !ended() || !detail.timelines_in_all;
   part('groups').replaceChildren(
     ...rows.map((row) => groupRow(row, from, to)),
@@ -220,7 +225,7 @@ function groups() {
       h('tr', { class: 'wait' }, h('td', { class: 'gn' }, group.group), h('td', {}, group.protocol), h('td', {}, spark([], [], 0, 0, false)),
         h('td', { class: 'vd' }, 'Waiting to be folded'), h('td', { class: 'r num' }, count(group.records)))),
   );
-  part('groups-none').textContent = narrowed && !rows.length ? 'No group fits.' : 'Groups stand here from their first record on.';
+  part('groups-none').textContent = narrowed && !rows.length ? 'No group fits.' : ended() ? 'No group was found.' : 'Groups stand here from their first record on.';
   const hidden = matching - rows.length;
   part('more').hidden = hidden <= 0;
   part('more-groups').textContent = `Show more of ${count(hidden)}`;
@@ -262,7 +267,7 @@ function groupRow(row, from, to) {
 
 /** @param {Row} row @returns {(Node | string)[]} */
 function verdict(row) {
-  if (!row.verdict.clauses?.length) return [row.protocol === 'simple' ? 'Commits only: nothing is told of members' : row.verdict.text || 'Nothing is known yet'];
+  if (!row.verdict.clauses?.length) return [row.protocol === 'simple' ? 'Commits only: no record of a member' : row.verdict.text || 'Nothing is known yet'];
   return row.verdict.clauses.map(({ text, sequence }) =>
     sequence === null ? text : h('a', { href: `${row.url}?at=${sequence}` }, text));
 }
@@ -278,7 +283,7 @@ function spark(epochs, bad, from, to, known) {
   const bars = new Array(BARS).fill(0);
   for (const at of epochs) bars[of(at)] += 1;
   const red = new Set(bad.map(of));
-  const label = known ? `${plural(epochs.length, 'rebalance')}${bad.length ? `, ${bad.length} times no owner for long` : ''}` : 'not folded yet';
+  const label = known ? `${plural(epochs.length, 'rebalance')}${bad.length ? `, ${bad.length} times unassigned for long` : ''}` : 'not folded yet';
   return s('svg', { class: 'spark', width, height: 24, viewBox: `0 0 ${width} 24`, role: 'img', 'aria-label': label },
     s('line', { class: 'ax', x1: 0, x2: width, y1: 22.5, y2: 22.5 }),
     known ? null : s('rect', { class: 'un', x: 0, y: 4, width, height: 18 }),
@@ -287,15 +292,6 @@ function spark(epochs, bad, from, to, known) {
       return height ? s('rect', { class: red.has(at) ? 'r' : 'b', x: at * 4 + 0.5, y: 22 - height, width: 3, height }) : null;
     }));
 }
-
-/** A time of the log, with its day where the log is longer than one. @param {number} ms */
-function moment(ms) {
-  const [from, to] = detail.span ?? [0, 0];
-  return to - from < 86_400_000 ? clock(ms) : `${new Date(ms).toLocaleDateString([], { day: 'numeric', month: 'short' })} ${clock(ms)}`;
-}
-
-/** @param {number} ms */
-const clock = (ms) => new Date(ms).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
 
 function ids() {
   const rows = detail.nameless;
@@ -433,6 +429,18 @@ function listen() {
   };
 }
 
+if (detail.span) showSwitch(part('zone'), detail.span[1]);
+onZone(groups);
+part('rename').addEventListener('click', async () => {
+  const wanted = prompt('Name of this import', detail.title)?.trim();
+  if (!wanted || wanted === detail.title) return;
+  try {
+    await tell(url, 'PATCH', { title: wanted });
+    location.reload();
+  } catch (error) {
+    toast(error instanceof Error ? error.message : 'It could not be renamed.');
+  }
+});
 part('stop').addEventListener('click', async () => {
   try {
     await tell(`${url}/cancel`, 'POST', {});

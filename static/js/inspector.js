@@ -193,7 +193,7 @@ function difference(payload, frame) {
 }
 
 /** What befell a process or the coordinator, where no sentence needs more than its name. @type {{[fault: string]: string}} */
-const FAULTS = { kill: 'is killed', pause: 'stands still', resume: 'goes on', cut: 'is cut off', heal: 'can be reached again' };
+const FAULTS = { kill: 'is killed', pause: 'is paused', resume: 'is resumed', cut: 'is cut off', heal: 'can be reached again' };
 
 /** Callbacks, timers, faults and notes, as a sentence. @param {Entry} entry @param {string} who @param {(member: string) => string} name */
 function sentence(entry, who, name) {
@@ -218,7 +218,7 @@ function sentence(entry, who, name) {
   }
   if (entry.kind === 'fault') return [`Fault: ${payload.fault}${payload.member ? `, ${payload.member}` : ''}.`];
   if (entry.kind === 'note') {
-    if (payload.note === 'step') return [`Row ${payload.step} of the tale: ${payload.says}`];
+    if (payload.note === 'step') return [`Narration, step ${payload.step}: ${payload.says}`];
     if (payload.note === 'topics') {
       const told = Object.entries(payload.topics ?? {}).map(([topic, is]) => (is ? `${topic} with ${is.partitions ?? 'an unknown number of'} partitions` : `${topic} is deleted`));
       return [`Topics: ${told.join(', ')}${payload.source ? `, from ${payload.source}` : ''}.`];

@@ -135,6 +135,6 @@ export class MetricsPanel {
 
   /** @param {Metrics} metrics */
   #missing({ not_told: missing }) {
-    return h('p', { class: 'why' }, `Not told by a log: ${missing.map(({ name }) => name).join(', ')}.`);
+    return h('p', { class: 'why' }, `Not in a log: ${missing.map(({ name }) => name).join(', ')}.`);
   }
 }

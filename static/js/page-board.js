@@ -9,6 +9,7 @@
 import { addresses } from './api.js';
 import { Banners } from './banners.js';
 import { Board } from './board/board.js';
+import { walk } from './board/grid-keys.js';
 import { Cast } from './cast.js';
 import { Causes } from './causes.js';
 import { calm, choose, h, part } from './dom.js';
@@ -21,14 +22,18 @@ import { listen } from './keys.js';
 import { Labels } from './labels.js';
 import { MetricsPanel } from './metrics-panel.js';
 import { showPartition } from './partition-card.js';
+import { leadIn, openingOf, opensAtWorst } from './opening.js';
 import { Player, SPEEDS } from './player.js';
+import { Reading, withView } from './reading.js';
 import { Spans } from './spans.js';
 import { connect, fetchBehind } from './still-to-come.js';
+import { explain } from './terms.js';
 import { Timeline } from './timeline.js';
 import { TimelineView } from './timeline-view/view.js';
+import { CLOCK_FROM_MS, onZone, showSwitch } from './times.js';
 import { toast } from './toast.js';
 import { showTopicNames } from './topic-names.js';
-import { Address, copy, momentOf, withMoment } from './url.js';
+import { Address, copy, withMoment } from './url.js';
 import { followLinks, showVerdict } from './verdict.js';
 import { when } from './words.js';
 
@@ -46,6 +51,7 @@ const meta = inlined('timeline-data');
 const inlinedChunk = inlined('chunk-data');
 const api = addresses(meta);
 // Asked before anything moves: the address loses the wish with the first moment that it follows.
+const openedAt = location.search;
 const wantsPlay = new URLSearchParams(location.search).get('play') === '1';
 
 const cast = new Cast(meta.summary.cast ?? []);
@@ -57,6 +63,8 @@ const causes = new Causes();
 let picked = /** @type {string | null} */ (null);
 let commits = true;
 let following = false;
+/** Whether the board still stands where an import opened: then Space shows how it came to that. */
+let standsAtWorst = false;
 
 const board = new Board(part('board'), {
   cast, labels, onPick: (key) => pick(key === picked ? null : key),
@@ -85,6 +93,7 @@ const metrics = new MetricsPanel({
 });
 const banners = new Banners(part('banners'));
 const address = new Address();
+const reading = new Reading(meta.source);
 const player = new Player({ next: async () => (await step(1)) !== null || live(), onState: showPlaying });
 
 /** Whether more may come at the end. */
@@ -99,6 +108,7 @@ function show(rest, { animate, before }) {
   const since = (/** @type {string} */ key) => sinceOf(key, rest.sequence);
   const scene = board.render(rest, { animate, forward: position - before === 1, since });
   head.render(rest, scene.views, scene.violation);
+  reading.tell(part('now').textContent ?? '', { begins: position === 0, ends: timeline.whole && timeline.atEnd });
   view.move({ steps: timeline.steps, position, frame: rest.frame, end_ms: meta.summary.last_ms ?? rest.frame.at_ms });
   events.move(position);
   inspector.render(rest);
@@ -123,6 +133,7 @@ function sinceOf(key, sequence) {
 
 /** Anywhere: the frame changes at once. @param {number} sequence */
 async function go(sequence) {
+  standsAtWorst = false;
   const before = timeline.position;
   const rest = timeline.seekLoaded(sequence) ?? await waiting(timeline.seek(sequence));
   show(rest, { animate: Math.abs(timeline.position - before) === 1, before });
@@ -131,6 +142,7 @@ async function go(sequence) {
 
 /** @param {1 | -1} direction */
 async function step(direction) {
+  standsAtWorst = false;
   const before = timeline.position;
   const rest = await waiting(timeline.step(direction));
   show(rest, { animate: true, before });
@@ -139,6 +151,7 @@ async function step(direction) {
 
 /** @param {1 | -1} direction */
 async function stepEpoch(direction) {
+  standsAtWorst = false;
   const before = timeline.position;
   const epochs = meta.summary.epochs?.length ? meta.summary.epochs : spans.epochs;
   const rest = await waiting(timeline.stepEpoch(direction, epochs));
@@ -178,6 +191,7 @@ function showPlaying(playing, speed) {
 }
 
 async function togglePlay() {
+  if (standsAtWorst) await go(leadIn(timeline));
   if (!player.playing && timeline.atEnd && !live()) await go(timeline.origin);
   player.toggle();
 }
@@ -280,17 +294,26 @@ async function saveNames(names) {
 }
 
 async function copyLink() {
-  const href = withMoment(location.href, timeline.rest?.sequence ?? 0);
+  const href = withMoment(withView(location.href, reading.view), timeline.rest?.sequence ?? 0);
   toast(await copy(href) ? `Link to step ${timeline.position} copied` : href);
 }
 
-function wantedAtStart() {
-  const asked = momentOf(location.search);
-  if (asked !== null) return asked;
-  return meta.source === 'import' || meta.status === 'running' ? timeline.last : timeline.origin;
+/** To the next thing that went wrong, and after the last one to the first. */
+async function nextTrouble() {
+  const troubles = meta.troubles ?? [];
+  if (!troubles.length) return toast('No problem was found in this timeline');
+  player.pause();
+  const here = timeline.rest?.sequence ?? 0;
+  const next = troubles.find((sequence) => sequence > here) ?? troubles[0];
+  await go(next);
+  toast(`Problem ${troubles.indexOf(next) + 1} of ${troubles.length}`);
 }
 
+const wantedAtStart = () => openingOf(meta, openedAt, timeline);
+
 function wire() {
+  explain();
+  walk(part('board'), (lane) => events.only(lane));
   part('epoch-back').addEventListener('click', () => stepEpoch(-1));
   part('event-back').addEventListener('click', () => step(-1));
   part('play').addEventListener('click', togglePlay);
@@ -312,6 +335,11 @@ function wire() {
   part('copy').addEventListener('click', copyLink);
   part('help-open').addEventListener('click', () => help.showModal());
   followLinks(document.body, (sequence) => go(sequence));
+  // Seconds of a simulation have no zone.
+  if (start_ms() >= CLOCK_FROM_MS) {
+    showSwitch(part('zone'), meta.summary.last_ms ?? start_ms());
+    onZone(redraw);
+  }
   const help = /** @type {HTMLDialogElement} */ (part('help'));
   listen({
     Space: togglePlay,
@@ -319,6 +347,7 @@ function wire() {
     ArrowLeft: () => step(-1),
     'Shift+ArrowRight': () => stepEpoch(1),
     'Shift+ArrowLeft': () => stepEpoch(-1),
+    t: nextTrouble,
     Home: () => go(timeline.origin),
     End: () => go(timeline.last),
     '[': () => player.shift(-1),
@@ -367,6 +396,7 @@ async function begin() {
   if (!timeline.empty) {
     await go(wantedAtStart());
     redraw();
+    standsAtWorst = opensAtWorst(meta, openedAt);
   }
   // What a test, or a reader with a console, compares with the frame that the server computes.
   Object.assign(window, { rebalanceExplorer: { timeline, frame: () => timeline.rest?.frame ?? null } });

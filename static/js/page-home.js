@@ -8,6 +8,7 @@ import { calm, h, part } from './dom.js';
 import { Labels } from './labels.js';
 import { Lanes } from './board/lanes.js';
 import { Spans } from './spans.js';
+import { explain } from './terms.js';
 import { Timeline } from './timeline.js';
 import { columnsOf, partitionsOf, unowned } from './view.js';
 
@@ -97,6 +98,7 @@ function drop() {
   });
 }
 
+explain();
 play();
 sample();
 drop();

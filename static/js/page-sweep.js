@@ -79,7 +79,7 @@ function head() {
       lead(cell, measure ?? shown.measure);
     },
   }, text)));
-  const nothing = ended() ? detail.problem || 'Nothing was answered.' : `${detail.stage || 'Nothing is in yet'}…`;
+  const nothing = ended() ? detail.problem || 'Nothing was answered.' : `${detail.stage || 'No results yet'}…`;
   part('says').replaceChildren(...(says.length ? [running ? 'So far: ' : '', ...says] : [nothing]));
   part('basis').textContent = running ? `${Math.floor((100 * detail.done) / detail.cases)} % done`
     : detail.done ? `Medians of ${detail.status === 'complete' ? '' : 'up to '}${plural(detail.axes.seeds, 'seed')}` : '';
@@ -133,7 +133,7 @@ function facts() {
   const rows = /** @type {[string, (Node | string)[]][]} */ ([
     ['Ran on', ['Spark, ', h('code', {}, master), `, ${ran}`]],
     ['Seeds', ['draw who came and went before, who comes or goes, and which topic grows']],
-    ['Before', ['each assignor starts from its own answer, after four random joins and leaves']],
+    ['Before', ['each assignor starts from the assignment that it made itself, after four random joins and leaves']],
     ['Replay', [same_engine ? 'a cell opened again gives the same numbers, but for time' : 'the assignors have changed since: a cell opened again may give other numbers']],
   ]);
   part('facts').replaceChildren(...rows.flatMap(([term, told]) => [h('dt', {}, term), h('dd', {}, told)]));

@@ -21,7 +21,7 @@ const LINES_MOST = 60;
  */
 export function historyOf(spans, key, own = 'owns it') {
   const owned = spans.spans.filter((span) => span.key === key && span.mode !== 'want')
-    .map((span) => ({ ...span, says: span.mode === 'revoking' ? 'giving it up' : own, bare: false }));
+    .map((span) => ({ ...span, says: span.mode === 'revoking' ? 'is revoking it' : own, bare: false }));
   const bare = spans.bare.filter((stretch) => stretch.key === key)
     .map((stretch) => ({ ...stretch, lane: '', says: 'nobody', bare: true }));
   return [...owned, ...bare].sort((a, b) => a.from - b.from);
@@ -52,7 +52,7 @@ export function showPartition(root, { spans, key, cast, labels, onClose }) {
       return h('li', {}, h(
         'a', { href: `?at=${line.from}`, 'data-at': line.from, class: line.bare ? 'bare' : null },
         lane ? h('span', { class: 'who', 'data-hue': lane.hue }, lane.badge) : null,
-        ` ${lane ? `${lane.name} ${line.says}` : `No ${labels.having.who}`}, ${length}`,
+        ` ${lane ? `${lane.name} ${line.says}` : labels.having.none}, ${length}`,
       ));
     })),
   );

@@ -151,6 +151,10 @@ export interface Meta {
   fold_version: number;
   entry_format: number;
   last: number;
+  /** The sequence of the worst moment; null where nothing went wrong. */
+  worst?: number | null;
+  /** The sequences with which problems begin, in order. */
+  troubles?: number[];
   summary: Summary;
   version: string;
   problem?: string;

@@ -9,6 +9,7 @@
  * @typedef {import('./cast.js').Cast} Cast
  */
 
+import { CLOCK_FROM_MS, clock } from './times.js';
 import { distance, epochOf, givingUp, isClassic, isShare, keysOf, targetIsKnown, waitsOf } from './view.js';
 
 const THIN = '\u202f';
@@ -29,9 +30,6 @@ export function duration(ms) {
   return `${sign}${Math.floor(hours / 24)}${THIN}d ${hours % 24}${THIN}h`;
 }
 
-/** Clock times begin here: a simulation counts from 0, a log from 1970. */
-const CLOCK_FROM_MS = 86_400_000 * 365;
-
 /**
  * When a moment was: seconds from the start for a simulation, the time of day for a log.
  *
@@ -40,7 +38,7 @@ const CLOCK_FROM_MS = 86_400_000 * 365;
  */
 export function when(ms, start = 0) {
   if (start < CLOCK_FROM_MS) return duration(ms);
-  return new Date(ms).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' });
+  return clock(ms);
 }
 
 /** @param {string[]} names */
@@ -60,11 +58,11 @@ export const plural = (count, one, many = `${one}s`) => `${count} ${count === 1 
 /** What a group's state means. @type {{[state: string]: string}} */
 export const STATES = {
   Empty: 'No members. Committed offsets are kept.',
-  Assigning: 'The group changed; a new target is being worked out.',
+  Assigning: 'The group changed; a new target assignment is being computed.',
   Reconciling: 'The target is known. Members move to it, one heartbeat at a time.',
   Stable: 'Every member owns exactly what the target gives it.',
-  PreparingRebalance: 'The group changed; all members are asked to join again.',
-  CompletingRebalance: 'All have joined; the leader works out who gets what.',
+  PreparingRebalance: 'The group changed; all members are asked to rejoin.',
+  CompletingRebalance: 'All have joined; the leader computes the assignment.',
   NotReady: 'Topics of the topology are missing; no task is assigned until they are there.',
   Dead: 'The group was deleted.',
 };
@@ -100,26 +98,26 @@ export function memberSays(frame, member, label) {
   const plain = (/** @type {string} */ says, brief = says) => ({ says, brief, kafka: calling ? `${kafka}, in ${calling}` : kafka });
 
   if (isClassic(frame)) return plain(...classicSays(frame, member));
-  if (going.length) return plain(`Giving up ${list(going.map(label))}`, 'Giving up');
-  if (frame.clients?.[member]?.killed) return plain('Nobody is there', 'Killed');
-  if (frame.clients?.[member]?.fenced) return plain('Does not belong here any more', 'Fenced');
-  if (epoch === -1 || epoch === -2) return plain(epoch === -2 ? 'Left for now, keeps its place' : 'Left', 'Left');
+  if (going.length) return plain(`Revoking ${list(going.map(label))}`, 'Revoking');
+  if (frame.clients?.[member]?.killed) return plain('Process killed; session still open', 'Killed');
+  if (frame.clients?.[member]?.fenced) return plain('Fenced: no longer a member', 'Fenced');
+  if (epoch === -1 || epoch === -2) return plain(epoch === -2 ? 'Static leave: its instance may return' : 'Left', 'Left');
   if (epoch === 0) {
     return targetIsKnown(frame)
-      ? plain('Joined, knows nothing yet', 'Just joined')
-      : plain('Joined, no target yet', 'Just joined');
+      ? plain('Joined; no assignment received yet', 'Just joined')
+      : plain('Joined; no target assignment yet', 'Just joined');
   }
   const held = new Set(keysOf(state.assigned));
   const missing = keysOf(frame.target?.[member]).filter((key) => !held.has(key));
   if (epoch < groupEpoch) {
     return targetIsKnown(frame)
-      ? plain(`Not told of epoch ${groupEpoch} yet`, 'Not told yet')
-      : plain('Has not heard of the change', 'Not told yet');
+      ? plain(`Has not received epoch ${groupEpoch} yet (next heartbeat)`, 'Behind')
+      : plain(`Has not received epoch ${groupEpoch} yet (next heartbeat)`, 'Behind');
   }
   if (missing.length) return plain(`Waiting for ${list(missing.map(label))}`, 'Waiting');
   const copies = missingCopies(frame, member);
   if (copies.length) return plain(`Waiting for a copy of ${list(copies.map(label))}`, 'Waiting');
-  return plain('Up to date');
+  return plain('Owns its target');
 }
 
 /** Standby and warm-up tasks that a member should have and has not. @param {Frame} frame @param {string} member */
@@ -135,7 +133,7 @@ function classicSays(frame, member) {
   const role = frame.leader === member ? 'Leader' : 'Member';
   const state = frame.members[member].state;
   if (frame.state === 'PreparingRebalance') {
-    return state === 'AwaitingJoin' || state === 'JOINED' ? ['Joined, waits for the others', 'Joined'] : ['Asked to join again', 'Asked to join'];
+    return state === 'AwaitingJoin' || state === 'JOINED' ? ['Joined; waiting for the others', 'Joined'] : ['Asked to rejoin', 'Asked to rejoin'];
   }
   if (frame.state === 'CompletingRebalance') {
     return frame.leader === member ? ['Leader, assigns', 'Assigns'] : ['Waits for its assignment', 'Waits'];
@@ -159,7 +157,7 @@ export function nowSays(frame, moment, views, cast, label) {
   if (!moment) {
     return members.length
       ? `${plural(members.length, 'member')} at the start.`
-      : `No member yet.${views.size ? ' Every partition waits for an owner.' : ''}`;
+      : `No member yet.${views.size ? ' Every partition is unassigned.' : ''}`;
   }
   if (moment.narration) return moment.narration;
   const says = /[.!?…]$/.test(moment.says) ? moment.says : `${moment.says}.`;
@@ -196,15 +194,15 @@ function consequence(frame, moment, views, cast, label) {
       : 'There is no target yet.';
   }
   if (actor && state) {
-    if (givingUp(frame, actor).length) return `It stays at epoch ${state.epoch} until it says that it has done so.`;
+    if (givingUp(frame, actor).length) return `It stays at epoch ${state.epoch} until it has confirmed the revocation.`;
     const { waitsFor, free } = waitsOf(frame, views, actor);
     if (moment.shape !== 'acknowledge' && state.epoch === epoch) {
       const [holder] = waitsFor.keys();
       if (holder) {
         const keys = waitsFor.get(holder) ?? [];
-        return `It must wait: ${cast.name(holder)} still holds ${list(keys.map(label))}.`;
+        return `It must wait: ${cast.name(holder)} still owns ${list(keys.map(label))}.`;
       }
-      if (free.length) return `${list(free.map(label))} ${free.length > 1 ? 'are' : 'is'} free for ${name} at its next heartbeat.`;
+      if (free.length) return `${name} gets ${list(free.map(label))} in its next heartbeat response.`;
     }
   }
   const waiting = [...views.values()].filter((view) => view.mode === 'free' && view.wants);
@@ -212,15 +210,15 @@ function consequence(frame, moment, views, cast, label) {
     const next = waiting[0];
     const takers = new Set(waiting.map((view) => view.wants));
     const whom = takers.size === 1 ? `${cast.name(/** @type {string} */ (next.wants))} heartbeats` : 'their new owners heartbeat';
-    return `Nobody owns ${list(waiting.map((view) => label(view.key)))} until ${whom}.`;
+    return `Released is not assigned: ${list(waiting.map((view) => label(view.key)))} ${waiting.length > 1 ? 'are' : 'is'} unassigned until ${whom}.`;
   }
   const leaving = [...views.values()].filter((view) => view.mode === 'leaving' && view.holder);
   if (leaving.length && moment.shape === 'target') {
     const holders = [...new Set(leaving.map((view) => cast.name(/** @type {string} */ (view.holder))))];
     const them = leaving.length > 1 ? 'them' : 'it';
     return holders.length === 1
-      ? `${holders[0]} still owns ${them} and does not know yet.`
-      : `${list(holders)} still own them and do not know yet.`;
+      ? `${holders[0]} still owns ${them}; it has not been asked to revoke ${them} yet.`
+      : `${list(holders)} still own them; they have not been asked to revoke them yet.`;
   }
   return '';
 }

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from explorer import environment
-from groups.children import ROOT
+from groups.places import ROOT
 
 pytestmark = pytest.mark.once
 

@@ -1,26 +1,24 @@
-"""A recording as ``conform`` takes it, in two small files: the group requests, and the segments of both logs.
+"""A recording as ``conform`` takes it, the group requests in a file, and a folder with the segments of both logs.
 
-``python -m tests.broker.recording FOLDER`` makes the one that is kept as a fixture anew: real clients on a real broker.
+``python -m tests.broker.recording FOLDER`` makes the bundled sample anew: real clients on a real broker.
 """
 
 from __future__ import annotations
 
 import gzip
-import io
 import json
 import sys
-import tarfile
 import tempfile
 from pathlib import Path
 
 from groups.wire.logs.request_log import LoggedRequest, json_line, read_request_log
 from simulations.conformance import GROUP_APIS
 
-REQUESTS, SEGMENTS = "requests.jsonl.gz", "segments.tar.gz"
+REQUESTS, SEGMENTS = "requests.jsonl.gz", "segments"
 
 
 def keep(log: Path, data: Path, folder: Path) -> None:
-    """Writes both files; the same recording gives the same bytes."""
+    """Writes both; the same recording gives the same bytes."""
     folder.mkdir(parents=True, exist_ok=True)
     with log.open() as lines:
         kept = [
@@ -30,22 +28,11 @@ def keep(log: Path, data: Path, folder: Path) -> None:
         ]
     packed = gzip.compress("".join(f"{line}\n" for line in kept).encode(), mtime=0)
     (folder / REQUESTS).write_bytes(packed)
-    told = io.BytesIO()
-    with tarfile.open(fileobj=told, mode="w") as archive:
-        for pattern in ("__consumer_offsets-*/*.log", "__cluster_metadata-0/*.log"):
-            for segment in sorted(data.glob(pattern)):
-                content = segment.read_bytes()
-                member = tarfile.TarInfo(str(segment.relative_to(data)))
-                member.size = len(content)
-                archive.addfile(member, io.BytesIO(content))
-    (folder / SEGMENTS).write_bytes(gzip.compress(told.getvalue(), mtime=0))
-
-
-def unpack(folder: Path, into: Path) -> Path:
-    """The segments' folder."""
-    with tarfile.open(folder / SEGMENTS) as archive:
-        archive.extractall(into, filter="data")
-    return into
+    for pattern in ("__consumer_offsets-*/*.log", "__cluster_metadata-0/*.log"):
+        for segment in sorted(data.glob(pattern)):
+            kept_as = folder / SEGMENTS / segment.relative_to(data)
+            kept_as.parent.mkdir(parents=True, exist_ok=True)
+            kept_as.write_bytes(segment.read_bytes())
 
 
 def main() -> int:

@@ -70,8 +70,19 @@ def open_page(browser: Browser, server: Served, cookie: Any) -> Iterator[Callabl
         if not url.startswith((f"{server.url}/", "data:", "blob:")):
             complaints.append(f"asked {url} of another origin")
 
-    def open_(address: str, *, before: Callable[[Page], None] | None = None, **options: Any) -> Page:
+    def open_(
+        address: str,
+        *,
+        before: Callable[[Page], None] | None = None,
+        view: str | None = "investigator",
+        **options: Any,
+    ) -> Page:
+        """``view``: what this reader chose before, for case studies; ``None`` is somebody new."""
         context = browser.new_context(**({"viewport": {"width": 1440, "height": 900}} | options))
+        if view is not None:
+            context.add_init_script(
+                f"localStorage.getItem('view of stories') ?? localStorage.setItem('view of stories', '{view}')"
+            )
         contexts.append(context)
         context.add_cookies([cookie])
         context.on("request", lambda request: leaving(request.url))

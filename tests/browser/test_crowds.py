@@ -81,7 +81,7 @@ def test_whoever_stands_still_is_killed_or_cut_off_stands_above_the_crowd_with_w
         "worker-31",
         "worker-32",
     ]
-    for number, words in enumerate(("Stands still", "Killed, and still a member", "Cut off")):
+    for number, words in enumerate(("Paused", "Process killed; session still open", "Cut off")):
         expect(rows.nth(number).locator(".hard")).to_have_text(words)
     expect(rows.nth(3).locator(".hard")).to_have_count(0)
 
@@ -104,3 +104,14 @@ def test_words_of_trouble_stay_within_a_phone(open_page: Open, fetch: Fetch, cro
     for box in (words.bounding_box() for words in page.locator("#board .hard").all()):
         assert box is not None
         assert 0 <= box["x"] < box["x"] + box["width"] <= PHONE["width"]
+
+
+def test_rows_are_walked_by_key_and_a_member_picked_keeps_its_events(open_page: Open, crowd: str) -> None:
+    page = open_page(f"/t/{crowd}")
+    rows = page.locator("#board .brow")
+    rows.first.focus()
+    page.keyboard.press("ArrowDown")
+    expect(rows.nth(1)).to_be_focused()
+    lane = rows.nth(1).get_attribute("data-lane")
+    page.keyboard.press("Enter")
+    expect(page.locator("#who-filter")).to_have_value(lane or "")

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.broker.recording import REQUESTS, unpack
 from tests.browser.board import Fetch, at_step, step_of
 from tests.serving import ROOT, Served
 
@@ -49,7 +48,7 @@ def test_a_violation_is_red_wherever_it_shows_and_leads_to_its_proof_by_key(
     expect(page.locator("#now.bad")).to_contain_text("foo-1 is assigned to A and to B")
     expect(page.locator("#board .lane.broken")).to_have_count(2)
     expect(page.locator("#board .ch.broken")).to_have_text("foo-1")
-    expect(lane(page, "B").locator(".cell[data-col=foo-1]")).to_contain_text("has it, too")
+    expect(lane(page, "B").locator(".cell[data-col=foo-1]")).to_contain_text("owned here, too")
     expect(page.locator("#log .ev.bad")).to_have_count(1)
     expect(page.locator("#tracks line.broken")).to_have_count(1)
     page.get_by_role("link", name="step 3").press("Enter")
@@ -61,14 +60,14 @@ def test_who_is_fenced_has_a_lane_that_says_so_and_what_it_still_reads(open_page
     page = open_page(where(fetch, "incident-zombie-member", "fence"))
     a = lane(page, "A")
     expect(a).to_contain_text("not a member")
-    expect(a.locator(".hard.bad")).to_have_text("Fenced: gives up all it has")
+    expect(a.locator(".hard.bad")).to_have_text("Fenced: abandons its partitions")
     expect(a.locator(".hard.bad")).to_have_attribute("title", "UNKNOWN_MEMBER_ID")
     expect(a.locator(".slot.still")).to_have_count(2)
     expect(page.locator("#tracks .hardship.paused")).to_have_count(1)
     step = step_of(page)
     page.keyboard.press("ArrowLeft")
     at_step(page, step - 1)
-    expect(a.locator(".hard")).to_have_text("Out, and does not know")
+    expect(a.locator(".hard")).to_have_text("Removed; the client has not been notified (zombie)")
     page.keyboard.press("End")
     expect(page.locator("#board .outside")).to_have_count(0)
 
@@ -80,7 +79,7 @@ def test_a_fail_over_names_the_new_coordinator_and_shades_while_it_loads(
     expect(page.locator("#now")).to_contain_text("broker-2")
     expect(page.locator("#coordinator")).to_have_text("broker-2 loads for 2.0\u202fs more")
     expect(page.locator("#tracks .takeover")).to_have_count(1)
-    expect(page.locator("#tracks")).to_contain_text("broker-2 loads: nobody is answered for 2.0\u202fs")
+    expect(page.locator("#tracks")).to_contain_text("broker-2 loads: no request is answered for 2.0\u202fs")
     expect(page.locator("#board .ring .session")).to_have_count(0)
     page.keyboard.press("End")
     expect(page.locator("#coordinator")).to_have_text("coordinator broker-2")
@@ -136,18 +135,9 @@ def test_the_list_of_case_studies_can_be_walked_by_key(open_page: Open) -> None:
 @pytest.fixture
 def judged(server: Served, tmp_path: Path) -> str:
     """The address of a recording that was judged with a wrong setting: the group would have been full."""
-    recorded = ROOT / "tests" / "simulations" / "fixtures" / "recorded-clients"
     entries = tmp_path / "judged.jsonl"
-    settings = [
-        "group.consumer.session.timeout.ms=6000",
-        "group.consumer.min.session.timeout.ms=1000",
-        "group.consumer.heartbeat.interval.ms=1000",
-        "group.consumer.min.heartbeat.interval.ms=200",
-        "group.consumer.max.size=1",
-    ]
     manage = [sys.executable, "manage.py"]
-    command = [*manage, "conform", "--requests", str(recorded / REQUESTS), str(unpack(recorded, tmp_path))]
-    command += [*(word for one in settings for word in ("--set", one))]
+    command = [*manage, "conform", "--sample", "recorded-clients", "--set", "group.consumer.max.size=1"]
     command += ["--group", "clients-join-leave-kill", "--timeline", str(entries)]
     differs = subprocess.run(command, cwd=ROOT, env=server.environment, check=False, capture_output=True)
     assert differs.returncode == 1

@@ -34,7 +34,7 @@ def test_tab_reaches_chips_transport_timeline_and_events_and_the_focus_is_seen(
 ) -> None:
     page = open_page(at(BASIC, 16, fetch))
     reached = []
-    for _ in range(60):
+    for _ in range(90):
         page.keyboard.press("Tab")
         reached.append(
             page.evaluate(
@@ -80,8 +80,8 @@ def test_keys_are_left_to_who_chooses_from_a_list(open_page: Open) -> None:
 def test_the_board_is_a_grid_with_a_name_on_each_chip(open_page: Open, fetch: Fetch) -> None:
     page = open_page(at(BASIC, 14, fetch))
     grid = page.get_by_role("grid", name="Members and partitions")
-    expect(grid.get_by_role("button", name="foo-1: A is giving it up for C")).to_be_visible()
+    expect(grid.get_by_role("button", name="foo-1: A is revoking it for C")).to_be_visible()
     expect(grid.get_by_role("button", name="foo-0: owned by A")).to_be_visible()
     expect(page.locator("#now")).to_have_attribute("aria-live", "polite")
-    expect(page.locator("#now")).to_contain_text("give up foo-1")
+    expect(page.locator("#now")).to_contain_text("revoke foo-1")
     expect(page.locator("#tracks")).to_have_attribute("aria-valuetext", "step 14: A is told to give up foo-1")

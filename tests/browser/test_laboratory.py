@@ -99,7 +99,7 @@ def test_the_moment_on_the_board_is_taken_and_its_event_played(open_page: Open, 
     expect(use).to_be_enabled()
     use.click()
     expect(page.locator("#crumb")).to_contain_text("new-1 joins")
-    expect(page.get_by_role("button", name="As it stood")).to_have_attribute("aria-pressed", "true")
+    expect(page.get_by_role("button", name="as recorded")).to_have_attribute("aria-pressed", "true")
     page.locator("body").press("2")
     page.get_by_role("button", name="Play on the board").click()
     expect(page.locator("#note")).to_contain_text("Open 5 (range) or 6 (uniform)")

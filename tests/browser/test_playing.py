@@ -87,7 +87,7 @@ def test_a_reload_and_a_copied_link_open_at_the_moment(open_page: Open, fetch: F
     equals_the_fresh_frame(page, BASIC, fetch)
     page.keyboard.press("c")
     expect(page.locator("#toast")).to_contain_text("step 8")
-    assert page.evaluate("navigator.clipboard.readText()") == page.url
+    assert page.evaluate("navigator.clipboard.readText()") == f"{page.url}&view=investigator"
 
 
 def test_a_clause_of_the_verdict_leads_to_what_proves_it(open_page: Open) -> None:
@@ -99,6 +99,7 @@ def test_a_clause_of_the_verdict_leads_to_what_proves_it(open_page: Open) -> Non
 
 def test_the_event_list_and_the_inspector_show_the_moment(open_page: Open) -> None:
     page = open_page(f"/t/{BASIC}?at=0")
+    page.locator("#log").evaluate("log => { log.scrollTop = log.scrollHeight; }")
     page.locator("#log .ev", has_text="A is told to give up foo-1").click()
     at_step(page, 14)
     expect(page.locator("#chain")).to_contain_text("C joins")
@@ -117,6 +118,6 @@ def test_a_chosen_partition_tells_its_owners(open_page: Open, fetch: Fetch) -> N
     page.locator('.chip[data-key="foo-1"]').click()
     owners = page.locator("#partition li")
     expect(owners).to_have_count(5)
-    expect(owners.nth(2)).to_contain_text("A giving it up")
+    expect(owners.nth(2)).to_contain_text("A is revoking it")
     page.keyboard.press("Escape")
     expect(page.locator("#partition")).to_be_hidden()

@@ -94,7 +94,7 @@ def test_a_sweep_that_runs_shows_what_is_in_and_cancel_keeps_it(open_page: Open,
         page.get_by_role("gridcell", name="consumer uniform, 6 members, 21 partitions, Stable: nothing yet")
     ).to_be_attached()
     page.locator('[data-cell="50"]').click()
-    expect(page.locator("#cell")).to_contain_text("Nothing is in yet for this cell.")
+    expect(page.locator("#cell")).to_contain_text("No results yet for this square.")
 
     page.get_by_role("button", name="Cancel, keep what is there").click()
     expect(page.locator(".banner")).to_contain_text("Stopped. 180 of 432 cases are kept.")

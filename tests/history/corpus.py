@@ -5,13 +5,11 @@ Each log has a name that stays the same, so that what is folded of it can be wri
 
 from __future__ import annotations
 
-import tarfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from random import Random
-from tempfile import TemporaryDirectory
 from typing import Final
 
 from groups.history.entries import Entry, Kind
@@ -36,7 +34,7 @@ from tests.history.proposal import proposal_basic
 from tests.house import ROOT
 
 SAMPLES: Final = ROOT / "groups" / "samples"
-RECORDED_CLIENTS: Final = ROOT / "tests" / "simulations" / "fixtures" / "recorded-clients" / "segments.tar.gz"
+RECORDED_CLIENTS: Final = ROOT / "simulations" / "samples" / "recorded-clients" / "segments"
 FOUND: Final = ROOT / "tests" / "simulations" / "fixtures" / "found"
 
 FUZZ_SEEDS: Final = range(1, 9)
@@ -103,9 +101,7 @@ def _drawn() -> Iterator[CorpusLog]:
 def _recorded() -> Iterator[CorpusLog]:
     for sample in sorted(path for path in SAMPLES.iterdir() if path.is_dir()):
         yield from _of_segments(f"sample {sample.name}", sample / "segments")
-    with TemporaryDirectory() as folder, tarfile.open(RECORDED_CLIENTS) as archive:
-        archive.extractall(folder, filter="data")
-        yield from _of_segments("recorded clients", Path(folder))
+    yield from _of_segments("recorded clients", RECORDED_CLIENTS)
 
 
 def _of_segments(name: str, data: Path) -> Iterator[CorpusLog]:

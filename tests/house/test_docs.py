@@ -10,7 +10,12 @@ import pytest
 from tests.conftest import IMPORT_SAMPLE, manage
 from tests.house import ROOT
 
-PAGES = sorted([*(ROOT / "docs").rglob("*.md"), ROOT / "README.md"])
+PAGES = sorted(
+    [
+        *(ROOT / "docs").rglob("*.md"),
+        *(ROOT / f"{name}.md" for name in ("README", "CONTRIBUTING", "SECURITY")),
+    ]
+)
 
 
 def headings(page: Path) -> set[str]:

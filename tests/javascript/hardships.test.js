@@ -17,7 +17,7 @@ const says = (member, what) => hardshipsOf(suffering(member, what), member).map(
 test('what a member suffers is said in words, the worst first', () => {
   assert.deepEqual(says('A', {}), []);
   assert.deepEqual(says('A', { paused: true, cut: ['broker-2'], fenced: 'FENCED_MEMBER_EPOCH' }), [
-    'Fenced: gives up all it has and joins again', 'Stands still', 'Cut off from broker-2',
+    'Fenced: abandons its partitions and rejoins', 'Paused', 'Cut off from broker-2',
   ]);
   assert.deepEqual(says('A', { cut: ['anybody'], clock_ms: -5000 }), ['Cut off', 'Clock 5.0\u202fs behind']);
   assert.deepEqual(says('A', { clock_ms: 20 }), []);
@@ -28,9 +28,9 @@ test('a client that was removed and still reads stands outside until it has let 
   const frame = suffering('Z', { owned: { foo: [1] } });
   assert.deepEqual(outsiders(frame), ['Z']);
   assert.deepEqual(stillReads(frame, 'Z'), ['foo-1']);
-  assert.equal(outsiderSays(frame, 'Z').says, 'Out, and does not know');
-  assert.equal(outsiderSays(suffering('Z', { owned: { foo: [1] }, paused: true }), 'Z').says, 'Out, stands still');
-  assert.equal(outsiderSays(suffering('Z', { owned: { foo: [1] }, fenced: 'UNKNOWN_MEMBER_ID' }), 'Z').says, 'Fenced: gives up all it has');
+  assert.equal(outsiderSays(frame, 'Z').says, 'Removed; the client has not been notified (zombie)');
+  assert.equal(outsiderSays(suffering('Z', { owned: { foo: [1] }, paused: true }), 'Z').says, 'Removed; paused');
+  assert.equal(outsiderSays(suffering('Z', { owned: { foo: [1] }, fenced: 'UNKNOWN_MEMBER_ID' }), 'Z').says, 'Fenced: abandons its partitions');
   assert.deepEqual(outsiders(suffering('Z', {})), []);
   assert.deepEqual(outsiders(suffering('A', { owned: { foo: [1] } })), []);
 });
@@ -38,7 +38,7 @@ test('a client that was removed and still reads stands outside until it has let 
 test('whoever suffers something is listed, the worst first, and who computes an assignment is not', () => {
   const clients = { A: client({ paused: true }), B: client({ computing: true }), Z: client({ fenced: 'UNKNOWN_MEMBER_ID' }) };
   assert.deepEqual(troubledOf({ ...FRAME, clients }, null), [
-    { member: 'Z', says: ['Fenced: has to join again'], bad: true }, { member: 'A', says: ['Stands still'], bad: false },
+    { member: 'Z', says: ['Fenced: has to rejoin'], bad: true }, { member: 'A', says: ['Paused'], bad: false },
   ]);
   const violation = { sequence: 9, says: '', invariant: 'one_holder', members: ['B'], keys: [], proof: [] };
   assert.deepEqual(troubledOf(FRAME, violation), [{ member: 'B', says: ['Part of the broken invariant'], bad: true }]);

@@ -77,10 +77,10 @@ test('copies of tasks count on the way to the target, one for each member that s
   assert.deepEqual(distance(STREAMS, partitionsOf(STREAMS)), [true, false, false, true, false]);
 });
 
-test('a member that waits for a copy alone is not called up to date', () => {
+test('a member that waits for a copy alone is not said to own its target', () => {
   const there = { ...STREAMS, members: { A: member({ assigned: { 0: [0] } }), B: member({ assigned: { 0: [1] }, standby: { 0: [0] } }) } };
   assert.equal(memberSays(there, 'A', (key) => key).says, 'Waiting for a copy of 0-1');
-  assert.equal(memberSays(there, 'B', (key) => key).says, 'Up to date');
+  assert.equal(memberSays(there, 'B', (key) => key).says, 'Owns its target');
 });
 
 test('tasks are written as Kafka Streams does, once the protocol is known', () => {

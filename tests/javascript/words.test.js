@@ -28,25 +28,25 @@ test('long lists are counted', () => {
 
 test('what a member does is said in words, with Kafka\'s name beside it', () => {
   const says = (step, member) => memberSays(FRAMES[step - 1], member, (key) => key);
-  assert.equal(says(1, 'A').says, 'Joined, no target yet');
-  assert.equal(says(2, 'A').says, 'Joined, knows nothing yet');
-  assert.equal(says(4, 'A').says, 'Has not heard of the change');
-  assert.equal(says(5, 'A').says, 'Not told of epoch 2 yet');
+  assert.equal(says(1, 'A').says, 'Joined; no target assignment yet');
+  assert.equal(says(2, 'A').says, 'Joined; no assignment received yet');
+  assert.equal(says(4, 'A').says, 'Has not received epoch 2 yet (next heartbeat)');
+  assert.equal(says(5, 'A').says, 'Has not received epoch 2 yet (next heartbeat)');
   assert.equal(says(6, 'B').says, 'Waiting for foo-2');
-  assert.deepEqual(says(7, 'A'), { says: 'Giving up foo-2', brief: 'Giving up', kafka: 'UNREVOKED_PARTITIONS' });
-  assert.equal(says(9, 'B').says, 'Up to date');
+  assert.deepEqual(says(7, 'A'), { says: 'Revoking foo-2', brief: 'Revoking', kafka: 'UNREVOKED_PARTITIONS' });
+  assert.equal(says(9, 'B').says, 'Owns its target');
 });
 
 test('the sentence of a moment says what it means for who waits', () => {
   assert.equal(nowSays(EMPTY, null, new Map(), cast, (key) => key), 'No member yet.');
   const waiting = partitionsOf({ ...EMPTY, target: { A: { foo: [0] } } });
-  assert.equal(nowSays(EMPTY, null, waiting, cast, (key) => key), 'No member yet. Every partition waits for an owner.');
+  assert.equal(nowSays(EMPTY, null, waiting, cast, (key) => key), 'No member yet. Every partition is unassigned.');
   assert.equal(now(1), 'A joins. There is no target yet.');
   assert.equal(now(4), 'B joins. The target is still the one of epoch 1.');
-  assert.equal(now(11), 'Target computed: foo-1 goes to C. A still owns it and does not know yet.');
-  assert.equal(now(13), 'C advances; foo-1 is still held by A. It must wait: A still holds foo-1.');
-  assert.equal(now(14), 'A is told to give up foo-1. It stays at epoch 2 until it says that it has done so.');
-  assert.equal(now(15), 'A acknowledges; foo-1 is free. Nobody owns foo-1 until C heartbeats.');
+  assert.equal(now(11), 'Target computed: foo-1 goes to C. A still owns it; it has not been asked to revoke it yet.');
+  assert.equal(now(13), 'C advances; foo-1 is still held by A. It must wait: A still owns foo-1.');
+  assert.equal(now(14), 'A is told to give up foo-1. It stays at epoch 2 until it has confirmed the revocation.');
+  assert.equal(now(15), 'A acknowledges; foo-1 is free. Released is not assigned: foo-1 is unassigned until C heartbeats.');
   assert.equal(now(16), 'C gets foo-1. Every member owns its target: the group is stable at epoch 3.');
 });
 

@@ -45,7 +45,7 @@ def test_only_what_works_is_offered(client: Client, transactional_db: None) -> N
 
 def test_help_tells_the_words_and_the_keys(client: Client, transactional_db: None) -> None:
     page = client.get("/help/").content.decode()
-    for word in ("Group epoch", "Pending revocation", "Space", "Owned twice"):
+    for word in ("group epoch", "pending revocation", "Space", "Owned twice"):
         assert word in page
 
 

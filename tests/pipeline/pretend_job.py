@@ -50,6 +50,10 @@ LOGS: Final[Mapping[str, Callable[[], Segment]]] = {
 """Any other name is the sample's."""
 
 
+WRONG: Final = {"notes.txt": "not-a-segment", "metadata": "metadata"}
+"""What holds no record of a group, and what it is recognised as."""
+
+
 def say(message: Mapping[str, Any]) -> None:
     sys.stdout.buffer.write(orjson.dumps(message) + b"\n")
     sys.stdout.buffer.flush()
@@ -71,6 +75,17 @@ def answer(request: dict[str, Any]) -> None:
     progress("Reading", 0)
     if word == "fails":
         say({"type": "error", "message": "Spark needs Java 17 or newer and none was found"})
+        return
+    if word in WRONG:
+        source = {"file": word, "records": 86 if WRONG[word] == "metadata" else 0, "kind": WRONG[word]}
+        say({"type": "sources", "sources": [source]})
+        count = source["records"]
+        skipped = (
+            []
+            if count
+            else [{"file": word, "offset": None, "reason": "no log segment", "records": 0, "normal": False}]
+        )
+        say({"type": "done", "records": {"read": count, "decoded": count, "skipped": skipped}})
         return
     with tempfile.TemporaryDirectory() as folder:
         request["paths"] = [str(LOGS.get(word, sample_group)().write(Path(folder)))]

@@ -156,6 +156,45 @@ def test_names_that_hold_the_sign_that_no_database_keeps_are_imported_and_known_
     assert (storage.frame_at(timeline, timeline.last) or {})["group"] == "or\0ders"
 
 
+@pytest.mark.parametrize(
+    ("word", "says"),
+    [
+        ("notes.txt", "Nothing was read: notes.txt: no log segment."),
+        ("metadata", "only cluster metadata was given"),
+    ],
+)
+def test_an_import_that_read_nothing_of_a_group_has_failed_and_says_what_would_be_right(
+    word: str, says: str, store: Path
+) -> None:
+    done = perform(word)
+
+    assert done.status == "failed"
+    assert says in done.problem
+    assert "__consumer_offsets-N" in done.problem
+    assert "\n" not in done.problem
+    assert done.progress["sources"][0]["file"] == word
+    assert not files(store)
+
+
+def test_an_import_of_a_group_that_is_not_in_the_log_is_complete_and_empty() -> None:
+    done = perform(groups=["nobody"])
+
+    assert (done.status, done.report["timelines"]) == ("complete", [])
+
+
+def test_an_import_is_named_after_its_groups_unless_it_was_given_a_name() -> None:
+    assert perform().title == "orders"
+    assert perform(named=True).title == "log"
+
+
+def test_a_renamed_import_keeps_its_name_and_an_empty_one_is_refused() -> None:
+    done = perform()
+
+    assert imports.rename(done.id, "  Tuesday's outage\u0000 ").title == "Tuesday's outage\u2400"
+    with pytest.raises(imports.BadTitle):
+        imports.rename(done.id, "   ")
+
+
 def test_an_error_of_the_job_is_the_imports_problem_in_one_line() -> None:
     done = perform("fails")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -143,7 +144,7 @@ def test_more_imports_than_the_server_takes_are_refused(monkeypatch: pytest.Monk
 
 
 def test_the_detail_tells_groups_verdicts_names_and_skipped() -> None:
-    done = imports.perform(imports.create(title="Ticket 4411", paths=["log"]).id)
+    done = imports.perform(imports.create(title="Ticket 4411", paths=["log"], named=True).id)
 
     told = Client().get(f"/api/imports/{done.id}").json()
 
@@ -221,3 +222,30 @@ def test_the_page_says_that_spark_is_being_made_ready(monkeypatch: pytest.Monkey
 
     assert "Getting Spark ready" in Client().get("/import/").content.decode()
     assert Client().get(f"/api/imports/{started}").json()["spark"] == {"ready": False}
+
+
+def test_an_import_is_renamed_and_a_name_that_is_none_is_refused(queued: Queued, client: Client) -> None:
+    found = imports.get(upload(("0.log", b"one")).json()["import"])
+    address = f"/api/imports/{found.id}"
+
+    def patch(body: Any) -> Any:
+        return client.patch(address, orjson.dumps(body), content_type="application/json")
+
+    assert patch({"title": "Outage of 22 November"}).json()["title"] == "Outage of 22 November"
+    refused = patch({"title": "  "})
+    assert (refused.status_code, refused.json()["error"]["field"]) == (400, "title")
+    assert patch({"name": "x"}).status_code == 400
+    assert (
+        client.patch("/api/imports/nosuch", b'{"title": "x"}', content_type="application/json").status_code
+        == 404
+    )
+
+
+def test_the_page_lists_imports_with_their_zone_and_escapes_their_names(
+    queued: Queued, client: Client
+) -> None:
+    found = imports.get(upload(("0.log", b"one")).json()["import"])
+    imports.rename(found.id, "<b>loud</b>")
+    page = client.get("/import/").content.decode()
+    assert "&lt;b&gt;loud&lt;/b&gt;" in page
+    assert re.search(r'<time data-ms="\d+">\d+ \w{3} \d{4}, \d\d:\d\d UTC</time>', page)

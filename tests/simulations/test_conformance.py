@@ -29,17 +29,11 @@ from simulations.conformance import (
 from simulations.conformance.excuses import LATE_IMAGE
 from simulations.conformance.splitting import parts_of
 from simulations.recorded_files import Files, read
-from tests.broker.recording import REQUESTS, unpack
+from simulations.samples import sample
 
-RECORDED = Path(__file__).resolve().parent / "fixtures" / "recorded-clients"
+RECORDED = sample("recorded-clients")
 
-SETTINGS = {
-    "group.consumer.session.timeout.ms": "6000",
-    "group.consumer.min.session.timeout.ms": "1000",
-    "group.consumer.heartbeat.interval.ms": "1000",
-    "group.consumer.min.heartbeat.interval.ms": "200",
-    "group.consumer.max.size": "5",
-}
+SETTINGS = RECORDED.settings
 
 EVERY = 9
 """All of them were tried once; each takes a quarter of a second."""
@@ -48,13 +42,13 @@ REQUESTS_JUDGED, RECORDS_JUDGED = 194, 184
 
 
 @pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return unpack(RECORDED, tmp_path_factory.mktemp("recorded"))
+def data() -> Path:
+    return RECORDED.segments
 
 
 @pytest.fixture(scope="module")
 def files(data: Path) -> Files:
-    return read(str(RECORDED / REQUESTS), [str(data)], timedelta())
+    return read(str(RECORDED.requests), [str(data)], timedelta())
 
 
 def judged(files: Files, **settings: str) -> dict[str, Any]:
@@ -367,7 +361,7 @@ def test_the_command_answers_with_the_report_and_writes_a_timeline(
     timeline = tmp_path / "timeline.jsonl"
     words = [word for name, text in SETTINGS.items() for word in ("--set", f"{name}={text}")]
     call_command(
-        *("conform", "--requests", str(RECORDED / REQUESTS), str(data), "--group", "clients-static"),
+        *("conform", "--requests", str(RECORDED.requests), str(data), "--group", "clients-static"),
         *("--timeline", str(timeline), *words),
     )
     told = json.loads(capsys.readouterr().out)
@@ -381,16 +375,14 @@ def test_the_command_ends_with_1_where_something_differs(
     data: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(CommandError, match="differences, the first at") as ended:
-        call_command(
-            "conform", "--requests", str(RECORDED / REQUESTS), str(data), "--group", "clients-static"
-        )
+        call_command("conform", "--requests", str(RECORDED.requests), str(data), "--group", "clients-static")
     assert ended.value.returncode == 1
     told = json.loads(capsys.readouterr().out)
     assert told["differences"][0]["what"].endswith("heartbeatIntervalMs") or told["differences"]
 
 
 def bad_words(data: Path, tmp_path: Path) -> Iterator[tuple[list[str], str]]:
-    log, place = str(RECORDED / REQUESTS), str(data)
+    log, place = str(RECORDED.requests), str(data)
     empty = tmp_path / "empty.log"
     empty.write_text("nothing of the kind\n")
     topics = tmp_path / "topics.json"
@@ -434,8 +426,9 @@ def replaced(value: Any, **fields: Any) -> Any:
 
 
 def test_the_recording_is_small_enough_to_be_kept() -> None:
-    assert sum(file.stat().st_size for file in RECORDED.iterdir()) < 300_000
-    with gzip.open(RECORDED / REQUESTS, "rt") as lines:
+    files = [RECORDED.requests, *RECORDED.segments.rglob("*.log")]
+    assert sum(file.stat().st_size for file in files) < 300_000
+    with gzip.open(RECORDED.requests, "rt") as lines:
         assert sum(1 for _ in lines) == REQUESTS_JUDGED + 34
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
 import pytest
 from django.core.management import call_command
@@ -15,9 +13,7 @@ from simulations.conformance.asking import HEARTBEAT
 from simulations.conformance.excuses import LATE_IMAGE
 from simulations.conformance.position import IMAGE_LAG_LEAST_MS, IMAGE_LAG_MOST_MS, LOG_DELAY_MOST_MS, Log
 from simulations.coordinator.image import Image
-from tests.broker.recording import REQUESTS, unpack
 from tests.simulations.broker import Broker
-from tests.simulations.test_conformance import RECORDED, SETTINGS
 
 
 def asked(arrived_ms: int, done_ms: int) -> Asked:
@@ -93,12 +89,9 @@ def test_a_member_that_asks_for_an_assignor_which_the_broker_does_not_have_is_an
 
 
 def test_the_command_says_how_much_was_judged_and_how_much_of_it_excused(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    words: list[Any] = ["--requests", str(RECORDED / REQUESTS), str(unpack(RECORDED, tmp_path))]
-    for name, value in SETTINGS.items():
-        words += ["--set", f"{name}={value}"]
-    call_command("conform", *words)
+    call_command("conform", "--sample", "recorded-clients")
     told = capsys.readouterr()
     assert told.err.splitlines()[-1] == f"378 judged, 2 excused: 2 times {LATE_IMAGE}"
     assert json.loads(told.out)["excused"] == [{"reason": LATE_IMAGE, "count": 2}]

@@ -13,7 +13,6 @@ import pytest
 from simulations.conformance import Judge, NotJudged, Recording, recordings, settings_of
 from simulations.conformance.comparing import UNJUDGED_FIELDS
 from simulations.recorded_files import read
-from tests.broker.recording import REQUESTS, unpack
 from tests.simulations.test_conformance import RECORDED, SETTINGS
 
 Place = tuple[str | int, ...]
@@ -29,9 +28,8 @@ HOUR_MS = 3_600_000
 
 
 @pytest.fixture(scope="module")
-def groups(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Recording]:
-    data = unpack(RECORDED, tmp_path_factory.mktemp("recorded"))
-    files = read(str(RECORDED / REQUESTS), [str(data)], timedelta())
+def groups() -> dict[str, Recording]:
+    files = read(str(RECORDED.requests), [str(RECORDED.segments)], timedelta())
     every = recordings(files.requests, files.written, files.images, NotJudged())
     return {recording.group: recording for recording in every}
 

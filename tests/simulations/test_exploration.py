@@ -336,8 +336,8 @@ def test_a_trace_opens_on_the_board_and_tells_what_breaks(
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["two-join", "--losses", "x"], "--losses x: expected a whole number from 0 to 9"),
-        (["nothing"], "neither a file nor a case study"),
+        (["two-join", "--losses", "x"], "--max-connection-losses x: expected a whole number from 0 to 9"),
+        (["nothing"], "neither a file nor a bundled scenario"),
         (["two-join", "--semantics", "raft"], "there are kip, kafka"),
     ],
 )

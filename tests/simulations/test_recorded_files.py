@@ -9,14 +9,12 @@ from pathlib import Path
 import pytest
 
 from simulations.recorded_files import read
-
-RECORDED = Path(__file__).parent / "fixtures" / "recorded-clients"
+from simulations.samples import sample
 
 
 @pytest.fixture(scope="module")
 def log() -> bytes:
-    (path,) = RECORDED.glob("*requests*")
-    return gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+    return gzip.decompress(sample("recorded-clients").requests.read_bytes())
 
 
 def test_bytes_that_are_no_utf_8_spoil_their_own_line_alone(log: bytes, tmp_path: Path) -> None:

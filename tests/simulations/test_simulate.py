@@ -17,6 +17,7 @@ from django.core.management.base import CommandError
 from groups.history.changes import apply
 from groups.history.recorder import Batch
 from groups.wire.logs.batches import read_batches
+from simulations import small_scenarios
 from simulations.output import WHOLE_FRAMES_MEMBERS_MAX
 from simulations.worker import answer
 
@@ -170,7 +171,7 @@ def test_a_scenario_file_is_simulated_with_the_seed_that_is_asked_for(tmp_path: 
 def test_bad_usage_is_one_line_and_exit_code_two(tmp_path: Path) -> None:
     assert (
         refused("kip848-basik")
-        == "kip848-basik is neither a file nor a case study; did you mean kip848-basic?"
+        == "kip848-basik is neither a file nor a bundled scenario; did you mean kip848-basic?"
     )
     assert refused("kip848-basic", "--semantics", "both") == "--semantics both: there are kip, kafka"
     assert refused("kip848-basic", "--format", "csv").startswith("--format csv: there are frames,")
@@ -262,3 +263,11 @@ def test_the_child_refuses_a_question_that_is_no_json() -> None:
         [sys.executable, "-m", "simulations.worker"], cwd=ROOT, input=b"?\n", capture_output=True, check=False
     )
     assert (done.returncode, json.loads(done.stdout)["type"], done.stderr) == (2, "error", b"")
+
+
+@pytest.mark.parametrize("name", small_scenarios.names())
+def test_every_small_scenario_of_explore_plays_in_simulate(
+    name: str, capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    call_command("simulate", name, "--format", "entries")
+    assert len(capsysbinary.readouterr().out.splitlines()) > 10

@@ -199,3 +199,17 @@ def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(CommandError, match="No such file") as refused:
         lines("add", str(tmp_path / "nowhere.jsonl"))
     assert refused.value.returncode == 2
+
+
+def test_removed_timelines_are_gone_and_each_is_told(stored: Stored) -> None:
+    kept, first, second = (stored(a_day_of_three()) for _ in range(3))
+    assert [line["id"] for line in lines("remove", first.id, second.id)] == [first.id, second.id]
+    assert [line["id"] for line in lines("list")] == [kept.id]
+
+
+def test_a_mistyped_id_among_those_to_remove_leaves_all_of_them(stored: Stored) -> None:
+    timeline = stored(a_day_of_three())
+    with pytest.raises(CommandError) as refused:
+        lines("remove", timeline.id, "mistyped")
+    assert refused.value.returncode == 1
+    assert storage.get(timeline.id)

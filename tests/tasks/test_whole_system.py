@@ -25,8 +25,8 @@ import orjson
 import pytest
 from websockets.sync.client import connect
 
-from groups.children import ROOT
 from groups.history.changes import apply
+from groups.places import ROOT
 from tests.services.servers import end, free_port
 
 pytestmark = [pytest.mark.services, pytest.mark.once]

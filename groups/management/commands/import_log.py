@@ -16,7 +16,7 @@ from groups.command_line import BAD_USAGE as BAD_INPUT
 from groups.command_line import in_one_line
 from groups.models import Import
 from groups.pipeline.naming import BadTopicsFile, read_topics_file
-from groups.spark_ready import missing_packages
+from groups.spark_ready import how_to_install, missing_packages
 
 SOURCES = ("auto", "segments")
 """What the paths hold. Every file is recognised by its content; ``segments`` says the only kind there is yet."""
@@ -61,7 +61,7 @@ class Command(BaseCommand):
         missing = missing_packages()
         if missing:
             raise CommandError(
-                f"Spark's packages are not installed ({', '.join(missing)}): run `make install`.",
+                how_to_install(missing),
                 returncode=BAD_INPUT,
             )
         database.prepare()
@@ -78,6 +78,9 @@ class Command(BaseCommand):
         self.told = ""
         done = imports.perform(created.id, tell=self.tell)
         if done.status == Import.Status.FAILED:
+            # What was looked into is told even where nothing of it could be read.
+            if done.progress.get("sources") is not None or done.report["records"]["skipped"]:
+                self.stdout.write(orjson.dumps(report_of(done.report)).decode())
             raise CommandError(done.problem, returncode=BAD_INPUT)
         for line in same_lines(done.report):
             self.stderr.write(line)
@@ -85,8 +88,6 @@ class Command(BaseCommand):
             names = ", ".join(map(repr, options["group"]))
             self.stderr.write(f"No record of group {names} is in what was read.")
         self.stdout.write(orjson.dumps(report_of(done.report)).decode())
-        if not done.report["timelines"] and not done.report["records"]["decoded"]:
-            raise CommandError(nothing_read(done.report, options["paths"]), returncode=BAD_INPUT)
 
     def tell(self, progress: Mapping[str, Any]) -> None:
         """A line for each stage, and its counts."""
@@ -165,15 +166,6 @@ def moment_of(option: str, told: str | None) -> int | None:
             returncode=BAD_INPUT,
         ) from error
     return round((found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp() * 1000)
-
-
-def nothing_read(report: Mapping[str, Any], paths: list[str]) -> str:
-    skipped = report["records"]["skipped"]
-    if not skipped:
-        return f"Nothing was read from {', '.join(paths)}: no record of a consumer group is in it."
-    first = skipped[0]
-    more = f" (and {len(skipped) - 1} more)" if len(skipped) > 1 else ""
-    return f"Nothing was read: {first['file']}: {first['reason']}{more}."
 
 
 def _unit(stage: Mapping[str, Any]) -> str:

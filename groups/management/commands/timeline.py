@@ -1,4 +1,4 @@
-"""``manage.py timeline list``, ``timeline show ID`` and ``timeline add FILE``: what is stored, as JSON Lines."""
+"""``manage.py timeline list``, ``show ID``, ``add FILE`` and ``remove ID``: what is stored, as JSON Lines."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ NOTHING_STORED = (
 
 
 class Command(BaseCommand):
-    help = "List the stored timelines, show one of them, or add one; JSON Lines on standard output."
+    help = "List the stored timelines; show, add or remove some; JSON Lines on standard output."
     # `manage.py check` and `serve` tell of settings that do not fit together; scripts need not hear it each time.
     requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
         in_one_line(parser)
-        verbs = parser.add_subparsers(dest="verb", required=True, metavar="list|show|add")
+        verbs = parser.add_subparsers(dest="verb", required=True, metavar="list|show|add|remove")
         verbs.add_parser("list", help="a line for each stored timeline, the newest first")
         show = verbs.add_parser(
             "show", help="a timeline's entries, frames, records, findings, verdict or metrics"
@@ -64,6 +64,9 @@ class Command(BaseCommand):
         add.add_argument("--title", help="default: the file's name")
         add.add_argument("--semantics", choices=[str(each) for each in Semantics], default="kafka")
 
+        remove = verbs.add_parser("remove", help="delete timelines with all their entries; a line for each")
+        remove.add_argument("ids", nargs="+", metavar="ID", help="as `timeline list` tells it")
+
     def handle(self, *args: Any, **options: Any) -> None:
         database.prepare()
         # A reader that has seen enough (`| head`) is no failure.
@@ -75,6 +78,9 @@ class Command(BaseCommand):
         if options["verb"] == "add":
             yield listed(added(options))
             return
+        if options["verb"] == "remove":
+            yield from removed(options["ids"])
+            return
         if options["verb"] == "list":
             nothing = True
             for timeline in storage.listing().iterator(chunk_size=100):
@@ -83,11 +89,7 @@ class Command(BaseCommand):
             if nothing:
                 self.stderr.write(NOTHING_STORED)
             return
-        try:
-            timeline = storage.get(options["id"])
-        except storage.NoSuchTimeline as error:
-            told = str(error) if storage.listing().exists() else NOTHING_STORED
-            raise CommandError(told, returncode=NO) from error
+        timeline = existing(options["id"])
         at = moment_of(timeline, options["at"], options["at_ms"])
         if timeline.entry_format != storage.ENTRY_FORMAT:
             raise CommandError(
@@ -123,6 +125,21 @@ def added(options: dict[str, Any]) -> Timeline:
         raise CommandError(f"{file}: {error.strerror}", returncode=BAD_USAGE) from None
     except exported.BadExport as error:
         raise CommandError(f"{file}: {error}", returncode=BAD_USAGE) from None
+
+
+def existing(timeline_id: str) -> Timeline:
+    try:
+        return storage.get(timeline_id)
+    except storage.NoSuchTimeline as error:
+        told = str(error) if storage.listing().exists() else NOTHING_STORED
+        raise CommandError(told, returncode=NO) from error
+
+
+def removed(timeline_ids: list[str]) -> Iterator[dict[str, Any]]:
+    """Delete these timelines; a mistyped id among them deletes none."""
+    lines = [listed(existing(each)) for each in dict.fromkeys(timeline_ids)]
+    storage.delete_all([line["id"] for line in lines])
+    yield from lines
 
 
 def moment_of(timeline: Timeline, at: int | None, at_ms: int | None) -> int | None:

@@ -25,7 +25,7 @@ JOINING: Final = (
         id="join-in-steps",
         topic="a join",
         section="Case Studies",
-        proposal="three steps: the member joins, the target is computed, the member advances with its next heartbeat",
+        proposal="three steps: the member joins, the target is computed, the member moves to its epoch with its next heartbeat",
         released="one heartbeat: member, epoch, target and current assignment in one batch",
         seen=Seen.RECORD,
         case=Case(
@@ -202,7 +202,7 @@ JOINING: Final = (
         id="assignment-in-the-answer",
         topic="when an answer holds the assignment",
         section=HEARTBEAT,
-        proposal="while the member's epoch is below the target's; or until it has acknowledged",
+        proposal="while the member's epoch is below the target's; or until it has confirmed the revocation",
         reading="with a full request, with any change of what is assigned or pending, and with each answer that asks "
         "for partitions back",
         released="with a join, a full request, or a change of what is assigned",
@@ -210,7 +210,7 @@ JOINING: Final = (
         case=Case(
             operations=(join("A"), *SETTLE, join("B"), target(), beat("A"), beat("A")),
             look=lambda steps: [step["answer"]["assignment"] is not None for step in steps[-2:]],
-            looks_at="whether A is told its assignment when it is to give a partition up, and once more",
+            looks_at="whether A is told its assignment when it is to revoke a partition, and once more",
             kip=[True, True],
             kafka=[True, False],
         ),

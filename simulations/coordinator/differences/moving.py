@@ -25,7 +25,7 @@ TOLD: Final = (join("A"), *SETTLE, join("B"), target(), beat("A"))
 MOVING: Final = (
     Difference(
         id="told-to-give-up",
-        topic="a member told to give a partition up",
+        topic="a member asked to revoke a partition",
         section="Reconciliation",
         proposal="keeps it in its assignment until it acknowledges; only the answer tells",
         released="is recorded as `UNREVOKED_PARTITIONS`, with the partition pending revocation",
@@ -40,10 +40,10 @@ MOVING: Final = (
     ),
     Difference(
         id="newer-target",
-        topic="a newer target for a member that was told to give a partition up",
+        topic="a newer target for a member that was asked to revoke a partition",
         section="Reconciliation",
         proposal="counts at once: the answer tells what the newest target takes, and no more",
-        released="is ignored until the member has given up what it was told; then the newest counts",
+        released="is ignored until the member has revoked what it was asked for; then the newest counts",
         seen=Seen.ANSWER,
         case=Case(
             operations=(*TOLD, leave("B"), target(), beat("A")),
@@ -51,7 +51,7 @@ MOVING: Final = (
                 steps[-1]["group"]["members"]["A"]["epoch"] - steps[-1]["group"]["assignment_epoch"],
                 steps[-1]["group"]["members"]["A"]["pending_revocation"],
             ],
-            looks_at="how far A is behind the target that gives it everything again, and what it is still to give up",
+            looks_at="how far A is behind the target that gives it everything again, and what it is still to revoke",
             kip=[0, 0],
             kafka=[-2, 1],
         ),
@@ -61,7 +61,7 @@ MOVING: Final = (
         topic="from when the rebalance timeout counts",
         section="Reconciliation",
         proposal="from the answer that is sent out (older), from the request that is processed (newer)",
-        reading="from the first heartbeat that is answered with partitions to give up",
+        reading="from the first heartbeat that is answered with partitions to revoke",
         released="from the record of that heartbeat",
         seen=Seen.TIMING,
         unshown="in an event loop these are the same instant: both start the timer with that heartbeat",
@@ -125,7 +125,7 @@ MOVING: Final = (
         id="timers-after-a-load",
         topic="rebalance timers after a fail-over",
         section="Group Coordinator Fail-over",
-        proposal="none: nothing tells who was asked to give partitions up, and the next answer asks again",
+        proposal="none: nothing tells who was asked to revoke partitions, and the next answer asks again",
         released="anew for each member in `UNREVOKED_PARTITIONS`",
         seen=Seen.TIMING,
         case=Case(

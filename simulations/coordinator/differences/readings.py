@@ -114,7 +114,7 @@ READINGS: Final = (
         topic="a member's assignment when the group is described",
         section="ConsumerGroupDescribe API",
         proposal="what it has, with the assignor's error and metadata",
-        released="what it has and what it is still to give up",
+        released="what it owns and what it is still to revoke",
         seen=Seen.ANSWER,
         unshown="in `kip` nothing is pending revocation, so that the same rule gives both",
     ),

@@ -162,7 +162,7 @@ SUBSCRIBING: Final = (
             ),
             look=lambda steps: [types(steps[-1]), steps[-1]["group"]["members"]["A"]["pending_revocation"]],
             looks_at="types of the records when A drops `bar`, with an assignment interval of 15 s, and how many "
-            "partitions it is then to give up",
+            "partitions it is then to revoke",
             kip=[[5, 4, 3], 0],
             kafka=[[5, 3, 8], 2],
             settings={"assignment_interval_ms": 15_000},

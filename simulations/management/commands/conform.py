@@ -31,15 +31,19 @@ class Command(BaseCommand):
         in_one_line(parser)
         parser.add_argument(
             "paths",
-            nargs="+",
+            nargs="*",
             metavar="PATH",
             help="segments of __consumer_offsets and of __cluster_metadata, or folders that hold them",
         )
         parser.add_argument(
             "--requests",
-            required=True,
             metavar="FILE",
             help="the broker's request log (kafka.request.logger at DEBUG), or JSON Lines; .gz is read too",
+        )
+        parser.add_argument(
+            "--sample",
+            metavar="NAME",
+            help="a bundled recording with its broker's settings, in place of --requests and PATH: recorded-clients",
         )
         parser.add_argument(
             "--topics",
@@ -72,8 +76,9 @@ class Command(BaseCommand):
         from simulations.conformance import BadSetting, Judge, NotJudged, recordings, report, settings_of
         from simulations.recorded_files import read
 
+        bundled = bundled_settings(options)
         try:
-            settings = settings_of(told_settings(options["told"]))
+            settings = settings_of({**bundled, **told_settings(options["told"])})
         except BadSetting as error:
             raise usage(f"--set: {error}") from None
         given = topics_of(options["topics"]) if options["topics"] else ()
@@ -116,6 +121,27 @@ class Command(BaseCommand):
             first = result["differences"][0]
             says = f"{len(result['differences'])} differences, the first at {first['at_ms']}: {first['what']}"
             raise CommandError(says, returncode=DIFFERS)
+
+
+def bundled_settings(options: dict[str, Any]) -> Mapping[str, str]:
+    """The settings of the bundled recording that ``--sample`` names, whose files become the options' own."""
+    from simulations import samples
+
+    name = options["sample"]
+    if name is None:
+        if not options["requests"] or not options["paths"]:
+            raise usage(
+                "give --requests FILE and the PATHs of the broker's segments, or --sample "
+                f"{' or '.join(samples.names())} for a bundled recording"
+            )
+        return {}
+    if options["requests"] or options["paths"]:
+        raise usage("--sample names the requests and the segments: leave out --requests and PATH")
+    if name not in samples.names():
+        raise usage(f"--sample {name}: there is {', '.join(samples.names())}")
+    found = samples.sample(name)
+    options["requests"], options["paths"] = str(found.requests), [str(found.segments)]
+    return found.settings
 
 
 def told_settings(words: list[str]) -> Mapping[str, str]:

@@ -1,4 +1,4 @@
-"""``manage.py explore SCENARIO``: every interleaving of a small scenario; what it breaks, by the shortest way."""
+"""``manage.py explore SCENARIO``: every order of a small scenario's events; what it breaks, by the shortest way."""
 
 from __future__ import annotations
 
@@ -16,19 +16,24 @@ from simulations.management.commands.simulate import SEMANTICS, chosen, scenario
 if TYPE_CHECKING:
     from simulations.exploration import Report, Violated
     from simulations.exploration.world import Worlds
-    from simulations.scenario import Scenario
 
 BUDGET_MAX = 9
 """Each fault more multiplies the worlds; nobody has seen the end of this many."""
+
+BUDGET_OPTIONS = {
+    "losses": ("--max-connection-losses", "connections that may break"),
+    "fail_overs": ("--max-failovers", "coordinators that may be replaced"),
+    "timers": ("--max-expired-timeouts", "timeouts of living members that may expire"),
+    "duplicates": ("--max-duplicate-requests", "requests that may be sent again"),
+}
+"""Of each fault how many there may be: its option, and what it bounds."""
 
 PROCESSES_MAX = 64
 """Each has all parts of the worlds; beyond this nobody has cores for them."""
 
 
 class Command(BaseCommand):
-    help = (
-        "Walk every interleaving of a small scenario (a YAML file, or one that is bundled); a report in JSON."
-    )
+    help = "Model-check a small scenario (a YAML file, or one that is bundled): every order of its events; a report in JSON."
     requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -39,12 +44,15 @@ class Command(BaseCommand):
             help="a scenario file, - for standard input, a case study's name, or a bundled small scenario's",
         )
         parser.add_argument("--semantics", metavar="kip|kafka", help="default: the scenario's")
-        parser.add_argument("--max-states", metavar="N", help="stop beyond so many worlds; default: 10000000")
-        parser.add_argument("--processes", metavar="N", help="how many share the worlds out; default: 1")
-        parser.add_argument("--losses", metavar="N", help="connections that break; default: 0")
-        parser.add_argument("--fail-overs", metavar="N", help="coordinators that are replaced; default: 0")
-        parser.add_argument("--timers", metavar="N", help="timeouts of members that live; default: 0")
-        parser.add_argument("--duplicates", metavar="N", help="requests that are asked again; default: 0")
+        parser.add_argument("--max-states", metavar="N", help="stop beyond so many states; default: 10000000")
+        parser.add_argument(
+            "--processes", metavar="N", help="how many processes share the states out; default: 1"
+        )
+        for field, (option, says) in BUDGET_OPTIONS.items():
+            # The short names are those of earlier releases.
+            parser.add_argument(
+                option, f"--{field.replace('_', '-')}", dest=field, metavar="N", help=f"{says}; default: 0"
+            )
         parser.add_argument("--out", metavar="FOLDER", help="write the entries of each violation's trace")
 
     def handle(self, *_args: Any, **options: Any) -> None:
@@ -52,15 +60,13 @@ class Command(BaseCommand):
         from simulations.exploration import STATES_MAX, Budgets, NotExplorable, explore
         from simulations.explore_runs import explore_shared
 
-        scenario = small_scenario(options["scenario"])
+        scenario = scenario_of(options["scenario"])
         told = options["semantics"]
         semantics = chosen("--semantics", told, SEMANTICS) if told else None
         states_max = number("--max-states", options["max_states"], STATES_MAX, STATES_MAX * 10)
         budgets = Budgets(
             **{
-                field.name: number(
-                    f"--{field.name.replace('_', '-')}", options[field.name], 0, BUDGET_MAX, least=0
-                )
+                field.name: number(BUDGET_OPTIONS[field.name][0], options[field.name], 0, BUDGET_MAX, least=0)
                 for field in fields(Budgets)
             }
         )
@@ -122,7 +128,7 @@ def not_judged(worlds: Worlds) -> list[dict[str, Any]]:
         {"reason": reason, "invariants": list(names)} for reason, names in NOT_ASKED.items()
     ]
     if any(member.regex for member in worlds.plan.scenario.members.values()):
-        reason = "time stands still: what an expression matches is found once"
+        reason = "the clock is frozen: what an expression matches is found once"
         told.append({"reason": reason, "invariants": ["current_target"]})
     return told
 
@@ -148,13 +154,6 @@ def dumped(value: object) -> str:
     import orjson
 
     return orjson.dumps(value).decode()
-
-
-def small_scenario(named: str) -> Scenario:
-    """A bundled small scenario by its name, else as ``simulate`` takes one."""
-    from simulations import small_scenarios
-
-    return small_scenarios.load(named) if named in small_scenarios.names() else scenario_of(named)
 
 
 def number(option: str, told: str | None, usual: int, most: int, *, least: int = 1) -> int:

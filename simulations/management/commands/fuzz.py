@@ -35,7 +35,13 @@ class Command(BaseCommand):
         in_one_line(parser)
         parser.add_argument("--seeds", metavar="A-B", required=True, help="first and last seed, or one alone")
         parser.add_argument("--semantics", metavar="kip|kafka|both", default="both", help="default: both")
-        parser.add_argument("--spark", metavar="MASTER", help="run on Spark, such as local[*]")
+        parser.add_argument(
+            "--master",
+            "--spark",
+            dest="spark",
+            metavar="URL",
+            help="run on Spark with this master, such as local[*]",
+        )
         parser.add_argument(
             "--out", metavar="FOLDER", help="write each failing scenario, shrunk, and its entries"
         )
@@ -85,12 +91,12 @@ class Command(BaseCommand):
         from collections import Counter
 
         from groups.children import ChildFailed, run_child
-        from groups.spark_ready import missing_packages
+        from groups.spark_ready import how_to_install, missing_packages
         from simulations.fuzzing.answering import Answer, Found
         from simulations.fuzzing.verdict import Broken
 
         if missing := missing_packages():
-            raise usage(f"Spark's packages are not installed ({', '.join(missing)}): run `make install`.")
+            raise usage(how_to_install(missing))
         question = {
             "first": self.first,
             "last": self.last,

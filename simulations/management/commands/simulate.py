@@ -24,7 +24,7 @@ SEED_MAX = 2**63 - 1
 
 
 class Command(BaseCommand):
-    help = "Simulate a scenario (a YAML file, or a case study by its name); JSON Lines on standard output."
+    help = "Simulate a scenario (a YAML file, or one that is bundled, by its name); JSON Lines on standard output."
     requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -32,7 +32,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "scenario",
             metavar="SCENARIO",
-            help="a scenario file, - for standard input, or a case study's name",
+            help="a scenario file, - for standard input, or the name of a case study or of a bundled small scenario",
         )
         parser.add_argument("--semantics", metavar="kip|kafka", help="default: the scenario's")
         parser.add_argument("--seed", metavar="N", help="default: the scenario's")
@@ -161,8 +161,8 @@ def broken_expressions(scenario: Scenario, semantics: Semantics) -> Iterator[str
 
 
 def scenario_of(named: str) -> Scenario:
-    """A file, standard input, or a case study; ``CommandError`` with the place of a mistake."""
-    from simulations import studies
+    """A file, standard input, a case study or a small scenario; ``CommandError`` with the place of a mistake."""
+    from simulations import small_scenarios, studies
     from simulations.scenario import ScenarioError, load
     from simulations.scenario.errors import nearest
 
@@ -172,8 +172,11 @@ def scenario_of(named: str) -> Scenario:
             return load(sys.stdin.read(), "scenario")
         if named in studies.names():
             return studies.load(named)
+        if named in small_scenarios.names():
+            return small_scenarios.load(named)
         if not path.is_file():
-            raise usage(f"{named} is neither a file nor a case study; {nearest(named, studies.names())}")
+            known = (*studies.names(), *small_scenarios.names())
+            raise usage(f"{named} is neither a file nor a bundled scenario; {nearest(named, known)}")
         return load(path.read_text(encoding="utf-8"), path.stem)
     except ScenarioError as error:
         raise usage(f"{named}: {error}") from None

@@ -13,7 +13,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from groups import database
 from groups.command_line import BAD_USAGE as BAD_INPUT
 from groups.command_line import in_one_line, whole_number
-from groups.spark_ready import missing_packages
+from groups.spark_ready import how_to_install, missing_packages
 from simulations import sweep_runs
 from simulations.models import Sweep
 from simulations.sweeps.answering import told
@@ -69,7 +69,7 @@ class Command(BaseCommand):
             raise CommandError(str(error), returncode=BAD_INPUT) from None
         if missing := missing_packages():
             raise CommandError(
-                f"Spark's packages are not installed ({', '.join(missing)}): run `make install`.",
+                how_to_install(missing),
                 returncode=BAD_INPUT,
             )
         database.prepare()

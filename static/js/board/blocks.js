@@ -56,7 +56,7 @@ export class Blocks {
     root.replaceChildren();
     root.className = 'board blocks';
     root.removeAttribute('role');
-    this.svg = s('svg', { role: 'img', 'aria-label': 'Members and the partitions that they own' });
+    this.svg = s('svg', { role: 'group', 'aria-label': 'Members and the partitions that they own' });
     this.text = h('table', { class: 'sr' });
     root.append(this.svg, this.text);
     this.svg.addEventListener('pointerover', (event) => this.#hover(event));
@@ -98,7 +98,7 @@ export class Blocks {
     const poolHeight = Math.max(30, pool.height + 8);
     nodes.push(
       s('rect', { x: 0, y: 0, width, height: y + poolHeight, fill: 'var(--sunk)' }),
-      s('text', { x: 14, y: y + 13, class: 'nm' }, `No ${this.labels.having.who}`),
+      s('text', { x: 14, y: y + 13, class: 'nm' }, this.labels.having.none),
       s('text', { x: 14, y: y + 26, class: 'dim' }, free.size ? this.labels.counted(free.size) : 'none'),
       ...pool.nodes,
     );
@@ -130,7 +130,12 @@ export class Blocks {
     this.tethers = s('g', { class: 'tethers' });
     this.svg.setAttribute('viewBox', `0 0 ${width} ${y + 8}`);
     this.svg.setAttribute('height', String(y + 8));
+    const at = this.svg.contains(document.activeElement) ? /** @type {SVGElement} */ (document.activeElement).dataset.member : null;
     this.svg.replaceChildren(patterns(), ...nodes, this.tethers);
+    // All rows are new; who walks along them by key stays where they are.
+    const again = at ? /** @type {SVGElement | null} */ (this.svg.querySelector(`[data-member="${CSS.escape(at)}"]`)) : null;
+    (again ?? this.svg.querySelector('.brow'))?.setAttribute('tabindex', '0');
+    again?.focus({ preventScroll: true });
     this.text.replaceChildren(...table);
     this.#tether(this.#picked);
   }
@@ -153,16 +158,20 @@ export class Blocks {
     const behind = typeof epoch === 'number' && epoch < group;
     const acts = moment?.actor === member;
     const before = acts && moment?.shape === 'replace' ? replacedBy(frame, member, this.cast) : null;
-    const told = [...(trouble?.says ?? []), ...(before ? [`Takes the place of ${before}`] : [])];
+    const told = [...(trouble?.says ?? []), ...(before ? [`2nd process of ${before}, same group.instance.id`] : [])];
     const expression = expressionOf(frame, member)?.regex;
     const says = [...(state ? [memberSays(frame, member, label).says] : []), ...told, ...(expression ? [`subscribes to ${expression}`] : [])].join('; ');
     const line = this.#line(blocks, head, width, y + 2);
     const words = told.length ? this.#words(told.join('; '), trouble?.bad ?? false, { ...line, head, width, top: y + 2 }) : null;
     const height = Math.max(ROW, (words?.bottom ?? line.height) + 3);
     const classes = ['brow', acts && 'act', !state && 'outside', violation?.members.includes(member) && 'broken'];
+    const title = `${name}${state ? (epoch === '' ? '' : `, epoch ${epoch}${behind ? ` of ${group}` : ''}`) : ', not a member'}: ${says}`;
     const node = s(
-      'g', { class: classes.filter(Boolean).join(' '), 'data-member': member, 'data-hue': this.cast.lane(member).hue },
-      s('title', {}, `${name}${state ? (epoch === '' ? '' : `, epoch ${epoch}${behind ? ` of ${group}` : ''}`) : ', not a member'}: ${says}`),
+      'g', {
+        class: classes.filter(Boolean).join(' '), 'data-member': member, 'data-lane': this.cast.lane(member).key, 'data-hue': this.cast.lane(member).hue,
+        role: 'button', tabindex: -1,
+      },
+      s('title', {}, title),
       s('rect', { class: 'under', x: 0, y, width, height }),
       s('rect', { class: 'edge', x: 0, y, width: 4, height }),
       s('text', { x: 14, y: y + 12, class: 'nm' }, clip(name, head === HEAD ? 15 : 6)),

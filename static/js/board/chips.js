@@ -43,12 +43,12 @@ export function face(/** @type {Column} */ column, /** @type {string} */ prefix,
  * @param {string} [who] has a partition
  */
 export function chipSays(view, label, name, who = 'owner') {
-  if (!view || view.mode === 'free') return view?.wants ? `${label}: no ${who}, free for ${name(view.wants)}` : `${label}: no ${who}`;
+  if (!view || view.mode === 'free') return view?.wants ? `${label}: unassigned, target owner ${name(view.wants)}` : `${label}: ${who === 'owner' ? 'unassigned' : `no ${who}`}`;
   const holder = name(/** @type {string} */ (view.holder));
   const whom = view.wants ? name(view.wants) : 'nobody';
   if (view.mode === 'own' && view.holders.length > 1) return `${label}: shared by ${view.holders.map(name).join(' and ')}`;
   if (view.mode === 'twice') return `${label}: owned twice, by ${view.holders.map(name).join(' and ')}`;
-  if (view.mode === 'revoking') return `${label}: ${holder} is giving it up for ${whom}`;
+  if (view.mode === 'revoking') return `${label}: ${holder} is revoking it for ${whom}`;
   if (view.mode === 'leaving') return `${label}: owned by ${holder}, goes to ${whom}`;
   return `${label}: ${who === 'owner' ? 'owned' : 'read'} by ${holder}`;
 }

@@ -148,7 +148,7 @@ export class Lanes {
         row.classList.remove('act');
         child(row, '.lead').replaceChildren(
           h('span', { class: 'who', 'data-hue': lane.hue }, lane.badge),
-          h('div', { class: 'txt' }, h('div', { class: 'st' }, 'Not here')),
+          h('div', { class: 'txt' }, h('div', { class: 'st' }, 'Not a member')),
         );
         child(row, '.note').replaceChildren();
       }
@@ -198,10 +198,10 @@ export class Lanes {
     const one = this.labels.counted(1).slice(2);
     const says = this.compact
       ? (count ? this.labels.counted(count) : 'none')
-      : (count ? `${this.labels.counted(count)} nobody ${this.labels.having.does}` : views.size ? `every ${one} has one` : `no ${one} is known yet`);
+      : (count ? `${this.labels.counted(count)} without ${this.labels.having.who === 'owner' ? 'an owner' : 'a reader'}` : views.size ? 'none' : `no ${one} is known yet`);
     child(row, '.lead').replaceChildren(h(
       'div', { class: 'txt' },
-      h('div', { class: 'nm', title: 'By what the coordinator knows: what a client still reads is not in its records.' }, `No ${this.labels.having.who}`),
+      h('div', { class: 'nm', title: 'Released, not yet assigned to another member: the coordinator\u2019s view. What a client still reads is in no record.' }, this.labels.having.none),
       h('div', { class: 'st' }, says),
     ));
     const mentioned = [...free].flatMap((key) => views.get(key) ?? []);
@@ -225,7 +225,7 @@ export class Lanes {
           'div', { class: 'slot', 'data-hue': lane.hue },
           ...face(column, this.labels.prefix(column.topic), this.labels.shape(column.topic)),
         );
-        const says = isShare(frame) ? ['to read'] : view.holder ? ['held by ', named(this.cast, view.holder)] : ['free to take'];
+        const says = isShare(frame) ? ['to read'] : view.holder ? ['owned by ', named(this.cast, view.holder)] : ['next heartbeat'];
         cell.append(slot, h('div', { class: 'cap' }, ...says));
         // A reader more is no move from the others.
         if (!isShare(frame)) this.#pairs.push({ chip: node, slot, hue: lane.hue });
@@ -292,7 +292,7 @@ export class Lanes {
     this.#cells.get(`${lane.key}\n${column.key}`)?.append(h(
       'div', { class: 'slot still', 'data-hue': lane.hue },
       ...face(column, this.labels.prefix(column.topic), this.labels.shape(column.topic)),
-    ), h('div', { class: 'cap w' }, 'has it, too'));
+    ), h('div', { class: 'cap w' }, 'owned here, too'));
   }
 
   /** A chip in the lane of every reader; none of them moves when another comes. @param {Column} column @param {PartitionView} view @param {Frame} frame */
@@ -322,12 +322,12 @@ export class Lanes {
   #caption(view, since_ms, frame) {
     const mode = view?.mode ?? 'free';
     if (mode === 'leaving') return ['goes to ', view?.wants ? named(this.cast, view.wants) : 'nobody'];
-    if (mode === 'revoking') return ['being given up'];
+    if (mode === 'revoking') return ['revoking'];
     if (mode === 'twice') return ['owned by ', ...(view?.holders ?? []).flatMap((member, index) => [index ? ' and ' : '', named(this.cast, member)])];
     if (mode === 'free') {
       if (since_ms === null) return [`no ${this.labels.having.who} yet`];
       const free = frame.at_ms - since_ms;
-      return [free > 0 ? `free for ${duration(free)}` : 'just released'];
+      return [free > 0 ? `for ${duration(free)}` : 'just released'];
     }
     return [];
   }
@@ -354,7 +354,7 @@ export class Lanes {
   #row(lane, hue) {
     const row = h(
       'div', { class: lane === POOL ? 'row lane pool' : 'row lane', role: 'row', 'data-hue': hue, 'data-lane': lane === POOL ? null : lane },
-      h('div', { class: 'lead', role: 'rowheader' }),
+      h('div', { class: 'lead', role: 'rowheader', tabindex: lane === POOL ? null : '0' }),
     );
     for (const { key } of this.columns) {
       const cell = h('div', { class: 'cell', role: 'gridcell', 'data-col': key });

@@ -36,7 +36,7 @@ export function epochBadge(frame, member, short = false) {
   const group = epochOf(frame) ?? 0;
   const epoch = frame.members[member].epoch ?? null;
   if (epoch === null) return null;
-  if (epoch === -2) return h('span', { class: 'epoch', title: 'member epoch −2: a static member that left for now' }, h('span', {}, short ? '−2' : 'away (−2)'));
+  if (epoch === -2) return h('span', { class: 'epoch', title: 'member epoch −2: a static member that left and may return' }, h('span', {}, short ? '−2' : 'away (−2)'));
   const behind = epoch < group;
   // On a phone there is no room for two numbers of two digits: the triangle says that it is behind.
   const long = `${epoch}${group}`.length > 2;
@@ -79,7 +79,7 @@ export function leadOf(frame, member, cast, labels, compact) {
     ring(lane, left, compact ? 38 : 48),
     h(
       'div', { class: 'txt' },
-      h('div', { class: 'nm' }, compact ? null : h('span', { class: name === lane.badge ? 'id short' : 'id', title: [before && `takes the place of ${before}`, name !== member && name, title].filter(Boolean).join(', ') }, before ? h('span', { class: 'before' }, `${before} → `) : null, name), epochBadge(frame, member, terse)),
+      h('div', { class: 'nm' }, compact ? null : h('span', { class: name === lane.badge ? 'id short' : 'id', title: [before && `a new process of ${before}, same group.instance.id`, name !== member && name, title].filter(Boolean).join(', ') }, before ? h('span', { class: 'before' }, `${before} → `) : null, name), epochBadge(frame, member, terse)),
       h('div', { class: 'st', title: [says, kafka].filter(Boolean).join('; ') }, compact ? brief : says),
       compact ? null : hardshipsOf(frame, member).map((one) => h('div', { class: one.bad ? 'hard bad' : 'hard', title: one.kafka }, one.says)),
       compact || !expression ? null : h('div', { class: 'rx', title: matched(expression) }, expression.regex),
@@ -104,17 +104,17 @@ export function noteOf(frame, member, views, cast, labels) {
     lines.push(h('span', { class: 'w' }, 'Blocks ', disc(cast, whom), ` on ${list(keys.map(label))}`));
   }
   const killed = frame.clients?.[member]?.killed;
-  if (killed) lines.push(h('span', {}, 'Its place is kept until its session ends'));
+  if (killed) lines.push(h('span', {}, 'Its session is still open'));
   else if (blocks.size) {
     const { rebalance } = deadlines(frame, member);
-    if (!givingUp(frame, member).length && state.epoch !== -2) lines.push(h('span', {}, 'Learns it at its next heartbeat'));
-    else if (rebalance) lines.push(h('span', {}, `${duration(rebalance.ms)} left to let go`));
+    if (!givingUp(frame, member).length && state.epoch !== -2) lines.push(h('span', {}, 'Receives it in its next heartbeat response'));
+    else if (rebalance) lines.push(h('span', {}, `${duration(rebalance.ms)} left to revoke`));
   }
   for (const [holder, keys] of waitsFor) {
     lines.push(h('span', {}, 'Waits for ', disc(cast, holder), ' to release ', h('b', {}, list(keys.map(label)))));
   }
   if (free.length) {
-    lines.push(h('span', {}, h('b', {}, list(free.map(label))), ` ${free.length > 1 ? 'are' : 'is'} free: next heartbeat`));
+    lines.push(h('span', {}, h('b', {}, list(free.map(label))), ` ${free.length > 1 ? 'are' : 'is'} unassigned: gets ${free.length > 1 ? 'them' : 'it'} in its next heartbeat response`));
   }
   if (isShare(frame)) {
     const { begins, leaves } = readingChanges(frame, member);
@@ -154,7 +154,7 @@ export function outsiderNote(frame, member, labels) {
   const fenced = frame.clients?.[member]?.fenced;
   return [
     keys.length ? h('span', { class: 'w' }, `Its client still reads ${list(keys.map((key) => labels.partition(key)))}`) : null,
-    fenced ? h('span', {}, `Told by ${fenced}`) : h('span', {}, 'Learns it at its next heartbeat'),
+    fenced ? h('span', {}, `Fenced by ${fenced}`) : h('span', {}, 'Receives it in its next heartbeat response'),
   ].filter((node) => node !== null);
 }
 
@@ -163,9 +163,9 @@ function quiet(frame, member, state) {
   const owned = keysOf(state.assigned).length;
   if (isClassic(frame)) return owned ? `Reads ${plural(owned, 'partition')}` : 'Reads nothing';
   // A static member that left for now sends no heartbeat that could tell it anything.
-  if (state.epoch === -2) return 'Its place is kept until its session ends';
-  if (givingUp(frame, member).length) return 'Says at a heartbeat that it has let go';
-  if ((state.epoch ?? 0) < (frame.group_epoch ?? 0)) return owned || frame.target?.[member] ? 'Learns it at its next heartbeat' : 'Waits for a target';
+  if (state.epoch === -2) return 'Its session is still open';
+  if (givingUp(frame, member).length) return 'Confirms the revocation in its next heartbeat';
+  if ((state.epoch ?? 0) < (frame.group_epoch ?? 0)) return owned || frame.target?.[member] ? 'Receives it in its next heartbeat response' : 'Waits for a target';
   const target = keysOf(frame.target?.[member]).length;
   return `${isShare(frame) ? 'Reads' : 'Owns'} its target: ${owned} of ${target}`;
 }
@@ -196,10 +196,10 @@ function copies(state, label) {
 export function poolNote(frame, count, views, cast) {
   if (!count) return [];
   if (isShare(frame) && keysOf(frame.initializing).length) return [h('span', {}, 'Share state is being made')];
-  if (isClassic(frame)) return [h('span', {}, 'Free until the next generation')];
+  if (isClassic(frame)) return [h('span', {}, 'Unassigned until the next generation')];
   const wanted = views.filter((view) => view.wants);
   if (count === 1 && wanted.length === 1) {
-    return [h('span', {}, 'Free for ', disc(cast, /** @type {string} */ (wanted[0].wants)), ' at its next heartbeat')];
+    return [h('span', {}, 'Assigned to ', disc(cast, /** @type {string} */ (wanted[0].wants)), ' in its next heartbeat response')];
   }
-  return [h('span', {}, wanted.length ? `Free at the next heartbeat of the new ${isShare(frame) ? 'reader' : 'owner'}` : 'Waiting for a target')];
+  return [h('span', {}, wanted.length ? `Assigned at the next heartbeats of their target ${isShare(frame) ? 'readers' : 'owners'}` : 'Waiting for a target')];
 }

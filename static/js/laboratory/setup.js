@@ -22,7 +22,7 @@ const AXES = [
 
 /** @type {typeof AXES} */
 const HAPPENS = [
-  { what: 'before', label: '', choices: [['range', 'As range left it'], ['own', 'Its own answer']] },
+  { what: 'before', label: 'Previous assignment', choices: [['range', 'by range'], ['own', 'by each assignor']] },
   { what: 'event', label: 'Event', choices: [['full', 'Full'], ['stable', 'Stable'], ['join', 'Join'], ['leave', 'Leave'], ['grow', 'Grow']] },
 ];
 
@@ -79,8 +79,11 @@ export class Setup {
     const { name, rack, joins, leaves } = sheet.members[place];
     return h('button', {
       class: `mem${joins ? ' new' : ''}${leaves ? ' gone' : ''}`, type: 'button', 'data-key': `member-${place}`, title: `${name}: rack, topics, leave, remove`,
-      'aria-label': `Member ${name}${rack ? `, rack ${rack}` : ''}${joins ? ', joins' : ''}${leaves ? ', leaves' : ''}`, onclick: () => this.onMember(place),
-    }, h('span', { class: 'who', 'data-hue': hueOf(place) }, labelOf(name)), rack ? h('span', {}, rack) : null, joins ? h('span', {}, 'joins') : null, leaves ? h('span', {}, 'leaves') : null);
+      onclick: () => this.onMember(place),
+    }, h('span', { class: 'who', 'data-hue': hueOf(place), 'aria-hidden': 'true' }, labelOf(name)),
+    // Read out as one sentence; what is seen is short.
+    h('span', { class: 'sr' }, `Member ${name}${rack ? `, rack ${rack}` : ''}${joins ? ', joins' : ''}${leaves ? ', leaves' : ''}`),
+    ...[rack, joins && 'joins', leaves && 'leaves'].map((one) => (one ? h('span', { 'aria-hidden': 'true' }, one) : null)));
   }
 
   /** @param {Sheet} sheet */
@@ -102,7 +105,7 @@ export class Setup {
   /** @param {Sheet} sheet @param {{what: string, label: string, choices: [string, string][]}} axis */
   #axis(sheet, { what, label, choices }) {
     const stands = /** @type {{[name: string]: string | null}} */ (sheet.axes)[what];
-    const offered = what === 'before' && sheet.case.given ? [...choices, ['given', 'As it stood']] : choices;
+    const offered = what === 'before' && sheet.case.given ? [...choices, ['given', 'as recorded']] : choices;
     return h('div', { class: 'grp' }, label ? h('span', { class: 'lb' }, label) : null,
       h('div', { class: 'seg', role: 'group', 'aria-label': label || 'Before the event' }, ...offered.map(([value, says]) => h('button', {
         type: 'button', 'data-key': `${what}-${value}`, 'aria-pressed': String(stands === value), onclick: () => this.onChange({ what, to: value }),

@@ -43,7 +43,7 @@ export class CellPanel {
     const focused = /** @type {HTMLElement | null} */ (this.root.contains(document.activeElement) ? document.activeElement : null)?.dataset.seed;
     const title = h('p', { class: 'ttl' }, h('b', {}, cell.assignor), `, ${cell.shape}, ${cell.event.toLowerCase()}`);
     if (!cell.in) {
-      this.root.replaceChildren(h('div', { class: 'ch' }, title, h('p', { class: 'quiet' }, 'Nothing is in yet for this cell.')));
+      this.root.replaceChildren(h('div', { class: 'ch' }, title, h('p', { class: 'quiet' }, 'No results yet for this square.')));
       return;
     }
     this.root.replaceChildren(h('div', { class: 'ch' }, title, this.#numbers(cell, measure), this.#strip,

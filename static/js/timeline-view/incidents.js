@@ -9,7 +9,7 @@
 import { s, text } from '../dom.js';
 import { duration } from '../words.js';
 
-const MEANS = { killed: 'killed, and still a member', paused: 'stands still', cut: 'is cut off', fenced: 'fenced, until it joins again', outside: 'no member, and still reads' };
+const MEANS = { killed: 'process killed, session still open', paused: 'is paused', cut: 'is cut off', fenced: 'fenced, until it joins again', outside: 'no member, and still reads' };
 
 /** What a member suffers at once lies apart. */
 const OFFSET = { killed: 0, outside: 0, fenced: 0, paused: 3, cut: 3 };
@@ -51,7 +51,7 @@ export function coordinators(at, spans, { y, top, bottom, left }) {
 /** @param {Spans['loads'][number]} load @param {{x: number, y: number, top: number, bottom: number, loading: number}} place */
 function shade({ name, from_ms, to_ms }, { x, y, top, bottom, loading }) {
   const length = duration((to_ms ?? from_ms) - from_ms);
-  const whole = `${name} loads: nobody is answered for ${length}`;
+  const whole = `${name} loads: no request is answered for ${length}`;
   const says = [whole, `${name} loads, ${length}`, `loads ${length}`].find((label) => loading > label.length * 5.2 + 10);
   return [
     s('rect', { class: 'loading', x, y: top, width: loading, height: bottom - top }),

@@ -31,10 +31,10 @@ const PATHS = {
 
 /** What a shape stands for, in the legend's words. @type {{[shape in Shape]: string}} */
 export const MEANING = {
-  join: 'joins', leave: 'leaves', remove: 'is removed', target: 'a target is computed', advance: 'advances',
-  revoke: 'is told to give up', acknowledge: 'acknowledges', gain: 'gains', commit: 'commits offsets',
+  join: 'joins', leave: 'leaves', remove: 'is removed', target: 'a target is computed', advance: 'moves to a new member epoch',
+  revoke: 'is asked to revoke', acknowledge: 'confirms the revocation', gain: 'gains', commit: 'commits offsets',
   metadata: 'topics change', regex: 'a pattern is resolved', state: 'the state changes', note: 'a note',
-  fault: 'a fault', fence: 'is fenced', fail_over: 'the coordinator fails over', replace: 'takes the place of another',
+  fault: 'a fault', fence: 'is fenced', fail_over: 'the coordinator fails over', replace: '2nd process, same group.instance.id',
   violation: 'an invariant is broken', gap: 'not in the log',
 };
 

@@ -140,7 +140,7 @@ export class TimelineView {
       ...tracks.nodes,
       ...violations(at, this.spans, { top: yEvents + 11, bottom: tracks.bottom, left, right }),
     );
-    if (!small) nodes.push(text(14, yPool + 10, `No ${this.labels.having.who}`, 'dim'));
+    if (!small) nodes.push(text(14, yPool + 10, this.labels.having.none, 'dim'));
     this.#mobile = s('g', { class: 'moving' });
     this.svg.setAttribute('viewBox', `0 0 ${width} ${this.#height}`);
     this.svg.setAttribute('height', String(this.#height));

@@ -1,0 +1,28 @@
+"""``{% term "group epoch" %}``: a word that explains itself where it stands; the meaning is the glossary's."""
+
+from __future__ import annotations
+
+import orjson
+from django import template
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from explorer.board.inlined import inlined
+from explorer.glossary import terms
+
+register = template.Library()
+
+
+@register.simple_tag
+def term(word: str, shown: str = "") -> SafeString:
+    """``KeyError`` for a word that the glossary does not have: a page must not promise what is nowhere said."""
+    terms()[word.lower()]
+    return format_html(
+        '<button type="button" class="term" data-term="{}">{}</button>', word.lower(), shown or word
+    )
+
+
+@register.simple_tag
+def glossary_data() -> SafeString:
+    """The glossary as data for ``static/js/terms.js``."""
+    return inlined("glossary-data", orjson.dumps(terms()))

@@ -1,0 +1,95 @@
+/**
+ * The list of imports: grouped by day, searched, renamed, deleted. The rows come with the page, so that it reads without
+ * scripts, too.
+ */
+
+import { tell } from './api.js';
+import { h, part } from './dom.js';
+import { day, onZone, showSwitch, showTimes } from './times.js';
+import { toast } from './toast.js';
+
+const body = document.getElementById('imports-rows');
+const rows = /** @type {HTMLTableRowElement[]} */ ([...(body?.querySelectorAll('tr[data-id]') ?? [])]);
+
+/** @param {HTMLTableRowElement} row */
+const url = (row) => `/api/imports/${encodeURIComponent(row.dataset.id ?? '')}`;
+/** @param {HTMLTableRowElement} row */
+const link = (row) => /** @type {HTMLAnchorElement} */ (row.querySelector('.nm a'));
+
+/** One heading a day, in the zone that is chosen; a day of which nothing is shown has none. */
+function draw() {
+  if (!body) return;
+  showTimes(body);
+  const wanted = /** @type {HTMLInputElement} */ (part('imports-search')).value.trim().toLowerCase();
+  const shown = rows.filter((row) => row.isConnected && (!wanted || (row.textContent ?? '').toLowerCase().includes(wanted)));
+  for (const heading of body.querySelectorAll('tr.day')) heading.remove();
+  let last = '';
+  for (const row of rows) {
+    row.hidden = !shown.includes(row);
+    const own = day(Number(row.dataset.ms));
+    if (row.hidden || !row.isConnected || own === last) continue;
+    last = own;
+    row.before(h('tr', { class: 'day' }, h('th', { colspan: 6, scope: 'rowgroup' }, own)));
+  }
+  part('imports-none').hidden = shown.length > 0;
+  part('imports-says').textContent = wanted ? `${shown.length} of ${rows.filter((row) => row.isConnected).length}` : '';
+}
+
+/** The name becomes a field; Enter keeps it, Escape leaves it. @param {HTMLTableRowElement} row */
+function rename(row) {
+  const shown = link(row);
+  if (shown.hidden) return;
+  const field = /** @type {HTMLInputElement} */ (h('input', {
+    class: 'field sm', value: shown.textContent ?? '', maxlength: 200, required: true, 'aria-label': 'Name of the import',
+  }));
+  const problem = h('span', { class: 'problem', role: 'alert' });
+  const done = () => {
+    form.remove();
+    shown.hidden = false;
+    /** @type {HTMLElement | null} */ (row.querySelector('.ops button'))?.focus();
+  };
+  const form = h('form', {
+    class: 'rename',
+    onkeydown: (/** @type {KeyboardEvent} */ event) => { if (event.key === 'Escape') done(); },
+    onsubmit: async (/** @type {Event} */ event) => {
+      event.preventDefault();
+      try {
+        shown.textContent = (await tell(url(row), 'PATCH', { title: field.value })).title;
+        done();
+      } catch (error) {
+        problem.textContent = error instanceof Error ? error.message : 'The name could not be kept.';
+      }
+    },
+  }, field, h('button', { class: 'btn sm' }, 'Save'), h('button', { class: 'btn sm bare', type: 'button', onclick: done }, 'Cancel'), problem);
+  shown.hidden = true;
+  shown.after(form);
+  field.select();
+}
+
+/** @param {HTMLTableRowElement} row */
+async function remove(row) {
+  if (!confirm(`Delete “${link(row).textContent}” and its timelines? Links to them end.`)) return;
+  try {
+    await tell(url(row), 'DELETE');
+    row.remove();
+    draw();
+    toast('Deleted');
+  } catch (error) {
+    toast(error instanceof Error ? error.message : 'It could not be deleted.');
+  }
+}
+
+if (body) {
+  for (const row of rows) {
+    const name = link(row).textContent;
+    row.querySelector('.ops')?.append(
+      h('button', { class: 'btn sm bare', type: 'button', 'aria-label': `Rename ${name}`, onclick: () => rename(row) }, 'Rename'),
+      h('button', { class: 'btn sm bare', type: 'button', 'aria-label': `Delete ${name}`, onclick: () => remove(row) }, 'Delete'),
+    );
+  }
+  part('imports-narrow').hidden = rows.length < 2;
+  part('imports-search').addEventListener('input', draw);
+  showSwitch(part('zone'), Date.now());
+  onZone(draw);
+  draw();
+}

@@ -1,0 +1,44 @@
+/**
+ * Where a board opens, and from where it then plays: an import stands at its worst moment, and Space shows how it came
+ * to that.
+ *
+ * @typedef {import('./types').Meta} Meta
+ * @typedef {import('./timeline.js').Timeline} Timeline
+ */
+
+import { momentOf } from './url.js';
+
+/** Play begins this long before the worst moment. */
+export const LEAD_MS = 10_000;
+
+/**
+ * The sequence that a board opens at.
+ *
+ * @param {Meta} meta
+ * @param {string} search of the address, which may name a moment
+ * @param {{origin: number, last: number}} timeline
+ */
+export function openingOf(meta, search, { origin, last }) {
+  const asked = momentOf(search);
+  if (asked !== null) return asked;
+  if (meta.status === 'running') return last;
+  return meta.source === 'import' ? meta.worst ?? last : origin;
+}
+
+/** Whether the board opens at the worst moment of an import, and not where somebody's link says. @param {Meta} meta @param {string} search */
+export const opensAtWorst = (meta, search) =>
+  momentOf(search) === null && meta.status !== 'running' && meta.source === 'import' && typeof meta.worst === 'number';
+
+/**
+ * The sequence of the last step that is `LEAD_MS` before where the board rests, or the origin. Order is the sequence:
+ * a clock that ran backwards does not lead behind the moment.
+ *
+ * @param {Pick<Timeline, 'steps' | 'rest' | 'origin'>} timeline
+ */
+export function leadIn({ steps, rest, origin }) {
+  const from_ms = (rest?.moment?.at_ms ?? 0) - LEAD_MS;
+  for (let index = steps.length - 1; index >= 0; index -= 1) {
+    if (steps[index].sequence < (rest?.sequence ?? 0) && steps[index].at_ms <= from_ms) return steps[index].sequence;
+  }
+  return origin;
+}

@@ -1,0 +1,88 @@
+/**
+ * Reader or Investigator: a calm page that tells a story, or one that shows every request. The choice is remembered for
+ * boards of its kind, and stands in the address so that a link keeps it.
+ *
+ * While a case plays, the sentence of the step is the large line; at its end the verdict is, and what to look at next.
+ *
+ * @typedef {'reader' | 'investigator'} View
+ */
+
+import { part } from './dom.js';
+
+const NAMES = ['reader', 'investigator'];
+
+/** @param {string | null | undefined} name @returns {View | null} */
+const view = (name) => (NAMES.includes(name ?? '') ? /** @type {View} */ (name) : null);
+
+/** Case studies tell a story; all else is looked into. @param {string} source of the timeline */
+export const tells = (source) => source === 'case-study';
+
+/**
+ * What a board opens as: as its address says, else as it was left, else as suits what it shows.
+ *
+ * @param {string} search of the address
+ * @param {string} source of the timeline
+ * @param {string | null} left what was chosen before
+ * @returns {View}
+ */
+export function viewOf(search, source, left) {
+  return view(new URLSearchParams(search).get('view')) ?? view(left) ?? (tells(source) ? 'reader' : 'investigator');
+}
+
+/** An address that opens as this. @param {string} href @param {View} wanted */
+export function withView(href, wanted) {
+  const url = new URL(href);
+  url.searchParams.set('view', wanted);
+  return url.href;
+}
+
+export class Reading {
+  /** @param {string} source of the timeline */
+  constructor(source) {
+    this.source = source;
+    this.kept = `view of ${tells(source) ? 'stories' : 'timelines'}`;
+    this.view = viewOf(location.search, source, this.#left());
+    this.#show();
+    part('view').addEventListener('click', (event) => {
+      const chosen = view(/** @type {HTMLElement} */ (event.target).dataset.value);
+      if (!chosen) return;
+      this.view = chosen;
+      try {
+        localStorage.setItem(this.kept, chosen);
+      } catch {
+        // A browser that keeps nothing shows the choice until the page is left.
+      }
+      history.replaceState(history.state, '', withView(location.href, chosen));
+      this.#show();
+    });
+  }
+
+  #left() {
+    try {
+      return localStorage.getItem(this.kept);
+    } catch {
+      return null;
+    }
+  }
+
+  #show() {
+    document.body.dataset.view = this.view;
+    // Who investigates knows the grammar, and needs the room for events and details.
+    /** @type {HTMLDetailsElement} */ (part('legend')).open = this.view === 'reader' && tells(this.source);
+    for (const button of part('view').querySelectorAll('button')) {
+      button.setAttribute('aria-pressed', String(button.dataset.value === this.view));
+    }
+  }
+
+  /**
+   * The large line of a story.
+   *
+   * @param {string} says the sentence of the step
+   * @param {{begins: boolean, ends: boolean}} where
+   */
+  tell(says, { begins, ends }) {
+    if (!tells(this.source)) return;
+    document.body.dataset.story = ends ? 'ended' : begins ? 'begins' : 'told';
+    if (part('story').textContent !== says) part('story').textContent = says;
+  }
+}

@@ -1,0 +1,105 @@
+"""No page has a fault that axe-core finds, in both schemes, at a desk and on a phone."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.conftest import missing
+from tests.house import ROOT
+from tests.serving import Served
+
+Open = Callable[..., Page]
+
+AXE = Path(os.environ.get("AXE_CORE") or ROOT / "node_modules" / "axe-core" / "axe.min.js")
+"""What `npm ci` installs, or the copy that the environment names."""
+PAGES = (
+    *("/", "/help/", "/import/", "/simulate/", "/laboratory", "/inspect", "/sweeps"),
+    *("/t/kip848-basic?at=52&view=reader", "/t/kip848-basic?at=121&view=reader"),
+    *("/t/kip848-basic?at=52&view=investigator", "/t/incident-rebalance-storm?view=investigator"),
+)
+SIZES = ((1440, "light"), (390, "dark"))
+
+
+@pytest.fixture(scope="module")
+def axe() -> str:
+    if not AXE.is_file():
+        missing("axe-core is not installed: run `npm ci`")
+    return AXE.read_text()
+
+
+@pytest.mark.parametrize("address", PAGES)
+@pytest.mark.parametrize(("width", "scheme"), SIZES)
+def test_a_page_has_no_fault_that_axe_finds(
+    open_page: Open, axe: str, address: str, width: int, scheme: str
+) -> None:
+    page = open_page(
+        address,
+        viewport={"width": width, "height": 844},
+        color_scheme=scheme,
+        reduced_motion="reduce",
+        bypass_csp=True,
+    )
+    page.wait_for_load_state("networkidle")
+    page.evaluate(axe)
+    found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")["violations"]
+    told = [(one["id"], [node["html"][:120] for node in one["nodes"][:3]]) for one in found]
+    assert told == []
+
+
+def test_arrow_keys_walk_the_grid_and_leave_the_step_alone(open_page: Open) -> None:
+    page = open_page("/t/kip848-basic?at=52")
+    step = page.locator("#step").inner_text()
+    page.locator("[data-lane='A'] [role=rowheader]").focus()
+    page.keyboard.press("ArrowRight")
+    expect(page.locator("[data-key='foo-0']")).to_be_focused()
+    page.keyboard.press("ArrowRight")
+    expect(page.locator("[data-key='foo-1']")).to_be_focused()
+    page.keyboard.press("ArrowDown")
+    assert page.evaluate("document.activeElement.closest('[data-lane]').dataset.lane") == "B"
+    expect(page.locator("#step")).to_have_text(step)
+
+
+def test_a_member_is_picked_by_key_and_its_events_stand_alone(open_page: Open) -> None:
+    page = open_page("/t/kip848-basic?at=121")
+    page.locator("[data-lane='B'] [role=rowheader]").focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("#who-filter")).to_have_value("B")
+    page.keyboard.press("Enter")
+    expect(page.locator("#who-filter")).to_have_value("")
+
+
+def test_t_goes_from_problem_to_problem_and_round(open_page: Open, server: Served) -> None:
+    with server.open("/api/timelines/incident-rebalance-storm") as answer:
+        troubles: list[Any] = json.load(answer)["troubles"]
+    assert len(troubles) > 1
+    page = open_page("/t/incident-rebalance-storm?at=0")
+    for number, _ in enumerate(troubles, 1):
+        page.keyboard.press("t")
+        expect(page.locator("#toast")).to_have_text(f"Problem {number} of {len(troubles)}")
+    page.keyboard.press("t")
+    expect(page.locator("#toast")).to_have_text(f"Problem 1 of {len(troubles)}")
+
+
+def test_home_scrolls_the_list_of_events_to_its_beginning(open_page: Open) -> None:
+    page = open_page("/t/incident-rebalance-storm?view=investigator")
+    page.keyboard.press("End")
+    expect(page.locator(".ev[aria-current]")).to_be_visible()
+    assert page.locator("#log").evaluate("node => node.scrollTop") > 0
+    page.keyboard.press("Home")
+    expect(page.locator("#step")).to_have_text("0")
+    assert page.locator("#log").evaluate("node => node.scrollTop") == 0
+
+
+def test_the_transport_stays_in_view_on_a_phone(open_page: Open) -> None:
+    page = open_page("/t/kip848-basic?at=52", viewport={"width": 390, "height": 844})
+    page.evaluate("scrollTo(0, document.body.scrollHeight)")
+    box = page.locator("#play").bounding_box()
+    assert box is not None
+    assert 0 < box["y"] < 844 - 30

@@ -1,0 +1,104 @@
+"""Reader and Investigator, words that explain themselves, and where a board opens."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+
+from playwright.sync_api import Page, expect
+
+from tests.browser.board import becomes
+from tests.house import ROOT
+from tests.serving import Served
+
+Open = Callable[..., Page]
+
+
+def test_a_case_study_opens_for_a_reader_and_tells_its_step_in_the_large_line(open_page: Open) -> None:
+    page = open_page("/t/kip848-basic?at=59", view=None)
+    expect(page.locator("#story")).to_be_visible()
+    expect(page.locator("#story")).to_have_text(page.locator("#now").text_content() or "")
+    for hidden in ("#verdict", "#details", "#metrics-panel", "#figure-panel"):
+        expect(page.locator(hidden)).to_be_hidden()
+    expect(page.locator("#legend")).to_contain_text("Unassigned")
+
+
+def test_at_the_end_of_a_case_stand_the_verdict_and_what_comes_next(open_page: Open) -> None:
+    page = open_page("/t/kip848-basic", view=None)
+    expect(page.locator("#next")).to_be_hidden()
+    page.keyboard.press("End")
+    expect(page.locator("#verdict")).to_be_visible()
+    expect(page.locator("#story")).to_be_hidden()
+    page.locator("#next").click()
+    page.wait_for_url("**/t/kip848-six-partitions*")
+
+
+def test_the_investigators_view_is_remembered_and_a_link_keeps_it(open_page: Open) -> None:
+    page = open_page("/t/kip848-basic?at=59", view=None)
+    page.get_by_role("button", name="Investigator").click()
+    expect(page.locator("#details")).to_be_visible()
+    assert "view=investigator" in page.url
+    page.goto(page.url.split("/t/")[0] + "/t/kip848-six-partitions")
+    expect(page.locator("body")).to_have_attribute("data-view", "investigator")
+    page.goto(page.url.split("/t/")[0] + "/t/kip848-six-partitions?view=reader")
+    expect(page.locator("body")).to_have_attribute("data-view", "reader")
+
+
+def test_a_word_explains_itself_on_focus_and_leaves_with_escape(open_page: Open) -> None:
+    page = open_page("/t/kip848-basic?at=59")
+    page.locator("#epochs [data-term='assignment epoch']").focus()
+    tip = page.get_by_role("tooltip")
+    expect(tip).to_contain_text("The group epoch for which the target assignment was computed.")
+    page.keyboard.press("Escape")
+    expect(tip).to_be_hidden()
+
+
+def test_every_page_is_a_press_away_from_a_board(open_page: Open) -> None:
+    page = open_page("/t/kip848-basic")
+    page.locator(".menu summary").press("Enter")
+    page.get_by_role("navigation", name="Main").get_by_role("link", name="Laboratory").click()
+    page.wait_for_url("**/laboratory*")
+
+
+def test_the_first_page_leads_step_by_step(open_page: Open) -> None:
+    page = open_page("/")
+    links = page.locator(".path a")
+    expect(links).to_have_count(4)
+    links.nth(2).click()
+    page.wait_for_url("**/t/incident-slow-revocation*")
+
+
+def test_an_import_opens_at_its_worst_moment_and_space_plays_from_ten_seconds_before(
+    open_page: Open, server: Served
+) -> None:
+    with server.open("/api/timelines/incident-slow-revocation/entries") as answer:
+        entries = "\n".join(json.dumps(entry) for entry in json.load(answer)["entries"])
+    added = subprocess.run(
+        [sys.executable, "manage.py", "timeline", "add", "-"],
+        cwd=ROOT, env=server.environment, input=entries, check=True, capture_output=True, text=True,
+    )  # fmt: skip
+    timeline = json.loads(added.stdout)["id"]
+    with server.open(f"/api/timelines/{timeline}") as answer:
+        worst = json.load(answer)["worst"]
+
+    page = open_page(f"/t/{timeline}")
+    rest = page.evaluate("rebalanceExplorer.timeline.rest.moment")
+    # The step that holds the entry.
+    assert rest["first"] <= worst <= rest["sequence"]
+    page.keyboard.press("Space")
+    becomes(page, f"rebalanceExplorer.timeline.rest.sequence < {rest['sequence']}")
+    page.keyboard.press("Space")
+    steps = page.evaluate("rebalanceExplorer.timeline.steps.map(({sequence, at_ms}) => [sequence, at_ms])")
+    before = [
+        sequence
+        for sequence, at_ms in steps
+        if sequence < rest["sequence"] and at_ms <= rest["at_ms"] - 10_000
+    ]
+    # It may have played a step or two by now, and not more than up to the moment.
+    assert (
+        (before[-1] if before else 0)
+        <= page.evaluate("rebalanceExplorer.timeline.rest.sequence")
+        <= rest["sequence"]
+    )

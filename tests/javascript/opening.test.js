@@ -1,0 +1,30 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+
+import { leadIn, openingOf, opensAtWorst } from '../../static/js/opening.js';
+
+const timeline = { origin: 0, last: 90 };
+const imported = /** @type {any} */ ({ source: 'import', status: 'complete', worst: 42 });
+
+test('an import opens at its worst moment, and at its end where nothing went wrong', () => {
+  assert.equal(openingOf(imported, '', timeline), 42);
+  assert.equal(openingOf({ ...imported, worst: null }, '', timeline), 90);
+});
+
+test('a link to a moment opens there, and Space plays from there', () => {
+  assert.equal(openingOf(imported, '?at=7', timeline), 7);
+  assert.equal(opensAtWorst(imported, '?at=7'), false);
+  assert.equal(opensAtWorst(imported, ''), true);
+});
+
+test('a case study opens at its beginning, a timeline that grows at its end', () => {
+  assert.equal(openingOf({ ...imported, source: 'case-study' }, '', timeline), 0);
+  assert.equal(openingOf({ ...imported, status: 'running' }, '', timeline), 90);
+});
+
+test('Space plays from ten seconds before the worst moment', () => {
+  const steps = /** @type {any} */ ([1, 5, 12, 19, 21].map((s, index) => ({ sequence: index + 1, at_ms: s * 1000 })));
+  const rest = /** @type {any} */ ({ sequence: 5, moment: { at_ms: 21_000 } });
+  assert.equal(leadIn({ steps, rest, origin: 0 }), 2);
+  assert.equal(leadIn({ steps: steps.slice(2), rest, origin: 0 }), 0);
+});
