@@ -1,0 +1,29 @@
+"""Nothing happens: what a product says here is either "nothing" or false."""
+
+from __future__ import annotations
+
+from tests.incidents.stage import Stage
+
+QUIET_MINUTES = 60
+
+
+def quiet_hour(stage: Stage) -> None:
+    """Two Java clients and one of librdkafka read a busy topic and an idle one for an hour. Nobody does anything to them."""
+    busy, idle = stage.topic("orders", 4, per_second=0.5), stage.topic("audit", 3, per_second=0)
+    topics = f"{busy},{idle}"
+    # Kafka's own default between two commits: the log of an hour stays small.
+    commits = {"auto_commit_interval_ms": 5000}
+    clients = [stage.java("orders-1", topics, **commits), stage.java("orders-2", topics, **commits)]
+    clients.append(stage.rdkafka("orders-3", topics, **commits))
+    for client in clients:
+        client.join().wait_for("assigned")
+        stage.steady(5)
+    stage.begin()
+    stage.steady(QUIET_MINUTES * 60)
+    stage.note(
+        "quiet",
+        f"Nothing is done for {QUIET_MINUTES} minutes. Topic {idle} gets no record; orders-3 is a client of librdkafka.",
+        at_ms=stage.began_ms,
+        duration_ms=QUIET_MINUTES * 60_000,
+        tellable=True,
+    )
