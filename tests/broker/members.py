@@ -103,6 +103,12 @@ class Member:
             self._process.kill()
             self._end()
 
+    def wait_until_ended(self) -> None:
+        """Waits until the process ends by itself."""
+        assert self._process is not None
+        self._process.wait(CLIENT_LIMIT_S)
+        self._end()
+
     def suspend(self) -> None:
         """SIGSTOP: no thread of the client runs, its connections stay open."""
         self._signal(signal.SIGSTOP)

@@ -19,7 +19,7 @@ _GONE: dict[Cause, re.Pattern[str]] = {
     ),
     "left": re.compile(r"Member (?P<member>\S+) (?:left the consumer group|has left)"),
 }
-_CAME = re.compile(r"Member (?P<member>\S+) joins the consumer group using the (?P<protocol>\w+) protocol")
+_CAME = re.compile(r"Member (?P<member>\S+) joins the consumer group using the consumer protocol")
 
 
 class Removal(NamedTuple):

@@ -6,13 +6,13 @@ id, partitions that stayed assigned while nobody read them (*silent*), and parti
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
 from typing import TYPE_CHECKING
 
 from .coordinator_log import Removal, arrivals, removals
-from .facts import Fact, Facts, Process, Protocol, Reading
-from .ledger import Hole
+from .facts import Fact, Facts, Kind, Process, Protocol, Reading
+from .ledger import Hole, Stop
 
 if TYPE_CHECKING:
     from .stage import Stage
@@ -28,6 +28,10 @@ COMMITS_MISSED = 3
 
 COMMIT_MS = 2_000
 
+SHORT = f"Clients commit every {COMMIT_MS // 1000} s; so short a silence is not told from a late commit."
+CLEANED = "Kafka's cleaner has taken the records that told it."
+CLASSIC = "A classic group writes a record when a rebalance is over; of its joining phase there is none."
+
 
 def finished(stage: Stage, *, title: str, done: str, protocol: Protocol, copied_ms: int) -> Facts:
     log = (stage.node.folder / "broker.log").read_text()
@@ -37,8 +41,11 @@ def finished(stage: Stage, *, title: str, done: str, protocol: Protocol, copied_
         *stage.facts,
         *_removed(stage, gone, owners),
         *_returned(stage, log, owners, copied_ms),
-        *_unread(stage, gone, owners, copied_ms),
+        *_unread(stage, gone, owners, copied_ms, classic=protocol == "classic"),
     ]
+    for fact in facts:
+        if fact["tellable"] and fact["at_ms"] < stage.cleaned_ms:
+            fact |= {"tellable": False, "why_not": CLEANED}
     return Facts(
         incident=stage.name,
         title=title,
@@ -106,11 +113,13 @@ def _returned(stage: Stage, log: str, owners: dict[str, Process], copied_ms: int
         seen.add(each.member_id)
 
 
-def _unread(stage: Stage, gone: list[Removal], owners: dict[str, Process], copied_ms: int) -> Iterator[Fact]:
+def _unread(
+    stage: Stage, gone: list[Removal], owners: dict[str, Process], copied_ms: int, *, classic: bool
+) -> Iterator[Fact]:
     seats = {(each.client_id, each.life): each.process for each in stage.clients}
     holes = [each for each in stage.ledger.holes(copied_ms) if (each.to_ms or copied_ms) > stage.began_ms]
 
-    def culprit(hole: Hole) -> tuple[str, int, str]:
+    def culprit(hole: Hole) -> tuple[str, int, Stop]:
         return hole.client_id, hole.life, hole.stop
 
     for (client, life, stop), one in groupby(
@@ -135,13 +144,13 @@ def _unread(stage: Stage, gone: list[Removal], owners: dict[str, Process], copie
                 yield _hole_fact("revocation_slow", client, stop, partitions, start, until)
                 continue
             if stop == "revoked" or (stop == "left" and process["instance_id"] is None):
-                yield _hole_fact("unassigned", client, stop, partitions, start, until)
+                yield _hole_fact("unassigned", client, stop, partitions, start, until, classic=classic)
                 continue
             # Its member stays, and has them, until the coordinator removes it; a static one that left keeps its place.
             silent_until = until if removal is None else removal
             yield _hole_fact("silent", client, stop, partitions, start, silent_until)
             if until - silent_until >= NOTABLE_MS:
-                yield _hole_fact("unassigned", client, stop, partitions, silent_until, until)
+                yield _hole_fact("unassigned", client, stop, partitions, silent_until, until, classic=classic)
 
 
 def _together(holes: list[Hole]) -> Iterator[list[Hole]]:
@@ -155,19 +164,27 @@ def _together(holes: list[Hole]) -> Iterator[list[Hole]]:
         yield several
 
 
-_SENTENCES = {
+_SENTENCES: Mapping[Kind, str] = {
     "silent": "{partitions} stay assigned to {client}, which reads nothing for {seconds:.1f} s ({stop}).",
     "unassigned": "{partitions} are nobody's for {seconds:.1f} s, after {client} ({stop}).",
     "revocation_slow": "{client} takes {seconds:.1f} s until another client has {partitions}.",
 }
 
 
-def _hole_fact(kind: str, client: str, stop: str, partitions: list[str], from_ms: int, to_ms: int) -> Fact:
+def _hole_fact(
+    kind: Kind,
+    client: str,
+    stop: Stop,
+    partitions: list[str],
+    from_ms: int,
+    to_ms: int,
+    *,
+    classic: bool = False,
+) -> Fact:
     duration_ms = to_ms - from_ms
-    short = kind == "silent" and duration_ms < COMMITS_MISSED * COMMIT_MS
     fact = Fact(
         at_ms=from_ms,
-        kind=kind,  # type: ignore[typeddict-item]
+        kind=kind,
         sentence=_SENTENCES[kind].format(
             partitions=", ".join(partitions),
             client=client,
@@ -178,11 +195,12 @@ def _hole_fact(kind: str, client: str, stop: str, partitions: list[str], from_ms
         clients=[client],
         partitions=partitions,
         duration_ms=duration_ms,
-        tellable=not short,
+        tellable=True,
         cause=stop,
     )
-    if short:
-        fact["why_not"] = (
-            f"Clients commit every {COMMIT_MS // 1000} s; so short a silence is not told from a late commit."
-        )
+    # A static member that left is in the log with member epoch -2, however short it is away.
+    if kind == "silent" and stop != "left" and duration_ms < COMMITS_MISSED * COMMIT_MS:
+        fact |= {"tellable": False, "why_not": SHORT}
+    elif kind == "unassigned" and classic:
+        fact |= {"tellable": False, "why_not": CLASSIC}
     return fact

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
-Stop = Literal["killed", "frozen", "paused", "poll_overrun", "left", "revoked"]
+Stop = Literal["killed", "frozen", "paused", "poll_overrun", "left", "fenced", "revoked"]
 """Why a process stopped reading: it was stopped as a whole, or it gave the partition up."""
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import json
 import sys
 import tempfile
 import traceback
@@ -32,34 +31,36 @@ SETTINGS: dict[str, object] = {
 }
 
 
-def record(node: Node, name: str, traffic: Traffic) -> None:
-    """Plays one incident on the node and writes its folder under ``recorded``."""
+def record(node: Node, name: str, traffic: Traffic, into: Path = RECORDED) -> None:
+    """Plays one incident on the node and writes its folder under ``into``."""
     incident = INCIDENTS[name]
     with contextlib.ExitStack() as leftovers:
         stage = Stage(node, name, traffic, leftovers, folder=node.folder)
         incident.play(stage)
-        stage.keep(RECORDED / name, title=incident.title, done=incident.done, protocol=incident.protocol)
+        stage.keep(into / name, title=incident.title, done=incident.done, protocol=incident.protocol)
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.incidents.record", description=__doc__)
     parser.add_argument("names", nargs="+", metavar="NAME", choices=sorted(INCIDENTS))
+    parser.add_argument("--into", type=Path, default=RECORDED, help="default: beside the scripts")
     parser.add_argument("--folder", type=Path, help="where the node lives, which is kept then")
     options = parser.parse_args()
     names: list[str] = list(dict.fromkeys(options.names))
-    settings = {json.dumps({**SETTINGS, **INCIDENTS[name].settings}) for name in names}
-    if len(settings) > 1:
-        parser.error(f"these need brokers of different settings; record them one by one: {names}")
+    alone = [name for name in names if INCIDENTS[name].alone or INCIDENTS[name].settings]
+    if alone and len(names) > 1:
+        parser.error(f"needs a broker to itself: {alone[0]}")
+    settings = {**SETTINGS, **INCIDENTS[names[0]].settings}
     slots = [partition_for(name, OFFSETS_PARTITIONS) for name in names]
     if len(set(slots)) < len(slots):
         parser.error(
             f"these lie in one partition of the offsets topic; record them one by one: {names} {slots}"
         )
-    failed = []
+    failed: list[str] = []
 
     def one(name: str) -> None:
         try:
-            record(node, name, traffic)
+            record(node, name, traffic, options.into)
             sys.stdout.write(f"{name}: recorded\n")
         except Exception:
             failed.append(name)
@@ -68,7 +69,7 @@ def main() -> int:
 
     with (
         tempfile.TemporaryDirectory() as passing,
-        running((options.folder or Path(passing)) / "node", json.loads(settings.pop())) as node,
+        running((options.folder or Path(passing)) / "node", settings) as node,
         Traffic(node) as traffic,
         ThreadPoolExecutor(AT_ONCE) as pool,
     ):

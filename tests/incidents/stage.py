@@ -14,7 +14,9 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
+
+from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, ConfigResource
 
 from tests.benchmarks.generated.mixes import partition_for
 from tests.broker.acting import HEARD_S
@@ -117,12 +119,19 @@ class Client:
     def leave(self) -> None:
         """A clean end: SIGTERM in a service that closes its consumer."""
         at_ms = now_ms()
+        self.stage.ledger.stopped(self.client_id, self.life, "left", at_ms)
         self.member.leave()
         self._ended(now_ms())
-        self.stage.ledger.stopped(self.client_id, self.life, "left", at_ms)
         self.stage.note(
             "left", f"{self.client_id} closes its consumer and ends.", at_ms=at_ms, clients=[self.client_id]
         )
+
+    def fenced(self) -> None:
+        """Waits until it ends by itself, because another process has its group.instance.id."""
+        self.member.wait_until_ended()
+        at_ms = now_ms()
+        self._ended(at_ms)
+        self.stage.ledger.stopped(self.client_id, self.life, "fenced", at_ms)
 
     def freeze(self, length_s: float, kind: Literal["frozen", "paused"]) -> None:
         """SIGSTOP for so long, then SIGCONT: a long collection of garbage, a suspended machine, a lost network."""
@@ -186,7 +195,8 @@ class Stage:
         self.revoke_ms: dict[tuple[str, int], int] = {}
         self.settings: dict[str, str] = {}
         self.began_ms = 0
-        self.compacted = False
+        self.cleaned_ms = 0
+        """Until when Kafka's cleaner was at work; 0 where it never was."""
         self._leftovers = leftovers
         self._lives: dict[str, int] = {}
         self._lock = threading.Lock()
@@ -239,15 +249,46 @@ class Stage:
             connection.delete_topic(topic)
         self.note("topic_deleted", f"Topic {topic} is deleted.", at_ms=at_ms, tellable=True, detail=topic)
 
+    def delete_group(self) -> None:
+        at_ms = now_ms()
+        admin = AdminClient({"bootstrap.servers": self.node.bootstrap})
+        admin.delete_consumer_groups([self.group])[self.group].result(JOIN_LIMIT_S)
+        self.note(
+            "group_deleted", f"Group {self.group} is deleted by an administrator.", at_ms=at_ms, tellable=True
+        )
+
+    def restart_broker(self) -> None:
+        """A clean stop and a new start; the clients go on and find it again."""
+        at_ms = now_ms()
+        self.node.stop()
+        self.node.start(same_ports=True)
+        wait_for_coordinator(self.node, self.group)
+        self.note(
+            "coordinator_moved",
+            "The broker that coordinates the group is stopped and started again.",
+            at_ms=at_ms,
+            duration_ms=now_ms() - at_ms,
+            tellable=True,
+        )
+
+    def stop_cleaner(self) -> None:
+        """From now on the log keeps what is written; of what was done until now it may have lost the records."""
+        off = [ConfigEntry("log.cleaner.backoff.ms", "600000", incremental_operation=AlterConfigOpType.SET)]
+        resource = ConfigResource(ConfigResource.Type.BROKER, "1", incremental_configs=off)
+        AdminClient({"bootstrap.servers": self.node.bootstrap}).incremental_alter_configs([resource])[
+            resource
+        ].result(JOIN_LIMIT_S)
+        self.cleaned_ms = now_ms()
+
     # Clients.
 
-    def java(self, client_id: str, topics: str, *, revoke_ms: int = 0, **settings: object) -> Client:
+    def java(self, client_id: str, topics: str, *, revoke_ms: int = 0, **settings: Any) -> Client:
         return self._client(client_id, topics, CONSUMER, settings, revoke_ms)
 
-    def classic(self, client_id: str, topics: str, *, revoke_ms: int = 0, **settings: object) -> Client:
+    def classic(self, client_id: str, topics: str, *, revoke_ms: int = 0, **settings: Any) -> Client:
         return self._client(client_id, topics, CLASSIC, settings, revoke_ms)
 
-    def rdkafka(self, client_id: str, topics: str, **settings: object) -> Client:
+    def rdkafka(self, client_id: str, topics: str, **settings: Any) -> Client:
         return self._client(client_id, topics, CONSUMER, settings, 0, rdkafka=True)
 
     def _client(
@@ -301,6 +342,9 @@ class Stage:
 
     # Time, and what is noted.
 
+    def now_ms(self) -> int:
+        return now_ms()
+
     def begin(self) -> None:
         """The group has formed and stands still: what comes now is the incident."""
         self.steady()
@@ -346,14 +390,19 @@ class Stage:
         self.facts.append(fact)
 
     def count_offsets(self) -> Offsets:
-        """Of the group's log as it is now."""
-        with tempfile.TemporaryDirectory() as folder:
-            return counted(self.node, unpacked(packed(self.node.data, self.group), Path(folder)))
+        """Of the group's log about now: the cleaner may replace a segment while it is read, which is then read again."""
+        while True:
+            with contextlib.suppress(FileNotFoundError), tempfile.TemporaryDirectory() as folder:
+                return counted(self.node, unpacked(packed(self.node.data, self.group), Path(folder)))
 
     def keep(self, into: Path, *, title: str, done: str, protocol: Protocol) -> None:
         """Copies the group's log as it is now, and writes what was done."""
-        copied_ms, log = now_ms(), packed(self.node.data, self.group)
-        if self.compacted:
+        copied_ms = now_ms()
+        if self.cleaned_ms:
+            # The cleaner deletes what it replaced a moment later: nothing is copied while it may.
+            self.node.stop()
+        log = packed(self.node.data, self.group)
+        if self.cleaned_ms:
             self._note_compaction(log)
         into.mkdir(parents=True, exist_ok=True)
         (into / SEGMENTS).write_bytes(log)
@@ -366,7 +415,7 @@ class Stage:
         self.note(
             "compacted",
             f"Kafka's cleaner has taken {offsets.gone} of {offsets.written} offsets away.",
-            at_ms=self.began_ms,
+            at_ms=self.cleaned_ms,
             tellable=True,
             times=offsets.gone,
             detail=str(offsets.written),
@@ -383,7 +432,7 @@ class Offsets(NamedTuple):
 def counted(node: Node, folder: Path) -> Offsets:
     """By Kafka's own dump of the segments."""
     segments = ",".join(str(each) for each in sorted(folder.glob("__consumer_offsets-*/*.log")))
-    dumped = node.tool("kafka.tools.DumpLogSegments", "--files", segments)
+    dumped = node.tool("org.apache.kafka.tools.DumpLogSegments", "--files", segments)
     batches = [(int(last), int(count)) for last, count in _BATCH.findall(dumped)]
     written = max(last for last, _ in batches) + 1
     return Offsets(written, written - sum(count for _, count in batches))

@@ -24,6 +24,8 @@ class Traffic:
                 "topic.metadata.refresh.interval.ms": 2000,
                 "linger.ms": 50,
                 "message.timeout.ms": 30_000,
+                # The broker is stopped on purpose where an incident says so.
+                "log_level": 0,
             }
         )
         self._topics: dict[str, tuple[int, float]] = {}

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from tests.incidents.facts import Protocol
 from tests.incidents.stage import Stage
 
-from . import classics, compaction, deaths, deploys, migrations, quiet, slow
+from . import brokers, classics, compaction, deaths, deploys, migrations, quiet, scaling, seats, slow, topics
 
 
 class Incident(NamedTuple):
@@ -19,7 +19,9 @@ class Incident(NamedTuple):
     protocol: Protocol
     play: Callable[[Stage], None]
     settings: Mapping[str, object] = MappingProxyType({})
-    """Of the broker, beside those of all incidents: such an incident has a broker to itself."""
+    """Of the broker, beside those of all incidents."""
+    alone: bool = False
+    """It stops the broker."""
 
     @property
     def done(self) -> str:
@@ -44,6 +46,23 @@ INCIDENTS: dict[str, Incident] = {
     ),
     "eager-restart": Incident("A restart in an eager classic group", "classic", classics.eager_restart),
     "compaction": Incident("A compacted log", "consumer", compaction.compaction, compaction.CLEANING),
+    "topic-grown": Incident("A topic grows", "consumer", topics.topic_grown),
+    "topic-deleted": Incident("A topic is deleted and made anew", "consumer", topics.topic_deleted),
+    "regex-topic": Incident("A regular expression meets a new topic", "consumer", topics.regex_topic),
+    "scale-up": Incident("From two clients to six", "consumer", scaling.scale_up),
+    "twin-instances": Incident("Two processes with one group.instance.id", "classic", seats.twin_instances),
+    "coordinator-restart": Incident(
+        "The coordinator restarts", "consumer", brokers.coordinator_restart, alone=True
+    ),
+    "cooperative-scale-up": Incident(
+        "A cooperative classic group grows", "classic", scaling.cooperative_scale_up
+    ),
+    "classic-kill": Incident("kill -9 in an eager classic group", "classic", classics.classic_kill),
+    "commits-on-move": Incident("Clients that commit only what moved", "consumer", quiet.commits_on_move),
+    "group-reborn": Incident("A group is deleted and made again", "consumer", scaling.group_reborn),
+    "flapping-leaves": Incident(
+        "Flapping: two clients leave and come back", "consumer", scaling.flapping_leaves
+    ),
     "quiet-hour": Incident("A quiet hour", "consumer", quiet.quiet_hour),
 }
 """Name (the group's, too) → what is played."""

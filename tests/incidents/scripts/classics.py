@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from tests.incidents.stage import Stage
 
 ASSIGNORS = "org.apache.kafka.clients.consumer."
-EAGER = {"partition_assignment_strategy": f"{ASSIGNORS}RangeAssignor"}
-COOPERATIVE = {"partition_assignment_strategy": f"{ASSIGNORS}CooperativeStickyAssignor"}
+EAGER: Mapping[str, Any] = {"partition_assignment_strategy": f"{ASSIGNORS}RangeAssignor"}
+COOPERATIVE: Mapping[str, Any] = {"partition_assignment_strategy": f"{ASSIGNORS}CooperativeStickyAssignor"}
 
 
 def eager_restart(stage: Stage) -> None:
@@ -34,3 +37,14 @@ def eager_restart(stage: Stage) -> None:
     )
     again.wait_for_partitions()
     stage.steady()
+
+
+def classic_kill(stage: Stage) -> None:
+    """Three classic clients with the range assignor read six partitions. One is killed with SIGKILL and does not come back."""
+    topic = stage.topic("orders", 6)
+    clients = [stage.classic(f"worker-{number}", topic, **EAGER).join() for number in (1, 2, 3)]
+    for client in clients:
+        client.wait_for_partitions()
+    stage.begin()
+    clients[1].kill()
+    stage.steady(30)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from tests.incidents.stage import Client, Stage
 
 AFTER_S = 30
@@ -11,7 +13,7 @@ FLAPS = 4
 CRASHES = 6
 
 
-def workers(stage: Stage, topic: str, count: int, **settings: object) -> list[Client]:
+def workers(stage: Stage, topic: str, count: int, **settings: Any) -> list[Client]:
     """``count`` Java clients of the consumer protocol that have formed a group and stand still."""
     made = [stage.java(f"worker-{number}", topic, **settings) for number in range(1, count + 1)]
     for client in made:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from tests.incidents.stage import Client, Stage
 
 from .deaths import workers
@@ -14,7 +16,7 @@ def _roll(stage: Stage, topic: str, clients: list[Client], seat: bool) -> None:
     at_ms = stage.began_ms
     for client in clients:
         client.leave()
-        settings = {"group_instance_id": client.client_id} if seat else {}
+        settings: dict[str, Any] = {"group_instance_id": client.client_id} if seat else {}
         stage.java(client.client_id, topic, **settings).join().wait_for_partitions()
         stage.steady(BETWEEN_S)
     stage.note(

@@ -27,3 +27,23 @@ def quiet_hour(stage: Stage) -> None:
         duration_ms=QUIET_MINUTES * 60_000,
         tellable=True,
     )
+
+
+def commits_on_move(stage: Stage) -> None:
+    """Three clients of librdkafka, which commit only what moved, read a topic whose records come in bursts: 15 s of them, 40 s of none, three times."""
+    topic = stage.topic("orders", 6)
+    for number in (1, 2, 3):
+        stage.rdkafka(f"worker-{number}", topic).enter()
+    stage.begin()
+    for _ in range(3):
+        stage.traffic.feed(topic, 6, 0)
+        stage.steady(40)
+        stage.traffic.feed(topic, 6, 2.0)
+        stage.steady(15)
+    stage.note(
+        "quiet",
+        "Nothing is done to any client; three times no record comes for 40 s.",
+        at_ms=stage.began_ms,
+        duration_ms=stage.now_ms() - stage.began_ms,
+        tellable=True,
+    )
