@@ -106,13 +106,13 @@ class Facts(TypedDict):
     """Partition → who read it, in time order. Where nobody did, there is a hole."""
 
 
-def read_facts(name: str) -> Facts:
-    found: Facts = json.loads((RECORDED / name / FACTS).read_text())
+def read_facts(name: str, recorded: Path = RECORDED) -> Facts:
+    found: Facts = json.loads((recorded / name / FACTS).read_text())
     return found
 
 
-def recorded_names() -> list[str]:
-    return sorted(each.parent.name for each in RECORDED.glob(f"*/{FACTS}"))
+def recorded_names(recorded: Path = RECORDED) -> list[str]:
+    return sorted(each.parent.name for each in recorded.glob(f"*/{FACTS}"))
 
 
 def sentence_time(at_ms: int, since_ms: int) -> str:

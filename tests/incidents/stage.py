@@ -275,9 +275,8 @@ class Stage:
         """From now on the log keeps what is written; of what was done until now it may have lost the records."""
         off = [ConfigEntry("log.cleaner.backoff.ms", "600000", incremental_operation=AlterConfigOpType.SET)]
         resource = ConfigResource(ConfigResource.Type.BROKER, "1", incremental_configs=off)
-        AdminClient({"bootstrap.servers": self.node.bootstrap}).incremental_alter_configs([resource])[
-            resource
-        ].result(JOIN_LIMIT_S)
+        admin = AdminClient({"bootstrap.servers": self.node.bootstrap})
+        admin.incremental_alter_configs([resource])[resource].result(JOIN_LIMIT_S)
         self.cleaned_ms = now_ms()
 
     # Clients.
@@ -329,7 +328,8 @@ class Stage:
 
     def hear(self, client: Client, line: str) -> None:
         at_ms = now_ms()
-        what, *words = line.split()
+        # Kafka's own classes print to standard output, too, where a client ends by an exception.
+        what, *words = line.split() or [""]
         with self._lock:
             if what == "assigned":
                 if client.process["library"] == "java":
