@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,6 +11,8 @@ from tests.pipeline.folds import Folds, fold_paths
 
 from .facts import RECORDED, SEGMENTS, Facts
 from .stage import unpacked
+
+Names = Mapping[str, Sequence[str]]
 
 
 class Claim(NamedTuple):
@@ -44,14 +46,18 @@ def said_of(name: str, facts: Facts, recorded: Path = RECORDED) -> Said:
     with tempfile.TemporaryDirectory() as folder:
         folds = fold_paths(str(unpacked((recorded / name / SEGMENTS).read_bytes(), Path(folder))))
     ids = {member: process["client_id"] for process in facts["processes"] for member in process["member_ids"]}
-    names = {process["client_id"] for process in facts["processes"]}
+    names = names_of(facts)
     verdicts, claims, ends = [], [], []
     for number, timeline in enumerate(mine(folds, facts["group"]), 1):
         summary = folds.index(timeline)["summary"]
+        # librdkafka does not tell its member id: there the name counts that the product gives to the id.
+        cast = {
+            one["id"]: found[0] for one in summary["cast"] if (found := clients_of(one["name"], {}, names))
+        }
         times = {entry["sequence"]: int(entry["at_ms"]) for entry in folds.entries(timeline)}
         verdicts.append(summary["verdict"])
         ends.append(int(summary["last_ms"]))
-        claims += [claim_of(one, number, times, ids, names) for one in summary["findings"]]
+        claims += [claim_of(one, number, times, cast | ids, names) for one in summary["findings"]]
     return Said(tuple(verdicts), tuple(claims), tuple(ends))
 
 
@@ -65,7 +71,7 @@ def claim_of(
     timeline: int,
     times: Mapping[int, int],
     ids: Mapping[str, str],
-    names: set[str],
+    names: Names,
 ) -> Claim:
     at = [times[sequence] for sequence in finding["sequences"] if sequence in times]
     steps = [
@@ -87,23 +93,31 @@ def claim_of(
     )
 
 
-def client_of(word: object, ids: Mapping[str, str], names: set[str]) -> str | None:
-    """The client of a member id or of a name, which may have a number behind it (``worker-2 (2nd process)``)."""
+def clients_of(word: object, ids: Mapping[str, str], names: Names) -> Sequence[str]:
+    """The client of a member id or a name, which may have a number behind it; of an instance all that took its place."""
     if not isinstance(word, str):
-        return None
+        return ()
     if word in ids:
-        return ids[word]
-    bare = word.split(" ")[0].split("~")[0]
-    return bare if bare in names else None
+        return (ids[word],)
+    return names.get(word.split(" ")[0].split("~")[0], ())
 
 
-def _clients(finding: Mapping[str, Any], ids: Mapping[str, str], names: set[str]) -> Iterator[str]:
-    words: list[object] = [finding.get("member"), finding.get("name")]
-    words += [*(finding.get("members") or ()), *(finding.get("names") or ())]
-    for word in words:
-        found = client_of(word, ids, names)
-        if found is not None:
-            yield found
+def names_of(facts: Facts) -> Names:
+    """Client ids, and group instance ids, each with its clients."""
+    names: dict[str, list[str]] = {}
+    for process in facts["processes"]:
+        for name in (process["client_id"], process["instance_id"]):
+            if name is not None and process["client_id"] not in names.setdefault(name, []):
+                names[name].append(process["client_id"])
+    return names
+
+
+def _clients(finding: Mapping[str, Any], ids: Mapping[str, str], names: Names) -> Iterator[str]:
+    """By member id where the finding has one that is known; by name where it has not."""
+    by_id = [finding.get("member"), finding.get("from"), finding.get("to"), *(finding.get("members") or ())]
+    known = [client for word in by_id for client in clients_of(word, ids, {})]
+    by_name = [finding.get("name"), *(finding.get("names") or ())]
+    yield from known or [client for word in by_name for client in clients_of(word, ids, names)]
 
 
 def _partitions(finding: Mapping[str, Any]) -> Iterator[str]:

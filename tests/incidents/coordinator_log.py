@@ -8,11 +8,15 @@ from typing import Literal, NamedTuple
 
 Cause = Literal["session_expired", "rebalance_timeout", "left", "replaced"]
 
-_LINE = re.compile(r"^(?P<at_ms>\d+) \w+ \w+ .*\[(?:GroupId|Group) (?P<group>\S+?)[\] ](?P<text>.*)$")
+_LINE = re.compile(
+    r"^(?P<at_ms>\d+) \w+ GroupMetadataManager \[[^\]]*\] (?:\[(?:GroupId|Group) (?P<group>[^\]]+)\] )?(?P<text>.*)$"
+)
+_FAILED = re.compile(r"Member (?P<member>\S+) in group (?P<group>\S+) has failed, removing it")
+"""Of a classic group: its name stands in the sentence."""
 
 _GONE: dict[Cause, re.Pattern[str]] = {
     "session_expired": re.compile(
-        r"Member (?P<member>\S+) (?:fenced from the group because the member session expired|has failed)"
+        r"Member (?P<member>\S+) (?:fenced from the group because the member session expired|in group \S+ has failed)"
     ),
     "rebalance_timeout": re.compile(
         r"Member (?P<member>\S+) fenced from the group because the member failed to"
@@ -38,7 +42,10 @@ class Arrival(NamedTuple):
 def lines_of(log: str, group: str) -> Iterator[tuple[int, str]]:
     for line in log.splitlines():
         found = _LINE.match(line)
-        if found is not None and found["group"] == group:
+        if found is None:
+            continue
+        failed = _FAILED.match(found["text"])
+        if group in (found["group"], failed["group"] if failed else None):
             yield int(found["at_ms"]), found["text"].strip()
 
 

@@ -25,6 +25,7 @@ Kind = Literal[
     "rejoined",
     "silent",
     "unassigned",
+    "emptied",
     "revocation_slow",
     "rolling_deploy",
     "crash_loop",

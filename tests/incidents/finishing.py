@@ -117,7 +117,12 @@ def _unread(
     stage: Stage, gone: list[Removal], owners: dict[str, Process], copied_ms: int, *, classic: bool
 ) -> Iterator[Fact]:
     seats = {(each.client_id, each.life): each.process for each in stage.clients}
-    holes = [each for each in stage.ledger.holes(copied_ms) if (each.to_ms or copied_ms) > stage.began_ms]
+    deleted = {each["detail"]: each["at_ms"] for each in stage.facts if each["kind"] == "topic_deleted"}
+    holes = [
+        each
+        for each in stage.ledger.holes(copied_ms)
+        if (each.to_ms or copied_ms) > stage.began_ms and not _is_of_deleted(each, deleted)
+    ]
 
     def culprit(hole: Hole) -> tuple[str, int, Stop]:
         return hole.client_id, hole.life, hole.stop
@@ -143,6 +148,9 @@ def _unread(
             if stop == "revoked" and stage.revoke_ms[client, life] >= NOTABLE_MS:
                 yield _hole_fact("revocation_slow", client, stop, partitions, start, until)
                 continue
+            if not any(_is_alive(each, start, until) for each in stage.processes):
+                yield _hole_fact("emptied", client, stop, partitions, start, until)
+                continue
             if stop == "revoked" or (stop == "left" and process["instance_id"] is None):
                 yield _hole_fact("unassigned", client, stop, partitions, start, until, classic=classic)
                 continue
@@ -151,6 +159,18 @@ def _unread(
             yield _hole_fact("silent", client, stop, partitions, start, silent_until)
             if until - silent_until >= NOTABLE_MS:
                 yield _hole_fact("unassigned", client, stop, partitions, silent_until, until, classic=classic)
+
+
+def _is_alive(process: Process, from_ms: int, to_ms: int) -> bool:
+    """Whether it was there in the middle of that time."""
+    middle = (from_ms + to_ms) // 2
+    return process["started_ms"] < middle and (process["ended_ms"] is None or process["ended_ms"] > middle)
+
+
+def _is_of_deleted(hole: Hole, deleted: Mapping[str, int]) -> bool:
+    """What is deleted is nobody's loss."""
+    at_ms = deleted.get(hole.partition.rpartition("-")[0])
+    return at_ms is not None and (hole.to_ms is None or hole.to_ms > at_ms)
 
 
 def _together(holes: list[Hole]) -> Iterator[list[Hole]]:
@@ -167,6 +187,7 @@ def _together(holes: list[Hole]) -> Iterator[list[Hole]]:
 _SENTENCES: Mapping[Kind, str] = {
     "silent": "{partitions} stay assigned to {client}, which reads nothing for {seconds:.1f} s ({stop}).",
     "unassigned": "{partitions} are nobody's for {seconds:.1f} s, after {client} ({stop}).",
+    "emptied": "The group has no member for {seconds:.1f} s; {client} was the last.",
     "revocation_slow": "{client} takes {seconds:.1f} s until another client has {partitions}.",
 }
 

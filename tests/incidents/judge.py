@@ -112,6 +112,26 @@ def judge_all(names: Iterable[str], recorded: Path = RECORDED) -> list[Judgement
     return [judge(name, recorded) for name in names]
 
 
+FLOORS = RECORDED / "floors.json"
+
+
+def floors() -> dict[str, int]:
+    """How many facts of each incident were told when that was last written down."""
+    found: dict[str, int] = json.loads(FLOORS.read_text()) if FLOORS.exists() else {}
+    return found
+
+
+def raise_floors(judged: Iterable[Judgement]) -> list[str]:
+    """Writes down what is told now; the incidents of which less is told keep their floor, and are given back."""
+    known = floors()
+    now = {each.name: each.told_count for each in judged}
+    FLOORS.write_text(
+        json.dumps({name: max(told, known.get(name, 0)) for name, told in sorted(now.items())}, indent=1)
+        + "\n"
+    )
+    return [name for name, told in now.items() if told < known.get(name, 0)]
+
+
 def line_of(one: Judgement) -> Mapping[str, Any]:
     """A line of the report, for other programs."""
     began_ms = one.facts["began_ms"]
@@ -147,6 +167,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.incidents.judge", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help="default: all that are recorded")
     parser.add_argument("--recorded", type=Path, default=RECORDED, help="the folder of recordings")
+    parser.add_argument(
+        "--raise-floors", action="store_true", help="what is told now is the least from now on"
+    )
     options = parser.parse_args()
     known = recorded_names(options.recorded)
     unknown = sorted(set(options.names) - set(known))
@@ -155,6 +178,9 @@ def main() -> int:
     judged = judge_all(options.names or known, options.recorded)
     for one in judged:
         sys.stdout.write(json.dumps(line_of(one), ensure_ascii=False) + "\n")
+    if options.raise_floors:
+        for name in raise_floors(judged):
+            sys.stderr.write(f"{name}: less is told than before\n")
     told, tellable = sum(each.told_count for each in judged), sum(len(each.told) for each in judged)
     false = sum(len(each.false) for each in judged)
     sys.stderr.write(f"{len(judged)} incidents: {told} of {tellable} facts told, {false} false findings\n")

@@ -71,6 +71,16 @@ class Ledger:
     def held(self, client_id: str, life: int) -> list[str]:
         return sorted(self._held.get((client_id, life), ()))
 
+    def first_end(self, client_id: str, after_ms: int) -> int:
+        """When a client first stopped to read a partition after that moment."""
+        ends = [
+            each.to_ms
+            for stretches in self.stretches.values()
+            for each in stretches
+            if each.client_id == client_id and each.to_ms is not None and each.to_ms > after_ms
+        ]
+        return min(ends)
+
     def holes(self, end_ms: int) -> Iterator[Hole]:
         """All holes between two stretches of a partition, and behind the last one, in the order of partitions."""
         for partition, stretches in sorted(self.stretches.items()):

@@ -38,7 +38,8 @@ def _names(claim: Claim, fact: Fact) -> bool:
 def _joined(fact: Fact, said: Said, world: World) -> Claim | None:
     again = fact["kind"] == "rejoined"
     for claim in _of(said, "joined", "replaced"):
-        knows = claim.kind == "replaced" or not again or claim.data.get("again", 1) > 1
+        # In the next life of a group that was deleted everybody is new.
+        knows = claim.kind == "replaced" or claim.timeline > 1 or not again or claim.data.get("again", 1) > 1
         if _names(claim, fact) and knows and _then(claim, fact, after_ms=JOINING_MS):
             return claim
     return None
@@ -74,7 +75,7 @@ def _silent(fact: Fact, said: Said, world: World) -> Claim | None:
     """By its member, with its partitions; from its last commit, to its removal or the next commit."""
     end_ms = fact["at_ms"] + (fact["duration_ms"] or 0)
     slack_ms = world.commit_ms + RECORD_MS
-    for claim in _of(said, "silent"):
+    for claim in _of(said, "silent", "away"):
         to_ms = world.end_ms if claim.to_ms is None else claim.to_ms
         begins = -slack_ms <= claim.from_ms - fact["at_ms"] <= LEAD_MS
         if _names(claim, fact) and begins and abs(to_ms - end_ms) <= slack_ms and _has(claim, fact):
@@ -209,6 +210,10 @@ def _compacted(fact: Fact, said: Said, world: World) -> Claim | None:
     return None
 
 
+def _emptied(fact: Fact, said: Said, world: World) -> Claim | None:
+    return next((each for each in _of(said, "emptied") if _then(each, fact)), None)
+
+
 def _deleted(fact: Fact, said: Said, world: World) -> Claim | None:
     return next((each for each in _of(said, "deleted") if _then(each, fact)), None)
 
@@ -233,6 +238,7 @@ FINDERS: Mapping[Kind, Finder] = {
     "removed": _removed,
     "silent": _silent,
     "unassigned": _unassigned,
+    "emptied": _emptied,
     "revocation_slow": _slow_revocation,
     "poll_overrun": _overrun,
     "rolling_deploy": _whole("rolling_restart", count=True),

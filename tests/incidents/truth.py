@@ -29,6 +29,12 @@ ALWAYS_TRUE = frozenset({"epochs", "commits", "moves", "matched"})
 """Counts of records, and what an expression matched: the log's own, compared with Kafka's tools elsewhere."""
 
 
+CHANGES: frozenset[Kind] = frozenset(
+    {"joined", "rejoined", "left", "removed", "topic_grown", "topic_deleted", "migration", "group_deleted"}
+)
+"""What ends a time in which a group is stable."""
+
+
 def false_because(claim: Claim, world: World) -> str | None:
     """``None`` if the claim is true."""
     if claim.kind in ALWAYS_TRUE:
@@ -40,11 +46,13 @@ def false_because(claim: Claim, world: World) -> str | None:
 def _joined(claim: Claim, world: World) -> str | None:
     for client in claim.clients:
         came = world.near(claim.from_ms, "joined", "rejoined", client=client, after_ms=JOINING_MS)
-        first = claim.data.get("again", 1) == 1
         if came is None:
             return f"{client} did not join then"
-        if not first and came["kind"] == "joined":
-            return f"{client} had not been there before"
+        # In the next life of a group that was deleted everybody is new.
+        first = claim.timeline > 1 or claim.data.get("again", 1) == 1
+        new = came["kind"] == "joined" or claim.timeline > 1
+        if first != new and came["at_ms"] >= world.all["began_ms"]:
+            return f"{client} had {'' if first else 'not '}been there before"
     return None if claim.clients else "names no client"
 
 
@@ -52,7 +60,8 @@ def _formed(claim: Claim, world: World) -> str | None:
     wrong = [
         one
         for one in claim.clients
-        if world.near(claim.from_ms, "joined", client=one, before_ms=60_000, after_ms=JOINING_MS) is None
+        if world.near(claim.from_ms, "joined", "rejoined", client=one, before_ms=60_000, after_ms=JOINING_MS)
+        is None
     ]
     return f"{', '.join(wrong)} did not join then" if wrong else None
 
@@ -117,16 +126,21 @@ def _no_owner(claim: Claim, world: World) -> str | None:
 
 
 def _moved(claim: Claim, world: World) -> str | None:
-    """Its readers changed about then."""
+    """The one read it before, the other begins to about then; what a client is given it may have no time to read."""
     at_ms = claim.to_ms or claim.from_ms
+    if not claim.clients:
+        return "names no client"
+    before, after = claim.clients[0], claim.clients[-1]
     for partition in claim.partitions:
-        near = [
-            one
-            for one, span in world.readers(partition)
-            if span.from_ms <= at_ms + JOINING_MS and span.to_ms >= claim.from_ms - JOINING_MS
-        ]
-        if len(near) < 2:
-            return f"{partition} did not change hands then"
+        readers = world.readers(partition)
+        if not any(who == before and span.from_ms <= at_ms for who, span in readers):
+            return f"{before} had not read {partition}"
+        begins = any(who == after and abs(span.from_ms - at_ms) <= JOINING_MS for who, span in readers)
+        died = any(
+            abs(each["at_ms"] - at_ms) <= JOINING_MS for each in world.of("killed", "left", client=after)
+        )
+        if not begins and not died:
+            return f"{after} did not begin to read {partition} then"
     return None
 
 
@@ -234,20 +248,15 @@ def _migrated(claim: Claim, world: World) -> str | None:
 
 
 def _stable(claim: Claim, world: World) -> str | None:
+    """No member and no topic came or went in that time; with ``throughout`` nothing at all was done to the group."""
     to_ms = claim.to_ms or world.end_ms
-    quiet: set[Kind] = {"quiet", "idle_member", "compacted"}
-    inside = [
-        each
-        for each in world.incident
-        if each["kind"] not in quiet
-        and claim.from_ms + RECORD_MS < each["at_ms"] < to_ms
-        and each["tellable"]
-    ]
-    if inside:
-        return f"{inside[0]['sentence']}"
-    if claim.data.get("throughout"):
-        done = [each for each in world.incident if each["kind"] not in quiet and each["tellable"]]
-        return f"{done[0]['sentence']}" if done else None
+    for each in world.incident:
+        inside = claim.from_ms + RECORD_MS < each["at_ms"] < to_ms and each["kind"] in CHANGES
+        ever = (
+            claim.data.get("throughout") and each["tellable"] and each["kind"] not in ("quiet", "idle_member")
+        )
+        if inside or ever:
+            return f"{each['sentence']}"
     return None
 
 
@@ -298,6 +307,7 @@ RULES: Mapping[str, Rule] = {
     "removed": _removed,
     "replaced": _replaced,
     "silent": _silent,
+    "away": _silent,
     "stopped": _silent,
     "no_owner": _no_owner,
     "moved": _moved,

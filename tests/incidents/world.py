@@ -51,11 +51,13 @@ class World:
         before_ms: int = LEAD_MS,
         after_ms: int = RECORD_MS,
     ) -> Fact | None:
-        """A fact that began at most ``after_ms`` before ``at_ms`` (a record comes after what it tells)."""
-        for each in self.of(*kinds, client=client):
-            if each["at_ms"] - before_ms <= at_ms <= each["at_ms"] + after_ms:
-                return each
-        return None
+        """The nearest fact that began at most ``after_ms`` before ``at_ms`` (a record comes after what it tells)."""
+        near = [
+            each
+            for each in self.of(*kinds, client=client)
+            if each["at_ms"] - before_ms <= at_ms <= each["at_ms"] + after_ms
+        ]
+        return min(near, key=lambda each: abs(at_ms - each["at_ms"]), default=None)
 
     def holes(self, partition: str) -> Iterator[tuple[str, Span]]:
         """Stretches in which nobody read a partition, each with the client that read it last."""

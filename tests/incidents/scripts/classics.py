@@ -48,3 +48,11 @@ def classic_kill(stage: Stage) -> None:
     stage.begin()
     clients[1].kill()
     stage.steady(30)
+    stage.note(
+        "eager_rebalance",
+        "The coordinator missed worker-2: both others give everything up and join again.",
+        at_ms=stage.ledger.first_end(clients[0].client_id, stage.began_ms),
+        clients=["worker-1", "worker-3"],
+        tellable=True,
+        source="client",
+    )

@@ -72,6 +72,7 @@ def flapping_leaves(stage: Stage) -> None:
         "flapping",
         f"{' and '.join(turns)} leave and come back, {ROUNDS} times in all.",
         at_ms=stage.began_ms,
+        duration_ms=stage.now_ms() - stage.began_ms,
         clients=list(turns),
         times=ROUNDS,
         tellable=True,

@@ -24,6 +24,7 @@ def twin_instances(stage: Stage) -> None:
         "twin_instance",
         f"pod-a and pod-b have one group.instance.id and fence each other {FENCES} times.",
         at_ms=stage.began_ms,
+        duration_ms=stage.now_ms() - stage.began_ms,
         clients=["pod-a", "pod-b"],
         times=FENCES,
         tellable=True,
