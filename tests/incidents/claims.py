@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from tests.pipeline.folds import Folds, fold_paths
 
 from .facts import RECORDED, SEGMENTS, Facts
-from .stage import unpacked
+from .segments import unpacked
 
 Names = Mapping[str, Sequence[str]]
 

@@ -15,7 +15,8 @@ from tests.broker.node import Node, running
 
 from .facts import RECORDED
 from .scripts import INCIDENTS
-from .stage import HEARTBEAT_MS, OFFSETS_PARTITIONS, SESSION_MS, Stage
+from .segments import OFFSETS_PARTITIONS
+from .stage import HEARTBEAT_MS, SESSION_MS, Stage
 from .traffic import Traffic
 
 AT_ONCE = 3
@@ -35,7 +36,7 @@ def record(node: Node, name: str, traffic: Traffic, into: Path = RECORDED) -> No
     """Plays one incident on the node and writes its folder under ``into``."""
     incident = INCIDENTS[name]
     with contextlib.ExitStack() as leftovers:
-        stage = Stage(node, name, traffic, leftovers, folder=node.folder)
+        stage = Stage(node, name, traffic, leftovers)
         incident.play(stage)
         stage.keep(into / name, title=incident.title, done=incident.done, protocol=incident.protocol)
 

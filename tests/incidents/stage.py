@@ -3,43 +3,33 @@
 from __future__ import annotations
 
 import contextlib
-import io
 import json
-import lzma
-import re
-import tarfile
 import tempfile
 import threading
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, ConfigResource
 
-from tests.benchmarks.generated.mixes import partition_for
 from tests.broker.acting import HEARD_S
 from tests.broker.members import Member
 from tests.broker.node import Node, wait_for_coordinator
-from tests.broker.rpc import RpcError
 
+from .clients import JOIN_LIMIT_S, Client, now_ms
 from .facts import FACTS, SEGMENTS, Fact, Kind, Process, Protocol
 from .finishing import COMMIT_MS, finished
 from .ledger import Ledger
+from .segments import Offsets, counted, packed, unpacked
 from .traffic import Traffic
 
 SESSION_MS = 10_000
 """45 s in real life: an incident is to be over in a minute or two."""
 
 HEARTBEAT_MS = 1_000
-OFFSETS_PARTITIONS = 50
-"""Kafka's default; groups that are recorded at the same time lie in partitions of their own."""
-
 STEADY_S = 20
 """Ten commits of each client: the rhythm that a silence is measured against."""
-
-JOIN_LIMIT_S = 90
 
 CONSUMER: Mapping[str, object] = {"group.protocol": "consumer"}
 CLASSIC: Mapping[str, object] = {
@@ -49,151 +39,18 @@ CLASSIC: Mapping[str, object] = {
 }
 
 
-def now_ms() -> int:
-    return time.time_ns() // 1_000_000
-
-
-@dataclass(slots=True)
-class Client:
-    """One process of a client; ``life`` counts the processes under one client id."""
-
-    member: Member
-    client_id: str
-    life: int
-    process: Process
-    stage: Stage
-    polling: bool = True
-
-    def hear(self, line: str) -> None:
-        self.stage.hear(self, line)
-
-    def enter(self) -> Client:
-        """Joins and waits until it was given partitions."""
-        return self.join().wait_for_partitions()
-
-    def join(self) -> Client:
-        self.stage.note(
-            "joined" if self.life == 1 else "rejoined",
-            f"{self.client_id} joins."
-            if self.life == 1
-            else f"{self.client_id} joins again, as a new process.",
-            clients=[self.client_id],
-            tellable=True,
-        )
-        self.member.join()
-        return self
-
-    def wait_for(self, start: str, *, times: int = 1, limit_s: float = JOIN_LIMIT_S) -> Client:
-        self.member.wait_for(start, times=times, limit_s=limit_s)
-        return self
-
-    def wait_for_partitions(self) -> Client:
-        """Until it holds a partition, by its own callbacks."""
-        deadline = time.monotonic() + JOIN_LIMIT_S
-        while not self.stage.ledger.held(self.client_id, self.life):
-            if time.monotonic() > deadline:
-                raise RpcError(
-                    f"{self.client_id} was given no partition in {JOIN_LIMIT_S} s: {self.member.lines}"
-                )
-            time.sleep(0.1)
-        return self
-
-    def said(self, start: str) -> int:
-        return sum(1 for line in list(self.member.lines) if line.startswith(start))
-
-    def kill(self) -> None:
-        """SIGKILL."""
-        at_ms = now_ms()
-        self.member.kill()
-        self._ended(at_ms)
-        held = self.stage.ledger.stopped(self.client_id, self.life, "killed", at_ms)
-        self.stage.note(
-            "killed",
-            f"{self.client_id} is killed with SIGKILL.",
-            at_ms=at_ms,
-            clients=[self.client_id],
-            partitions=held,
-            why_not="The log shows that it was removed; a killed, a frozen and a cut-off process look the same.",
-        )
-
-    def leave(self) -> None:
-        """A clean end: SIGTERM in a service that closes its consumer."""
-        at_ms = now_ms()
-        self.stage.ledger.stopped(self.client_id, self.life, "left", at_ms)
-        self.member.leave()
-        self._ended(now_ms())
-        self.stage.note(
-            "left", f"{self.client_id} closes its consumer and ends.", at_ms=at_ms, clients=[self.client_id]
-        )
-
-    def fenced(self) -> None:
-        """Waits until it ends by itself, because another process has its group.instance.id."""
-        self.member.wait_until_ended()
-        at_ms = now_ms()
-        self._ended(at_ms)
-        self.stage.ledger.stopped(self.client_id, self.life, "fenced", at_ms)
-
-    def freeze(self, length_s: float, kind: Literal["frozen", "paused"]) -> None:
-        """SIGSTOP for so long, then SIGCONT: a long collection of garbage, a suspended machine, a lost network."""
-        at_ms = now_ms()
-        self.member.suspend()
-        held = self.stage.ledger.stopped(self.client_id, self.life, kind, at_ms)
-        time.sleep(length_s)
-        self.member.resume()
-        until_ms = now_ms()
-        beyond = kind == "frozen"
-        # Beyond its session it goes on with what is no longer its own, until it hears of that a moment later.
-        self.stage.ledger.resumed(self.client_id, self.life, until_ms, reads=not beyond)
-        if beyond:
-            self.wait_for("lost")
-        self.stage.note(
-            kind,
-            f"{self.client_id} is stopped with SIGSTOP for {length_s:g} s, {'longer' if beyond else 'shorter'} than its session.",
-            at_ms=at_ms,
-            clients=[self.client_id],
-            partitions=held,
-            duration_ms=until_ms - at_ms,
-            why_not="The log shows that it was removed; a killed, a frozen and a cut-off process look the same."
-            if beyond
-            else "No record is written of it; a few commits are missing, as when nothing was to be read.",
-        )
-
-    def stall(self, length_ms: int) -> None:
-        """Does not poll for so long, while its heartbeats go on; returns when it polls again."""
-        at_ms, times = now_ms(), self.said("stalled")
-        self.member.stall(length_ms)
-        held = self.stage.ledger.stopped(self.client_id, self.life, "poll_overrun", at_ms)
-        self.wait_for("stalled", times=times + 1)
-        until_ms = now_ms()
-        self.stage.ledger.resumed(self.client_id, self.life, until_ms, reads=False)
-        self.stage.note(
-            "poll_overrun",
-            f"{self.client_id} does not poll for {(until_ms - at_ms) / 1000:.1f} s, longer than max.poll.interval.ms.",
-            at_ms=at_ms,
-            clients=[self.client_id],
-            partitions=held,
-            duration_ms=until_ms - at_ms,
-            tellable=True,
-        )
-
-    def _ended(self, at_ms: int) -> None:
-        self.process["ended_ms"] = at_ms
-
-
 class Stage:
     """One group on a node. Scripts act through it and through its clients; ``keep`` writes the recording."""
 
-    def __init__(
-        self, node: Node, name: str, traffic: Traffic, leftovers: contextlib.ExitStack, *, folder: Path
-    ) -> None:
+    def __init__(self, node: Node, name: str, traffic: Traffic, leftovers: contextlib.ExitStack) -> None:
         self.node, self.name, self.group = node, name, name
-        self.traffic, self.folder = traffic, folder
+        self.traffic = traffic
         self.ledger = Ledger()
         self.facts: list[Fact] = []
         self.processes: list[Process] = []
         self.clients: list[Client] = []
         self.revoke_ms: dict[tuple[str, int], int] = {}
-        self.settings: dict[str, str] = {}
+        self.settings = {key: str(value) for key, value in node.settings.items() if key.startswith("group.")}
         self.began_ms = 0
         self.cleaned_ms = 0
         """Until when Kafka's cleaner was at work; 0 where it never was."""
@@ -420,43 +277,3 @@ class Stage:
             times=offsets.gone,
             detail=str(offsets.written),
         )
-
-
-class Offsets(NamedTuple):
-    """Offsets of the group's partition that were written, and those of them that are not in the log any more."""
-
-    written: int
-    gone: int
-
-
-def counted(node: Node, folder: Path) -> Offsets:
-    """By Kafka's own dump of the segments."""
-    segments = ",".join(str(each) for each in sorted(folder.glob("__consumer_offsets-*/*.log")))
-    dumped = node.tool("org.apache.kafka.tools.DumpLogSegments", "--files", segments)
-    batches = [(int(last), int(count)) for last, count in _BATCH.findall(dumped)]
-    written = max(last for last, _ in batches) + 1
-    return Offsets(written, written - sum(count for _, count in batches))
-
-
-_BATCH = re.compile(r"baseOffset: \d+ lastOffset: (\d+) count: (\d+)")
-
-
-def unpacked(log: bytes, folder: Path) -> Path:
-    """Writes the segments of a recording under ``folder`` and returns it."""
-    with tarfile.open(fileobj=io.BytesIO(lzma.decompress(log))) as archive:
-        archive.extractall(folder, filter="data")
-    return folder
-
-
-def packed(data: Path, group: str) -> bytes:
-    """The segments of the group's partition and of the metadata log; the same segments give the same bytes."""
-    slot = partition_for(group, OFFSETS_PARTITIONS)
-    told = io.BytesIO()
-    with tarfile.open(fileobj=told, mode="w") as archive:
-        for pattern in (f"__consumer_offsets-{slot}/*.log", "__cluster_metadata-0/*.log"):
-            for segment in sorted(data.glob(pattern)):
-                content = segment.read_bytes()
-                entry = tarfile.TarInfo(str(segment.relative_to(data)))
-                entry.size = len(content)
-                archive.addfile(entry, io.BytesIO(content))
-    return lzma.compress(told.getvalue(), preset=9 | lzma.PRESET_EXTREME)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.incidents.stage import Client, Stage
+from tests.incidents.clients import Client
+from tests.incidents.stage import Stage
 
 from .deaths import workers
 
