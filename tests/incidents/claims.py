@@ -32,6 +32,11 @@ class Claim(NamedTuple):
     """1 for the group's first life."""
     data: Mapping[str, Any]
 
+    @property
+    def proof(self) -> frozenset[int]:
+        """The steps that prove it."""
+        return frozenset((*self.data["sequences"], *(self.data.get("steps") or ())))
+
 
 class Said(NamedTuple):
     """All that is said of one recording: of each of its timelines a verdict, and the claims of all."""

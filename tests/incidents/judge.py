@@ -74,22 +74,27 @@ class Judgement:
 
     @property
     def unproven_clauses(self) -> list[str]:
-        """Clauses of a verdict that point at no true finding of their timeline."""
+        """Clauses of a verdict that point at a step which no true finding of their timeline has."""
         wrong = {id(each.claim) for each in self.false}
-        proven = [
-            (each.timeline, {*each.data["sequences"], *(each.data.get("steps") or ())})
-            for each in self.said.claims
-            if id(each) not in wrong
-        ]
+        proven = [(each.timeline, each.proof) for each in self.said.claims if id(each) not in wrong]
         out = []
         for number, verdict in enumerate(self.said.verdicts, 1):
-            known = set().union(*(sequences for timeline, sequences in proven if timeline == number))
-            out += [
-                clause["text"]
-                for clause in verdict["clauses"]
-                if clause["sequence"] is not None and clause["sequence"] not in known
-            ]
+            known = set[int]().union(*(proof for timeline, proof in proven if timeline == number))
+            out += [clause["text"] for clause in verdict["clauses"] if not steps_of(clause) <= known]
         return out
+
+    @property
+    def in_verdict_count(self) -> int:
+        """Told facts of which the verdict speaks: a clause points at a step of their finding."""
+        steps = [
+            (number, set[int]().union(*map(steps_of, verdict["clauses"])))
+            for number, verdict in enumerate(self.said.verdicts, 1)
+        ]
+        return sum(
+            each.claim is not None
+            and any(each.claim.timeline == n and each.claim.proof & some for n, some in steps)
+            for each in self.told
+        )
 
     @property
     def alarms(self) -> list[Claim]:
@@ -101,6 +106,12 @@ class Judgement:
     @property
     def told_count(self) -> int:
         return sum(each.claim is not None for each in self.told)
+
+
+def steps_of(clause: Mapping[str, Any]) -> frozenset[int]:
+    return frozenset(
+        sequence for sequence in (clause["sequence"], *(clause.get("steps") or ())) if sequence is not None
+    )
 
 
 def judge(name: str, recorded: Path = RECORDED) -> Judgement:
@@ -143,6 +154,7 @@ def line_of(one: Judgement) -> Mapping[str, Any]:
         "incident": one.name,
         "told": one.told_count,
         "tellable": len(one.told),
+        "in_verdict": one.in_verdict_count,
         "verdicts": [each["text"] for each in one.said.verdicts],
         "missing": [
             {"at_s": at(each.fact["at_ms"]), "kind": each.fact["kind"], "fact": each.fact["sentence"]}

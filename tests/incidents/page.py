@@ -42,12 +42,14 @@ def page(judged: Iterable[Judgement]) -> str:
 def _totals(judged: list[Judgement]) -> Iterator[str]:
     told, tellable = sum(each.told_count for each in judged), sum(len(each.told) for each in judged)
     false, untellable = sum(len(each.false) for each in judged), sum(len(each.untellable) for each in judged)
-    yield f"**{told} of {tellable} facts are told, {false} findings are false**; {untellable} facts cannot be told from a log.\n"
-    yield "| incident | protocol | told | false | cannot be told |"
-    yield "|---|---|---|---|---|"
+    spoken = sum(each.in_verdict_count for each in judged)
+    yield f"**{told} of {tellable} facts are told, {false} findings are false**; of {spoken} facts the verdict speaks;"
+    yield f"{untellable} facts cannot be told from a log.\n"
+    yield "| incident | protocol | told | in the verdict | false | cannot be told |"
+    yield "|---|---|---|---|---|---|"
     for each in judged:
         title, name = each.facts["title"], each.name
-        counts = f"{each.told_count} of {len(each.told)} | {len(each.false)} | {len(each.untellable)}"
+        counts = f"{each.told_count} of {len(each.told)} | {each.in_verdict_count} | {len(each.false)} | {len(each.untellable)}"
         yield f"| [{title}](#{name}) | {each.facts['protocol']} | {counts} |"
 
 
