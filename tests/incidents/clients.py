@@ -31,7 +31,7 @@ class Client:
     life: int
     process: Process
     stage: Stage
-    polling: bool = True
+    protocol: str
 
     def hear(self, line: str) -> None:
         self.stage.hear(self, line)
@@ -144,6 +144,15 @@ class Client:
             duration_ms=until_ms - at_ms,
             tellable=True,
         )
+        if self.protocol == "classic":
+            # The coordinator's log does not say of a classic member that it was there before.
+            self.stage.note(
+                "rejoined",
+                f"{self.client_id} polls and joins again, under a new member id.",
+                at_ms=until_ms,
+                clients=[self.client_id],
+                tellable=True,
+            )
 
     def _ended(self, at_ms: int) -> None:
         self.process["ended_ms"] = at_ms

@@ -24,7 +24,7 @@ from .world import World
 
 INCIDENT_KINDS = frozenset(
     {
-        "removed", "replaced", "silent", "stopped", "crash_loop", "left_and_back", "flapping", "storm", "rolling_restart",
+        "removed", "replaced", "silent", "away", "stopped", "crash_loop", "left_and_back", "flapping", "storm", "rolling_restart",
         "twin_instance", "idle_members", "migrated", "coordinator_moved", "topics_deleted", "topics_remade", "partitions_added",
         "eager_rebalance", "anomaly", "violation", "two_clients", "gap", "midway", "emptied", "deleted",
     }

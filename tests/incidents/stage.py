@@ -171,7 +171,7 @@ class Stage:
             member_ids=[],
         )
         member = Member(self.node, client_id, self.group, topics, all_settings, revoke_ms, rdkafka)
-        client = Client(member, client_id, life, process, self)
+        client = Client(member, client_id, life, process, self, str(protocol["group.protocol"]))
         member.on_line = client.hear
         self.processes.append(process)
         self.clients.append(client)

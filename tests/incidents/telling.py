@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from .claims import Claim, Said
 from .facts import Fact, Kind
 from .truth import CAUSES
-from .world import JOINING_MS, LEAD_MS, RECORD_MS, World
+from .world import COMMIT_SLACK_MS, JOINING_MS, LEAD_MS, RECORD_MS, World
 
 Finder = Callable[[Fact, Said, World], Claim | None]
 
@@ -74,7 +74,7 @@ def _removed(fact: Fact, said: Said, world: World) -> Claim | None:
 def _silent(fact: Fact, said: Said, world: World) -> Claim | None:
     """By its member, with its partitions; from its last commit, to its removal or the next commit."""
     end_ms = fact["at_ms"] + (fact["duration_ms"] or 0)
-    slack_ms = world.commit_ms + RECORD_MS
+    slack_ms = world.commit_ms + COMMIT_SLACK_MS
     for claim in _of(said, "silent", "away"):
         to_ms = world.end_ms if claim.to_ms is None else claim.to_ms
         begins = -slack_ms <= claim.from_ms - fact["at_ms"] <= LEAD_MS

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 
 from .claims import Claim
 from .facts import Kind
-from .world import JOINING_MS, LEAD_MS, RECORD_MS, World
+from .world import COMMIT_SLACK_MS, JOINING_MS, LEAD_MS, RECORD_MS, Span, World
 
 Rule = Callable[[Claim, World], str | None]
 
@@ -25,7 +25,7 @@ CAUSES: Mapping[str, frozenset[str]] = {
 }
 """What the product says a removal looks like → what the coordinator's log or the script says of it."""
 
-ALWAYS_TRUE = frozenset({"epochs", "commits", "moves", "matched"})
+ALWAYS_TRUE = frozenset({"epochs", "commits", "matched"})
 """Counts of records, and what an expression matched: the log's own, compared with Kafka's tools elsewhere."""
 
 
@@ -92,7 +92,7 @@ def _silent(claim: Claim, world: World) -> str | None:
 
 def _is_stopped(claim: Claim, world: World, partition: str) -> bool:
     """From the last commit before a hole in the readings to the first record after it (or to the removal in it)."""
-    slack_ms = world.commit_ms + RECORD_MS
+    slack_ms = world.commit_ms + COMMIT_SLACK_MS
     to_ms = world.end_ms if claim.to_ms is None else claim.to_ms
     outages = [
         (each["at_ms"], each["at_ms"] + (each["duration_ms"] or 0)) for each in world.of("coordinator_moved")
@@ -144,18 +144,41 @@ def _moved(claim: Claim, world: World) -> str | None:
     return None
 
 
+def _moves(claim: Claim, world: World) -> str | None:
+    """How many they were is the log's own; that all followed one client is true if nobody else came or went."""
+    follows = claim.data.get("follows")
+    if follows is None:
+        return None
+    others = {
+        client
+        for each in world.incident
+        for client in each["clients"]
+        if each["kind"] in ("joined", "rejoined", "left", "removed", "poll_overrun")
+    }
+    known = next((client for client in others if str(follows).split("~")[0].split(" ")[0] == client), None)
+    return None if others == {known} else f"{', '.join(sorted(others))} came or went"
+
+
 def _waited(claim: Claim, world: World) -> str | None:
+    """The holder read it when the wait began, or still had it by name; when the wait was over it read it no longer."""
     to_ms = world.end_ms if claim.to_ms is None else claim.to_ms
     for partition in claim.partitions:
+        readers = world.readers(partition)
         held = any(
             who in claim.clients
             and span.from_ms <= claim.from_ms + RECORD_MS
             and span.to_ms <= to_ms + RECORD_MS
-            for who, span in world.readers(partition)
+            and _next_start(readers, span, world) >= claim.from_ms - RECORD_MS
+            for who, span in readers
         )
         if not held:
             return f"{', '.join(claim.clients)} did not hold {partition} then"
     return None
+
+
+def _next_start(readers: list[tuple[str, Span]], after: Span, world: World) -> int:
+    """When the next process began to read; the end of the recording, where none did."""
+    return min((span.from_ms for _, span in readers if span.from_ms > after.from_ms), default=world.end_ms)
 
 
 def _happened(*kinds: Kind, after_ms: int = RECORD_MS) -> Rule:
@@ -311,6 +334,7 @@ RULES: Mapping[str, Rule] = {
     "stopped": _silent,
     "no_owner": _no_owner,
     "moved": _moved,
+    "moves": _moves,
     "waited_for": _waited,
     "crash_loop": _crash_loop,
     "left_and_back": _left_and_back,

@@ -46,6 +46,11 @@ INCIDENTS: dict[str, Incident] = {
     ),
     "eager-restart": Incident("A restart in an eager classic group", "classic", classics.eager_restart),
     "compaction": Incident("A compacted log", "consumer", compaction.compaction, compaction.CLEANING),
+    "static-kill": Incident("kill -9 of a static member", "consumer", deaths.static_kill),
+    "librdkafka-kill": Incident("kill -9 of a client of librdkafka", "consumer", deaths.librdkafka_kill),
+    "classic-overrun": Incident(
+        "Polls that are overdue, in a classic group", "classic", slow.classic_overrun
+    ),
     "topic-grown": Incident("A topic grows", "consumer", topics.topic_grown),
     "topic-deleted": Incident("A topic is deleted and made anew", "consumer", topics.topic_deleted),
     "regex-topic": Incident("A regular expression meets a new topic", "consumer", topics.regex_topic),

@@ -99,3 +99,24 @@ def crash_loop(stage: Stage) -> None:
         tellable=True,
     )
     stage.steady(AFTER_S)
+
+
+def static_kill(stage: Stage) -> None:
+    """Three clients with a group.instance.id read six partitions. One is killed with SIGKILL; 25 s later, its session has long ended, a new process takes its instance."""
+    topic = stage.topic("orders", 6)
+    for name in ("seat-1", "seat-2", "seat-3"):
+        stage.java(name, topic, group_instance_id=name).enter()
+    stage.begin()
+    stage.clients[1].kill()
+    stage.steady(25)
+    stage.java("seat-2", topic, group_instance_id="seat-2").enter()
+    stage.steady()
+
+
+def librdkafka_kill(stage: Stage) -> None:
+    """Three clients of librdkafka, which commit only what moved, read a busy topic and an idle one. One is killed with SIGKILL and does not come back."""
+    busy, idle = stage.topic("orders", 6), stage.topic("audit", 3, per_second=0)
+    clients = [stage.rdkafka(f"worker-{number}", f"{busy},{idle}").enter() for number in (1, 2, 3)]
+    stage.begin()
+    clients[1].kill()
+    stage.steady(AFTER_S)

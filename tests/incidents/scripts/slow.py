@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from tests.incidents.stage import Stage
 
+from .classics import EAGER
+
 MAX_POLL_MS = 5_000
 STALL_MS = 7_000
 STALLS = 5
+CLASSIC_STALLS = 3
 REVOKE_MS = 8_000
 
 
@@ -37,3 +40,21 @@ def slow_revocation(stage: Stage) -> None:
     stage.begin()
     second.join().wait_for_partitions()
     stage.steady()
+
+
+def classic_overrun(stage: Stage) -> None:
+    """Three classic clients with the range assignor read six partitions. worker-3 may take 5 s between two polls and takes 7 s, three times, with 8 s between."""
+    topic = stage.topic("orders", 6)
+    clients = [
+        stage.classic("worker-1", topic, **EAGER).join(),
+        stage.classic("worker-2", topic, **EAGER).join(),
+        stage.classic("worker-3", topic, max_poll_interval_ms=MAX_POLL_MS, **EAGER).join(),
+    ]
+    for client in clients:
+        client.wait_for_partitions()
+    stage.begin()
+    for _ in range(CLASSIC_STALLS):
+        clients[2].stall(STALL_MS)
+        clients[2].wait_for_partitions()
+        stage.steady(8)
+    stage.steady(15)
