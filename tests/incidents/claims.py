@@ -55,7 +55,7 @@ def said_of(name: str, facts: Facts, recorded: Path = RECORDED) -> Said:
     verdicts, claims, ends = [], [], []
     for number, timeline in enumerate(mine(folds, facts["group"]), 1):
         summary = folds.index(timeline)["summary"]
-        # librdkafka does not tell its member id: there the name counts that the product gives to the id.
+        # A client that was given nothing never told its member id: there the name counts that the product gives to it.
         cast = {
             one["id"]: found[0] for one in summary["cast"] if (found := clients_of(one["name"], {}, names))
         }

@@ -32,6 +32,7 @@ class Client:
     process: Process
     stage: Stage
     protocol: str
+    leaving: bool = False
 
     def hear(self, line: str) -> None:
         self.stage.hear(self, line)
@@ -88,9 +89,11 @@ class Client:
     def leave(self) -> None:
         """A clean end: SIGTERM in a service that closes its consumer."""
         at_ms = now_ms()
-        self.stage.ledger.stopped(self.client_id, self.life, "left", at_ms)
+        # It reads until its consumer, which is being closed, takes the partitions from it.
+        self.leaving = True
         self.member.leave()
         self._ended(now_ms())
+        self.stage.ledger.stopped(self.client_id, self.life, "left", now_ms())
         self.stage.note(
             "left", f"{self.client_id} closes its consumer and ends.", at_ms=at_ms, clients=[self.client_id]
         )

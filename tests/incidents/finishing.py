@@ -30,6 +30,7 @@ COMMIT_MS = 2_000
 
 SHORT = f"Clients commit every {COMMIT_MS // 1000} s; so short a silence is not told from a late commit."
 CLEANED = "Kafka's cleaner has taken the records that told it."
+IDLE = "Nothing is written to their topic, so that nothing is committed, whether somebody reads or not."
 CLASSIC = "A classic group writes a record when a rebalance is over; of its joining phase there is none."
 
 
@@ -41,7 +42,7 @@ def finished(stage: Stage, *, title: str, done: str, protocol: Protocol, copied_
         *stage.facts,
         *_removed(stage, gone, owners),
         *_returned(stage, log, owners, copied_ms),
-        *_unread(stage, gone, owners, copied_ms, classic=protocol == "classic"),
+        *_once_empty(_unread(stage, gone, owners, copied_ms, classic=protocol == "classic")),
     ]
     for fact in facts:
         if fact["tellable"] and fact["at_ms"] < stage.cleaned_ms:
@@ -156,9 +157,26 @@ def _unread(
                 continue
             # Its member stays, and has them, until the coordinator removes it; a static one that left keeps its place.
             silent_until = until if removal is None else removal
-            yield _hole_fact("silent", client, stop, partitions, start, silent_until)
+            idle = [each for each in partitions if each.rpartition("-")[0] in stage.idle_topics]
+            if busy := [each for each in partitions if each not in idle]:
+                yield _hole_fact("silent", client, stop, busy, start, silent_until)
+            if idle:
+                unheard = _hole_fact("silent", client, stop, idle, start, silent_until)
+                yield unheard | {"tellable": False, "why_not": IDLE}
             if until - silent_until >= NOTABLE_MS:
                 yield _hole_fact("unassigned", client, stop, partitions, silent_until, until, classic=classic)
+
+
+def _once_empty(facts: Iterable[Fact]) -> Iterator[Fact]:
+    """The group is empty when the last of its members has left: each of them leaves a hole of its own."""
+    empty: list[Fact] = []
+    for fact in facts:
+        if fact["kind"] == "emptied":
+            empty.append(fact)
+        else:
+            yield fact
+    if empty:
+        yield max(empty, key=lambda each: each["at_ms"])
 
 
 def _is_alive(process: Process, from_ms: int, to_ms: int) -> bool:

@@ -48,10 +48,12 @@ class Ledger:
             for partition in partitions:
                 self._begin(partition, client_id, life, at_ms)
 
-    def given_up(self, client_id: str, life: int, partitions: list[str], at_ms: int) -> None:
+    def given_up(
+        self, client_id: str, life: int, partitions: list[str], at_ms: int, stop: Stop = "revoked"
+    ) -> None:
         self._held.setdefault((client_id, life), set()).difference_update(partitions)
         for partition in partitions:
-            self._end(partition, client_id, life, at_ms, "revoked")
+            self._end(partition, client_id, life, at_ms, stop)
 
     def stopped(self, client_id: str, life: int, stop: Stop, at_ms: int) -> list[str]:
         """The process reads nothing from now on; what it held."""
@@ -80,6 +82,18 @@ class Ledger:
             if each.client_id == client_id and each.to_ms is not None and each.to_ms > after_ms
         ]
         return min(ends)
+
+    def back_and_forth(self, since_ms: int) -> list[str]:
+        """Partitions that came back at least twice to a client that had read them before."""
+        out = []
+        for partition, stretches in sorted(self.stretches.items()):
+            readers: list[str] = []
+            for each in sorted(stretches, key=lambda each: each.from_ms):
+                if (each.to_ms is None or each.to_ms > since_ms) and readers[-1:] != [each.client_id]:
+                    readers.append(each.client_id)
+            if sum(who in readers[:at] for at, who in enumerate(readers)) >= 2:
+                out.append(partition)
+        return out
 
     def holes(self, end_ms: int) -> Iterator[Hole]:
         """All holes between two stretches of a partition, and behind the last one, in the order of partitions."""

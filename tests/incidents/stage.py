@@ -20,7 +20,7 @@ from tests.broker.node import Node, wait_for_coordinator
 from .clients import JOIN_LIMIT_S, Client, now_ms
 from .facts import FACTS, SEGMENTS, Fact, Kind, Process, Protocol
 from .finishing import COMMIT_MS, finished
-from .ledger import Ledger
+from .ledger import Ledger, Stop
 from .segments import Offsets, counted, packed, unpacked
 from .traffic import Traffic
 
@@ -51,6 +51,7 @@ class Stage:
         self.clients: list[Client] = []
         self.revoke_ms: dict[tuple[str, int], int] = {}
         self.settings = {key: str(value) for key, value in node.settings.items() if key.startswith("group.")}
+        self.idle_topics: set[str] = set()
         self.began_ms = 0
         self.cleaned_ms = 0
         """Until when Kafka's cleaner was at work; 0 where it never was."""
@@ -69,6 +70,8 @@ class Stage:
         # No probe of wait_for_topic: its records would lie in another incident's partition.
         time.sleep(HEARD_S)
         self.traffic.feed(full, partitions, per_second)
+        if not per_second:
+            self.idle_topics.add(full)
         return full
 
     def new_topic(self, name: str, partitions: int) -> str:
@@ -189,13 +192,13 @@ class Stage:
         what, *words = line.split() or [""]
         with self._lock:
             if what == "assigned":
-                if client.process["library"] == "java":
-                    member_id, *words = words
-                    if member_id and member_id not in client.process["member_ids"]:
-                        client.process["member_ids"].append(member_id)
+                member_id, *words = words
+                if member_id not in client.process["member_ids"]:
+                    client.process["member_ids"].append(member_id)
                 self.ledger.assigned(client.client_id, client.life, words, at_ms)
             elif what in ("revoked", "lost"):
-                self.ledger.given_up(client.client_id, client.life, words, at_ms)
+                stop: Stop = "left" if client.leaving else "revoked"
+                self.ledger.given_up(client.client_id, client.life, words, at_ms, stop)
 
     # Time, and what is noted.
 

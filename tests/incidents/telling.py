@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from .claims import Claim, Said
 from .facts import Fact, Kind
 from .truth import CAUSES
-from .world import COMMIT_SLACK_MS, JOINING_MS, LEAD_MS, RECORD_MS, World
+from .world import COMMIT_SLACK_MS, GOING_MS, JOINING_MS, LEAD_MS, RECORD_MS, World
 
 Finder = Callable[[Fact, Said, World], Claim | None]
 
@@ -49,14 +49,14 @@ def _left(fact: Fact, said: Said, world: World) -> Claim | None:
     """That it left, not only that it is gone; of a static member, that it was away."""
     for claim in _of(said, "removed"):
         looks = claim.data.get("why") or claim.data.get("looks_like")
-        if _names(claim, fact) and looks == "left" and _then(claim, fact, after_ms=JOINING_MS):
+        if _names(claim, fact) and looks == "left" and _then(claim, fact, after_ms=GOING_MS):
             return claim
     seats = {each["client_id"] for each in world.all["processes"] if each["instance_id"] is not None}
     for claim in _of(said, "silent", "replaced", "away"):
         if (
             set(fact["clients"]) <= seats
             and _names(claim, fact)
-            and _covers(claim, fact, world, slack_ms=JOINING_MS)
+            and _covers(claim, fact, world, slack_ms=GOING_MS)
         ):
             return claim
     return None
@@ -66,7 +66,7 @@ def _removed(fact: Fact, said: Said, world: World) -> Claim | None:
     for claim in _of(said, "removed"):
         looks = claim.data.get("why") or claim.data.get("looks_like")
         right = looks is not None and fact.get("cause") in CAUSES.get(looks, frozenset())
-        if _names(claim, fact) and right and _then(claim, fact, after_ms=JOINING_MS):
+        if _names(claim, fact) and right and _then(claim, fact, after_ms=GOING_MS):
             return claim
     return None
 
@@ -135,7 +135,7 @@ def _whole(*kinds: str, count: bool = False) -> Finder:
         until_ms = fact["at_ms"] + (fact["duration_ms"] or 0)
         for claim in _of(said, *kinds):
             to_ms = world.end_ms if claim.to_ms is None else claim.to_ms
-            meets = claim.from_ms <= until_ms + 2 * JOINING_MS and to_ms >= fact["at_ms"] - LEAD_MS
+            meets = claim.from_ms <= until_ms + 2 * GOING_MS and to_ms >= fact["at_ms"] - LEAD_MS
             often = not count or claim.data["count"] == fact.get("times")
             if meets and often and _names(claim, fact) and _has(claim, fact):
                 return claim
@@ -168,7 +168,7 @@ def _topic(*kinds: str) -> Finder:
     def find(fact: Fact, said: Said, world: World) -> Claim | None:
         for claim in _of(said, *kinds):
             topics = {claim.data.get("topic"), *(claim.data.get("topics") or ())}
-            if fact.get("detail") in topics and _then(claim, fact, after_ms=4 * JOINING_MS):
+            if fact.get("detail") in topics and _then(claim, fact, after_ms=4 * GOING_MS):
                 return claim
         return None
 
@@ -177,7 +177,7 @@ def _topic(*kinds: str) -> Finder:
 
 def _moved(fact: Fact, said: Said, world: World) -> Claim | None:
     """The first record under the new coordinator comes when it has loaded and somebody writes."""
-    after_ms = (fact["duration_ms"] or 0) + JOINING_MS
+    after_ms = (fact["duration_ms"] or 0) + GOING_MS
     return next(
         (each for each in _of(said, "coordinator_moved") if _then(each, fact, after_ms=after_ms)), None
     )
@@ -193,7 +193,7 @@ def _migrated(fact: Fact, said: Said, world: World) -> Claim | None:
 
 def _eager(fact: Fact, said: Said, world: World) -> Claim | None:
     for claim in _of(said, "eager_rebalance"):
-        if any(-LEAD_MS <= at_ms - fact["at_ms"] <= JOINING_MS for at_ms in claim.steps_ms):
+        if any(-LEAD_MS <= at_ms - fact["at_ms"] <= GOING_MS for at_ms in claim.steps_ms):
             return claim
     return None
 

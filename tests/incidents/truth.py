@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 
 from .claims import Claim
 from .facts import Kind
-from .world import COMMIT_SLACK_MS, JOINING_MS, LEAD_MS, RECORD_MS, Span, World
+from .world import COMMIT_SLACK_MS, GOING_MS, JOINING_MS, LEAD_MS, RECORD_MS, Span, World
 
 Rule = Callable[[Claim, World], str | None]
 
@@ -73,7 +73,7 @@ def _removed(claim: Claim, world: World) -> str | None:
             each
             for kind in ("removed", "left", "group_deleted")
             for each in world.of(kind, client=client if kind != "group_deleted" else None)
-            if -LEAD_MS <= claim.from_ms - each["at_ms"] <= JOINING_MS
+            if -LEAD_MS <= claim.from_ms - each["at_ms"] <= GOING_MS
         ]
         if not gone:
             return f"{client} was not removed then"
@@ -135,9 +135,9 @@ def _moved(claim: Claim, world: World) -> str | None:
         readers = world.readers(partition)
         if not any(who == before and span.from_ms <= at_ms for who, span in readers):
             return f"{before} had not read {partition}"
-        begins = any(who == after and abs(span.from_ms - at_ms) <= JOINING_MS for who, span in readers)
+        begins = any(who == after and abs(span.from_ms - at_ms) <= GOING_MS for who, span in readers)
         died = any(
-            abs(each["at_ms"] - at_ms) <= JOINING_MS for each in world.of("killed", "left", client=after)
+            abs(each["at_ms"] - at_ms) <= GOING_MS for each in world.of("killed", "left", client=after)
         )
         if not begins and not died:
             return f"{after} did not begin to read {partition} then"
@@ -230,7 +230,7 @@ def _flapping(claim: Claim, world: World) -> str | None:
 def _storm(claim: Claim, world: World) -> str | None:
     to_ms = claim.to_ms or claim.from_ms
     within = [
-        each for each in world.incident if claim.from_ms - JOINING_MS <= each["at_ms"] <= to_ms + RECORD_MS
+        each for each in world.incident if claim.from_ms - GOING_MS <= each["at_ms"] <= to_ms + RECORD_MS
     ]
     acts = [each for each in within if each["kind"] in ("killed", "left", "frozen", "poll_overrun")]
     often = [one for one in claim.clients if sum(one in each["clients"] for each in acts) > 1]
@@ -243,7 +243,7 @@ def _rolling(claim: Claim, world: World) -> str | None:
     for client in claim.clients:
         ends = [span.to_ms for span in world.processes(client)]
         starts = [span.from_ms for span in world.processes(client)]
-        inside = any(claim.from_ms - JOINING_MS <= end <= (claim.to_ms or world.end_ms) for end in ends)
+        inside = any(claim.from_ms - GOING_MS <= end <= (claim.to_ms or world.end_ms) for end in ends)
         if not inside or len(starts) < 2:
             return f"{client} was not restarted then"
     return None if len(claim.clients) > 1 else "names fewer than two clients"
@@ -309,7 +309,7 @@ def _eager(claim: Claim, world: World) -> str | None:
     if world.all["protocol"] == "consumer":
         return "the group is none of the classic protocol"
     for at_ms in claim.steps_ms:
-        if not any(-LEAD_MS <= at_ms - one <= 2 * JOINING_MS for one in known):
+        if not any(-LEAD_MS <= at_ms - one <= 2 * GOING_MS for one in known):
             return "nobody came or went then"
     return None
 

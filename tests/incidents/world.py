@@ -10,8 +10,12 @@ from .facts import Fact, Facts, Kind
 RECORD_MS = 3_000
 """Between a client's callback and the coordinator's record lie a heartbeat (1 s) and what two busy cores add."""
 
-JOINING_MS = 10_000
-"""Between a client's start to join and its first record: a classic group waits for all others first."""
+JOINING_MS = 15_000
+"""Between a client's start to join and its first record: a classic group waits for all others first, and a JVM that starts
+beside nine others on two cores has taken eleven seconds."""
+
+GOING_MS = 10_000
+"""Between a client's close, or the coordinator's decision, and the record: a classic group writes it when the others are back."""
 
 COMMIT_MS = 2_000
 

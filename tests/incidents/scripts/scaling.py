@@ -70,10 +70,11 @@ def flapping_leaves(stage: Stage) -> None:
         stage.steady(4)
     stage.note(
         "flapping",
-        f"{' and '.join(turns)} leave and come back, {ROUNDS} times in all.",
+        f"{' and '.join(turns)} leave and come back, {ROUNDS} times in all; partitions go back and forth.",
         at_ms=stage.began_ms,
         duration_ms=stage.now_ms() - stage.began_ms,
         clients=list(turns),
+        partitions=stage.ledger.back_and_forth(stage.began_ms),
         times=ROUNDS,
         tellable=True,
     )
