@@ -25,6 +25,9 @@ a finding that nothing bears out is *false*. What a log cannot tell is named wit
 Times are seconds from the moment at which the group had formed and stood still. Sessions last 10 s instead of Kafka's 45 s,
 heartbeats come every second, clients commit every 2 s (5 s in the quiet hour): an incident is over in minutes. The import is told
 none of these settings. Every recording can be made anew with `python -m tests.incidents.record NAME`.
+
+The first ten recordings were there while the finders were written. All others were recorded afterwards; held against seventeen of
+them for the first time, 53 of 61 facts were told and 4 findings were false. What that showed was then mended.
 """
 
 ALSO_MAX = 12

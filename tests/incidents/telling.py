@@ -65,7 +65,7 @@ def _left(fact: Fact, said: Said, world: World) -> Claim | None:
 def _removed(fact: Fact, said: Said, world: World) -> Claim | None:
     for claim in _of(said, "removed"):
         looks = claim.data.get("why") or claim.data.get("looks_like")
-        right = looks is not None and fact.get("cause") in CAUSES.get(looks, frozenset())
+        right = looks not in (None, "left") and fact.get("cause") in CAUSES.get(looks, frozenset())
         if _names(claim, fact) and right and _then(claim, fact, after_ms=GOING_MS):
             return claim
     return None

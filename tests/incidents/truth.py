@@ -18,7 +18,8 @@ CAUSES: Mapping[str, frozenset[str]] = {
     "session_expired": frozenset({"session_expired"}),
     "poll_overrun": frozenset({"poll_overrun"}),
     "rebalance_timeout": frozenset({"rebalance_timeout"}),
-    "left": frozenset({"left"}),
+    # A client that is late to poll leaves by itself: that is true of it, and tells less.
+    "left": frozenset({"left", "poll_overrun"}),
     # "Its process ended or froze" and "it was frozen or did not poll in time".
     "stopped": frozenset({"session_expired"}),
     "stalled": frozenset({"session_expired", "poll_overrun"}),
