@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
-Stop = Literal["killed", "frozen", "paused", "poll_overrun", "left", "fenced", "revoked"]
+Stop = Literal["killed", "frozen", "paused", "poll_overrun", "left", "fenced", "revoked", "revoking"]
 """Why a process stopped reading: it was stopped as a whole, or it gave the partition up."""
 
 
@@ -54,6 +54,12 @@ class Ledger:
         self._held.setdefault((client_id, life), set()).difference_update(partitions)
         for partition in partitions:
             self._end(partition, client_id, life, at_ms, stop)
+
+    def busy(self, client_id: str, life: int, at_ms: int, until_ms: int) -> None:
+        """In a callback it reads nothing of what it keeps, either: callbacks run where records are read."""
+        for partition in sorted(self._held.get((client_id, life), ())):
+            self._end(partition, client_id, life, at_ms, "revoking")
+            self._begin(partition, client_id, life, until_ms)
 
     def stopped(self, client_id: str, life: int, stop: Stop, at_ms: int) -> list[str]:
         """The process reads nothing from now on; what it held."""

@@ -199,6 +199,9 @@ class Stage:
             elif what in ("revoked", "lost"):
                 stop: Stop = "left" if client.leaving else "revoked"
                 self.ledger.given_up(client.client_id, client.life, words, at_ms, stop)
+                slow_ms = self.revoke_ms[client.client_id, client.life]
+                if slow_ms and what == "revoked":
+                    self.ledger.busy(client.client_id, client.life, at_ms, at_ms + slow_ms)
 
     # Time, and what is noted.
 

@@ -44,6 +44,15 @@ def test_a_process_that_was_stopped_reads_nothing_until_it_goes_on() -> None:
     assert list(ledger.holes(100)) == [("t-1", "b", 1, "paused", 50, 60)]
 
 
+def test_in_a_slow_callback_a_client_reads_nothing_of_what_it_keeps() -> None:
+    ledger = Ledger()
+    ledger.assigned("a", 1, ["t-0", "t-1"], 10)
+    ledger.given_up("a", 1, ["t-1"], 20)
+    ledger.busy("a", 1, 20, 28)
+    ledger.assigned("b", 1, ["t-1"], 30)
+    assert list(ledger.holes(50)) == [("t-0", "a", 1, "revoking", 20, 28), ("t-1", "a", 1, "revoked", 20, 30)]
+
+
 def test_a_hand_over_is_a_hole_and_what_two_read_at_once_is_none() -> None:
     ledger = Ledger()
     ledger.assigned("a", 1, ["t-0", "t-1"], 10)

@@ -26,8 +26,8 @@ CAUSES: Mapping[str, frozenset[str]] = {
 }
 """What the product says a removal looks like → what the coordinator's log or the script says of it."""
 
-ALWAYS_TRUE = frozenset({"epochs", "commits", "matched"})
-"""Counts of records, and what an expression matched: the log's own, compared with Kafka's tools elsewhere."""
+ALWAYS_TRUE = frozenset({"epochs", "commits"})
+"""Counts of records: the log's own, compared with Kafka's tools elsewhere."""
 
 
 CHANGES: frozenset[Kind] = frozenset(
@@ -315,6 +315,18 @@ def _eager(claim: Claim, world: World) -> str | None:
     return None
 
 
+def _matched(claim: Claim, world: World) -> str | None:
+    """The group's expression matches every topic of the incident, once it is there."""
+    made = {each.get("detail"): each["at_ms"] for each in world.of("topic_created")}
+    known = {partition.rpartition("-")[0] for partition in world.all["readings"]} | made.keys()
+    for topic in claim.data["topics"]:
+        if topic not in known:
+            return f"there is no topic {topic}"
+        if claim.from_ms < made.get(topic, 0) - LEAD_MS:
+            return f"{topic} was made later"
+    return None
+
+
 def _gap(claim: Claim, world: World) -> str | None:
     return None if world.of("compacted") else "the whole log is there"
 
@@ -351,6 +363,7 @@ RULES: Mapping[str, Rule] = {
     "topics_remade": _happened("topic_created"),
     "eager_rebalance": _eager,
     "stable": _stable,
+    "matched": _matched,
     "gap": _gap,
     "emptied": _emptied,
     "deleted": _happened("group_deleted"),
