@@ -31,7 +31,7 @@ INCIDENT_KINDS = frozenset(
 )  # fmt: skip
 """Findings that are news: none may fire where nothing happened. The group's forming brings the others."""
 
-NOTHING_HAPPENS = ("commits-on-move", "pause", "quiet-hour")
+NOTHING_HAPPENS = ("commits-on-move", "dry-topic", "pause", "pauses", "quiet-hour")
 """Recordings of a group to which nothing happened that its log could tell."""
 
 

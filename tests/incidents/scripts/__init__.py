@@ -64,6 +64,9 @@ INCIDENTS: dict[str, Incident] = {
     ),
     "classic-kill": Incident("kill -9 in an eager classic group", "classic", classics.classic_kill),
     "commits-on-move": Incident("Clients that commit only what moved", "consumer", quiet.commits_on_move),
+    "dry-topic": Incident("A topic to which nothing is written for a minute", "consumer", quiet.dry_topic),
+    "pauses": Incident("A client is frozen for 3 s, three times", "consumer", deaths.pauses),
+    "scale-down": Incident("From four clients to two", "consumer", scaling.scale_down),
     "group-reborn": Incident("A group is deleted and made again", "consumer", scaling.group_reborn),
     "flapping-leaves": Incident(
         "Flapping: two clients leave and come back", "consumer", scaling.flapping_leaves

@@ -120,3 +120,12 @@ def librdkafka_kill(stage: Stage) -> None:
     stage.begin()
     clients[1].kill()
     stage.steady(AFTER_S)
+
+
+def pauses(stage: Stage) -> None:
+    """Three clients read six partitions. One is stopped with SIGSTOP for 3 s, three times, with 10 s between; its session is 10 s."""
+    _, second, _ = workers(stage, stage.topic("orders", 6), 3)
+    for _ in range(3):
+        second.freeze(3, "paused")
+        stage.steady(10)
+    stage.steady()

@@ -47,3 +47,22 @@ def commits_on_move(stage: Stage) -> None:
         duration_ms=stage.now_ms() - stage.began_ms,
         tellable=True,
     )
+
+
+def dry_topic(stage: Stage) -> None:
+    """Three clients of librdkafka, which commit only what moved, read topics orders and returns. For 60 s no record comes to returns, while orders goes on."""
+    orders, returns = stage.topic("orders", 3), stage.topic("returns", 3)
+    for number in (1, 2, 3):
+        stage.rdkafka(f"worker-{number}", f"{orders},{returns}").enter()
+    stage.begin()
+    stage.traffic.feed(returns, 3, 0)
+    stage.steady(60)
+    stage.traffic.feed(returns, 3, 2.0)
+    stage.steady()
+    stage.note(
+        "quiet",
+        f"Nothing is done to any client; {returns} gets no record for 60 s.",
+        at_ms=stage.began_ms,
+        duration_ms=stage.now_ms() - stage.began_ms,
+        tellable=True,
+    )

@@ -92,3 +92,12 @@ def group_reborn(stage: Stage) -> None:
     for name in ("worker-1", "worker-2"):
         stage.java(name, topic).enter()
     stage.steady(25)
+
+
+def scale_down(stage: Stage) -> None:
+    """Four clients read eight partitions. Two of them close, one after the other, and stay away."""
+    clients = workers(stage, stage.topic("orders", 8), 4)
+    for client in clients[2:]:
+        client.leave()
+        stage.steady(10)
+    stage.steady(25)
