@@ -50,5 +50,11 @@ def test_every_recording_is_small_and_can_be_made_anew() -> None:
     assert all((RECORDED / name / FACTS).exists() for name in NAMES)
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_what_was_done_is_what_the_script_does(judged: dict[str, Judgement], name: str) -> None:
+    facts, incident = judged[name].facts, INCIDENTS[name]
+    assert (facts["title"], facts["done"]) == (incident.title, incident.done)
+
+
 def test_at_least_twenty_incidents_are_recorded() -> None:
     assert len(NAMES) >= INCIDENTS_LEAST

@@ -67,6 +67,13 @@ INCIDENTS: dict[str, Incident] = {
     "dry-topic": Incident("A topic to which nothing is written for a minute", "consumer", quiet.dry_topic),
     "pauses": Incident("A client is frozen for 3 s, three times", "consumer", deaths.pauses),
     "scale-down": Incident("From four clients to two", "consumer", scaling.scale_down),
+    "deploy-with-kill": Incident(
+        "A deploy in which one client is killed", "consumer", deploys.deploy_with_kill
+    ),
+    "rolling-classic-static": Incident(
+        "Rolling deploy of static members of a classic group", "classic", deploys.rolling_classic_static
+    ),
+    "two-overruns": Incident("Polls of two clients that are overdue", "consumer", slow.two_overruns),
     "group-reborn": Incident("A group is deleted and made again", "consumer", scaling.group_reborn),
     "flapping-leaves": Incident(
         "Flapping: two clients leave and come back", "consumer", scaling.flapping_leaves

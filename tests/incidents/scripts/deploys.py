@@ -7,6 +7,7 @@ from typing import Any
 from tests.incidents.clients import Client
 from tests.incidents.stage import Stage
 
+from .classics import COOPERATIVE
 from .deaths import workers
 
 BETWEEN_S = 8
@@ -46,3 +47,33 @@ def rolling_static(stage: Stage) -> None:
         client.enter()
     stage.begin()
     _roll(stage, topic, clients, seat=True)
+
+
+def deploy_with_kill(stage: Stage) -> None:
+    """Three clients read six partitions. In a rolling deploy the first closes and is started again, the second is killed with SIGKILL instead and started again 3 s later, the third closes and is started again."""
+    topic = stage.topic("orders", 6)
+    first, second, third = workers(stage, topic, CLIENTS)
+    first.leave()
+    stage.java("worker-1", topic).enter()
+    stage.steady(BETWEEN_S)
+    second.kill()
+    stage.steady(3)
+    # Until its own former session has ended it may be given nothing.
+    stage.java("worker-2", topic).enter()
+    stage.steady(2 * BETWEEN_S)
+    third.leave()
+    stage.java("worker-3", topic).enter()
+    stage.steady()
+
+
+def rolling_classic_static(stage: Stage) -> None:
+    """Three classic clients with a group.instance.id and the cooperative-sticky assignor read six partitions. Each closes and is started again, one after the other."""
+    topic = stage.topic("orders", 6)
+    names = ("seat-1", "seat-2", "seat-3")
+    clients = [stage.classic(name, topic, group_instance_id=name, **COOPERATIVE).enter() for name in names]
+    stage.begin()
+    for client in clients:
+        client.leave()
+        stage.classic(client.client_id, topic, group_instance_id=client.client_id, **COOPERATIVE).enter()
+        stage.steady(BETWEEN_S)
+    stage.steady()

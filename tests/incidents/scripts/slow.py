@@ -58,3 +58,20 @@ def classic_overrun(stage: Stage) -> None:
         clients[2].wait_for_partitions()
         stage.steady(8)
     stage.steady(15)
+
+
+def two_overruns(stage: Stage) -> None:
+    """Four clients read eight partitions. Two of them may take 5 s between two polls; in turns, six seconds apart, each takes 7 s, twice."""
+    topic = stage.topic("orders", 8)
+    for number in (1, 2):
+        stage.java(f"worker-{number}", topic).enter()
+    late = [
+        stage.java(f"worker-{number}", topic, max_poll_interval_ms=MAX_POLL_MS).enter() for number in (3, 4)
+    ]
+    stage.begin()
+    for _ in range(2):
+        for client in late:
+            client.stall(STALL_MS)
+            client.wait_for_partitions()
+            stage.steady(6)
+    stage.steady(15)
