@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from groups.history.lives import EAGER
 from groups.history.names import Cast
 from groups.history.sentences import COORDINATOR, Sentence, named
 from groups.history.state import State
@@ -40,7 +41,7 @@ def tell_classic(step: Step, cast: Cast, *, leaves: bool) -> Sentence | None:
         old, new = next(iter(step.replaced.items()))
         return Sentence("join", new, f"{cast.name(new)} takes the place of {cast.name(old)}")
     generation = f"generation {after.generation}"
-    moved = _moved(step, cast)
+    moved = _moved(step, cast) + _stopped(step)
     if step.removed:
         why = "" if leaves else "; the log does not say why"
         verb = ("leaves" if len(step.removed) == 1 else "leave") if leaves else f"{_is(step)} gone"
@@ -52,7 +53,18 @@ def tell_classic(step: Step, cast: Cast, *, leaves: bool) -> Sentence | None:
         return Sentence("join", step.joined[0], f"{named(cast, step.joined)} {joins}; {generation}{moved}")
     if before.generation == after.generation:
         return None
-    return Sentence("target", COORDINATOR, f"Generation {after.generation}{moved or ': nothing moves'}")
+    nothing = "" if _moved(step, cast) else ": nothing moves"
+    return Sentence("target", COORDINATOR, f"Generation {after.generation}{nothing}{moved}")
+
+
+def _stopped(step: Step) -> str:
+    """That an eager assignor lets every member give everything up first; for how long, no record tells."""
+    before, after = step.before.classic, step.after.classic
+    if after.protocol_name not in EAGER or before.generation == after.generation:
+        return ""
+    if not before.members.keys() & after.members.keys():
+        return ""
+    return f"; every member stopped for it (inferred: {after.protocol_name} is eager)"
 
 
 def _is(step: Step) -> str:

@@ -37,7 +37,13 @@ class CommitRun:
     """Topic and topic id, in order, whenever the id differs from the one that the run told of the topic before. The id
     that means none is not told."""
     value_times_ms: Sequence[int]
-    """``at_ms`` of every record with a value, in order."""
+    """``at_ms`` of every record with a value, in order; the four that follow are of the same records."""
+    places: Sequence[tuple[str, int]]
+    """Topic and partition."""
+    committed: Sequence[int]
+    ids: Sequence[str | None]
+    """The topic id that the record tells; ``None`` for none."""
+    sequences: Sequence[int]
     batch_times_ms: Sequence[int]
     """``at_ms`` of the first record of each batch, in order; of the first batch even if it began before the run."""
     first_batch: int | None

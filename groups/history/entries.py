@@ -28,7 +28,9 @@ The JSON form is the stable contract (``simulate --format entries``, ``timeline 
 * ``observation``: what a poll of a live group described.
 * ``note``: ``{"note": "topics", "topics": {"foo": {"id": "…", "partitions": 3}}, "source": "…"}`` (what topics are
   called and how many partitions they have, from here on), ``{"note": "gap", "partition", "from_offset",
-  "to_offset", "reason"}`` (with ``"compacted": true``: any record of these offsets may be missing, not all are), ``{"note": "step", "step": 3, "says": "…"}`` (a row of a proposal's table ends here).
+  "to_offset", "reason"}`` (with ``"compacted": true``: any record of these offsets may be missing, not all are; ``missing`` of the partition's
+  ``offsets`` are gone), ``{"note": "settings", "settings": {"group.consumer.session.timeout.ms": 6000}}`` (Kafka's, as somebody
+  told them), ``{"note": "coordinator", "leader_epoch": 4}`` (another broker leads the group's partition from here on), ``{"note": "step", "step": 3, "says": "…"}`` (a row of a proposal's table ends here).
 """
 
 from __future__ import annotations

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from groups.history.state import Protocol
 from groups.history.steps import Step
 
 EPOCHS_KEPT_MAX: Final = 2_000
@@ -15,28 +16,35 @@ class Epochs:
     """Where each epoch began."""
 
     def __init__(self) -> None:
-        self._starts: list[dict[str, int]] = []
+        self._starts: list[dict[str, Any]] = []
         self.count = 0
+        self.generations = 0
+        """How many of them are generations of a classic group."""
 
     def add(self, step: Step) -> None:
         """An epoch begins with the step that changed it."""
         if not step.epoch_changed or step.after.deleted:
             return
-        self._starts.append({"epoch": step.epoch, "sequence": step.sequence, "at_ms": step.after.at_ms})
+        start = {"epoch": step.epoch, "sequence": step.sequence, "at_ms": step.after.at_ms}
+        if step.after.protocol is Protocol.CLASSIC:
+            start["classic"] = True
+            self.generations += 1
+        self._starts.append(start)
         self.count += 1
         if len(self._starts) > EPOCHS_KEPT_MAX:
             del self._starts[: len(self._starts) - EPOCHS_KEPT_MAX]
 
-    def to_json(self) -> list[dict[str, int]]:
-        """``[{"epoch", "sequence", "at_ms"}]``, ``sequence`` that of the step that began it."""
+    def to_json(self) -> list[dict[str, Any]]:
+        """``[{"epoch", "sequence", "at_ms"}]``, ``sequence`` that of the step that began it; with ``"classic": true`` it is
+        a generation."""
         return list(self._starts)
 
     def state_to_json(self) -> dict[str, Any]:
-        return {"starts": self._starts, "count": self.count}
+        return {"starts": self._starts, "count": self.count, "generations": self.generations}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Epochs:
         epochs = cls()
         epochs._starts = [dict(start) for start in data["starts"]]
-        epochs.count = data["count"]
+        epochs.count, epochs.generations = data["count"], data["generations"]
         return epochs

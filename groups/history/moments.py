@@ -134,7 +134,8 @@ def begins_midway(step: Step) -> bool:
     before, after = step.before, step.after
     if step.entries[0].provenance is not Provenance.RECORDED:
         return False
-    if step.found or any(old not in before.modern.members for old in step.replaced):
+    known = before.classic.members if before.protocol is Protocol.CLASSIC else before.modern.members
+    if step.found or any(old not in known for old in step.replaced):
         return True
     if not _is_beginning(before):
         return False

@@ -1,22 +1,32 @@
 """Who owned what and when, seen by the coordinator: moves, times without an owner, and who was waited for.
 
-A partition is owned by the member that has it assigned or is still giving it up. Before its first owner, and while
-the group is empty, nobody was meant to own it, so that time is not counted.
+A partition is owned by the member that has it assigned or is still giving it up. Before its first owner, while
+the group is empty, and where no target holds it (its topic is gone, nobody subscribes), nobody was meant to own it, so that
+time is not counted.
 """
 
 from __future__ import annotations
 
 import heapq
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from groups.history.entries import Entry, Kind
+from groups.history.lives import EAGER
+from groups.history.plain import from_plain, to_plain
 from groups.history.state import EPOCH_JUMP, Protocol
 from groups.history.steps import Key, Step, holdings, keys
 
 MOVES_KEPT_MAX: Final = 200
 """Moves that are told one by one; all are counted. The first ones: they are what the reader sees begin."""
+
+WAITS_KEPT_MAX: Final = 100
+"""The longest waits that are kept; all are counted. Each names at most as many partitions."""
+
+LANES_MAX: Final = 2_000
+"""Processes of which is counted how many moves followed their coming and going; as many as have names."""
 
 GAPS_KEPT_MAX: Final = 100
 """The longest times without an owner that are kept; all are counted."""
@@ -36,6 +46,25 @@ class Ownerless(NamedTuple):
 
     def to_json(self) -> list[Any]:
         return list(self)
+
+
+@dataclass(slots=True)
+class Waited:
+    """A time in which ``waiter`` waited for ``holder``; ``given_up``: the holder released, and was not removed."""
+
+    length_ms: int
+    from_ms: int
+    holder: str
+    waiter: str
+    from_sequence: int
+    to_sequence: int
+    given_up: bool
+    places: list[Key]
+
+    @property
+    def order(self) -> tuple[int, int, str, str]:
+        """Longest first."""
+        return (-self.length_ms, self.from_sequence, self.holder, self.waiter)
 
 
 class Free(NamedTuple):
@@ -66,7 +95,7 @@ class Ownership:
         self.ownerless: list[Ownerless] = []
         self.ownerless_count = 0
         self.moves: list[list[Any]] = []
-        """``[topic, partition, from, to, released at sequence, taken at sequence]``."""
+        """``[topic, partition, from, to, released at sequence, taken at sequence, taken at ms]``."""
         self.moves_count = 0
         self.moves_last_sequence = 0
         # How many members' targets hold a partition, counted once that is asked; and which of the free ones nobody may be
@@ -76,15 +105,30 @@ class Ownership:
         self.overlapped = False
         """Whether a partition was taken before its owner had given it up, as far as the log tells: in the same step,
         earlier, or after its owner was removed, who may not know of that for a while."""
-        self.waited: dict[str, list[Any]] = {}
-        """Holder → ``[ms, topic, partition, waiter, from sequence, to sequence, given up]`` of the longest wait for
-        it; not given up: the holder was removed."""
+        self.waited: list[Waited] = []
+        self.waited_count = 0
+        self.moved: dict[Key, None] = {}
+        """Partitions that moved after the group had formed, and how often; whose coming or going the moves followed."""
+        self.moved_count = 0
+        self.followed: dict[str, int] = {}
+        self._forming = False
+        self._stirred: Sequence[str] = ()
+        self._waited_now: dict[tuple[str, str, int], Waited] = {}
 
-    def add(self, step: Step, *, leaves: bool = False, hole: bool = False) -> None:
+    def add(
+        self,
+        step: Step,
+        *,
+        leaves: bool = False,
+        hole: bool = False,
+        forming: bool = False,
+        stirred: Sequence[str] = (),
+    ) -> None:
         """Fold one step. ``leaves``: who is removed in it asked for that. ``hole``: something is missing before it.
 
-        Of a share group there is nothing to tell: its partitions have readers, and no owner.
+        ``forming``: the group forms; ``stirred``: the lanes of who came or went last. Of a share group there is nothing to tell: its partitions have readers, and no owner.
         """
+        self._forming, self._stirred = forming, stirred
         if step.after.protocol is Protocol.SHARE:
             self.owner.clear()
             self.free.clear()
@@ -108,16 +152,35 @@ class Ownership:
                 if self.owner.get(key) == change.member_id:
                     given_up = leaves or change.member_id not in step.removed
                     self._release(step, key, change.member_id, taken, given_up=given_up)
+        self._keep_waits()
         for key, member_id in taken.items():
             self._take(step, key, member_id)
         for retarget in step.retargets:
             self._retarget(step, retarget.partition, retarget.after)
-        if step.target_computed and self._doubtful:
+        if self._doubtful and self._has_target(step):
             self._forget_unmeant(step)
+        if step.after.protocol is Protocol.CLASSIC and step.epoch_changed:
+            self._forget_unassigned(step)
         if _is_empty(step) and step.removed:
             # An empty group has no owners by nature.
             self.free.clear()
             self.waits.clear()
+
+    @staticmethod
+    def _has_target(step: Step) -> bool:
+        """Whether the target is that of the group's epoch, and not one that is still to be computed."""
+        group = step.after.modern
+        current = group.epoch_recorded and group.group_epoch == group.assignment_epoch
+        return step.target_computed or (current and step.after.protocol is not Protocol.CLASSIC)
+
+    def _forget_unassigned(self, step: Step) -> None:
+        """A generation assigns everything that it means to: what it left out has no owner by design.
+
+        A cooperative assignor withholds what moves, for the next generation alone.
+        """
+        eager = step.after.classic.protocol_name in EAGER
+        for key in [key for key, free in self.free.items() if eager or free.sequence != step.sequence]:
+            del self.free[key]
 
     def _aim(self, step: Step) -> None:
         """Keeps count of the targets that hold each partition."""
@@ -173,11 +236,18 @@ class Ownership:
         if before is None or before == member_id or step.replaced.get(before) == member_id:
             return
         self.moves_count += 1
+        if not self._forming:
+            # By name: a group that migrates has other keys for the same partitions.
+            self.moved[step.after.names.get(key[0], key[0]), key[1]] = None
+            self.moved_count += 1
+            for lane in self._stirred:
+                if lane in self.followed or len(self.followed) < LANES_MAX:
+                    self.followed[lane] = self.followed.get(lane, 0) + 1
         self.moves_last_sequence = step.sequence
         self.overlapped = self.overlapped or free is None or not free.given_up
         if len(self.moves) < MOVES_KEPT_MAX:
             released = free.sequence if free is not None else step.sequence
-            self.moves.append([*key, before, member_id, released, step.sequence])
+            self.moves.append([*key, before, member_id, released, step.sequence, step.after.at_ms])
 
     def _retarget(self, step: Step, key: Key, after: str | None) -> None:
         holder = self.owner.get(key)
@@ -192,9 +262,28 @@ class Ownership:
 
     def _waited(self, step: Step, key: Key, wait: Wait, *, given_up: bool) -> None:
         length = max(step.after.at_ms - wait.since_ms, 0)
-        longest = self.waited.get(wait.holder)
-        if longest is None or longest[0] < length:
-            self.waited[wait.holder] = [length, *key, wait.waiter, wait.sequence, step.sequence, given_up]
+        of = (wait.holder, wait.waiter, wait.sequence)
+        known = self._waited_now.get(of)
+        if known is None:
+            self._waited_now[of] = Waited(
+                length, wait.since_ms, *of[:2], wait.sequence, step.sequence, given_up, [key]
+            )
+        elif len(known.places) < WAITS_KEPT_MAX:
+            known.places.append(key)
+
+    def _keep_waits(self) -> None:
+        """What ended in one step is kept together."""
+        if self._waited_now:
+            self.waited_count += len(self._waited_now)
+            self.waited += self._waited_now.values()
+            self._waited_now = {}
+            if len(self.waited) >= 2 * WAITS_KEPT_MAX:
+                self.longest_waits()
+
+    def longest_waits(self) -> list[Waited]:
+        """The longest first."""
+        self.waited = sorted(self.waited, key=lambda one: one.order)[:WAITS_KEPT_MAX]
+        return self.waited
 
     def still_waited(self) -> dict[str, tuple[Key, Wait]]:
         """Holder → the longest of the waits for it that are not over."""
@@ -235,7 +324,11 @@ class Ownership:
             "moves_count": self.moves_count,
             "moves_last_sequence": self.moves_last_sequence,
             "overlapped": self.overlapped,
-            "waited": {holder: list(wait) for holder, wait in self.waited.items()},
+            "waited": [to_plain(wait) for wait in self.longest_waits()],
+            "waited_count": self.waited_count,
+            "moved": [list(key) for key in sorted(self.moved)],
+            "moved_count": self.moved_count,
+            "followed": dict(self.followed),
         }
 
     @classmethod
@@ -257,7 +350,11 @@ class Ownership:
         new.moves_count = data["moves_count"]
         new.moves_last_sequence = data["moves_last_sequence"]
         new.overlapped = data["overlapped"]
-        new.waited = {holder: list(wait) for holder, wait in data["waited"].items()}
+        new.waited = [from_plain(Waited, told) for told in data["waited"]]
+        new.waited_count = data["waited_count"]
+        new.moved = dict.fromkeys((topic, partition) for topic, partition in data["moved"])
+        new.moved_count = data["moved_count"]
+        new.followed = dict(data["followed"])
         return new
 
 

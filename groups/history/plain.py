@@ -38,7 +38,6 @@ def _same(value: Any) -> Any:
 
 
 @cache
-@cache
 def _codec(of: Any) -> tuple[_As, _As]:
     """How values of a declared type are written, and how they are read."""
     if of in _PLAIN:
@@ -49,6 +48,15 @@ def _codec(of: Any) -> tuple[_As, _As]:
     if origin is tuple and len(inner) == 2 and inner[1] is Ellipsis:
         write, read = _codec(inner[0])
         return (lambda some: [write(each) for each in some]), (lambda some: tuple(map(read, some)))
+    if origin is tuple:
+        codecs = [_codec(each) for each in inner]
+        return (
+            lambda one: [write(value) for (write, _), value in zip(codecs, one, strict=True)],
+            lambda told: tuple(read(value) for (_, read), value in zip(codecs, told, strict=True)),
+        )
+    if origin is list:
+        write, read = _codec(inner[0])
+        return (lambda some: [write(each) for each in some]), (lambda some: [read(each) for each in some])
     if isinstance(origin, type) and issubclass(origin, Mapping):
         return _mapping(*inner)
     if isinstance(of, type) and issubclass(of, Enum):

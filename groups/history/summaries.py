@@ -26,5 +26,6 @@ def summary_of(shown: Frame, finder: Finder, *, first_ms: int | None) -> Mapping
         "epochs": finder.epochs.to_json(),
         "gaps": finder.gaps,
         "findings": findings,
-        "verdict": verdict(findings),
+        "silences": finder.silences(),
+        "verdict": verdict(findings, first_ms=first_ms, last_ms=shown["at_ms"]),
     }

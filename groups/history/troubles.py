@@ -6,11 +6,12 @@ An incremental fold over steps, like ``Ownership``; ``trouble_findings`` makes f
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, Final
 
 from groups.history.entries import Entry, Kind
 from groups.history.fields import mapping, text
+from groups.history.state import Protocol, State
 from groups.history.steps import Step
 from groups.history.volatile import FENCES
 
@@ -27,6 +28,7 @@ KINDS: Final = (
     "fail_overs",
     "lost",
     "replaced",
+    "coordinators",
     "matched",
     "topics_deleted",
     "topics_remade",
@@ -47,9 +49,19 @@ class Troubles:
         self.kept: dict[str, list[dict[str, Any]]] = {kind: [] for kind in KINDS}
         self.counts: dict[str, int] = dict.fromkeys(KINDS, 0)
 
-    def add(self, step: Step) -> None:
+    def add(self, step: Step, active: Collection[str] = ()) -> None:
+        """Fold one step; ``active``: members that are replaced in it and committed until then."""
         for old, new in step.replaced.items():
-            self._keep("replaced", step.sequence, old=old, new=new)
+            before, after = _process(step.before, old), _process(step.after, new)
+            self._keep(
+                "replaced",
+                step.sequence,
+                old=old,
+                new=new,
+                at_ms=step.after.at_ms,
+                active=old in active,
+                other_process=before is not None and before != after,
+            )
         self._regexes(step)
         entry = step.entries[-1]
         if entry.kind is Kind.FAULT:
@@ -58,17 +70,21 @@ class Troubles:
             self._answer(entry)
         elif entry.kind is Kind.NOTE and entry.payload.get("note") == "topics":
             self._topics(step, entry)
+        elif entry.kind is Kind.NOTE and entry.payload.get("note") == "coordinator":
+            epoch = entry.payload.get("leader_epoch")
+            if isinstance(epoch, int):
+                self._keep("coordinators", entry.sequence, leader_epoch=epoch, at_ms=entry.at_ms)
 
     def _topics(self, step: Step, entry: Entry) -> None:
         """Topics that go, and those that are there again under another id."""
         for name in map(str, mapping(entry.payload.get("topics"))):
             old, new = step.before.topics.get(name), step.after.topics.get(name)
             if old is not None and new is None:
-                self._keep("topics_deleted", entry.sequence, topic=name)
+                self._keep("topics_deleted", entry.sequence, topic=name, at_ms=entry.at_ms)
             elif new is not None and new != old and name in step.after.former.values():
                 again = old is None or (old.topic_id is not None and old.topic_id != new.topic_id)
                 if again:
-                    self._keep("topics_remade", entry.sequence, topic=name)
+                    self._keep("topics_remade", entry.sequence, topic=name, at_ms=entry.at_ms)
 
     def _fault(self, entry: Entry) -> None:
         payload = entry.payload
@@ -105,10 +121,12 @@ class Troubles:
                     "fail_overs",
                     entry.sequence,
                     loading_ms=loading_ms if isinstance(loading_ms, int) else None,
+                    at_ms=entry.at_ms,
                 )
             case "lost_batch":
                 records = payload.get("records")
-                self._keep("lost", entry.sequence, records=records if isinstance(records, int) else None)
+                number = records if isinstance(records, int) else None
+                self._keep("lost", entry.sequence, records=number, at_ms=entry.at_ms)
 
     def _ended(self, kind: str, member_id: str | None, now_ms: int) -> None:
         """A fault is over; without a member it is over for everybody."""
@@ -122,9 +140,9 @@ class Troubles:
         if payload.get("api") != "ConsumerGroupHeartbeat" or not isinstance(code, int) or member_id is None:
             return
         if code in FENCES:
-            self._keep("fences", entry.sequence, member=member_id, error=FENCES[code])
+            self._keep("fences", entry.sequence, member=member_id, error=FENCES[code], at_ms=entry.at_ms)
         elif code and code not in BUSY:
-            self._keep("refused", entry.sequence, member=member_id, code=code)
+            self._keep("refused", entry.sequence, member=member_id, code=code, at_ms=entry.at_ms)
 
     def _regexes(self, step: Step) -> None:
         before, after = step.before.consumer.regexes, step.after.consumer.regexes
@@ -134,7 +152,14 @@ class Troubles:
             old = before.get(regex)
             if old is None or old.topics != resolved.topics:
                 topics = list(resolved.topics)
-                self._keep("matched", step.sequence, regex=regex, topics=topics[:KEPT_MAX], count=len(topics))
+                self._keep(
+                    "matched",
+                    step.sequence,
+                    regex=regex,
+                    topics=topics[:KEPT_MAX],
+                    count=len(topics),
+                    at_ms=step.after.at_ms,
+                )
 
     def _keep(self, kind: str, sequence: int, **told: Any) -> None:
         self.counts[kind] += 1
@@ -150,3 +175,10 @@ class Troubles:
         troubles.kept = {kind: [dict(one) for one in data["kept"][kind]] for kind in KINDS}
         troubles.counts = dict(data["counts"])
         return troubles
+
+
+def _process(state: State, member_id: str) -> tuple[str, str] | None:
+    """Client id and host of a member."""
+    classic = state.protocol is Protocol.CLASSIC
+    member = state.classic.members.get(member_id) if classic else state.modern.members.get(member_id)
+    return None if member is None else (member.client_id, member.client_host)

@@ -300,7 +300,11 @@ def gap_words(payload: Mapping[str, Any]) -> str:
     """A gap in the log: which offsets, and why if it is known."""
     start, end, reason = payload.get("from_offset"), payload.get("to_offset"), payload.get("reason")
     if payload.get("compacted"):
-        return f"Compacted: of offsets {start} to {end} only the newest record of each key is left"
+        says = f"Compacted: of offsets {start} to {end} only the newest record of each key is left"
+        missing, offsets = payload.get("missing"), payload.get("offsets")
+        if isinstance(missing, int) and isinstance(offsets, int):
+            says += f"; {missing:,} of the partition's {offsets:,} offsets are gone"
+        return says
     where = f"Offsets {start} to {end} are missing" if start is not None else "Records are missing"
     return f"{where}: {reason}" if reason else where
 

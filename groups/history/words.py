@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Final
 
 THIN_SPACE: Final = "\u202f"
@@ -72,3 +73,30 @@ def duration(length_ms: int) -> str:
         return f"{seconds // 60}{THIN_SPACE}min {seconds % 60}{THIN_SPACE}s"
     minutes = round(length_ms / 60000)
     return f"{minutes // 60}{THIN_SPACE}h {minutes % 60}{THIN_SPACE}min"
+
+
+def listed_partitions(names: Sequence[str], noun: str = "partition") -> str:
+    """``foo-1, -2 and bar-0``; ``12 partitions`` where there are too many to read."""
+    if not names or len(names) > PARTITIONS_NAMED_MAX:
+        return counted(len(names), noun)
+    told: list[str] = []
+    for before, name in zip(("", *names), names, strict=False):
+        topic, mark, number = name.rpartition("-")
+        told.append(f"-{number}" if mark and before.rpartition("-")[0] == topic else name)
+    return listed(told)
+
+
+CLOCK_LEAST_MS: Final = 10**11
+"""A time from here on (March 1973) is a clock's; one below is a simulation's, counted from its beginning."""
+
+
+def time_words(at_ms: int, *, dated: bool = False) -> str:
+    """``13:12:55`` in UTC, with ``dated`` the day before it; ``12.3 s`` in a simulation."""
+    if not CLOCK_LEAST_MS <= at_ms <= CLOCK_MOST_MS:
+        return duration(at_ms)
+    moment = datetime.fromtimestamp(at_ms // 1000, UTC)
+    return moment.strftime("%-d %b %H:%M:%S" if dated else "%H:%M:%S")
+
+
+CLOCK_MOST_MS: Final = 253_402_300_799_000
+"""The end of the year 9999."""

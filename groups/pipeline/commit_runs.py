@@ -40,6 +40,7 @@ class RunColumns:
     at_ms: list[int]
     keys: list[int]
     topic_ids: list[int]
+    committed: list[int]
     batch_begins: NDArray[np.bool_]
 
     @classmethod
@@ -58,6 +59,7 @@ class RunColumns:
             at_ms=rows["at_ms"].tolist(),
             keys=rows["key"].tolist(),
             topic_ids=rows["topic_id"].tolist(),
+            committed=rows["committed"].tolist(),
             batch_begins=batch_begins,
         )
 
@@ -119,6 +121,13 @@ def commit_run(columns: RunColumns, unit: int, until: int, first: int) -> Commit
         latest=latest,
         topic_ids=_topic_ids(columns, start, end),
         value_times_ms=at_ms[start:end],
+        places=[tables.keys[key] for key in keys[start:end]],
+        committed=columns.committed[start:end],
+        ids=[
+            _told(tables.topic_ids[number]) if number >= 0 else None
+            for number in columns.topic_ids[start:end]
+        ],
+        sequences=range(first, last + 1),
         batch_times_ms=batch_times,
         first_batch=int(rows["batch"][start]),
         last_batch=int(rows["batch"][end - 1]),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from groups.pipeline.topic_facts import Known
 from groups.pipeline.transactions import Ends, Log
@@ -16,6 +17,15 @@ class LostOffsets:
     from_offset: int
     to_offset: int
     reason: str
+
+
+class Compaction(NamedTuple):
+    """What compaction took of a partition: ``missing`` of its ``offsets``, the first and the last of them."""
+
+    first: int
+    last: int
+    missing: int
+    offsets: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,15 +41,16 @@ class EarlierTimeline:
 class Context:
     """``lost`` and ``compacted`` are by partition (None: files whose partition nobody told).
 
-    ``compacted``: from and to which offset records are missing that compaction took. ``store`` is the URL of the files,
-    ``folder`` the part of it that this import writes to.
+    ``store`` is the URL of the files, ``folder`` the part of it that this import writes to.
     """
 
     known: Known
     store: str
     folder: str
     lost: Mapping[int | None, tuple[LostOffsets, ...]] = field(default_factory=dict)
-    compacted: Mapping[int | None, tuple[int, int]] = field(default_factory=dict)
+    compacted: Mapping[int | None, Compaction] = field(default_factory=dict)
+    leaders: Mapping[int | None, tuple[tuple[int, int], ...]] = field(default_factory=dict)
+    """By partition, from which offsets on another leader wrote, each with its epoch."""
     files: tuple[str, ...] = ()
     ends: Mapping[Log, Ends] = field(default_factory=dict)
     earlier: Mapping[str, tuple[EarlierTimeline, ...]] = field(default_factory=dict)

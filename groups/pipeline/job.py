@@ -95,6 +95,7 @@ def import_with(
             folder=request["folder"],
             lost=findings.lost_offsets(),
             compacted=findings.compacted(tasks),
+            leaders=findings.leaders(tasks),
             files=tuple(source.file for source in listing.sources),
             ends=findings.ends(tasks),
             earlier=earlier_of(request.get("earlier") or {}),

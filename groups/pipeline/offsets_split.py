@@ -17,7 +17,7 @@ from groups.pipeline.columns import Commits, Damage, KeyMemory, Stretch, read_st
 from groups.pipeline.group_blocks import COMMIT, NO_PRODUCER, CommitRows, GroupBlock, OtherRecord, Tables, cut
 from groups.pipeline.rows import Row, Wanted
 from groups.pipeline.sources import Split
-from groups.pipeline.split_facts import GROUPS_A_SPLIT_MOST
+from groups.pipeline.split_facts import GROUPS_A_SPLIT_MOST, HOLES_A_SPLIT_MOST, LEADERS_A_SPLIT_MOST
 from groups.pipeline.split_reading import SplitReading
 from groups.pipeline.transactions import ABORTED, COMMITTED, Ends, LeftOut, settled
 from groups.pipeline.unknown_keys import group_of_unknown_key
@@ -70,6 +70,7 @@ class OffsetsReading(SplitReading):
         for damage in stretch.damage:
             self._damage(damage)
         facts = self.facts
+        facts.leaders += stretch.leaders[: LEADERS_A_SPLIT_MOST - len(facts.leaders)]
         facts.read += stretch.records
         if stretch.first_offset is None or stretch.last_offset is None:
             return
@@ -99,6 +100,10 @@ class OffsetsReading(SplitReading):
             places = places[~np.isin(edges[places], [one for one in damaged if one is not None])]
         if not len(places):
             return
+        room = HOLES_A_SPLIT_MOST - len(self.facts.hole_ranges)
+        self.facts.hole_ranges += [
+            (int(edges[place]) + 1, int(edges[place + 1]) - 1) for place in places[: max(room, 0)]
+        ]
         first, final = int(edges[places[0]]) + 1, int(edges[places[-1] + 1]) - 1
         missing = int((steps[places] - 1).sum())
         known = self.facts.holes

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any, Final
 
 import orjson
 
 from groups.history.record_types import CLASSIC_GROUP, CONSUMER_TYPES, SHARE_TYPES, STREAMS_TYPES
-from groups.pipeline.context import LostOffsets, log_of
+from groups.pipeline.compaction import compaction_of
+from groups.pipeline.context import Compaction, LostOffsets, log_of
 from groups.pipeline.datasource import Task
 from groups.pipeline.naming import COMMIT, TOPICS_FILE
 from groups.pipeline.recognising import Kind
@@ -155,19 +157,38 @@ class Findings:
             for partition, some in lost.items()
         }
 
-    def compacted(self, tasks: Sequence[Task]) -> dict[int | None, tuple[int, int]]:
-        """By partition, from and to which offset records are missing within batches and between them."""
-        found: dict[int | None, tuple[int, int]] = {}
+    def compacted(self, tasks: Sequence[Task]) -> dict[int | None, Compaction]:
+        """By partition, which offsets are missing within batches and between them, and of how many."""
         partitions = {number: split.partition for task in tasks for number, split in task}
+        by_partition: dict[int | None, list[SplitFacts]] = {}
         for number, facts in self.splits.items():
-            if facts.holes is None:
-                continue
-            first, last, _ = facts.holes
-            known = found.get(partitions[number], (first, last))
-            found[partitions[number]] = (min(known[0], first), max(known[1], last))
-        nameless = [s for s in self.listing.sources if s.kind is Kind.OFFSETS and s.partition is None]
-        if len(nameless) > 1:
-            found.pop(None, None)
+            by_partition.setdefault(partitions[number], []).append(facts)
+        if sum(s.kind is Kind.OFFSETS and s.partition is None for s in self.listing.sources) > 1:
+            by_partition.pop(None, None)
+        found = {}
+        for partition, some in by_partition.items():
+            files = (
+                s.file for s in self.listing.sources if s.kind is Kind.OFFSETS and s.partition == partition
+            )
+            compaction = compaction_of(some, files)
+            if compaction is not None:
+                found[partition] = compaction
+        return found
+
+    def leaders(self, tasks: Sequence[Task]) -> dict[int | None, tuple[tuple[int, int], ...]]:
+        """By partition, from which offsets on another leader wrote, each with its epoch."""
+        partitions = {number: split.partition for task in tasks for number, split in task}
+        told: dict[int | None, list[tuple[int, int]]] = {}
+        for number, facts in self.splits.items():
+            told.setdefault(partitions[number], []).extend((at, epoch) for at, epoch in facts.leaders)
+        if sum(s.kind is Kind.OFFSETS and s.partition is None for s in self.listing.sources) > 1:
+            told.pop(None, None)
+        found: dict[int | None, tuple[tuple[int, int], ...]] = {}
+        for partition, some in told.items():
+            some.sort()
+            rises = [later for one, later in pairwise(some) if 0 <= one[1] < later[1]]
+            if rises:
+                found[partition] = tuple(rises)
         return found
 
     def ends(self, tasks: Sequence[Task]) -> dict[Log, Ends]:

@@ -14,6 +14,13 @@ GROUPS_A_SPLIT_MOST: Final = 500
 """Groups of one split that are told with their counts, the largest: the page shows no more while it reads."""
 
 
+HOLES_A_SPLIT_MOST: Final = 2_000
+"""Holes of one split that are told one by one: 30 KB. Of files that do not overlap more can be summed up."""
+
+LEADERS_A_SPLIT_MOST: Final = 1_000
+"""A partition's leader changes with its brokers' restarts: a few times a week."""
+
+
 @dataclass(slots=True, kw_only=True)
 class SplitFacts:
     """``holes`` are offsets that no record has: ``[first of the first, last of the last, how many]``.
@@ -35,6 +42,10 @@ class SplitFacts:
     groups: dict[str, list[Any]] = field(default_factory=dict)
     group_hashes: list[int] = field(default_factory=list)
     holes: list[int] | None = None
+    hole_ranges: list[tuple[int, int]] = field(default_factory=list)
+    """The first and the last of each hole, as far as ``HOLES_A_SPLIT_MOST`` goes: files may overlap, and none counts twice."""
+    leaders: list[tuple[int, int]] = field(default_factory=list)
+    """Base offsets from which on batches are of another leader epoch, each with that epoch, beginning with the first."""
     ends: list[tuple[int, int, int]] = field(default_factory=list)
     open: list[int] = field(default_factory=list)
     aborted: list[int | None] = field(default_factory=lambda: [0, None, None])

@@ -109,7 +109,7 @@ class TimelineFolding:
             at = int(columns.starts[unit])
             self._compaction_before(partition, int(rows["offset"][at]), columns.at_ms[at])
             self.begun[partition] = int(rows["offset"][start])
-        watched = bool(self.notes or self.context.lost.get(partition))
+        watched = bool(self.notes or self.context.lost.get(partition) or self.context.leaders.get(partition))
         while unit < last:
             if watched:
                 at = int(columns.starts[unit])
@@ -199,6 +199,9 @@ class TimelineFolding:
             for lost in self.context.lost.get(columns.partition, ()):
                 if lost.from_offset > passed:
                     until = min(until, int(np.searchsorted(rows["offset"][starts], lost.from_offset)))
+            for led_from, _ in self.context.leaders.get(columns.partition, ()):
+                if led_from > passed:
+                    until = min(until, int(np.searchsorted(rows["offset"][starts], led_from)))
         return min(max(until, unit + 1), last)
 
     def _rest(self) -> None:
@@ -284,19 +287,29 @@ class TimelineFolding:
             self._compaction_before(partition, offset, at_ms)
         for lost in self._lost_before(partition, offset):
             self._add_gap(lost, partition, at_ms)
+        self._leader_before(partition, offset, at_ms)
+
+    def _leader_before(self, partition: int | None, offset: int, at_ms: int) -> None:
+        """Another broker, or the same one after a restart, leads the partition, and so the group, from this record on."""
+        reached = self.reached.get(partition)
+        led = self.context.leaders.get(partition, ())
+        epochs = [epoch for at, epoch in led if reached is not None and reached < at <= offset]
+        if epochs:
+            self._add_note({"note": "coordinator", "leader_epoch": epochs[-1]}, at_ms)
 
     def _compaction_before(self, partition: int | None, offset: int, at_ms: int) -> None:
         """Before a timeline's first record: from there on records may be missing that compaction took."""
-        first, last = self.context.compacted.get(partition, (0, -1))
-        if offset <= last:
+        some = self.context.compacted.get(partition)
+        if some is not None and offset <= some.last:
             self._add_note(
                 {
                     "note": "gap",
                     "partition": partition,
-                    "from_offset": first,
-                    "to_offset": last,
+                    "from_offset": some.first,
+                    "to_offset": some.last,
                     "reason": "compacted",
                     "compacted": True,
+                    **({"missing": some.missing, "offsets": some.offsets} if some.missing else {}),
                 },
                 at_ms,
             )

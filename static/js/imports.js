@@ -11,7 +11,7 @@
  * @typedef {{text: string, sequence: number | null}} Clause
  * @typedef {{id: string, url: string, group: string, title: string, protocol: string, status: string, problem: string,
  *   entries: number, first_ms: number | null, last_ms: number | null, gaps: number, epochs: number[],
- *   no_owner: number[], verdict: {text: string, clauses: Clause[]}, deleted: boolean, same_as: string | null,
+ *   no_owner: number[], verdict: {text: string, clauses: Clause[], worst?: {sequence: number} | null}, deleted: boolean, same_as: string | null,
  *   continues: string | null, continues_after: number | null, overlaps: string[]}} Row
  * @typedef {{id: string, partitions: number | null, suggestion: {name: string, why: string} | null, groups: string[],
  *   timelines: string[], name: string | null}} Nameless
@@ -116,11 +116,11 @@ function sentence() {
   return said;
 }
 
-/** The clause that tells most: a partition long without an owner, else who was removed, else the first. @param {Row} row */
+/** The clause that tells most: of the worst thing, else who was removed, else the first. @param {Row} row */
 function telling(row) {
   const proven = row.verdict.clauses.filter(({ sequence }) => sequence !== null);
-  const unowned = row.no_owner.length ? proven.find(({ text }) => /no owner|unassigned/.test(text)) : undefined;
-  return unowned ?? proven.find(({ text }) => text.includes('removed')) ?? proven[0];
+  const worst = row.verdict.worst?.sequence;
+  return proven.find(({ sequence }) => sequence === worst) ?? proven.find(({ text }) => text.includes('removed')) ?? proven[0];
 }
 
 function banners() {

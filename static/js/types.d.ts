@@ -120,7 +120,19 @@ export interface Delta {
   more?: boolean;
 }
 
-export interface Clause { text: string; sequence: number | null }
+/** Words of a verdict: `sequences` of one that counts several things, `at_ms` of a time. */
+export interface Clause { text: string; sequence: number | null; sequences?: number[]; at_ms?: number }
+
+/** A member that was assigned and silent: open dots on each partition, from its last commit on. Inferred. */
+export interface SilentSpan {
+  member: string;
+  from_ms: number;
+  to_ms: number | null;
+  from_sequence: number;
+  to_sequence: number | null;
+  ended: 'resumed' | 'removed' | 'replaced' | 'open';
+  partitions: { topic: string; partition: number; from_ms: number; from_sequence: number }[];
+}
 
 export interface Summary {
   group?: string;
@@ -135,7 +147,8 @@ export interface Summary {
   epochs?: { epoch: number; sequence: number; at_ms: number }[];
   gaps?: { [key: string]: Json }[];
   findings?: { kind: string; says: string; sequences: number[]; certain: boolean; [key: string]: Json }[];
-  verdict?: { text: string; clauses: Clause[] } | null;
+  silences?: SilentSpan[];
+  verdict?: { text: string; clauses: Clause[]; worst?: { sequence: number; at_ms: number | null; kind: string } | null } | null;
 }
 
 export interface Meta {

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -41,6 +42,7 @@ class Member:
     settings: Mapping[str, object]
     revoke_ms: int = 0
     rdkafka: bool = False
+    on_line: Callable[[str], None] | None = None
     lines: list[str] = field(default_factory=list)
     _process: subprocess.Popen[str] | None = None
     _heard: threading.Condition = field(default_factory=threading.Condition)
@@ -101,6 +103,23 @@ class Member:
             self._process.kill()
             self._end()
 
+    def wait_until_ended(self) -> None:
+        """Waits until the process ends by itself."""
+        assert self._process is not None
+        self._process.wait(CLIENT_LIMIT_S)
+        self._end()
+
+    def suspend(self) -> None:
+        """SIGSTOP: no thread of the client runs, its connections stay open."""
+        self._signal(signal.SIGSTOP)
+
+    def resume(self) -> None:
+        self._signal(signal.SIGCONT)
+
+    def _signal(self, number: signal.Signals) -> None:
+        assert self._process is not None
+        self._process.send_signal(number)
+
     def wait_for(self, start: str, *, times: int = 1, limit_s: float = CLIENT_LIMIT_S) -> str:
         """Waits for the ``times``-th line that begins with ``start`` and returns it."""
         deadline = time.monotonic() + limit_s
@@ -122,6 +141,8 @@ class Member:
         assert self._process is not None
         assert self._process.stdout is not None
         for line in self._process.stdout:
+            if self.on_line is not None:
+                self.on_line(line.strip())
             with self._heard:
                 self.lines.append(line.strip())
                 self._heard.notify_all()

@@ -86,6 +86,7 @@ class Node:
     settings: Mapping[str, object] = field(default_factory=dict)
     request_log: bool = False
     port: int = 0
+    _controller_port: int = 0
     _process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -101,16 +102,18 @@ class Node:
         assert self._process is not None
         return self._process.pid
 
-    def start(self, *, outlive: bool = False) -> None:
+    def start(self, *, outlive: bool = False, same_ports: bool = False) -> None:
         """Formats the storage where needed, starts the node and waits until it answers.
 
-        With ``outlive`` the node goes on when this process ends (the command line's ``start``).
+        With ``outlive`` the node goes on when this process ends (the command line's ``start``); with ``same_ports`` it
+        listens where it did before, so that its clients find it again.
         """
         class_path = jars.class_path()
         self.folder.mkdir(parents=True, exist_ok=True)
-        self.port, controller = _free_ports()
+        if not same_ports:
+            self.port, self._controller_port = _free_ports()
         (self.folder / "log4j2.yaml").write_text(LOGGING)
-        (self.folder / "server.properties").write_text(self._properties(controller))
+        (self.folder / "server.properties").write_text(self._properties(self._controller_port))
         java = [
             "java",
             "-Xms128m",

@@ -116,6 +116,7 @@ def run_of(entries: Sequence[Entry]) -> CommitRun:
         for before, entry in zip((None, *entries), entries, strict=False)
         if before is None or before.batch != entry.batch
     ]
+    valued = [entry for entry in entries if entry.payload["value"] is not None]
     return CommitRun(
         first=entries[0].sequence,
         last=entries[-1].sequence,
@@ -125,11 +126,20 @@ def run_of(entries: Sequence[Entry]) -> CommitRun:
         last_request=last_request,
         latest=[(topic, partition, offset) for (topic, partition), offset in latest.items()],
         topic_ids=topic_ids,
-        value_times_ms=[entry.at_ms for entry in entries if entry.payload["value"] is not None],
+        value_times_ms=[entry.at_ms for entry in valued],
+        places=[(entry.payload["key"]["topic"], entry.payload["key"]["partition"]) for entry in valued],
+        committed=[entry.payload["value"]["offset"] for entry in valued],
+        ids=[_topic_id(entry.payload["value"]) for entry in valued],
+        sequences=[entry.sequence for entry in valued],
         batch_times_ms=[entry.at_ms for entry in begins],
         first_batch=entries[0].batch,
         last_batch=entries[-1].batch,
     )
+
+
+def _topic_id(value: dict[str, Any]) -> str | None:
+    topic_id = value.get("topicId")
+    return None if topic_id == ZERO_TOPIC_ID else topic_id
 
 
 def _offset(value: dict[str, Any]) -> Offset:

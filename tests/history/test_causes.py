@@ -89,12 +89,12 @@ def test_partitions_without_an_owner_are_counted_until_somebody_takes_them() -> 
     log.write(*R.leave("B", 4, HASH), cause=fired)
     log.at(9000).write(R.target("A", 0, 1, 2), R.target_epoch(4))
     still = next(f for f in log.recorded().summary["findings"] if f["kind"] == "no_owner")
-    assert (still["says"], still["open"]) == ("foo-2 has had no owner for 2.0\u202fs", True)
+    assert (still["says"], still["open"]) == ("foo-2 has been unassigned for 2.0\u202fs", True)
     log.at(13_100).write(R.current("A", 4, 2, STABLE, {0: 2, 1: 2, 2: 4}))
     assert log.recorded().summary["verdict"]["text"] == (
-        "A and B joined one after another, in 3 epochs. "
-        "B was removed when its session expired. "
-        "1 partition moved; foo-2 had no owner for 6.1\u202fs."
+        "A and B joined one after another (group epochs 2–3). "
+        "At 7.0\u202fs B was removed when its session expired; foo-2 was unassigned for 6.1\u202fs. "
+        "1 partition moved."
     )
 
 
@@ -207,7 +207,13 @@ def test_a_static_member_that_comes_back_is_a_replacement_and_no_move() -> None:
         "A~2 takes the place of A",
     ]
     assert [(one["id"], one["lane"]) for one in batch.summary["cast"]] == [("A", "A"), ("A~2", "A")]
-    assert {finding["kind"] for finding in batch.summary["findings"]} == {"joined", "epochs", "replaced"}  # fmt: skip
+    assert {finding["kind"] for finding in batch.summary["findings"]} == {
+        "formed",
+        "joined",
+        "epochs",
+        "replaced",
+        "away",
+    }
 
 
 def test_a_client_that_begins_while_another_still_has_its_partitions_is_told() -> None:
@@ -222,7 +228,11 @@ def test_a_client_that_begins_while_another_still_has_its_partitions_is_told() -
     log.callback("A", "on_partitions_assigned", "start", (2,))
     says = "A begins with foo-2 while B still has it"
     assert moments(log.recorded())[-1]["says"] == says
-    assert log.recorded().summary["verdict"]["text"].endswith("A began with foo-2 while B still had it.")
+    assert (
+        log.recorded()
+        .summary["verdict"]["text"]
+        .endswith("At 9.0\u202fs A began with foo-2 while B still had it. 1 partition moved.")
+    )
 
 
 def test_a_client_that_has_given_up_has_nothing_any_more() -> None:

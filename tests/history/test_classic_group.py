@@ -104,29 +104,37 @@ def test_moments_and_verdict_of_generations() -> None:
     assert [(moment["shape"], moment["says"]) for moment in orjson.loads(batch.moments)] == [
         ("state", "The group begins, empty"),
         ("join", "A joins; generation 1: A gets foo-0, foo-1, foo-2"),
-        ("join", "B joins; generation 2: B gets foo-2"),
+        (
+            "join",
+            "B joins; generation 2: B gets foo-2; every member stopped for it (inferred: range is eager)",
+        ),
         ("commit", "Offsets of foo-2 are committed"),
-        ("remove", "B is gone; the log does not say why; generation 3: A gets foo-2"),
+        (
+            "remove",
+            "B is gone; the log does not say why; generation 3: A gets foo-2; "
+            "every member stopped for it (inferred: range is eager)",
+        ),
     ]
     assert batch.summary["verdict"]["text"] == (
-        "Generations 1 to 3; A and B joined one after another. "
-        "B was removed; the log does not say why. "
-        "2 partitions moved."
+        "A and B joined one after another (generations 1–2). "
+        "At 1\u202fmin 0\u202fs B was removed; the log does not say why. "
+        "1 partition moved. "
+        "1 eager rebalance (range): every member stopped for it (inferred)."
     )
 
 
 def test_a_cooperative_rebalance_frees_partitions_in_one_generation_and_gives_them_in_the_next() -> None:
     log = Log()
-    log.at(0).write(generation(1, {"A": [0, 1]}))
-    log.at(5000).write(generation(2, {"A": [0], "B": []}))
-    log.at(6000).write(generation(3, {"A": [0], "B": [1]}))
+    log.at(0).write(generation(1, {"A": [0, 1]}, protocol="cooperative-sticky"))
+    log.at(5000).write(generation(2, {"A": [0], "B": []}, protocol="cooperative-sticky"))
+    log.at(6000).write(generation(3, {"A": [0], "B": [1]}, protocol="cooperative-sticky"))
     batch = log.recorded()
     assert [moment["says"] for moment in orjson.loads(batch.moments)] == [
         "A joins; generation 1: A gets foo-0, foo-1",
         "B joins; generation 2: foo-1 is free",
         "Generation 3: B gets foo-1",
     ]
-    assert "foo-1 had no owner for 1.0\u202fs" in batch.summary["verdict"]["text"]
+    assert "foo-1 was unassigned for 1.0\u202fs" in batch.summary["verdict"]["text"]
 
 
 def test_generations_are_the_epochs_of_the_summary() -> None:

@@ -87,7 +87,7 @@ def test_what_a_client_was_told_to_give_up_stands_until_the_coordinator_took_not
 
 def test_the_verdict_of_the_basic_case() -> None:
     assert BATCH.summary["verdict"]["text"] == (
-        "A, B and C joined one after another, in 3 epochs. "
-        "2 partitions moved, each released before it was taken; "
-        "foo-1 had no owner for 0.6\u202fs, the longest after the start."
+        "A, B and C joined one after another (group epochs 1–3). "
+        "2 partitions moved while the group formed, each released before it was taken; "
+        "foo-1 was unassigned for 0.6\u202fs, the longest."
     )

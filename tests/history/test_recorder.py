@@ -111,4 +111,4 @@ def test_a_gap_is_a_moment_a_finding_and_part_of_the_verdict() -> None:
     batch = log.recorded()
     assert [moment["shape"] for moment in orjson.loads(batch.moments)] == ["join", "gap"]
     assert [gap["says"] for gap in batch.summary["gaps"]] == ["Offsets 40 to 52 are missing: compacted"]
-    assert "The log has 1 gap" in batch.summary["verdict"]["text"]
+    assert "The log has a gap" in batch.summary["verdict"]["text"]

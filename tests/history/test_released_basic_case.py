@@ -112,16 +112,17 @@ def test_every_moment_says_what_its_records_support() -> None:
 def test_the_verdict_is_made_of_findings_and_links_to_their_proof() -> None:
     verdict = BATCH.summary["verdict"]
     assert verdict["text"] == (
-        "A, B and C joined one after another, in 6 epochs. "
-        "B, C and A were removed; the log does not say why. "
-        "4 partitions moved; "
-        "foo-2 had no owner for 1.1\u202fs, the longest after the start. "
+        "A, B and C joined one after another (group epochs 2–4). "
+        "At 24.0\u202fs B was removed; the log does not say why; foo-2 was unassigned for 1.1\u202fs. "
+        "At 34.0\u202fs C was removed; the log does not say why; foo-1 was unassigned for 0.3\u202fs. "
+        "At 40.0\u202fs A was removed; the log does not say why. "
+        "2 partitions moved. "
         "The group is empty at the end."
     )
     assert "".join(clause["text"] for clause in verdict["clauses"]) == verdict["text"]
     linked = {clause["text"]: clause["sequence"] for clause in verdict["clauses"] if clause["sequence"]}
-    assert linked["4 partitions moved"] == 44
-    assert linked["foo-2 had no owner for 1.1\u202fs"] == 33
+    assert linked["2 partitions moved"] == 44
+    assert linked["foo-2 was unassigned for 1.1\u202fs"] == 33
 
 
 def test_moves_are_found_with_whom_from_and_to_and_where_they_are_proved() -> None:
@@ -143,10 +144,12 @@ def test_removals_need_no_more_than_records_and_claim_no_reason() -> None:
     ]
 
 
-def test_who_was_waited_for_is_found_with_the_length_of_the_wait() -> None:
-    (waited,) = (finding for finding in BATCH.summary["findings"] if finding["kind"] == "waited_for")
-    assert waited["says"] == "B waited 1.2\u202fs for A to release foo-2"
-    assert waited["sequences"] == [11, 14]
+def test_each_wait_for_a_holder_is_found_with_its_length() -> None:
+    waited = [finding for finding in BATCH.summary["findings"] if finding["kind"] == "waited_for"]
+    assert [(one["says"], one["sequences"]) for one in waited] == [
+        ("B waited 1.2\u202fs for A to release foo-2", [11, 14]),
+        ("C waited 1.2\u202fs for A to release foo-1", [21, 24]),
+    ]
 
 
 def test_the_summary_lists_cast_and_epochs() -> None:

@@ -117,9 +117,9 @@ def test_sentences_tell_who_reads_what_and_when_partitions_can_be_read() -> None
 def test_a_partition_with_two_readers_is_no_anomaly_no_move_and_no_time_without_an_owner() -> None:
     found = findings(shared())
 
-    assert set(found) == {"joined", "removed", "epochs", "emptied"}
+    assert set(found) == {"formed", "joined", "removed", "epochs", "emptied"}
     assert shared().recorded().summary["verdict"]["text"] == (
-        "A and B joined one after another, in 6 epochs. A and B were removed; the log does not say why. "
+        "A and B joined one after another (group epochs 2–5). At 7.0\u202fs A and B were removed; the log does not say why. "
         "The group is empty at the end."
     )
 

@@ -154,10 +154,10 @@ def test_active_tasks_move_and_are_without_an_owner_like_partitions_and_copies_d
     assert moved == [
         "0_1 moved from A to B",
         "0_0 moved from A to B",
-        "0_0 had no owner for 2.0\u202fs",
-        "0_1 had no owner for 1.0\u202fs",
+        "0_0 was unassigned for 2.0\u202fs",
+        "0_1 was unassigned for 1.0\u202fs",
     ]
-    assert "2 tasks moved" in summary["verdict"]["text"]
+    assert "1 task moved" in summary["verdict"]["text"]
 
 
 def test_an_active_task_of_two_members_is_an_anomaly_and_a_standby_of_two_is_none() -> None:

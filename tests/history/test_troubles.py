@@ -93,7 +93,7 @@ def test_a_fail_over_says_who_takes_over_how_long_it_loads_and_what_was_lost() -
         "2 records are lost before they were replicated",
     ]
     assert (
-        "The coordinator failed over and loaded for 3.0\u202fs; 2 records were lost before they were"
+        "the coordinator failed over and loaded for 3.0\u202fs; 2 records were lost before they were"
         in verdict(batch)
     )
 
@@ -129,7 +129,9 @@ def test_who_stood_still_or_was_cut_off_stands_in_the_verdict_with_how_long() ->
     fault(log.at(2500), fault="cut", member="B")
     fault(log.at(5000), fault="resume", member="A")
     batch = log.recorded()
-    assert "A stood still for 3.0 s; B was cut off to the end." in verdict(batch).replace("\u202f", " ")
+    assert "At 2.0 s A was paused for 3.0 s. At 2.5 s B was cut off to the end." in verdict(batch).replace(
+        "\u202f", " "
+    )
     [one] = found(batch, "stood_still")
     assert (one["member"], one["length_ms"], one["sequences"]) == ("A", 3000, [stopped])
 
@@ -180,4 +182,4 @@ def test_of_more_refusals_than_are_told_one_by_one_the_verdict_gives_the_number(
         refused(log, "A", -1)
     batch = log.recorded()
     assert len(found(batch, "refused")) == KEPT_MAX
-    assert f"Heartbeats were refused {KEPT_MAX + 1} times" in verdict(batch)
+    assert f"heartbeats were refused {KEPT_MAX + 1} times" in verdict(batch)

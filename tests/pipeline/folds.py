@@ -168,6 +168,7 @@ def import_without_spark(
         folder=str(request.get("folder") or FOLDER),
         lost=findings.lost_offsets(),
         compacted=findings.compacted(tasks),
+        leaders=findings.leaders(tasks),
         files=tuple(source.file for source in listing.sources),
         ends=findings.ends(tasks),
         earlier=earlier_of(request.get("earlier") or {}),

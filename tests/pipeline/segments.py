@@ -189,6 +189,11 @@ class Segment:
         )
         return self
 
+    def led(self, epoch: int) -> Segment:
+        """The last batch was written under this leader epoch."""
+        self.batches[-1] = self.batches[-1]._replace(partition_leader_epoch=epoch)
+        return self
+
     def skip(self, offsets: int) -> Segment:
         """Offsets that compaction took away."""
         self.next_offset += offsets

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from groups.pipeline.context import LostOffsets
+from groups.pipeline.context import Compaction, LostOffsets
 from groups.pipeline.report import GroupSeen
 from tests.history.modern_logs import ShareRecords, StreamsRecords
 from tests.pipeline.folds import fold
@@ -102,7 +102,7 @@ def test_offsets_that_compaction_took_are_one_gap_before_the_first_record() -> N
     group = Group()
     segment = Segment().add(group.join("A", {FOO: [0]})).skip(300).add(group.advance("A", {FOO: [0]}))
 
-    assert fold(segment, compacted={17: (5, 304)}).notes() == [
+    assert fold(segment, compacted={17: Compaction(5, 304, 300, 600)}).notes() == [
         {
             "note": "gap",
             "partition": 17,
@@ -110,8 +110,25 @@ def test_offsets_that_compaction_took_are_one_gap_before_the_first_record() -> N
             "to_offset": 304,
             "reason": "compacted",
             "compacted": True,
+            "missing": 300,
+            "offsets": 600,
         }
     ]
+
+
+def test_a_leader_epoch_that_rises_is_a_note_before_the_first_record_of_the_new_coordinator() -> None:
+    group = Group()
+    segment = Segment().add(group.join("A", {FOO: [0]})).led(3)
+    for _ in range(4):
+        segment.add(group.commit(offset=5)).led(3)
+    segment.add(group.commit(offset=6)).led(4).add(group.advance("A", {FOO: [0]})).led(4)
+
+    found = fold(segment)
+
+    [note] = [entry for entry in found.entries() if entry["payload"].get("note") == "coordinator"]
+    assert note["payload"]["leader_epoch"] == 4
+    assert found.entries()[note["sequence"]]["payload"]["value"]["offset"] == 6
+    assert [one["kind"] for one in found.index()["summary"]["findings"]].count("coordinator_moved") == 1
 
 
 def test_ids_that_nothing_names_are_reported_with_what_is_known() -> None:

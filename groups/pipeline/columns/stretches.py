@@ -68,6 +68,8 @@ class _Reader:
         self.reached: int | None = None
         self.waiting: BatchProblem | None = None
         """Damage whose next batch is not known yet."""
+        self.leader: int | None = None
+        """The leader epoch of the last batch."""
         self.begin()
 
     def begin(self) -> None:
@@ -76,6 +78,7 @@ class _Reader:
         self.others: list[Other] = []
         self.controls: list[RecordBatch] = []
         self.damage: list[Damage] = []
+        self.leaders: list[tuple[int, int]] = []
         self.weight = 0
         """Bytes of the records that were read one by one."""
         self.records = 0
@@ -113,6 +116,7 @@ class _Reader:
             self.first_offset,
             self.last_offset,
             self.at - self.began_at,
+            self.leaders,
         )
         self.begin()
         return made
@@ -133,6 +137,7 @@ class _Reader:
             self.damaged(outcome)
             return []
         self.passed(outcome.base_offset, outcome.last_offset)
+        self.led(outcome.base_offset, outcome.partition_leader_epoch)
         self.records += len(outcome.records)
         if outcome.is_control:
             self.controls.append(outcome)
@@ -151,6 +156,12 @@ class _Reader:
         if self.first_offset is None:
             self.first_offset = base_offset
         self.last_offset = self.reached = last_offset
+
+    def led(self, base_offset: int, epoch: int) -> None:
+        """Under which leader epoch a batch was written."""
+        if epoch != self.leader:
+            self.leader = epoch
+            self.leaders.append((base_offset, epoch))
 
     def damaged(self, problem: BatchProblem) -> None:
         if self.waiting is not None:
@@ -186,6 +197,9 @@ class _Reader:
     def passed_by_columns(self, chain: Chain, begin: int, end: int) -> None:
         if begin < end:
             self.passed(int(chain.base_offset[begin]), int(chain.last_offset[end - 1]))
+            epochs = chain.headers["leader_epoch"][begin:end]
+            for at in (0, *(np.flatnonzero(epochs[1:] != epochs[:-1]) + 1).tolist()):
+                self.led(int(chain.base_offset[begin + at]), int(epochs[at]))
             self.at = chain.at + int(chain.end[end - 1])
 
 

@@ -117,7 +117,8 @@ class Stretch:
 
     ``records`` counts what the batches that could be read hold, control records among them; ``first_offset`` is the
     base offset of the first of them, ``last_offset`` the last offset of the last one. ``bytes`` is what the stretch
-    covers of the file, damage included; those of all stretches come to the whole file.
+    covers of the file, damage included; those of all stretches come to the whole file. ``leaders`` are the base offsets from
+    which on batches are of another leader epoch, each with that epoch, beginning with the file's first.
     """
 
     commits: Commits
@@ -128,3 +129,4 @@ class Stretch:
     first_offset: int | None
     last_offset: int | None
     bytes: int
+    leaders: list[tuple[int, int]]

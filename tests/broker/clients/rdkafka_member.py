@@ -45,7 +45,7 @@ def main() -> None:
             topics = command.removeprefix("subscribe ") if command != "join" else sys.argv[1]
             consumer.subscribe(
                 topics.split(","),
-                on_assign=lambda _, partitions: say("assigned", partitions),
+                on_assign=lambda member, partitions: say(f"assigned {member.memberid()}", partitions),
                 on_revoke=lambda _, partitions: say("revoked", partitions),
                 on_lost=lambda _, partitions: say("lost", partitions),
             )

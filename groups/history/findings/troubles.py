@@ -1,4 +1,8 @@
-"""Findings of what went wrong, and of static members and expressions."""
+"""What requests, timers, faults and notes tell: invariants, fences, refusals, fail-overs, static members, expressions, topics.
+
+Needs: what each finding's ``needs`` names. Claims what the entry says, with its proof. A log of records holds none of the
+requests and faults, so of those it cannot know anything.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +10,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from groups.history.findings.finding import Finding, finding
 from groups.history.names import Cast
-from groups.history.ownership_findings import Finding, finding
 from groups.history.troubles import Troubles
 from groups.history.volatile_moments import ERROR_NAMES
 from groups.history.words import counted, duration, listed
@@ -37,7 +41,20 @@ def found_troubles(troubles: Troubles, cast: Cast) -> list[Finding]:
             told = tell(one, cast)
             sequences = sorted({*one.get("proof", ()), one["sequence"]})
             count = troubles.counts[key]
-            found.append(finding(kind, told.says, sequences, needs=told.needs, **told.facts, count=count))
+            steps = [each["sequence"] for each in troubles.kept[key]]
+            when = {"at_ms": one["at_ms"]} if "at_ms" in one else {"at_ms": one.get("from_ms")}
+            found.append(
+                finding(
+                    kind,
+                    told.says,
+                    sequences,
+                    needs=told.needs,
+                    **told.facts,
+                    **when,
+                    count=count,
+                    steps=steps,
+                )
+            )
     return found
 
 
@@ -89,8 +106,11 @@ def _fenced(one: Kept, cast: Cast) -> Told:
 
 def _replaced(one: Kept, cast: Cast) -> Told:
     old, new = cast.name(one["old"]), cast.name(one["new"])
-    facts = {"member": one["new"], "name": new, "old": one["old"], "old_name": old}
-    return Told(f"{new} took the place of {old}", facts=facts)
+    lane = cast.lane(one["new"])
+    facts = {"member": one["new"], "name": new, "old": one["old"], "old_name": old, "lane": lane}
+    if new == old:
+        return Told(f"{new} was replaced by another process with its group.instance.id", facts=facts)
+    return Told(f"{new} replaced {old} (same group.instance.id)", facts=facts)
 
 
 def _matched(one: Kept, cast: Cast) -> Told:
@@ -105,7 +125,7 @@ def _topic(verb: str) -> Callable[[Kept, Cast], Told]:
 TELLERS: Final[Mapping[str, tuple[str, Callable[[Kept, Cast], Told]]]] = {
     "violations": ("violation", _violation),
     "differences": ("difference", _difference),
-    "stood_still": ("stood_still", _away("stood still")),
+    "stood_still": ("stood_still", _away("was paused")),
     "cut_off": ("cut_off", _away("was cut off")),
     "refused": ("refused", _refused),
     "fail_overs": ("failed_over", _failed_over),

@@ -1,0 +1,120 @@
+"""What finders look at: the folds of one timeline, as they stand at its last entry."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Final, NamedTuple
+
+from groups.history.epochs import Epochs
+from groups.history.lives import Going, Lives
+from groups.history.names import Cast
+from groups.history.ownership import Ownership
+from groups.history.paces import Silence
+from groups.history.rhythm import Rhythm
+from groups.history.state import TWO_OWNERS, Protocol
+from groups.history.troubles import Troubles
+from groups.history.words import PARTITIONS, TASKS, Wording, partition_name
+
+SESSION_TIMEOUT_MS: Final = 45_000
+"""Kafka's default of ``group.consumer.session.timeout.ms`` and of ``session.timeout.ms`` (4.3.1)."""
+
+SESSION_SETTINGS: Final = ("consumer.session.timeout.ms", "group.consumer.session.timeout.ms")
+"""A group's own setting, then the broker's."""
+
+POLL_INTERVAL_MS: Final = 300_000
+"""Kafka's default of ``max.poll.interval.ms``."""
+
+
+class Timeout(NamedTuple):
+    """``source``: ``record`` (the member's own), ``given`` (a setting that was told), ``assumed`` (Kafka's default)."""
+
+    length_ms: int
+    source: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Facts:
+    """``frame`` is the last one; ``settings`` are Kafka's, by name, where somebody told them."""
+
+    frame: Mapping[str, Any]
+    cast: Cast
+    epochs: Epochs
+    ownership: Ownership
+    lives: Lives
+    rhythm: Rhythm
+    troubles: Troubles
+    anomalies: Mapping[str, Mapping[str, Any]]
+    settings: Mapping[str, int] = field(default_factory=dict)
+    last_ms: int = 0
+    last_sequence: int = 0
+
+    @property
+    def members(self) -> Mapping[str, Any]:
+        """Those that are there at the end."""
+        members: Mapping[str, Any] = self.frame["members"]
+        return members
+
+    @property
+    def wording(self) -> Wording:
+        return TASKS if self.frame["protocol"] == Protocol.STREAMS else PARTITIONS
+
+    @property
+    def contradicted(self) -> bool:
+        """Whether the log has two owners of one partition."""
+        return TWO_OWNERS in self.anomalies
+
+    @cached_property
+    def topic_names(self) -> Mapping[str, str]:
+        """Topic id → name, of those that have one."""
+        topics = self.frame["topics"].items()
+        return {topic["id"]: name for name, topic in topics if topic.get("id") is not None}
+
+    def partition(self, topic: str, number: int) -> str:
+        """A partition by its topic's id or name, as sentences name it."""
+        return partition_name((self.topic_names.get(topic, topic), number), self.wording)
+
+    def partitions(self, places: Iterable[tuple[str, int]]) -> list[str]:
+        named = sorted((self.topic_names.get(topic, topic), number) for topic, number in places)
+        return [partition_name(place, self.wording) for place in named]
+
+    def name(self, member_id: str) -> str:
+        return self.cast.name(member_id)
+
+    def process(self, member_id: str) -> str:
+        """The name of a process, whatever its member id is now."""
+        return self.cast.name(self.cast.lane(member_id))
+
+    def session_timeout(self, going: Going) -> Timeout:
+        if going.session_timeout_ms is not None:
+            return Timeout(going.session_timeout_ms, "record")
+        given = next((self.settings[name] for name in SESSION_SETTINGS if name in self.settings), None)
+        return Timeout(given, "given") if given is not None else Timeout(SESSION_TIMEOUT_MS, "assumed")
+
+    def poll_interval(self, going: Going) -> Timeout:
+        """Kafka's clients send ``max.poll.interval.ms`` as their rebalance timeout."""
+        if going.rebalance_timeout_ms is not None:
+            return Timeout(going.rebalance_timeout_ms, "record")
+        return Timeout(POLL_INTERVAL_MS, "assumed")
+
+    @cached_property
+    def silences(self) -> list[Silence]:
+        """Those that the evidence supports, with those that last to the end."""
+        told = {going.silence: going for going in self.lives.goings if going.silence is not None}
+        believed = []
+        for number, one in enumerate(self.rhythm.silences):
+            timeouts = self._timeouts(told[number]) if number in told else []
+            if one.is_believed(timeouts, self.rhythm.is_idle):
+                believed.append(one)
+        return [*believed, *self.rhythm.still_silent(self.last_ms, self.last_sequence)]
+
+    def _timeouts(self, going: Going) -> list[int]:
+        return [self.session_timeout(going).length_ms, self.poll_interval(going).length_ms]
+
+    def silence_of(self, going: Going) -> Silence | None:
+        """The silence that a removal ended, if it is believed."""
+        if going.silence is None:
+            return None
+        one = self.rhythm.silences[going.silence]
+        return one if one.is_believed(self._timeouts(going), self.rhythm.is_idle) else None

@@ -1,0 +1,422 @@
+"""The finder: an incremental fold over steps, from which all findings of a timeline are made."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
+
+from groups.history.classic_state import ClassicMember
+from groups.history.commit_runs import CommitRun
+from groups.history.entries import Entry, Kind
+from groups.history.epochs import Epochs
+from groups.history.fields import mapping
+from groups.history.findings.away import found_away
+from groups.history.findings.came import found_came
+from groups.history.findings.coordinator_moved import found_coordinator_moved
+from groups.history.findings.crash_loop import found_crash_loops
+from groups.history.findings.eager import found_eager
+from groups.history.findings.facts import Facts
+from groups.history.findings.finding import Finding
+from groups.history.findings.flapping import found_flapping
+from groups.history.findings.following import follow_commits, follow_holders, follow_run
+from groups.history.findings.idle_members import found_idle
+from groups.history.findings.log import (
+    found_anomalies,
+    found_commits,
+    found_end,
+    found_epochs,
+    found_gaps,
+    found_overlaps,
+)
+from groups.history.findings.migrated import found_migrations
+from groups.history.findings.moves import found_moves
+from groups.history.findings.removed import found_removed
+from groups.history.findings.rolling_restart import found_rolling_restarts
+from groups.history.findings.silent import SilentSpan, found_silent, found_stopped, silent_spans
+from groups.history.findings.slow_revocation import found_waits
+from groups.history.findings.stable import found_stable
+from groups.history.findings.storm import found_storms
+from groups.history.findings.topics_changed import found_grown
+from groups.history.findings.troubles import found_troubles
+from groups.history.findings.twin_instance import found_twins
+from groups.history.findings.unassigned import found_unassigned
+from groups.history.lives import COMINGS_KEPT_MAX, Going, Lives
+from groups.history.modern_state import LEAVE_GROUP_STATIC_MEMBER_EPOCH, ModernMember
+from groups.history.moments import Cause, begins_midway
+from groups.history.names import Cast
+from groups.history.ownership import Ownership, is_gap, is_hole
+from groups.history.rhythm import Rhythm
+from groups.history.state import Protocol, State
+from groups.history.steps import Step
+from groups.history.troubles import Troubles
+from groups.history.volatile_moments import gap_words, still_had
+
+GAPS_TOLD_MAX: Final = 100
+"""Gaps of a log that are told one by one: a log with more of them is better read again from its source."""
+
+SETTINGS_MAX: Final = 1_000
+"""Settings that are remembered; Kafka has fewer."""
+
+
+class Counts(NamedTuple):
+    """Members that joined and were removed, commit requests, partitions that moved, and those without an owner now."""
+
+    joined: int
+    removed: int
+    commits: int
+    moves: int
+    unassigned: int
+
+
+class Finder:
+    """An incremental fold over steps; ``to_json`` and ``from_json`` carry it over a checkpoint."""
+
+    def __init__(self) -> None:
+        self.cast = Cast()
+        self.epochs = Epochs()
+        self.ownership = Ownership()
+        self.lives = Lives()
+        self.rhythm = Rhythm()
+        self.troubles = Troubles()
+        self.gaps: list[dict[str, Any]] = []
+        self._settings: dict[str, int] = {}
+        self._began: dict[str, Any] | None = None
+        self._midway: int | None = None
+        self._deleted: int | None = None
+        self._holes = False
+        self._compacted_to: int | None = None
+        """Up to this offset any record may be missing that a later one of the same key has replaced."""
+        self._overlaps: list[dict[str, Any]] = []
+        self._commits = 0
+        self._commits_sequence = 0
+        self._anomalies: dict[str, dict[str, Any]] = {}
+        self._grown: list[dict[str, Any]] = []
+        self._stirred: list[str] = []
+        self._stirred_at = 0
+        """Who came or went last, and how many moves there had been."""
+        self._first_ms: int | None = None
+        self._last_ms = 0
+        self._last_sequence = 0
+
+    # -- the fold
+
+    def add(self, step: Step, cause: Cause | None) -> None:
+        """Fold one settled step; ``cause`` is the request or timer that brought it about, where known."""
+        self._passes(step.after)
+        last = step.entries[-1]
+        if step.same_group and not step.anomalies and last.kind is Kind.RECORD:
+            self._add_commit(step, last)
+            return
+        hole = self._is_compacted(step, last)
+        self._lives(step, cause)
+        forming = self.lives.forming is not None and not self.lives.forming.over
+        leaves = cause is not None and cause.leaves
+        self.ownership.add(step, leaves=leaves, hole=hole, forming=forming, stirred=self._stirred)
+        follow_holders(self.rhythm, self.ownership, step, hole=hole or is_hole(step))
+        follow_commits(self.rhythm, self.ownership, step)
+        self.epochs.add(step)
+        self._grew(step)
+        for anomaly in step.anomalies:
+            known = self._anomalies.setdefault(
+                anomaly.kind,
+                {
+                    "says": anomaly.says,
+                    "member": anomaly.member,
+                    "count": 0,
+                    "first": step.sequence,
+                    "at_ms": step.after.at_ms,
+                },
+            )
+            known["count"] += 1
+            known["last"] = step.sequence
+        self._read(step, last)
+
+    def add_commits(self, before: State, after: State, run: CommitRun) -> None:
+        """Fold the units of a run of commits, which begins at ``before`` and ends at ``after``."""
+        self._passes(after)
+        self._deleted = run.last if after.deleted else None
+        # A commit to a group that was deleted begins a simple one, in which nobody owns anything.
+        step = Step(entries=(), before=before, after=after)
+        self.ownership.add(step)
+        if step.migrates:
+            follow_holders(self.rhythm, self.ownership, step, hole=True)
+        follow_run(self.rhythm, self.ownership, before, run)
+        if run.requests:
+            self._commits += run.requests
+            self._commits_sequence = run.last_request
+
+    def _passes(self, after: State) -> None:
+        self._last_ms, self._last_sequence = after.at_ms, after.sequence
+
+    def _add_commit(self, step: Step, last: Entry) -> None:
+        """Fold records that change no group: commits, and tombstones of a group that is not there."""
+        self._deleted = step.sequence if step.after.deleted else None
+        if step.migrates or step.after.protocol is Protocol.SHARE:
+            self.ownership.add(step)
+            if step.migrates:
+                follow_holders(self.rhythm, self.ownership, step, hole=True)
+        follow_commits(self.rhythm, self.ownership, step)
+        if last.payload["type"] == 1 and last.payload.get("value"):
+            self._commits += 1
+            self._commits_sequence = step.sequence
+
+    def _is_compacted(self, step: Step, last: Entry) -> bool:
+        """Whether records may be missing before this step that compaction took; so too before the first one beyond."""
+        if self._compacted_to is None or last.offset is None:
+            return False
+        if last.offset > self._compacted_to:
+            self._compacted_to = None
+        return True
+
+    @property
+    def counts(self) -> Counts:
+        """Of all that are told one by one, and beyond."""
+        return Counts(
+            joined=self.lives.comings_count,
+            removed=self.lives.goings_count,
+            commits=self._commits,
+            moves=self.ownership.moves_count,
+            unassigned=len(self.ownership.free),
+        )
+
+    # -- members
+
+    def _lives(self, step: Step, cause: Cause | None) -> None:
+        """Who came and went; a name is free for a process that returns once it has gone."""
+        self._midways(step)
+        if not step.same_group:
+            self.lives.change(step)
+        why, needs = _reason(cause)
+        for member_id in step.removed:
+            self._goes(step, member_id, why, needs)
+        active = [old for old in step.replaced if self._is_replaced(step, old)]
+        for member_id in (*step.found, *step.joined, *step.replaced.values()):
+            self._meet(step, member_id)
+        for member_id in step.joined:
+            self.lives.comes(step, self.cast, member_id)
+        for member_id in (*step.found, *step.replaced.values()):
+            self.lives.was_there(self.cast, member_id)
+        came = (*step.joined, *step.removed, *step.replaced.values())
+        if came:
+            lanes = {self.cast.lane(member_id) for member_id in came[:COMINGS_KEPT_MAX]}
+            if self._stirred_at == self.ownership.moves_count and len(self._stirred) < COMINGS_KEPT_MAX:
+                # Nothing moved since the last one came or went: what moves next follows both.
+                lanes |= set(self._stirred)
+            self._stirred, self._stirred_at = sorted(lanes), self.ownership.moves_count
+        self.troubles.add(step, active)
+        if not step.same_group:
+            self.lives.empties(step)
+        self._deleted = step.sequence if step.after.deleted else None
+
+    def _midways(self, step: Step) -> None:
+        self._holes = self._holes or is_hole(step)
+        if self._holes:
+            # Who is first seen now may have come while nobody looked.
+            return
+        if self._midway is None and begins_midway(step):
+            self._midway = step.sequence
+        if step.found:
+            # A log or a scenario that starts with a group under way shows its members one by one, or all at once.
+            self._began = self._began or {
+                "members": [],
+                "sequence": step.sequence,
+                "count": 0,
+                "at_ms": step.after.at_ms,
+            }
+            self._began["count"] += len(step.found)
+            room = COMINGS_KEPT_MAX - len(self._began["members"])
+            self._began["members"] += step.found[:room]
+
+    def _goes(self, step: Step, member_id: str, why: str | None, needs: list[str]) -> None:
+        going = Going(member_id, self.cast.lane(member_id), step.sequence, step.after.at_ms, why, needs)
+        quiet = self.rhythm.since_last_commit(member_id, step.after.at_ms)
+        if quiet is not None:
+            going.quiet_ms, going.limit_ms = quiet
+            kept = len(self.rhythm.silences)
+            silence = self.rhythm.ends(member_id, step.after.at_ms, step.sequence, "removed")
+            if silence is not None and len(self.rhythm.silences) > kept:
+                going.silence = kept
+        member = _members(step.before).get(member_id)
+        if member is not None:
+            self.cast.goes(member_id, member.client_id)
+        self.lives.goes(step, going)
+
+    def _is_replaced(self, step: Step, old: str) -> bool:
+        """Ends what is told of a static member that is replaced; whether it committed until then, and had not left for now."""
+        quiet = self.rhythm.since_last_commit(old, step.after.at_ms)
+        self.rhythm.ends(old, step.after.at_ms, step.sequence, "replaced")
+        member = _members(step.before).get(old)
+        if member is None:
+            return False
+        self.cast.goes(old, member.client_id)
+        away = isinstance(member, ModernMember) and member.epoch == LEAVE_GROUP_STATIC_MEMBER_EPOCH
+        return quiet is not None and quiet[0] <= quiet[1] and not away
+
+    def _meet(self, step: Step, member_id: str) -> None:
+        member = _members(step.after).get(member_id)
+        if member is not None:
+            self.cast.meet(
+                member_id,
+                step.entries[0].sequence,
+                client_id=member.client_id,
+                host=member.client_host,
+                instance_id=member.instance_id,
+                at_ms=step.after.at_ms,
+            )
+            self.cast.comes(member_id, member.client_id, member.client_host, step.after.at_ms)
+
+    # -- other things
+
+    def _grew(self, step: Step) -> None:
+        before, after = step.before.topics, step.after.topics
+        if before is after:
+            return
+        for name, topic in after.items():
+            old = before.get(name)
+            same = old is not None and old.topic_id == topic.topic_id
+            if old is None or not same or old.partitions is None or topic.partitions is None:
+                continue
+            if topic.partitions > old.partitions and len(self._grown) < COMINGS_KEPT_MAX:
+                told = {"topic": name, "before": old.partitions, "after": topic.partitions}
+                self._grown.append({**told, "sequence": step.sequence, "at_ms": step.after.at_ms})
+
+    def _read(self, step: Step, last: Entry) -> None:
+        """What the last entry itself tells: callbacks, commits, gaps, settings."""
+        if last.kind is Kind.CALLBACK and not step.anomalies and len(self._overlaps) < COMINGS_KEPT_MAX:
+            both = still_had(step, last)
+            if both:
+                had = [[member_id, owned] for member_id, owned in both.items()]
+                told = {"member": last.actor, "had": had, "sequence": step.sequence, "at_ms": last.at_ms}
+                self._overlaps.append(told)
+        if last.kind is Kind.RECORD and last.payload.get("type") == 1 and last.payload.get("value"):
+            self._commits += 1
+            self._commits_sequence = step.sequence
+        elif is_gap(last):
+            if last.payload.get("compacted"):
+                self._compacted_to = last.payload.get("to_offset")
+            if len(self.gaps) < GAPS_TOLD_MAX:
+                self.gaps.append({**last.payload, "sequence": step.sequence, "says": gap_words(last.payload)})
+        elif last.kind is Kind.NOTE and last.payload.get("note") == "settings":
+            given = mapping(last.payload.get("settings"))
+            for name, value in list(given.items())[:SETTINGS_MAX]:
+                if isinstance(value, int) and value > 0:
+                    self._settings[str(name)] = value
+
+    # -- findings
+
+    def findings(self, frame: Mapping[str, Any]) -> list[Finding]:
+        """All findings so far; ``frame`` is the last one and gives topic ids their names."""
+        facts = self._facts(frame)
+        return [
+            *found_troubles(self.troubles, self.cast),
+            *found_came(facts, midway=self._midway, began=self._began),
+            *found_removed(facts),
+            *found_crash_loops(facts),
+            *found_rolling_restarts(facts),
+            *found_storms(facts),
+            *found_flapping(facts),
+            *found_twins(facts),
+            *found_coordinator_moved(facts),
+            *found_migrations(facts),
+            *found_silent(facts),
+            *found_away(facts),
+            *found_stopped(facts),
+            *found_moves(facts),
+            *found_unassigned(facts),
+            *found_waits(facts),
+            *found_eager(facts),
+            *found_idle(facts),
+            *found_grown(self._grown),
+            *found_stable(facts),
+            *found_epochs(facts),
+            *found_commits(self._commits, self._commits_sequence),
+            *found_end(facts, self._deleted),
+            *found_overlaps(facts, self._overlaps),
+            *found_anomalies(self._anomalies),
+            *found_gaps(self.gaps),
+        ]
+
+    def silences(self) -> list[SilentSpan]:
+        """Where members were assigned and silent, for drawing: as far as the evidence goes, by time."""
+        return silent_spans(self._facts({"members": {}, "topics": {}, "protocol": None, "state": None}))
+
+    def _facts(self, frame: Mapping[str, Any]) -> Facts:
+        return Facts(
+            frame=frame,
+            cast=self.cast,
+            epochs=self.epochs,
+            ownership=self.ownership,
+            lives=self.lives,
+            rhythm=self.rhythm,
+            troubles=self.troubles,
+            anomalies=self._anomalies,
+            settings=self._settings,
+            last_ms=self._last_ms,
+            last_sequence=self._last_sequence,
+        )
+
+    # -- checkpoints
+
+    def to_json(self) -> dict[str, Any]:
+        """The whole state of the finder, JSON-ready."""
+        return {
+            "cast": self.cast.state_to_json(),
+            "epochs": self.epochs.state_to_json(),
+            "ownership": self.ownership.to_json(),
+            "lives": self.lives.to_json(),
+            "rhythm": self.rhythm.to_json(),
+            "troubles": self.troubles.to_json(),
+            "gaps": self.gaps,
+            "settings": self._settings,
+            "began": self._began,
+            "midway": self._midway,
+            "deleted": self._deleted,
+            "holes": self._holes,
+            "compacted_to": self._compacted_to,
+            "overlaps": self._overlaps,
+            "commits": [self._commits, self._commits_sequence],
+            "anomalies": self._anomalies,
+            "grown": self._grown,
+            "stirred": [self._stirred, self._stirred_at],
+            "last": [self._last_ms, self._last_sequence],
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Finder:
+        """The inverse of ``to_json``."""
+        finder = cls()
+        finder.cast = Cast.from_json(data["cast"])
+        finder.epochs = Epochs.from_json(data["epochs"])
+        finder.ownership = Ownership.from_json(data["ownership"])
+        finder.lives = Lives.from_json(data["lives"])
+        finder.rhythm = Rhythm.from_json(data["rhythm"])
+        finder.troubles = Troubles.from_json(data["troubles"])
+        finder.gaps = [dict(gap) for gap in data["gaps"]]
+        finder._settings = dict(data["settings"])
+        finder._began = data["began"]
+        finder._midway = data["midway"]
+        finder._deleted = data["deleted"]
+        finder._holes = data["holes"]
+        finder._compacted_to = data["compacted_to"]
+        finder._overlaps = [dict(overlap) for overlap in data["overlaps"]]
+        finder._commits, finder._commits_sequence = data["commits"]
+        finder._anomalies = {kind: dict(known) for kind, known in data["anomalies"].items()}
+        finder._grown = [dict(growth) for growth in data["grown"]]
+        finder._stirred, finder._stirred_at = list(data["stirred"][0]), data["stirred"][1]
+        finder._last_ms, finder._last_sequence = data["last"]
+        return finder
+
+
+def _reason(cause: Cause | None) -> tuple[str | None, list[str]]:
+    """Why members are gone, where a request or a timer tells it, and which sources tell it."""
+    if cause is not None and cause.leaves:
+        return "left", ["records", "requests"]
+    if cause is not None and cause.timer == "session":
+        return "session_expired", ["records", "timers"]
+    if cause is not None and cause.timer == "rebalance":
+        return "rebalance_timeout", ["records", "timers"]
+    return None, ["records"]
+
+
+def _members(state: State) -> Mapping[str, ModernMember | ClassicMember]:
+    return state.classic.members if state.protocol is Protocol.CLASSIC else state.modern.members

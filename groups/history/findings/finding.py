@@ -1,0 +1,74 @@
+"""The form that all findings have."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypedDict, cast
+
+
+class _Finding(TypedDict):
+    kind: str
+    says: str
+    sequences: list[int]
+    """The entries that prove it."""
+    needs: list[str]
+    """What it was read from: ``records``, ``requests``, ``timers``, ``callbacks``, ``notes``."""
+    certain: bool
+    """False where it is inferred."""
+
+
+class Finding(_Finding, total=False):
+    """A fact with its proof. ``count`` is the number of all such facts, of which only the first or the longest are told.
+
+    Times are ``at_ms`` or ``from_ms`` and ``to_ms``, on the log's clock; ``forming`` marks what belongs to the group's first
+    seconds. Each finder says which of the other fields it fills.
+    """
+
+    at_ms: int
+    from_ms: int
+    to_ms: int | None
+    length_ms: int | None
+    count: int
+    forming: bool
+    open: bool
+    member: str | None
+    name: str
+    members: Sequence[Any]
+    names: list[str]
+    lane: str
+    back_ms: int | None
+    back_sequence: int | None
+    at: int
+    again: int
+    why: str | None
+    looks_like: str | None
+    because: str
+    partition: str
+    partitions: Any
+    noun: str
+    first: int
+    last: int
+    steps: list[int]
+    """Where each of the things that it counts happened, for stepping through them."""
+    data: Mapping[str, Any]
+
+
+def finding(
+    kind: str,
+    says: str,
+    sequences: list[int],
+    *,
+    needs: list[str] | None = None,
+    certain: bool = True,
+    **data: Any,
+) -> Finding:
+    """A finding; ``data`` are fields that its kind has beside those that all have."""
+    made = {
+        "kind": kind,
+        "says": says,
+        "sequences": sequences,
+        "needs": needs or ["records"],
+        "certain": certain,
+        **data,
+    }
+    return cast(Finding, made)

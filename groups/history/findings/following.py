@@ -1,0 +1,97 @@
+"""The rhythm of commits beside the group's steps: who holds the partitions whose commits are followed.
+
+Commits name topics; assignments of the consumer protocol name their ids. So nothing is followed of a topic whose name the log
+does not tell, and nothing of tasks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from groups.history.commit_runs import CommitRun
+from groups.history.entries import Kind
+from groups.history.fields import mapping
+from groups.history.offsets import ZERO_TOPIC_ID
+from groups.history.ownership import Ownership
+from groups.history.paces import Place
+from groups.history.rhythm import Rhythm
+from groups.history.state import State
+from groups.history.steps import Key, Step
+
+HolderOf = Callable[[Place], str | None]
+
+
+def follow_run(rhythm: Rhythm, own: Ownership, before: State, run: CommitRun) -> None:
+    """A run of commits, which begins at ``before``."""
+    if all(before.topic_id(topic) == topic_id for topic, topic_id in run.topic_ids):
+        holder_of = _holder_of(own, before)
+        rhythm.commits(run.places, run.value_times_ms, run.committed, run.sequences, holder_of)
+        return
+    # They tell ids of topics as they go.
+    ids: dict[str, str] = {}
+    holder_of = _holder_of(own, before, ids)
+    columns = zip(run.places, run.value_times_ms, run.committed, run.sequences, run.ids, strict=True)
+    for place, at_ms, offset, sequence, topic_id in columns:
+        if topic_id is not None:
+            ids[place[0]] = topic_id
+        rhythm.commit(place, at_ms, offset, sequence, holder_of)
+
+
+def follow_commits(rhythm: Rhythm, own: Ownership, step: Step) -> None:
+    """The offsets that a step's records commit."""
+    committing = [
+        entry for entry in step.entries if entry.kind is Kind.RECORD and entry.payload.get("type") in (0, 1)
+    ]
+    if not committing:
+        return
+    ids: dict[str, str] = {}
+    holder_of = _holder_of(own, step.before, ids)
+    for entry in committing:
+        key, value = mapping(entry.payload.get("key")), mapping(entry.payload.get("value"))
+        topic, partition, offset = key.get("topic"), key.get("partition"), value.get("offset")
+        if key.get("group") != step.after.group:
+            continue
+        topic_id = value.get("topicId")
+        if isinstance(topic, str) and isinstance(topic_id, str) and topic_id != ZERO_TOPIC_ID:
+            ids[topic] = topic_id
+        if isinstance(topic, str) and isinstance(partition, int) and isinstance(offset, int):
+            rhythm.commit((topic, partition), entry.at_ms, offset, entry.sequence, holder_of)
+
+
+def follow_holders(rhythm: Rhythm, own: Ownership, step: Step, *, hole: bool) -> None:
+    """Who has which of the partitions whose commits are followed."""
+    now_ms = step.after.at_ms
+    if hole or step.migrates:
+        rhythm.begins_anew()
+        holder_of = _holder_of(own, step.after)
+        for place in rhythm.paces:
+            holder = holder_of(place)
+            if holder is not None:
+                rhythm.takes(holder, place, now_ms, step.sequence)
+        return
+    for change in step.members:
+        for key in change.released:
+            rhythm.releases(_place(step, key), change.member_id)
+    for change in step.members:
+        for key in change.gained:
+            rhythm.takes(change.member_id, _place(step, key), now_ms, step.sequence)
+
+
+def _holder_of(own: Ownership, state: State, ids: Mapping[str, str] | None = None) -> HolderOf:
+    """Who owns a partition that is told by its topic's name; ``ids`` are newer than the state's."""
+    owner = own.owner
+
+    def holder_of(place: Place) -> str | None:
+        topic, partition = place
+        topic_id = ids.get(topic) if ids else None
+        held = owner.get(place)
+        return held if held is not None else owner.get((topic_id or state.topic_id(topic) or "", partition))
+
+    return holder_of
+
+
+def _place(step: Step, key: Key) -> Place:
+    """A partition by its topic's name, as commits have it."""
+    topic, partition = key
+    after = step.after
+    return after.names.get(topic) or after.former.get(topic, topic), partition

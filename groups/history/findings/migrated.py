@@ -1,0 +1,31 @@
+"""Migration: a group that goes from the classic to the consumer protocol, or back.
+
+Needs: records. Claims: when, which way, and whether it had members all the time (online). Cannot know: which client was upgraded
+by whom.
+"""
+
+from __future__ import annotations
+
+from groups.history.findings.facts import Facts
+from groups.history.findings.finding import Finding, finding
+
+
+def found_migrations(facts: Facts) -> list[Finding]:
+    """``migrated``: each; ``back`` where it returns to the protocol that it came from."""
+    found = []
+    for number, one in enumerate(facts.lives.passages):
+        how = "online" if one.online else "while it was empty"
+        says = f"Moved to the {one.to} protocol, {how}"
+        found.append(
+            finding(
+                "migrated",
+                says,
+                [one.sequence],
+                at_ms=one.at_ms,
+                to=one.to,
+                online=one.online,
+                back=number % 2 == 1,
+                count=len(facts.lives.passages),
+            )
+        )
+    return found

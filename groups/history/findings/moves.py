@@ -1,0 +1,57 @@
+"""Moves: partitions that went from one owner to another.
+
+Needs: records of assignments. Claims: each move, how many of how many partitions after the group had formed, and whether all
+followed one process's coming and going. Cannot know: what the clients themselves held.
+"""
+
+from __future__ import annotations
+
+from groups.history.findings.facts import Facts
+from groups.history.findings.finding import Finding, finding
+from groups.history.words import counted
+
+
+def found_moves(facts: Facts) -> list[Finding]:
+    """``moves`` (all of them, with ``moved`` and ``distinct`` after forming, ``follows``), then each as ``moved``."""
+    own = facts.ownership
+    if not own.moves_count:
+        return []
+    count = own.moves_count
+    noun = facts.wording.noun
+    says = f"{counted(count, noun)} moved"
+    after = own.moved_count
+    if after and after != len(own.moved):
+        says = f"{counted(after, 'move')} of {counted(len(own.moved), noun)}"
+    elif after:
+        says = f"{counted(after, noun)} moved"
+    follows = [lane for lane, moves in own.followed.items() if moves == after] if after else []
+    told = [move for move in own.moves if not facts.lives.is_forming(move[5])]
+    total = finding(
+        "moves",
+        says,
+        [own.moves_last_sequence],
+        count=count,
+        after_forming=after,
+        distinct=len(own.moved),
+        noun=noun,
+        released_before_taken=not own.overlapped and not facts.contradicted,
+        follows=facts.process(follows[0]) if len(follows) == 1 and after >= 3 else None,
+        steps=sorted({move[5] for move in told}),
+    )
+    found = [total]
+    for topic, partition, before, to, released, taken, at_ms in own.moves:
+        name = facts.partition(topic, partition)
+        says = f"{name} moved from {facts.name(before)} to {facts.name(to)}"
+        sequences = [released, taken] if released != taken else [taken]
+        found.append(
+            finding(
+                "moved",
+                says,
+                sequences,
+                partition=name,
+                at_ms=at_ms,
+                forming=facts.lives.is_forming(taken),
+                **{"from": before, "to": to},
+            )
+        )
+    return found

@@ -1,0 +1,144 @@
+"""Removed: who is gone, and why.
+
+Needs: records; for the reason requests or timers, which no log of records has. Without them the reason is inferred ("looks
+like"), from when the member last committed, from its timeouts, and from whether it came back:
+
+* ``session_expired``: its last commit lies one session timeout before its removal, or it had left for now (static);
+* ``poll_overrun``: it lies one ``max.poll.interval.ms`` before it (a client's rebalance timeout is that interval), or it came
+  back under its own member id, which a client that left by itself does as soon as it polls again;
+* ``rebalance_timeout``: it had partitions to release for as long as its rebalance timeout;
+* ``stalled``: it was silent, and came back under the same member id: frozen, or late to poll;
+* ``stopped``: it was silent, and neither timeout fits: its process ended or froze;
+* ``left``: it had committed until then, so its session was alive: it left by itself.
+
+Cannot know: an exit code, a reason string; anything of a member that never committed in a rhythm.
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from groups.history.findings.facts import Facts, Timeout
+from groups.history.findings.finding import Finding, finding
+from groups.history.lives import Going
+from groups.history.words import duration
+
+REASONS: Final[dict[str | None, tuple[str, str]]] = {
+    "left": ("left", "left"),
+    "session_expired": ("was removed when its session expired", "were removed when their sessions expired"),
+    "rebalance_timeout": (
+        "was removed when its rebalance timeout expired",
+        "were removed when their rebalance timeouts expired",
+    ),
+    None: ("was removed; the log does not say why", "were removed; the log does not say why"),
+}
+"""Why members are gone, of one and of several, where it is known."""
+
+HEARTBEAT_MS: Final = 5_000
+"""Kafka's default between two heartbeats: a session runs from the last one, which lies up to so long before a commit."""
+
+REJOIN_MS: Final = 5_000
+"""A removal of the classic protocol is written when the others have rejoined, which takes them a heartbeat and a poll."""
+
+
+class Guess(NamedTuple):
+    """``looks_like`` is one of the module's; ``because`` its evidence, ``short`` the part of it that a verdict has room for."""
+
+    looks_like: str
+    says: str
+    because: str
+    short: str = ""
+
+
+def found_removed(facts: Facts) -> list[Finding]:
+    """``removed``: who and when; ``why`` where it is known, ``looks_like`` with ``because`` where it is inferred."""
+    lives, found = facts.lives, []
+    for going in lives.goings:
+        name = facts.process(going.member) if facts.name(going.member) else going.member
+        guess = guessed(facts, going) if going.why is None else None
+        says = f"{name} {REASONS[going.why][0]}"
+        if guess is not None:
+            says = f"{name} was removed. Looks like {guess.says}: {guess.because}"
+        silence = facts.silence_of(going)
+        found.append(
+            finding(
+                "removed",
+                says,
+                [going.sequence] if silence is None else [silence.from_sequence, going.sequence],
+                needs=going.needs,
+                certain=guess is None,
+                member=going.member,
+                name=name,
+                lane=going.lane,
+                why=going.why,
+                looks_like=guess.looks_like if guess is not None else None,
+                looks=guess.says if guess is not None else None,
+                because=guess.because if guess is not None else "",
+                short=f"{guess.says}{f', {guess.short}' if guess.short else ''}" if guess is not None else "",
+                at_ms=going.at_ms,
+                back_ms=going.back_ms,
+                back_sequence=going.back_sequence,
+                quiet_ms=going.quiet_ms,
+                silent_from_ms=None if silence is None else silence.from_ms,
+                silent_sequence=None if silence is None else silence.from_sequence,
+                partitions=[]
+                if silence is None
+                else facts.partitions((s.topic, s.partition) for s in silence.stops),
+                count=lives.goings_count,
+                forming=lives.is_forming(going.sequence),
+            )
+        )
+    return found
+
+
+def guessed(facts: Facts, going: Going) -> Guess | None:
+    """What a removal looks like that no request or timer explains; ``None``: the log does not say."""
+    session, poll = facts.session_timeout(going), facts.poll_interval(going)
+    if going.away:
+        return Guess(
+            "session_expired", "its session expired", "it had left for now and did not come back in time"
+        )
+    revoking_ms, limit_ms = going.revoking_ms, going.rebalance_timeout_ms
+    if revoking_ms is not None and limit_ms is not None and revoking_ms >= limit_ms:
+        because = f"it had partitions to release for {duration(revoking_ms)} ({_told(poll)})"
+        return Guess("rebalance_timeout", "its rebalance timeout expired", because, _told(poll))
+    quiet_ms, rhythm_ms = going.quiet_ms, going.limit_ms
+    if quiet_ms is None or rhythm_ms is None:
+        return _stalled(going)
+    since = f"its last commit was {duration(quiet_ms)} before"
+    slack_ms = rhythm_ms + (REJOIN_MS if going.classic else 0)
+    least_ms = session.length_ms - min(HEARTBEAT_MS, session.length_ms // 3)
+    expired = least_ms <= quiet_ms <= session.length_ms + slack_ms
+    overrun = poll.length_ms <= quiet_ms <= poll.length_ms + slack_ms
+    if overrun and (going.back_same_id or not expired or quiet_ms < session.length_ms):
+        because = f"{since} ({_told(poll)})"
+        return Guess("poll_overrun", "max.poll.interval.ms exceeded", because, _told(poll))
+    if expired:
+        because = f"{since} (session timeout {_told(session)})"
+        return Guess("session_expired", "its session expired", because, _told(session))
+    if quiet_ms > rhythm_ms:
+        if going.back_same_id:
+            return _stalled(going)
+        return Guess(
+            "stopped", "its process ended or froze", f"{since}, and it does not fit {_told(session)}"
+        )
+    if quiet_ms < least_ms:
+        if going.back_same_id:
+            because = f"{since}, so its session was alive, and it came back under the same member id"
+            return Guess("poll_overrun", "max.poll.interval.ms exceeded", because)
+        return Guess("left", "it left by itself", f"{since}, so its session was alive")
+    return _stalled(going)
+
+
+def _stalled(going: Going) -> Guess | None:
+    """A process that restarts has a new member id; one that was fenced, or left at ``max.poll.interval.ms``, has its own."""
+    if not going.back_same_id:
+        return None
+    because = "it came back under the same member id"
+    return Guess("stalled", "it was frozen or did not poll in time", because)
+
+
+def _told(timeout: Timeout) -> str:
+    """``45.0 s, assumed``."""
+    how = {"record": "by its own record", "given": "as given", "assumed": "assumed"}
+    return f"{duration(timeout.length_ms)}, {how[timeout.source]}"

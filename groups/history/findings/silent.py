@@ -1,0 +1,128 @@
+"""Silent: members that were assigned partitions and committed none of them.
+
+Needs: offset commits in the log, and topics whose names are known (commits name topics, assignments their ids).
+Claims: since when, until when, which partitions stopped, whether it resumed, was removed or still is silent. Inferred, always.
+Cannot know: whether records were read and not committed; how many waited; anything of a client that never commits to Kafka.
+See ``groups.history.rhythm`` for the evidence that is asked for.
+"""
+
+from __future__ import annotations
+
+from typing import Final, TypedDict
+
+from groups.history.findings.facts import Facts
+from groups.history.findings.finding import Finding, finding
+from groups.history.paces import Silence, Stop
+from groups.history.words import duration, listed_partitions
+
+TOLD_MAX: Final = 100
+"""Silences, and stops, that stand among the findings, the longest ones."""
+
+ENDS: Final = {
+    "resumed": "until it committed again",
+    "removed": "until it was removed",
+    "replaced": "until another process took its place",
+}
+
+
+class SilentSpan(TypedDict):
+    """A member that was assigned and silent, as a board draws it (open dots): each partition from its last commit on.
+
+    ``to_ms`` and ``to_sequence`` are ``None`` where it lasts to the log's end.
+    """
+
+    member: str
+    from_ms: int
+    to_ms: int | None
+    from_sequence: int
+    to_sequence: int | None
+    ended: str
+    partitions: list[SilentPartition]
+
+
+class SilentPartition(TypedDict):
+    topic: str
+    partition: int
+    from_ms: int
+    from_sequence: int
+
+
+def silent_spans(facts: Facts) -> list[SilentSpan]:
+    return [
+        SilentSpan(
+            member=one.member,
+            from_ms=one.from_ms,
+            to_ms=None if one.ended == "open" else one.to_ms,
+            from_sequence=one.from_sequence,
+            to_sequence=None if one.ended == "open" else one.to_sequence,
+            ended=one.ended,
+            partitions=[
+                SilentPartition(
+                    topic=stop.topic,
+                    partition=stop.partition,
+                    from_ms=stop.from_ms,
+                    from_sequence=stop.from_sequence,
+                )
+                for stop in one.stops
+            ],
+        )
+        for one in sorted(facts.silences, key=lambda one: (one.from_sequence, one.member))
+    ]
+
+
+def found_silent(facts: Facts) -> list[Finding]:
+    """``silent``: of a member; the longest first. ``steps`` are where the silences of the same process begin."""
+    told = sorted(facts.silences, key=lambda one: (-one.length_ms, one.from_sequence))
+    return [_silent(one, facts, len(told)) for one in told[:TOLD_MAX]]
+
+
+def _silent(one: Silence, facts: Facts, count: int) -> Finding:
+    name = facts.process(one.member)
+    places = facts.partitions((stop.topic, stop.partition) for stop in one.stops)
+    what = listed_partitions(places)
+    if one.ended == "open":
+        says = f"{name} is assigned {what} and has been silent for {duration(one.length_ms)}"
+    else:
+        says = f"{name} was assigned {what} and silent for {duration(one.length_ms)}, {ENDS[one.ended]}"
+    return finding(
+        "silent",
+        says,
+        [one.from_sequence] if one.ended == "open" else [one.from_sequence, one.to_sequence],
+        certain=False,
+        member=one.member,
+        name=name,
+        partitions=places,
+        from_ms=one.from_ms,
+        to_ms=None if one.ended == "open" else one.to_ms,
+        length_ms=one.length_ms,
+        ended=one.ended,
+        open=one.ended == "open",
+        count=count,
+    )
+
+
+def found_stopped(facts: Facts) -> list[Finding]:
+    """``stopped``: a partition whose commits stopped for longer than its rhythm allows, though records had come meanwhile.
+
+    It holds the time in which its owner was silent and the time without an owner, and is what its readers missed.
+    """
+    stops = [stop for stop in facts.rhythm.longest_stops() if _missed(stop)]
+    return [
+        finding(
+            "stopped",
+            f"No commit of {stop.topic}-{stop.partition} for {duration(stop.length_ms)}",
+            [stop.from_sequence, stop.to_sequence or stop.from_sequence],
+            certain=False,
+            partition=f"{stop.topic}-{stop.partition}",
+            from_ms=stop.from_ms,
+            to_ms=stop.to_ms,
+            length_ms=stop.length_ms,
+            count=len(stops),
+        )
+        for stop in stops[:TOLD_MAX]
+    ]
+
+
+def _missed(stop: Stop) -> bool:
+    """Whether records had come while nobody committed: at least half of what usually comes."""
+    return stop.expected > 0 and (stop.moved or 0) * 2 >= stop.expected

@@ -1,0 +1,41 @@
+"""Stable: a time in which nothing in the group changed. A quiet hour is news, too.
+
+Needs: records. Claims: since when the group is stable at the log's end, whether that is all that happened, how many commits there were.
+Cannot know: that nothing was wrong with the clients, beyond that none of them is silent.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from groups.history.findings.facts import Facts
+from groups.history.findings.finding import Finding, finding
+from groups.history.words import duration
+
+STABLE_LEAST_MS: Final = 60_000
+
+
+def found_stable(facts: Facts) -> list[Finding]:
+    """``stable``: at the end; ``throughout`` where nothing else happened after the group had formed."""
+    lives = facts.lives
+    if facts.frame["state"] != "Stable" or not facts.members or lives.changed_ms is None:
+        return []
+    since_ms = lives.changed_ms
+    length = facts.last_ms - since_ms
+    if length < STABLE_LEAST_MS or any(one.ended == "open" for one in facts.silences):
+        return []
+    throughout = not any(not lives.is_forming(going.sequence) for going in lives.goings)
+    throughout = throughout and all(lives.is_forming(one.sequence) for one in lives.comings)
+    nothing = throughout and not facts.silences
+    says = f"Stable for {duration(length)}{', nothing changed' if nothing else ''}"
+    return [
+        finding(
+            "stable",
+            says,
+            [lives.changed_sequence],
+            from_ms=since_ms,
+            to_ms=facts.last_ms,
+            length_ms=length,
+            throughout=nothing,
+        )
+    ]

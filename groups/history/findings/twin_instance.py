@@ -1,0 +1,54 @@
+"""Twin instance: two processes with one ``group.instance.id``, which take its place from each other.
+
+Needs: records of static members. Claims: "looks like", where an instance changed hands several times within minutes, or went to
+another client id or host while its holder still committed. Cannot know: a twin that the consumer protocol refuses
+(UNRELEASED_INSTANCE_ID): a refusal leaves no record.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from groups.history.findings.facts import Facts
+from groups.history.findings.finding import Finding, finding
+from groups.history.findings.repeated import several, spans
+from groups.history.words import duration
+
+TIMES_LEAST: Final = 3
+WITHIN_MS: Final = 5 * 60_000
+"""An instance that is restarted is taken over once; three times within minutes is a quarrel, or a crash loop of two hosts."""
+
+
+def found_twins(facts: Facts) -> list[Finding]:
+    """``twin_instance``: each instance; ``steps`` are where it changed hands."""
+    lanes: dict[str, list[dict[str, object]]] = {}
+    for one in facts.troubles.kept["replaced"]:
+        lanes.setdefault(facts.cast.lane(one["new"]), []).append(one)
+    found = []
+    for lane, changes in lanes.items():
+        times = [int(str(one.get("at_ms") or 0)) for one in changes]
+        sequences = [int(str(one["sequence"])) for one in changes]
+        often = any(
+            times[at + TIMES_LEAST - 1] - times[at] <= WITHIN_MS for at in range(len(times) - TIMES_LEAST + 1)
+        )
+        other = any(one.get("other_process") and one.get("active") for one in changes)
+        if not (often or other):
+            continue
+        name = facts.process(lane)
+        length = times[-1] - times[0]
+        often_says = f"{several(len(times))} in {duration(length)}" if len(times) > 1 else "once"
+        found.append(
+            finding(
+                "twin_instance",
+                f"{name} was taken over {often_says}. Looks like two processes with one group.instance.id",
+                spans(sequences),
+                certain=False,
+                name=name,
+                lane=lane,
+                count=len(changes),
+                from_ms=times[0],
+                to_ms=times[-1],
+                steps=spans(sequences),
+            )
+        )
+    return found

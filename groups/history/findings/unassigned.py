@@ -1,0 +1,63 @@
+"""Unassigned: partitions that had an owner and then none.
+
+Needs: records of assignments. Claims: how long, from the record that freed a partition to the one that gave it away; nothing is
+measured over a gap, while the group is empty, or where no target holds the partition (its topic is gone).
+Cannot know: when the consumer itself stopped or began.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from groups.history.findings.facts import Facts
+from groups.history.findings.finding import Finding, finding
+from groups.history.words import duration
+
+TOLD_MAX: Final = 20
+"""Intervals that stand among the findings, the longest first."""
+
+
+def found_unassigned(facts: Facts) -> list[Finding]:
+    """``no_owner``: those that are over, the longest first, then those that are not; an empty group needs no owners."""
+    own, noun = facts.ownership, facts.wording.noun
+    found = []
+    for one in own.longest_first()[:TOLD_MAX]:
+        name = facts.partition(one.topic, one.partition)
+        found.append(
+            finding(
+                "no_owner",
+                f"{name} was unassigned for {duration(one.length_ms)}",
+                [one.from_sequence, one.to_sequence],
+                partition=name,
+                length_ms=one.length_ms,
+                from_ms=one.from_ms,
+                to_ms=one.from_ms + one.length_ms,
+                before=one.before,
+                after=one.after,
+                open=False,
+                count=own.ownerless_count,
+                noun=noun,
+                forming=facts.lives.is_forming(one.from_sequence),
+            )
+        )
+    still = sorted(own.free.items(), key=lambda item: item[1].since_ms) if facts.members else []
+    for (topic, partition), free in still[:TOLD_MAX]:
+        name = facts.partition(topic, partition)
+        length = max(facts.last_ms - free.since_ms, 0)
+        found.append(
+            finding(
+                "no_owner",
+                f"{name} has been unassigned for {duration(length)}",
+                [free.sequence],
+                partition=name,
+                length_ms=length,
+                from_ms=free.since_ms,
+                to_ms=None,
+                before=free.owner,
+                after=None,
+                open=True,
+                count=len(own.free),
+                noun=noun,
+            )
+        )
+    return found

@@ -1,0 +1,83 @@
+"""The verdict: sentences made of findings, by time, cause first. It may be "unknown"; it is never typed.
+
+It opens with what the log is and who was there, tells what happened in the order of time, and ends with sums and with how the log
+ends. Of more events than are told (``EVENTS_TOLD_MAX``) the worst ones stay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
+from typing import Any, Final
+
+from groups.history.findings.finding import Finding
+from groups.history.verdict.closing import closing
+from groups.history.verdict.events import events
+from groups.history.verdict.opening import broken, differences, opening
+from groups.history.verdict.text import Event, Part, Text, Verdict, Worst
+from groups.history.words import counted
+
+__all__ = ["EVENTS_TOLD_MAX", "UNKNOWN", "Verdict", "verdict"]
+
+EVENTS_TOLD_MAX: Final = 8
+"""Sentences about events: more is a list, and the page has one."""
+
+UNKNOWN: Final = "Unknown: the log tells nothing of members"
+
+
+def verdict(findings: Sequence[Finding], *, first_ms: int | None = None, last_ms: int = 0) -> Verdict:
+    """Of the findings of a timeline, whose first and last entries are of these times."""
+    by_kind: dict[str, list[Mapping[str, Any]]] = {}
+    for finding in findings:
+        by_kind.setdefault(finding["kind"], []).append(finding)
+    text = Text(last_ms if first_ms is None else first_ms, last_ms)
+    for parts in (*broken(by_kind), *differences(by_kind), *opening(by_kind)):
+        text.sentence(parts)
+    found = sorted(events(by_kind), key=lambda event: (event.at_ms, event.sequence))
+    for parts in _sentences(_worst_ones(found)):
+        text.sentence(parts)
+    for parts in closing(by_kind):
+        text.sentence(parts)
+    if not text:
+        commits = by_kind.get("commits")
+        if commits:
+            of_commits = Part("Commits only", commits[0]["sequences"][-1])
+            text.sentence([of_commits, Part("; the log tells nothing of members")])
+        else:
+            text.sentence([Part(UNKNOWN)])
+    return text.whole(_worst(found, by_kind))
+
+
+def _sentences(told: Iterable[Event]) -> Iterable[list[Part]]:
+    """A sentence each; what happened at the same time stands in one."""
+    for (at_ms, timed), some in groupby(told, key=lambda event: (event.at_ms, event.timed)):
+        if not timed:
+            yield from (event.parts for event in some)
+            continue
+        parts = [Part("at "), Part("", at_ms=at_ms), Part(" ")]
+        for number, event in enumerate(some):
+            parts += [*([Part("; ")] if number else []), *event.parts]
+        yield parts
+
+
+def _worst_ones(found: list[Event]) -> list[Event]:
+    """All, or the worst ones in the order of time, and one that counts and leads through the rest."""
+    if len(found) <= EVENTS_TOLD_MAX:
+        return found
+    by_weight = sorted(found, key=lambda event: (-event.weight, event.at_ms, event.sequence))
+    kept = {id(event) for event in by_weight[: EVENTS_TOLD_MAX - 1]}
+    rest = [event for event in found if id(event) not in kept]
+    more = Part(f"{counted(len(rest), 'more event')}", rest[0].sequence, [event.sequence for event in rest])
+    last = Event(at_ms=found[-1].at_ms, sequence=found[-1].sequence, parts=[more], timed=False)
+    return [event for event in found if id(event) in kept] + [last]
+
+
+def _worst(found: Sequence[Event], by_kind: Mapping[str, Sequence[Mapping[str, Any]]]) -> Worst | None:
+    if by_kind.get("violation"):
+        one = by_kind["violation"][0]
+        return Worst(sequence=one["at"], at_ms=one.get("at_ms"), kind="violation")
+    bad = [event for event in found if event.weight > 0]
+    if not bad:
+        return None
+    event = max(bad, key=lambda event: (event.weight, -event.at_ms))
+    return Worst(sequence=event.sequence, at_ms=event.at_ms, kind=event.kind)

@@ -1,0 +1,94 @@
+"""How a verdict ends: sums, what still is so at the end, and how the log ends."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from groups.history.verdict.text import Part
+from groups.history.words import duration, listed_partitions
+
+TOLD_LEAST_MS = 100
+"""What rounds to 0.1 s."""
+
+ByKind = Mapping[str, Sequence[Mapping[str, Any]]]
+
+
+def closing(by_kind: ByKind) -> Iterable[list[Part]]:
+    moves, free = _moves(by_kind), _longest_unassigned(by_kind)
+    yield [*moves, *([Part("; ")] if moves and free else []), *free]
+    yield _still_unassigned(by_kind)
+    for kind in ("eager_rebalance", "idle_members"):
+        for one in by_kind.get(kind, ()):
+            inferred = "" if one["certain"] else " (inferred)"
+            yield [Part(one["says"], one["sequences"][0], one["steps"]), Part(inferred)]
+    for one in by_kind.get("stable", ()):
+        yield [Part(one["says"], one["sequences"][0])]
+    for kind, says in (
+        ("deleted", "The group is deleted at the end"),
+        ("emptied", "The group is empty at the end"),
+    ):
+        for one in by_kind.get(kind, ()):
+            if one.get("open", True):
+                yield [Part(says, one["sequences"][-1])]
+
+
+def _moves(by_kind: ByKind) -> list[Part]:
+    found = by_kind.get("moves", ())
+    if not found:
+        return []
+    moves = found[0]
+    told = any(one["says"].endswith(f"follow {moves['follows']}") for one in by_kind.get("left_and_back", ()))
+    if told:
+        return []
+    in_forming = not moves["after_forming"]
+    parts = [
+        Part(
+            f"{moves['says']}{' while the group formed' if in_forming else ''}",
+            moves["sequences"][-1],
+            moves["steps"],
+        )
+    ]
+    if moves["released_before_taken"]:
+        each = "each released before it was taken" if moves["count"] > 1 else "released before it was taken"
+        parts.append(Part(f", {each}"))
+    if moves["follows"] is not None:
+        parts.append(Part(f"; all follow {moves['follows']}"))
+    return parts
+
+
+def _longest_unassigned(by_kind: ByKind) -> list[Part]:
+    """What hand-overs took at most, where no event tells a longer time."""
+    if not by_kind.get("moves"):
+        return []
+    after = by_kind["moves"][0]["after_forming"]
+    free = [
+        one
+        for one in by_kind.get("no_owner", ())
+        if not one["open"] and one["length_ms"] >= TOLD_LEAST_MS and not (after and one["forming"])
+    ]
+    if not free:
+        return []
+    says = unassigned_words([one for one in free if one["sequences"] == free[0]["sequences"]])
+    if free[0]["sequences"][0] in {one["sequences"][-1] for one in by_kind.get("removed", ())}:
+        # The removal tells it.
+        return []
+    parts = [Part(says, free[0]["sequences"][0], [one["sequences"][0] for one in free])]
+    return [*parts, Part(", the longest")] if free[0]["count"] > 1 else parts
+
+
+def unassigned_words(free: Sequence[Mapping[str, Any]]) -> str:
+    """``foo-1 and foo-2 were unassigned for 0.8 s``, of intervals of one length."""
+    names = sorted({one["partition"] for one in free})
+    what = listed_partitions(names, free[0]["noun"])
+    return f"{what} {'was' if len(names) == 1 else 'were'} unassigned for {duration(free[0]['length_ms'])}"
+
+
+def _still_unassigned(by_kind: ByKind) -> list[Part]:
+    still = [one for one in by_kind.get("no_owner", ()) if one["open"]]
+    if not still:
+        return []
+    steps = [one["sequences"][0] for one in still]
+    count = still[0]["count"]
+    says = still[0]["says"] if count == 1 else f"{count:,} {still[0]['noun']}s are unassigned at the end"
+    return [Part(says, steps[0], steps)]

@@ -1,0 +1,360 @@
+"""What happened, event by event: each a sentence with its cause first, its time, and what it cost.
+
+An event takes in what belongs to it: a removal the silence before it, the partitions that it left unassigned and the return; a
+pattern (a crash loop, a storm, a rolling restart) all comings and goings of its processes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from groups.history.findings.removed import REASONS
+from groups.history.findings.repeated import several
+from groups.history.verdict.closing import unassigned_words
+from groups.history.verdict.others import others
+from groups.history.verdict.text import Event, Part
+from groups.history.words import duration, listed, listed_partitions
+
+Found = Mapping[str, Any]
+ByKind = Mapping[str, Sequence[Found]]
+
+NAMED_MAX: Final = 3
+"""Members that a clause names; more are counted."""
+
+TOGETHER_MS: Final = 3_000
+"""Removals for the same reason this close to each other are one event: one cause, not two."""
+
+JOINED_TOGETHER_MS: Final = 30_000
+"""Joins this close to each other are one scale-up."""
+
+LOOKS: Final = {"poll_overrun": "max.poll.interval.ms exceeded"}
+
+UNASSIGNED_LEAST_MS: Final = 2_000
+"""A hand-over from one member to the next takes up to a heartbeat; a shorter interval is told among the sums."""
+
+PATTERN: Final = 10**9
+"""The weight of a pattern: it stands for many events."""
+
+STILL: Final = 10**8
+"""The weight of what is not over at the log's end, beside its length."""
+
+
+def events(by_kind: ByKind) -> list[Event]:
+    """All of them, in any order."""
+    patterns, lanes, steps = _patterns(by_kind)
+    removals = [one for one in by_kind.get("removed", ()) if one["lane"] not in lanes]
+    rolled = {one["lane"] for one in removals if one["sequences"][-1] in steps}
+    removals = [one for one in removals if one["lane"] not in rolled]
+    found = [*patterns, *_removals(removals, by_kind)]
+    told_back = {one["back_sequence"] for one in removals}
+    joins = [
+        one
+        for one in by_kind.get("joined", ())
+        if not one["forming"] and one["lane"] not in lanes | rolled and one["sequences"][0] not in told_back
+    ]
+    found += _joins(joins)
+    found += _silences(by_kind, {one["silent_sequence"] for one in removals}, lanes)
+    found += _waits(by_kind, lanes)
+    found += _aways(by_kind)
+    found += _emptied(by_kind)
+    found += _unassigned(by_kind, {one["sequences"][-1] for one in removals}, steps)
+    return [*found, *others(by_kind, steps)]
+
+
+def _patterns(by_kind: ByKind) -> tuple[list[Event], set[str], set[int]]:
+    """Patterns, the lanes whose comings and goings they tell, and the steps that they tell."""
+    loops = [*by_kind.get("crash_loop", ()), *by_kind.get("left_and_back", ())]
+    rolled = by_kind.get("rolling_restart", ())
+    found = [_pattern(one, _loop_parts(one, by_kind)) for one in loops]
+    found += [_pattern(one, _rolling_parts(one, by_kind), weight=1) for one in rolled]
+    # What one process's loop brought about is told by the loop.
+    looping = {one["name"] for one in loops}
+    for one in by_kind.get("storm", ()):
+        if not set(one["names"]) <= looping:
+            came = f", as {listed(one['names'], NAMED_MAX)} came and went" if one["names"] else ""
+            found.append(_pattern(one, [Part(f"{_small(one['says'])}{came}", one["steps"][0], one["steps"])]))
+    follows = {moves["follows"] for moves in by_kind.get("moves", ())}
+    for one in by_kind.get("flapping", ()):
+        if not (follows & looping) and not by_kind.get("migrated"):
+            found.append(_pattern(one, [Part(one["says"], one["steps"][0], one["steps"])]))
+    for one in by_kind.get("twin_instance", ()):
+        found.append(_pattern(one, [Part(one["says"], one["steps"][0], one["steps"])]))
+    told = (*loops, *rolled, *by_kind.get("twin_instance", ()))
+    steps = {step for one in told for step in one["steps"]}
+    return found, {one["lane"] for one in loops}, steps
+
+
+def _pattern(one: Found, parts: list[Part], weight: int = PATTERN) -> Event:
+    """A pattern begins with since when it went on."""
+    length = one["to_ms"] - one["from_ms"] if weight == PATTERN else 0
+    timed = [Part("from "), Part("", at_ms=one["from_ms"]), Part(" on "), *parts]
+    return Event(
+        one["from_ms"], one["steps"][0], timed, weight=weight + length, kind=one["kind"], timed=False
+    )
+
+
+def _loop_parts(one: Found, by_kind: ByKind) -> list[Part]:
+    parts = [Part(one["says"], one["steps"][0], one["steps"])]
+    stops = [
+        stop
+        for stop in by_kind.get("stopped", ())
+        if stop["from_ms"] <= one["to_ms"] and stop["to_ms"] >= one["from_ms"]
+    ]
+    if stops:
+        parts += [
+            Part("; "),
+            Part(_no_commit(stops), stops[0]["sequences"][0], [stop["sequences"][0] for stop in stops]),
+        ]
+    free = [
+        each
+        for each in by_kind.get("no_owner", ())
+        if not each["open"] and one["from_ms"] <= each["from_ms"] <= one["to_ms"]
+    ]
+    if free and free[0]["length_ms"] >= UNASSIGNED_LEAST_MS:
+        says = unassigned_words([each for each in free if each["sequences"] == free[0]["sequences"]])
+        parts += [Part("; "), Part(says, free[0]["sequences"][0])]
+    if one.get("looks_like") is not None:
+        parts.append(Part(f". Looks like {LOOKS[one['looks_like']]}"))
+    return parts
+
+
+def _rolling_parts(one: Found, by_kind: ByKind) -> list[Part]:
+    """With how long each was away, where it was a static member that left for now."""
+    parts = [Part(one["says"], one["steps"][0], one["steps"])]
+    aways = [away for away in by_kind.get("away", ()) if away["lane"] in one["lanes"]]
+    if aways:
+        longest = max(away["length_ms"] for away in aways)
+        steps = [away["sequences"][0] for away in aways]
+        parts.append(Part(f", each away for up to {duration(longest)}", steps[0], steps))
+    return parts
+
+
+def _small(says: str) -> str:
+    return says[0].lower() + says[1:] if says.startswith("The ") else says
+
+
+def _removals(removals: Sequence[Found], by_kind: ByKind) -> Iterable[Event]:
+    groups: list[list[Found]] = []
+    for one in removals:
+        last = groups[-1] if groups else None
+        alike = last is not None and (one["why"], one["looks_like"]) == (
+            last[-1]["why"],
+            last[-1]["looks_like"],
+        )
+        if last is not None and alike and one["at_ms"] - last[-1]["at_ms"] <= TOGETHER_MS:
+            last.append(one)
+        else:
+            groups.append([one])
+    for group in groups:
+        yield _removal(group, by_kind)
+
+
+def _removal(group: Sequence[Found], by_kind: ByKind) -> Event:
+    first, several = group[0], len(group) > 1
+    names = list(dict.fromkeys(one["name"] for one in group))
+    who = listed(names, NAMED_MAX)
+    steps = [one["sequences"][-1] for one in group]
+    silent = [one for one in group if one["silent_from_ms"] is not None]
+    parts: list[Part] = []
+    at_ms, sequence, weight = first["at_ms"], steps[0], 0
+    if silent:
+        at_ms, sequence = silent[0]["silent_from_ms"], silent[0]["silent_sequence"]
+        weight = max(one["at_ms"] - one["silent_from_ms"] for one in silent)
+        places = sorted({place for one in silent for place in one["partitions"]})
+        parts += [
+            Part(f"{who} fell silent", sequence, [one["silent_sequence"] for one in silent]),
+            Part(f" ({listed_partitions(places)}), and at "),
+            Part("", at_ms=first["at_ms"]),
+            Part(" "),
+            Part(f"{'they were' if several else 'it was'} removed", steps[0], steps),
+        ]
+    elif first["looks_like"] is not None:
+        parts.append(Part(f"{who} {'were' if several else 'was'} removed", steps[0], steps))
+    else:
+        parts.append(Part(f"{who} {REASONS[first['why']][several]}", steps[0], steps))
+    if first["looks_like"] is not None:
+        parts.append(Part(f" (looks like {first['short']})"))
+    elif silent and first["why"] is None:
+        parts.append(Part(" (the log does not say why)"))
+    cost, worst_ms = _cost(set(steps), silent, by_kind)
+    back = [one for one in group if one["back_ms"] is not None]
+    if len(back) == 1 and back[0]["back_ms"] > back[0]["at_ms"]:
+        whom = f"{back[0]['name']} " if several else ""
+        parts += [
+            Part("; "),
+            Part(f"{whom}rejoined", back[0]["back_sequence"]),
+            Part(" at "),
+            Part("", at_ms=back[0]["back_ms"]),
+        ]
+    elif len(back) > 1:
+        parts += [
+            Part("; "),
+            Part(f"{listed([one['name'] for one in back], NAMED_MAX)} rejoined", back[0]["back_sequence"]),
+        ]
+    return Event(at_ms, sequence, parts + cost, weight=max(weight, worst_ms), kind="removed")
+
+
+def _cost(removed_at: set[int], silent: Sequence[Found], by_kind: ByKind) -> tuple[list[Part], int]:
+    """What a removal cost: the longest time without a commit, and without an owner."""
+    parts: list[Part] = []
+    worst_ms = 0
+    places = {place: one for one in silent for place in one["partitions"]}
+    stops = [
+        one
+        for one in by_kind.get("stopped", ())
+        if one["partition"] in places and one["from_ms"] <= places[one["partition"]]["at_ms"] <= one["to_ms"]
+    ]
+    if stops:
+        worst_ms = stops[0]["length_ms"]
+        parts.append(Part("; "))
+        parts.append(Part(_no_commit(stops), stops[0]["sequences"][0]))
+    free = [
+        one
+        for one in by_kind.get("no_owner", ())
+        if not one["open"] and one["sequences"][0] in removed_at and one["length_ms"] > 0
+    ]
+    if free:
+        longest = free[0]["length_ms"]
+        worst_ms = max(worst_ms, longest)
+        steps = [one["sequences"][0] for one in free]
+        says = unassigned_words([one for one in free if one["length_ms"] == longest])
+        parts += [Part("; "), Part(says, free[0]["sequences"][0], steps)]
+    return parts, worst_ms
+
+
+def _no_commit(stops: Sequence[Found]) -> str:
+    """``no commit of foo-1 for 23.2 s``; of several ``for up to``."""
+    if len(stops) == 1:
+        return f"no commit of {stops[0]['partition']} for {duration(stops[0]['length_ms'])}"
+    names = sorted({one["partition"] for one in stops})
+    return f"no commit of {listed_partitions(names)} for up to {duration(stops[0]['length_ms'])}"
+
+
+def _joins(joins: Sequence[Found]) -> Iterable[Event]:
+    groups: list[list[Found]] = []
+    for one in joins:
+        last = groups[-1] if groups else None
+        alike = last is not None and (one["again"] > 1) == (last[-1]["again"] > 1)
+        if last is not None and alike and one["at_ms"] - last[-1]["at_ms"] <= JOINED_TOGETHER_MS:
+            last.append(one)
+        else:
+            groups.append([one])
+    for group in groups:
+        names = list(dict.fromkeys(one["name"] for one in group))
+        steps = [one["sequences"][0] for one in group]
+        verb = "rejoined" if group[0]["again"] > 1 else "joined"
+        yield Event(
+            group[0]["at_ms"], steps[0], [Part(f"{listed(names)} {verb}", steps[0], steps)], kind="joined"
+        )
+
+
+def _silences(by_kind: ByKind, told: set[int | None], lanes: set[str]) -> Iterable[Event]:
+    """Silences that no removal tells: each process's as one."""
+    by_name: dict[tuple[str, bool], list[Found]] = {}
+    names = {one["name"] for kind in ("crash_loop", "left_and_back") for one in by_kind.get(kind, ())}
+    for one in by_kind.get("silent", ()):
+        if one["sequences"][0] not in told and one["name"] not in names:
+            by_name.setdefault((one["name"], one["open"]), []).append(one)
+    once: list[Found] = []
+    for (name, is_open), some in by_name.items():
+        longest = some[0]
+        what, length = listed_partitions(longest["partitions"]), duration(longest["length_ms"])
+        some = sorted(some, key=lambda one: (one["from_ms"], one["sequences"][0]))
+        steps = [one["sequences"][0] for one in some]
+        if is_open:
+            parts = [
+                Part(f"{name} fell silent", steps[0]),
+                Part(f": assigned {what}, and no commit for {length} up to the end"),
+            ]
+        elif len(some) > 1:
+            says = f"{name} was silent {several(len(some))}"
+            parts = [Part(says, steps[0], steps), Part(f", the longest {length} ({what})")]
+        else:
+            once.append(longest)
+            continue
+        weight = longest["length_ms"] + (STILL if is_open else 0)
+        yield Event(some[0]["from_ms"], steps[0], parts, weight=weight, kind="silent")
+    yield from _silent_once(once)
+
+
+def _silent_once(once: list[Found]) -> Iterable[Event]:
+    """Members that were silent at the same time have one cause, and one sentence."""
+    groups: list[list[Found]] = []
+    for one in sorted(once, key=lambda one: (one["from_ms"], one["sequences"][0])):
+        if groups and one["from_ms"] - groups[-1][-1]["from_ms"] <= TOGETHER_MS:
+            groups[-1].append(one)
+        else:
+            groups.append([one])
+    for group in groups:
+        steps = [one["sequences"][0] for one in group]
+        longest = max(one["length_ms"] for one in group)
+        places = sorted({place for one in group for place in one["partitions"]})
+        names = [one["name"] for one in group]
+        was, up_to = ("was", "") if len(group) == 1 else ("were", "up to ")
+        says = f"{listed(names, NAMED_MAX)} {was} silent for {up_to}{duration(longest)}"
+        parts = [Part(says, steps[0], steps), Part(f" while assigned {listed_partitions(places)}")]
+        yield Event(group[0]["from_ms"], steps[0], parts, weight=longest, kind="silent")
+
+
+def _waits(by_kind: ByKind, lanes: set[str]) -> Iterable[Event]:
+    """Waits longer than a hand-over, all of one holder as one; where there is none, the longest if nothing else was as long."""
+    looping = {one["name"] for kind in ("crash_loop", "left_and_back") for one in by_kind.get(kind, ())}
+    waits = [
+        one for one in by_kind.get("waited_for", ()) if not one["forming"] and one["name"] not in looping
+    ]
+    slow = [one for one in waits if one["slow"]]
+    longest_free = max(
+        (one["length_ms"] for one in by_kind.get("no_owner", ()) if not one["open"] and not one["forming"]),
+        default=0,
+    )
+    if not slow and waits:
+        longest = max(waits, key=lambda one: one["length_ms"])
+        slow = [longest] if longest["length_ms"] > max(longest_free, UNASSIGNED_LEAST_MS - 1) else []
+    by_holder: dict[tuple[str, bool], list[Found]] = {}
+    for one in slow:
+        by_holder.setdefault((one["name"], one["open"]), []).append(one)
+    for (name, is_open), some in by_holder.items():
+        longest = max(some, key=lambda one: one["length_ms"])
+        steps = [one["sequences"][0] for one in some]
+        says = longest["says"]
+        if len(some) > 1:
+            says = f"{name} was waited for {several(len(some))}; {says}, the longest"
+        weight = longest["length_ms"] + (STILL if is_open else 0)
+        parts = [Part(says, longest["sequences"][-1], steps)]
+        yield Event(longest["from_ms"], longest["sequences"][0], parts, weight=weight, kind="waited_for")
+
+
+def _aways(by_kind: ByKind) -> Iterable[Event]:
+    """Static members that left for now, but for those that a rolling restart tells."""
+    rolled = {lane for one in by_kind.get("rolling_restart", ()) for lane in one["lanes"]}
+    for one in by_kind.get("away", ()):
+        if one["lane"] not in rolled:
+            weight = one["length_ms"] + (STILL if one["open"] else 0)
+            parts = [Part(one["says"], one["sequences"][0])]
+            yield Event(one["from_ms"], one["sequences"][0], parts, weight=weight, kind="away")
+
+
+def _emptied(by_kind: ByKind) -> Iterable[Event]:
+    """Times without any member that are over."""
+    for one in by_kind.get("emptied", ()):
+        if not one["open"]:
+            parts = [Part(_small(one["says"]), one["sequences"][0])]
+            yield Event(one["from_ms"], one["sequences"][0], parts, weight=one["length_ms"], kind="emptied")
+
+
+def _unassigned(by_kind: ByKind, told: set[int], steps: set[int]) -> Iterable[Event]:
+    """The longest time without an owner, if it was longer than a hand-over and no removal tells it."""
+    free = [
+        one
+        for one in by_kind.get("no_owner", ())
+        if not one["open"] and not one["forming"] and one["sequences"][0] not in told | steps
+    ]
+    if not free or free[0]["length_ms"] < UNASSIGNED_LEAST_MS:
+        return
+    longest = free[0]
+    says = unassigned_words([one for one in free if one["sequences"] == longest["sequences"]])
+    parts = [Part(says, longest["sequences"][0])]
+    yield Event(
+        longest["from_ms"], longest["sequences"][0], parts, weight=longest["length_ms"], kind="no_owner"
+    )

@@ -1,0 +1,81 @@
+"""How a verdict opens: broken invariants, differences, what the log is, who was there and who joined first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from groups.history.verdict.text import Part
+from groups.history.words import CLOCK_LEAST_MS, listed
+
+ByKind = Mapping[str, Sequence[Mapping[str, Any]]]
+
+
+def broken(by_kind: ByKind) -> Iterable[list[Part]]:
+    """A run in which an invariant is broken is not one to learn from: that comes first."""
+    found = by_kind.get("violation", ())
+    if found:
+        first, count = found[0], found[0]["count"]
+        more = f", the first of {count:,}" if count > 1 else ""
+        yield [Part(f"{first['says'].rstrip('.')}{more}", first["at"], first["steps"])]
+
+
+def differences(by_kind: ByKind) -> Iterable[list[Part]]:
+    """A recording that was put to the simulated coordinator was put to it to learn this."""
+    found = by_kind.get("difference", ())
+    if found:
+        count = found[0]["count"]
+        often = "once" if count == 1 else f"{count:,} times"
+        yield [
+            Part(f"The simulated coordinator differs {often}", found[0]["sequences"][0], found[0]["steps"])
+        ]
+
+
+def opening(by_kind: ByKind) -> Iterable[list[Part]]:
+    yield from _log(by_kind)
+    began = by_kind.get("began", ())
+    midway = by_kind.get("midway", ())
+    there = [Part(began[0]["says"], began[0]["sequences"][0])] if began else []
+    if midway:
+        there = [Part(midway[0]["says"], midway[0]["sequences"][0]), *([Part("; "), *there] if there else [])]
+    yield there
+    yield from _formed(by_kind)
+
+
+def _log(by_kind: ByKind) -> Iterable[list[Part]]:
+    """What is missing colours all that follows."""
+    gaps = by_kind.get("gap", ())
+    compacted = [gap for gap in gaps if gap["compacted"]]
+    if compacted:
+        missing = sum(gap.get("missing") or 0 for gap in compacted)
+        whole = sum(gap.get("offsets") or 0 for gap in compacted)
+        says = (
+            f"The log is compacted: {missing:,} of {whole:,} offsets are gone"
+            if missing
+            else "The log is compacted"
+        )
+        yield [Part(says, compacted[0]["sequences"][0], [gap["sequences"][0] for gap in compacted])]
+    lost = [gap for gap in gaps if not gap["compacted"]]
+    if lost:
+        says = "The log has a gap" if len(lost) == 1 else f"The log has {len(lost):,} gaps"
+        yield [Part(says, lost[0]["sequences"][0], [gap["sequences"][0] for gap in lost])]
+
+
+def _formed(by_kind: ByKind) -> Iterable[list[Part]]:
+    for formed in by_kind.get("formed", ()):
+        names, steps = formed["names"], formed["steps"]
+        if not names:
+            return
+        after = " one after another" if len(set(steps)) > 1 and len(names) > 1 else ""
+        parts = [Part(f"{listed(names)} joined{after}", steps[0] if steps else formed["sequences"][0], steps)]
+        if formed["from_ms"] >= CLOCK_LEAST_MS:
+            parts = [Part("from "), Part("", at_ms=formed["from_ms"]), Part(" on "), *parts]
+        if formed["first"] is not None:
+            parts.append(Part(f" ({epochs_words(formed['first'], formed['last'], formed['classic'])})"))
+        yield parts
+
+
+def epochs_words(first: int, last: int, classic: bool) -> str:
+    """``group epochs 2–4``, ``generation 1``."""
+    word = "generation" if classic else "group epoch"
+    return f"{word} {first}" if first == last else f"{word}s {first}–{last}"

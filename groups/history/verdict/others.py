@@ -1,0 +1,140 @@
+"""Events that no coming or going is: faults, refusals, static members, topics, the coordinator, migrations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from groups.history.verdict.text import Event, Part
+from groups.history.words import listed
+
+Found = Mapping[str, Any]
+ByKind = Mapping[str, Sequence[Found]]
+
+NAMED_MAX: Final = 3
+
+TOLD_ANOMALIES: Final = frozenset({"two_owners", "epoch_jump"})
+
+NEWS: Final = 1
+"""The weight of what is no harm by itself."""
+
+
+def others(by_kind: ByKind, told: set[int]) -> list[Event]:
+    """``told``: steps that a pattern tells."""
+    return [
+        *_each(by_kind, "stood_still", "{} was paused {:,} times", "consumers were paused {:,} times"),
+        *_each(by_kind, "cut_off", "{} was cut off {:,} times", "consumers were cut off {:,} times"),
+        *_by_name(by_kind, "fenced", "fenced", None),
+        *_by_name(by_kind, "refused", "refused", "error"),
+        *_replaced(by_kind, told),
+        *_each(by_kind, "failed_over", "", "the coordinator failed over {:,} times"),
+        *_each(by_kind, "coordinator_moved", "", "the coordinator moved {:,} times"),
+        *_each(by_kind, "lost_batch", "", "batches were lost {:,} times"),
+        *_topics(by_kind),
+        *_migrated(by_kind),
+        *_first(by_kind, "two_clients"),
+        *_anomalies(by_kind),
+    ]
+
+
+def _event(one: Found, parts: list[Part], weight: int = NEWS) -> Event:
+    return Event(one.get("at_ms") or 0, one["sequences"][0], parts, weight=weight, kind=one["kind"])
+
+
+def _each(by_kind: ByKind, kind: str, of_one: str, of_many: str) -> Iterable[Event]:
+    """A few one by one; more of them as one."""
+    found = by_kind.get(kind, ())
+    if found and found[0]["count"] <= NAMED_MAX:
+        for one in found:
+            says = one["says"][0].lower() + one["says"][1:] if one["says"].startswith("The ") else one["says"]
+            yield _event(one, [Part(says, one["sequences"][0])], weight=one.get("length_ms") or NEWS)
+        return
+    if not found:
+        return
+    names = {one.get("name") for one in found}
+    says = of_many.format(found[0]["count"])
+    if len(names) == 1 and of_one:
+        says = of_one.format(next(iter(names)), found[0]["count"])
+    elif kind in ("stood_still", "cut_off") and found[0]["count"] == len(found):
+        says = f"{len(names)} {says}"
+    yield _event(found[0], [Part(says, found[0]["sequences"][0], found[0]["steps"])])
+
+
+def _by_name(by_kind: ByKind, kind: str, verb: str, of: str | None) -> Iterable[Event]:
+    """Who was fenced; who was refused, by each error."""
+    found = by_kind.get(kind, ())
+    if found and found[0]["count"] > len(found):
+        says = f"heartbeats were {verb} {found[0]['count']:,} times"
+        yield _event(found[0], [Part(says, found[0]["sequences"][0], found[0]["steps"])])
+        return
+    groups: dict[str, list[Found]] = {}
+    for one in found:
+        groups.setdefault(one[of] if of else "", []).append(one)
+    for error, some in list(groups.items())[:NAMED_MAX]:
+        names = list(dict.fromkeys(one["name"] for one in some))
+        were = "was" if len(names) == 1 else "were"
+        often = f" {len(some):,} times" if len(some) > 1 and len(names) == 1 and not of else ""
+        says = f"{listed(names, NAMED_MAX)} {were} {verb}{often}{f': {error}' if error else ''}"
+        steps = [one["sequences"][0] for one in some]
+        yield _event(some[0], [Part(says, steps[0], steps)])
+
+
+def _replaced(by_kind: ByKind, told: set[int]) -> Iterable[Event]:
+    found = [one for one in by_kind.get("replaced", ()) if one["sequences"][0] not in told]
+    if len(found) <= NAMED_MAX:
+        for one in found:
+            yield _event(one, [Part(one["says"], one["sequences"][0])])
+        return
+    steps = [one["sequences"][0] for one in found]
+    yield _event(found[0], [Part(f"static members were replaced {len(found):,} times", steps[0], steps)])
+
+
+def _topics(by_kind: ByKind) -> Iterable[Event]:
+    formed_ms = max((one["to_ms"] for one in by_kind.get("formed", ())), default=-1)
+    for kind in ("partitions_added", "matched", "topics_deleted", "topics_remade"):
+        groups: dict[str, list[Found]] = {}
+        for one in by_kind.get(kind, ()):
+            if kind == "matched" and (one["at_ms"] or 0) <= formed_ms:
+                continue
+            what = one["says"] if kind in ("partitions_added", "matched") else one["topic"]
+            groups.setdefault(what, []).append(one)
+        for some in list(groups.values())[-NAMED_MAX:]:
+            often = f" {len(some)} times" if len(some) > 1 else ""
+            steps = [one["sequences"][-1] for one in some]
+            yield _event(some[0], [Part(f"{some[0]['says']}{often}", steps[0], steps)])
+
+
+def _migrated(by_kind: ByKind) -> Iterable[Event]:
+    """``Moved to the consumer protocol at 13:12, online; back at 13:20.``"""
+    found = by_kind.get("migrated", ())
+    if not found:
+        return
+    first, rest = found[0], found[1:]
+    steps = [one["sequences"][0] for one in found]
+    parts = [
+        Part(f"Moved to the {first['to']} protocol", steps[0], steps),
+        Part(" at "),
+        Part("", at_ms=first["at_ms"]),
+        Part(", online" if first["online"] else ", while it was empty"),
+    ]
+    for one in rest[:NAMED_MAX]:
+        parts += [
+            Part("; "),
+            Part("back" if one["back"] else f"to the {one['to']} protocol again", one["sequences"][0]),
+            Part(" at "),
+            Part("", at_ms=one["at_ms"]),
+        ]
+    yield Event(first["at_ms"], steps[0], parts, weight=NEWS, kind="migrated", timed=False)
+
+
+def _first(by_kind: ByKind, kind: str) -> Iterable[Event]:
+    found = by_kind.get(kind, ())
+    if found:
+        one = found[0]
+        yield _event(one, [Part(one["says"].rstrip("."), one["sequences"][-1], one["steps"])])
+
+
+def _anomalies(by_kind: ByKind) -> Iterable[Event]:
+    for one in by_kind.get("anomaly", ()):
+        if one["anomaly"] in TOLD_ANOMALIES:
+            yield _event(one, [Part(one["says"].rstrip("."), one["sequences"][0])])

@@ -1,0 +1,116 @@
+"""Clauses in the making: words, each with the step that proves it, or the list of its steps, or the time that it tells."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple, NotRequired, TypedDict
+
+from groups.history.words import CLOCK_LEAST_MS, time_words
+
+DAY_MS = 24 * 3_600_000
+
+
+class Clause(TypedDict):
+    """Words of a verdict. ``sequence`` is the step that proves them, ``None`` for words in between."""
+
+    text: str
+    sequence: int | None
+    sequences: NotRequired[list[int]]
+    """Of a clause that counts n things: where they happened, in order, for stepping through them."""
+    at_ms: NotRequired[int]
+    """Of a time: the moment, so that a page can tell it in another zone."""
+
+
+class Worst(TypedDict):
+    """The worst thing of a log: where it began, what it is."""
+
+    sequence: int
+    at_ms: int | None
+    kind: str
+
+
+class Verdict(TypedDict):
+    """The texts of the clauses, put together, are ``text``; ``worst`` is ``None`` where nothing was wrong."""
+
+    text: str
+    clauses: list[Clause]
+    worst: Worst | None
+
+
+class Part(NamedTuple):
+    """A piece of a sentence."""
+
+    text: str
+    sequence: int | None = None
+    steps: Sequence[int] = ()
+    at_ms: int | None = None
+
+
+@dataclass(slots=True)
+class Event:
+    """What happened at a time, as a sentence; ``weight`` is how bad it was, in ms or by its kind."""
+
+    at_ms: int
+    sequence: int
+    parts: list[Part]
+    weight: int = 0
+    kind: str = ""
+    timed: bool = True
+    """Whether the sentence begins with its time."""
+    proves: list[int] = field(default_factory=list)
+
+
+class Text:
+    """Sentences in the making; ``first_ms`` and ``last_ms`` are the log's: over a day, times tell the day too."""
+
+    def __init__(self, first_ms: int, last_ms: int) -> None:
+        self._clauses: list[Clause] = []
+        self._dated = last_ms - first_ms > DAY_MS
+        self._zoned = False
+
+    def __bool__(self) -> bool:
+        return bool(self._clauses)
+
+    def sentence(self, parts: Iterable[Part]) -> None:
+        """One sentence, ended by a full stop; nothing if there are no parts."""
+        told = [part for part in parts if part.text or part.at_ms is not None]
+        if not told:
+            return
+        if self._clauses:
+            self._add(Clause(text=" ", sequence=None))
+        for number, part in enumerate(told):
+            self._part(part, begins=not number)
+        self._add(Clause(text=".", sequence=None))
+
+    def _part(self, part: Part, *, begins: bool) -> None:
+        if part.at_ms is not None:
+            self._add(Clause(text=self.time(part.at_ms), sequence=None, at_ms=part.at_ms))
+            return
+        text = part.text[0].upper() + part.text[1:] if begins and part.sequence is None else part.text
+        clause = Clause(text=text, sequence=part.sequence)
+        steps = sorted(set(part.steps))
+        if len(steps) > 1:
+            clause["sequences"] = steps
+        self._add(clause)
+
+    def time(self, at_ms: int) -> str:
+        """The zone stands at the first time; others are of the same."""
+        said = time_words(at_ms, dated=self._dated)
+        if at_ms < CLOCK_LEAST_MS or self._zoned:
+            return said
+        self._zoned = True
+        return f"{said} UTC"
+
+    def _add(self, clause: Clause) -> None:
+        last = self._clauses[-1] if self._clauses else None
+        plain = clause["sequence"] is None and "at_ms" not in clause
+        if last is not None and plain and last["sequence"] is None and "at_ms" not in last:
+            last["text"] += clause["text"]
+        else:
+            self._clauses.append(clause)
+
+    def whole(self, worst: Worst | None) -> Verdict:
+        return Verdict(
+            text="".join(clause["text"] for clause in self._clauses), clauses=self._clauses, worst=worst
+        )

@@ -1,0 +1,376 @@
+"""Whether a claim is true of what was done: a rule for each kind of finding, by its structured fields.
+
+A rule returns ``None`` where the claim holds, else what is wrong with it. A kind without a rule is an error: somebody who adds
+a finder says here how it is judged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from .claims import Claim
+from .facts import Kind
+from .world import COMMIT_SLACK_MS, GOING_MS, JOINING_MS, LEAD_MS, RECORD_MS, Span, World
+
+Rule = Callable[[Claim, World], str | None]
+
+CAUSES: Mapping[str, frozenset[str]] = {
+    "session_expired": frozenset({"session_expired"}),
+    "poll_overrun": frozenset({"poll_overrun"}),
+    "rebalance_timeout": frozenset({"rebalance_timeout"}),
+    # A client that is late to poll leaves by itself: that is true of it, and tells less.
+    "left": frozenset({"left", "poll_overrun"}),
+    # "Its process ended or froze" and "it was frozen or did not poll in time".
+    "stopped": frozenset({"session_expired"}),
+    "stalled": frozenset({"session_expired", "poll_overrun"}),
+}
+"""What the product says a removal looks like → what the coordinator's log or the script says of it."""
+
+ALWAYS_TRUE = frozenset({"epochs", "commits"})
+"""Counts of records: the log's own, compared with Kafka's tools elsewhere."""
+
+
+CHANGES: frozenset[Kind] = frozenset(
+    {"joined", "rejoined", "left", "removed", "topic_grown", "topic_deleted", "migration", "group_deleted"}
+)
+"""What ends a time in which a group is stable."""
+
+
+def false_because(claim: Claim, world: World) -> str | None:
+    """``None`` if the claim is true."""
+    if claim.kind in ALWAYS_TRUE:
+        return None
+    rule = RULES.get(claim.kind)
+    return rule(claim, world) if rule is not None else f"no rule judges findings of kind {claim.kind}"
+
+
+def _joined(claim: Claim, world: World) -> str | None:
+    for client in claim.clients:
+        came = world.near(claim.from_ms, "joined", "rejoined", client=client, after_ms=JOINING_MS)
+        if came is None:
+            return f"{client} did not join then"
+        # In the next life of a group that was deleted everybody is new.
+        first = claim.timeline > 1 or claim.data.get("again", 1) == 1
+        new = came["kind"] == "joined" or claim.timeline > 1
+        if first != new and came["at_ms"] >= world.all["began_ms"]:
+            return f"{client} had {'' if first else 'not '}been there before"
+    return None if claim.clients else "names no client"
+
+
+def _formed(claim: Claim, world: World) -> str | None:
+    wrong = [
+        one
+        for one in claim.clients
+        if world.near(claim.from_ms, "joined", "rejoined", client=one, before_ms=60_000, after_ms=JOINING_MS)
+        is None
+    ]
+    return f"{', '.join(wrong)} did not join then" if wrong else None
+
+
+def _removed(claim: Claim, world: World) -> str | None:
+    looks = claim.data.get("why") or claim.data.get("looks_like")
+    for client in claim.clients:
+        gone = [
+            each
+            for kind in ("removed", "left", "group_deleted")
+            for each in world.of(kind, client=client if kind != "group_deleted" else None)
+            if -LEAD_MS <= claim.from_ms - each["at_ms"] <= GOING_MS
+        ]
+        if not gone:
+            return f"{client} was not removed then"
+        causes = {each.get("cause") or "left" for each in gone}
+        if looks is not None and not causes & CAUSES.get(looks, frozenset()):
+            return f"{client} went otherwise: {', '.join(sorted(causes))}"
+    return None if claim.clients else "names no client"
+
+
+def _silent(claim: Claim, world: World) -> str | None:
+    for partition in claim.partitions:
+        if not _is_stopped(claim, world, partition):
+            return f"{partition} was read"
+    return None if claim.partitions else "names no partition"
+
+
+def _is_stopped(claim: Claim, world: World, partition: str) -> bool:
+    """From the last commit before a hole in the readings to the first record after it (or to the removal in it)."""
+    slack_ms = world.commit_ms + COMMIT_SLACK_MS
+    to_ms = world.end_ms if claim.to_ms is None else claim.to_ms
+    reads = {who for who, _ in world.readers(partition)}
+    spans = [
+        (span.from_ms, span.to_ms)
+        for who, span in world.holes(partition)
+        if not claim.clients or who in claim.clients
+    ]
+    if reads >= set(claim.clients):
+        # While there is no broker nobody reads.
+        moved = world.of("coordinator_moved")
+        spans += [(each["at_ms"], each["at_ms"] + (each["duration_ms"] or 0)) for each in moved]
+    return any(
+        start - slack_ms <= claim.from_ms <= start + LEAD_MS and to_ms <= end + slack_ms
+        for start, end in spans
+    )
+
+
+def _no_owner(claim: Claim, world: World) -> str | None:
+    """While it was unassigned no process read it: but for the moments that callback and record lie apart."""
+    to_ms = world.end_ms if claim.to_ms is None else claim.to_ms
+    for partition in claim.partitions:
+        for client, span in world.readers(partition):
+            both = min(to_ms, span.to_ms) - max(claim.from_ms, span.from_ms)
+            if both > RECORD_MS:
+                return f"{client} read {partition} for {both / 1000:.1f} s of it"
+        handed = any(
+            span.from_ms - RECORD_MS <= to_ms and claim.from_ms <= span.to_ms + RECORD_MS
+            for _, span in world.holes(partition)
+        )
+        if not handed:
+            return f"{partition} was handed from nobody to nobody then"
+    return None if claim.partitions else "names no partition"
+
+
+def _moved(claim: Claim, world: World) -> str | None:
+    """The one read it before, the other begins to about then; what a client is given it may have no time to read."""
+    at_ms = claim.to_ms or claim.from_ms
+    if not claim.clients:
+        return "names no client"
+    before, after = claim.clients[0], claim.clients[-1]
+    for partition in claim.partitions:
+        readers = world.readers(partition)
+        if not any(who == before and span.from_ms <= at_ms for who, span in readers):
+            return f"{before} had not read {partition}"
+        begins = any(who == after and abs(span.from_ms - at_ms) <= GOING_MS for who, span in readers)
+        died = any(
+            abs(each["at_ms"] - at_ms) <= GOING_MS for each in world.of("killed", "left", client=after)
+        )
+        if not begins and not died:
+            return f"{after} did not begin to read {partition} then"
+    return None
+
+
+def _moves(claim: Claim, world: World) -> str | None:
+    """How many they were is the log's own; that all followed one client is true if nobody else came or went."""
+    follows = claim.data.get("follows")
+    if follows is None:
+        return None
+    others = {
+        client
+        for each in world.incident
+        for client in each["clients"]
+        if each["kind"] in ("joined", "rejoined", "left", "removed", "poll_overrun")
+    }
+    known = next((client for client in others if str(follows).split("~")[0].split(" ")[0] == client), None)
+    return None if others == {known} else f"{', '.join(sorted(others))} came or went"
+
+
+def _waited(claim: Claim, world: World) -> str | None:
+    """The holder read it when the wait began, or still had it by name; when the wait was over it read it no longer."""
+    to_ms = world.end_ms if claim.to_ms is None else claim.to_ms
+    for partition in claim.partitions:
+        readers = world.readers(partition)
+        held = any(
+            who in claim.clients
+            and span.from_ms <= claim.from_ms + RECORD_MS
+            and span.to_ms <= to_ms + RECORD_MS
+            and _next_start(readers, span, world) >= claim.from_ms - RECORD_MS
+            for who, span in readers
+        )
+        if not held:
+            return f"{', '.join(claim.clients)} did not hold {partition} then"
+    return None
+
+
+def _next_start(readers: list[tuple[str, Span]], after: Span, world: World) -> int:
+    """When the next process began to read; the end of the recording, where none did."""
+    return min((span.from_ms for _, span in readers if span.from_ms > after.from_ms), default=world.end_ms)
+
+
+def _happened(*kinds: Kind, after_ms: int = RECORD_MS) -> Rule:
+    """A fact of one of these kinds, of the claim's client where it names one, when the claim says."""
+
+    def rule(claim: Claim, world: World) -> str | None:
+        for each in world.of(*kinds):
+            to_ms = each["at_ms"] + (each["duration_ms"] or 0)
+            named = not claim.clients or not each["clients"] or set(claim.clients) & set(each["clients"])
+            if named and each["at_ms"] - LEAD_MS <= claim.from_ms <= to_ms + after_ms:
+                return None
+        return f"no {' or '.join(kinds)} then"
+
+    return rule
+
+
+def _counted(kind: Kind) -> Rule:
+    """As often as it happened to that client, after the group had formed."""
+
+    def rule(claim: Claim, world: World) -> str | None:
+        for client in claim.clients:
+            times = len(
+                [each for each in world.of(kind, client=client) if each["at_ms"] >= world.all["began_ms"]]
+            )
+            if claim.data["count"] != times:
+                return f"{client}: {times} times, not {claim.data['count']}"
+        return None if claim.clients else "names no client"
+
+    return rule
+
+
+def _crash_loop(claim: Claim, world: World) -> str | None:
+    return _counted("killed")(claim, world) and _counted("left")(claim, world)
+
+
+def _left_and_back(claim: Claim, world: World) -> str | None:
+    return _counted("poll_overrun")(claim, world) and _counted("frozen")(claim, world)
+
+
+def _flapping(claim: Claim, world: World) -> str | None:
+    for partition in claim.partitions:
+        readers = world.changes(partition)
+        back = sum(who in readers[:at] for at, who in enumerate(readers))
+        if back < 2:
+            return f"{partition} went {' → '.join(readers)}"
+    return None if claim.partitions else "names no partition"
+
+
+def _storm(claim: Claim, world: World) -> str | None:
+    to_ms = claim.to_ms or claim.from_ms
+    within = [
+        each for each in world.incident if claim.from_ms - GOING_MS <= each["at_ms"] <= to_ms + RECORD_MS
+    ]
+    acts = [each for each in within if each["kind"] in ("killed", "left", "frozen", "poll_overrun")]
+    often = [one for one in claim.clients if sum(one in each["clients"] for each in acts) > 1]
+    return (
+        None if often or (not claim.clients and len(acts) > 2) else "no client came and went more than once"
+    )
+
+
+def _rolling(claim: Claim, world: World) -> str | None:
+    for client in claim.clients:
+        ends = [span.to_ms for span in world.processes(client)]
+        starts = [span.from_ms for span in world.processes(client)]
+        inside = any(claim.from_ms - GOING_MS <= end <= (claim.to_ms or world.end_ms) for end in ends)
+        if not inside or len(starts) < 2:
+            return f"{client} was not restarted then"
+    return None if len(claim.clients) > 1 else "names fewer than two clients"
+
+
+def _idle(claim: Claim, world: World) -> str | None:
+    for client in claim.clients:
+        for partition in world.all["readings"]:
+            if any(
+                who == client and span.to_ms > claim.from_ms + RECORD_MS
+                for who, span in world.readers(partition)
+            ):
+                return f"{client} read {partition}"
+    return None if claim.clients else "names no client"
+
+
+def _migrated(claim: Claim, world: World) -> str | None:
+    for each in world.of("migration"):
+        if (
+            each.get("detail") == claim.data.get("to")
+            and -LEAD_MS - RECORD_MS <= claim.from_ms - each["at_ms"] <= JOINING_MS
+        ):
+            return None
+    return f"no migration to {claim.data.get('to')} then"
+
+
+def _stable(claim: Claim, world: World) -> str | None:
+    """No member and no topic came or went in that time; with ``throughout`` nothing at all was done to the group."""
+    to_ms = claim.to_ms or world.end_ms
+    for each in world.incident:
+        inside = claim.from_ms + RECORD_MS < each["at_ms"] < to_ms and each["kind"] in CHANGES
+        ever = (
+            claim.data.get("throughout") and each["tellable"] and each["kind"] not in ("quiet", "idle_member")
+        )
+        if inside or ever:
+            return f"{each['sentence']}"
+    return None
+
+
+def _midway(claim: Claim, world: World) -> str | None:
+    return None if world.of("compacted") else "the log begins with the group"
+
+
+def _emptied(claim: Claim, world: World) -> str | None:
+    return (
+        None
+        if all(each["ended_ms"] is not None for each in world.all["processes"])
+        else _while_reborn(claim, world)
+    )
+
+
+def _while_reborn(claim: Claim, world: World) -> str | None:
+    """The first of several timelines ends empty."""
+    return None if world.of("group_deleted") and claim.timeline == 1 else "clients were members at the end"
+
+
+def _replaced(claim: Claim, world: World) -> str | None:
+    return _happened("rejoined", "joined", "twin_instance", after_ms=JOINING_MS)(claim, world)
+
+
+def _eager(claim: Claim, world: World) -> str | None:
+    known = [each["at_ms"] for each in world.of("eager_rebalance", "left", "joined", "rejoined", "removed")]
+    if world.all["protocol"] == "consumer":
+        return "the group is none of the classic protocol"
+    for at_ms in claim.steps_ms:
+        if not any(-LEAD_MS <= at_ms - one <= 2 * GOING_MS for one in known):
+            return "nobody came or went then"
+    return None
+
+
+def _matched(claim: Claim, world: World) -> str | None:
+    """The group's expression matches every topic of the incident, once it is there."""
+    made = {each.get("detail"): each["at_ms"] for each in world.of("topic_created")}
+    known = {partition.rpartition("-")[0] for partition in world.all["readings"]} | made.keys()
+    for topic in claim.data["topics"]:
+        if topic not in known:
+            return f"there is no topic {topic}"
+        if claim.from_ms < made.get(topic, 0) - LEAD_MS:
+            return f"{topic} was made later"
+    return None
+
+
+def _gap(claim: Claim, world: World) -> str | None:
+    return None if world.of("compacted") else "the whole log is there"
+
+
+def _always_false(claim: Claim, world: World) -> str | None:
+    return "the broker wrote no such log"
+
+
+RULES: Mapping[str, Rule] = {
+    "midway": _midway,
+    "began": lambda claim, world: None if world.of("compacted") else "the log begins with the group",
+    "formed": _formed,
+    "joined": _joined,
+    "removed": _removed,
+    "replaced": _replaced,
+    "silent": _silent,
+    "away": _silent,
+    "stopped": _silent,
+    "no_owner": _no_owner,
+    "moved": _moved,
+    "moves": _moves,
+    "waited_for": _waited,
+    "crash_loop": _crash_loop,
+    "left_and_back": _left_and_back,
+    "flapping": _flapping,
+    "storm": _storm,
+    "rolling_restart": _rolling,
+    "twin_instance": _happened("twin_instance"),
+    "idle_members": _idle,
+    "migrated": _migrated,
+    "coordinator_moved": _happened("coordinator_moved", after_ms=4 * RECORD_MS),
+    "partitions_added": _happened("topic_grown", "topic_created"),
+    "topics_deleted": _happened("topic_deleted"),
+    "topics_remade": _happened("topic_created"),
+    "eager_rebalance": _eager,
+    "stable": _stable,
+    "matched": _matched,
+    "gap": _gap,
+    "emptied": _emptied,
+    "deleted": _happened("group_deleted"),
+    "anomaly": _always_false,
+    "violation": _always_false,
+    "two_clients": _always_false,
+}
+"""Kind of finding → how it is judged."""
