@@ -9,10 +9,12 @@ from typing import Any, Final
 import orjson
 from django.db.models import QuerySet
 
+from groups.history.digests import Digest, joined
 from groups.history.fold import FOLD_VERSION
 from groups.logstore.opening import OpenedChunk, join
-from groups.models import Batch, Folded, Timeline
+from groups.models import Batch, Digested, Folded, Timeline
 from groups.storage.chunk import Chunk
+from groups.storage.digests import Stretch, Wanted, covering, level_for, read_row
 from groups.storage.errors import NotReady
 
 ROWS_AT_ONCE: Final = 50
@@ -51,6 +53,7 @@ class RowsLog:
             metrics=orjson.dumps(checkpoint["metrics"]),
             changes=join([bytes(row.changes) for row in rows]),
             moments=join([bytes(row.moments) for row in rows]),
+            digests=b"[]",
         )
         return opened, Chunk(number=0, first=first, last=last), closed
 
@@ -99,13 +102,37 @@ class RowsLog:
                         yield entry
             sequence = some[-1].first
 
+    def digest(self, first: int, last: int, columns: int, wanted: Wanted) -> Digest | None:
+        """A digest that covers entries ``first`` to ``last`` in about as many columns or more; null without entries."""
+        rows = Digested.objects.filter(timeline_id=self.timeline.id, fold_version=self._version())
+        stretches = [
+            Stretch(*told)
+            for told in rows.order_by("level", "first").values_list(
+                "level", "first", "last", "begins", "columns", "moments"
+            )
+        ]
+        if not stretches:
+            return None
+        level = level_for((each for each in stretches if each.last >= first and each.first <= last), columns)
+        covered = covering([each for each in stretches if each.level == level], first, last)
+        parts = rows.filter(level=level, first__gte=covered[0].first, first__lte=covered[-1].first)
+        if not wanted.members:
+            parts = parts.defer("members", "members_start")
+        if not wanted.partitions:
+            parts = parts.defer("partitions", "partitions_start")
+        found = parts.order_by("first").iterator(chunk_size=ROWS_AT_ONCE)
+        return joined([read_row(row, wanted, start=at == 0).unpack() for at, row in enumerate(found)])
+
     def _batches(self) -> QuerySet[Batch]:
         return Batch.objects.filter(timeline=self.timeline)
 
     def _folded(self) -> QuerySet[Folded]:
+        return Folded.objects.filter(timeline_id=self.timeline.id, fold_version=self._version())
+
+    def _version(self) -> int:
         if self.timeline.fold_version != FOLD_VERSION:
             raise NotReady(self.timeline.id)
-        return Folded.objects.filter(timeline_id=self.timeline.id, fold_version=FOLD_VERSION)
+        return FOLD_VERSION
 
     def _rows_of_chunk(self, first: int) -> QuerySet[Folded]:
         rows = self._folded().filter(first__gte=first).order_by("first")
