@@ -21,6 +21,10 @@ import { skeleton } from './skeleton.js';
 /** Heights that a row is given; at the least all rows are in sight. */
 const HEIGHTS = [1, 2, 4, 8, 14, 20];
 const HIGH = 20;
+/** How much of the page the rows take, in pixels. */
+const HIGH_PX = { least: 220, most: 520, share: 0.46 };
+/** Few rows leave room for the lane below them. */
+const FEW_PX = 90;
 const GUTTER = { wide: 196, small: 104 };
 const SMALL = 560;
 /** While it plays, what is said of rows changes no more often than it can be read. */
@@ -42,6 +46,7 @@ export class BoardMap {
   /** @type {number | null} null: all rows are in sight */
   #height = null;
   #opened = /** @type {{kind: Kind, key: string} | null} */ (null);
+  /** `high` is that of the rows at most: few rows take less. */
   #size = { width: 1, high: 300, gutter: GUTTER.wide };
   #saying = /** @type {any} */ (null);
   #drawing = 0;
@@ -274,7 +279,7 @@ export class BoardMap {
     const gutter = root.clientWidth < SMALL ? GUTTER.small : GUTTER.wide;
     root.style.setProperty('--gutter', `${gutter}px`);
     const width = Math.max(60, scroller.clientWidth - gutter);
-    const high = Math.max(120, scroller.clientHeight);
+    const high = Math.round(Math.min(HIGH_PX.most, Math.max(HIGH_PX.least, globalThis.innerHeight * HIGH_PX.share)));
     if (width === this.#size.width && high === this.#size.high && gutter === this.#size.gutter) return;
     this.#size = { width, high, gutter };
     this.plot.ask(width);
@@ -289,10 +294,16 @@ export class BoardMap {
     return this.#height === null ? this.#fit : Math.max(this.#fit, this.#height);
   }
 
+  /** How high the rows are on the page. */
+  get #seen() {
+    return Math.ceil(Math.min(this.#size.high, Math.max(FEW_PX, this.#lines.length * this.#rowHeight)));
+  }
+
   #layout() {
-    const { list, surfaces, pinsNode } = this.parts;
+    const { list, surfaces, pinsNode, scroller } = this.parts;
     list.size(this.#rowHeight);
-    surfaces.rows.size(this.#size.width, this.#size.high);
+    scroller.style.height = `${this.#seen}px`;
+    surfaces.rows.size(this.#size.width, this.#seen);
     const pinned = this.#pins.length * PIN_PX;
     pinsNode.style.height = `${pinned}px`;
     pinsNode.hidden = !pinned;
@@ -345,15 +356,16 @@ export class BoardMap {
   #sight() {
     const { scrollTop } = this.parts.scroller;
     const first = Math.min(this.#lines.length, Math.max(0, Math.round(scrollTop / this.#rowHeight)));
-    return { first, end: Math.min(this.#lines.length, Math.max(first, Math.floor((scrollTop + this.#size.high) / this.#rowHeight + 0.01))) };
+    return { first, end: Math.min(this.#lines.length, Math.max(first, Math.floor((scrollTop + this.#seen) / this.#rowHeight + 0.01))) };
   }
 
   #showFoot() {
     const { first, end } = this.#sight();
     const many = this.#lines.length.toLocaleString('en');
-    const rows = end - first < this.#lines.length ? `rows ${(first + 1).toLocaleString('en')} to ${end.toLocaleString('en')} of ${many}` : `${many} rows`;
-    const px = this.#rowHeight * 1;
-    const merged = px < 1 ? `, ${(1 / px).toFixed(1)} to a line, the worst is seen` : '';
+    const rows = end - first < this.#lines.length ? `rows ${(first + 1).toLocaleString('en')} to ${end.toLocaleString('en')} of ${many}`
+      : `${many} row${this.#lines.length === 1 ? '' : 's'}`;
+    const ratio = this.parts.surfaces.rows.ratio;
+    const merged = this.#rowHeight * ratio < 1 ? ', merged to the worst' : '';
     this.parts.foot.show(`${rows}${merged}`, { blocks: this.roster.kind === 'members' && end > first && end - first <= BLOCKS_MOST, zoomed: this.plot.zoomed });
   }
 
@@ -361,7 +373,7 @@ export class BoardMap {
   #spot({ clientX, clientY }) {
     const box = this.parts.scroller.getBoundingClientRect();
     const x = Math.min(Math.max(clientX - box.left, this.#size.gutter), this.#size.gutter + this.#size.width);
-    const y = Math.min(Math.max(clientY - box.top, 0), this.#size.high);
+    const y = Math.min(Math.max(clientY - box.top, 0), this.#seen);
     const line = Math.min(this.#lines.length - 1, Math.max(0, Math.floor((y + this.parts.scroller.scrollTop) / this.#rowHeight)));
     return { x, y: y + this.parts.scroller.scrollTop, place: (x - this.#size.gutter) / this.#size.width, line };
   }

@@ -7,7 +7,7 @@ const segmenter = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
 /** As much of a name's end stays whole in sight, in characters as a reader counts them. */
 export const TAIL = 7;
 /** A name with no more characters than this is not worth parting. */
-const WHOLE = 14;
+const WHOLE = 6;
 
 /** @param {string} name @returns {string[]} what a reader calls characters: an emoji of several code points is one */
 export const characters = (name) => Array.from(segmenter.segment(name), ({ segment }) => segment);
@@ -21,9 +21,10 @@ export const characters = (name) => Array.from(segmenter.segment(name), ({ segme
 export function parted(name) {
   // Most names are short and plain, and a board has a thousand.
   if (name.length <= WHOLE) return { head: name, tail: '' };
-  const all = characters(name);
+  const all = /^[ -~]*$/.test(name) ? [...name] : characters(name);
   if (all.length <= WHOLE) return { head: name, tail: '' };
-  return { head: all.slice(0, -TAIL).join(''), tail: all.slice(-TAIL).join('') };
+  const tail = Math.min(TAIL, all.length >> 1);
+  return { head: all.slice(0, -tail).join(''), tail: all.slice(-tail).join('') };
 }
 
 /**

@@ -28,7 +28,7 @@ const PERIOD = 12;
  * @param {Palette} palette
  * @param {number} height of a row without its gap, in device pixels
  * @param {number} ratio device pixels in a CSS pixel
- * @returns {{words: Uint32Array[], period: number, height: number}} by code: mode × 8 + hue
+ * @returns {{words: Uint32Array[], period: number, height: number, rich: boolean}} by code: mode × 8 + hue
  */
 export function texturesOf(palette, height, ratio) {
   const period = Math.round(PERIOD * ratio);
@@ -43,7 +43,7 @@ export function texturesOf(palette, height, ratio) {
     }
     words.push(tile);
   }
-  return { words, period, height };
+  return { words, period, height, rich };
 }
 
 /**
@@ -88,8 +88,8 @@ export function trace(line, { offsets, start, codeOf, places }, row) {
     const begins = places[start[run]];
     const ends = run + 1 < end ? places[start[run + 1]] : places[places.length - 1];
     const first = Math.max(0, Math.floor(begins));
-    // What is shorter than a pixel is still seen.
-    const last = Math.min(width, Math.max(first + 1, Math.floor(ends)));
+    // What is shorter than a pixel is still seen, and so is the part of a pixel that a run ends in.
+    const last = Math.min(width, Math.max(first + 1, Math.ceil(ends)));
     if (first >= width || ends < 0) continue;
     const code = codeOf(run);
     for (let at = first; at < last; at += 1) if (code > line[at]) line[at] = code;
@@ -146,11 +146,12 @@ export function* paint({ words, width, height, ratio, top, rowHeight, first, cou
 }
 
 /** @param {Uint32Array} words @param {number} width @param {number} y @param {Uint8Array} line @param {ReturnType<typeof texturesOf>} textures */
-function stamp(words, width, y, line, { words: tiles, period, height }) {
+function stamp(words, width, y, line, { words: tiles, period, height, rich }) {
   for (let down = 0; down < height; down += 1) {
     const at = (y + down) * width;
     const of = down * period;
-    for (let across = 0, phase = 0; across < width; across += 1) {
+    // In thin rows a texture goes on from row to row: begun anew in each, slants would be lines.
+    for (let across = 0, phase = rich ? 0 : y % period; across < width; across += 1) {
       words[at + across] = tiles[line[across]][of + phase];
       phase += 1;
       if (phase === period) phase = 0;

@@ -12,7 +12,7 @@
 /** A window holds at least as many entries, or there is nothing between them to see. */
 export const LEAST = 4;
 /** A tick needs as much room, in pixels. */
-const TICK_PX = 92;
+const TICK_PX = 76;
 /** The last moment gets some room after it, or its state could not be seen. */
 const AFTER = 0.012;
 
@@ -66,13 +66,13 @@ export class Scale {
     return (this.#unit(sequence) - this.#left) / this.#size;
   }
 
-  /** The entry at a place. @param {number} place */
+  /** The entry whose state holds at a place. @param {number} place */
   at(place) {
     const unit = this.#left + place * this.#size;
     const index = Math.min(Math.max(0, below(this.#places, unit)), this.#sequences.length - 2);
     const [from, to] = [this.#places[index], this.#places[index + 1]];
     const share = to > from ? Math.min(1, Math.max(0, (unit - from) / (to - from))) : 0;
-    return Math.round(this.#sequences[index] + share * (this.#sequences[index + 1] - this.#sequences[index]));
+    return Math.floor(this.#sequences[index] + 1e-6 + share * (this.#sequences[index + 1] - this.#sequences[index]));
   }
 
   /** The time at a place, on *Time*. @param {number} place in milliseconds */

@@ -47,7 +47,7 @@ export function skeleton(root, { cast, labels, names, onPick, map }) {
   const list = new List({
     grid, pins: pinsNode, scroller, sizer, textOf: map.textOf, looksOf: map.looksOf, onOpen: map.open, onPin: map.pin, onKey: map.key,
   });
-  const frame = h('div', { class: 'mframe' }, stripRoot, grid, empty, strip.ticks, strip.veil, strip.line);
+  const frame = h('div', { class: 'mframe' }, stripRoot, grid, empty, strip.epochs, strip.ticks, strip.veil, strip.line);
   const gestures = new Gestures(scroller, {
     spot: map.spot, says: (a, b) => `${map.between(a, b)}: zoom in`, onClick: map.clicked, onBrush: map.brushed, onZoom: map.zoom, onPan: map.pan, onPoint: map.point,
   });

@@ -36,6 +36,7 @@ export class Strip {
     this.flag = h('span', { class: 'mflag' });
     this.line = h('div', { class: 'mplayhead' }, this.flag);
     this.veil = h('div', { class: 'mveil' });
+    this.epochs = h('div', { class: 'mepochs', 'aria-hidden': 'true' });
     this.ticks = h('div', { class: 'mticks', 'aria-hidden': 'true' });
     root.append(this.svg);
     this.#wire();
@@ -73,7 +74,13 @@ export class Strip {
     if (whole && far) nodes.push(...this.#all(whole, far, window, at));
     if (group && scale) {
       nodes.push(...states(group, scale, at, gutter, width, TOP.state, 9));
-      nodes.push(...epochs(group, scale, at, gutter + width));
+      const starts = epochs(group, scale, at, gutter + width);
+      nodes.push(...starts.labels);
+      this.epochs.replaceChildren(...starts.places.map((x) => {
+        const line = h('i');
+        line.style.left = `${x.toFixed(1)}px`;
+        return line;
+      }));
       nodes.push(...this.#events(group, scale, at, gutter, width));
       nodes.push(area(group, scale, at, TOP.none, NONE_PX, gutter, width));
     }
@@ -162,18 +169,19 @@ export class Strip {
 
 /** @param {GroupWindow} group @param {Scale} scale @param {(place: number) => number} at @param {number} right */
 function epochs(group, scale, at, right) {
-  const nodes = [];
+  const labels = [];
+  const places = [];
   let free = -Infinity;
   for (const { epoch, sequence, at_ms } of group.epochs) {
     const x = at(scale.of(sequence, at_ms));
     if (x < at(0) - 1 || x > right) continue;
     const label = String(epoch);
     if (x < free) continue;
-    nodes.push(s('line', { class: 'epochline', x1: x, x2: x, y1: TOP.epoch - 8, y2: HEIGHT }));
-    if (x + 4 + label.length * LETTER_PX < right) nodes.push(text(x + 4, TOP.epoch + 3, label, 'mono'));
+    places.push(x);
+    if (x + 4 + label.length * LETTER_PX < right) labels.push(text(x + 4, TOP.epoch + 3, label, 'mono'));
     free = x + label.length * LETTER_PX + 9;
   }
-  return nodes;
+  return { labels, places };
 }
 
 const QUIET = new Set(['Stable', 'Empty', 'Dead', 'unknown']);

@@ -41,19 +41,28 @@ export class TroubleList {
     this.#drawn = signature;
     const focused = this.root.contains(document.activeElement) ? /** @type {HTMLElement} */ (document.activeElement).dataset.go : null;
     const rest = { members: members.length - shown.filter(({ kind }) => kind === 'members').length, partitions: free.length - shown.filter(({ kind }) => kind === 'partitions').length };
-    this.root.replaceChildren(
-      h('h3', {}, 'In trouble'),
-      troubles.length ? '' : h('span', { class: 'quiet' }, 'nobody at this moment'),
-      ...shown.map((one) => h(
-        'button', { class: `btn sm mgo${one.mode === UNASSIGNED ? ' bad' : ''}`, type: 'button', 'data-go': `${one.kind}\n${one.key}`, 'data-hue': this.hueOf(one), 'data-mode': one.mode, title: `${this.nameOf(one)} ${one.says}`, onclick: () => this.onGo(one) },
-        h('i', { class: 'mkey', 'data-mode': one.mode, 'aria-hidden': 'true' }), nameNode(this.nameOf(one)), h('span', { class: 'mgo-says' }, ` ${one.says}`),
-      )),
+    this.root.replaceChildren(h('h3', {}, 'In trouble'), h(
+      'div', { class: 'mtrouble-list' },
+      troubles.length ? null : h('span', { class: 'quiet' }, 'nobody at this moment'),
+      ...shown.map((one) => this.#button(one)),
       ...this.#rest('members', rest.members, 'member'), ...this.#rest('partitions', rest.partitions, 'unassigned partition'),
-    );
+    ));
     if (focused) {
       const again = [...this.root.querySelectorAll('button')].find((button) => button.dataset.go === focused) ?? this.root.querySelector('button');
       again?.focus({ preventScroll: true });
     }
+  }
+
+  /** @param {Trouble} one */
+  #button(one) {
+    const name = this.nameOf(one);
+    return h(
+      'button', {
+        class: `btn sm mgo${one.mode === UNASSIGNED ? ' bad' : ''}`, type: 'button', 'data-go': `${one.kind}\n${one.key}`, 'data-hue': this.hueOf(one),
+        'data-mode': one.mode, title: `${name} ${one.says}`, onclick: () => this.onGo(one),
+      },
+      h('i', { class: 'mkey', 'data-mode': one.mode, 'aria-hidden': 'true' }), nameNode(name), h('span', { class: 'mgo-says' }, ` ${one.says}`),
+    );
   }
 
   /** @param {'members' | 'partitions'} kind @param {number} count @param {string} one */
