@@ -18,6 +18,10 @@ import { GroupHead } from './group-head.js';
 import { violationsOf } from './hardships.js';
 import { Inspector } from './inspector.js';
 import { listen } from './keys.js';
+import { BoardMap } from './map/map.js';
+import { beyondRows } from './map/mount.js';
+import { Ownership } from './ownership.js';
+import { WindowSource } from './source/source.js';
 import { Labels } from './labels.js';
 import { MetricsPanel } from './metrics-panel.js';
 import { showPartition } from './partition-card.js';
@@ -52,6 +56,9 @@ const cast = new Cast(meta.summary.cast ?? []);
 const labels = new Labels();
 labels.remember(meta.summary.topics);
 const timeline = new Timeline({ chunks: meta.chunks, load: api.chunk });
+const source = new WindowSource({ timeline, cast, fetchDigest: api.digest });
+/** @type {BoardMap | null} */
+let map = null;
 const spans = new Spans(cast);
 const causes = new Causes();
 let picked = /** @type {string | null} */ (null);
@@ -97,6 +104,15 @@ function show(rest, { animate, before }) {
   const position = timeline.position;
   following = timeline.atEnd;
   const since = (/** @type {string} */ key) => sinceOf(key, rest.sequence);
+  if (map) {
+    const ownership = new Ownership();
+    ownership.start(rest.frame);
+    cast.meetFrame(rest.frame);
+    map.render({ frame: rest.frame, moment: rest.moment, sequence: rest.sequence, ownership, violation: null });
+    part('step').textContent = String(position);
+    part('board').dataset.sequence = String(rest.sequence);
+    return;
+  }
   const scene = board.render(rest, { animate, forward: position - before === 1, since });
   head.render(rest, scene.views, scene.violation);
   view.move({ steps: timeline.steps, position, frame: rest.frame, end_ms: meta.summary.last_ms ?? rest.frame.at_ms });
@@ -325,6 +341,7 @@ function wire() {
     ']': () => player.shift(1),
     c: copyLink,
     '?': () => help.showModal(),
+    '/': () => map?.find(),
     Escape: () => pick(null),
   });
 }
@@ -353,6 +370,11 @@ function follow() {
 
 async function begin() {
   wire();
+  if (await beyondRows(source, cast.lanes.length)) {
+    map = new BoardMap(part('board'), {
+      source, cast, labels, verdict: () => part('verdict').textContent ?? '', start_ms, onSeek: (sequence) => go(sequence), onPick: (key) => pick(key === picked ? null : key),
+    });
+  }
   if (inlinedChunk) timeline.give(inlinedChunk);
   if (meta.source === 'import' || meta.source === 'live') {
     view.axis = 'time';

@@ -33,6 +33,7 @@ export class Roster {
   /** @type {Set<string>} */
   #closed = new Set();
   #topics = '';
+  #met = '';
   /** @type {Shown} */
   shown = { only: 'all', grouping: 'none', query: '' };
   hues = new Hues();
@@ -60,15 +61,18 @@ export class Roster {
   /** @param {MapLane[]} lanes in their order @param {MapTopic[] | undefined} topics @returns {boolean} whether there are others now */
   meet(lanes, topics) {
     let fresh = false;
-    if (lanes.length !== this.#entities.members.length) {
+    // A lane may be known by its name first, and by its host only with the first answer.
+    const known = lanes.map(({ members, host, rack_id }) => `${members.length}${host ?? ''}${rack_id ?? ''}`).join('\n');
+    if (known !== this.#met) {
+      this.#met = known;
       this.#lanes = new Map(lanes.map((lane) => [lane.key, lane]));
       this.#put('members', ofLanes(lanes));
       fresh = this.kind === 'members';
       this.paint();
     }
-    const known = topics?.map(({ topic, partitions }) => `${topic}:${partitions}`).join('\n') ?? '';
-    if (topics && known !== this.#topics) {
-      this.#topics = known;
+    const counts = topics?.map(({ topic, partitions }) => `${topic}:${partitions}`).join('\n') ?? '';
+    if (topics && counts !== this.#topics) {
+      this.#topics = counts;
       this.labels.meet(topics.map(({ topic }) => topic));
       this.#put('partitions', ofTopics(topics, (key) => this.labels.partition(key)));
       fresh ||= this.kind === 'partitions';
@@ -92,7 +96,8 @@ export class Roster {
 
   /** @param {string} key @returns {MapLane} */
   lane(key) {
-    return this.#lanes.get(key) ?? /** @type {MapLane} */ ({ key, name: key, members: [key] });
+    const lane = this.#lanes.get(key);
+    return lane?.members.length ? lane : /** @type {MapLane} */ ({ ...lane, key, name: key, members: [key] });
   }
 
   /** @param {Kind} kind @param {string} key @returns {Entity | null} */
