@@ -269,6 +269,8 @@ export interface WindowColumns {
   from_ms: number[];
   to_ms: number[];
   moments: number[];
+  /** 1 where entries were not looked at yet (an import's chunk that nobody opened): no row says anything there. */
+  unknown?: number[];
 }
 
 /** What all answers have in common. */
@@ -312,7 +314,10 @@ export interface PartitionRuns {
   mode: ArrayLike<PartitionModeCode>;
 }
 
-export interface PartitionsWindow extends WindowAnswer, PartitionRuns {}
+export interface PartitionsWindow extends WindowAnswer, PartitionRuns {
+  /** Partitions that are not told, beyond 20,000: ask for their topics. */
+  left_out?: number;
+}
 
 /** A stretch: `from` and `to` are sequences of moments, `to` excluded; null: it has not ended in this window. */
 export interface MapStretch { from: number; to: number | null; from_ms: number; to_ms: number | null }

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import asdict
+from itertools import zip_longest
 from typing import Any, Final, TypedDict
 
 from groups.history.digests import values as v
@@ -234,18 +235,16 @@ def _columns(digest: Digest) -> ColumnLists:
 
 def _by_row(rows: Rows[Key, Value], columns: int) -> dict[Key, list[tuple[int, Value]]]:
     """(column, value) of each row where it changes, in order, from the first column on in which it is anything."""
-    by_row: dict[Key, list[tuple[int, Value]]] = {
-        key: [(0, value)] for key, value in (rows.start or {}).items()
-    }
+    by_row: defaultdict[Key, list[tuple[int, Value]]] = defaultdict(list)
+    for key, value in (rows.start or {}).items():
+        by_row[key].append((0, value))
     for column, key, value in rows.changes:
         if column >= columns:
             break
-        runs = by_row.setdefault(key, [])
-        if runs and runs[-1][0] == column:
-            runs[-1] = (column, value)
-        elif (runs and runs[-1][1] != value) or (not runs and value not in (v.NOBODY, v.NOWHERE)):
+        runs = by_row[key]
+        if not runs or runs[-1][1] != value:
             runs.append((column, value))
-    return {key: runs for key, runs in by_row.items() if runs}
+    return by_row
 
 
 def _offsets(rows: Iterable[list[Any]]) -> list[int]:
@@ -257,7 +256,7 @@ def _offsets(rows: Iterable[list[Any]]) -> list[int]:
 
 def _until_next(track: list[Any]) -> Iterable[tuple[Any, ...]]:
     """Each with the column at which the next one begins."""
-    for each, following in zip(track, [*track[1:], None], strict=True):
+    for each, following in zip_longest(track, track[1:]):
         yield (each[0], None if following is None else following[0], *each[1:])
 
 

@@ -81,9 +81,9 @@ def _append(
             break
         left.pop(key, None)
     whole.changes += [(border, key, value) for key, value in left.items()]
-    for column, key, value in part.changes:
-        whole.changes.append((border - skip + column, key, value))
-        state[key] = value
+    offset = border - skip
+    whole.changes += [(offset + column, key, value) for column, key, value in part.changes]
+    state.update({key: value for _, key, value in part.changes})
 
 
 def levels(part: Digest, base: Base) -> list[Digest]:
@@ -153,6 +153,8 @@ def window(digest: Digest, first: int, last: int) -> Digest:
 
 def _cut(rows: Rows[Key, Value], begin: int, end: int, nothing: Value) -> Rows[Key, Value]:
     at = bisect_right(rows.changes, begin, key=lambda change: change[0])
+    if not at and (not rows.changes or rows.changes[-1][0] < end):
+        return rows
     state = dict(rows.start or {})
     for _, key, value in rows.changes[:at]:
         if value == nothing:

@@ -100,18 +100,36 @@ def _read_group(told: Mapping[str, Any], *, begins: bool) -> Digest:
 
 def _members(changes: Sequence[Change], facts: Mapping[str, Facts]) -> dict[str, Any]:
     ids = list(dict.fromkeys(key for _, key, _ in changes))
-    row = {member_id: at for at, member_id in enumerate(ids)}
-    values = [value for _, _, value in changes]
+    values = list(dict.fromkeys(value for _, _, value in changes))
     return {
         "ids": ids,
         "facts": [_facts(facts.get(member_id)) for member_id in ids],
+        "values": [list(value) for value in values],
+        **_places(changes, ids, values),
+    }
+
+
+def _places(changes: Sequence[Change], keys: Sequence[Any], values: Sequence[Any]) -> dict[str, list[int]]:
+    """Few rows and few values come again and again: each change names them by their place."""
+    row = {key: at for at, key in enumerate(keys)}
+    place = {value: at for at, value in enumerate(values)}
+    return {
         "at": [at for at, _, _ in changes],
         "row": [row[key] for _, key, _ in changes],
-        "flags": [value.flags for value in values],
-        "owned": [value.owned for value in values],
-        "revoking": [value.revoking for value in values],
-        "wanted": [value.wanted for value in values],
+        "value": [place[value] for _, _, value in changes],
     }
+
+
+def _changes(told: Mapping[str, Any], keys: Sequence[Any], values: Sequence[Any]) -> list[Change]:
+    """The inverse, without a step of Python for each change."""
+    return list(
+        zip(
+            told["at"],
+            map(keys.__getitem__, told["row"]),
+            map(values.__getitem__, told["value"]),
+            strict=True,
+        )
+    )
 
 
 def _facts(facts: Facts | None) -> list[str | None] | None:
@@ -123,33 +141,26 @@ def _read_members(told: Mapping[str, Any], facts: dict[str, Facts]) -> list[Chan
     for member_id, each in zip(ids, told["facts"], strict=True):
         if each is not None:
             facts[member_id] = Facts(*each)
-    values = map(MemberValue, told["flags"], told["owned"], told["revoking"], told["wanted"])
-    return [(at, ids[row], value) for at, row, value in zip(told["at"], told["row"], values, strict=True)]
+    return _changes(told, ids, [MemberValue(*value) for value in told["values"]])
 
 
 def _partitions(changes: Sequence[Change]) -> dict[str, Any]:
-    topics = list(dict.fromkeys(key[0] for _, key, _ in changes))
-    owners = list(dict.fromkeys(value.owner for _, _, value in changes if value.owner is not None))
-    of_topic = {topic: at for at, topic in enumerate(topics)}
-    of_owner: dict[str | None, int] = {owner: at for at, owner in enumerate(owners)}
-    of_owner[None] = -1
+    keys = list(dict.fromkeys(key for _, key, _ in changes))
+    values = list(dict.fromkeys(value for _, _, value in changes))
+    topics = {topic: at for at, topic in enumerate(dict.fromkeys(topic for topic, _ in keys))}
     return {
-        "topics": topics,
-        "owners": owners,
-        "at": [at for at, _, _ in changes],
-        "topic": [of_topic[key[0]] for _, key, _ in changes],
-        "number": [key[1] for _, key, _ in changes],
-        "owner": [of_owner[value.owner] for _, _, value in changes],
-        "mode": [value.mode for _, _, value in changes],
+        "topics": list(topics),
+        "topic": [topics[topic] for topic, _ in keys],
+        "number": [number for _, number in keys],
+        "values": [list(value) for value in values],
+        **_places(changes, keys, values),
     }
 
 
 def _read_partitions(told: Mapping[str, Any], _facts: dict[str, Facts]) -> list[Change]:
-    # -1, nobody, is the last one.
-    topics, owners = told["topics"], [*told["owners"], None]
-    keys: Iterable[PartitionKey] = zip((topics[at] for at in told["topic"]), told["number"], strict=True)
-    values = map(PartitionValue, (owners[at] for at in told["owner"]), told["mode"])
-    return list(zip(told["at"], keys, values, strict=True))
+    topics = told["topics"]
+    keys: list[PartitionKey] = list(zip((topics[at] for at in told["topic"]), told["number"], strict=True))
+    return _changes(told, keys, [PartitionValue(*value) for value in told["values"]])
 
 
 def _rows(changes: bytes | None, start: bytes | None, read: Any, facts: dict[str, Facts]) -> Rows[Any, Any]:
