@@ -153,7 +153,7 @@ def window(digest: Digest, first: int, last: int) -> Digest:
 
 def _cut(rows: Rows[Key, Value], begin: int, end: int, nothing: Value) -> Rows[Key, Value]:
     at = bisect_right(rows.changes, begin, key=lambda change: change[0])
-    if not at and (not rows.changes or rows.changes[-1][0] < end):
+    if not begin and not at and (not rows.changes or rows.changes[-1][0] < end):
         return rows
     state = dict(rows.start or {})
     for _, key, value in rows.changes[:at]:
