@@ -58,9 +58,11 @@ export class Roster {
     return this.#pins[this.kind];
   }
 
-  /** @param {MapLane[]} lanes in their order @param {MapTopic[] | undefined} topics @returns {boolean} whether there are others now */
-  meet(lanes, topics) {
+  /** @param {MapLane[]} all in their order @param {MapTopic[] | undefined} topics @returns {boolean} whether there are others now */
+  meet(all, topics) {
     let fresh = false;
+    // Whoever acts has a lane, members or not; who was a member is known with the first answer.
+    const lanes = all.some(({ members }) => members.length) ? all.filter(({ members }) => members.length) : all;
     // A lane may be known by its name first, and by its host only with the first answer.
     const known = lanes.map(({ members, host, rack_id }) => `${members.length}${host ?? ''}${rack_id ?? ''}`).join('\n');
     if (known !== this.#met) {
