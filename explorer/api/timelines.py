@@ -51,7 +51,7 @@ def detail(request: HttpRequest, timeline_id: str) -> HttpResponse:
 def detail_of(timeline: Timeline) -> dict[str, Any]:
     """All that a board needs to begin with, apart from its chunks; the page may carry it in itself."""
     chunks = [
-        {"number": chunk.number, "first": chunk.first, "last": chunk.last}
+        {"number": chunk.number, "first": chunk.first, "last": chunk.last, "moments": chunk.moments}
         for chunk in storage.chunks(timeline)
     ]
     return storage.describe(timeline, whole=True) | {
@@ -67,15 +67,21 @@ def detail_of(timeline: Timeline) -> dict[str, Any]:
 
 
 def chunk(request: HttpRequest, timeline_id: str, first: int) -> HttpResponse:
-    """A chunk: kept for good where its address names this very version and no entry can be added to it."""
+    """A chunk: kept for good where its address names this very version and no entry can be added to it.
+
+    ``as=lines``: in four lines of JSON, which a browser parses one at a time and draws in between.
+    """
     timeline = storage.get(timeline_id)
-    found = storage.chunk_text(timeline, first)
+    lines = request.GET.get("as") == "lines"
+    found = storage.chunk_text(timeline, first, lines=lines)
     if found is None:
         raise BadRequest(f"No chunk of timeline {timeline_id} begins with entry {first}.", status=404)
     text, closed = found
-    if closed and request.GET.get("v") == storage.version(timeline):
-        return lasting_response(text)
-    return json_response(text)
+    lasting = closed and request.GET.get("v") == storage.version(timeline)
+    response = lasting_response(text) if lasting else json_response(text)
+    if lines:
+        response["Content-Type"] = "application/jsonl"
+    return response
 
 
 def digest(request: HttpRequest, timeline_id: str) -> HttpResponse:

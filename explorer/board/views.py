@@ -49,7 +49,9 @@ def board(request: HttpRequest, timeline_id: str) -> HttpResponse:
             "semantics_means": SEMANTICS.get(timeline.semantics, ""),
             "timeline_data": inlined("timeline-data", orjson.dumps(detail)),
             "chunk_data": inlined("chunk-data", chunk if within else b"null"),
-            "chunk_url": None if within else f"{reverse('api-chunk', args=[timeline.id, first])}?v={version}",
+            "chunk_url": None
+            if within
+            else f"{reverse('api-chunk', args=[timeline.id, first])}?as=lines&v={version}",
             "modules": modules("js/page-board.js"),
         },
     )

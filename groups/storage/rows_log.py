@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
@@ -14,7 +15,7 @@ from groups.history.fold import FOLD_VERSION
 from groups.logstore.opening import OpenedChunk, join
 from groups.models import Batch, Digested, Folded, Timeline
 from groups.storage.chunk import Chunk
-from groups.storage.digests import Stretch, Wanted, covering, level_for, read_row
+from groups.storage.digests import FINEST, Stretch, Wanted, covering, level_for, read_row
 from groups.storage.errors import NotReady
 
 ROWS_AT_ONCE: Final = 50
@@ -31,9 +32,13 @@ class RowsLog:
         beginnings = self._folded().filter(checkpoint__isnull=False, first__lte=self.timeline.last)
         firsts = list(beginnings.order_by("first").values_list("first", flat=True))
         lasts = [first - 1 for first in firsts[1:]] + [self.timeline.last]
+        moments = [0] * len(firsts)
+        for first, count in self._digested(level=FINEST).values_list("first", "moments"):
+            if (at := bisect_right(firsts, first) - 1) >= 0:
+                moments[at] += count
         return [
-            Chunk(number=number, first=first, last=last)
-            for number, (first, last) in enumerate(zip(firsts, lasts, strict=False))
+            Chunk(number=number, first=first, last=last, moments=count)
+            for number, (first, last, count) in enumerate(zip(firsts, lasts, moments, strict=False))
         ]
 
     def summary(self) -> dict[str, Any]:
@@ -104,7 +109,7 @@ class RowsLog:
 
     def digest(self, first: int, last: int, columns: int, wanted: Wanted) -> Digest | None:
         """A digest that covers entries ``first`` to ``last`` in about as many columns or more; null without entries."""
-        rows = Digested.objects.filter(timeline_id=self.timeline.id, fold_version=self._version())
+        rows = self._digested()
         stretches = [
             Stretch(*told)
             for told in rows.order_by("level", "first").values_list(
@@ -128,6 +133,9 @@ class RowsLog:
 
     def _folded(self) -> QuerySet[Folded]:
         return Folded.objects.filter(timeline_id=self.timeline.id, fold_version=self._version())
+
+    def _digested(self, **which: int) -> QuerySet[Digested]:
+        return Digested.objects.filter(timeline_id=self.timeline.id, fold_version=self._version(), **which)
 
     def _version(self) -> int:
         if self.timeline.fold_version != FOLD_VERSION:

@@ -8,38 +8,35 @@
 
 import { addresses } from './api.js';
 import { Banners } from './banners.js';
-import { Board } from './board/board.js';
 import { Cast } from './cast.js';
-import { Causes } from './causes.js';
 import { calm, choose, h, part } from './dom.js';
-import { Events } from './events.js';
 import { Figure } from './figure.js';
 import { GroupHead } from './group-head.js';
 import { violationsOf } from './hardships.js';
 import { Inspector } from './inspector.js';
 import { listen } from './keys.js';
-import { BoardMap } from './map/map.js';
-import { beyondRows } from './map/mount.js';
-import { Ownership } from './ownership.js';
-import { WindowSource } from './source/source.js';
 import { Labels } from './labels.js';
+import { BoardMap } from './map/map.js';
 import { MetricsPanel } from './metrics-panel.js';
-import { showPartition } from './partition-card.js';
+import { Ownership } from './ownership.js';
 import { Player, SPEEDS } from './player.js';
-import { Spans } from './spans.js';
-import { connect, fetchBehind } from './still-to-come.js';
+import { CrowdStage } from './stage/crowd.js';
+import { sizeOf } from './stage/size.js';
+import { TrackStage } from './stage/tracks.js';
+import { connect } from './still-to-come.js';
 import { Timeline } from './timeline.js';
-import { TimelineView } from './timeline-view/view.js';
 import { toast } from './toast.js';
 import { showTopicNames } from './topic-names.js';
 import { Address, copy, momentOf, withMoment } from './url.js';
 import { followLinks, showVerdict } from './verdict.js';
 import { when } from './words.js';
 
-/** Spans of a timeline that grows are drawn anew at most this often. */
+/** What is made of a timeline's moments is made anew at most this often while it grows. */
 const GROW_MS = 250;
-/** More commits than this, and more than all else: they are left out of the steps until asked for. */
-const COMMITS_MOST = 20;
+/** Chunks of a crowd that stay in memory: the one that is shown, its neighbours, and where one was before. */
+const CROWD_CHUNKS = 5;
+/** Whoever scrubs over chunks that are not here fetches the one at which the pointer rests for so long. */
+const REST_MS = 60;
 
 /** @param {string} id @returns {any} */
 const inlined = (id) => JSON.parse(part(id).textContent ?? 'null');
@@ -52,40 +49,41 @@ const api = addresses(meta);
 // Asked before anything moves: the address loses the wish with the first moment that it follows.
 const wantsPlay = new URLSearchParams(location.search).get('play') === '1';
 
+const size = sizeOf(meta);
 const cast = new Cast(meta.summary.cast ?? []);
 const labels = new Labels();
 labels.remember(meta.summary.topics);
-const timeline = new Timeline({ chunks: meta.chunks, load: api.chunk });
-const source = new WindowSource({ timeline, cast, fetchDigest: api.digest });
-/** @type {BoardMap | null} */
-let map = null;
-const spans = new Spans(cast);
-const causes = new Causes();
+const ownership = size === 'crowd' ? new Ownership() : null;
+const timeline = new Timeline({ chunks: meta.chunks, load: api.chunk, follower: ownership, keep: size === 'whole' ? Infinity : CROWD_CHUNKS });
 let picked = /** @type {string | null} */ (null);
-let commits = true;
 let following = false;
 
-const board = new Board(part('board'), {
-  cast, labels, onPick: (key) => pick(key === picked ? null : key),
-  violationAt: ({ first, sequence }) => violationsOf(meta.summary).find((one) => one.sequence >= first && one.sequence <= sequence) ?? null,
-});
-const numberOf = (/** @type {number} */ sequence) => timeline.steps.findIndex((step) => step.sequence >= sequence) + 1;
+const violationAt = (/** @type {import('./types').Moment} */ { first, sequence }) =>
+  violationsOf(meta.summary).find((one) => one.sequence >= first && one.sequence <= sequence) ?? null;
+const places = {
+  board: part('board'), tracks: part('tracks'), log: part('log'), chain: part('chain'), filter: part('who-filter'), commits: part('commits'), partition: part('partition'),
+};
+const shared = {
+  timeline, meta, cast, labels, places, violationAt,
+  onSeek: (/** @type {number} */ sequence) => scrub(sequence),
+  onPick: (/** @type {string | null} */ key) => pick(key),
+  onSettled: () => { if (timeline.rest) show(timeline.rest, { animate: false, before: timeline.position }); },
+};
+const stage = ownership
+  ? new CrowdStage({ ...shared, ownership, fetchDigest: api.digest, draws: drawCrowd })
+  : new TrackStage({ ...shared, whole: size === 'whole' });
 const head = new GroupHead({
-  state: part('state'), epochs: part('epochs'), now: part('now'), gap: part('gap'), coordinator: part('coordinator'), cast, labels, numberOf,
-});
-const view = new TimelineView(part('tracks'), { spans, cast, labels, onSeek: (sequence) => go(sequence) });
-const events = new Events({
-  root: part('log'), chain: part('chain'), filter: /** @type {HTMLSelectElement} */ (part('who-filter')), cast,
-  causeOf: (moment) => causes.of(moment), onSeek: (sequence) => go(sequence),
+  state: part('state'), epochs: part('epochs'), now: part('now'), gap: part('gap'), coordinator: part('coordinator'), cast, labels,
+  numberOf: (sequence) => timeline.numberOf(sequence),
 });
 const inspector = new Inspector({
   root: part('details'), range: part('range'), cast, timeline: meta.id, fetchEntries: api.entries, fetchBytes: api.bytes,
-  momentAt: (sequence) => timeline.momentAt(sequence), causeOf: (moment) => causes.of(moment),
-  numberOf: (moment) => numberOf(moment.sequence),
+  momentAt: (sequence) => timeline.momentAt(sequence), causeOf: (moment) => stage.causeOf(moment),
+  numberOf: (moment) => timeline.numberOf(moment.sequence),
 });
 const figure = new Figure({
   panel: part('figure-panel'), plot: part('figure'), table: part('figure-table'), legend: part('figure-legend'), cast,
-  script: part('figure-panel').dataset.script ?? '', fetchFigure: api.epochs, onSeek: (sequence) => go(sequence),
+  script: part('figure-panel').dataset.script ?? '', fetchFigure: api.epochs, onSeek: (sequence) => go(sequence), isIdle: () => !player.playing,
 });
 const metrics = new MetricsPanel({
   panel: /** @type {HTMLDetailsElement} */ (part('metrics-panel')), table: part('metrics'), cast, fetchMetrics: api.metrics,
@@ -98,30 +96,30 @@ const player = new Player({ next: async () => (await step(1)) !== null || live()
 const live = () => meta.status === 'running';
 const start_ms = () => meta.summary.first_ms ?? timeline.moments[0]?.at_ms ?? 0;
 
+/**
+ * What draws a crowd.
+ *
+ * @param {{root: HTMLElement, source: import('./types').Source}} parts
+ */
+function drawCrowd({ root, source }) {
+  return new BoardMap(root, {
+    source, cast, labels, verdict: () => part('verdict').textContent ?? '', start_ms, onSeek: scrub, onPick: (key) => pick(key === picked ? null : key),
+  });
+}
+
 /** @param {Rest | null} rest @param {{animate: boolean, before: number}} how */
 function show(rest, { animate, before }) {
   if (!rest) return;
   const position = timeline.position;
   following = timeline.atEnd;
-  const since = (/** @type {string} */ key) => sinceOf(key, rest.sequence);
-  if (map) {
-    const ownership = new Ownership();
-    ownership.start(rest.frame);
-    cast.meetFrame(rest.frame);
-    map.render({ frame: rest.frame, moment: rest.moment, sequence: rest.sequence, ownership, violation: null });
-    part('step').textContent = String(position);
-    part('board').dataset.sequence = String(rest.sequence);
-    return;
-  }
-  const scene = board.render(rest, { animate, forward: position - before === 1, since });
-  head.render(rest, scene.views, scene.violation);
-  view.move({ steps: timeline.steps, position, frame: rest.frame, end_ms: meta.summary.last_ms ?? rest.frame.at_ms });
-  events.move(position);
+  const { views, violation } = stage.show(rest, { animate, forward: position - before === 1 });
+  head.render(rest, views, violation);
   inspector.render(rest);
   figure.move(rest.sequence, rest.moment?.at_ms ?? rest.frame.at_ms);
   metrics.move(rest.sequence);
-  part('step').textContent = String(position);
-  part('steps').textContent = timeline.whole ? String(timeline.steps.length) : `${timeline.steps.length}+`;
+  const count = timeline.count;
+  part('step').textContent = position.toLocaleString('en');
+  part('steps').textContent = `${count.steps.toLocaleString('en')}${count.known ? '' : '+'}`;
   part('time').textContent = when(rest.moment?.at_ms ?? rest.frame.at_ms, start_ms());
   part('board').dataset.sequence = String(rest.sequence);
   const laboratory = document.getElementById('laboratory');
@@ -129,20 +127,35 @@ function show(rest, { animate, before }) {
   address.follow(rest.sequence);
 }
 
-/** When a partition lost its owner, as of a moment; null before it ever had one. @param {string} key @param {number} sequence */
-function sinceOf(key, sequence) {
-  const stretch = spans.bare.find((bare) => bare.key === key && bare.from <= sequence && (bare.to === null || bare.to > sequence));
-  if (!stretch) return null;
-  const owned = spans.spans.some((span) => span.key === key && span.mode !== 'want' && span.from < stretch.from);
-  return owned ? stretch.from_ms : null;
-}
+let wanted = 0;
+let scrubbed = /** @type {number | null} */ (null);
 
 /** Anywhere: the frame changes at once. @param {number} sequence */
 async function go(sequence) {
+  wanted += 1;
+  const mine = wanted;
   const before = timeline.position;
-  const rest = timeline.seekLoaded(sequence) ?? await waiting(timeline.seek(sequence));
+  let rest = timeline.seekLoaded(sequence);
+  if (!rest) {
+    if (scrubbed !== null) await new Promise((resolve) => { setTimeout(resolve, REST_MS); });
+    if (mine !== wanted) return null;
+    rest = await waiting(timeline.seek(sequence));
+  }
   show(rest, { animate: Math.abs(timeline.position - before) === 1, before });
   return rest;
+}
+
+/** A pointer that moves asks more often than a screen draws: the last place before each drawing counts. @param {number} sequence */
+function scrub(sequence) {
+  const asked = scrubbed !== null;
+  scrubbed = sequence;
+  if (asked) return;
+  requestAnimationFrame(async () => {
+    const to = /** @type {number} */ (scrubbed);
+    const going = go(to);
+    scrubbed = null;
+    await going;
+  });
 }
 
 /** @param {1 | -1} direction */
@@ -156,9 +169,18 @@ async function step(direction) {
 /** @param {1 | -1} direction */
 async function stepEpoch(direction) {
   const before = timeline.position;
-  const epochs = meta.summary.epochs?.length ? meta.summary.epochs : spans.epochs;
-  const rest = await waiting(timeline.stepEpoch(direction, epochs));
+  const rest = await waiting(timeline.stepEpoch(direction, stage.epochs));
   show(rest, { animate: Math.abs(timeline.position - before) === 1, before });
+}
+
+/** @param {1 | -1} direction */
+async function stepProblem(direction) {
+  const problems = await stage.problems();
+  const at = timeline.rest?.moment?.first ?? timeline.rest?.sequence ?? timeline.origin;
+  const end = timeline.rest?.sequence ?? timeline.origin;
+  const target = direction > 0 ? problems.find((sequence) => sequence > end) : problems.findLast((sequence) => sequence < at);
+  if (target !== undefined) await go(target);
+  else toast(direction > 0 ? 'No problem after this moment.' : 'No problem before this moment.');
 }
 
 /**
@@ -202,36 +224,7 @@ async function togglePlay() {
 function pick(key) {
   picked = key;
   if (key) player.pause();
-  board.pick(key);
-  view.pick(key);
-  showPartition(part('partition'), { spans, key, cast, labels, onClose: () => pick(null) });
-}
-
-const walkOn = timeline.walk((moment, frame) => {
-  spans.add(moment, frame);
-  causes.add(moment, frame);
-}, (frame) => {
-  spans.start(frame);
-  causes.start(frame);
-});
-
-/** Everything that is made of many moments: after a chunk has come, or entries were added. */
-function digest() {
-  walkOn();
-  settle();
-}
-
-function settle() {
-  const many = timeline.moments.filter((moment) => moment.shape === 'commit').length;
-  const button = part('commits');
-  button.hidden = many === 0;
-  if (many > COMMITS_MOST && many > timeline.moments.length / 2 && button.dataset.chosen !== 'yes') commits = false;
-  button.setAttribute('aria-pressed', String(commits));
-  timeline.restOn((moment) => commits || moment.shape !== 'commit');
-  board.room(spans);
-  labels.meet(spans.counts.keys());
-  events.load(timeline.steps, start_ms());
-  view.redraw();
+  stage.pick(key);
 }
 
 let growing = /** @type {any} */ (null);
@@ -242,14 +235,13 @@ function grow() {
   growing = setTimeout(async () => {
     growing = null;
     const follow = following;
-    digest();
+    await stage.grow();
     const rest = timeline.rest;
     if (!rest) {
       // The first chunk may only have come with this step: all that is made of its moments is made now.
       await go(wantedAtStart());
-      redraw();
-    }
-    else if (follow && !player.playing && !timeline.atEnd) await go(timeline.last);
+      await stage.grow();
+    } else if (follow && !player.playing && !timeline.atEnd) await go(timeline.last);
     else show(rest, { animate: false, before: timeline.position });
     showStatus();
   }, GROW_MS);
@@ -279,6 +271,11 @@ function hearStatus(message) {
   if (message.summary) {
     meta.summary = message.summary;
     cast.meet(meta.summary.cast ?? []);
+    if (sizeOf(meta) === 'crowd' && !ownership) {
+      // The group has outgrown its lanes. Who followed its end goes on following.
+      location.replace(following ? location.pathname : location.href);
+      return;
+    }
     labels.follow(meta.summary.protocol);
     labels.remember(meta.summary.topics);
     if (meta.summary.protocol) part('protocol').textContent = meta.summary.protocol;
@@ -316,15 +313,9 @@ function wire() {
     'button', { type: 'button', 'data-speed': speed, 'aria-pressed': speed === 1 ? 'true' : 'false', onclick: () => player.setSpeed(speed) },
     speed === 0.5 ? '½×' : `${speed}×`,
   )));
-  choose('axis', (value) => { view.axis = /** @type {'events' | 'time'} */ (value); view.redraw(); });
-  choose('hue', (value) => { view.hue = /** @type {'member' | 'partition'} */ (value); view.redraw(); });
+  choose('axis', (value) => { stage.axis = /** @type {'events' | 'time'} */ (value); });
+  choose('hue', (value) => { stage.hue = /** @type {'member' | 'partition'} */ (value); });
   choose('detail', (value) => inspector.show(/** @type {'exchange' | 'records'} */ (value)));
-  part('commits').addEventListener('click', async () => {
-    commits = !commits;
-    part('commits').dataset.chosen = 'yes';
-    settle();
-    await go(timeline.rest?.sequence ?? timeline.origin);
-  });
   part('copy').addEventListener('click', copyLink);
   part('help-open').addEventListener('click', () => help.showModal());
   followLinks(document.body, (sequence) => go(sequence));
@@ -335,21 +326,16 @@ function wire() {
     ArrowLeft: () => step(-1),
     'Shift+ArrowRight': () => stepEpoch(1),
     'Shift+ArrowLeft': () => stepEpoch(-1),
+    n: () => stepProblem(1),
+    p: () => stepProblem(-1),
     Home: () => go(timeline.origin),
     End: () => go(timeline.last),
     '[': () => player.shift(-1),
     ']': () => player.shift(1),
     c: copyLink,
     '?': () => help.showModal(),
-    '/': () => map?.find(),
     Escape: () => pick(null),
   });
-}
-
-/** What has come is counted and drawn, where the reader stands. */
-function redraw() {
-  digest();
-  if (timeline.rest) show(timeline.rest, { animate: false, before: timeline.position });
 }
 
 /** What is still being computed or read comes through a socket. */
@@ -370,28 +356,21 @@ function follow() {
 
 async function begin() {
   wire();
-  if (await beyondRows(source, cast.lanes.length)) {
-    map = new BoardMap(part('board'), {
-      source, cast, labels, verdict: () => part('verdict').textContent ?? '', start_ms, onSeek: (sequence) => go(sequence), onPick: (key) => pick(key === picked ? null : key),
-    });
-  }
   if (inlinedChunk) timeline.give(inlinedChunk);
   if (meta.source === 'import' || meta.source === 'live') {
-    view.axis = 'time';
+    stage.axis = 'time';
     for (const button of part('axis').querySelectorAll('button')) {
       button.setAttribute('aria-pressed', String(button.dataset.value === 'time'));
     }
   }
   showTopicNames(part('topic-names'), meta, saveNames);
   part('coordinator').hidden = !meta.summary.findings?.some(({ kind }) => kind === 'failed_over');
-  digest();
   showStatus();
-  if (!timeline.empty) {
-    await go(wantedAtStart());
-    redraw();
-  }
+  if (!timeline.empty) await go(wantedAtStart());
+  const grown = stage.grow();
+  if (!ownership) await grown;
   // What a test, or a reader with a console, compares with the frame that the server computes.
-  Object.assign(window, { rebalanceExplorer: { timeline, frame: () => timeline.rest?.frame ?? null } });
+  Object.assign(window, { rebalanceExplorer: { timeline, stage, frame: () => timeline.rest?.frame ?? null } });
   document.documentElement.dataset.alive = 'true';
   if (wantsPlay) {
     if (calm()) await step(1);
@@ -399,7 +378,7 @@ async function begin() {
   }
   if (meta.status === 'running' || meta.status === 'interrupted') follow();
   figure.watch();
-  await fetchBehind(timeline, redraw);
+  await stage.fetchBehind();
 }
 
 begin();

@@ -297,23 +297,26 @@ export class Timeline {
    *
    * @param {(moment: Moment, frame: Frame) => void} visit
    * @param {(frame: Frame) => void} [start] called once with the frame before the first moment
-   * @returns {() => void} goes on
+   * @param {number | null} [only] the first entry of the chunk that alone is walked over
+   * @returns {(over?: () => boolean) => boolean} goes on until `over()`; whether all that is here was visited
    */
-  walk(visit, start = () => {}) {
-    let index = 0;
+  walk(visit, start = () => {}, only = null) {
+    let index = only === null ? 0 : Math.max(0, this.#indexOf(only));
+    const begin = index;
     let applied = 0;
     let visited = 0;
     /** @type {Frame | null} */
     let frame = null;
-    return () => {
+    return (over = () => false) => {
       for (;;) {
         const data = this.#slots[index]?.data;
-        if (!data) return;
+        if (!data) return true;
         if (frame === null) {
           frame = data.frame;
-          if (index === 0) start(frame);
+          if (index === begin) start(frame);
         }
         for (; visited < data.moments.length; visited += 1) {
+          if (over()) return false;
           const moment = data.moments[visited];
           const upTo = countUpTo(data.changes, moment.sequence);
           frame = apply(frame, data.changes, applied, upTo);
@@ -321,13 +324,25 @@ export class Timeline {
           visit(moment, frame);
         }
         // The last chunk may still grow.
-        if (!this.#slots[index + 1]?.data) return;
+        if (only !== null || !this.#slots[index + 1]?.data) return true;
         index += 1;
         applied = 0;
         visited = 0;
         frame = null;
       }
     };
+  }
+
+  /** Where the chunk begins in which an entry stands. @param {number} sequence */
+  chunkOf(sequence) {
+    return this.#slots[Math.max(0, this.#indexOf(sequence))]?.first ?? 1;
+  }
+
+  /** The number of a step: that of the step in which an entry stands. @param {number} sequence */
+  numberOf(sequence) {
+    const index = this.#indexOf(sequence);
+    if (index < 0) return 0;
+    return this.#stepsBefore(index) + countUpTo(this.#stepsIn(this.#slots[index]), sequence - 1) + 1;
   }
 
   /** @param {number} sequence */

@@ -155,7 +155,8 @@ export interface Meta {
   version: string;
   problem?: string;
   topic_names: { [id: string]: string };
-  chunks: { number: number; first: number; last: number }[];
+  /** `moments`: how many it has, where that is known before it is opened. */
+  chunks: { number: number; first: number; last: number; moments?: number | null }[];
 }
 
 export interface Entry {
