@@ -58,13 +58,13 @@ test('names of 249 characters, from right to left and of emoji are found, parted
 
 test('rows stand under their hosts, in the order of names, and a closed host keeps its head with all its rows', () => {
   const entities = ofLanes(lanes(100));
-  const open = linesOf(entities, { grouping: 'host', closed: new Set(), keep: null });
+  const open = linesOf(entities, { grouping: 'host', closed: () => false, keep: null });
   assert.equal(open.length, 103);
   assert.deepEqual(open.filter(({ type }) => type === 'group').map(({ name, indices }) => [name, indices.length]), [['10.1.0.7', 40], ['10.1.1.7', 40], ['10.1.2.7', 20]]);
-  const closed = linesOf(entities, { grouping: 'host', closed: new Set(['host\n10.1.0.7']), keep: null });
+  const closed = linesOf(entities, { grouping: 'host', closed: (group) => group === 'host\n10.1.0.7', keep: null });
   assert.equal(closed.length, 63);
   assert.equal(closed[0].indices.length, 40);
-  const unknown = linesOf(entities.map((entity) => ({ ...entity, rack: null })), { grouping: 'rack', closed: new Set(), keep: null });
+  const unknown = linesOf(entities.map((entity) => ({ ...entity, rack: null })), { grouping: 'rack', closed: () => false, keep: null });
   assert.equal(unknown[0].name, 'rack not known');
 });
 
@@ -72,7 +72,7 @@ test('each row is in the list exactly once, however it is grouped and filtered',
   const entities = ofLanes(lanes(257));
   for (const grouping of ['none', 'host', 'rack']) {
     for (const keep of [null, (index) => index % 3 === 0, () => false]) {
-      const lines = linesOf(entities, { grouping, closed: new Set(), keep });
+      const lines = linesOf(entities, { grouping, closed: () => false, keep });
       const rows = lines.filter(({ type }) => type === 'row').map(({ index }) => index).sort((a, b) => a - b);
       assert.deepEqual(rows, [...entities.keys()].filter((index) => !keep || keep(index)));
     }
@@ -84,7 +84,7 @@ test('10,000 topics of one partition, and one topic of 10,000, have a row for ea
   const entities = ofTopics(many, (key) => key);
   assert.equal(entities.length, 10_000);
   assert.deepEqual(search(entities, 't9999'), ['t9999-0']);
-  assert.equal(linesOf(entities, { grouping: 'topic', closed: new Set(), keep: null }).length, 20_000);
+  assert.equal(linesOf(entities, { grouping: 'topic', closed: () => false, keep: null }).length, 20_000);
   const one = ofTopics([{ topic: 'orders', first_row: 0, partitions: 10_000 }], (key) => key);
   assert.deepEqual(search(one, 'orders-873')[0], 'orders-873');
 });
@@ -140,12 +140,22 @@ test('a pinned row stands above the others, has a hue, and no more than a dozen 
 test('to a row that is hidden one goes by taking away what hides it, and nothing else', () => {
   const { made } = roster(100);
   made.shown = { only: 'trouble', grouping: 'host', query: 'nobody' };
-  made.fold('host\n10.1.1.7');
   assert.equal(made.lines(EVERYTHING).count, 0);
   made.uncover('consumer-0-50');
   const { lines } = made.lines(EVERYTHING);
   assert.ok(lines.some(({ key }) => key === 'consumer-0-50'));
   assert.equal(made.shown.grouping, 'host');
+});
+
+test('groups begin closed, and a search opens those that hold what it finds', () => {
+  const { made } = roster(100);
+  made.shown = { only: 'all', grouping: 'host', query: '' };
+  assert.equal(made.lines(EVERYTHING).lines.length, 3);
+  assert.equal(made.lines(EVERYTHING).count, 100);
+  made.fold('host\n10.1.1.7');
+  assert.equal(made.lines(EVERYTHING).lines.length, 43);
+  made.shown = { ...made.shown, query: '0-99' };
+  assert.deepEqual(made.lines(EVERYTHING).lines.map(({ name }) => name), ['10.1.2.7', 'consumer-0-99']);
 });
 
 test('a group that grows from nobody to a thousand and back has its rows', () => {

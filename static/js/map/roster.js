@@ -30,8 +30,8 @@ export class Roster {
   #lanes = new Map();
   /** @type {{[kind in Kind]: string[]}} */
   #pins = { members: [], partitions: [] };
-  /** @type {Set<string>} */
-  #closed = new Set();
+  /** Groups whose rows are in the list: the others show their worst in one line. @type {Set<string>} */
+  #open = new Set();
   #topics = '';
   #met = '';
   /** @type {Shown} */
@@ -121,7 +121,7 @@ export class Roster {
 
   /** Opens or closes a group. @param {string} key */
   fold(key) {
-    if (!this.#closed.delete(key)) this.#closed.add(key);
+    if (!this.#open.delete(key)) this.#open.add(key);
   }
 
   /** Whatever hides a row is taken away. @param {string} key */
@@ -129,7 +129,7 @@ export class Roster {
     this.shown = { ...this.shown, only: 'all', query: '' };
     const entity = this.entity(this.kind, key);
     const { grouping } = this.shown;
-    if (entity && grouping !== 'none') this.#closed.delete(`${grouping}\n${entity[grouping] ?? ''}`);
+    if (entity && grouping !== 'none') this.#open.add(`${grouping}\n${entity[grouping] ?? ''}`);
   }
 
   /**
@@ -146,7 +146,9 @@ export class Roster {
     const set = wanted && new Set(wanted);
     const keep = (/** @type {number} */ index) => (!set || set.has(index)) && (only !== 'changing' || changing(index))
       && (only !== 'trouble' || troubled.has(entities[index].key));
-    const lines = linesOf(entities, { grouping, closed: this.#closed, keep: set || only !== 'all' ? keep : null });
+    // Whoever searches or filters wants the rows, and few are left of them.
+    const closed = (/** @type {string} */ group) => !set && only === 'all' && !this.#open.has(group);
+    const lines = linesOf(entities, { grouping, closed, keep: set || only !== 'all' ? keep : null });
     // Of what was found, the best stands first.
     if (wanted && grouping === 'none') {
       const rank = new Map(wanted.map((index, place) => [index, place]));
@@ -155,7 +157,7 @@ export class Roster {
     const count = lines.reduce((sum, line) => sum + (line.type === 'row' ? 1 : line.open ? 0 : line.indices.length), 0);
     const pins = this.pins.flatMap((key) => {
       const index = this.#index[kind].get(key);
-      return index === undefined ? [] : linesOf(entities, { grouping: 'none', closed: this.#closed, keep: null, of: [index] });
+      return index === undefined ? [] : linesOf(entities, { grouping: 'none', closed: () => false, keep: null, of: [index] });
     });
     return { lines, pins, count, all: entities.length };
   }

@@ -74,7 +74,7 @@ const UNKNOWN = { none: '', host: 'host not known', rack: 'rack not known', topi
  * @param {readonly Entity[]} entities
  * @param {object} how
  * @param {Grouping} how.grouping
- * @param {ReadonlySet<string>} how.closed keys of groups whose rows are hidden
+ * @param {(group: string) => boolean} how.closed which groups' rows are hidden
  * @param {((index: number) => boolean) | null} how.keep which rows there are; null: all
  * @param {number[]} [how.of] these and no others
  * @returns {Line[]}
@@ -97,7 +97,7 @@ export function linesOf(entities, { grouping, closed, keep, of = entities.map((_
   return names.flatMap((name) => {
     const those = /** @type {number[]} */ (groups.get(name));
     const key = `${grouping}\n${name ?? ''}`;
-    const open = !closed.has(key);
+    const open = !closed(key);
     /** @type {Line} */
     const head = { type: 'group', key, index: those[0], level: 1, name: name ?? UNKNOWN[grouping], indices: those, open };
     return [head, ...(open ? those.map((index) => row(index, 2)) : [])];
