@@ -8,7 +8,6 @@
 
 import { addresses } from './api.js';
 import { Banners } from './banners.js';
-import { Board } from './board/board.js';
 import { Cast } from './cast.js';
 import { calm, choose, h, part } from './dom.js';
 import { Figure } from './figure.js';
@@ -17,6 +16,7 @@ import { violationsOf } from './hardships.js';
 import { Inspector } from './inspector.js';
 import { listen } from './keys.js';
 import { Labels } from './labels.js';
+import { BoardMap } from './map/map.js';
 import { MetricsPanel } from './metrics-panel.js';
 import { Ownership } from './ownership.js';
 import { Player, SPEEDS } from './player.js';
@@ -99,14 +99,12 @@ const start_ms = () => meta.summary.first_ms ?? timeline.moments[0]?.at_ms ?? 0;
 /**
  * What draws a crowd.
  *
- * @param {{root: HTMLElement}} parts
+ * @param {{root: HTMLElement, source: import('./types').Source}} parts
  */
-function drawCrowd({ root }) {
-  const board = new Board(root, { cast, labels, onPick: (key) => pick(key === picked ? null : key), violationAt });
-  return {
-    render: (/** @type {import('./types').MapScene} */ { frame, moment }) => { board.render({ frame, moment, sequence: frame.sequence }, { animate: false, forward: false, since: () => null }); },
-    pick: (/** @type {string | null} */ key) => board.pick(key),
-  };
+function drawCrowd({ root, source }) {
+  return new BoardMap(root, {
+    source, cast, labels, verdict: () => part('verdict').textContent ?? '', start_ms, onSeek: scrub, onPick: (key) => pick(key === picked ? null : key),
+  });
 }
 
 /** @param {Rest | null} rest @param {{animate: boolean, before: number}} how */
@@ -273,7 +271,7 @@ function hearStatus(message) {
   if (message.summary) {
     meta.summary = message.summary;
     cast.meet(meta.summary.cast ?? []);
-    if (sizeOf(meta) === 'crowd' && !ownership) {
+    if (sizeOf(meta, Object.keys(timeline.rest?.frame.members ?? {}).length) === 'crowd' && !ownership) {
       // The group has outgrown its lanes. Who followed its end goes on following.
       location.replace(following ? location.pathname : location.href);
       return;

@@ -9,6 +9,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from heapq import nlargest
 from typing import Any, Final
 
 from groups.history.digests import events
@@ -152,7 +153,7 @@ def window(digest: Digest, first: int, last: int) -> Digest:
 
 def _cut(rows: Rows[Key, Value], begin: int, end: int, nothing: Value) -> Rows[Key, Value]:
     at = bisect_right(rows.changes, begin, key=lambda change: change[0])
-    if not at and (not rows.changes or rows.changes[-1][0] < end):
+    if not begin and not at and (not rows.changes or rows.changes[-1][0] < end):
         return rows
     state = dict(rows.start or {})
     for _, key, value in rows.changes[:at]:
@@ -180,16 +181,18 @@ class Base:
 
 
 def coarsened(digest: Digest, columns_most: int, *, base: Base | None = None) -> Digest:
-    """The same in at most ``columns_most`` columns (at least 2), as even as may be in moments.
+    """The same in at most ``columns_most`` columns (at least 2), as even in moments as rests let them be.
 
-    The column that a part begins with stays by itself. A part that begins none needs ``base``.
+    The column that a part begins with stays by itself, and so does the one before a long rest: what is drawn over an axis of
+    time shows it for as long as the rest lasts, and it shall say what was so then, not all that led there. A part that begins
+    none needs ``base``.
     """
     lead = 1 if digest.begins else 0
     count = len(digest.columns) - lead
     most = max(1, columns_most - lead)
     if count <= most:
         return digest
-    place = [0] * lead + [lead + index * most // count for index in range(count)]
+    place = _places(digest.columns, lead, most)
     coarse = Digest(begins=digest.begins, facts=digest.facts, events=digest.events)
     coarse.columns = _coarse_columns(digest.columns, place)
     base = base or Base(digest.members.start or {}, digest.partitions.start or {})
@@ -205,6 +208,31 @@ def coarsened(digest: Digest, columns_most: int, *, base: Base | None = None) ->
         violations=_coarse_track(tracks.violations, place),
     )
     return coarse
+
+
+RESTS_SHARE: Final = 4
+"""One in so many coarse columns may be that of a rest: the others share out the moments between them."""
+
+
+def _places(fine: Columns, lead: int, most: int) -> list[int]:
+    """Which coarse column each finer one goes to, ``lead`` columns being left by themselves."""
+    count = len(fine) - lead
+    rests = [(fine.from_ms[at + 1] - fine.to_ms[at], at) for at in range(lead, len(fine) - 1)]
+    # What is no longer than a column of an even axis of time is not seen on it.
+    seen_ms = (max(fine.to_ms) - min(fine.from_ms)) / most
+    longest = nlargest(most // RESTS_SHARE, (rest for rest in rests if rest[0] > seen_ms))
+    # Each rest begins two columns, one of which may fall together with an even one. After the last moment there is a rest, too,
+    # or another part, which may begin with one.
+    alone = {begin for _, at in longest for begin in (at, at + 1)}
+    if most >= RESTS_SHARE:
+        alone.add(len(fine) - 1)
+    even = most - len(alone)
+    place, column = list(range(lead)), lead - 1
+    for index in range(count):
+        if not index or lead + index in alone or index * even // count != (index - 1) * even // count:
+            column += 1
+        place.append(column)
+    return place
 
 
 def _coarse_columns(fine: Columns, place: Sequence[int]) -> Columns:

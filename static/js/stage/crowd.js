@@ -21,6 +21,8 @@ const COLUMNS_OF_ONE = 4000;
 export class CrowdStage {
   #picked = /** @type {string | null} */ (null);
   #asked = 0;
+  /** The last entry when it was looked at. @type {number | null} */
+  #last = null;
 
   /**
    * @param {object} parts
@@ -35,7 +37,7 @@ export class CrowdStage {
    * @param {(sequence: number) => void} parts.onSeek
    * @param {(key: string | null) => void} parts.onPick
    * @param {() => void} parts.onSettled
-   * @param {(parts: {source: WindowSource, root: HTMLElement}) => {render(scene: MapScene): void, pick?(key: string | null): void, axis?: string}} parts.draws makes what draws the scene
+   * @param {(parts: {source: WindowSource, root: HTMLElement}) => {render(scene: MapScene): void, axis: 'events' | 'time'}} parts.draws makes what draws the scene
    */
   constructor({ timeline, ownership, meta, cast, labels, places, fetchDigest, violationAt, onSeek, onPick, onSettled, draws }) {
     this.timeline = timeline;
@@ -80,7 +82,8 @@ export class CrowdStage {
     this.#asked += 1;
     const asked = this.#asked;
     const { timeline, source } = this;
-    source.grown(timeline.last);
+    if (this.#last !== null && timeline.last > this.#last) source.grown(this.#last + 1);
+    this.#last = timeline.last;
     if (timeline.empty) return;
     const group = await source.group({ from: timeline.origin, to: timeline.last, columns: COLUMNS });
     if (asked !== this.#asked) return;
@@ -103,7 +106,6 @@ export class CrowdStage {
   /** @param {string | null} key */
   async pick(key) {
     this.#picked = key;
-    this.map.pick?.(key);
     const { cast, labels } = this;
     const shown = { key, cast, labels, onClose: () => this.onPick(null) };
     if (key === null) {

@@ -1,0 +1,74 @@
+"""Large groups for the map, simulated and stored as a user would store them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import Any
+
+from tests.serving import ROOT, Served
+
+PARTITIONS_EACH = 3
+JOINS_LAST = 873
+"""The member that is looked for: it joins when all others are there, and waits for what they own."""
+
+SLOW = 0.34
+"""Which of the others takes half a minute to revoke, as a share of them."""
+
+
+def name_of(number: int) -> str:
+    return f"consumer-{number // 100}-{number % 100:02}"
+
+
+def scenario(members: int, *, names: list[str] | None = None) -> dict[str, Any]:
+    """A group that has settled; one more joins, for which each of a few gives a partition, and all of them slowly."""
+    names = names or [name_of(number) for number in range(members)]
+    late = names[min(JOINS_LAST, members - 1)]
+    there = [name for name in names if name != late]
+    partitions = members * PARTITIONS_EACH
+    owned: dict[str, list[int]] = {name: [] for name in there}
+    for number in range(partitions):
+        owned[there[number % len(there)]].append(number)
+    started = {
+        name: {"epoch": 5, "owned": {"orders": owned[name]}, "heartbeat_at": f"{5_000 * at // len(there)}ms"}
+        for at, name in enumerate(there)
+    }
+    killed, paused = there[len(there) // 2], there[len(there) // 3]
+    return {
+        "name": f"{members} members, one more joins",
+        "semantics": "kafka",
+        "topics": {"orders": {"partitions": partitions}},
+        "config": {"session_timeout_ms": 45000, "heartbeat_interval_ms": 5000},
+        "start": {"group_epoch": 5, "assignment_epoch": 5, "members": started},
+        "members": {
+            name: {
+                "subscribe": ["orders"],
+                "callback_ms": 20_000,
+                "client_host": f"10.1.{at // 40}.7",
+                "rack_id": f"rack-{'abc'[at % 3]}",
+            }
+            for at, name in enumerate(names)
+        },
+        "script": [
+            {"at": "6s", "join": late},
+            {"at": "9s", "kill": killed},
+            {"at": "12s", "pause": paused},
+            {"at": "40s", "resume": paused},
+        ],
+        "until": "70s",
+    }
+
+
+def store(server: Served, told: dict[str, Any]) -> str:
+    """Simulates and stores; the timeline's id."""
+
+    def manage(*words: str, given: bytes) -> bytes:
+        command = [sys.executable, "manage.py", *words]
+        return subprocess.run(
+            command, cwd=ROOT, env=server.environment, check=True, capture_output=True, input=given
+        ).stdout
+
+    entries = manage("simulate", "-", "--format", "entries", given=json.dumps(told).encode())
+    stored = manage("timeline", "add", "-", "--semantics", "kafka", given=entries)
+    return str(json.loads(stored)["id"])
