@@ -157,6 +157,9 @@ class Digested(models.Model):
     begins = models.BooleanField()
     columns = models.IntegerField()
     moments = models.IntegerField()
+    members_most = models.IntegerField()
+    """As many members were there at once."""
+
     group = models.BinaryField()
     members = models.BinaryField()
     partitions = models.BinaryField()

@@ -22,6 +22,7 @@ class Migration(migrations.Migration):
                 ('begins', models.BooleanField()),
                 ('columns', models.IntegerField()),
                 ('moments', models.IntegerField()),
+                ('members_most', models.IntegerField()),
                 ('group', models.BinaryField()),
                 ('members', models.BinaryField()),
                 ('partitions', models.BinaryField()),

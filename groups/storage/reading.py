@@ -82,6 +82,11 @@ def summary(timeline: Timeline) -> dict[str, Any]:
     return log_of(timeline).summary()
 
 
+def members_most(timeline: Timeline) -> int:
+    """As many members as were in the group at once, so that a board knows its size before it has seen anybody."""
+    return log_of(timeline).members_most()
+
+
 def chunks(timeline: Timeline) -> list[Chunk]:
     return log_of(timeline).chunks()
 

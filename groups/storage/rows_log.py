@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import orjson
-from django.db.models import QuerySet
+from django.db.models import Max, QuerySet
 
 from groups.history.digests import Digest, joined
 from groups.history.fold import FOLD_VERSION
@@ -106,6 +106,11 @@ class RowsLog:
                     if entry["sequence"] < sequence:
                         yield entry
             sequence = some[-1].first
+
+    def members_most(self) -> int:
+        """As many members as were there at once."""
+        told = self._digested(level=FINEST).aggregate(most=Max("members_most"))
+        return told["most"] or 0
 
     def digest(self, first: int, last: int, columns: int, wanted: Wanted) -> Digest | None:
         """A digest that covers entries ``first`` to ``last`` in about as many columns or more; null without entries."""

@@ -74,6 +74,13 @@ class StoredLog:
             found = opened(self.timeline, chunk)
             yield chunk["first"], chunk["last"], found.changes, found.moments
 
+    def members_most(self) -> int:
+        """As many members as were there at once, or a few more: of a chunk the index tells who was there at its end, and who joined."""
+        return max(
+            (chunk["digest"]["members"] + chunk["digest"]["removed"] for chunk in self.index["chunks"]),
+            default=0,
+        )
+
     def digest(self, first: int, last: int, columns: int, wanted: Wanted) -> Digest | None:
         """As ``RowsLog.digest``. Chunks that nobody has opened are opened here, a few; the others are told as unknown."""
         chunks = [

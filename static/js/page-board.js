@@ -271,7 +271,7 @@ function hearStatus(message) {
   if (message.summary) {
     meta.summary = message.summary;
     cast.meet(meta.summary.cast ?? []);
-    if (sizeOf(meta) === 'crowd' && !ownership) {
+    if (sizeOf(meta, Object.keys(timeline.rest?.frame.members ?? {}).length) === 'crowd' && !ownership) {
       // The group has outgrown its lanes. Who followed its end goes on following.
       location.replace(following ? location.pathname : location.href);
       return;
@@ -370,8 +370,9 @@ async function begin() {
   const grown = stage.grow();
   if (!ownership) await grown;
   // What a test, or a reader with a console, compares with the frame that the server computes.
-  Object.assign(window, { rebalanceExplorer: { timeline, stage, frame: () => timeline.rest?.frame ?? null } });
+  Object.assign(window, { rebalanceExplorer: { timeline, stage, go, frame: () => timeline.rest?.frame ?? null } });
   document.documentElement.dataset.alive = 'true';
+  performance.mark('alive');
   if (wantsPlay) {
     if (calm()) await step(1);
     else player.play();

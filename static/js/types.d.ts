@@ -155,6 +155,8 @@ export interface Meta {
   version: string;
   problem?: string;
   topic_names: { [id: string]: string };
+  /** As many members were in the group at once. */
+  members_most: number;
   /** `moments`: how many it has, where that is known before it is opened. */
   chunks: { number: number; first: number; last: number; moments?: number | null }[];
 }

@@ -20,11 +20,12 @@ COLUMNS: Final = ("first", "last", "from_ms", "to_ms", "moments", "unassigned", 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Packed:
-    """``columns`` and ``moments`` are counts. A start is ``None`` where the digest begins no chunk, or was not asked for."""
+    """``columns`` and ``moments`` are counts, ``members_most`` as many as were there at once. A start is ``None`` where the digest begins no chunk, or was not asked for."""
 
     begins: bool
     columns: int
     moments: int
+    members_most: int
     group: bytes
     members: bytes | None
     partitions: bytes | None
@@ -38,6 +39,7 @@ class Packed:
             begins=digest.begins,
             columns=len(digest.columns),
             moments=sum(digest.columns.moments),
+            members_most=max(digest.columns.members, default=0),
             group=orjson.dumps(_group(digest)),
             members=orjson.dumps(_members(digest.members.changes, digest.facts)),
             partitions=orjson.dumps(_partitions(digest.partitions.changes)),

@@ -13,11 +13,14 @@ export const CHUNKS_MOST = 24;
 /** Moments × partitions that are visited, in slices: a second or two of a slow machine. */
 export const VISITS_MOST = 1_500_000;
 
-/** @param {Meta} meta @returns {'whole' | 'near' | 'crowd'} */
-export function sizeOf({ summary, chunks }) {
-  const members = (summary.cast ?? []).length;
+/**
+ * @param {Meta} meta
+ * @param {number} [members] as many as are there now
+ * @returns {'whole' | 'near' | 'crowd'}
+ */
+export function sizeOf({ summary, chunks, members_most: most }, members = 0) {
   const partitions = Object.values(summary.topics ?? {}).reduce((sum, topic) => sum + (topic.partitions ?? 0), 0);
-  if (members > MEMBERS_MOST || partitions > PARTITIONS_MOST) return 'crowd';
+  if (Math.max(most, members) > MEMBERS_MOST || partitions > PARTITIONS_MOST) return 'crowd';
   const moments = chunks.reduce((sum, chunk) => sum + (chunk.moments ?? 0), 0);
   return chunks.length > CHUNKS_MOST || moments * Math.max(1, partitions) > VISITS_MOST ? 'near' : 'whole';
 }
