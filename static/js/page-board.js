@@ -103,7 +103,7 @@ const start_ms = () => meta.summary.first_ms ?? timeline.moments[0]?.at_ms ?? 0;
  */
 function drawCrowd({ root, source }) {
   return new BoardMap(root, {
-    source, cast, labels, verdict: () => part('verdict').textContent ?? '', start_ms, onSeek: scrub, onPick: (key) => pick(key === picked ? null : key),
+    source, cast, labels, verdict: () => part('verdict').textContent ?? '', start_ms: () => start_ms(), onSeek: scrub, onPick: (key) => pick(key === picked ? null : key),
   });
 }
 
@@ -280,6 +280,7 @@ function hearStatus(message) {
     labels.remember(meta.summary.topics);
     if (meta.summary.protocol) part('protocol').textContent = meta.summary.protocol;
     showVerdict(part('verdict'), meta.summary);
+    if (stage instanceof CrowdStage) stage.map.refresh();
     showTopicNames(part('topic-names'), meta, saveNames);
   }
   showStatus();
@@ -333,6 +334,7 @@ function wire() {
     '[': () => player.shift(-1),
     ']': () => player.shift(1),
     c: copyLink,
+    '/': () => { if (stage instanceof CrowdStage) stage.map.find(); },
     '?': () => help.showModal(),
     Escape: () => pick(null),
   });

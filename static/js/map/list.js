@@ -17,10 +17,13 @@ const LABEL_PX = 26;
 const NEAR = 2;
 export const PIN_PX = 20;
 
-/** A name of which the middle goes where it does not fit. @param {string} name @param {string} [title] */
-export function nameNode(name, title = name) {
+/** A name of which the middle goes where it does not fit; it is read whole. @param {string} name */
+export function nameNode(name) {
   const { head, tail } = parted(name);
-  return h('bdi', { class: 'mname', dir: 'auto', title }, h('span', { class: 'mfront' }, head), tail ? h('span', { class: 'mback' }, tail) : null);
+  return h(
+    'bdi', { class: 'mname', dir: 'auto', title: name }, h('span', { class: 'sr' }, name),
+    h('span', { class: 'mfront', 'aria-hidden': 'true' }, head), tail ? h('span', { class: 'mback', 'aria-hidden': 'true' }, tail) : null,
+  );
 }
 
 export class List {

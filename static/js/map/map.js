@@ -22,7 +22,7 @@ import { skeleton } from './skeleton.js';
 const HEIGHTS = [1, 2, 4, 8, 14, 20];
 const HIGH = 20;
 /** How much of the page the rows take, in pixels. */
-const HIGH_PX = { least: 220, most: 520, share: 0.46 };
+const HIGH_PX = { least: 200, most: 520, share: 0.4 };
 /** Few rows leave room for the lane below them. */
 const FEW_PX = 90;
 const GUTTER = { wide: 196, small: 104 };
@@ -77,6 +77,7 @@ export class BoardMap {
     this.roster = new Roster({ cast, labels, verdict });
     this.plot = new Plot(source, { onAnswer: () => this.#answered(), onFail: (says) => this.parts.foot.fail(says) });
     this.parts = skeleton(root, { cast, labels, names: this.names, onPick, map: this.#hooks() });
+    this.parts.toolbar.axis = this.plot.axis;
     this.palette = paletteOf(root);
     matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => {
       this.palette = paletteOf(root);
@@ -97,6 +98,7 @@ export class BoardMap {
     return {
       show: (/** @type {Kind} */ kind) => this.show(kind),
       choose: (/** @type {Partial<import('./roster.js').Shown>} */ what) => this.choose(what),
+      axis: (/** @type {import('./types').Axis} */ axis) => { this.axis = axis; },
       first: () => this.parts.list.go(this.#pins.length),
       go: (/** @type {Kind} */ kind, /** @type {string} */ key) => this.go(kind, key),
       all: (/** @type {Kind} */ kind) => {
@@ -133,6 +135,7 @@ export class BoardMap {
   /** Which unit the axis counts in. @param {import('./types').Axis} axis */
   set axis(axis) {
     this.plot.axis = axis;
+    this.parts.toolbar.axis = axis;
     this.plot.ask(this.#size.width);
     this.#draw(true);
   }

@@ -26,7 +26,7 @@ export function skeleton(root, { cast, labels, names, onPick, map }) {
   root.className = 'map';
   const toolbar = new Toolbar({
     onKind: map.show, onOnly: (only) => map.choose({ only }), onGrouping: (grouping) => map.choose({ grouping }),
-    onQuery: (query) => map.choose({ query }), onFirst: map.first,
+    onQuery: (query) => map.choose({ query }), onAxis: map.axis, onFirst: map.first,
   });
   const trouble = new TroubleList({
     onGo: (one) => map.go(one.kind, one.key), onAll: map.all,

@@ -28,11 +28,13 @@ export class Toolbar {
    * @param {(only: Only) => void} on.onOnly
    * @param {(grouping: Grouping) => void} on.onGrouping
    * @param {(query: string) => void} on.onQuery
+   * @param {(axis: import('./types').Axis) => void} on.onAxis
    * @param {() => void} on.onFirst into the first row that was found
    */
-  constructor({ onKind, onOnly, onGrouping, onQuery, onFirst }) {
+  constructor({ onKind, onOnly, onGrouping, onQuery, onAxis, onFirst }) {
     this.kinds = seg('Rows', [['members', 'Members'], ['partitions', 'Partitions']], (value) => onKind(/** @type {Kind} */ (value)));
     this.onlys = seg('Which rows', [['all', 'All'], ['changing', 'Changing'], ['trouble', 'In trouble']], (value) => onOnly(/** @type {Only} */ (value)));
+    this.axes = seg('Axis', [['time', 'Time'], ['events', 'Events']], (value) => onAxis(/** @type {import('./types').Axis} */ (value)));
     this.grouping = /** @type {HTMLSelectElement} */ (h('select', { class: 'field sm', id: 'map-grouping', onchange: () => onGrouping(/** @type {Grouping} */ (this.grouping.value)) }));
     this.find = /** @type {HTMLInputElement} */ (h('input', {
       class: 'field', id: 'map-find', type: 'search', autocomplete: 'off', spellcheck: 'false', maxlength: 300, dir: 'auto', 'aria-describedby': 'map-found', 'aria-keyshortcuts': '/',
@@ -42,7 +44,7 @@ export class Toolbar {
     this.legend = h('div', { class: 'mlegend', 'aria-hidden': 'true' });
     this.root = h(
       'div', { class: 'mtools' },
-      h('div', { class: 'mtool-row' }, this.kinds, this.onlys, h('label', { class: 'sr', for: 'map-grouping' }, 'Group rows'), this.grouping,
+      h('div', { class: 'mtool-row' }, this.kinds, this.onlys, h('label', { class: 'sr', for: 'map-grouping' }, 'Group rows'), this.grouping, this.axes,
         h('span', { class: 'mfind' }, this.findLabel, this.find, h('kbd', { 'aria-hidden': 'true' }, '/')), this.found),
       this.legend,
     );
@@ -76,6 +78,11 @@ export class Toolbar {
     this.grouping.value = grouping;
     const says = query || count !== all ? `${count.toLocaleString('en')} of ${all.toLocaleString('en')}` : `${all.toLocaleString('en')}`;
     this.found.textContent = `${says} ${kind === 'members' ? (all === 1 ? 'member' : 'members') : all === 1 ? 'partition' : 'partitions'}`;
+  }
+
+  /** @param {import('./types').Axis} axis */
+  set axis(axis) {
+    press(this.axes, axis);
   }
 
   #kind = '';

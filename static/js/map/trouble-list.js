@@ -41,12 +41,10 @@ export class TroubleList {
     this.#drawn = signature;
     const focused = this.root.contains(document.activeElement) ? /** @type {HTMLElement} */ (document.activeElement).dataset.go : null;
     const rest = { members: members.length - shown.filter(({ kind }) => kind === 'members').length, partitions: free.length - shown.filter(({ kind }) => kind === 'partitions').length };
-    this.root.replaceChildren(h('h3', {}, 'In trouble'), h(
-      'div', { class: 'mtrouble-list' },
-      troubles.length ? null : h('span', { class: 'quiet' }, 'nobody at this moment'),
-      ...shown.map((one) => this.#button(one)),
-      ...this.#rest('members', rest.members, 'member'), ...this.#rest('partitions', rest.partitions, 'unassigned partition'),
-    ));
+    this.root.replaceChildren(
+      h('div', { class: 'mtrouble-head' }, h('h3', {}, 'In trouble'), ...this.#rest('members', rest.members, 'member'), ...this.#rest('partitions', rest.partitions, 'unassigned')),
+      h('div', { class: 'mtrouble-list' }, troubles.length ? null : h('span', { class: 'quiet' }, 'nobody at this moment'), ...shown.map((one) => this.#button(one))),
+    );
     if (focused) {
       const again = [...this.root.querySelectorAll('button')].find((button) => button.dataset.go === focused) ?? this.root.querySelector('button');
       again?.focus({ preventScroll: true });
@@ -68,6 +66,6 @@ export class TroubleList {
   /** @param {'members' | 'partitions'} kind @param {number} count @param {string} one */
   #rest(kind, count, one) {
     if (count <= 0) return [];
-    return [h('button', { class: 'btn sm bare', type: 'button', 'data-go': `rest\n${kind}`, onclick: () => this.onAll(kind) }, `${count.toLocaleString('en')} more ${one}${count === 1 ? '' : 's'}`)];
+    return [h('button', { class: 'mrest', type: 'button', 'data-go': `rest\n${kind}`, onclick: () => this.onAll(kind) }, `${count.toLocaleString('en')} more ${one}${count === 1 || kind === 'partitions' ? '' : 's'}`)];
   }
 }
