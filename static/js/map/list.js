@@ -66,6 +66,8 @@ export class List {
     grid.addEventListener('keydown', (event) => this.#key(event));
     grid.addEventListener('click', (event) => this.#click(event));
     grid.addEventListener('focusin', (event) => {
+      // A row that is moved in the page loses the focus and is given it back: nobody has gone anywhere.
+      if (this.#drawing) return;
       const place = this.#placeOf(event.target);
       if (place && place.number !== this.#at) {
         this.#at = place.number;
@@ -109,8 +111,16 @@ export class List {
     this.sizer.style.height = `${Math.ceil(this.#lines.length * rowHeight)}px`;
   }
 
+  #drawing = false;
+
   /** Rows, as far as they are in sight. */
   draw() {
+    this.#drawing = true;
+    this.#drawRows();
+    this.#drawing = false;
+  }
+
+  #drawRows() {
     const { scrollTop, clientHeight } = this.scroller;
     const thin = this.#rowHeight < NAMED_PX;
     this.#first = Math.max(0, Math.floor(scrollTop / this.#rowHeight));
