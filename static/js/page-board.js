@@ -103,7 +103,7 @@ const start_ms = () => meta.summary.first_ms ?? timeline.moments[0]?.at_ms ?? 0;
  */
 function drawCrowd({ root, source }) {
   return new BoardMap(root, {
-    source, cast, labels, verdict: () => part('verdict').textContent ?? '', start_ms, onSeek: scrub, onPick: (key) => pick(key === picked ? null : key),
+    source, cast, labels, verdict: () => part('verdict').textContent ?? '', start_ms: () => start_ms(), onSeek: scrub, onPick: (key) => pick(key === picked ? null : key),
   });
 }
 
