@@ -21,8 +21,8 @@ class Size(NamedTuple):
     """Everybody joins within so long."""
 
 
-LARGE: Final = Size("bench-1000", 1_000, 10_000, 100_000, 60)
-MIDDLE: Final = Size("bench-200", 200, 2_000, 100_000, 60)
+LARGE: Final = Size("bench-1000", 1_000, 10_000, 100_000, 12)
+MIDDLE: Final = Size("bench-200", 200, 2_000, 100_000, 20)
 LONG: Final = Size("bench-long", 3, 60, 1_000_000, 10)
 
 SCENARIO: Final = """

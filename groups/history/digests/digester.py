@@ -57,8 +57,7 @@ class Digester:
         self._told: tuple[str | None, int | None] = (None, None)
         self._most_unassigned = 0
         self._sequence, self._at_ms = int(frame["sequence"]), int(frame["at_ms"])
-        self._targets: set[str] = set()
-        self._topics: set[str] = set()
+        self._changing = self._sequence
         for name, value in frame.items():
             self.change({"sequence": self._sequence, "path": [name], "new": value})
         self._show(None, None)
@@ -99,6 +98,9 @@ class Digester:
 
     def change(self, change: Change) -> None:
         path = change["path"]
+        if change["sequence"] != self._changing:
+            self._changing = change["sequence"]
+            self._ownership.settle()
         handler = _HANDLERS.get(path[0])
         if handler is not None:
             handler(self, path, change.get("old"), change.get("new"))
@@ -131,6 +133,7 @@ class Digester:
     def _show(self, digest: Digest | None, at: int | None) -> None:
         """Takes over what is dirty into what is shown, and tells the differences to the digest's column ``at``."""
         ownership = self._ownership
+        ownership.settle()
         ownership.know(self._target_is_known())
         for member_id in sorted(ownership.dirty_members):
             value = self._value(member_id)

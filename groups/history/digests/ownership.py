@@ -71,6 +71,7 @@ class Ownership:
         self._subscribers: dict[str, set[str]] = {}
         self._exist: dict[str, int] = {}
         self._told: dict[str, int | None] = {}
+        self._unsettled: set[str] = set()
         self._free: set[PartitionKey] = set()
         self.known = False
         self.share = False
@@ -160,7 +161,7 @@ class Ownership:
             self._subscribers[topic].discard(member_id)
         for topic in after - before:
             self._subscribers.setdefault(topic, set()).add(member_id)
-            self._met(topic)
+            self._unsettled.add(topic)
 
     def meet(self, topics: Iterable[str]) -> None:
         """The group had to do with these before now."""
@@ -170,12 +171,14 @@ class Ownership:
     def count(self, topic: str, partitions: int | None) -> None:
         """How many partitions a topic has, where the source tells."""
         self._told[topic] = partitions
-        if topic in self._exist or self._subscribers.get(topic):
-            self._size(topic)
+        self._unsettled.add(topic)
 
-    def _met(self, topic: str) -> None:
-        if topic not in self._exist and self._told.get(topic):
-            self._size(topic)
+    def settle(self) -> None:
+        """An entry's changes are all told: of topics that they speak of, what is so after all of them counts."""
+        for topic in self._unsettled:
+            if topic in self._exist or (self._subscribers.get(topic) and self._told.get(topic)):
+                self._size(topic)
+        self._unsettled.clear()
 
     def _size(self, topic: str) -> None:
         before = self._exist.get(topic, 0)
