@@ -10,6 +10,7 @@ from typing import Any
 from tests.serving import ROOT, Served
 
 PARTITIONS_EACH = 3
+PAUSED_AT_MS = 12_000
 JOINS_LAST = 873
 """The member that is looked for: it joins when all others are there, and waits for what they own."""
 
@@ -50,7 +51,7 @@ def scenario(members: int) -> dict[str, Any]:
         "script": [
             {"at": "6s", "join": late},
             {"at": "9s", "kill": killed},
-            {"at": "12s", "pause": paused},
+            {"at": f"{PAUSED_AT_MS}ms", "pause": paused},
             {"at": "40s", "resume": paused},
         ],
         "until": "70s",
@@ -71,3 +72,16 @@ def store(server: Served, told: dict[str, Any], *, renamed: dict[str, str] | Non
         entries = entries.replace(json.dumps(name).encode(), json.dumps(other).encode())
     stored = manage("timeline", "add", "-", "--semantics", "kafka", given=entries)
     return str(json.loads(stored)["id"])
+
+
+def waiting_at(server: Served, timeline: str) -> str:
+    """The address of a moment at which the member that joined waits for others: callbacks run, and somebody is paused."""
+    with server.open(f"/api/timelines/{timeline}") as answer:
+        chunks = json.load(answer)["chunks"]
+    for chunk in chunks:
+        with server.open(f"/api/timelines/{timeline}/chunks/{chunk['first']}") as answer:
+            moments = json.load(answer)["moments"]
+        for moment in moments:
+            if moment["shape"] == "fault" and moment["at_ms"] >= PAUSED_AT_MS:
+                return f"/t/{timeline}?at={moment['sequence']}"
+    raise AssertionError(f"nobody is paused in {timeline}")

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser import large
-from tests.browser.board import Fetch, becomes
+from tests.browser.board import becomes
 from tests.serving import Served
 
 Open = Callable[..., Page]
@@ -26,29 +25,9 @@ def thousand(server: Served) -> str:
 
 
 @pytest.fixture(scope="module")
-def waiting(thousand: str, fetch_once: Fetch) -> str:
+def waiting(server: Served, thousand: str) -> str:
     """The address of a moment at which the member that is looked for waits for others."""
-    return f"/t/{thousand}?at={waits_at(thousand, fetch_once)}"
-
-
-@pytest.fixture(scope="module")
-def fetch_once(server: Served) -> Fetch:
-    import json
-
-    def fetch(address: str) -> Any:
-        with server.open(address) as answer:
-            return json.load(answer)
-
-    return fetch
-
-
-def waits_at(timeline: str, fetch: Fetch) -> int:
-    """The first entry after which somebody was paused, while the callbacks still run."""
-    for chunk in fetch(f"/api/timelines/{timeline}")["chunks"]:
-        for moment in fetch(f"/api/timelines/{timeline}/chunks/{chunk['first']}")["moments"]:
-            if moment["shape"] == "fault" and moment["at_ms"] >= 12_000:
-                return int(moment["sequence"])
-    raise AssertionError("nobody is paused")
+    return large.waiting_at(server, thousand)
 
 
 def map_of(page: Page) -> Locator:

@@ -67,6 +67,11 @@ export class Plot {
     return this.#window !== null;
   }
 
+  /** Partitions that the answer has no rows for: there are too many of them. */
+  get leftOut() {
+    return this.kind === 'partitions' ? this.windows.answers.partitions?.left_out ?? 0 : 0;
+  }
+
   /** Ask for what is in sight. @param {number} width of the plot in CSS pixels */
   ask(width) {
     this.#width = Math.max(1, Math.round(width));

@@ -63,8 +63,8 @@ export class Toolbar {
     });
   }
 
-  /** @param {Kind} kind @param {Only} only @param {Grouping} grouping @param {{count: number, all: number, query: string}} found */
-  render(kind, only, grouping, { count, all, query }) {
+  /** @param {Kind} kind @param {Only} only @param {Grouping} grouping @param {{count: number, all: number, query: string, left_out: number}} found `left_out`: without a row */
+  render(kind, only, grouping, { count, all, query, left_out }) {
     press(this.kinds, kind);
     press(this.onlys, only);
     if (this.#kind !== kind) {
@@ -77,7 +77,7 @@ export class Toolbar {
     }
     this.grouping.value = grouping;
     const says = query || count !== all ? `${count.toLocaleString('en')} of ${all.toLocaleString('en')}` : `${all.toLocaleString('en')}`;
-    this.found.textContent = `${says} ${kind === 'members' ? (all === 1 ? 'member' : 'members') : all === 1 ? 'partition' : 'partitions'}`;
+    this.found.textContent = `${says} ${kind === 'members' ? (all === 1 ? 'member' : 'members') : all === 1 ? 'partition' : 'partitions'}${left_out ? `; ${left_out.toLocaleString('en')} more have no row` : ''}`;
   }
 
   /** @param {import('./types').Axis} axis */
