@@ -169,7 +169,7 @@ export class EventGroups {
       h('span'),
       h('button', {
         class: 'tx', type: 'button', 'data-at': `${more ? 'more' : 'go'}-${moment?.sequence ?? group.first}`, title: says,
-        'aria-current': index === current ? 'step' : null, 'aria-label': more ? says : `${when(at_ms, this.#start)}: ${says}`,
+        'aria-label': more ? says : `${when(at_ms, this.#start)}: ${says}`,
       }, shortened(says)),
     );
     if (index === current) node.setAttribute('aria-current', 'step');
