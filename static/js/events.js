@@ -84,7 +84,7 @@ export class Events {
     this.chain = chain;
     this.filter = filter;
     this.cast = cast;
-    this.inner = h('div', { class: 'lines', role: 'list' });
+    this.inner = h('div', { class: 'lines' });
     this.arcs = s('svg', { class: 'arc', width: 46, 'aria-hidden': 'true' });
     root.append(this.inner, this.arcs);
     // What is in sight is remembered: to ask for it while drawing would lay the whole page out.
@@ -205,7 +205,7 @@ export class Events {
     const name = ['ev', starts && 'ep', chained && 'chain', index > this.#current && 'future', step.shape === 'violation' && 'bad'].filter(Boolean).join(' ');
     const node = h(
       'button', {
-        class: name, type: 'button', role: 'listitem', 'data-sequence': step.sequence,
+        class: name, type: 'button', 'data-sequence': step.sequence,
         'aria-current': index === this.#current ? 'step' : null, title: step.says,
         'aria-label': `Step ${this.#base + index + 1}, ${when(step.at_ms, this.#start)}: ${step.says}`,
       },

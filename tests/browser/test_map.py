@@ -82,7 +82,7 @@ def test_only_rows_in_sight_are_in_the_page_and_the_focus_reaches_all_of_them(
 ) -> None:
     page = open_page(waiting)
     here = map_of(page)
-    grid = here.get_by_role("grid", name="Members over time")
+    grid = here.get_by_role("treegrid", name="Members over time")
     expect(grid).to_have_attribute("aria-rowcount", "1000")
     assert grid.get_by_role("row").count() < ROWS_MOST
     here.locator('.mrow[tabindex="0"]').focus()

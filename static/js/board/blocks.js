@@ -55,7 +55,10 @@ export class Blocks {
     this.onPick = onPick;
     root.replaceChildren();
     root.className = 'board blocks';
-    root.removeAttribute('role');
+    // What scrolls must be reached by key.
+    root.setAttribute('role', 'group');
+    root.setAttribute('aria-label', 'Members as rows of blocks');
+    root.tabIndex = 0;
     this.svg = s('svg', { role: 'img', 'aria-label': 'Members and the partitions that they own' });
     this.text = h('table', { class: 'sr' });
     root.append(this.svg, this.text);
@@ -75,6 +78,7 @@ export class Blocks {
     this.#watch.disconnect();
     this.root.replaceChildren();
     this.root.className = '';
+    for (const name of ['role', 'aria-label', 'tabindex']) this.root.removeAttribute(name);
   }
 
   /** @param {string | null} key */

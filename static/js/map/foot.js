@@ -7,7 +7,7 @@ import { h } from '../dom.js';
 /** @type {[string, string, string][]} key, sign, what it does */
 const BUTTONS = [
   ['w', '+', 'Zoom in on time (W)'], ['s', '−', 'Zoom out of time (S)'], ['a', '‹', 'Earlier (A)'], ['d', '›', 'Later (D)'],
-  ['+', '↕+', 'Higher rows (+)'], ['-', '↕−', 'Lower rows (−)'], ['f', 'Fit', 'All rows and all of the time (F)'], ['b', 'Blocks', 'The rows in sight as blocks (B)'],
+  ['+', '↕+', 'Higher rows (+)'], ['-', '↕−', 'Lower rows (−)'], ['f', 'Fit', 'Fit: all rows and all of the time (F)'], ['b', 'Blocks', 'The rows in sight as blocks (B)'],
 ];
 
 export class Foot {

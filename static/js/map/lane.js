@@ -85,7 +85,7 @@ export class Lane {
       this.#signature = signature;
       const focused = this.root.contains(document.activeElement) ? document.activeElement?.textContent : null;
       this.head.replaceChildren(
-        h('span', { class: 'mdisc', 'aria-hidden': 'true' }), h('h3', {}, nameNode(entity.name)),
+        h('span', { class: 'mdisc', 'aria-hidden': 'true' }), h('h2', {}, nameNode(entity.name)),
         epoch === null ? '' : h('span', { class: behind ? 'epoch behind' : 'epoch' }, h('b', {}, `${behind ? '▲ ' : ''}${epoch}`), behind ? ` of ${group}` : ''),
         h('span', { class: 'quiet mfacts', dir: 'auto' }, facts.join(' · ')), h('span', { class: 'grow' }),
         h('button', { class: 'btn sm', type: 'button', onclick: this.onClose }, 'Close', h('kbd', { 'aria-hidden': 'true' }, 'Esc')),

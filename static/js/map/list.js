@@ -1,5 +1,5 @@
 /**
- * The list as a grid: the rows that are in sight and no others, a focus that roves over all of them, keys.
+ * The list as a grid whose rows open: the rows that are in sight and no others, a focus that roves over all of them, keys.
  *
  * @typedef {import('./types').Line} Line
  * @typedef {import('./types').RowText} RowText
@@ -90,7 +90,6 @@ export class List {
     const other = here ? [...pins, ...lines].findIndex((line) => line.key === here.line.key) : -1;
     this.#at = Math.max(0, kept !== null && kept !== undefined && kept >= 0 ? kept : other >= 0 ? other : Math.min(this.#at, all - 1));
     this.grid.setAttribute('aria-rowcount', String(all));
-    this.grid.setAttribute('role', lines.some((line) => line.type === 'group') ? 'treegrid' : 'grid');
   }
 
   /** @returns {Place | null} */
@@ -202,8 +201,7 @@ export class List {
     node.setAttribute('aria-rowindex', String(number + 1));
     if (line.type === 'group') node.setAttribute('aria-expanded', String(line.open));
     else node.setAttribute('aria-expanded', String(looks.opened));
-    if (this.grid.getAttribute('role') === 'treegrid') node.setAttribute('aria-level', String(pinned ? 1 : line.level));
-    else node.removeAttribute('aria-level');
+    node.setAttribute('aria-level', String(pinned ? 1 : line.level));
     const says = node.children[1];
     if (says.textContent !== text.says) says.textContent = text.says;
     node.title = `${line.name}: ${text.says}`;

@@ -46,7 +46,7 @@ export function skeleton(root, { cast, labels, names, onPick, map }) {
   const sizer = h('div', { class: 'msizer', role: 'presentation' });
   const pinsNode = h('div', { class: 'mpins', role: 'rowgroup', 'aria-label': 'Pinned' }, pinCanvas);
   const scroller = h('div', { class: 'mscroll', role: 'rowgroup', tabindex: -1 }, h('div', { class: 'mstick', role: 'presentation' }, canvas), sizer);
-  const grid = h('div', { class: 'mgrid', role: 'grid' }, pinsNode, scroller);
+  const grid = h('div', { class: 'mgrid', role: 'treegrid' }, pinsNode, scroller);
   const empty = h('p', { class: 'mempty quiet', hidden: true });
   const list = new List({
     grid, pins: pinsNode, scroller, sizer, textOf: (line) => map.teller.textOf(line), looksOf: (line) => map.teller.looksOf(line),

@@ -80,7 +80,7 @@ export class Strip {
         const line = h('i');
         line.style.left = `${x.toFixed(1)}px`;
         return line;
-      }));
+      }), ...unknown(group, scale, at));
       nodes.push(...this.#events(group, scale, at, gutter, width));
       nodes.push(area(group, scale, at, TOP.none, NONE_PX, gutter, width));
     }
@@ -182,6 +182,26 @@ function epochs(group, scale, at, right) {
     free = x + label.length * LETTER_PX + 9;
   }
   return { labels, places };
+}
+
+/**
+ * Stretches whose entries nobody has looked at yet: rows say nothing there, which is not that nothing was so.
+ *
+ * @param {GroupWindow} group @param {Scale} scale @param {(place: number) => number} at
+ */
+function unknown({ columns }, scale, at) {
+  const nodes = [];
+  const edges = scale.edges(columns, 1);
+  for (let index = 0; index < columns.first.length; index += 1) {
+    if (!columns.unknown?.[index]) continue;
+    const begin = index;
+    while (columns.unknown[index + 1]) index += 1;
+    const node = h('b', {}, 'not read yet');
+    node.style.left = `${at(edges[begin]).toFixed(1)}px`;
+    node.style.width = `${(at(edges[index + 1]) - at(edges[begin])).toFixed(1)}px`;
+    nodes.push(node);
+  }
+  return nodes;
 }
 
 const QUIET = new Set(['Stable', 'Empty', 'Dead', 'unknown']);

@@ -9,7 +9,7 @@ import { nameNode } from './list.js';
 import { UNASSIGNED } from './modes.js';
 
 /** As many stand here; the others are a filter away. */
-const MOST = 6;
+const MOST = 4;
 /** Of partitions without an owner so many are named. */
 const PARTITIONS_MOST = 2;
 
@@ -42,7 +42,7 @@ export class TroubleList {
     const focused = this.root.contains(document.activeElement) ? /** @type {HTMLElement} */ (document.activeElement).dataset.go : null;
     const rest = { members: members.length - shown.filter(({ kind }) => kind === 'members').length, partitions: free.length - shown.filter(({ kind }) => kind === 'partitions').length };
     this.root.replaceChildren(
-      h('div', { class: 'mtrouble-head' }, h('h3', {}, 'In trouble'), ...this.#rest('members', rest.members, 'member'), ...this.#rest('partitions', rest.partitions, 'unassigned')),
+      h('div', { class: 'mtrouble-head' }, h('h2', {}, 'In trouble'), ...this.#rest('members', rest.members, 'member'), ...this.#rest('partitions', rest.partitions, 'unassigned')),
       h('div', { class: 'mtrouble-list' }, troubles.length ? null : h('span', { class: 'quiet' }, 'nobody at this moment'), ...shown.map((one) => this.#button(one))),
     );
     if (focused) {
