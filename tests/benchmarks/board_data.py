@@ -8,6 +8,7 @@ from itertools import islice
 from typing import Final, NamedTuple
 
 HEARTBEAT_S: Final = 5
+DAY_S: Final = 24 * 3600
 
 
 class Size(NamedTuple):
@@ -23,7 +24,8 @@ class Size(NamedTuple):
 
 LARGE: Final = Size("bench-1000", 1_000, 10_000, 100_000, 12)
 MIDDLE: Final = Size("bench-200", 200, 2_000, 100_000, 20)
-LONG: Final = Size("bench-long", 3, 60, 1_000_000, 10)
+LONG: Final = Size("bench-long", 30, 60, 1_000_000, 30)
+"""A day: as long as a scenario may last."""
 
 SCENARIO: Final = """
 name: {members} members on {partitions} partitions
@@ -44,7 +46,7 @@ def scenario_text(size: Size) -> str:
     names = [f"payments-{number:04}" for number in range(size.members)]
     topics = max(1, size.partitions // 1_000)
     script = [(size.joined_s * number / size.members, f"join: {name}") for number, name in enumerate(names)]
-    until_s = size.joined_s + size.entries * HEARTBEAT_S / (2 * size.members)
+    until_s = min(DAY_S - 1, size.joined_s + size.entries * HEARTBEAT_S / (2 * size.members))
     at_s, turn = size.joined_s + 30.0, 0
     every_s = max(90.0, until_s / 400)
     while at_s + 80 < until_s:
