@@ -16,6 +16,9 @@ const PENDING = 2;
 const CLIENT = 4;
 const GIVING_UP = PENDING | CLIENT;
 
+/** Where more members than this have changed, and a third of all: to begin anew costs less than to compare. */
+const MANY = 50;
+
 const NONE = /** @type {Partitions} */ ({});
 
 export class Ownership {
@@ -34,6 +37,8 @@ export class Ownership {
   /** @type {Set<string> | null} */
   #moving = null;
   #mentioned = 0;
+  /** While a whole frame is taken in, places alone are filled. */
+  #beginning = false;
   #known = false;
   #share = false;
   #streams = false;
@@ -43,6 +48,7 @@ export class Ownership {
   /** From a whole frame: costs as much as the group is large. @param {Frame} frame */
   start(frame) {
     this.#places.clear();
+    this.#members.clear();
     for (const topic of this.#exist.keys()) this.#met.add(topic);
     this.#exist.clear();
     this.#free.clear();
@@ -52,7 +58,7 @@ export class Ownership {
     this.frame = frame;
     this.#share = isShare(frame);
     this.#streams = isStreams(frame);
-    for (const topic of this.#met) this.#size(topic);
+    this.#beginning = true;
     for (const [id, member] of Object.entries(frame.members)) {
       for (const topic of member.subscribed ?? []) if (!this.#exist.has(topic) && frame.topics?.[topic]?.partitions) this.#size(topic);
       this.#hold(id, ASSIGNED, NONE, member.assigned);
@@ -60,6 +66,14 @@ export class Ownership {
       this.#hold(id, CLIENT, NONE, frame.clients?.[id]?.revoking);
     }
     for (const [id, target] of Object.entries(frame.target ?? {})) this.#want(id, NONE, target);
+    this.#beginning = false;
+    for (const topic of this.#met) this.#size(topic);
+    for (const [key, place] of this.#places) {
+      this.#mentioned += 1;
+      this.#sort(key, place);
+      if (place.holders.size) this.#free.delete(key);
+      else this.#free.add(key);
+    }
     this.#known = targetIsKnown(frame);
     this.#moving = null;
   }
@@ -92,10 +106,20 @@ export class Ownership {
         return;
       } else if (matters(path)) members.add(path[1]);
     }
-    for (const id of members) this.#again(id, before, frame);
+    if (members.size > MANY && members.size > Object.keys(frame.members).length / 3) {
+      this.start(frame);
+      return;
+    }
+    for (const id of members) {
+      this.#members.delete(id);
+      this.#again(id, before, frame);
+    }
     if (topics) this.#recount(before, frame);
     const known = targetIsKnown(frame);
-    if (known !== this.#known) this.#moving = null;
+    if (known !== this.#known) {
+      this.#moving = null;
+      this.#members.clear();
+    }
     this.#known = known;
 
   }
@@ -129,13 +153,20 @@ export class Ownership {
     };
   }
 
+  /** What was worked out of members, until something of them changes. @type {Map<string, {owned: string[], revoking: string[], wanted: string[]}>} */
+  #members = new Map();
+
   /** @param {string} id */
   member(id) {
+    const known = this.#members.get(id);
+    if (known) return known;
     const frame = /** @type {Frame} */ (this.frame);
     const revoking = givingUp(frame, id);
     const held = new Set([...keysOf(frame.members[id]?.assigned), ...revoking]);
     const wanted = this.#known ? keysOf(frame.target?.[id]).filter((key) => !held.has(key)) : [];
-    return { owned: [...held], revoking, wanted };
+    const told = { owned: [...held], revoking, wanted };
+    this.#members.set(id, told);
+    return told;
   }
 
   /** How many partitions have an owner or a target owner, and how many of them are where they should be: null without a target. */
@@ -232,18 +263,26 @@ export class Ownership {
     }
     const mentioned = place.holders.size > 0 || place.wanted.size > 0;
     act(place);
+    if (this.#beginning) return;
     this.#mentioned += Number(place.holders.size > 0 || place.wanted.size > 0) - Number(mentioned);
-    put(this.#busy, key, !this.#share && (place.holders.size > 1 || this.#givenUp(place)));
-    put(this.#astray, key, this.#isAstray(place));
+    this.#sort(key, place);
     this.#moving = null;
     this.#freed(key, topic, partition);
+  }
+
+  /** @param {string} key @param {Place} place */
+  #sort(key, place) {
+    put(this.#busy, key, !this.#share && (place.holders.size > 1 || this.#givenUp(place)));
+    put(this.#astray, key, this.#isAstray(place));
   }
 
   /** @param {Place} place */
   #isAstray(place) {
     if (place.holders.size !== 1 || this.#givenUp(place)) return false;
     const [holder] = place.holders.keys();
-    return [...place.wanted].pop() !== holder;
+    let last;
+    for (const id of place.wanted) last = id;
+    return last !== holder;
   }
 
   /** @param {Place} place */
@@ -299,6 +338,10 @@ function moved(old, now, visit) {
     const after = /** @type {Partitions} */ (now)[topic];
     const before = old?.[topic];
     if (before === after) continue;
+    if (!before?.length) {
+      for (const partition of after) visit(topic, partition, true);
+      continue;
+    }
     const was = new Set(before);
     for (const partition of after) if (!was.has(partition)) visit(topic, partition, true);
   }

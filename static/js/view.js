@@ -55,8 +55,8 @@ export const targetIsKnown = (frame) =>
  */
 export function givingUp(frame, member) {
   const keys = keysOf(frame.members[member]?.pending_revocation);
-  for (const key of keysOf(frame.clients?.[member]?.revoking)) if (!keys.includes(key)) keys.push(key);
-  return keys;
+  const told = keysOf(frame.clients?.[member]?.revoking);
+  return told.length ? [...new Set([...keys, ...told])] : keys;
 }
 
 /**

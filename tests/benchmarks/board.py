@@ -190,7 +190,7 @@ def frames_lost(page: Page, act: Any) -> float:
 
 def scrub(page: Page) -> None:
     """The pointer goes to and fro over the axis."""
-    box = page.locator("[data-scrub], #tracks").first.bounding_box()
+    box = page.locator(".mstrip, #tracks:not(:empty)").first.bounding_box()
     assert box is not None
     y = box["y"] + min(20, box["height"] / 2)
     page.mouse.move(box["x"] + box["width"] * 0.3, y)
@@ -204,8 +204,12 @@ def scrub(page: Page) -> None:
 
 
 def zoom(page: Page) -> None:
+    """Where there is a map; lanes have no zoom, and get the keys all the same."""
+    rows = page.locator(".mgrid [tabindex='0']")
+    if rows.count():
+        rows.first.focus()
     for _ in range(6):
-        for key in ("+", "+", "-", "-"):
+        for key in ("w", "w", "s", "s"):
             page.keyboard.press(key)
             page.wait_for_timeout(200)
 
