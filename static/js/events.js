@@ -207,16 +207,15 @@ export class Events {
       'button', {
         class: name, type: 'button', 'data-sequence': step.sequence,
         'aria-current': index === this.#current ? 'step' : null, title: step.says,
-        'aria-label': `Step ${this.#base + index + 1}, ${when(step.at_ms, this.#start)}: ${step.says}`,
       },
       h('span'),
       h('span', { class: 'num' }, this.#base + index + 1),
       h('span', { class: 'num' }, when(step.at_ms, this.#start)),
       step.shape === 'violation' || step.shape === 'fail_over' ? s('svg', { width: 18, height: 18, viewBox: '-9 -9 18 18', role: 'img', 'aria-label': MEANING[step.shape], 'data-hue': 'x' }, markOf(step.shape)) : actor
-        ? h('span', { class: 'who', 'data-hue': actor.hue, title: actor.name }, actor.badge)
+        ? h('span', { class: 'who', 'data-hue': actor.hue, title: actor.name, 'aria-hidden': 'true' }, actor.badge)
         : s('svg', { width: 18, height: 18, viewBox: '0 0 18 18', role: 'img', 'aria-label': 'coordinator' },
           s('path', { d: 'M9 3.5 14.5 9 9 14.5 3.5 9z', fill: 'none', stroke: 'currentColor', 'stroke-width': 1.5 })),
-      h('span', { class: 'tx' }, says),
+      h('span', { class: 'tx' }, named ? h('span', { class: 'sr' }, `${actor.name} `) : null, says),
     );
     node.style.top = `${line * LINE}px`;
     return node;

@@ -58,6 +58,47 @@ def scenario(members: int) -> dict[str, Any]:
     }
 
 
+def few(*, topics: dict[str, int], owner: str = "a") -> dict[str, Any]:
+    """Two members on very many partitions, all of which the first owns when the second joins."""
+    return {
+        "name": f"two members on {len(topics)} topics",
+        "semantics": "kafka",
+        "topics": {topic: {"partitions": partitions} for topic, partitions in topics.items()},
+        "config": {"session_timeout_ms": 45000, "heartbeat_interval_ms": 5000},
+        "start": {
+            "group_epoch": 5,
+            "assignment_epoch": 5,
+            "members": {
+                owner: {
+                    "epoch": 5,
+                    "owned": {topic: list(range(count)) for topic, count in topics.items()},
+                    "heartbeat_at": "0s",
+                }
+            },
+        },
+        "members": {owner: {"subscribe": list(topics)}, "b": {"subscribe": list(topics)}},
+        "script": [{"at": "6s", "join": "b"}],
+        "until": "25s",
+    }
+
+
+def grows(members: int) -> dict[str, Any]:
+    """From nobody to so many, and back to nobody."""
+    names = [name_of(number) for number in range(members)]
+    return {
+        "name": f"from nobody to {members} and back",
+        "semantics": "kafka",
+        "topics": {"orders": {"partitions": members}},
+        "config": {"session_timeout_ms": 45000, "heartbeat_interval_ms": 5000},
+        "members": {name: {"subscribe": ["orders"]} for name in names},
+        "script": [
+            *({"at": f"{20 * at}ms", "join": name} for at, name in enumerate(names)),
+            *({"at": f"{30_000 + 20 * at}ms", "leave": name} for at, name in enumerate(names)),
+        ],
+        "until": "60s",
+    }
+
+
 def store(server: Served, told: dict[str, Any], *, renamed: dict[str, str] | None = None) -> str:
     """Simulates and stores; the timeline's id. ``renamed``: members have other ids in the log than a scenario allows."""
 

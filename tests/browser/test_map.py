@@ -200,3 +200,51 @@ def test_names_of_249_characters_from_right_to_left_and_of_emoji_keep_their_ends
         assert gutter is not None
         assert box["x"] + box["width"] <= gutter["x"] + gutter["width"] + 1
         here.get_by_role("searchbox").fill("")
+
+
+def test_one_member_with_10_000_partitions_opens_with_the_chips_that_are_in_sight(
+    open_page: Open, server: Served
+) -> None:
+    timeline = large.store(server, large.few(topics={"orders": 10_000}))
+    page = open_page(f"/t/{timeline}?at=0")
+    here = map_of(page)
+    page.keyboard.press("ArrowRight")
+    here.locator('.mrow[tabindex="0"]').focus()
+    page.keyboard.press("Enter")
+    lane = here.get_by_role("region", name="a at the playhead")
+    expect(lane).to_contain_text("Owns 10,000 partitions")
+    expect(lane.get_by_role("group", name="10000 partitions")).to_be_visible()
+    assert lane.locator(".chip").count() < ROWS_MOST
+    lane.locator(".mchips").evaluate("node => { node.scrollTop = node.scrollHeight; }")
+    expect(lane.get_by_role("button", name=re.compile("^orders-9999: "))).to_be_visible()
+    assert lane.locator(".chip").count() < ROWS_MOST
+
+
+def test_thousands_of_topics_of_one_partition_have_a_row_each(open_page: Open, server: Served) -> None:
+    timeline = large.store(server, large.few(topics={f"topic-{number}": 1 for number in range(2_000)}))
+    page = open_page(f"/t/{timeline}?at=0")
+    here = map_of(page)
+    here.get_by_role("button", name="Partitions", exact=True).click()
+    expect(here.locator(".mfound")).to_have_text("2,000 partitions")
+    here.get_by_role("searchbox").fill("topic-1987-0")
+    expect(here.locator(".mfound")).to_have_text("1 of 2,000 partitions")
+    here.get_by_role("searchbox").fill("")
+    here.get_by_label("Group rows").select_option("topic")
+    grid = here.get_by_role("treegrid", name="Partitions over time")
+    expect(grid).to_have_attribute("aria-rowcount", "2000")
+    assert grid.get_by_role("row").count() < ROWS_MOST
+
+
+def test_a_group_that_grows_from_nobody_to_hundreds_and_back_is_a_map_all_along(
+    open_page: Open, server: Served
+) -> None:
+    page = open_page(f"/t/{large.store(server, large.grows(200))}?at=0")
+    here = map_of(page)
+    expect(here.locator(".mfound")).to_have_text("200 members")
+    here.locator('.mrow[tabindex="0"]').focus()
+    row = here.locator(".mrow:focus").get_by_role("gridcell").first
+    expect(row).to_have_text("not in the group")
+    page.evaluate("document.activeElement.blur()")
+    page.keyboard.press("End")
+    expect(page.locator("#state")).to_have_text("Empty")
+    expect(here.locator(".mrow").first).to_be_attached()

@@ -32,6 +32,8 @@ export class Field {
   #height = null;
   /** `high` is that of the rows at most: few rows take less. */
   #size = { width: 1, high: 300, gutter: GUTTER.wide };
+  /** How far the rows are scrolled: asked of the page only when it says that this has changed. */
+  #top = 0;
   #drawing = 0;
   #painted = '';
 
@@ -95,7 +97,29 @@ export class Field {
   /** All rows into sight, whichever they are. */
   fit() {
     this.#height = null;
-    this.parts.scroller.scrollTop = 0;
+    this.scrollTo(0);
+  }
+
+  /** What of the rows is in sight, in pixels. */
+  get view() {
+    return { top: this.#top, height: this.#seen };
+  }
+
+  /** @param {number} top */
+  scrollTo(top) {
+    const held = Math.min(Math.max(0, top), Math.max(0, Math.ceil(this.lines.length * this.rowHeight) - this.#seen));
+    if (held === this.#top) return;
+    this.#top = held;
+    this.parts.scroller.scrollTop = held;
+    this.draw(false);
+  }
+
+  scrolled() {
+    const { scrollTop } = this.parts.scroller;
+    // A page rounds: what was just set is not a hand's doing.
+    if (Math.abs(scrollTop - this.#top) <= 1) return;
+    this.#top = scrollTop;
+    this.draw(false);
   }
 
   /** @param {Line[]} lines @param {Line[]} pins */
@@ -116,13 +140,15 @@ export class Field {
     pinsNode.style.height = `${pinned}px`;
     pinsNode.hidden = !pinned;
     if (pinned) surfaces.pins.size(this.#size.width, pinned);
+    // Fewer or lower rows: the page has scrolled back as far as it must.
+    this.scrollTo(this.#top);
   }
 
   /** Rows of another height, one of which comes on top. @param {number | null} height @param {number} top */
   resize(height, top) {
     this.#height = height;
     this.#layout();
-    this.parts.scroller.scrollTop = Math.max(0, top) * this.rowHeight;
+    this.scrollTo(top * this.rowHeight);
     this.draw(true);
   }
 
@@ -152,7 +178,7 @@ export class Field {
 
   #paint() {
     const { parts, plot, roster, rowHeight } = this;
-    const { scrollTop } = parts.scroller;
+    const scrollTop = this.#top;
     const key = `${scrollTop}:${rowHeight}`;
     if (key === this.#painted) return;
     const whole = this.#painted === '';
@@ -181,10 +207,9 @@ export class Field {
 
   /** The lines in sight: the first, and the one after the last. */
   get sight() {
-    const { scrollTop } = this.parts.scroller;
     const { rowHeight } = this;
-    const first = Math.min(this.lines.length, Math.max(0, Math.round(scrollTop / rowHeight)));
-    return { first, end: Math.min(this.lines.length, Math.max(first, Math.floor((scrollTop + this.#seen) / rowHeight + 0.01))) };
+    const first = Math.min(this.lines.length, Math.max(0, Math.round(this.#top / rowHeight)));
+    return { first, end: Math.min(this.lines.length, Math.max(first, Math.floor((this.#top + this.#seen) / rowHeight + 0.01))) };
   }
 
   /** What is in sight, in words. */

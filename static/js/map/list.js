@@ -43,7 +43,8 @@ export class List {
    * @param {object} parts
    * @param {HTMLElement} parts.grid
    * @param {HTMLElement} parts.pins
-   * @param {HTMLElement} parts.scroller
+   * @param {() => {top: number, height: number}} parts.view what of the rows is in sight, in pixels
+   * @param {(top: number) => void} parts.scrollTo
    * @param {HTMLElement} parts.sizer
    * @param {(line: Line) => RowText} parts.textOf
    * @param {(line: Line) => {hue: string, opened: boolean, pinned: boolean, actor: boolean}} parts.looksOf
@@ -51,10 +52,11 @@ export class List {
    * @param {(line: Line) => void} parts.onPin
    * @param {(key: string) => boolean} parts.onKey what the list does not know; whether it was taken
    */
-  constructor({ grid, pins, scroller, sizer, textOf, looksOf, onOpen, onPin, onKey }) {
+  constructor({ grid, pins, view, scrollTo, sizer, textOf, looksOf, onOpen, onPin, onKey }) {
     this.grid = grid;
     this.pins = pins;
-    this.scroller = scroller;
+    this.view = view;
+    this.scrollTo = scrollTo;
     this.sizer = sizer;
     this.textOf = textOf;
     this.looksOf = looksOf;
@@ -120,10 +122,10 @@ export class List {
   }
 
   #drawRows() {
-    const { scrollTop, clientHeight } = this.scroller;
+    const { top, height } = this.view();
     const thin = this.#rowHeight < NAMED_PX;
-    this.#first = Math.max(0, Math.floor(scrollTop / this.#rowHeight));
-    this.#last = Math.min(this.#lines.length, Math.ceil((scrollTop + clientHeight) / this.#rowHeight));
+    this.#first = Math.max(0, Math.floor(top / this.#rowHeight));
+    this.#last = Math.min(this.#lines.length, Math.ceil((top + height) / this.#rowHeight));
     const base = this.#pins.length;
     /** @type {number[]} */
     const wanted = this.#pins.map((_, number) => number);
@@ -219,10 +221,10 @@ export class List {
     if (thin && this.#lines.length) {
       const focused = (this.#at - this.#pins.length + 0.5) * this.#rowHeight;
       const seen = document.activeElement instanceof HTMLElement && this.grid.contains(document.activeElement);
-      const { scrollTop, clientHeight } = this.scroller;
+      const { top, height } = this.view();
       const total = this.#lines.length * this.#rowHeight;
-      const from = Math.floor(scrollTop / LABEL_PX) * LABEL_PX;
-      for (let y = from; y < Math.min(total, scrollTop + clientHeight); y += LABEL_PX) {
+      const from = Math.floor(top / LABEL_PX) * LABEL_PX;
+      for (let y = from; y < Math.min(total, top + height); y += LABEL_PX) {
         if (seen && Math.abs(y + 8 - focused) < 18) continue;
         const line = this.#lines[Math.min(this.#lines.length - 1, Math.floor((y + 1) / this.#rowHeight))];
         const node = h('span', { class: 'mlabel' }, nameNode(line.name));
@@ -256,9 +258,9 @@ export class List {
     const index = this.#at - this.#pins.length;
     if (index >= 0) {
       const top = index * this.#rowHeight;
-      const { scrollTop, clientHeight } = this.scroller;
-      if (top < scrollTop) this.scroller.scrollTop = top;
-      else if (top + this.#rowHeight > scrollTop + clientHeight) this.scroller.scrollTop = top + this.#rowHeight - clientHeight;
+      const seen = this.view();
+      if (top < seen.top) this.scrollTo(top);
+      else if (top + this.#rowHeight > seen.top + seen.height) this.scrollTo(top + this.#rowHeight - seen.height);
     }
     this.draw();
     if (focus) this.focus();
@@ -297,7 +299,7 @@ export class List {
 
   /** @param {string} key @param {Place} place */
   #act(key, { line, number }) {
-    const page = Math.max(1, Math.floor(this.scroller.clientHeight / Math.max(this.#rowHeight, NAMED_PX)) - 1);
+    const page = Math.max(1, Math.floor(this.view().height / Math.max(this.#rowHeight, NAMED_PX)) - 1);
     const moves = /** @type {{[key: string]: number}} */ ({
       ArrowDown: number + 1, ArrowUp: number - 1, PageDown: number + page, PageUp: number - page, Home: 0,
       End: this.#pins.length + this.#lines.length - 1,

@@ -50,7 +50,9 @@ export class BoardMap {
     this.roster = new Roster({ cast, labels, verdict });
     this.teller = new Teller({ roster: this.roster, cast, names });
     this.plot = new Plot(source, { onAnswer: () => this.#answered(), onFail: (says) => this.parts.foot.fail(says) });
+    /** @type {import('./skeleton.js').Parts} */
     this.parts = skeleton(root, { cast, labels, names, onPick, map: this });
+    /** @type {Field} */
     this.field = new Field({
       plot: this.plot, roster: this.roster, parts: this.parts, start_ms, none: () => (labels.having.who === 'reader' ? 'No reader' : 'Unassigned'),
       onDrawn: (all) => this.#drawn(all),

@@ -49,7 +49,7 @@ export function skeleton(root, { cast, labels, names, onPick, map }) {
   const grid = h('div', { class: 'mgrid', role: 'treegrid' }, pinsNode, scroller);
   const empty = h('p', { class: 'mempty quiet', hidden: true });
   const list = new List({
-    grid, pins: pinsNode, scroller, sizer, textOf: (line) => map.teller.textOf(line), looksOf: (line) => map.teller.looksOf(line),
+    grid, pins: pinsNode, sizer, view: () => map.field.view, scrollTo: (top) => map.field.scrollTo(top), textOf: (line) => map.teller.textOf(line), looksOf: (line) => map.teller.looksOf(line),
     onOpen: (line) => map.open(line), onPin: (line) => map.pin(line.key), onKey: (key) => map.key(key),
   });
   const frame = h('div', { class: 'mframe' }, stripRoot, grid, empty, strip.epochs, strip.ticks, strip.veil, strip.line);
@@ -59,7 +59,7 @@ export function skeleton(root, { cast, labels, names, onPick, map }) {
     onPoint: (spot) => foot.point(spot ? map.field.pointSays(spot) : ''),
   });
   sizer.append(gestures.brush);
-  scroller.addEventListener('scroll', () => map.field.draw(false), { passive: true });
+  scroller.addEventListener('scroll', () => map.field.scrolled(), { passive: true });
   const laneRoot = h('section', { class: 'mlane', hidden: true });
   const lane = new Lane(laneRoot, { labels, names, onPick, onGo: (kind, key) => map.go(kind, key), onClose: () => map.close() });
   const blocks = new BlocksView({ cast, labels, onPick, onBack: () => map.back() });

@@ -44,7 +44,7 @@ export class Toolbar {
     this.legend = h('div', { class: 'mlegend', 'aria-hidden': 'true' });
     this.root = h(
       'div', { class: 'mtools' },
-      h('div', { class: 'mtool-row' }, this.kinds, this.onlys, h('label', { class: 'sr', for: 'map-grouping' }, 'Group rows'), this.grouping, this.axes,
+      h('div', { class: 'mtool-row' }, this.kinds, this.axes, this.onlys, h('label', { class: 'sr', for: 'map-grouping' }, 'Group rows'), this.grouping,
         h('span', { class: 'mfind' }, this.findLabel, this.find, h('kbd', { 'aria-hidden': 'true' }, '/')), this.found),
       this.legend,
     );
