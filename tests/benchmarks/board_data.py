@@ -24,7 +24,7 @@ class Size(NamedTuple):
 
 LARGE: Final = Size("bench-1000", 1_000, 10_000, 100_000, 12)
 MIDDLE: Final = Size("bench-200", 200, 2_000, 100_000, 20)
-LONG: Final = Size("bench-long", 30, 60, 1_000_000, 30)
+LONG: Final = Size("bench-long", 50, 60, 1_000_000, 30)
 """A day: as long as a scenario may last."""
 
 SCENARIO: Final = """
