@@ -19,6 +19,9 @@ from groups.models import Timeline
 INLINED_BYTES_MOST = 400_000
 """A chunk up to this size comes within the page (a tenth of it on the wire); a larger one is asked for beside it."""
 
+ROWS_MEMBERS_MOST = 60
+"""More members at once than this are a crowd (``static/js/stage/size.js``)."""
+
 SEMANTICS = {
     "kip": "The rules of the proposals as they were written.",
     "kafka": "The rules of Apache Kafka as released, 4.3.1.",
@@ -52,9 +55,17 @@ def board(request: HttpRequest, timeline_id: str) -> HttpResponse:
             "chunk_url": None
             if within
             else f"{reverse('api-chunk', args=[timeline.id, first])}?as=lines&v={version}",
-            "modules": modules("js/page-board.js"),
+            "modules": _modules(detail),
         },
     )
+
+
+def _modules(detail: dict[str, Any]) -> tuple[str, ...]:
+    """What the page imports at once; with what draws a crowd, which it imports when it has seen that there is one."""
+    first = modules("js/page-board.js")
+    if detail["members_most"] <= ROWS_MEMBERS_MOST:
+        return first
+    return tuple(dict.fromkeys((*first, *modules("js/stage/crowd.js"), *modules("js/map/map.js"))))
 
 
 def _opening_chunk(timeline: Timeline, detail: dict[str, Any], at: str) -> int | None:

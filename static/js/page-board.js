@@ -16,11 +16,9 @@ import { violationsOf } from './hardships.js';
 import { Inspector } from './inspector.js';
 import { listen } from './keys.js';
 import { Labels } from './labels.js';
-import { BoardMap } from './map/map.js';
 import { MetricsPanel } from './metrics-panel.js';
 import { Ownership } from './ownership.js';
 import { Player, SPEEDS } from './player.js';
-import { CrowdStage } from './stage/crowd.js';
 import { sizeOf } from './stage/size.js';
 import { TrackStage } from './stage/tracks.js';
 import { connect } from './still-to-come.js';
@@ -70,7 +68,7 @@ const shared = {
   onSettled: () => { if (timeline.rest) show(timeline.rest, { animate: false, before: timeline.position }); },
 };
 const stage = ownership
-  ? new CrowdStage({ ...shared, ownership, fetchDigest: api.digest, draws: drawCrowd })
+  ? await crowdStage(ownership)
   : new TrackStage({ ...shared, whole: size === 'whole' });
 const head = new GroupHead({
   state: part('state'), epochs: part('epochs'), now: part('now'), gap: part('gap'), coordinator: part('coordinator'), cast, labels,
@@ -97,13 +95,17 @@ const live = () => meta.status === 'running';
 const start_ms = () => meta.summary.first_ms ?? timeline.moments[0]?.at_ms ?? 0;
 
 /**
- * What draws a crowd.
+ * What draws a crowd comes only for a crowd: the page of a small group stays light.
  *
- * @param {{root: HTMLElement, source: import('./types').Source}} parts
+ * @param {Ownership} following
  */
-function drawCrowd({ root, source }) {
-  return new BoardMap(root, {
-    source, cast, labels, verdict: () => part('verdict').textContent ?? '', start_ms: () => start_ms(), onSeek: scrub, onPick: (key) => pick(key === picked ? null : key),
+async function crowdStage(following) {
+  const [{ CrowdStage }, { BoardMap }] = await Promise.all([import('./stage/crowd.js'), import('./map/map.js')]);
+  return new CrowdStage({
+    ...shared, ownership: following, fetchDigest: api.digest,
+    draws: ({ root, source }) => new BoardMap(root, {
+      source, cast, labels, verdict: () => part('verdict').textContent ?? '', start_ms: () => start_ms(), onSeek: scrub, onPick: (key) => pick(key === picked ? null : key),
+    }),
   });
 }
 
@@ -280,7 +282,7 @@ function hearStatus(message) {
     labels.remember(meta.summary.topics);
     if (meta.summary.protocol) part('protocol').textContent = meta.summary.protocol;
     showVerdict(part('verdict'), meta.summary);
-    if (stage instanceof CrowdStage) stage.map.refresh();
+    if ('map' in stage) stage.map.refresh();
     showTopicNames(part('topic-names'), meta, saveNames);
   }
   showStatus();
@@ -334,7 +336,7 @@ function wire() {
     '[': () => player.shift(-1),
     ']': () => player.shift(1),
     c: copyLink,
-    '/': () => { if (stage instanceof CrowdStage) stage.map.find(); },
+    '/': () => { if ('map' in stage) stage.map.find(); },
     '?': () => help.showModal(),
     Escape: () => pick(null),
   });
