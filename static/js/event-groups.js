@@ -169,8 +169,7 @@ export class EventGroups {
       h('span'),
       h('button', {
         class: 'tx', type: 'button', 'data-at': `${more ? 'more' : 'go'}-${moment?.sequence ?? group.first}`, title: says,
-        'aria-label': more ? says : `${when(at_ms, this.#start)}: ${says}`,
-      }, shortened(says)),
+      }, more ? null : h('span', { class: 'sr' }, `${when(at_ms, this.#start)}: `), shortened(says)),
     );
     if (index === current) node.setAttribute('aria-current', 'step');
     node.style.top = `${index * LINE}px`;

@@ -172,6 +172,22 @@ test('the source is asked for what is in sight at the width of the screen, and a
   assert.deepEqual(failures, []);
 });
 
+test('the whole timeline is kept, whatever comes while it is asked for', async () => {
+  const source = new StorySource(told);
+  const kept = await new Promise((resolve) => {
+    const plot = new Plot(source, { onAnswer: () => { if (plot.windows.answers.members && plot.windows.answers.whole) resolve(plot); }, onFail: () => {} });
+    const group = source.group.bind(source);
+    // The whole comes last: after an answer for the window has taken its place.
+    source.group = async (ask) => {
+      await new Promise((done) => { setTimeout(done, ask.columns === 640 ? 0 : 150); });
+      return group(ask);
+    };
+    plot.whole();
+    plot.ask(640);
+  });
+  assert.ok(kept.far);
+});
+
 test('what cannot be had is told in one line, and what is here stays', async () => {
   const source = new StorySource(told);
   source.members = () => Promise.reject(new Error('The server could not be reached.'));

@@ -277,6 +277,8 @@ export class List {
     const place = this.current;
     const node = place && this.#drawn.get(`${place.pinned ? 'pin' : 'row'}\n${place.line.key}`);
     node?.focus({ preventScroll: true });
+    // On a small screen the rows may not be in sight at all; what sticks to its foot covers no row.
+    node?.scrollIntoView({ block: 'nearest' });
   }
 
   /** @param {MouseEvent} event */

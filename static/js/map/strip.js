@@ -18,6 +18,8 @@ const NONE_PX = 12;
 /** Marks of events stand at least so far apart; those of problems come first. */
 const MARK_PX = 13;
 const LETTER_PX = 6.6;
+/** What a tick says is about so wide. */
+const TICK_PX = 70;
 
 export class Strip {
   /**
@@ -88,7 +90,14 @@ export class Strip {
     this.svg.setAttribute('width', String(gutter + width));
     this.svg.setAttribute('height', String(HEIGHT));
     this.svg.replaceChildren(...nodes);
-    this.ticks.replaceChildren(...(scale ? scale.ticks(width) : []).filter(({ place }) => place >= 0 && place <= 1).map(({ at: value, place }) => {
+    let free = -Infinity;
+    // Entries without a moment between them lie on one place.
+    const ticks = (scale ? scale.ticks(width) : []).filter(({ place }) => {
+      if (place < 0 || place > 1 || place * width < free) return false;
+      free = place * width + TICK_PX;
+      return true;
+    });
+    this.ticks.replaceChildren(...ticks.map(({ at: value, place }) => {
       const node = h('span', {}, scale?.axis === 'time' ? when(value, start_ms) : `entry ${value.toLocaleString('en')}`);
       node.style.left = `${at(place).toFixed(1)}px`;
       return node;

@@ -58,7 +58,8 @@ export class Windows {
   /** The whole timeline, for what lies around the window. @param {number} columns */
   async wantWhole(columns) {
     try {
-      this.answers.whole = await this.source.group({ ...this.extent, columns });
+      const whole = await this.source.group({ ...this.extent, columns });
+      this.answers = { ...this.answers, whole };
       this.arrived('whole');
     } catch (error) {
       this.failed(lineOf(error));
