@@ -8,36 +8,18 @@
  * @typedef {import('./types').Delta} Delta
  * @typedef {import('./types').Frame} Frame
  * @typedef {import('./types').Moment} Moment
- * @typedef {{first: number, last: number, moments: number | null, data: Chunk | null, steps: Moment[] | null,
- *   loading: Promise<Chunk> | null, late: Delta[], used: number}} Slot `moments`: how many it has, where that was told
+ * @typedef {import('./slots.js').Slot} Slot
  * @typedef {{start(frame: Frame): void, follow(frame: Frame, changes: import('./types').Change[], from: number, to: number): void}} Follower
  * @typedef {{frame: Frame, moment: Moment | null, sequence: number}} Rest
  */
 
 import { apply, unapply } from './changes.js';
+import { countUpTo, forget, indexOf, slotOf, stepsBefore, stepsIn } from './slots.js';
+
+export { countUpTo } from './slots.js';
 
 /** A tail that grows in the browser is cut at this many changes, so that a seek backwards stays short. */
 const TAIL_CHANGES = 4000;
-
-/**
- * The number of items whose sequence is at most `sequence`.
- *
- * @param {{sequence: number}[]} items in the order of their sequences
- * @param {number} sequence
- */
-export function countUpTo(items, sequence) {
-  let low = 0;
-  let high = items.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (items[middle].sequence <= sequence) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
-
-/** @param {number} first @param {number} last @param {number | null} moments @returns {Slot} */
-const slotOf = (first, last, moments) => ({ first, last, moments, data: null, steps: null, loading: null, late: [], used: 0 });
 
 export class Timeline {
   /** @type {Slot[]} */
@@ -203,19 +185,12 @@ export class Timeline {
 
   /** @param {number} index of a slot */
   #stepsBefore(index) {
-    let count = 0;
-    for (let at = 0; at < index; at += 1) {
-      const slot = this.#slots[at];
-      count += slot.data ? this.#stepsIn(slot).length : slot.moments ?? 0;
-    }
-    return count;
+    return stepsBefore(this.#slots, index, this.rests);
   }
 
   /** @param {Slot} slot @returns {Moment[]} where the board stops in it */
   #stepsIn(slot) {
-    if (!slot.data) return [];
-    slot.steps ??= slot.data.moments.filter(this.rests);
-    return slot.steps;
+    return stepsIn(slot, this.rests);
   }
 
   /** The steps around the rest: those of its chunk. @returns {Moment[]} */
@@ -347,14 +322,7 @@ export class Timeline {
 
   /** @param {number} sequence */
   #indexOf(sequence) {
-    let low = 0;
-    let high = this.#slots.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (this.#slots[middle].first <= sequence) low = middle + 1;
-      else high = middle;
-    }
-    return this.#slots.length ? Math.max(0, low - 1) : -1;
+    return indexOf(this.#slots, sequence);
   }
 
   /** @param {Slot} slot @param {number} sequence @returns {Moment | null} */
@@ -418,18 +386,7 @@ export class Timeline {
   #touch(slot) {
     this.#clock += 1;
     slot.used = this.#clock;
-    const here = this.#slots.filter((one) => one.data);
-    if (here.length <= this.keep) return;
-    const tail = this.#slots[this.#slots.length - 1];
-    here.sort((a, b) => a.used - b.used);
-    // The tail may grow, and what it grew by is nowhere else.
-    for (const old of here.slice(0, here.length - this.keep)) {
-      if (old === tail || old === this.#cursor?.slot) continue;
-      old.moments = old.data?.moments.length ?? old.moments;
-      old.data = null;
-      old.steps = null;
-    }
-    this.#count();
+    if (forget(this.#slots, this.keep, this.#cursor?.slot)) this.#count();
   }
 
   /** @param {Slot} slot @param {Chunk} chunk */
