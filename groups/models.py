@@ -142,6 +142,41 @@ class Folded(models.Model):
         return f"{self.timeline_id}: folded {self.first} to {self.last} by version {self.fold_version}"
 
 
+class Digested(models.Model):
+    """What the map shows of the entries from ``first`` to ``last`` at one level (``groups.history.digests``): a cache, like ``Folded``.
+
+    Rows are those of ``Folded``, once for each level; the texts are packed (``groups.storage.digests``). ``columns`` and
+    ``moments`` are counts, so that a level is chosen before any text is read.
+    """
+
+    timeline = models.ForeignKey(Timeline, on_delete=models.CASCADE, related_name="digested")
+    fold_version = models.IntegerField()
+    level = models.SmallIntegerField()
+    first = models.BigIntegerField()
+    last = models.BigIntegerField()
+    begins = models.BooleanField()
+    columns = models.IntegerField()
+    moments = models.IntegerField()
+    members_most = models.IntegerField()
+    """As many members were there at once."""
+
+    group = models.BinaryField()
+    members = models.BinaryField()
+    partitions = models.BinaryField()
+    members_start = models.BinaryField(null=True)
+    partitions_start = models.BinaryField(null=True)
+
+    class Meta:
+        constraints = (
+            models.UniqueConstraint(
+                fields=["timeline", "fold_version", "level", "first"], name="digested_first"
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.timeline_id}: digest {self.level} of {self.first} to {self.last}"
+
+
 class Import(models.Model):
     """One import: what was given, how far it is, and what came of it."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, Literal
 
 import orjson
 from django.http import HttpRequest, HttpResponse
@@ -19,6 +19,10 @@ LISTED_MOST = 500
 
 FIGURE_CHUNKS_MOST = 100
 """Chunks that a figure is drawn of, the newest: as many take about a second to read."""
+
+COLUMNS_USUAL = 800
+
+DIGESTS: tuple[Literal["members", "partitions", "group"], ...] = ("members", "partitions", "group")
 
 PROVENANCE = {
     Timeline.Source.CASE_STUDY: "simulated",
@@ -48,7 +52,7 @@ def detail(request: HttpRequest, timeline_id: str) -> HttpResponse:
 def detail_of(timeline: Timeline) -> dict[str, Any]:
     """All that a board needs to begin with, apart from its chunks; the page may carry it in itself."""
     chunks = [
-        {"number": chunk.number, "first": chunk.first, "last": chunk.last}
+        {"number": chunk.number, "first": chunk.first, "last": chunk.last, "moments": chunk.moments}
         for chunk in storage.chunks(timeline)
     ]
     described = storage.describe(timeline, whole=True)
@@ -64,18 +68,45 @@ def detail_of(timeline: Timeline) -> dict[str, Any]:
         "topic_names": timeline.topic_names,
         "parent": timeline.parent_id,
         "fork_sequence": timeline.fork_sequence,
+        "members_most": storage.members_most(timeline),
         "chunks": chunks,
     }
 
 
 def chunk(request: HttpRequest, timeline_id: str, first: int) -> HttpResponse:
-    """A chunk: kept for good where its address names this very version and no entry can be added to it."""
+    """A chunk: kept for good where its address names this very version and no entry can be added to it.
+
+    ``as=lines``: in four lines of JSON, which a browser parses one at a time and draws in between.
+    """
     timeline = storage.get(timeline_id)
-    found = storage.chunk_text(timeline, first)
+    lines = request.GET.get("as") == "lines"
+    found = storage.chunk_text(timeline, first, lines=lines)
     if found is None:
         raise BadRequest(f"No chunk of timeline {timeline_id} begins with entry {first}.", status=404)
     text, closed = found
-    if closed and request.GET.get("v") == storage.version(timeline):
+    lasting = closed and request.GET.get("v") == storage.version(timeline)
+    response = lasting_response(text) if lasting else json_response(text)
+    if lines:
+        response["Content-Type"] = "application/jsonl"
+    return response
+
+
+def digest(request: HttpRequest, timeline_id: str) -> HttpResponse:
+    """What a map shows of the entries ``from`` to ``to``: ``of`` members, partitions or the group, in ``columns``."""
+    timeline = storage.get(timeline_id)
+    of = request.GET.get("of", "")
+    if of not in DIGESTS:
+        raise BadRequest(f"of={of!r} must be one of {', '.join(DIGESTS)}.", field="of")
+    first = number(request.GET, "from", 0)
+    last = number(request.GET, "to", timeline.last)
+    columns = number(request.GET, "columns", COLUMNS_USUAL, least=2)
+    if columns > storage.COLUMNS_MOST:
+        raise BadRequest(f"columns={columns} must be {storage.COLUMNS_MOST} at most.", field="columns")
+    if last < first:
+        raise BadRequest(f"to={last} lies before from={first}.", field="to")
+    topics = request.GET.getlist("topic") or None
+    text, lasting = storage.digest_answer(timeline, of, first, last, columns, topics)
+    if lasting and request.GET.get("v") == storage.version(timeline):
         return lasting_response(text)
     return json_response(text)
 

@@ -20,6 +20,9 @@ from groups.models import Timeline
 INLINED_BYTES_MOST = 400_000
 """A chunk up to this size comes within the page (a tenth of it on the wire); a larger one is asked for beside it."""
 
+ROWS_MEMBERS_MOST = 60
+"""More members at once than this are a crowd (``static/js/stage/size.js``)."""
+
 SEMANTICS = {
     "kip": "The rules of the proposals as they were written.",
     "kafka": "The rules of Apache Kafka as released, 4.3.1.",
@@ -50,8 +53,10 @@ def board(request: HttpRequest, timeline_id: str) -> HttpResponse:
             "semantics_means": SEMANTICS.get(timeline.semantics, ""),
             "timeline_data": inlined("timeline-data", orjson.dumps(detail)),
             "chunk_data": inlined("chunk-data", chunk if within else b"null"),
-            "chunk_url": None if within else f"{reverse('api-chunk', args=[timeline.id, first])}?v={version}",
-            "modules": modules("js/page-board.js"),
+            "chunk_url": None
+            if within
+            else f"{reverse('api-chunk', args=[timeline.id, first])}?as=lines&v={version}",
+            "modules": _modules(detail),
             "next_study": next_study(timeline),
         },
     )
@@ -64,6 +69,14 @@ def opening(timeline: Timeline, worst: int | None) -> int:
     if timeline.source == Timeline.Source.IMPORT:
         return timeline.last if worst is None else worst
     return 0
+
+
+def _modules(detail: dict[str, Any]) -> tuple[str, ...]:
+    """What the page imports at once; with what draws a crowd, which it imports when it has seen that there is one."""
+    first = modules("js/page-board.js")
+    if detail["members_most"] <= ROWS_MEMBERS_MOST:
+        return first
+    return tuple(dict.fromkeys((*first, *modules("js/stage/crowd.js"), *modules("js/map/map.js"))))
 
 
 def _opening_chunk(timeline: Timeline, detail: dict[str, Any], at: str) -> int | None:

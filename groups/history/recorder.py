@@ -14,6 +14,9 @@ import orjson
 
 from groups.history.changes import Change, Frame, apply, diff, to_json
 from groups.history.checkpoints import Checkpoint
+from groups.history.digests import Digester
+from groups.history.digests.levels import levels
+from groups.history.digests.packed import Packed
 from groups.history.entries import Entry
 from groups.history.exchange import Causes, Exchange
 from groups.history.findings import Finder
@@ -40,7 +43,8 @@ class Batch:
     """What storage keeps of the entries ``first`` to ``last``; the bytes are JSON.
 
     ``checkpoint`` is set when a chunk begins with this batch: ``{"sequence": first - 1, "frame", "findings", "metrics"}``.
-    ``summary`` tells the whole timeline so far.
+    ``summary`` tells the whole timeline so far. ``digests``: of the finest level, then of the coarser ones
+    (``digests.levels.LEVELS``); the first of a chunk begins with a state of its own.
     """
 
     first: int
@@ -50,6 +54,7 @@ class Batch:
     moments: bytes
     checkpoint: bytes | None
     summary: Mapping[str, Any]
+    digests: tuple[Packed, ...]
 
     def to_line(self) -> bytes:
         """One line of JSON, ended, for a child process to write to its parent."""
@@ -63,6 +68,7 @@ class Batch:
                 "moments": self.moments.decode(),
                 "checkpoint": None if self.checkpoint is None else self.checkpoint.decode(),
                 "summary": self.summary,
+                "digests": [digest.to_json() for digest in self.digests],
             },
             option=orjson.OPT_APPEND_NEWLINE,
         )
@@ -79,6 +85,7 @@ class Batch:
             moments=line["moments"].encode(),
             checkpoint=None if checkpoint is None else checkpoint.encode(),
             summary=line["summary"],
+            digests=tuple(map(Packed.from_json, line["digests"])),
         )
 
 
@@ -119,12 +126,13 @@ class Recorder:
         self._holders = Holders()
         self._maker = FrameMaker()
         self._frame: Frame = self._maker.shared(self._state)
+        self._digester = Digester(self._frame, {topic for topic, _ in self.finder.ownership.owner})
         self._cut_frame: Frame = self._frame
         self._unit: list[Entry] = []
         self._anomalies: list[Anomaly] = []
         self._exchange: Exchange | None = None
         # What belongs to the exchange under way, and what can be flushed.
-        self._held: tuple[list[bytes], list[bytes]] = ([], [])
+        self._held: tuple[list[bytes], list[Change]] = ([], [])
         self._ready: tuple[list[bytes], list[bytes], list[bytes]] = ([], [], [])
         self._ready_bytes = 0
         self._first = start.state.sequence + 1
@@ -150,7 +158,7 @@ class Recorder:
         if self._first_ms is None:
             self._first_ms = entry.at_ms
         self._held[0].append(orjson.dumps(entry.to_json()))
-        self._held[1].extend(map(to_json, self._fold(entry)))
+        self._held[1].extend(self._fold(entry))
         self._causes.add(entry)
         self._unit.append(entry)
         self._anomalies.extend(self._state.anomalies)
@@ -192,12 +200,14 @@ class Recorder:
             moments=_array(moments),
             checkpoint=self._checkpoint if starts_chunk else None,
             summary=summary_of(self._cut_frame, self.finder, first_ms=self._first_ms),
+            digests=tuple(map(Packed.of, levels(*self._digester.take()))),
         )
         self._first = last + 1
         self._ready = ([], [], [])
         self._ready_bytes = 0
         if self._chunk_bytes >= self._chunk_limit:
             self._checkpoint = self._make_checkpoint()
+            self._digester.begin()
         return batch
 
     def _settle(self) -> None:
@@ -220,9 +230,12 @@ class Recorder:
         moment = exchange.moment(self.finder.cast, self._causes, self._holders)
         entries, changes, moments = self._ready
         entries.extend(self._held[0])
-        changes.extend(self._held[1])
+        for change in self._held[1]:
+            changes.append(to_json(change))
+            self._digester.change(change)
         if moment is not None:
             moments.append(orjson.dumps(moment))
+            self._digester.moment(moment)
         self._ready_bytes += sum(map(len, self._held[0]))
         self._held = ([], [])
         self._exchange = None

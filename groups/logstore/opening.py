@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import cramjam
 import orjson
@@ -19,20 +19,24 @@ from groups.logstore.files import Files
 from groups.logstore.index import StoredChunk
 from groups.logstore.packs import Place, read_blob
 
-_LENGTHS: Final = struct.Struct("<4Q")
+_LENGTHS: Final = struct.Struct("<5Q")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenedChunk:
-    """JSON texts: the frame before the chunk and the metrics there, and the chunk's changes and moments."""
+    """JSON texts: the frame before the chunk and the metrics there, and the chunk's changes and moments.
+
+    ``digests``: what the map shows of it, from the finest level to the coarsest (``Packed``).
+    """
 
     frame: bytes
     metrics: bytes
     changes: bytes
     moments: bytes
+    digests: bytes
 
     def pack(self) -> bytes:
-        parts = (self.frame, self.metrics, self.changes, self.moments)
+        parts = (self.frame, self.metrics, self.changes, self.moments, self.digests)
         return _LENGTHS.pack(*map(len, parts)) + bytes(cramjam.zstd.compress(b"".join(parts)))
 
     @classmethod
@@ -49,8 +53,8 @@ class OpenedChunk:
         for length in lengths:
             parts.append(text[at : at + length])
             at += length
-        frame, metrics, changes, moments = parts
-        return cls(frame=frame, metrics=metrics, changes=changes, moments=moments)
+        frame, metrics, changes, moments, digests = parts
+        return cls(frame=frame, metrics=metrics, changes=changes, moments=moments, digests=digests)
 
 
 def open_chunk(files: Files, chunk: StoredChunk) -> OpenedChunk:
@@ -60,6 +64,7 @@ def open_chunk(files: Files, chunk: StoredChunk) -> OpenedChunk:
     before: dict[str, bytes] = {}
     changes: list[bytes] = []
     moments: list[bytes] = []
+    digests: list[dict[str, Any]] = []
     for entry in entries_of(read_blob(files, Place.of(chunk["entries"]))):
         recorder.add(Entry.from_json(entry))
     batch = recorder.flush(final=True)
@@ -69,8 +74,13 @@ def open_chunk(files: Files, chunk: StoredChunk) -> OpenedChunk:
         before = {name: orjson.dumps(begun[name]) for name in ("frame", "metrics")}
         changes.append(batch.changes)
         moments.append(batch.moments)
+        digests = [digest.to_json() for digest in batch.digests]
     return OpenedChunk(
-        frame=before["frame"], metrics=before["metrics"], changes=join(changes), moments=join(moments)
+        frame=before["frame"],
+        metrics=before["metrics"],
+        changes=join(changes),
+        moments=join(moments),
+        digests=orjson.dumps(digests),
     )
 
 

@@ -3,6 +3,7 @@
 * ``writing``: one writer per timeline, with a lease and the next sequence: runs, which grow;
 * ``importing``: the rows of imported timelines, whose entries stand in packs (``groups.logstore``);
 * ``reading``: chunks, frames, changes and entries, bounded, of both;
+* ``digests``, ``digest_answers``: what the map shows of a window;
 * ``opened``: chunks of packs that were looked at, a cache; ``deleting``: what gives the disk back;
 * ``names``: the topic names that a user gave, applied when shown;
 * ``refolding``: the cache made anew when the fold changed;
@@ -12,6 +13,7 @@
 from groups.history.entries import ENTRY_FORMAT
 from groups.storage.chunk import Chunk
 from groups.storage.deleting import collect, delete, delete_all
+from groups.storage.digest_answers import COLUMNS_MOST, digest_answer
 from groups.storage.errors import (
     BadName,
     CannotOpen,
@@ -33,6 +35,7 @@ from groups.storage.reading import (
     frame_at,
     get,
     listing,
+    members_most,
     metrics_at,
     summary,
     version,
@@ -53,6 +56,7 @@ from groups.storage.writing import (
 )
 
 __all__ = [
+    "COLUMNS_MOST",
     "ENTRY_FORMAT",
     "LEASE_S",
     "BadName",
@@ -73,6 +77,7 @@ __all__ = [
     "delete",
     "delete_all",
     "describe",
+    "digest_answer",
     "entries_before",
     "entries_between",
     "every_entry",
@@ -82,6 +87,7 @@ __all__ = [
     "interrupt",
     "listing",
     "lost_timelines",
+    "members_most",
     "metrics_at",
     "new_id",
     "open_writer",

@@ -66,6 +66,11 @@ def opened(timeline: Timeline, chunk: StoredChunk) -> OpenedChunk:
     return found
 
 
+def look(timeline: Timeline, chunk: StoredChunk) -> OpenedChunk | None:
+    """The chunk if it was opened before; null where nobody looked at it yet."""
+    return _read(_path(timeline, chunk))
+
+
 def forget(timeline_id: str) -> None:
     """Remove what was opened of a timeline."""
     for path in folder().glob(f"{timeline_id}/*"):

@@ -82,27 +82,34 @@ def summary(timeline: Timeline) -> dict[str, Any]:
     return log_of(timeline).summary()
 
 
+def members_most(timeline: Timeline) -> int:
+    """As many members as were in the group at once, so that a board knows its size before it has seen anybody."""
+    return log_of(timeline).members_most()
+
+
 def chunks(timeline: Timeline) -> list[Chunk]:
     return log_of(timeline).chunks()
 
 
-def chunk_text(timeline: Timeline, first: int) -> tuple[bytes, bool] | None:
-    """A chunk as JSON text (frame before it, changes, moments), and whether it is closed; null if none begins there."""
+def chunk_text(timeline: Timeline, first: int, *, lines: bool = False) -> tuple[bytes, bool] | None:
+    """A chunk as JSON text (frame before it, changes, moments), and whether it is closed; null if none begins there.
+
+    With ``lines`` in four lines, each an object with some of the fields: ``first`` and ``last``, then each of the others.
+    """
     found = log_of(timeline).opened(first)
     if found is None:
         return None
     opened, chunk, closed = found
     names = timeline.topic_names
-    text = orjson.dumps(
-        {
-            "first": first,
-            "last": chunk.last,
-            "frame": orjson.Fragment(named_json(opened.frame, names)),
-            "changes": orjson.Fragment(named_json(opened.changes, names)),
-            "moments": orjson.Fragment(named_json(opened.moments, names)),
-        }
-    )
-    return text, closed
+    place = {"first": first, "last": chunk.last}
+    parts = {
+        name: orjson.Fragment(named_json(getattr(opened, name), names))
+        for name in ("frame", "changes", "moments")
+    }
+    if lines:
+        told = [place, *({name: part} for name, part in parts.items())]
+        return b"\n".join(map(orjson.dumps, told)), closed
+    return orjson.dumps(place | parts), closed
 
 
 def frame_at(timeline: Timeline, sequence: int) -> dict[str, Any] | None:

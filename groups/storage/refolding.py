@@ -23,7 +23,8 @@ from groups.logstore.files import open_files
 from groups.logstore.headline import headline
 from groups.logstore.index import StoredChunk, TimelineIndex, read_index
 from groups.logstore.packs import PackWriter, Place, read_blob
-from groups.models import Folded, Timeline
+from groups.models import Digested, Folded, Timeline
+from groups.storage import digests
 from groups.storage.deleting import collect
 from groups.storage.importing import plain
 from groups.storage.logs import log_of
@@ -78,7 +79,9 @@ class _Lease:
 
 def _refold_rows(timeline: Timeline, lease: _Lease) -> bool:
     rows = Folded.objects.filter(timeline_id=timeline.pk)
+    digested = Digested.objects.filter(timeline_id=timeline.pk)
     rows.filter(fold_version=FOLD_VERSION).delete()
+    digested.filter(fold_version=FOLD_VERSION).delete()
     recorder = fresh_recorder(timeline)
     for entry in every_entry(timeline):
         recorder.add(Entry.from_json(entry))
@@ -94,6 +97,7 @@ def _refold_rows(timeline: Timeline, lease: _Lease) -> bool:
         if not lease.held.update(fold_version=FOLD_VERSION, lease_owner="", lease_until=None, **made):
             return False
         rows.exclude(fold_version=FOLD_VERSION).delete()
+        digested.exclude(fold_version=FOLD_VERSION).delete()
     return True
 
 
@@ -189,6 +193,7 @@ def _store(timeline_id: str, batch: Batch) -> None:
         moments=batch.moments,
         checkpoint=batch.checkpoint,
     )
+    digests.store(timeline_id, batch)
 
 
 def _lease_end() -> object:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
 import orjson
-from django.db.models import QuerySet
+from django.db.models import Max, QuerySet
 
+from groups.history.digests import Digest, joined
 from groups.history.fold import FOLD_VERSION
 from groups.logstore.opening import OpenedChunk, join
-from groups.models import Batch, Folded, Timeline
+from groups.models import Batch, Digested, Folded, Timeline
 from groups.storage.chunk import Chunk
+from groups.storage.digests import FINEST, Stretch, Wanted, covering, level_for, read_row
 from groups.storage.errors import NotReady
 
 ROWS_AT_ONCE: Final = 50
@@ -29,9 +32,13 @@ class RowsLog:
         beginnings = self._folded().filter(checkpoint__isnull=False, first__lte=self.timeline.last)
         firsts = list(beginnings.order_by("first").values_list("first", flat=True))
         lasts = [first - 1 for first in firsts[1:]] + [self.timeline.last]
+        moments = [0] * len(firsts)
+        for first, count in self._digested(level=FINEST).values_list("first", "moments"):
+            if (at := bisect_right(firsts, first) - 1) >= 0:
+                moments[at] += count
         return [
-            Chunk(number=number, first=first, last=last)
-            for number, (first, last) in enumerate(zip(firsts, lasts, strict=False))
+            Chunk(number=number, first=first, last=last, moments=count)
+            for number, (first, last, count) in enumerate(zip(firsts, lasts, moments, strict=False))
         ]
 
     def summary(self) -> dict[str, Any]:
@@ -51,6 +58,7 @@ class RowsLog:
             metrics=orjson.dumps(checkpoint["metrics"]),
             changes=join([bytes(row.changes) for row in rows]),
             moments=join([bytes(row.moments) for row in rows]),
+            digests=b"[]",
         )
         return opened, Chunk(number=0, first=first, last=last), closed
 
@@ -99,13 +107,45 @@ class RowsLog:
                         yield entry
             sequence = some[-1].first
 
+    def members_most(self) -> int:
+        """As many members as were there at once."""
+        told = self._digested(level=FINEST).aggregate(most=Max("members_most"))
+        return told["most"] or 0
+
+    def digest(self, first: int, last: int, columns: int, wanted: Wanted) -> Digest | None:
+        """A digest that covers entries ``first`` to ``last`` in about as many columns or more; null without entries."""
+        rows = self._digested()
+        stretches = [
+            Stretch(*told)
+            for told in rows.order_by("level", "first").values_list(
+                "level", "first", "last", "begins", "columns", "moments"
+            )
+        ]
+        if not stretches:
+            return None
+        level = level_for((each for each in stretches if each.last >= first and each.first <= last), columns)
+        covered = covering([each for each in stretches if each.level == level], first, last)
+        parts = rows.filter(level=level, first__gte=covered[0].first, first__lte=covered[-1].first)
+        if not wanted.members:
+            parts = parts.defer("members", "members_start")
+        if not wanted.partitions:
+            parts = parts.defer("partitions", "partitions_start")
+        found = parts.order_by("first").iterator(chunk_size=ROWS_AT_ONCE)
+        return joined([read_row(row, wanted, start=at == 0).unpack() for at, row in enumerate(found)])
+
     def _batches(self) -> QuerySet[Batch]:
         return Batch.objects.filter(timeline=self.timeline)
 
     def _folded(self) -> QuerySet[Folded]:
+        return Folded.objects.filter(timeline_id=self.timeline.id, fold_version=self._version())
+
+    def _digested(self, **which: int) -> QuerySet[Digested]:
+        return Digested.objects.filter(timeline_id=self.timeline.id, fold_version=self._version(), **which)
+
+    def _version(self) -> int:
         if self.timeline.fold_version != FOLD_VERSION:
             raise NotReady(self.timeline.id)
-        return Folded.objects.filter(timeline_id=self.timeline.id, fold_version=FOLD_VERSION)
+        return FOLD_VERSION
 
     def _rows_of_chunk(self, first: int) -> QuerySet[Folded]:
         rows = self._folded().filter(first__gte=first).order_by("first")

@@ -8,8 +8,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final
 
+import orjson
 from django.conf import settings
 
+from groups.history.digests import Digest, joined
+from groups.history.digests.packed import Packed
 from groups.history.fold import FOLD_VERSION
 from groups.logstore.blocks import entries_of
 from groups.logstore.files import MissingFile, open_files
@@ -18,8 +21,12 @@ from groups.logstore.opening import OpenedChunk
 from groups.logstore.packs import Place, read_blob
 from groups.models import Timeline
 from groups.storage.chunk import Chunk
+from groups.storage.digests import Stretch, Wanted, level_for, only, unknown
 from groups.storage.errors import CannotOpen, NotReady
-from groups.storage.opened import opened
+from groups.storage.opened import look, opened
+
+OPENED_FOR_ONE_ANSWER: Final = 2
+"""Chunks that a question for a digest opens, some tenths of a second each: who asks again gets the next ones."""
 
 INDEXES_IN_MEMORY: Final = 64
 """Indexes of the timelines that were looked at last: some hundred kilobytes each at most."""
@@ -66,6 +73,47 @@ class StoredLog:
         for chunk in self._chunks_from(after + 1):
             found = opened(self.timeline, chunk)
             yield chunk["first"], chunk["last"], found.changes, found.moments
+
+    def members_most(self) -> int:
+        """As many members as were there at once, or a few more: of a chunk the index tells who was there at its end, and who joined."""
+        return max(
+            (chunk["digest"]["members"] + chunk["digest"]["removed"] for chunk in self.index["chunks"]),
+            default=0,
+        )
+
+    def digest(self, first: int, last: int, columns: int, wanted: Wanted) -> Digest | None:
+        """As ``RowsLog.digest``. Chunks that nobody has opened are opened here, a few; the others are told as unknown."""
+        chunks = [
+            chunk for chunk in self.index["chunks"] if chunk["last"] >= first and chunk["first"] <= last
+        ]
+        if not chunks:
+            return None
+        found: dict[int, list[Packed]] = {}
+        left = OPENED_FOR_ONE_ANSWER
+        for number, chunk in enumerate(chunks):
+            there = look(self.timeline, chunk)
+            if there is None and left:
+                left -= 1
+                there = opened(self.timeline, chunk)
+            if there is not None:
+                found[number] = [Packed.from_json(told) for told in orjson.loads(there.digests)]
+        level = level_for(
+            (
+                Stretch(
+                    level, chunks[number]["first"], chunks[number]["last"], True, each.columns, each.moments
+                )
+                for number, packed in found.items()
+                for level, each in enumerate(packed)
+            ),
+            columns * len(found) // len(chunks),
+        )
+        parts = []
+        for number, chunk in enumerate(chunks):
+            if number in found:
+                parts.append(only(found[number][level], wanted).unpack())
+            else:
+                parts.append(unknown(chunk["first"], chunk["last"], chunk["digest"]))
+        return joined(parts)
 
     def entries_between(self, first: int, last: int) -> Iterator[dict[str, Any]]:
         for chunk in self._chunks_from(first):

@@ -26,11 +26,13 @@ from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
 from groups.announce import announce, timeline_group
+from groups.history.digests.packed import later_digests
 from groups.history.entries import ENTRY_FORMAT
 from groups.history.fold import FOLD_VERSION
 from groups.logstore.headline import GROUP_LENGTH_MOST
 from groups.models import TITLE_LENGTH_MOST, Folded, Timeline
 from groups.models import Batch as StoredBatch
+from groups.storage import digests
 from groups.storage.errors import LeaseLost, NoSuchTimeline, SequenceGap
 from groups.storage.names import named_json, named_summary
 
@@ -287,13 +289,15 @@ def tail_of(batch: Batch, *, after: int) -> Batch:
     def later(text: bytes) -> bytes:
         return orjson.dumps([item for item in orjson.loads(text) if item["sequence"] > after])
 
+    moments = later(batch.moments)
     return replace(
         batch,
         first=after + 1,
         entries=later(batch.entries),
         changes=later(batch.changes),
-        moments=later(batch.moments),
+        moments=moments,
         checkpoint=None,
+        digests=later_digests(batch.digests, after, orjson.loads(moments)),
     )
 
 
@@ -307,6 +311,7 @@ def _store(timeline_id: str, batch: Batch) -> None:
         moments=batch.moments,
         checkpoint=batch.checkpoint,
     )
+    digests.store(timeline_id, batch)
 
 
 def _running(timeline_id: str) -> QuerySet[Timeline]:

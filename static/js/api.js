@@ -8,6 +8,7 @@
  */
 
 import { parseExactly } from './exact.js';
+import { nextTask } from './slices.js';
 
 /** What the server answered in the place of what was asked. */
 export class Refused extends Error {
@@ -32,6 +33,28 @@ export async function ask(url, options = {}, parse = JSON.parse) {
   return body;
 }
 
+/**
+ * An object that comes as lines of JSON, each with some of its fields. A megabyte takes some hundredths of a second to
+ * parse: between two lines keys are answered and frames drawn.
+ *
+ * @param {string} url
+ * @returns {Promise<any>}
+ */
+export async function askLines(url) {
+  const answer = await fetch(url, { headers: { Accept: 'application/json' } });
+  if (!answer.ok) {
+    const body = await answer.json().catch(() => null);
+    throw new Refused(answer.status, body?.error?.message ?? `The server answered ${answer.status}.`);
+  }
+  const text = await answer.text();
+  const whole = {};
+  for (const line of text.split('\n')) {
+    await nextTask();
+    Object.assign(whole, JSON.parse(line));
+  }
+  return whole;
+}
+
 /** @param {string} url @param {'POST' | 'PATCH' | 'DELETE'} method @param {unknown} [body] */
 export function tell(url, method, body) {
   const token = document.querySelector('meta[name="csrf-token"]')?.getAttribute('content') ?? '';
@@ -49,7 +72,14 @@ export function addresses(meta) {
   return {
     base,
     /** @param {number} first @returns {Promise<Chunk>} */
-    chunk: (first) => ask(`${base}/chunks/${first}?v=${encodeURIComponent(version)}`),
+    chunk: (first) => askLines(`${base}/chunks/${first}?as=lines&v=${encodeURIComponent(version)}`),
+    /**
+     * @param {'members' | 'partitions' | 'group'} of
+     * @param {import('./types').WindowAsk & {topics?: string[]}} window
+     */
+    digest: (of, { from, to, columns, topics = [] }) => ask(
+      `${base}/digest?${new URLSearchParams([['of', of], ['from', `${from}`], ['to', `${to}`], ['columns', `${columns}`], ['v', version], ...topics.map((topic) => ['topic', topic])])}`,
+    ),
     /** @param {number} after @returns {Promise<Delta>} */
     after: (after) => ask(`${base}/changes?after=${after}`),
     /** Records hold hashes of 64 bits. @param {number} from @param {number} to @returns {Promise<Entry[]>} */

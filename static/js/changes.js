@@ -1,32 +1,45 @@
 /**
  * Apply the changes of entries to a frame, forwards and backwards.
  *
- * Frames are never altered in place: a changed branch is copied, everything else is shared, so that two
- * frames can be compared by identity and a frame that somebody holds stays what it was.
+ * Frames are never altered in place: whatever changes is copied once for each call, everything else is shared, so that
+ * two frames can be compared by identity and a frame that somebody holds stays what it was.
  *
  * @typedef {import('./types').Change} Change
  * @typedef {import('./types').Frame} Frame
  */
 
-/**
- * @param {any} node
- * @param {string[]} path
- * @param {number} depth
- * @param {boolean} present whether the value is to be there afterwards
- * @param {any} value
- * @returns {any}
- */
-function put(node, path, depth, present, value) {
-  const copy = node !== null && typeof node === 'object' && !Array.isArray(node) ? { ...node } : {};
-  const key = path[depth];
-  if (depth < path.length - 1) {
-    copy[key] = put(copy[key], path, depth + 1, present, value);
-  } else if (present) {
-    copy[key] = value;
-  } else {
-    delete copy[key];
+/** One journey from a frame to another: objects that it has copied are its own, and are then altered in place. */
+class Journey {
+  /** @param {Frame} frame */
+  constructor(frame) {
+    /** @type {any} */
+    this.root = { ...frame };
+    /** @type {Set<any>} */
+    this.own = new Set([this.root]);
   }
-  return copy;
+
+  /**
+   * @param {string[]} path
+   * @param {boolean} present whether the value is to be there afterwards
+   * @param {any} value
+   */
+  put(path, present, value) {
+    let place = this.root;
+    const last = path.length - 1;
+    for (let depth = 0; depth < last; depth += 1) {
+      const child = place[path[depth]];
+      if (this.own.has(child)) {
+        place = child;
+        continue;
+      }
+      const copy = child !== null && typeof child === 'object' && !Array.isArray(child) ? { ...child } : {};
+      this.own.add(copy);
+      place[path[depth]] = copy;
+      place = copy;
+    }
+    if (present) place[path[last]] = value;
+    else delete place[path[last]];
+  }
 }
 
 /**
@@ -39,12 +52,10 @@ function put(node, path, depth, present, value) {
  * @returns {Frame}
  */
 export function apply(frame, changes, from = 0, to = changes.length) {
-  let result = frame;
-  for (let i = from; i < to; i += 1) {
-    const change = changes[i];
-    result = put(result, change.path, 0, 'new' in change, change.new);
-  }
-  return result;
+  if (from >= to) return frame;
+  const journey = new Journey(frame);
+  for (let i = from; i < to; i += 1) journey.put(changes[i].path, 'new' in changes[i], changes[i].new);
+  return journey.root;
 }
 
 /**
@@ -57,10 +68,8 @@ export function apply(frame, changes, from = 0, to = changes.length) {
  * @returns {Frame}
  */
 export function unapply(frame, changes, from = 0, to = changes.length) {
-  let result = frame;
-  for (let i = to - 1; i >= from; i -= 1) {
-    const change = changes[i];
-    result = put(result, change.path, 0, 'old' in change, change.old);
-  }
-  return result;
+  if (from >= to) return frame;
+  const journey = new Journey(frame);
+  for (let i = to - 1; i >= from; i -= 1) journey.put(changes[i].path, 'old' in changes[i], changes[i].old);
+  return journey.root;
 }

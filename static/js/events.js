@@ -63,6 +63,9 @@ export class Events {
   #lines = [];
   #current = -1;
   #start = 0;
+  /** How many steps stand before those of the list. */
+  #base = 0;
+  #seen = { top: 0, height: 0 };
   #member = '';
   /** @type {Map<number, number>} */
   #chain = new Map();
@@ -82,11 +85,19 @@ export class Events {
     this.chain = chain;
     this.filter = filter;
     this.cast = cast;
-    this.inner = h('div', { class: 'lines', role: 'list' });
+    this.inner = h('div', { class: 'lines' });
     this.arcs = s('svg', { class: 'arc', width: 46, 'aria-hidden': 'true' });
     root.append(this.inner, this.arcs);
-    root.addEventListener('scroll', () => this.#draw(), { passive: true });
-    new ResizeObserver(() => this.#draw()).observe(root);
+    // What is in sight is remembered: to ask for it while drawing would lay the whole page out.
+    root.addEventListener('scroll', () => {
+      if (this.#seen.top === root.scrollTop) return;
+      this.#seen.top = root.scrollTop;
+      this.#draw();
+    }, { passive: true });
+    new ResizeObserver(() => {
+      this.#seen = { top: root.scrollTop, height: root.clientHeight };
+      this.#draw();
+    }).observe(root);
     root.addEventListener('click', (event) => {
       const line = /** @type {Element} */ (event.target).closest('.ev');
       if (line) onSeek(Number(/** @type {HTMLElement} */ (line).dataset.sequence));
@@ -98,9 +109,10 @@ export class Events {
     });
   }
 
-  /** @param {Moment[]} steps @param {number} start_ms */
-  load(steps, start_ms) {
+  /** @param {Moment[]} steps @param {number} start_ms @param {number} [base] how many steps stand before them */
+  load(steps, start_ms, base = 0) {
     this.#steps = steps;
+    this.#base = base;
     this.#start = start_ms;
     const lanes = this.cast.lanes;
     if (this.filter.options.length !== lanes.length + 1) {
@@ -117,7 +129,7 @@ export class Events {
   #columns() {
     const longest = this.#steps.reduce((most, step) => Math.max(most, when(step.at_ms, this.#start).length), 0);
     const badge = this.cast.lanes.reduce((most, lane) => Math.max(most, lane.badge.length), 1);
-    this.inner.style.setProperty('--number', `${Math.max(22, String(this.#steps.length).length * LETTER)}px`);
+    this.inner.style.setProperty('--number', `${Math.max(22, String(this.#base + this.#steps.length).length * LETTER)}px`);
     this.inner.style.setProperty('--when', `${Math.max(44, longest * LETTER)}px`);
     this.inner.style.setProperty('--who', `${badge > 2 ? 34 : 22}px`);
   }
@@ -128,14 +140,14 @@ export class Events {
     this.filter.dispatchEvent(new Event('change'));
   }
 
-  /** @param {number} position the number of steps up to the playhead */
+  /** @param {number} position the number of the list's steps up to the playhead */
   move(position) {
     this.#current = position - 1;
     this.#chain = chainOf(this.#steps, this.#current, this.causeOf);
     let root = this.#current;
     while (this.#chain.has(root)) root = /** @type {number} */ (this.#chain.get(root));
     this.chain.textContent = root >= 0 && root !== this.#current
-      ? `Goes back to step ${root + 1}: ${shortened(this.#steps[root].says)}` : '';
+      ? `Goes back to step ${this.#base + root + 1}: ${shortened(this.#steps[root].says)}` : '';
     this.chain.title = this.#steps[root]?.says ?? '';
     this.#reveal();
   }
@@ -154,9 +166,10 @@ export class Events {
     const line = this.#lineOf(this.#current);
     if (line >= 0) {
       const top = line * LINE;
-      const { scrollTop, clientHeight } = this.root;
-      if (top < scrollTop + LINE || top > scrollTop + clientHeight - 2 * LINE) {
-        this.root.scrollTop = top - clientHeight / 2;
+      const { top: above, height } = this.#seen;
+      if (top < above + LINE || top > above + height - 2 * LINE) {
+        this.#seen.top = Math.max(0, Math.min(Math.round(top - height / 2), this.#lines.length * LINE - height));
+        this.root.scrollTop = this.#seen.top;
       }
     }
     else this.root.scrollTop = 0;
@@ -170,8 +183,8 @@ export class Events {
   }
 
   #draw() {
-    const from = Math.max(0, Math.floor(this.root.scrollTop / LINE) - BEYOND);
-    const to = Math.min(this.#lines.length, Math.ceil((this.root.scrollTop + this.root.clientHeight) / LINE) + BEYOND);
+    const from = Math.max(0, Math.floor(this.#seen.top / LINE) - BEYOND);
+    const to = Math.min(this.#lines.length, Math.ceil((this.#seen.top + this.#seen.height) / LINE) + BEYOND);
     const focused = /** @type {HTMLElement | null} */ (this.inner.contains(document.activeElement) ? document.activeElement : null);
     const keep = focused?.dataset.sequence;
     const chained = new Set([...this.#chain.keys(), ...this.#chain.values()]);
@@ -205,8 +218,8 @@ export class Events {
       },
       h('span'),
       // Read out as one sentence; what is seen is in columns.
-      h('span', { class: 'sr' }, `Step ${index + 1}, ${when(step.at_ms, this.#start)}: ${step.says}`),
-      h('span', { class: 'num', 'aria-hidden': 'true' }, index + 1),
+      h('span', { class: 'sr' }, `Step ${this.#base + index + 1}, ${when(step.at_ms, this.#start)}: ${step.says}`),
+      h('span', { class: 'num', 'aria-hidden': 'true' }, this.#base + index + 1),
       h('span', { class: 'num', 'aria-hidden': 'true' }, when(step.at_ms, this.#start)),
       step.shape === 'violation' || step.shape === 'fail_over' ? s('svg', { width: 18, height: 18, viewBox: '-9 -9 18 18', role: 'img', 'aria-label': MEANING[step.shape], 'data-hue': 'x' }, markOf(step.shape)) : actor
         ? h('span', { class: 'who', 'data-hue': actor.hue, title: actor.name, 'aria-hidden': 'true' }, actor.badge)

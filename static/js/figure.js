@@ -17,6 +17,10 @@ import { duration, when } from './words.js';
 const APART = 0.05;
 const APART_MOST = 0.35;
 
+/** So long after the last key or movement, while nothing plays, the board is idle. */
+const IDLE_MS = 1_000;
+const LOOK_MS = 400;
+
 /** Rows of the table that says the same in words; the figure itself has all of them. */
 const ROWS_MOST = 200;
 
@@ -38,8 +42,10 @@ export class Figure {
    * @param {string} parts.script address of Plotly's script
    * @param {() => Promise<any>} parts.fetchFigure
    * @param {(sequence: number) => void} parts.onSeek
+   * @param {() => boolean} [parts.isIdle] whether nothing moves that a long task would hold up
    */
-  constructor({ panel, plot, table, legend, cast, script, fetchFigure, onSeek }) {
+  constructor({ panel, plot, table, legend, cast, script, fetchFigure, onSeek, isIdle = () => true }) {
+    this.isIdle = isIdle;
     this.panel = panel;
     this.plot = plot;
     this.table = table;
@@ -53,13 +59,23 @@ export class Figure {
 
   /** Call once the board is alive. */
   watch() {
-    const idle = /** @type {any} */ (window).requestIdleCallback ?? ((/** @type {() => void} */ run) => setTimeout(run, 300));
-    const near = new IntersectionObserver((entries) => {
-      if (!entries.some((entry) => entry.isIntersecting)) return;
-      near.disconnect();
-      idle(() => this.#start(), { timeout: 2000 });
-    }, { rootMargin: '200px' });
+    let inView = false;
+    const near = new IntersectionObserver((entries) => { inView = entries[entries.length - 1].isIntersecting; });
     near.observe(this.panel);
+    let touched = performance.now();
+    const touch = () => { touched = performance.now(); };
+    for (const name of ['keydown', 'pointerdown', 'pointermove', 'wheel', 'scroll']) addEventListener(name, touch, { passive: true, capture: true });
+    // Evaluating the script is one task of some tenths of a second: it waits for a moment at which nobody feels it.
+    const look = () => {
+      if (!inView || !this.isIdle() || performance.now() - touched < IDLE_MS) {
+        setTimeout(look, LOOK_MS);
+        return;
+      }
+      near.disconnect();
+      for (const name of ['keydown', 'pointerdown', 'pointermove', 'wheel', 'scroll']) removeEventListener(name, touch, { capture: true });
+      this.#start();
+    };
+    setTimeout(look, LOOK_MS);
     matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.#draw());
   }
 

@@ -11,7 +11,7 @@
 import { h } from './dom.js';
 import { term } from './terms.js';
 import { coordinatorSays } from './hardships.js';
-import { distance, isClassic } from './view.js';
+import { gapOf, isClassic } from './view.js';
 import { nowSays, stateMeans } from './words.js';
 
 /** More pips than this say no more than the number. */
@@ -46,7 +46,7 @@ export class GroupHead {
     this.labels = labels;
   }
 
-  /** @param {Rest} rest @param {Map<string, PartitionView>} views @param {Violation | null} violation */
+  /** @param {Rest} rest @param {Map<string, PartitionView> | import('./ownership.js').Ownership} views @param {Violation | null} violation */
   render({ frame: settled, moment }, views, violation = null) {
     const frame = moment ? { ...settled, at_ms: moment.at_ms } : settled;
     const name = frame.state ?? 'unknown';
@@ -86,17 +86,17 @@ export class GroupHead {
     ];
   }
 
-  /** @param {import('./types').Frame} frame @param {Map<string, PartitionView>} views */
+  /** @param {import('./types').Frame} frame @param {Map<string, PartitionView> | import('./ownership.js').Ownership} views */
   #gap(frame, views) {
     if (isClassic(frame) || frame.state === 'NotReady' || !Object.keys(frame.members).length) return [];
-    const far = distance(frame, views);
+    const far = gapOf(frame, views);
     if (!far) return [h('span', {}, 'No target for this epoch yet')];
-    const pips = far.length <= PIPS_MOST
-      ? h('span', { class: 'pips', 'aria-hidden': 'true' }, far.map((reached) => h('i', { class: reached ? null : 'o' })))
+    const { of, off, each } = far;
+    const pips = each && of <= PIPS_MOST
+      ? h('span', { class: 'pips', 'aria-hidden': 'true' }, each.map((reached) => h('i', { class: reached ? null : 'o' })))
       : null;
-    const off = far.filter((reached) => !reached).length;
     const says = off
-      ? h('span', {}, h('b', {}, off), ` of ${far.length} still to reach ${off > 1 ? 'their' : 'its'} target`)
+      ? h('span', {}, h('b', {}, off), ` of ${of} still to reach ${off > 1 ? 'their' : 'its'} target`)
       : h('span', {}, term('converged', 'Converged'), ': every member owns its target');
     return pips ? [pips, says] : [says];
   }

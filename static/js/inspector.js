@@ -20,6 +20,11 @@ const RANK = { request: 0, response: 1, callback: 2, fault: 2, record: 3, observ
 /** While somebody scrubs, nothing is asked for. */
 const PAUSE_MS = 120;
 
+/** A new target of a thousand members is a thousand records: so many entries of a moment are shown, and as many more when asked. */
+const SHOWN_MOST = 40;
+/** Of a moment of more, its last entries are shown, too: the answer is among them. */
+const LAST_SHOWN = 5;
+
 export class Inspector {
   /** @type {Map<number, Entry[]>} */
   #kept = new Map();
@@ -74,6 +79,7 @@ export class Inspector {
     }
     this.range.textContent = moment.first === moment.sequence ? `entry ${moment.first}` : `entries ${moment.first}–${moment.sequence}`;
     const kept = this.#kept.get(moment.sequence);
+    this.#head = SHOWN_MOST;
     if (kept) {
       this.#draw(rest, moment, kept);
       return;
@@ -84,7 +90,7 @@ export class Inspector {
   /** @param {Rest} rest @param {Moment} moment */
   async #fetch(rest, moment) {
     try {
-      const entries = await this.fetchEntries(moment.first, moment.sequence);
+      const entries = await this.#shown(moment);
       this.#kept.set(moment.sequence, entries);
       if (this.#kept.size > KEPT) this.#kept.delete(/** @type {number} */ (this.#kept.keys().next().value));
       if (this.#rest === rest) this.#draw(rest, moment, entries);
@@ -96,6 +102,17 @@ export class Inspector {
           h('button', { type: 'button', onclick: () => this.#fetch(rest, moment) }, 'Try again')),
       );
     }
+  }
+
+  /** How many of a moment's first entries are shown. */
+  #head = SHOWN_MOST;
+
+  /** @param {Moment} moment @returns {Promise<Entry[]>} */
+  async #shown({ first, sequence }) {
+    const cut = first + this.#head - 1;
+    if (sequence - cut <= LAST_SHOWN) return this.fetchEntries(first, sequence);
+    const [head, tail] = await Promise.all([this.fetchEntries(first, cut), this.fetchEntries(sequence - LAST_SHOWN + 1, sequence)]);
+    return [...head, ...tail];
   }
 
   /** @param {Rest} rest @param {Moment} moment @param {Entry[]} entries */
@@ -113,6 +130,15 @@ export class Inspector {
     const shown = this.view === 'records' ? entries.filter((entry) => entry.kind === 'record') : entries;
     const ranked = [...shown].sort((a, b) => (RANK[a.kind] ?? 2) - (RANK[b.kind] ?? 2));
     for (const entry of ranked) nodes.push(...this.#entry(entry, rest.frame));
+    const left = moment.sequence - moment.first + 1 - entries.length;
+    if (left > 0) {
+      nodes.push(h('p', { class: 'why' }, `${left.toLocaleString('en')} more entries between the first and the last ones. `, h('button', {
+        type: 'button', class: 'btn sm', onclick: () => {
+          this.#head += SHOWN_MOST;
+          this.#fetch(rest, moment);
+        },
+      }, `Show ${Math.min(left, SHOWN_MOST)} more`)));
+    }
     if (!shown.length) {
       nodes.push(h('p', { class: 'why' }, this.view === 'records'
         ? 'This moment left no record: it happened outside of the log.' : 'This moment has no entries.'));

@@ -8,12 +8,9 @@
 
 import { addresses } from './api.js';
 import { Banners } from './banners.js';
-import { Board } from './board/board.js';
 import { walk } from './board/grid-keys.js';
 import { Cast } from './cast.js';
-import { Causes } from './causes.js';
 import { calm, choose, h, part } from './dom.js';
-import { Events } from './events.js';
 import { Figure } from './figure.js';
 import { GroupHead } from './group-head.js';
 import { violationsOf } from './hardships.js';
@@ -21,15 +18,15 @@ import { Inspector } from './inspector.js';
 import { listen } from './keys.js';
 import { Labels } from './labels.js';
 import { MetricsPanel } from './metrics-panel.js';
-import { showPartition } from './partition-card.js';
 import { leadIn, openingOf, opensAtWorst } from './opening.js';
+import { Ownership } from './ownership.js';
 import { Player, SPEEDS } from './player.js';
 import { Reading, withView } from './reading.js';
-import { Spans } from './spans.js';
-import { connect, fetchBehind } from './still-to-come.js';
+import { sizeOf } from './stage/size.js';
+import { TrackStage } from './stage/tracks.js';
+import { connect } from './still-to-come.js';
 import { explain } from './terms.js';
 import { Timeline } from './timeline.js';
-import { TimelineView } from './timeline-view/view.js';
 import { CLOCK_FROM_MS, onZone, showSwitch } from './times.js';
 import { toast } from './toast.js';
 import { showTopicNames } from './topic-names.js';
@@ -37,10 +34,12 @@ import { Address, copy, withMoment } from './url.js';
 import { followLinks, showVerdict } from './verdict.js';
 import { when } from './words.js';
 
-/** Spans of a timeline that grows are drawn anew at most this often. */
+/** What is made of a timeline's moments is made anew at most this often while it grows. */
 const GROW_MS = 250;
-/** More commits than this, and more than all else: they are left out of the steps until asked for. */
-const COMMITS_MOST = 20;
+/** Chunks of a crowd that stay in memory: the one that is shown, its neighbours, and where one was before. */
+const CROWD_CHUNKS = 5;
+/** Whoever scrubs over chunks that are not here fetches the one at which the pointer rests for so long. */
+const REST_MS = 60;
 
 /** @param {string} id @returns {any} */
 const inlined = (id) => JSON.parse(part(id).textContent ?? 'null');
@@ -54,39 +53,43 @@ const api = addresses(meta);
 const openedAt = location.search;
 const wantsPlay = new URLSearchParams(location.search).get('play') === '1';
 
+const size = sizeOf(meta);
 const cast = new Cast(meta.summary.cast ?? []);
 const labels = new Labels();
 labels.remember(meta.summary.topics);
-const timeline = new Timeline({ chunks: meta.chunks, load: api.chunk });
-const spans = new Spans(cast);
-const causes = new Causes();
+const ownership = size === 'crowd' ? new Ownership() : null;
+const timeline = new Timeline({ chunks: meta.chunks, load: api.chunk, follower: ownership, keep: size === 'whole' ? Infinity : CROWD_CHUNKS });
 let picked = /** @type {string | null} */ (null);
-let commits = true;
 let following = false;
 /** Whether the board still stands where an import opened: then Space shows how it came to that. */
 let standsAtWorst = false;
 
-const board = new Board(part('board'), {
-  cast, labels, onPick: (key) => pick(key === picked ? null : key),
-  violationAt: ({ first, sequence }) => violationsOf(meta.summary).find((one) => one.sequence >= first && one.sequence <= sequence) ?? null,
-});
-const numberOf = (/** @type {number} */ sequence) => timeline.steps.findIndex((step) => step.sequence >= sequence) + 1;
+const violationAt = (/** @type {import('./types').Moment} */ { first, sequence }) =>
+  violationsOf(meta.summary).find((one) => one.sequence >= first && one.sequence <= sequence) ?? null;
+const places = {
+  board: part('board'), tracks: part('tracks'), log: part('log'), chain: part('chain'), filter: part('who-filter'), commits: part('commits'), partition: part('partition'),
+};
+const shared = {
+  timeline, meta, cast, labels, places, violationAt,
+  onSeek: (/** @type {number} */ sequence) => scrub(sequence),
+  onPick: (/** @type {string | null} */ key) => pick(key),
+  onSettled: () => { if (timeline.rest) show(timeline.rest, { animate: false, before: timeline.position }); },
+};
+const stage = ownership
+  ? await crowdStage(ownership)
+  : new TrackStage({ ...shared, whole: size === 'whole' });
 const head = new GroupHead({
-  state: part('state'), epochs: part('epochs'), now: part('now'), gap: part('gap'), coordinator: part('coordinator'), cast, labels, numberOf,
-});
-const view = new TimelineView(part('tracks'), { spans, cast, labels, onSeek: (sequence) => go(sequence) });
-const events = new Events({
-  root: part('log'), chain: part('chain'), filter: /** @type {HTMLSelectElement} */ (part('who-filter')), cast,
-  causeOf: (moment) => causes.of(moment), onSeek: (sequence) => go(sequence),
+  state: part('state'), epochs: part('epochs'), now: part('now'), gap: part('gap'), coordinator: part('coordinator'), cast, labels,
+  numberOf: (sequence) => timeline.numberOf(sequence),
 });
 const inspector = new Inspector({
   root: part('details'), range: part('range'), cast, timeline: meta.id, fetchEntries: api.entries, fetchBytes: api.bytes,
-  momentAt: (sequence) => timeline.momentAt(sequence), causeOf: (moment) => causes.of(moment),
-  numberOf: (moment) => numberOf(moment.sequence),
+  momentAt: (sequence) => timeline.momentAt(sequence), causeOf: (moment) => stage.causeOf(moment),
+  numberOf: (moment) => timeline.numberOf(moment.sequence),
 });
 const figure = new Figure({
   panel: part('figure-panel'), plot: part('figure'), table: part('figure-table'), legend: part('figure-legend'), cast,
-  script: part('figure-panel').dataset.script ?? '', fetchFigure: api.epochs, onSeek: (sequence) => go(sequence),
+  script: part('figure-panel').dataset.script ?? '', fetchFigure: api.epochs, onSeek: (sequence) => go(sequence), isIdle: () => !player.playing,
 });
 const metrics = new MetricsPanel({
   panel: /** @type {HTMLDetailsElement} */ (part('metrics-panel')), table: part('metrics'), cast, fetchMetrics: api.metrics,
@@ -100,22 +103,35 @@ const player = new Player({ next: async () => (await step(1)) !== null || live()
 const live = () => meta.status === 'running';
 const start_ms = () => meta.summary.first_ms ?? timeline.moments[0]?.at_ms ?? 0;
 
+/**
+ * What draws a crowd comes only for a crowd: the page of a small group stays light.
+ *
+ * @param {Ownership} following
+ */
+async function crowdStage(following) {
+  const [{ CrowdStage }, { BoardMap }] = await Promise.all([import('./stage/crowd.js'), import('./map/map.js')]);
+  return new CrowdStage({
+    ...shared, ownership: following, fetchDigest: api.digest,
+    draws: ({ root, source }) => new BoardMap(root, {
+      source, cast, labels, verdict: () => part('verdict').textContent ?? '', start_ms: () => start_ms(), onSeek: scrub, onPick: (key) => pick(key === picked ? null : key),
+    }),
+  });
+}
+
 /** @param {Rest | null} rest @param {{animate: boolean, before: number}} how */
 function show(rest, { animate, before }) {
   if (!rest) return;
   const position = timeline.position;
   following = timeline.atEnd;
-  const since = (/** @type {string} */ key) => sinceOf(key, rest.sequence);
-  const scene = board.render(rest, { animate, forward: position - before === 1, since });
-  head.render(rest, scene.views, scene.violation);
+  const { views, violation } = stage.show(rest, { animate, forward: position - before === 1 });
+  head.render(rest, views, violation);
   reading.tell(part('now').textContent ?? '', { begins: position === 0, ends: timeline.whole && timeline.atEnd });
-  view.move({ steps: timeline.steps, position, frame: rest.frame, end_ms: meta.summary.last_ms ?? rest.frame.at_ms });
-  events.move(position);
   inspector.render(rest);
   figure.move(rest.sequence, rest.moment?.at_ms ?? rest.frame.at_ms);
   metrics.move(rest.sequence);
-  part('step').textContent = String(position);
-  part('steps').textContent = timeline.whole ? String(timeline.steps.length) : `${timeline.steps.length}+`;
+  const count = timeline.count;
+  part('step').textContent = position.toLocaleString('en');
+  part('steps').textContent = `${count.steps.toLocaleString('en')}${count.known ? '' : '+'}`;
   part('time').textContent = when(rest.moment?.at_ms ?? rest.frame.at_ms, start_ms());
   part('board').dataset.sequence = String(rest.sequence);
   const laboratory = document.getElementById('laboratory');
@@ -123,21 +139,36 @@ function show(rest, { animate, before }) {
   address.follow(rest.sequence);
 }
 
-/** When a partition lost its owner, as of a moment; null before it ever had one. @param {string} key @param {number} sequence */
-function sinceOf(key, sequence) {
-  const stretch = spans.bare.find((bare) => bare.key === key && bare.from <= sequence && (bare.to === null || bare.to > sequence));
-  if (!stretch) return null;
-  const owned = spans.spans.some((span) => span.key === key && span.mode !== 'want' && span.from < stretch.from);
-  return owned ? stretch.from_ms : null;
-}
+let wanted = 0;
+let scrubbed = /** @type {number | null} */ (null);
 
 /** Anywhere: the frame changes at once. @param {number} sequence */
 async function go(sequence) {
   standsAtWorst = false;
+  wanted += 1;
+  const mine = wanted;
   const before = timeline.position;
-  const rest = timeline.seekLoaded(sequence) ?? await waiting(timeline.seek(sequence));
+  let rest = timeline.seekLoaded(sequence);
+  if (!rest) {
+    if (scrubbed !== null) await new Promise((resolve) => { setTimeout(resolve, REST_MS); });
+    if (mine !== wanted) return null;
+    rest = await waiting(timeline.seek(sequence));
+  }
   show(rest, { animate: Math.abs(timeline.position - before) === 1, before });
   return rest;
+}
+
+/** A pointer that moves asks more often than a screen draws: the last place before each drawing counts. @param {number} sequence */
+function scrub(sequence) {
+  const asked = scrubbed !== null;
+  scrubbed = sequence;
+  if (asked) return;
+  requestAnimationFrame(async () => {
+    const to = /** @type {number} */ (scrubbed);
+    const going = go(to);
+    scrubbed = null;
+    await going;
+  });
 }
 
 /** @param {1 | -1} direction */
@@ -153,9 +184,21 @@ async function step(direction) {
 async function stepEpoch(direction) {
   standsAtWorst = false;
   const before = timeline.position;
-  const epochs = meta.summary.epochs?.length ? meta.summary.epochs : spans.epochs;
-  const rest = await waiting(timeline.stepEpoch(direction, epochs));
+  const rest = await waiting(timeline.stepEpoch(direction, stage.epochs));
   show(rest, { animate: Math.abs(timeline.position - before) === 1, before });
+}
+
+/** @param {1 | -1} direction */
+async function stepProblem(direction) {
+  player.pause();
+  const problems = meta.troubles?.length ? meta.troubles : await stage.problems();
+  if (!problems.length) return toast('No problem was found in this timeline');
+  const at = timeline.rest?.moment?.first ?? timeline.rest?.sequence ?? timeline.origin;
+  const end = timeline.rest?.sequence ?? timeline.origin;
+  const target = direction > 0 ? problems.find((sequence) => sequence > end) : problems.findLast((sequence) => sequence < at);
+  if (target === undefined) return toast(direction > 0 ? 'No problem after this moment' : 'No problem before this moment');
+  await go(target);
+  toast(`Problem ${problems.indexOf(target) + 1} of ${problems.length}`);
 }
 
 /**
@@ -200,36 +243,7 @@ async function togglePlay() {
 function pick(key) {
   picked = key;
   if (key) player.pause();
-  board.pick(key);
-  view.pick(key);
-  showPartition(part('partition'), { spans, key, cast, labels, onClose: () => pick(null) });
-}
-
-const walkOn = timeline.walk((moment, frame) => {
-  spans.add(moment, frame);
-  causes.add(moment, frame);
-}, (frame) => {
-  spans.start(frame);
-  causes.start(frame);
-});
-
-/** Everything that is made of many moments: after a chunk has come, or entries were added. */
-function digest() {
-  walkOn();
-  settle();
-}
-
-function settle() {
-  const many = timeline.moments.filter((moment) => moment.shape === 'commit').length;
-  const button = part('commits');
-  button.hidden = many === 0;
-  if (many > COMMITS_MOST && many > timeline.moments.length / 2 && button.dataset.chosen !== 'yes') commits = false;
-  button.setAttribute('aria-pressed', String(commits));
-  timeline.restOn((moment) => commits || moment.shape !== 'commit');
-  board.room(spans);
-  labels.meet(spans.counts.keys());
-  events.load(timeline.steps, start_ms());
-  view.redraw();
+  stage.pick(key);
 }
 
 let growing = /** @type {any} */ (null);
@@ -240,14 +254,13 @@ function grow() {
   growing = setTimeout(async () => {
     growing = null;
     const follow = following;
-    digest();
+    await stage.grow();
     const rest = timeline.rest;
     if (!rest) {
       // The first chunk may only have come with this step: all that is made of its moments is made now.
       await go(wantedAtStart());
-      redraw();
-    }
-    else if (follow && !player.playing && !timeline.atEnd) await go(timeline.last);
+      await stage.grow();
+    } else if (follow && !player.playing && !timeline.atEnd) await go(timeline.last);
     else show(rest, { animate: false, before: timeline.position });
     showStatus();
   }, GROW_MS);
@@ -277,10 +290,16 @@ function hearStatus(message) {
   if (message.summary) {
     meta.summary = message.summary;
     cast.meet(meta.summary.cast ?? []);
+    if (sizeOf(meta, Object.keys(timeline.rest?.frame.members ?? {}).length) === 'crowd' && !ownership) {
+      // The group has outgrown its lanes. Who followed its end goes on following.
+      location.replace(following ? location.pathname : location.href);
+      return;
+    }
     labels.follow(meta.summary.protocol);
     labels.remember(meta.summary.topics);
     if (meta.summary.protocol) part('protocol').textContent = meta.summary.protocol;
     showVerdict(part('verdict'), meta.summary);
+    if ('map' in stage) stage.map.refresh();
     showTopicNames(part('topic-names'), meta, saveNames);
   }
   showStatus();
@@ -298,22 +317,14 @@ async function copyLink() {
   toast(await copy(href) ? `Link to step ${timeline.position} copied` : href);
 }
 
-/** To the next thing that went wrong, and after the last one to the first. */
-async function nextTrouble() {
-  const troubles = meta.troubles ?? [];
-  if (!troubles.length) return toast('No problem was found in this timeline');
-  player.pause();
-  const here = timeline.rest?.sequence ?? 0;
-  const next = troubles.find((sequence) => sequence > here) ?? troubles[0];
-  await go(next);
-  toast(`Problem ${troubles.indexOf(next) + 1} of ${troubles.length}`);
-}
-
 const wantedAtStart = () => openingOf(meta, openedAt, timeline);
 
 function wire() {
   explain();
-  walk(part('board'), (lane) => events.only(lane));
+  if (stage instanceof TrackStage) {
+    const { events } = stage;
+    walk(part('board'), (lane) => events.only(lane));
+  }
   part('epoch-back').addEventListener('click', () => stepEpoch(-1));
   part('event-back').addEventListener('click', () => step(-1));
   part('play').addEventListener('click', togglePlay);
@@ -323,22 +334,16 @@ function wire() {
     'button', { type: 'button', 'data-speed': speed, 'aria-pressed': speed === 1 ? 'true' : 'false', onclick: () => player.setSpeed(speed) },
     speed === 0.5 ? '½×' : `${speed}×`,
   )));
-  choose('axis', (value) => { view.axis = /** @type {'events' | 'time'} */ (value); view.redraw(); });
-  choose('hue', (value) => { view.hue = /** @type {'member' | 'partition'} */ (value); view.redraw(); });
+  choose('axis', (value) => { stage.axis = /** @type {'events' | 'time'} */ (value); });
+  choose('hue', (value) => { stage.hue = /** @type {'member' | 'partition'} */ (value); });
   choose('detail', (value) => inspector.show(/** @type {'exchange' | 'records'} */ (value)));
-  part('commits').addEventListener('click', async () => {
-    commits = !commits;
-    part('commits').dataset.chosen = 'yes';
-    settle();
-    await go(timeline.rest?.sequence ?? timeline.origin);
-  });
   part('copy').addEventListener('click', copyLink);
   part('help-open').addEventListener('click', () => help.showModal());
   followLinks(document.body, (sequence) => go(sequence));
   // Seconds of a simulation have no zone.
   if (start_ms() >= CLOCK_FROM_MS) {
     showSwitch(part('zone'), meta.summary.last_ms ?? start_ms());
-    onZone(redraw);
+    onZone(() => stage.grow());
   }
   const help = /** @type {HTMLDialogElement} */ (part('help'));
   listen({
@@ -347,21 +352,17 @@ function wire() {
     ArrowLeft: () => step(-1),
     'Shift+ArrowRight': () => stepEpoch(1),
     'Shift+ArrowLeft': () => stepEpoch(-1),
-    t: nextTrouble,
+    n: () => stepProblem(1),
+    p: () => stepProblem(-1),
     Home: () => go(timeline.origin),
     End: () => go(timeline.last),
     '[': () => player.shift(-1),
     ']': () => player.shift(1),
     c: copyLink,
+    '/': () => { if ('map' in stage) stage.map.find(); },
     '?': () => help.showModal(),
     Escape: () => pick(null),
   });
-}
-
-/** What has come is counted and drawn, where the reader stands. */
-function redraw() {
-  digest();
-  if (timeline.rest) show(timeline.rest, { animate: false, before: timeline.position });
 }
 
 /** What is still being computed or read comes through a socket. */
@@ -384,30 +385,31 @@ async function begin() {
   wire();
   if (inlinedChunk) timeline.give(inlinedChunk);
   if (meta.source === 'import' || meta.source === 'live') {
-    view.axis = 'time';
+    stage.axis = 'time';
     for (const button of part('axis').querySelectorAll('button')) {
       button.setAttribute('aria-pressed', String(button.dataset.value === 'time'));
     }
   }
   showTopicNames(part('topic-names'), meta, saveNames);
   part('coordinator').hidden = !meta.summary.findings?.some(({ kind }) => kind === 'failed_over');
-  digest();
   showStatus();
   if (!timeline.empty) {
     await go(wantedAtStart());
-    redraw();
     standsAtWorst = opensAtWorst(meta, openedAt);
   }
+  const grown = stage.grow();
+  if (!ownership) await grown;
   // What a test, or a reader with a console, compares with the frame that the server computes.
-  Object.assign(window, { rebalanceExplorer: { timeline, frame: () => timeline.rest?.frame ?? null } });
+  Object.assign(window, { rebalanceExplorer: { timeline, stage, go, frame: () => timeline.rest?.frame ?? null } });
   document.documentElement.dataset.alive = 'true';
+  performance.mark('alive');
   if (wantsPlay) {
     if (calm()) await step(1);
     else player.play();
   }
   if (meta.status === 'running' || meta.status === 'interrupted') follow();
   figure.watch();
-  await fetchBehind(timeline, redraw);
+  await stage.fetchBehind();
 }
 
 begin();

@@ -1,7 +1,7 @@
 /**
  * The partition that the reader chose: who owned it, when, and for how long nobody did.
  *
- * @typedef {import('./spans.js').Spans} Spans
+ * @typedef {Pick<import('./spans.js').Spans, 'spans' | 'bare'>} Spans
  * @typedef {import('./cast.js').Cast} Cast
  * @typedef {import('./labels.js').Labels} Labels
  */
@@ -34,9 +34,10 @@ export function historyOf(spans, key, own = 'owns it') {
  * @param {string | null} what.key
  * @param {Cast} what.cast
  * @param {Labels} what.labels
+ * @param {boolean} [what.rounded] whether times are those of columns of several events
  * @param {() => void} what.onClose
  */
-export function showPartition(root, { spans, key, cast, labels, onClose }) {
+export function showPartition(root, { spans, key, cast, labels, rounded = false, onClose }) {
   root.hidden = key === null;
   if (key === null) {
     root.replaceChildren();
@@ -55,5 +56,6 @@ export function showPartition(root, { spans, key, cast, labels, onClose }) {
         ` ${lane ? `${lane.name} ${line.says}` : labels.having.none}, ${length}`,
       ));
     })),
+    rounded ? h('p', { class: 'why' }, 'Times are rounded: this timeline has more events than are looked at here.') : '',
   );
 }

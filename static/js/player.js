@@ -16,8 +16,12 @@ export class Player {
    * @param {(playing: boolean, speed: number) => void} options.onState
    * @param {(run: () => void, ms: number) => any} [options.later]
    * @param {(timer: any) => void} [options.never]
+   * @param {() => number} [options.now]
    */
-  constructor({ next, onState, later = (run, ms) => setTimeout(run, ms), never = (timer) => clearTimeout(timer) }) {
+  constructor({
+    next, onState, later = (run, ms) => setTimeout(run, ms), never = (timer) => clearTimeout(timer), now = () => performance.now(),
+  }) {
+    this.now = now;
     this.next = next;
     this.onState = onState;
     this.later = later;
@@ -30,6 +34,7 @@ export class Player {
     if (this.playing) return;
     this.playing = true;
     this.onState(true, this.speed);
+    this.#due = this.now();
     this.#advance();
   }
 
@@ -50,7 +55,10 @@ export class Player {
   setSpeed(speed) {
     this.speed = speed;
     this.onState(this.playing, speed);
-    if (this.playing) this.#wait();
+    if (this.playing) {
+      this.#due = this.now();
+      this.#wait();
+    }
   }
 
   /** @param {1 | -1} direction */
@@ -68,8 +76,13 @@ export class Player {
     else this.pause();
   }
 
+  /** When the last step was due: the next one is due a step later, however long this one took. */
+  #due = 0;
+
   #wait() {
     this.never(this.#timer);
-    this.#timer = this.later(() => this.#advance(), STEP_MS / this.speed);
+    // A tab that slept does not make up for what it missed.
+    this.#due = Math.max(this.#due + STEP_MS / this.speed, this.now());
+    this.#timer = this.later(() => this.#advance(), this.#due - this.now());
   }
 }

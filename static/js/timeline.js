@@ -8,31 +8,18 @@
  * @typedef {import('./types').Delta} Delta
  * @typedef {import('./types').Frame} Frame
  * @typedef {import('./types').Moment} Moment
- * @typedef {{first: number, last: number, data: Chunk | null, loading: Promise<Chunk> | null, late: Delta[]}} Slot
+ * @typedef {import('./slots.js').Slot} Slot
+ * @typedef {{start(frame: Frame): void, follow(frame: Frame, changes: import('./types').Change[], from: number, to: number): void}} Follower
  * @typedef {{frame: Frame, moment: Moment | null, sequence: number}} Rest
  */
 
 import { apply, unapply } from './changes.js';
+import { countUpTo, forget, indexOf, slotOf, stepsBefore, stepsIn } from './slots.js';
+
+export { countUpTo } from './slots.js';
 
 /** A tail that grows in the browser is cut at this many changes, so that a seek backwards stays short. */
 const TAIL_CHANGES = 4000;
-
-/**
- * The number of items whose sequence is at most `sequence`.
- *
- * @param {{sequence: number}[]} items in the order of their sequences
- * @param {number} sequence
- */
-export function countUpTo(items, sequence) {
-  let low = 0;
-  let high = items.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (items[middle].sequence <= sequence) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
 
 export class Timeline {
   /** @type {Slot[]} */
@@ -44,14 +31,18 @@ export class Timeline {
 
   /**
    * @param {object} options
-   * @param {{first: number, last: number}[]} options.chunks in order, without holes
+   * @param {{first: number, last: number, moments?: number | null}[]} options.chunks in order, without holes
    * @param {(first: number) => Promise<Chunk>} options.load fetches the chunk that begins at `first`
    * @param {(moment: Moment) => boolean} [options.rests] which moments the board stops at
+   * @param {Follower | null} [options.follower] is told of each move of the cursor, by the changes where they are few
+   * @param {number} [options.keep] chunks that stay in memory: the others are fetched again when they are needed
    */
-  constructor({ chunks, load, rests = () => true }) {
-    this.#slots = chunks.map(({ first, last }) => ({ first, last, data: null, loading: null, late: [] }));
+  constructor({ chunks, load, rests = () => true, follower = null, keep = Infinity }) {
+    this.#slots = chunks.map(({ first, last, moments = null }) => slotOf(first, last, moments));
     this.#load = load;
     this.rests = rests;
+    this.follower = follower;
+    this.keep = keep;
     /** The moments of all loaded chunks, in order. @type {Moment[]} */
     this.moments = [];
     /** The moments that the board stops at. @type {Moment[]} */
@@ -160,21 +151,71 @@ export class Timeline {
     return this.seek(target);
   }
 
-  /** The place of the rest among the steps: 0 is the state before the first. */
+  /** The place of the rest among the steps: 0 is the state before the first. Where chunks were not fetched, by what was told of them. */
   get position() {
-    return this.rest ? countUpTo(this.steps, this.rest.sequence) : 0;
+    if (!this.rest) return 0;
+    if (this.whole) return countUpTo(this.steps, this.rest.sequence);
+    const index = this.#indexOf(this.rest.sequence);
+    return this.#stepsBefore(index) + countUpTo(this.#stepsIn(this.#slots[index]), this.rest.sequence);
+  }
+
+  /** How many steps there are, as far as that is known; and whether it is. */
+  get count() {
+    const known = this.#slots.every((slot) => slot.data || slot.moments !== null);
+    return { steps: this.#stepsBefore(this.#slots.length), known };
   }
 
   /** Whether the board stands on the last known step. */
   get atEnd() {
-    const end = this.steps[this.steps.length - 1];
-    return !end || (this.rest !== null && this.rest.sequence >= end.sequence);
+    if (!this.#slots.length) return true;
+    if (!this.rest) return this.whole && !this.steps.length;
+    const { sequence } = this.rest;
+    for (let index = this.#slots.length - 1; index >= 0; index -= 1) {
+      const slot = this.#slots[index];
+      if (slot.last <= sequence && slot.last > 0) return true;
+      if (!slot.data) {
+        if (slot.moments === 0) continue;
+        return false;
+      }
+      const steps = this.#stepsIn(slot);
+      if (steps.length) return sequence >= steps[steps.length - 1].sequence;
+    }
+    return true;
+  }
+
+  /** @param {number} index of a slot */
+  #stepsBefore(index) {
+    return stepsBefore(this.#slots, index, this.rests);
+  }
+
+  /** @param {Slot} slot @returns {Moment[]} where the board stops in it */
+  #stepsIn(slot) {
+    return stepsIn(slot, this.rests);
+  }
+
+  /** The steps around the rest: those of its chunk. @returns {Moment[]} */
+  get near() {
+    const slot = this.rest ? this.#slots[this.#indexOf(this.rest.sequence)] : null;
+    return slot ? this.#stepsIn(slot) : [];
+  }
+
+  /**
+   * The frame after an entry, wherever the cursor stands.
+   *
+   * @param {number} sequence
+   * @returns {Promise<Frame>}
+   */
+  async frameAt(sequence) {
+    const slot = this.#slots[Math.max(0, this.#indexOf(sequence))];
+    if (!slot) throw new RangeError('This timeline has no entries yet.');
+    const data = await this.fetch(slot.first);
+    return apply(data.frame, data.changes, 0, countUpTo(data.changes, sequence));
   }
 
   /** @param {number} sequence @returns {Moment | null} the moment that holds this entry */
   momentAt(sequence) {
-    const index = countUpTo(this.moments, sequence - 1);
-    const moment = this.moments[index];
+    const moments = this.#slots[this.#indexOf(sequence)]?.data?.moments ?? [];
+    const moment = moments[countUpTo(moments, sequence - 1)];
     return moment && moment.first <= sequence ? moment : null;
   }
 
@@ -185,6 +226,7 @@ export class Timeline {
    */
   restOn(rests) {
     this.rests = rests;
+    for (const slot of this.#slots) slot.steps = null;
     this.steps = this.moments.filter(rests);
   }
 
@@ -212,7 +254,7 @@ export class Timeline {
     if (delta.after > this.last) return false;
     if (delta.last <= this.last) return true;
     if (!this.#slots.length) {
-      this.#slots.push({ first: 1, last: 0, data: null, loading: null, late: [] });
+      this.#slots.push(slotOf(1, 0, null));
     }
     const slot = this.#slots[this.#slots.length - 1];
     if (slot.data) this.#extend(slot, delta);
@@ -230,23 +272,26 @@ export class Timeline {
    *
    * @param {(moment: Moment, frame: Frame) => void} visit
    * @param {(frame: Frame) => void} [start] called once with the frame before the first moment
-   * @returns {() => void} goes on
+   * @param {number | null} [only] the first entry of the chunk that alone is walked over
+   * @returns {(over?: () => boolean) => boolean} goes on until `over()`; whether all that is here was visited
    */
-  walk(visit, start = () => {}) {
-    let index = 0;
+  walk(visit, start = () => {}, only = null) {
+    let index = only === null ? 0 : Math.max(0, this.#indexOf(only));
+    const begin = index;
     let applied = 0;
     let visited = 0;
     /** @type {Frame | null} */
     let frame = null;
-    return () => {
+    return (over = () => false) => {
       for (;;) {
         const data = this.#slots[index]?.data;
-        if (!data) return;
+        if (!data) return true;
         if (frame === null) {
           frame = data.frame;
-          if (index === 0) start(frame);
+          if (index === begin) start(frame);
         }
         for (; visited < data.moments.length; visited += 1) {
+          if (over()) return false;
           const moment = data.moments[visited];
           const upTo = countUpTo(data.changes, moment.sequence);
           frame = apply(frame, data.changes, applied, upTo);
@@ -254,7 +299,7 @@ export class Timeline {
           visit(moment, frame);
         }
         // The last chunk may still grow.
-        if (!this.#slots[index + 1]?.data) return;
+        if (only !== null || !this.#slots[index + 1]?.data) return true;
         index += 1;
         applied = 0;
         visited = 0;
@@ -263,17 +308,26 @@ export class Timeline {
     };
   }
 
+  /** Where the chunk begins in which an entry stands. @param {number} sequence */
+  chunkOf(sequence) {
+    return this.#slots[Math.max(0, this.#indexOf(sequence))]?.first ?? 1;
+  }
+
+  /** The number of a step: that of the step in which an entry stands. @param {number} sequence */
+  numberOf(sequence) {
+    const index = this.#indexOf(sequence);
+    if (index < 0) return 0;
+    return this.#stepsBefore(index) + countUpTo(this.#stepsIn(this.#slots[index]), sequence - 1) + 1;
+  }
+
   /** @param {number} sequence */
   #indexOf(sequence) {
-    if (!this.#slots.length) return -1;
-    let index = 0;
-    while (index < this.#slots.length - 1 && this.#slots[index + 1].first <= sequence) index += 1;
-    return index;
+    return indexOf(this.#slots, sequence);
   }
 
   /** @param {Slot} slot @param {number} sequence @returns {Moment | null} */
   #momentIn(slot, sequence) {
-    const moments = /** @type {Chunk} */ (slot.data).moments.filter(this.rests);
+    const moments = this.#stepsIn(slot);
     const before = countUpTo(moments, sequence);
     const next = moments[before];
     if (next && next.first <= sequence) return next;
@@ -289,7 +343,8 @@ export class Timeline {
     if (direction > 0) {
       for (let index = this.#indexOf(from + 1); index < this.#slots.length && index >= 0; index += 1) {
         const data = await this.fetch(this.#slots[index].first);
-        const moment = data.moments.find((candidate) => candidate.sequence > from && this.rests(candidate));
+        const steps = data.moments.length ? this.#stepsIn(this.#slots[index]) : [];
+        const moment = steps[countUpTo(steps, from)];
         if (moment) return moment.sequence;
       }
       return null;
@@ -297,7 +352,8 @@ export class Timeline {
     if (from <= this.origin) return null;
     for (let index = this.#indexOf(from); index >= 0; index -= 1) {
       const data = await this.fetch(this.#slots[index].first);
-      const moment = data.moments.findLast((candidate) => candidate.sequence < from && this.rests(candidate));
+      const steps = data.moments.length ? this.#stepsIn(this.#slots[index]) : [];
+      const moment = steps[countUpTo(steps, from - 1) - 1];
       if (moment) return moment.sequence;
     }
     return this.origin;
@@ -313,24 +369,39 @@ export class Timeline {
       frame = target >= cursor.applied
         ? apply(cursor.frame, data.changes, cursor.applied, target)
         : unapply(cursor.frame, data.changes, target, cursor.applied);
+      this.follower?.follow(frame, data.changes, Math.min(target, cursor.applied), Math.max(target, cursor.applied));
     } else {
       frame = apply(data.frame, data.changes, 0, target);
+      this.follower?.start(frame);
     }
     this.#cursor = { slot, applied: target, frame };
+    this.#touch(slot);
     this.rest = { frame, moment, sequence: moment ? moment.sequence : this.origin };
     return this.rest;
+  }
+
+  #clock = 0;
+
+  /** A slot was used; of those that were not for the longest, as many are forgotten as are too many. @param {Slot} slot */
+  #touch(slot) {
+    this.#clock += 1;
+    slot.used = this.#clock;
+    if (forget(this.#slots, this.keep, this.#cursor?.slot)) this.#count();
   }
 
   /** @param {Slot} slot @param {Chunk} chunk */
   #take(slot, chunk) {
     slot.data = { ...chunk, changes: [...chunk.changes], moments: [...chunk.moments] };
+    slot.steps = null;
     slot.loading = null;
     const { late } = slot;
     slot.late = [];
     slot.last = chunk.last;
     for (const delta of late) if (delta.after <= this.last) this.#extend(this.#slots[this.#slots.length - 1], delta);
     this.#count();
-    return slot.data;
+    const { data } = slot;
+    this.#touch(slot);
+    return data;
   }
 
   /** @param {Slot} slot @param {Delta} delta */
@@ -340,6 +411,7 @@ export class Timeline {
     data.changes.push(...delta.changes.filter(fresh));
     const moments = delta.moments.filter(fresh);
     data.moments.push(...moments);
+    slot.steps = null;
     this.moments.push(...moments);
     this.steps.push(...moments.filter(this.rests));
     data.last = Math.max(data.last, delta.last);
@@ -347,7 +419,7 @@ export class Timeline {
     if (data.changes.length > TAIL_CHANGES) {
       const frame = apply(data.frame, data.changes);
       const next = { first: data.last + 1, last: data.last, frame, changes: [], moments: [] };
-      this.#slots.push({ first: next.first, last: next.last, data: next, loading: null, late: [] });
+      this.#slots.push({ ...slotOf(next.first, next.last, null), data: next });
     }
   }
 

@@ -35,8 +35,8 @@ export class Address {
   /** @param {number} sequence */
   follow(sequence) {
     this.#wanted = sequence;
+    // Never in the task of a step: the browser's other process has a part in it, and may keep this one waiting.
     if (this.#timer) return;
-    this.#write();
     this.#timer = setTimeout(() => {
       this.#timer = null;
       this.#write();

@@ -55,8 +55,8 @@ export const targetIsKnown = (frame) =>
  */
 export function givingUp(frame, member) {
   const keys = keysOf(frame.members[member]?.pending_revocation);
-  for (const key of keysOf(frame.clients?.[member]?.revoking)) if (!keys.includes(key)) keys.push(key);
-  return keys;
+  const told = keysOf(frame.clients?.[member]?.revoking);
+  return told.length ? [...new Set([...keys, ...told])] : keys;
 }
 
 /**
@@ -184,7 +184,7 @@ export function exists(frame, topic, partition) {
  * Who waits for whom, from both ends. In a share group nobody does.
  *
  * @param {Frame} frame
- * @param {Map<string, PartitionView>} views
+ * @param {Map<string, PartitionView> | import('./ownership.js').Ownership} views
  * @param {string} member
  */
 export function waitsOf(frame, views, member) {
@@ -241,6 +241,23 @@ function reached(has, should) {
   const { begins, leaves } = apart(has, should);
   const right = keysOf(should).length - begins.length;
   return [...Array.from({ length: right }, () => true), ...Array.from({ length: begins.length + leaves.length }, () => false)];
+}
+
+/**
+ * How far the group is from its target: of how many partitions (and copies), how many are not where they should be, and which
+ * of them are, in the order of their names, where all were looked at. Null while there is no target for this epoch.
+ *
+ * @param {Frame} frame
+ * @param {Map<string, PartitionView> | import('./ownership.js').Ownership} views
+ * @returns {{of: number, off: number, each: boolean[] | null} | null}
+ */
+export function gapOf(frame, views) {
+  if (!(views instanceof Map)) {
+    const far = views.distance();
+    return far && { ...far, each: null };
+  }
+  const each = distance(frame, views);
+  return each && { of: each.length, off: each.filter((reached) => !reached).length, each };
 }
 
 /**

@@ -10,7 +10,7 @@
  */
 
 import { CLOCK_FROM_MS, clock } from './times.js';
-import { distance, epochOf, givingUp, isClassic, isShare, keysOf, targetIsKnown, waitsOf } from './view.js';
+import { epochOf, gapOf, givingUp, isClassic, isShare, keysOf, targetIsKnown, waitsOf } from './view.js';
 
 const THIN = '\u202f';
 
@@ -148,7 +148,7 @@ function classicSays(frame, member) {
  *
  * @param {Frame} frame
  * @param {Moment | null} moment
- * @param {Map<string, PartitionView>} views
+ * @param {Map<string, PartitionView> | import('./ownership.js').Ownership} views
  * @param {Cast} cast
  * @param {(key: string) => string} label
  */
@@ -168,7 +168,7 @@ export function nowSays(frame, moment, views, cast, label) {
 /**
  * @param {Frame} frame
  * @param {Moment} moment
- * @param {Map<string, PartitionView>} views
+ * @param {Map<string, PartitionView> | import('./ownership.js').Ownership} views
  * @param {Cast} cast
  * @param {(key: string) => string} label
  */
@@ -181,8 +181,8 @@ function consequence(frame, moment, views, cast, label) {
   if (QUIET.has(moment.shape)) return '';
   if (frame.state === 'NotReady') return moment.says.includes('not ready') ? '' : 'No task is assigned while the topology is not ready.';
   if (isShare(frame) && targetIsKnown(frame)) {
-    const far = distance(frame, views) ?? [];
-    return far.length && far.every(Boolean) ? `Every member reads what the target of epoch ${epoch} gives it.` : '';
+    const far = gapOf(frame, views);
+    return far?.of && !far.off ? `Every member reads what the target of epoch ${epoch} gives it.` : '';
   }
   if (!isShare(frame) && frame.state === 'Stable' && frame.assignment_epoch === epoch) {
     return `Every member owns its target: the group is stable at epoch ${epoch}.`;

@@ -58,7 +58,9 @@ def test_the_detail_tells_all_that_a_board_begins_with(stored: Stored, api: Api)
     assert detail["provenance"] == "recorded"
     assert (detail["entry_format"], detail["fold_version"]) == (ENTRY_FORMAT, FOLD_VERSION)
     assert detail["version"].startswith(f"{ENTRY_FORMAT}.{FOLD_VERSION}.")
-    assert detail["chunks"] == [{"number": 0, "first": 1, "last": 20}]
+    moments = len(api.get(f"timelines/{timeline.id}/chunks/1")[1]["moments"])
+    assert detail["chunks"] == [{"number": 0, "first": 1, "last": 20, "moments": moments}]
+    assert detail["members_most"] == 3
     assert [member["id"] for member in detail["summary"]["cast"]] == ["A", "B", "C"]
     assert detail["summary"] == timeline.summary
 

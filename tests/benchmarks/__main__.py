@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 
 from tests.benchmarks import (
     assignors,
+    board,
     coordinator,
     exploration,
     history,
@@ -24,6 +25,7 @@ from tests.benchmarks.figures import Figure
 BENCHMARKS: dict[str, Callable[[], Iterable[Figure]]] = {
     "start": starting.run,
     "pages": pages.run,
+    "board": board.run,
     "sockets": sockets.run,
     "import": pipeline.run,
     "imports": imports.run,

@@ -75,16 +75,18 @@ def test_a_member_is_picked_by_key_and_its_events_stand_alone(open_page: Open) -
     expect(page.locator("#who-filter")).to_have_value("")
 
 
-def test_t_goes_from_problem_to_problem_and_round(open_page: Open, server: Served) -> None:
+def test_n_goes_from_problem_to_problem(open_page: Open, server: Served) -> None:
     with server.open("/api/timelines/incident-rebalance-storm") as answer:
         troubles: list[Any] = json.load(answer)["troubles"]
     assert len(troubles) > 1
     page = open_page("/t/incident-rebalance-storm?at=0")
     for number, _ in enumerate(troubles, 1):
-        page.keyboard.press("t")
+        page.keyboard.press("n")
         expect(page.locator("#toast")).to_have_text(f"Problem {number} of {len(troubles)}")
-    page.keyboard.press("t")
-    expect(page.locator("#toast")).to_have_text(f"Problem 1 of {len(troubles)}")
+    page.keyboard.press("n")
+    expect(page.locator("#toast")).to_have_text("No problem after this moment")
+    page.keyboard.press("p")
+    expect(page.locator("#toast")).to_have_text(f"Problem {len(troubles) - 1} of {len(troubles)}")
 
 
 def test_home_scrolls_the_list_of_events_to_its_beginning(open_page: Open) -> None:

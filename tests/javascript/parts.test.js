@@ -46,19 +46,27 @@ test('the player takes step after step and stops at the end', async () => {
   const timers = [];
   const states = [];
   let left = 3;
+  let clock = 0;
   const player = new Player({
-    next: async () => (left -= 1) >= 0,
+    next: async () => {
+      clock += 100;
+      return (left -= 1) >= 0;
+    },
     onState: (playing, speed) => states.push([playing, speed]),
     later: (run, ms) => timers.push({ run, ms }),
     never: () => {},
+    now: () => clock,
   });
   player.play();
   await settle();
   player.setSpeed(2);
   assert.equal(timers.at(-1).ms, STEP_MS / 2);
   while (player.playing) {
+    clock += timers.at(-1).ms;
     timers.at(-1).run();
     await settle();
+    // The next step is due a step after this one was, however long this one took.
+    if (player.playing) assert.equal(timers.at(-1).ms, STEP_MS / 2 - 100);
   }
   assert.equal(left, -1);
   assert.deepEqual(states.at(-1), [false, 2]);

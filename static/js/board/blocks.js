@@ -56,6 +56,8 @@ export class Blocks {
     root.replaceChildren();
     root.className = 'board blocks';
     root.removeAttribute('role');
+    // What scrolls must be reached by key.
+    root.tabIndex = 0;
     this.svg = s('svg', { role: 'group', 'aria-label': 'Members and the partitions that they own' });
     this.text = h('table', { class: 'sr' });
     root.append(this.svg, this.text);
@@ -75,6 +77,7 @@ export class Blocks {
     this.#watch.disconnect();
     this.root.replaceChildren();
     this.root.className = '';
+    for (const name of ['role', 'aria-label', 'tabindex']) this.root.removeAttribute(name);
   }
 
   /** @param {string | null} key */

@@ -8,7 +8,7 @@
  * @typedef {import('../spans.js').Spans} Spans
  * @typedef {import('../cast.js').Cast} Cast
  * @typedef {import('../labels.js').Labels} Labels
- * @typedef {{steps: Moment[], position: number, frame: Frame | null, end_ms: number}} Play
+ * @typedef {{steps: Moment[], position: number, frame: Frame | null, end_ms: number, base?: number}} Play `base`: steps before these
  */
 
 import { s, text } from '../dom.js';
@@ -31,6 +31,7 @@ export class TimelineView {
   #scale = null;
   #key = '';
   #width = 0;
+  #room = 0;
   #height = 0;
   #mobile = /** @type {SVGElement | null} */ (null);
   #picked = /** @type {string | null} */ (null);
@@ -62,8 +63,10 @@ export class TimelineView {
     root.setAttribute('tabindex', '0');
     root.setAttribute('aria-label', 'Step of the timeline');
     this.#scrub();
-    new ResizeObserver(() => {
-      if (Math.abs(root.clientWidth - this.#width) > 1) this.draw();
+    new ResizeObserver(([{ contentRect }]) => {
+      // Its width is remembered: to ask for it while drawing would lay the whole page out at each step.
+      this.#room = contentRect.width;
+      if (Math.abs(Math.max(320, this.#room) - this.#width) > 1) this.draw();
     }).observe(root);
   }
 
@@ -84,17 +87,19 @@ export class TimelineView {
     this.#play = play;
     const step = play.steps[play.position - 1];
     this.root.setAttribute('aria-valuemin', '0');
-    this.root.setAttribute('aria-valuemax', String(play.steps.length));
-    this.root.setAttribute('aria-valuenow', String(play.position));
-    this.root.setAttribute('aria-valuetext', step ? `step ${play.position}: ${step.says}` : 'before the first step');
+    const base = play.base ?? 0;
+    this.root.setAttribute('aria-valuemax', String(base + play.steps.length));
+    this.root.setAttribute('aria-valuenow', String(base + play.position));
+    this.root.setAttribute('aria-valuetext', step ? `step ${base + play.position}: ${step.says}` : 'before the first step');
     this.draw();
   }
 
   draw() {
     const { steps, position } = this.#play;
-    const width = Math.max(320, this.root.clientWidth);
+    if (!this.#room) this.#room = this.root.clientWidth;
+    const width = Math.max(320, this.#room);
     const shown = windowOf(steps.length, position, width < 560 ? WINDOW_STEPS / 2 : WINDOW_STEPS);
-    const key = [width, shown.from, shown.to, this.axis, this.hue, this.#revision, steps.length].join(':');
+    const key = [width, this.#play.base ?? 0, shown.from, shown.to, this.axis, this.hue, this.#revision, steps.length].join(':');
     if (key !== this.#key) {
       this.#key = key;
       this.#width = width;
@@ -158,7 +163,7 @@ export class TimelineView {
       s('rect', { class: 'veil', x, y: top, width: Math.max(0, width - x), height: this.#height - top }),
       s('line', { class: 'head', x1: x, x2: x, y1: top + 8, y2: this.#height - 4 }),
       s('path', { class: 'flag', d: `M${x - 13} ${top}h26v11l-13 6-13-6z` }),
-      text(x, top + 10.5, String(position), 'num', 'middle'),
+      text(x, top + 10.5, String((this.#play.base ?? 0) + position), 'num', 'middle'),
     ];
     const classic = frame !== null && isClassic(frame);
     for (const [lane, y] of this.#labels) {
@@ -298,7 +303,7 @@ export class TimelineView {
       const hue = this.cast.knows(step.actor) ? this.cast.lane(step.actor).hue : 'x';
       return s(
         'g', { class: 'event', transform: `translate(${at.ofStep(first + index).toFixed(1)} ${y})`, 'data-hue': hue },
-        s('title', {}, `${first + index + 1}. ${step.says}`),
+        s('title', {}, `${(this.#play.base ?? 0) + first + index + 1}. ${step.says}`),
         s('rect', { x: -9, y: -9, width: 18, height: 18, fill: 'transparent' }),
         markOf(step.shape),
       );

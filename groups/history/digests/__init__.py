@@ -1,0 +1,15 @@
+"""Digests: what a map of a thousand members shows of a timeline, computed beside the fold.
+
+* ``values``: what a row says, and how finer columns make a coarser one;
+* ``ownership``: who holds and should hold each partition, kept change by change;
+* ``digester``: changes and moments in, digests out;
+* ``part``: the digest itself; ``packed``: its stored form;
+* ``events``: like events as one;
+* ``levels``: digests put together, cut to a window and made coarser.
+"""
+
+from groups.history.digests.digester import Digester, digest_of
+from groups.history.digests.levels import coarsened, joined, window
+from groups.history.digests.part import Digest
+
+__all__ = ["Digest", "Digester", "coarsened", "digest_of", "joined", "window"]

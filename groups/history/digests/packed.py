@@ -1,0 +1,180 @@
+"""The stored form of a digest: five JSON texts, so that who asks for members reads no partitions, and who goes on reads no start.
+
+Rows stand in columns of numbers, names once. ``Packed.unpack`` reads those that are there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Final
+
+import orjson
+
+from groups.history.digests.levels import later
+from groups.history.digests.part import Columns, Digest, EventGroup, Facts, Rows, Tracks
+from groups.history.digests.values import MemberValue, PartitionKey, PartitionValue
+
+COLUMNS: Final = ("first", "last", "from_ms", "to_ms", "moments", "unassigned", "members", "unknown")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Packed:
+    """``columns`` and ``moments`` are counts, ``members_most`` as many as were there at once. A start is ``None`` where the digest begins no chunk, or was not asked for."""
+
+    begins: bool
+    columns: int
+    moments: int
+    members_most: int
+    group: bytes
+    members: bytes | None
+    partitions: bytes | None
+    members_start: bytes | None
+    partitions_start: bytes | None
+
+    @classmethod
+    def of(cls, digest: Digest) -> Packed:
+        starts = digest.members.start, digest.partitions.start
+        return cls(
+            begins=digest.begins,
+            columns=len(digest.columns),
+            moments=sum(digest.columns.moments),
+            members_most=max(digest.columns.members, default=0),
+            group=orjson.dumps(_group(digest)),
+            members=orjson.dumps(_members(digest.members.changes, digest.facts)),
+            partitions=orjson.dumps(_partitions(digest.partitions.changes)),
+            members_start=None
+            if starts[0] is None
+            else orjson.dumps(_members(_at_start(starts[0]), digest.facts)),
+            partitions_start=None if starts[1] is None else orjson.dumps(_partitions(_at_start(starts[1]))),
+        )
+
+    def unpack(self) -> Digest:
+        digest = _read_group(orjson.loads(self.group), begins=self.begins)
+        digest.members = _rows(self.members, self.members_start, _read_members, digest.facts)
+        digest.partitions = _rows(self.partitions, self.partitions_start, _read_partitions, digest.facts)
+        return digest
+
+    def to_json(self) -> dict[str, Any]:
+        """For a line of JSON: the texts as strings."""
+        told = {name: getattr(self, name) for name in self.__slots__}
+        return {name: value.decode() if isinstance(value, bytes) else value for name, value in told.items()}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Packed:
+        told: dict[str, Any] = {
+            name: value.encode() if isinstance(value, str) else value for name, value in data.items()
+        }
+        return cls(**told)
+
+
+Change = tuple[int, Any, Any]
+
+
+def _at_start(rows: Mapping[Any, Any]) -> list[Change]:
+    return [(0, key, value) for key, value in rows.items()]
+
+
+def _group(digest: Digest) -> dict[str, Any]:
+    tracks = digest.tracks
+    return {
+        "columns": dict(zip(COLUMNS, digest.columns.lists(), strict=True)),
+        "states": tracks.states,
+        "epochs": tracks.epochs,
+        "coordinators": tracks.coordinators,
+        "violations": tracks.violations,
+        "events": [list(asdict(event).values()) for event in digest.events],
+    }
+
+
+def _read_group(told: Mapping[str, Any], *, begins: bool) -> Digest:
+    digest = Digest(begins=begins)
+    digest.columns = Columns(**told["columns"])
+    digest.tracks = Tracks(
+        states=[(at, state) for at, state in told["states"]],
+        epochs=[(at, epoch) for at, epoch in told["epochs"]],
+        coordinators=[(at, name, until) for at, name, until in told["coordinators"]],
+        violations=[(at, says) for at, says in told["violations"]],
+    )
+    digest.events = [EventGroup(*event) for event in told["events"]]
+    return digest
+
+
+def _members(changes: Sequence[Change], facts: Mapping[str, Facts]) -> dict[str, Any]:
+    ids = list(dict.fromkeys(key for _, key, _ in changes))
+    values = list(dict.fromkeys(value for _, _, value in changes))
+    return {
+        "ids": ids,
+        "facts": [_facts(facts.get(member_id)) for member_id in ids],
+        "values": [list(value) for value in values],
+        **_places(changes, ids, values),
+    }
+
+
+def _places(changes: Sequence[Change], keys: Sequence[Any], values: Sequence[Any]) -> dict[str, list[int]]:
+    """Few rows and few values come again and again: each change names them by their place."""
+    row = {key: at for at, key in enumerate(keys)}
+    place = {value: at for at, value in enumerate(values)}
+    return {
+        "at": [at for at, _, _ in changes],
+        "row": [row[key] for _, key, _ in changes],
+        "value": [place[value] for _, _, value in changes],
+    }
+
+
+def _changes(told: Mapping[str, Any], keys: Sequence[Any], values: Sequence[Any]) -> list[Change]:
+    """The inverse, without a step of Python for each change."""
+    return list(
+        zip(
+            told["at"],
+            map(keys.__getitem__, told["row"]),
+            map(values.__getitem__, told["value"]),
+            strict=True,
+        )
+    )
+
+
+def _facts(facts: Facts | None) -> list[str | None] | None:
+    return None if facts is None else [facts.client_id, facts.host, facts.rack_id, facts.instance_id]
+
+
+def _read_members(told: Mapping[str, Any], facts: dict[str, Facts]) -> list[Change]:
+    ids = told["ids"]
+    for member_id, each in zip(ids, told["facts"], strict=True):
+        if each is not None:
+            facts[member_id] = Facts(*each)
+    return _changes(told, ids, [MemberValue(*value) for value in told["values"]])
+
+
+def _partitions(changes: Sequence[Change]) -> dict[str, Any]:
+    keys = list(dict.fromkeys(key for _, key, _ in changes))
+    values = list(dict.fromkeys(value for _, _, value in changes))
+    topics = {topic: at for at, topic in enumerate(dict.fromkeys(topic for topic, _ in keys))}
+    return {
+        "topics": list(topics),
+        "topic": [topics[topic] for topic, _ in keys],
+        "number": [number for _, number in keys],
+        "values": [list(value) for value in values],
+        **_places(changes, keys, values),
+    }
+
+
+def _read_partitions(told: Mapping[str, Any], _facts: dict[str, Facts]) -> list[Change]:
+    topics = told["topics"]
+    keys: list[PartitionKey] = list(zip((topics[at] for at in told["topic"]), told["number"], strict=True))
+    return _changes(told, keys, [PartitionValue(*value) for value in told["values"]])
+
+
+def _rows(changes: bytes | None, start: bytes | None, read: Any, facts: dict[str, Facts]) -> Rows[Any, Any]:
+    return Rows(
+        start=None if start is None else {key: value for _, key, value in read(orjson.loads(start), facts)},
+        changes=[] if changes is None else read(orjson.loads(changes), facts),
+    )
+
+
+def later_digests(
+    digests: Sequence[Packed], after: int, moments: Iterable[Mapping[str, Any]]
+) -> tuple[Packed, ...]:
+    """The part after entry ``after`` (with those ``moments``) at every level: the finest, since a coarser one cannot be cut there."""
+    left = Packed.of(later(digests[0].unpack(), after, moments))
+    return tuple(left for _ in digests)

@@ -1,0 +1,46 @@
+/**
+ * Under the map: what is in sight, what the pointer is over, and each zoom as a button beside its key.
+ */
+
+import { h } from '../dom.js';
+
+/** @type {[string, string, string][]} key, sign, what it does */
+const BUTTONS = [
+  ['w', '+', 'Zoom in on time (W)'], ['s', '−', 'Zoom out of time (S)'], ['a', '‹', 'Earlier (A)'], ['d', '›', 'Later (D)'],
+  ['+', '↕+', 'Higher rows (+)'], ['-', '↕−', 'Lower rows (−)'], ['f', 'Fit', 'Fit: all rows and all of the time (F)'], ['b', 'Blocks', 'The rows in sight as blocks (B)'],
+];
+
+export class Foot {
+  /** @param {(key: string) => unknown} onCommand */
+  constructor(onCommand) {
+    this.here = h('span', { class: 'mhere-says' });
+    this.over = h('span', { class: 'mover quiet', dir: 'auto' });
+    this.buttons = new Map(BUTTONS.map(([key, sign, title]) => [key, /** @type {HTMLButtonElement} */ (
+      h('button', { class: 'btn sm', type: 'button', title, 'aria-label': title.replace(/ \(.*\)$/, ''), onclick: () => onCommand(key) }, sign))]));
+    this.root = h('div', { class: 'mfoot' }, this.over, h('span', { class: 'grow' }), this.here, h('div', { class: 'mzoom', role: 'toolbar', 'aria-label': 'Zoom' }, ...this.buttons.values()));
+  }
+
+  /** @param {string} says @param {{blocks: boolean, zoomed: boolean}} can */
+  show(says, { blocks, zoomed }) {
+    if (this.here.textContent !== says) this.here.textContent = says;
+    const off = (/** @type {string} */ key, /** @type {boolean} */ disabled) => {
+      const button = this.buttons.get(key);
+      if (button) button.disabled = disabled;
+    };
+    off('b', !blocks);
+    off('a', !zoomed);
+    off('d', !zoomed);
+  }
+
+  /** @param {string} says of what the pointer is over */
+  point(says) {
+    this.over.classList.remove('bad');
+    if (this.over.textContent !== says) this.over.textContent = says;
+  }
+
+  /** @param {string} says one line */
+  fail(says) {
+    this.over.classList.add('bad');
+    this.over.textContent = says;
+  }
+}

@@ -1,0 +1,75 @@
+/**
+ * Pointer and wheel over the rows: a click goes there, a drag opens what it spans, the wheel zooms. Everything that is
+ * dragged or turned has a key and a button that does the same.
+ *
+ * @typedef {{x: number, y: number, place: number, line: number}} Spot in CSS pixels of the plot, a place of the axis, a line
+ */
+
+import { h } from '../dom.js';
+
+/** A hand that clicks moves less. */
+const DRAG_PX = 5;
+const WHEEL = 1.0018;
+
+export class Gestures {
+  /**
+   * @param {HTMLElement} plot
+   * @param {object} on
+   * @param {(event: {clientX: number, clientY: number}) => Spot} on.spot
+   * @param {(from: Spot, to: Spot) => string} on.says of a brush
+   * @param {(spot: Spot) => void} on.onClick
+   * @param {(from: Spot, to: Spot) => void} on.onBrush
+   * @param {(by: number, place: number) => void} on.onZoom of time
+   * @param {(by: number) => void} on.onPan in widths
+   * @param {(spot: Spot | null) => void} on.onPoint
+   */
+  constructor(plot, { spot, says, onClick, onBrush, onZoom, onPan, onPoint }) {
+    this.brush = h('div', { class: 'mbrush', hidden: true, 'aria-hidden': 'true' }, h('span'));
+    /** @type {Spot | null} */
+    let from = null;
+    let dragged = false;
+    plot.addEventListener('pointerdown', (event) => {
+      if (event.button !== 0) return;
+      from = spot(event);
+      dragged = false;
+      // A finger scrolls the rows; it zooms by the buttons.
+      if (event.pointerType !== 'touch') plot.setPointerCapture(event.pointerId);
+    });
+    plot.addEventListener('pointermove', (event) => {
+      const to = spot(event);
+      if (!from || event.pointerType === 'touch') {
+        onPoint(to);
+        return;
+      }
+      dragged ||= Math.hypot(to.x - from.x, to.y - from.y) > DRAG_PX;
+      if (dragged) this.#show(from, to, says(from, to));
+    });
+    plot.addEventListener('pointerup', (event) => {
+      const to = spot(event);
+      if (from && dragged) onBrush(from, to);
+      else if (from) onClick(to);
+      from = null;
+      this.brush.hidden = true;
+    });
+    plot.addEventListener('pointercancel', () => {
+      from = null;
+      this.brush.hidden = true;
+    });
+    plot.addEventListener('pointerleave', () => onPoint(null));
+    plot.addEventListener('wheel', (event) => {
+      if (event.ctrlKey || event.metaKey) onZoom(WHEEL ** event.deltaY, spot(event).place);
+      else if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) onPan((event.deltaX || event.deltaY) / 1000);
+      else return;
+      event.preventDefault();
+    }, { passive: false });
+  }
+
+  /** @param {Spot} a @param {Spot} b @param {string} says */
+  #show(a, b, says) {
+    this.brush.hidden = false;
+    Object.assign(this.brush.style, {
+      left: `${Math.min(a.x, b.x)}px`, top: `${Math.min(a.y, b.y)}px`, width: `${Math.abs(a.x - b.x)}px`, height: `${Math.abs(a.y - b.y)}px`,
+    });
+    /** @type {HTMLElement} */ (this.brush.firstChild).textContent = says;
+  }
+}

@@ -1,0 +1,101 @@
+/**
+ * Over the map: what rows there are, how they are grouped, the search, and what the colours mean.
+ *
+ * @typedef {import('./types').Kind} Kind
+ * @typedef {import('./types').Only} Only
+ * @typedef {import('./types').Grouping} Grouping
+ */
+
+import { h } from '../dom.js';
+import { ABSENT, BEHIND, LOST, meaning, REVOKING, SETTLED, STALLED, UNASSIGNED, WAITING } from './modes.js';
+
+/** Of each kind: what the legend tells. */
+const LEGEND = {
+  members: [SETTLED, BEHIND, WAITING, REVOKING, STALLED, LOST, ABSENT],
+  partitions: [SETTLED, BEHIND, REVOKING, UNASSIGNED, ABSENT],
+};
+
+/** @type {{[kind in Kind]: [Grouping, string][]}} */
+const GROUPINGS = {
+  members: [['none', 'no groups'], ['host', 'by host'], ['rack', 'by rack']],
+  partitions: [['none', 'no groups'], ['topic', 'by topic']],
+};
+
+export class Toolbar {
+  /**
+   * @param {object} on
+   * @param {(kind: Kind) => void} on.onKind
+   * @param {(only: Only) => void} on.onOnly
+   * @param {(grouping: Grouping) => void} on.onGrouping
+   * @param {(query: string) => void} on.onQuery
+   * @param {(axis: import('./types').Axis) => void} on.onAxis
+   * @param {() => void} on.onFirst into the first row that was found
+   */
+  constructor({ onKind, onOnly, onGrouping, onQuery, onAxis, onFirst }) {
+    this.kinds = seg('Rows', [['members', 'Members'], ['partitions', 'Partitions']], (value) => onKind(/** @type {Kind} */ (value)));
+    this.onlys = seg('Which rows', [['all', 'All'], ['changing', 'Changing'], ['trouble', 'In trouble']], (value) => onOnly(/** @type {Only} */ (value)));
+    this.axes = seg('Axis', [['time', 'Time'], ['events', 'Events']], (value) => onAxis(/** @type {import('./types').Axis} */ (value)));
+    this.grouping = /** @type {HTMLSelectElement} */ (h('select', { class: 'field sm', id: 'map-grouping', onchange: () => onGrouping(/** @type {Grouping} */ (this.grouping.value)) }));
+    this.find = /** @type {HTMLInputElement} */ (h('input', {
+      class: 'field', id: 'map-find', type: 'search', autocomplete: 'off', spellcheck: 'false', maxlength: 300, dir: 'auto', 'aria-describedby': 'map-found', 'aria-keyshortcuts': '/',
+    }));
+    this.findLabel = h('label', { class: 'sr', for: 'map-find' });
+    this.found = h('span', { class: 'quiet mfound', id: 'map-found' });
+    this.legend = h('div', { class: 'mlegend', 'aria-hidden': 'true' });
+    this.root = h(
+      'div', { class: 'mtools' },
+      h('div', { class: 'mtool-row' }, this.kinds, this.axes, this.onlys, h('label', { class: 'sr', for: 'map-grouping' }, 'Group rows'), this.grouping,
+        h('span', { class: 'mfind' }, this.findLabel, this.find, h('kbd', { 'aria-hidden': 'true' }, '/')), this.found),
+      this.legend,
+    );
+    this.find.addEventListener('input', () => onQuery(this.find.value));
+    this.find.addEventListener('keydown', (event) => {
+      if (event.key === 'Enter' || event.key === 'ArrowDown') {
+        event.preventDefault();
+        onFirst();
+      } else if (event.key === 'Escape') {
+        event.preventDefault();
+        if (this.find.value) {
+          this.find.value = '';
+          onQuery('');
+        } else onFirst();
+      }
+    });
+  }
+
+  /** @param {Kind} kind @param {Only} only @param {Grouping} grouping @param {{count: number, all: number, query: string, left_out: number}} found `left_out`: without a row */
+  render(kind, only, grouping, { count, all, query, left_out }) {
+    press(this.kinds, kind);
+    press(this.onlys, only);
+    if (this.#kind !== kind) {
+      this.#kind = kind;
+      this.grouping.replaceChildren(...GROUPINGS[kind].map(([value, says]) => h('option', { value }, says)));
+      this.legend.replaceChildren(...LEGEND[kind].map((mode) => h('span', { class: 'lg' }, h('i', { class: 'mkey', 'data-mode': mode }), meaning(kind, mode))));
+      const what = kind === 'members' ? 'member, host, rack, client' : 'topic-partition';
+      this.find.placeholder = `Find ${what}`;
+      this.findLabel.textContent = `Find a ${kind === 'members' ? 'member by name, host, rack, client id or group instance id' : 'partition by topic and number'}`;
+    }
+    this.grouping.value = grouping;
+    const says = query || count !== all ? `${count.toLocaleString('en')} of ${all.toLocaleString('en')}` : `${all.toLocaleString('en')}`;
+    this.found.textContent = `${says} ${kind === 'members' ? (all === 1 ? 'member' : 'members') : all === 1 ? 'partition' : 'partitions'}${left_out ? `; ${left_out.toLocaleString('en')} more have no row` : ''}`;
+  }
+
+  /** @param {import('./types').Axis} axis */
+  set axis(axis) {
+    press(this.axes, axis);
+  }
+
+  #kind = '';
+}
+
+/** @param {string} label @param {[string, string][]} choices @param {(value: string) => void} onChoose */
+function seg(label, choices, onChoose) {
+  const root = h('div', { class: 'seg', role: 'group', 'aria-label': label });
+  root.append(...choices.map(([value, says]) => h('button', { type: 'button', 'data-value': value, onclick: () => onChoose(value) }, says)));
+  return root;
+}
+
+/** @param {HTMLElement} root @param {string} value */
+function press(root, value) {
+  for (const button of root.querySelectorAll('button')) button.setAttribute('aria-pressed', String(button.dataset.value === value));
+}

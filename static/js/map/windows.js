@@ -1,0 +1,96 @@
+/**
+ * Answers of the source for the window in sight: what is here at once, what is better as soon as it has come.
+ *
+ * @typedef {import('../types').Source} Source
+ * @typedef {import('../types').MembersWindow} MembersWindow
+ * @typedef {import('../types').PartitionsWindow} PartitionsWindow
+ * @typedef {import('../types').GroupWindow} GroupWindow
+ * @typedef {import('./types').Window} Window
+ * @typedef {'members' | 'partitions' | 'group'} Of
+ */
+
+/** A wheel turns several times in this time; one question is enough. */
+const ASK_MS = 70;
+
+export class Windows {
+  /** @type {{members: MembersWindow | null, partitions: PartitionsWindow | null, group: GroupWindow | null, whole: GroupWindow | null}} */
+  answers = { members: null, partitions: null, group: null, whole: null };
+  #ticket = 0;
+  #timer = /** @type {any} */ (null);
+
+  /**
+   * @param {Source} source
+   * @param {object} on
+   * @param {(of: Of | 'whole') => void} on.arrived
+   * @param {(says: string) => void} on.failed with one line
+   */
+  constructor(source, { arrived, failed }) {
+    this.source = source;
+    this.arrived = arrived;
+    this.failed = failed;
+  }
+
+  /** All that is known, as sequences. @returns {Window} */
+  get extent() {
+    return { from: this.source.origin, to: Math.max(this.source.origin, this.source.last) };
+  }
+
+  /**
+   * Ask for a window. What covers it already is taken at once.
+   *
+   * @param {readonly Of[]} what
+   * @param {Window} window
+   * @param {number} columns
+   */
+  want(what, window, columns) {
+    this.#ticket += 1;
+    const ask = { ...window, columns };
+    for (const of of what) this.#now(of, ask);
+    clearTimeout(this.#timer);
+    const ticket = this.#ticket;
+    const missing = what.filter((of) => !this.#fits(of, ask));
+    if (!missing.length) return;
+    this.#timer = setTimeout(() => {
+      for (const of of missing) this.#ask(of, ask, ticket);
+    }, ASK_MS);
+  }
+
+  /** The whole timeline, for what lies around the window. @param {number} columns */
+  async wantWhole(columns) {
+    try {
+      const whole = await this.source.group({ ...this.extent, columns });
+      this.answers = { ...this.answers, whole };
+      this.arrived('whole');
+    } catch (error) {
+      this.failed(lineOf(error));
+    }
+  }
+
+  /** @param {Of} of @param {import('../types').WindowAsk} ask */
+  #now(of, ask) {
+    const here = of === 'members' ? this.source.now('members', ask) : of === 'partitions' ? this.source.now('partitions', ask) : this.source.now('group', ask);
+    if (here) this.answers = { ...this.answers, [of]: here };
+  }
+
+  /** Whether what is here is as good as what would come. @param {Of} of @param {import('../types').WindowAsk} ask */
+  #fits(of, ask) {
+    const here = this.answers[of];
+    if (!here || here.from > ask.from || here.to < ask.to) return false;
+    return here.exact || (here.from === ask.from && here.to === ask.to && here.columns.first.length >= ask.columns * 0.9);
+  }
+
+  /** @param {Of} of @param {import('../types').WindowAsk} ask @param {number} ticket */
+  async #ask(of, ask, ticket) {
+    try {
+      const answer = of === 'members' ? await this.source.members(ask) : of === 'partitions' ? await this.source.partitions(ask) : await this.source.group(ask);
+      if (ticket !== this.#ticket) return;
+      this.answers = { ...this.answers, [of]: answer };
+      this.arrived(of);
+    } catch (error) {
+      if (ticket === this.#ticket) this.failed(lineOf(error));
+    }
+  }
+}
+
+/** @param {unknown} error */
+const lineOf = (error) => (error instanceof Error ? error.message : 'This part of the map could not be loaded.');

@@ -1,0 +1,28 @@
+/**
+ * What a member's row of the map says in a column, as bits (`MemberFlags` in types.d.ts, groups/history/digests/flags.py).
+ * Bits of finer columns are or-ed into those of coarser ones: nothing bad disappears when one zooms out.
+ *
+ * @typedef {import('../types').MemberFlags} MemberFlags
+ */
+
+export const MEMBER = 1;
+export const BEHIND = 2;
+export const LEAVING = 4;
+export const WAITS = 8;
+export const REVOKING = 16;
+export const TWICE = 32;
+export const CUT = 64;
+export const PAUSED = 128;
+export const KILLED = 256;
+export const FENCED = 512;
+export const OUTSIDE = 1024;
+export const BROKEN = 2048;
+
+/** From here on something is wrong around the member, beyond the work of a rebalance. */
+export const TROUBLE = CUT | PAUSED | KILLED | FENCED | OUTSIDE | BROKEN | TWICE;
+
+/** The worst bit: 0 where nobody is there. @param {MemberFlags} flags @returns {MemberFlags} */
+export const worstOf = (flags) => (flags ? 2 ** (31 - Math.clz32(flags)) : 0);
+
+/** Modes of a partition (`PartitionModeCode`), the worst last. */
+export const MODES = /** @type {const} */ (['absent', 'own', 'leaving', 'revoking', 'free', 'twice']);

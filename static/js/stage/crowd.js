@@ -1,0 +1,124 @@
+/**
+ * The board of a crowd: nothing here is made of all moments. Windows of the timeline come from the source, the state at the
+ * playhead from the frame and the ownership that follows it, and like events are one line.
+ *
+ * @typedef {import('../types').Meta} Meta
+ * @typedef {import('../types').MapScene} MapScene
+ * @typedef {import('../types').Moment} Moment
+ * @typedef {import('../timeline.js').Rest} Rest
+ */
+
+import { EventGroups } from '../event-groups.js';
+import { showPartition } from '../partition-card.js';
+import { WindowSource } from '../source/source.js';
+import { stretchesOf } from '../source/stretches.js';
+
+/** As fine as the list of events needs it: it is collapsed on the server, whatever the columns are. */
+const COLUMNS = 800;
+/** For the owners of one partition, whose rows are few. */
+const COLUMNS_OF_ONE = 4000;
+
+export class CrowdStage {
+  #picked = /** @type {string | null} */ (null);
+  #asked = 0;
+  /** The last entry when it was looked at. @type {number | null} */
+  #last = null;
+
+  /**
+   * @param {object} parts
+   * @param {import('../timeline.js').Timeline} parts.timeline
+   * @param {import('../ownership.js').Ownership} parts.ownership that follows the timeline
+   * @param {Meta} parts.meta
+   * @param {import('../cast.js').Cast} parts.cast
+   * @param {import('../labels.js').Labels} parts.labels
+   * @param {{[name: string]: HTMLElement}} parts.places
+   * @param {(of: 'members' | 'partitions' | 'group', ask: import('../types').WindowAsk & {topics?: string[]}) => Promise<any>} parts.fetchDigest
+   * @param {(moment: Moment) => import('../hardships.js').Violation | null} parts.violationAt
+   * @param {(sequence: number) => void} parts.onSeek
+   * @param {(key: string | null) => void} parts.onPick
+   * @param {() => void} parts.onSettled
+   * @param {(parts: {source: WindowSource, root: HTMLElement}) => {render(scene: MapScene): void, find(): void, refresh(): void, axis: 'events' | 'time'}} parts.draws makes what draws the scene
+   */
+  constructor({ timeline, ownership, meta, cast, labels, places, fetchDigest, violationAt, onSeek, onPick, onSettled, draws }) {
+    this.timeline = timeline;
+    this.ownership = ownership;
+    this.meta = meta;
+    this.cast = cast;
+    this.labels = labels;
+    this.places = places;
+    this.violationAt = violationAt;
+    this.onPick = onPick;
+    this.onSettled = onSettled;
+    this.source = new WindowSource({ timeline, cast, fetchDigest });
+    this.events = new EventGroups({ root: places.log, note: places.chain, cast, eventsOf: (group, after) => this.source.eventsOf(group, after), onSeek });
+    places.filter.hidden = true;
+    places.commits.hidden = true;
+    this.map = draws({ source: this.source, root: places.board });
+  }
+
+  /** Only what the entries themselves tell. @param {Moment} moment */
+  causeOf(moment) {
+    return moment.cause;
+  }
+
+  /** @returns {{sequence: number}[]} */
+  get epochs() {
+    return this.meta.summary.epochs ?? [];
+  }
+
+  /** @param {Rest} rest */
+  show({ frame: settled, moment, sequence }) {
+    const frame = moment ? { ...settled, at_ms: moment.at_ms } : settled;
+    this.labels.follow(frame.protocol);
+    this.labels.remember(frame.topics);
+    const violation = moment?.shape === 'violation' ? this.violationAt(moment) : null;
+    this.map.render({ frame, moment, sequence, ownership: this.ownership, violation });
+    this.events.move(sequence);
+    return { views: this.ownership, violation };
+  }
+
+  /** Entries were added, or it begins. */
+  async grow() {
+    this.#asked += 1;
+    const asked = this.#asked;
+    const { timeline, source } = this;
+    if (this.#last !== null && timeline.last > this.#last) source.grown(this.#last + 1);
+    this.#last = timeline.last;
+    if (timeline.empty) return;
+    const group = await source.group({ from: timeline.origin, to: timeline.last, columns: COLUMNS });
+    if (asked !== this.#asked) return;
+    this.events.load(group.events, group.more, this.meta.summary.first_ms ?? group.columns.from_ms[0] ?? 0);
+    if (timeline.rest) this.events.move(timeline.rest.sequence);
+    this.onSettled();
+  }
+
+  /** Chunks come when somebody looks at them. */
+  async fetchBehind() {}
+
+  /** @param {'events' | 'time'} axis */
+  set axis(axis) {
+    this.map.axis = axis;
+  }
+
+  /** Rows of a crowd are coloured by what they say. @param {'member' | 'partition'} _hue */
+  set hue(_hue) {}
+
+  /** @param {string | null} key */
+  async pick(key) {
+    this.#picked = key;
+    const { cast, labels } = this;
+    const shown = { key, cast, labels, onClose: () => this.onPick(null) };
+    if (key === null) {
+      showPartition(this.places.partition, { ...shown, spans: { spans: [], bare: [] } });
+      return;
+    }
+    const topic = key.slice(0, key.lastIndexOf('-'));
+    const window = await this.source.partitions({ from: this.timeline.origin, to: this.timeline.last, columns: COLUMNS_OF_ONE, topics: [topic] });
+    if (this.#picked === key) showPartition(this.places.partition, { ...shown, spans: stretchesOf(window, key), rounded: !window.exact });
+  }
+
+  /** What needs attention, in order. @returns {Promise<number[]>} */
+  async problems() {
+    return this.events.problems;
+  }
+}

@@ -1,0 +1,187 @@
+/**
+ * The board of a small group: lanes or blocks, a track for each member, and every event in a list. All of it is made of the
+ * moments in sight, visited one after another in slices: those of the whole timeline where it is short, else those of the
+ * chunk in which the playhead stands.
+ *
+ * @typedef {import('../types').Meta} Meta
+ * @typedef {import('../types').Moment} Moment
+ * @typedef {import('../timeline.js').Rest} Rest
+ * @typedef {import('../timeline.js').Timeline} Timeline
+ */
+
+import { Board } from '../board/board.js';
+import { Causes } from '../causes.js';
+import { Events } from '../events.js';
+import { showPartition } from '../partition-card.js';
+import { inSlices } from '../slices.js';
+import { Spans } from '../spans.js';
+import { fetchBehind } from '../still-to-come.js';
+import { countUpTo } from '../timeline.js';
+import { TimelineView } from '../timeline-view/view.js';
+
+/** More commits than this, and more than all else: they are left out of the steps until asked for. */
+const COMMITS_MOST = 20;
+
+export class TrackStage {
+  #picked = /** @type {string | null} */ (null);
+  #commits = true;
+  #chosen = false;
+  /** The chunk whose moments were visited, where it is one alone. @type {number | null} */
+  #chunk = null;
+  /** @type {((over?: () => boolean) => boolean) | null} */
+  #walkOn = null;
+  #walking = 0;
+
+  /**
+   * @param {object} parts
+   * @param {Timeline} parts.timeline
+   * @param {Meta} parts.meta
+   * @param {import('../cast.js').Cast} parts.cast
+   * @param {import('../labels.js').Labels} parts.labels
+   * @param {boolean} parts.whole whether all moments are visited, or those around the playhead
+   * @param {{[name: string]: HTMLElement}} parts.places
+   * @param {(moment: Moment) => import('../hardships.js').Violation | null} parts.violationAt
+   * @param {(sequence: number) => void} parts.onSeek
+   * @param {(key: string | null) => void} parts.onPick
+   * @param {() => void} parts.onSettled
+   */
+  constructor({ timeline, meta, cast, labels, whole, places, violationAt, onSeek, onPick, onSettled }) {
+    this.timeline = timeline;
+    this.meta = meta;
+    this.cast = cast;
+    this.labels = labels;
+    this.whole = whole;
+    this.places = places;
+    this.onPick = onPick;
+    this.onSettled = onSettled;
+    this.spans = new Spans(cast);
+    this.causes = new Causes();
+    this.board = new Board(places.board, { cast, labels, onPick: (key) => onPick(key === this.#picked ? null : key), violationAt });
+    this.view = new TimelineView(places.tracks, { spans: this.spans, cast, labels, onSeek });
+    this.events = new Events({
+      root: places.log, chain: places.chain, filter: /** @type {HTMLSelectElement} */ (places.filter), cast,
+      causeOf: (moment) => this.causeOf(moment), onSeek,
+    });
+    const { commits } = places;
+    commits.addEventListener('click', () => {
+      this.#commits = !this.#commits;
+      this.#chosen = true;
+      this.#settle();
+      onSeek(timeline.rest?.sequence ?? timeline.origin);
+    });
+  }
+
+  /** @param {Moment} moment */
+  causeOf(moment) {
+    return this.causes.of(moment);
+  }
+
+  /** @returns {{sequence: number}[]} */
+  get epochs() {
+    return this.meta.summary.epochs?.length ? this.meta.summary.epochs : this.spans.epochs;
+  }
+
+  /** @param {Rest} rest @param {{animate: boolean, forward: boolean}} how */
+  show(rest, { animate, forward }) {
+    const scene = this.board.render(rest, { animate, forward, since: (key) => this.#since(key, rest.sequence) });
+    if (!this.whole && this.timeline.chunkOf(rest.sequence) !== this.#chunk) this.grow();
+    const position = countUpTo(this.#steps, rest.sequence);
+    this.view.move({
+      steps: this.#steps, position, frame: rest.frame, base: this.#base,
+      end_ms: this.whole ? this.meta.summary.last_ms ?? rest.frame.at_ms : this.#steps[this.#steps.length - 1]?.at_ms ?? rest.frame.at_ms,
+    });
+    this.events.move(position);
+    return { views: scene.views, violation: scene.violation };
+  }
+
+  /** Moments have come, or the playhead is elsewhere: what is made of them is made, and `onSettled` called. */
+  async grow() {
+    this.#walking += 1;
+    const walking = this.#walking;
+    const chunk = this.whole ? null : this.timeline.chunkOf(this.timeline.rest?.sequence ?? this.timeline.origin);
+    if (!this.#walkOn || chunk !== this.#chunk) {
+      this.#chunk = chunk;
+      if (chunk !== null) {
+        this.spans = new Spans(this.cast);
+        this.causes = new Causes();
+        this.view.spans = this.spans;
+      }
+      const { spans, causes } = this;
+      this.#walkOn = this.timeline.walk((moment, frame) => {
+        spans.add(moment, frame);
+        causes.add(moment, frame);
+      }, (frame) => {
+        spans.start(frame);
+        causes.start(frame);
+      }, chunk);
+    }
+    const walkOn = this.#walkOn;
+    if (await inSlices(walkOn, () => walking === this.#walking)) this.#settle();
+  }
+
+  /** Chunks that were not fetched yet, one after another. */
+  fetchBehind() {
+    return this.whole ? fetchBehind(this.timeline, () => this.grow()) : Promise.resolve();
+  }
+
+  /** @param {'events' | 'time'} axis */
+  set axis(axis) {
+    this.view.axis = axis;
+    this.view.redraw();
+  }
+
+  /** @param {'member' | 'partition'} hue */
+  set hue(hue) {
+    this.view.hue = hue;
+    this.view.redraw();
+  }
+
+  /** @param {string | null} key */
+  pick(key) {
+    this.#picked = key;
+    this.board.pick(key);
+    this.view.pick(key);
+    showPartition(this.places.partition, { spans: this.spans, key, cast: this.cast, labels: this.labels, onClose: () => this.onPick(null) });
+  }
+
+  /** What needs attention, in order. @returns {Promise<number[]>} */
+  async problems() {
+    return this.timeline.moments.filter((moment) => PROBLEMS.has(moment.shape)).map((moment) => moment.sequence);
+  }
+
+  /** @returns {Moment[]} */
+  get #steps() {
+    return this.whole ? this.timeline.steps : this.timeline.near;
+  }
+
+  get #base() {
+    if (this.whole || !this.timeline.rest) return 0;
+    return this.timeline.position - countUpTo(this.timeline.near, this.timeline.rest.sequence);
+  }
+
+  #settle() {
+    const { timeline } = this;
+    const many = timeline.moments.reduce((count, moment) => count + Number(moment.shape === 'commit'), 0);
+    const button = this.places.commits;
+    button.hidden = many === 0;
+    if (many > COMMITS_MOST && many > timeline.moments.length / 2 && !this.#chosen) this.#commits = false;
+    button.setAttribute('aria-pressed', String(this.#commits));
+    timeline.restOn((moment) => this.#commits || moment.shape !== 'commit');
+    this.board.room(this.spans);
+    this.labels.meet(this.spans.counts.keys());
+    this.events.load(this.#steps, this.meta.summary.first_ms ?? timeline.moments[0]?.at_ms ?? 0, this.#base);
+    this.view.redraw();
+    this.onSettled();
+  }
+
+  /** When a partition lost its owner, as of a moment; null before it ever had one. @param {string} key @param {number} sequence */
+  #since(key, sequence) {
+    const stretch = this.spans.bare.find((bare) => bare.key === key && bare.from <= sequence && (bare.to === null || bare.to > sequence));
+    if (!stretch) return null;
+    const owned = this.spans.spans.some((span) => span.key === key && span.mode !== 'want' && span.from < stretch.from);
+    return owned ? stretch.from_ms : null;
+  }
+}
+
+/** Shapes of moments that need attention (groups/history/digests/events.py). @type {Set<string>} */
+export const PROBLEMS = new Set(['remove', 'fault', 'fence', 'fail_over', 'violation', 'gap']);
