@@ -11,7 +11,7 @@ from django.http import HttpRequest, HttpResponse
 from explorer.api.endpoint import BadRequest, json_body, json_response, lasting_response, number
 from explorer.figures.epochs import collect, figure
 from groups import storage
-from groups.history.worst import troubles, worst
+from groups.history.problems import troubles
 from groups.models import Timeline
 
 LISTED_MOST = 500
@@ -56,11 +56,11 @@ def detail_of(timeline: Timeline) -> dict[str, Any]:
         for chunk in storage.chunks(timeline)
     ]
     described = storage.describe(timeline, whole=True)
-    findings = described["summary"].get("findings") or ()
-    found = worst(findings)
+    summary = described["summary"]
+    found = (summary.get("verdict") or {}).get("worst")
     return described | {
-        "worst": found.sequence if found else None,
-        "troubles": troubles(findings),
+        "worst": found["sequence"] if found else None,
+        "troubles": troubles(summary.get("findings") or ()),
         "provenance": PROVENANCE[Timeline.Source(timeline.source)],
         "entry_format": timeline.entry_format,
         "fold_version": timeline.fold_version,

@@ -1,13 +1,13 @@
-"""The worst moment of a timeline: where an imported one opens, so that nobody has to look for what went wrong.
+"""The problems of a timeline that one steps through by key: where its findings begin that hurt somebody.
 
-Findings weigh by how long readers were hurt; those that begin with the same entry weigh together. A group that only
-formed and did its daily work has no worst moment.
+Findings weigh by how long readers were hurt; those that begin with the same entry are one problem, and weigh together.
+The worst moment, at which an import opens, is the verdict's own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 BROKEN_MS: Final = 3_600_000
 """A broken invariant, or two owners, is worse than any wait: it weighs as an hour."""
@@ -58,48 +58,26 @@ QUIET: Final = frozenset(
 """A group at its daily work, and what is long without hurting anybody."""
 
 
-class Worst(NamedTuple):
-    """``sequence``: the entry with which it begins. ``weight_ms``: what lists may sort by. ``says``: the finding."""
-
-    sequence: int
-    weight_ms: float
-    says: str
-
-
 TROUBLES_MOST: Final = 1000
 """Problems that one steps through by key; more are a storm, which is one of them."""
 
 
-def worst(findings: Iterable[Mapping[str, Any]]) -> Worst | None:
-    """The entry with which the gravest thing begins; of equal ones the first, ``None`` where nothing went wrong.
-
-    ``findings`` are those of a summary. A kind that is not known here weighs as long as its ``length_ms``.
-    """
-    weighed = _weighed(findings)
-    if not weighed:
-        return None
-    return max(weighed, key=lambda each: (each.weight_ms, -each.sequence))
-
-
 def troubles(findings: Iterable[Mapping[str, Any]]) -> list[int]:
     """The entries with which something goes wrong, in order; of more than ``TROUBLES_MOST`` the gravest."""
-    gravest = sorted(_weighed(findings), key=lambda each: (-each.weight_ms, each.sequence))
-    return sorted(each.sequence for each in gravest[:TROUBLES_MOST])
+    weights = _weights(findings)
+    gravest = sorted(weights, key=lambda sequence: (-weights[sequence], sequence))
+    return sorted(gravest[:TROUBLES_MOST])
 
 
-def _weighed(findings: Iterable[Mapping[str, Any]]) -> list[Worst]:
-    """What goes wrong, by the entry with which it begins."""
+def _weights(findings: Iterable[Mapping[str, Any]]) -> dict[int, float]:
+    """What goes wrong, by the entry with which it begins. A kind that is not known here weighs as long as its ``length_ms``."""
     weights: dict[int, dict[str, float]] = {}
-    gravest: dict[int, tuple[float, str]] = {}
     for finding in findings:
         kind = finding["kind"]
         weight = WEIGHTS_MS.get(kind, 0) + SHARES.get(kind, 1.0) * (finding.get("length_ms") or 0)
         if kind in QUIET or weight <= 0 or not finding.get("sequences"):
             continue
-        sequence = finding["sequences"][0]
         # Of many partitions without an owner at once the longest counts: they are one thing that happened.
-        at = weights.setdefault(sequence, {})
+        at = weights.setdefault(finding["sequences"][0], {})
         at[kind] = max(at.get(kind, 0.0), weight)
-        if weight > gravest.get(sequence, (0.0, ""))[0]:
-            gravest[sequence] = weight, str(finding.get("says", ""))
-    return [Worst(each, sum(kinds.values()), gravest[each][1]) for each, kinds in weights.items()]
+    return {sequence: sum(kinds.values()) for sequence, kinds in weights.items()}
