@@ -1,6 +1,6 @@
 /**
- * Where a board opens, and from where it then plays: an import stands at its worst moment, and Space shows how it came
- * to that.
+ * Where a board opens, and from where it then plays: what was imported stands at its worst moment, and Space shows how it
+ * came to that.
  *
  * @typedef {import('./types').Meta} Meta
  * @typedef {import('./timeline.js').Timeline} Timeline

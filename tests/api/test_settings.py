@@ -92,10 +92,18 @@ def test_a_folder_that_holds_nothing_of_ours_or_is_everybodys_stays_as_it_is(
 ) -> None:
     var = tmp_path / "var"
     var.mkdir()
+    (var / "notes").touch()
     var.chmod(rights)
     for _ in range(2 if rights & 0o1000 else 1):
         assert manage(var, "check").returncode == 0
     assert var.stat().st_mode & 0o7777 == rights
+
+
+def test_an_empty_folder_is_taken_over_and_closed(tmp_path: Path) -> None:
+    var = tmp_path / "var"
+    var.mkdir(mode=0o755)
+    assert manage(var, "check").returncode == 0
+    assert rights_of(var) == 0o700
 
 
 def test_a_database_can_be_named_by_its_absolute_path(tmp_path: Path) -> None:
