@@ -85,7 +85,7 @@ export class Events {
     this.chain = chain;
     this.filter = filter;
     this.cast = cast;
-    this.inner = h('div', { class: 'lines' });
+    this.inner = h('div', { class: 'lines', role: 'list' });
     this.arcs = s('svg', { class: 'arc', width: 46, 'aria-hidden': 'true' });
     root.append(this.inner, this.arcs);
     // What is in sight is remembered: to ask for it while drawing would lay the whole page out.

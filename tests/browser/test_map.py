@@ -108,7 +108,7 @@ def test_whoever_is_in_trouble_stands_above_and_each_leads_to_its_row(open_page:
     trouble = here.get_by_role("region", name="In trouble at the playhead")
     blocks = trouble.get_by_role("button", name=re.compile(f"blocks {LOOKED_FOR}")).first
     expect(blocks).to_be_visible()
-    expect(trouble.get_by_role("button", name=re.compile("Killed"))).to_have_count(1)
+    expect(trouble.get_by_role("button", name=re.compile("Process killed"))).to_have_count(1)
     name = (blocks.get_attribute("data-go") or "").split("\n")[1]
     blocks.click()
     expect(here.locator(".mrow:focus")).to_have_attribute("data-key", name)

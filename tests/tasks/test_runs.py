@@ -19,7 +19,8 @@ from explorer.embedded import EmbeddedWorker
 from explorer.runs.starting import Refused, start_run
 from groups import storage
 from groups.children import ParentStops
-from groups.history.recorder import Batch
+from groups.history.entries import Entry
+from groups.history.recorder import Batch, Recorder
 from groups.models import Timeline
 from simulations import studies, tasks
 
@@ -114,9 +115,7 @@ def test_a_run_that_was_cut_short_is_resumed_and_ends_as_if_nothing_had_been(que
     timeline = start_run("kip848-six-partitions")
     # A writer stored the first half and died.
     writer = storage.open_writer(timeline.id, "dead")
-    for batch in recorded("kip848-six-partitions"):
-        if batch.first <= 40:
-            writer.append(first_part(batch, until=min(40, batch.last)))
+    writer.append(first_half(timeline, recorded("kip848-six-partitions"), most=40))
     lose_lease(timeline.id)
     queued.clear()
 
@@ -131,19 +130,18 @@ def test_a_run_that_was_cut_short_is_resumed_and_ends_as_if_nothing_had_been(que
         assert storage.frame_at(found, sequence) == storage.frame_at(storage.get(whole.id), sequence)
 
 
-def first_part(batch: Batch, *, until: int) -> Batch:
-    def earlier(text: bytes) -> bytes:
-        return orjson.dumps([item for item in orjson.loads(text) if item["sequence"] <= until])
-
-    return Batch(
-        first=batch.first,
-        last=until,
-        entries=earlier(batch.entries),
-        changes=earlier(batch.changes),
-        moments=earlier(batch.moments),
-        checkpoint=batch.checkpoint,
-        summary=batch.summary,
-    )
+def first_half(timeline: Timeline, batches: list[Batch], *, most: int) -> Batch:
+    """What a worker had said by the last moment among the first ``most`` entries."""
+    moments = [moment["sequence"] for batch in batches for moment in orjson.loads(batch.moments)]
+    until = max(sequence for sequence in moments if sequence <= most)
+    recorder = Recorder(group=timeline.group, semantics=timeline.semantics)
+    for batch in batches:
+        for line in orjson.loads(batch.entries):
+            if line["sequence"] <= until:
+                recorder.add(Entry.from_json(line))
+    half = recorder.flush(final=True)
+    assert half is not None
+    return half
 
 
 def test_a_run_of_another_simulator_is_interrupted_and_keeps_what_it_has(queued: list[str]) -> None:
