@@ -22,7 +22,7 @@ by the coordinator's own log lines. What an import says stands on the right. A p
 (`python -m tests.incidents.judge`): a fact is *told* if a finding of a fitting kind names its clients and partitions at its time;
 a finding that nothing bears out is *false*. What a log cannot tell is named with the reason, and not counted.
 
-Times are seconds from the moment at which the group had formed and stood still. Sessions last 10 s instead of Kafka's 45 s,
+Times are seconds from the moment at which the group had formed and was stable. Sessions last 10 s instead of Kafka's 45 s,
 heartbeats come every second, clients commit every 2 s (5 s in the quiet hour): an incident is over in minutes. The import is told
 none of these settings. Every recording can be made anew with `python -m tests.incidents.record NAME`.
 

@@ -32,7 +32,7 @@ export const MEANINGS = [
   { member: 'revoking', partition: 'being revoked' },
   { member: 'paused or cut off', partition: 'owner paused or cut off' },
   { member: 'killed or fenced', partition: 'owner killed or fenced' },
-  { member: 'without a partition it should own', partition: 'unassigned' },
+  { member: 'without a partition of its target', partition: 'unassigned' },
   { member: 'part of a broken invariant', partition: 'owned twice' },
 ];
 

@@ -23,7 +23,7 @@ def eager_restart(stage: Stage) -> None:
     clients[1].leave()
     stage.note(
         "eager_rebalance",
-        "worker-2 left: the range assignor is eager, so both others give everything up and join again.",
+        "worker-2 left: the range assignor is eager, so both others revoke all partitions and join again.",
         clients=["worker-1", "worker-3"],
         tellable=True,
     )
@@ -31,7 +31,7 @@ def eager_restart(stage: Stage) -> None:
     again = stage.classic("worker-2", topic, **EAGER).join()
     stage.note(
         "eager_rebalance",
-        "worker-2 is back: both others give everything up and join again.",
+        "worker-2 is back: both others revoke all partitions and join again.",
         clients=["worker-1", "worker-3"],
         tellable=True,
     )
@@ -50,7 +50,7 @@ def classic_kill(stage: Stage) -> None:
     stage.steady(30)
     stage.note(
         "eager_rebalance",
-        "The coordinator missed worker-2: both others give everything up and join again.",
+        "The coordinator missed worker-2: both others revoke all partitions and join again.",
         at_ms=stage.ledger.first_end(clients[0].client_id, stage.began_ms),
         clients=["worker-1", "worker-3"],
         tellable=True,
