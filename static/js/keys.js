@@ -25,7 +25,10 @@ export function mayTake(event, modal) {
   const target = event.target;
   const tag = target?.tagName ?? '';
   if (/^(INPUT|TEXTAREA|SELECT)$/.test(tag) || target?.isContentEditable) return false;
-  const pressable = tag === 'BUTTON' || tag === 'A' || tag === 'SUMMARY';
+  // The focus leaves a dialog only with the drawing after it has closed: nobody presses what is not there any more.
+  if (target?.closest?.('dialog:not([open])')) return true;
+  // Space presses no link.
+  const pressable = tag === 'BUTTON' || tag === 'SUMMARY' || (tag === 'A' && event.key === 'Enter');
   return !((event.key === ' ' || event.key === 'Enter') && pressable);
 }
 

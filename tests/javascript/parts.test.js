@@ -38,6 +38,10 @@ test('keys are never taken from somebody who types, nor Space from a button', ()
   for (const tag of ['INPUT', 'TEXTAREA', 'SELECT']) assert.equal(mayTake(press('c', tag), false), false);
   assert.equal(mayTake(press(' ', 'BUTTON'), false), false);
   assert.equal(mayTake(press('ArrowRight', 'BUTTON'), false), true);
+  // Enter follows a link, Space does nothing with it; and nobody presses what stands in a dialog that has closed.
+  assert.deepEqual([mayTake(press('Enter', 'A'), false), mayTake(press(' ', 'A'), false)], [false, true]);
+  const gone = { tagName: 'BUTTON', closest: (/** @type {string} */ selector) => (selector === 'dialog:not([open])' ? {} : null) };
+  assert.equal(mayTake({ ...press(' ', 'BUTTON'), target: gone }, false), true);
   assert.equal(mayTake(press('c', 'BODY', { ctrlKey: true }), false), false);
   assert.equal(mayTake(press('c', 'BODY'), true), false);
 });
