@@ -56,6 +56,21 @@ def test_who_committed_until_it_was_removed_left_by_itself() -> None:
     assert (one["looks_like"], one["certain"]) == ("left", False)
 
 
+def test_a_commit_that_a_shorter_session_would_explain_claims_nothing_of_an_assumed_one() -> None:
+    story = Story()
+    story.assign(0, {A: (0, 1)})
+    story.assign(1_000, {A: (0, 1), B: (2, 3)})
+    story.commits((0, 1), 2_000, 42_000, every_ms=10_000)
+    story.commits((2, 3), 2_500, 80_000, every_ms=10_000)
+    story.remove(51_000, A)
+    story.assign(52_000, {B: (0, 1, 2, 3)})
+    story.commits((0, 1), 53_000, 80_000, every_ms=10_000)
+    one = removal(story)
+    assert (one["looks_like"], one["says"]) == (None, "app-a was removed; the log does not say why")
+    story.at(0, lambda log: log.note(note="settings", settings={"group.consumer.session.timeout.ms": 45_000}))
+    assert removal(story)["looks_like"] == "left"
+
+
 def test_who_never_committed_is_removed_without_a_reason() -> None:
     story = Story()
     story.assign(0, {A: (0,)})

@@ -9,7 +9,8 @@ like"), from when the member last committed, from its timeouts, and from whether
 * ``rebalance_timeout``: it had partitions to release for as long as its rebalance timeout;
 * ``stalled``: it was silent, and came back under the same member id: frozen, or late to poll;
 * ``stopped``: it was silent, and neither timeout fits: its process ended or froze;
-* ``left``: it had committed until then, so its session was alive: it left by itself.
+* ``left``: it had committed until then, so its session was alive: it left by itself. A session whose length is assumed may be
+  as short as ``SHORTEST_SESSION_MS``.
 
 Cannot know: an exit code, a reason string; anything of a member that never committed in a rhythm.
 """
@@ -36,6 +37,10 @@ REASONS: Final[dict[str | None, tuple[str, str]]] = {
 
 HEARTBEAT_MS: Final = 5_000
 """Kafka's default between two heartbeats: a session runs from the last one, which lies up to so long before a commit."""
+
+SHORTEST_SESSION_MS: Final = 6_000
+"""The least that a broker takes for a classic member's session (``group.min.session.timeout.ms``): where a session's length is
+assumed, a member that was quiet for longer may as well have died."""
 
 REJOIN_MS: Final = 5_000
 """A removal of the classic protocol is written when the others have rejoined, which takes them a heartbeat and a poll."""
@@ -107,7 +112,7 @@ def guessed(facts: Facts, going: Going) -> Guess | None:
         return _stalled(going)
     since = f"its last commit was {duration(quiet_ms)} before"
     slack_ms = rhythm_ms + (REJOIN_MS if going.classic else 0)
-    least_ms = session.length_ms - min(HEARTBEAT_MS, session.length_ms // 3)
+    least_ms = _least_ms(session.length_ms)
     expired = least_ms <= quiet_ms <= session.length_ms + slack_ms
     overrun = poll.length_ms <= quiet_ms <= poll.length_ms + slack_ms
     if overrun and (going.back_same_id or not expired or quiet_ms < session.length_ms):
@@ -126,8 +131,15 @@ def guessed(facts: Facts, going: Going) -> Guess | None:
         if going.back_same_id:
             because = f"{since}, so its session was alive, and it came back under the same member id"
             return Guess("poll_overrun", "max.poll.interval.ms exceeded", because)
+        if session.source == "assumed" and quiet_ms >= _least_ms(SHORTEST_SESSION_MS):
+            return None
         return Guess("left", "it left by itself", f"{since}, so its session was alive")
     return _stalled(going)
+
+
+def _least_ms(session_ms: int) -> int:
+    """How long before the end of a session the last commit lies at least: the last heartbeat came behind it or before."""
+    return session_ms - min(HEARTBEAT_MS, session_ms // 3)
 
 
 def _stalled(going: Going) -> Guess | None:
