@@ -74,13 +74,20 @@ check: .venv/all  ## style, types, import contracts
 	else echo "SKIPPED check-js: npm is not installed"; fi
 
 .PHONY: check-js
-check-js: node_modules/.installed  ## types of the browser's modules (needs Node)
+check-js: node_modules/.installed  ## types, rules and form of the browser's modules (needs Node)
 	node_modules/.bin/tsc --project tsconfig.json
+	node_modules/.bin/eslint --config tests/javascript/eslint.config.js static/js tests/javascript
+	node_modules/.bin/prettier --check --log-level warn static/js tests/javascript
 
 .PHONY: format
 format: .venv/all  ## put the code into its one form
 	$(VENV)/ruff format .
 	$(VENV)/ruff check --fix .
+	@if command -v npm > /dev/null; then $(MAKE) --no-print-directory format-js; fi
+
+.PHONY: format-js
+format-js: node_modules/.installed
+	node_modules/.bin/prettier --write --log-level warn static/js tests/javascript
 
 .PHONY: bench
 bench: .venv/all  ## run the benchmarks and print their tables

@@ -46,7 +46,7 @@ const ENDED = new Set(['complete', 'failed', 'cancelled']);
 let detail = JSON.parse(part('import-data').textContent ?? 'null');
 const url = `/api/imports/${encodeURIComponent(detail.id)}`;
 /** What the groups are narrowed to, beyond the first page of all. */
-let asked = { q: '', hours: '' };
+const asked = { q: '', hours: '' };
 /** @type {{timelines: Row[], matching: number} | null} */
 let narrowed = null;
 let asking = 0;
@@ -474,7 +474,11 @@ function idRow(row) {
         'div',
         { class: 'l2' },
         h('span', {}, 'Shown as ', h('b', {}, row.name), ', named by you'),
-        h('button', { class: 'btn sm bare', type: 'button', onclick: () => name(row, null, problem) }, 'Take back'),
+        h(
+          'button',
+          { class: 'btn sm bare', type: 'button', onclick: () => nameTopic(row, null, problem) },
+          'Take back',
+        ),
         problem,
       ),
     );
@@ -502,7 +506,7 @@ function idRow(row) {
         class: 'l2',
         onsubmit: (/** @type {Event} */ event) => {
           event.preventDefault();
-          name(row, field.value.trim(), problem);
+          nameTopic(row, field.value.trim(), problem);
         },
       },
       field,
@@ -517,7 +521,7 @@ function idRow(row) {
  *
  * @param {Nameless} row @param {string | null} wanted @param {HTMLElement} problem
  */
-async function name(row, wanted, problem) {
+async function nameTopic(row, wanted, problem) {
   problem.textContent = '';
   try {
     for (const timeline of row.timelines) {
@@ -547,7 +551,7 @@ async function loadNames(file) {
     const found = typeof told?.[row.id] === 'string' ? told[row.id] : told?.[row.id]?.name;
     if (!found) continue;
     const problem = h('span', {});
-    await name(row, found, problem);
+    await nameTopic(row, found, problem);
     if (!problem.textContent) given += 1;
   }
   toast(`${file.name} names ${given} of them`);

@@ -345,7 +345,7 @@ function sentence(entry, who, name) {
     if (payload.note === 'config')
       return [
         `Settings of the group: ${Object.entries(payload.config ?? {})
-          .map(([name, value]) => `${name} ${value}`)
+          .map(([setting, value]) => `${setting} ${value}`)
           .join(', ')}.`,
       ];
     return [`${payload.note}: ${payload.reason ?? payload.says ?? ''}`];

@@ -144,13 +144,13 @@ const start_ms = () => meta.summary.first_ms ?? timeline.moments[0]?.at_ms ?? 0;
 /**
  * What draws a crowd comes only for a crowd: the page of a small group stays light.
  *
- * @param {Ownership} following
+ * @param {Ownership} owners
  */
-async function crowdStage(following) {
+async function crowdStage(owners) {
   const [{ CrowdStage }, { BoardMap }] = await Promise.all([import('./stage/crowd.js'), import('./map/map.js')]);
   return new CrowdStage({
     ...shared,
-    ownership: following,
+    ownership: owners,
     fetchDigest: api.digest,
     draws: ({ root, source }) =>
       new BoardMap(root, {
@@ -306,14 +306,14 @@ function grow() {
   if (growing) return;
   growing = setTimeout(async () => {
     growing = null;
-    const follow = following;
+    const toFollow = following;
     await stage.grow();
     const rest = timeline.rest;
     if (!rest) {
       // The first chunk may only have come with this step: all that is made of its moments is made now.
       await go(wantedAtStart());
       await stage.grow();
-    } else if (follow && !player.playing && !timeline.atEnd) await go(timeline.last);
+    } else if (toFollow && !player.playing && !timeline.atEnd) await go(timeline.last);
     else show(rest, { animate: false, before: timeline.position });
     showStatus();
   }, GROW_MS);

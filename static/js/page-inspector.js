@@ -114,11 +114,11 @@ async function chooseKind(guess) {
   follow();
 }
 
-/** @param {Place} place @param {string | null} typed @returns {Promise<string | null>} what is wrong */
-async function onEdit(place, typed) {
+/** @param {Place} place @param {string | null} wanted @returns {Promise<string | null>} what is wrong */
+async function onEdit(place, wanted) {
   if (!sheet) return null;
   const { current } = sheet;
-  const made = typed === null ? { value: null } : edited(place.node, typed);
+  const made = wanted === null ? { value: null } : edited(place.node, wanted);
   if ('wrong' in made) return made.wrong;
   /** @type {Inspected} */
   let answer;

@@ -136,10 +136,10 @@ function show() {
       preventScroll: true,
     });
   showExplanation();
-  const { play } = answers[open];
+  const { play: cannotPlay } = answers[open];
   // It can be pressed all the same, and says why not.
-  part('play').classList.toggle('off', play !== null);
-  part('play').title = play ?? 'Run the event under the open assignor, step by step';
+  part('play').classList.toggle('off', cannotPlay !== null);
+  part('play').title = cannotPlay ?? 'Run the event under the open assignor, step by step';
   const sweep = document.getElementById('sweep');
   if (sweep instanceof HTMLAnchorElement) sweep.href = `${sweep.dataset.sweeps}?${sheet.query}`;
 }

@@ -150,15 +150,13 @@ export function widen(frame, into = new Map()) {
  * @returns {Column[]} topics in alphabetical order, partitions in theirs
  */
 export function columnsOf(counts) {
-  return [...counts.keys()]
-    .sort()
-    .flatMap((topic) =>
-      Array.from({ length: counts.get(topic) ?? 0 }, (_, partition) => ({
-        key: keyOf(topic, partition),
-        topic,
-        partition,
-      })),
-    );
+  return [...counts.keys()].sort().flatMap((topic) =>
+    Array.from({ length: counts.get(topic) ?? 0 }, (_, partition) => ({
+      key: keyOf(topic, partition),
+      topic,
+      partition,
+    })),
+  );
 }
 
 /**
@@ -266,8 +264,8 @@ export function gapOf(frame, views) {
     const far = views.distance();
     return far && { ...far, each: null };
   }
-  const each = distance(frame, views);
-  return each && { of: each.length, off: each.filter((reached) => !reached).length, each };
+  const right = distance(frame, views);
+  return right && { of: right.length, off: right.filter((one) => !one).length, each: right };
 }
 
 /**

@@ -76,8 +76,8 @@ test('any window and zoom paints in each pixel the worst that any whole frame in
       const moment = inside[Math.floor(draw() * inside.length)];
       const mode = ofFlags(stateAt(told, moment.sequence).flags[row]);
       const column = members.columns.last.findIndex((last) => last >= moment.sequence);
-      const from = Math.min(width - 1, Math.max(0, Math.floor(places[column])));
-      assert.ok(line[from] >> 3 >= mode, `row ${row} at ${moment.sequence}`);
+      const pixel = Math.min(width - 1, Math.max(0, Math.floor(places[column])));
+      assert.ok(line[pixel] >> 3 >= mode, `row ${row} at ${moment.sequence}`);
     }
   }
 });

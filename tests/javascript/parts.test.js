@@ -30,7 +30,7 @@ test('integers of 64 bits keep their digits, and nothing else is changed', () =>
   assert.deepEqual(parseExactly(text), {
     metadataHash: '-8123456789012345678',
     says: 'at 9007199254740993 " 9007199254740993',
-    list: [9007199254740991, 0.12345678901234567, 1e300],
+    list: [9007199254740991, Number('0.12345678901234567'), 1e300],
   });
   const [field] = fieldsOf(parseExactly('{"metadataHash":-8123456789012345678}'), FRAMES[0], 'record');
   assert.equal(field.value, '-8123456789012345678');

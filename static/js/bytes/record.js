@@ -16,8 +16,8 @@ export const searchOf = (timeline, entry) => `?timeline=${encodeURIComponent(tim
 export const searchOfTwo = (timeline, entry, against) => `${searchOf(timeline, entry)}&against=${against}`;
 
 /** Why there is nothing to compare a record with; empty where there is. @param {RecordBytes} record */
-export function noneBefore({ before, searched_from: from, sequence }) {
-  if (before !== null) return '';
+export function noneBefore({ before: earlier, searched_from: from, sequence }) {
+  if (earlier !== null) return '';
   if (from <= 1) return 'This key has no earlier record in this timeline.';
   return `This key has no earlier record among the ${(sequence - from).toLocaleString('en')} entries before.`;
 }

@@ -76,16 +76,14 @@ export class MemberCard {
         'fieldset',
         { class: 'reads' },
         h('legend', {}, 'Reads'),
-        ...topics
-          .slice(0, TOPICS_MOST)
-          .map(({ name }, topic) =>
-            this.#box(`reads-${topic}`, [markIcon(topic), name], member.topics.includes(topic), (to) => ({
-              what: 'subscribe',
-              member: place,
-              topic,
-              to,
-            })),
-          ),
+        ...topics.slice(0, TOPICS_MOST).map(({ name }, topic) =>
+          this.#box(`reads-${topic}`, [markIcon(topic), name], member.topics.includes(topic), (to) => ({
+            what: 'subscribe',
+            member: place,
+            topic,
+            to,
+          })),
+        ),
         topics.length > TOPICS_MOST
           ? h(
               'p',

@@ -25,6 +25,7 @@ const PAN = 0.3;
 const ABOVE = 4;
 
 export class BoardMap {
+  /** The timer of what is said aloud next. */
   #saying = /** @type {any} */ (null);
 
   /**
@@ -96,7 +97,7 @@ export class BoardMap {
     this.#place();
     if (first) this.#say();
     // A step that is shown for less than it takes to read it is not put into words.
-    else this.#saying ??= setTimeout(() => this.#say(), SAY_MS);
+    else if (this.#saying === null) this.#saying = setTimeout(() => this.#say(), SAY_MS);
   }
 
   /** The verdict has changed. */

@@ -42,7 +42,7 @@ export function shortened(name, most) {
 }
 
 /** A name within a sentence: its direction is its own. @param {string} name */
-export const isolated = (name) => (/[^\u0000-\u02ff]/.test(name) ? `\u2068${name}\u2069` : name);
+export const isolated = (name) => (/[\u0300-\u{10ffff}]/u.test(name) ? `\u2068${name}\u2069` : name);
 
 /** How names are compared with what somebody types. @param {string} text */
 export const folded = (text) => text.normalize('NFKC').toLowerCase();

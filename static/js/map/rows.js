@@ -29,7 +29,7 @@ export function matcher(query) {
       const field = cut > 0 && FIELDS.includes(word.slice(0, cut)) ? word.slice(0, cut) : null;
       return field ? { field, word: word.slice(cut + 1) } : { field: null, word };
     });
-  return (haystack) => words.every(({ field, word }) => (field ? haystack.of[field] : haystack.all).includes(word));
+  return ({ of, all }) => words.every(({ field, word }) => (field ? of[field] : all).includes(word));
 }
 
 /**

@@ -86,7 +86,7 @@ export class Surface {
     const slice = () => {
       if (ticket !== this.#ticket) return;
       const until = performance.now() + SLICE_MS;
-      let reached = shown;
+      let reached;
       for (;;) {
         const { value, done: over } = lines.next();
         if (over) {

@@ -34,7 +34,7 @@ export function drawMap(plotly, node, figure, ramp) {
     [step / ramp.length, color],
     [(step + 1) / ramp.length, color],
   ]);
-  const { texttemplate, ...rest } = trace;
+  const { texttemplate: _, ...rest } = trace;
   return plotly.react(
     node,
     [{ ...rest, colorscale, zmin: -0.5, zmax: ramp.length - 0.5 }],
