@@ -11,6 +11,7 @@ urlpatterns = [
     path("", include("explorer.runs.urls")),
     path("", include("explorer.inspector.urls")),
     path("", include("explorer.laboratory.urls")),
+    path("", include("explorer.lessons.urls")),
     path("", include("explorer.sweeps.urls")),
     path("api/", include("explorer.api.urls")),
 ]
