@@ -82,6 +82,7 @@ def run_of(lesson: Lesson, source: Source) -> Run:
     """The run of a lesson that is told of a scenario, a case study or a log. ``ScenarioError`` with the lesson's line."""
     scenario: Scenario | None = None
     entries: Iterable[Entry]
+    group = ""
     match lesson.kind:
         case Kind.STUDY:
             scenario = _study(lesson, source)
@@ -90,12 +91,14 @@ def run_of(lesson: Lesson, source: Source) -> Run:
             scenario = scenario_of(lesson)
             entries = run(scenario, scenario.semantics, scenario.seed)
         case Kind.LOG:
-            entries = _log(lesson, source)
+            recorded = _log(lesson, source)
+            entries, group = recorded, _group_of(recorded)
         case Kind.CASE:
             raise AssertionError("a case of the laboratory is not played")
+    group = scenario.group if scenario is not None else group
     title = scenario.title if scenario is not None else f"Recorded: {lesson.of}"
     try:
-        return _folded(entries, title, scenario)
+        return _folded(entries, title, group, scenario)
     except RunTooLong as error:
         raise ScenarioError(lesson.of_line, lesson.kind, str(error)) from None
     except _TooMany:
@@ -109,7 +112,9 @@ def run_of(lesson: Lesson, source: Source) -> Run:
 def play(scenario: Scenario) -> Run:
     """A scenario by itself, as a reader plays on; ``ScenarioError`` where it is too long for a page."""
     try:
-        return _folded(run(scenario, scenario.semantics, scenario.seed), scenario.title, scenario)
+        return _folded(
+            run(scenario, scenario.semantics, scenario.seed), scenario.title, scenario.group, scenario
+        )
     except (_TooMany, RunTooLong):
         raise ScenarioError(1, "until", f"the run has more than {ENTRIES_MAX:,} entries") from None
 
@@ -134,7 +139,7 @@ def _study(lesson: Lesson, source: Source) -> Scenario:
         ) from None
 
 
-def _log(lesson: Lesson, source: Source) -> Iterable[Entry]:
+def _log(lesson: Lesson, source: Source) -> list[Entry]:
     try:
         return [Entry.from_json(dict(entry)) for entry in source.log(lesson.of)]
     except KeyError:
@@ -145,15 +150,21 @@ def _log(lesson: Lesson, source: Source) -> Iterable[Entry]:
         ) from None
 
 
+def _group_of(entries: Iterable[Entry]) -> str:
+    """The group whose records these are."""
+    keys = (entry.payload.get("key") for entry in entries)
+    groups = (str(key["groupId"]) for key in keys if isinstance(key, Mapping) and "groupId" in key)
+    return next(groups, "")
+
+
 class _TooMany(Exception):
     """The run goes on beyond the bound."""
 
 
-def _folded(entries: Iterable[Entry], title: str, scenario: Scenario | None) -> Run:
+def _folded(entries: Iterable[Entry], title: str, group: str, scenario: Scenario | None) -> Run:
     recorder: Recorder | None = None
     for entry in entries:
         if recorder is None:
-            group = scenario.group if scenario is not None else ""
             semantics = scenario.semantics if scenario is not None else Semantics.KAFKA
             recorder = Recorder(group=group, semantics=semantics)
         if entry.sequence > ENTRIES_MAX:

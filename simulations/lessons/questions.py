@@ -195,11 +195,11 @@ def tray(path: str, filler: Filler) -> list[TextPart]:
         "waiting": " waits for",
         "reads": " reads",
     }
+    if filler.is_member(asked):
+        return [{"kind": "member", "text": asked}, {"kind": "text", "text": " gets"}]
     if head == "group" or asked not in says:
         return [{"kind": "text", "text": "unassigned" if asked == "unassigned" else "chosen"}]
-    if filler.is_member(head):
-        return [{"kind": "member", "text": head}, {"kind": "text", "text": says[asked]}]
-    return [{"kind": "member", "text": asked}, {"kind": "text", "text": " gets"}]
+    return [{"kind": "member", "text": head}, {"kind": "text", "text": says[asked]}]
 
 
 def sentence(path: str, value: Value, filler: Filler) -> list[TextPart]:
@@ -214,7 +214,6 @@ def sentence(path: str, value: Value, filler: Filler) -> list[TextPart]:
         "waits_for": " waits for ",
         "blocks": " blocks ",
         "epoch": " is at member epoch ",
-        "count": " owns as many partitions as ",
         "state": " is in state ",
         "reads": " reads ",
     }
@@ -229,8 +228,23 @@ def sentence(path: str, value: Value, filler: Filler) -> list[TextPart]:
         "size": "Members: ",
     }
     end: TextPart = {"kind": "text", "text": "."}
+    if filler.is_member(asked):
+        return [
+            {"kind": "member", "text": asked},
+            {"kind": "text", "text": " gets "},
+            *parts(value, path),
+            end,
+        ]
     if head == "group" and asked in of_the_group:
         return [{"kind": "text", "text": of_the_group[asked]}, *parts(value, path), end]
+    if filler.is_member(head) and isinstance(value, Number) and asked == "count":
+        noun = " partition." if value.number == 1 else " partitions."
+        return [
+            {"kind": "member", "text": head},
+            {"kind": "text", "text": " owns "},
+            *parts(value, path),
+            {"kind": "text", "text": noun},
+        ]
     if filler.is_member(head) and asked in of_members:
         return [
             {"kind": "member", "text": head},

@@ -48,7 +48,18 @@ ROW_KEYS: Final = ("at", "says", "cells")
 
 SHAPES: Final = (
     *("acknowledge", "advance", "commit", "cut", "fault", "fence", "gain", "heal", "join", "leave"),
-    *("note", "remove", "revoke", "state", "subscribe", "target", "fail_over"),
+    *(
+        "metadata",
+        "note",
+        "regex",
+        "remove",
+        "replace",
+        "revoke",
+        "state",
+        "subscribe",
+        "target",
+        "fail_over",
+    ),
 )
 """Moments that a place can name (``groups.history.moments``)."""
 

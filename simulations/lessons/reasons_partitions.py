@@ -41,8 +41,8 @@ class PartitionReasons(Reasons):
             return [self._p(name), " is owned by ", self._m(owner), "."]
         aim = at.target_owner_of(self.frame, name)
         if aim is None:
-            return [self._p(name), " has no owner, and no target names one yet."]
-        return [self._p(name), " has no owner: ", self._m(aim), " gets it with its next heartbeat response."]
+            return [self._p(name), " is unassigned, and no target names an owner yet."]
+        return [self._p(name), " is unassigned: ", self._m(aim), " gets it with its next heartbeat response."]
 
     def _owned(self, name: str, *, right: bool) -> Pieces:
         mine = who(self.run, self.member)
@@ -61,8 +61,10 @@ class PartitionReasons(Reasons):
                 self._p(name),
                 " is in the target of ",
                 mine,
-                " and was released, so the heartbeat response assigns it.",
+                ", and nobody else owns it: the heartbeat response assigns it.",
             ]
+        if name in at.holders(self.before).get(self.member or "", ()) and aim not in (None, self.member):
+            return [mine, " loses ", self._p(name), " here: its target owner is ", self._m(aim), "."]
         if owner is None:
             if aim == self.member:
                 return [

@@ -165,13 +165,13 @@ export class AskPanel {
     const ask = /** @type {Question} */ (this.ask);
     if (!right) {
       const told = mistakes(ask, [...this.#chosen]).map((option) => h('li', {}, sentence(option.why, this.cast)));
-      this.answer?.replaceChildren(h('p', {}, h('b', { class: 'no' }, 'Not quite.')), h('ul', { class: 'why' }, told));
+      this.answer?.replaceChildren(h('p', {}, h('b', { class: 'no' }, 'Not quite.')), h('ul', { class: 'reasons' }, told));
       return;
     }
     const because = ask.options.filter((option) => option.right && option.why.length).map((option) => h('li', {}, sentence(option.why, this.cast)));
     this.answer?.replaceChildren(
       h('p', {}, h('b', { class: 'ok' }, sentence(ask.answer, this.cast))),
-      ...(because.length && because.length <= 4 ? [h('ul', { class: 'why' }, because)] : []),
+      ...(because.length && because.length <= 4 ? [h('ul', { class: 'reasons' }, because)] : []),
       ...(ask.then && settled ? [h('p', { class: 'ex' }, sentence(ask.then, this.cast))] : []),
     );
   }
