@@ -17,6 +17,7 @@ from explorer.glossary import terms
 from explorer.home import pictures
 from explorer.home.path import path_of
 from explorer.home.words import ago
+from explorer.lessons.listing import of_terms
 from explorer.times import stamp
 from groups import storage
 from groups.models import Timeline
@@ -45,16 +46,20 @@ def home(request: HttpRequest) -> HttpResponse:
         "recent_more": max(0, others.count() - len(recent)) if len(recent) == RECENT_MOST else 0,
         "modules": modules("js/page-home.js"),
         "import_url": _import_url(),
+        "path": path_of(),
     }
     showcase = next((study for study in studies if study.id == SHOWCASE), studies[0] if studies else None)
     if showcase is not None:
         context |= _showcase(showcase)
-        context["path"] = path_of(study.id for study in studies)
     return render(request, "home/home.html", context)
 
 
 def help_page(request: HttpRequest) -> HttpResponse:
-    return render(request, "help/help.html", {"glossary": list(terms().items())})
+    return render(
+        request,
+        "help/help.html",
+        {"glossary": [(word, meaning, of_terms().get(word)) for word, meaning in terms().items()]},
+    )
 
 
 def _showcase(timeline: Timeline) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
+from importlib.resources.abc import Traversable
 from typing import Any, Final
 
 import orjson
@@ -50,6 +51,11 @@ def courses() -> tuple[Course, ...]:
             )
         )
     return tuple(found)
+
+
+def files() -> list[Traversable]:
+    """The files of this folder."""
+    return list(resources.files(__package__).iterdir())
 
 
 def names() -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Final, Protocol
 
@@ -68,14 +69,14 @@ class Filler(Protocol):
     def is_member(self, name: str) -> bool: ...
 
 
-class Filling:
+class Filling(ABC):
     """What a run and a case of the laboratory have in common; ``_value`` is each one's own."""
 
     def __init__(self) -> None:
         self.problems: list[Problem] = []
 
-    def _value(self, path: str, index: int) -> Value:
-        raise NotImplementedError
+    @abstractmethod
+    def _value(self, path: str, index: int) -> Value: ...
 
     def value(self, path: str, index: int, line: int, field: str) -> Value | None:
         try:

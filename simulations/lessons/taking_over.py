@@ -49,7 +49,8 @@ class ActError(ValueError):
 def taken_over(scenario: Scenario, at_ms: int, acts: Sequence[Mapping[str, Any]]) -> str:
     """The scenario's text with its script cut off after ``at_ms`` (of the run's clock), and ``acts`` in its place.
 
-    An act is ``{"at_ms", "do", "who"}`` and, for ``add_partitions``, ``to``. ``ActError`` says which cannot be read.
+    An act is ``{"at_ms", "do", "who"}`` and, for ``add_partitions``, ``to``. ``ActError`` says which cannot be read. The rows
+    of the story that were reached stay, so that moments and sequences up to there are what they were.
     """
     if len(acts) > ACTS_MAX:
         raise ActError(f"at most {ACTS_MAX} things are done by hand, these are {len(acts)}", "acts")
@@ -71,8 +72,7 @@ def taken_over(scenario: Scenario, at_ms: int, acts: Sequence[Mapping[str, Any]]
         "group": scenario.group,
         "script": script,
         "until": f"{min(last_ms + TAIL_MS, UNTIL_MAX_MS)}ms",
-        # The rows of the story stand up to here; what comes is not told by anybody.
-        "steps": [],
+        "steps": (document.get("steps") or [])[: _rows_reached(scenario, at_ms)],
     }
     document.pop("title", None)
     return "".join(f"{key}: {json.dumps(value)}\n" for key, value in document.items())
@@ -85,6 +85,13 @@ def played_on(scenario: Scenario, at_ms: int, acts: Sequence[Mapping[str, Any]])
         return play(load(text, scenario.name)), text
     except ScenarioError as error:
         raise ActError(error.message, "acts") from None
+
+
+def _rows_reached(scenario: Scenario, at_ms: int) -> int:
+    if not scenario.steps:
+        return 0
+    steps = (moment["step"] or 0 for moment in play(scenario).moments if moment["at_ms"] <= at_ms)
+    return max(steps, default=0)
 
 
 def _at_ms(line: Node) -> int:

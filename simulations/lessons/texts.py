@@ -22,7 +22,7 @@ _PART: Final = re.compile(
 _PROPOSAL: Final = re.compile(r"\bKIP-\d+\b")
 _PARTITION: Final = re.compile(r"\b[A-Za-z][\w.]*-\d+\b")
 _DIGITS: Final = re.compile(r"\d+")
-_LETTER: Final = re.compile(r"(?<![\w'’.])[B-HJ-Z](?![\w'’.-])|(?<=[a-z,;:] )A(?![\w'’-])|\bA(?=['’]s\b)")
+_LETTER: Final = re.compile(r"(?<![\w'’.])[B-HJ-Z](?![\w'’-]|\.\w)|(?<=[a-z,;:] )A(?![\w'’-])|\bA(?=['’]s\b)")
 """A capital letter that stands alone is a member; an A may be the article where a sentence begins, an I a pronoun."""
 
 
