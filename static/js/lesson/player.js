@@ -187,11 +187,11 @@ export class LessonPlayer {
       now: () => ({
         frame: /** @type {import('../types').Frame} */ (stage.rest?.frame), at_ms: stage.at_ms, names: (id) => stage.cast.name(id), atEnd: stage.next === null,
       }),
-      onRun: (run, at_ms) => {
+      onRun: (run, at_ms, acted) => {
         stage.replace(run);
-        const steps = stage.timeline.steps;
-        // What was just done is the first moment from then on; before anything was done, the one that the board showed.
-        const now = steps.findLast((moment) => moment.at_ms <= at_ms) ?? steps[0];
+        const { steps } = stage.timeline;
+        const before = steps.findLast((moment) => moment.at_ms <= at_ms) ?? steps[0];
+        const now = acted ? steps.find((moment) => moment.at_ms >= at_ms) ?? before : before;
         stage.show(now.sequence, !calm());
       },
       onStep: () => {

@@ -42,7 +42,7 @@ export class TakingOver {
    * @param {object} options
    * @param {{lesson?: string, text?: string}} options.of
    * @param {() => {frame: Frame, at_ms: number, names: (id: string) => string, atEnd: boolean}} options.now
-   * @param {(run: Run, at_ms: number) => void} options.onRun
+   * @param {(run: Run, at_ms: number, acted: boolean) => void} options.onRun with `acted`, what comes first from then on is shown
    * @param {() => void} options.onStep
    * @param {() => void} options.onLeave
    */
@@ -111,16 +111,20 @@ export class TakingOver {
   async #play(at_ms) {
     this.#asked += 1;
     const asked = this.#asked;
+    // Until the answer is here, the board shows another run than the one that is meant.
+    for (const button of this.root.querySelectorAll('button')) button.disabled = true;
     try {
       const answer = await tell('/api/lessons/runs', 'POST', { ...this.of, at_ms: this.from_ms, acts: this.acts });
       if (asked !== this.#asked) return true;
       this.scenario = answer.scenario;
       this.says.textContent = '';
-      this.onRun(answer.run, at_ms);
+      this.onRun(answer.run, at_ms, this.acts.length > 0);
       return true;
     } catch (error) {
       this.says.textContent = error instanceof Error ? error.message : 'This could not be played.';
       return false;
+    } finally {
+      for (const button of this.root.querySelectorAll('button')) button.disabled = false;
     }
   }
 
