@@ -12,7 +12,7 @@ from simulations import courses
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Station:
-    """What to look at, and what it teaches."""
+    """What to look at, and how long it takes or what it teaches."""
 
     title: str
     teaches: str
@@ -27,7 +27,9 @@ def path_of() -> list[Station]:
     """The first lessons, then an incident, then a log of a real broker."""
     first, *_, incidents = courses.courses()
     lessons = [line_of(name) for name in (*first.lessons[:STATIONS_MOST], incidents.lessons[0])]
-    stations = [Station(title=line["title"], teaches=line["goal"], url=line["url"]) for line in lessons]
+    stations = [
+        Station(title=line["title"], teaches=f"{line['minutes']} min", url=line["url"]) for line in lessons
+    ]
     return [
         *stations,
         Station(

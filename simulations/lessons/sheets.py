@@ -112,8 +112,15 @@ def _played(run: Run) -> Mapping[str, Any]:
             name: run.summary[name]
             for name in ("cast", "topics", "epochs", "first_ms", "last_ms", "protocol")
         },
-        "chunk": orjson.loads(run.chunk),
+        "chunk": _untold(orjson.loads(run.chunk)),
     }
+
+
+def _untold(chunk: dict[str, Any]) -> dict[str, Any]:
+    """Without the case study's own story: it would answer what is asked."""
+    for moment in chunk["moments"]:
+        moment.pop("narration", None)
+    return chunk
 
 
 def _of_hands(lesson: Lesson, hands: Hands) -> Made:

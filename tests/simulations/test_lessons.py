@@ -286,7 +286,7 @@ def test_a_run_that_is_too_long_for_a_page_is_refused() -> None:
 
 
 def test_a_wrong_answer_is_explained_by_what_would_have_to_be_true() -> None:
-    ask = sheet_of(courses.load("released-is-not-assigned"), SOURCE).sheet["beats"][1]["ask"]
+    ask = sheet_of(courses.load("released-is-not-assigned"), SOURCE).sheet["beats"][3]["ask"]
     assert ask is not None
     why: Mapping[str, str] = {
         option["key"]: "".join(part["text"] for part in option["why"]) for option in ask["options"]

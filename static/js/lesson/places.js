@@ -28,6 +28,19 @@ export function judged(hands, placed) {
   return { open, least: Math.min(...counts), most: Math.max(...counts), moved };
 }
 
+/** Who owned what before the event, a row each. @param {Hands} hands @param {Cast} cast */
+export function before(hands, cast) {
+  return hands.members.map(({ name, joins, leaves, topics }) => {
+    const owned = hands.partitions.filter((_, index) => hands.before[index] === name);
+    const told = joins ? 'joins' : leaves ? 'leaves' : '';
+    return h(
+      'p', { class: 'had' }, who(name, cast), ' ',
+      owned.map((partition) => h('code', {}, partition)), owned.length ? null : h('span', { class: 'quiet' }, 'nothing'),
+      h('span', { class: 'quiet' }, [told, `subscribes to ${topics.join(', ')}`].filter(Boolean).join(', ')),
+    );
+  });
+}
+
 export class Places {
   /** @type {Map<string, string | null>} */
   #placed = new Map();

@@ -11,7 +11,7 @@
 import { Cast } from '../cast.js';
 import { calm, h, part } from '../dom.js';
 import { AskPanel } from './ask.js';
-import { Places } from './places.js';
+import { Places, before } from './places.js';
 import { sentence } from './sentence.js';
 import { LessonStage } from './stage.js';
 import { showTable } from './table.js';
@@ -50,9 +50,11 @@ export class LessonPlayer {
     part('sofar').hidden = run === null;
     part('table').hidden = sheet.table === null;
     part('over').hidden = !sheet.replayable;
+    part('hands').hidden = hands === null;
     this.stage = run ? new LessonStage({ run, places: this.#places(), onSeek: () => {} }) : null;
     this.cast = this.stage?.cast ?? new Cast(hands?.members.map(({ name }) => ({ id: name, name })) ?? []);
     this.ask = new AskPanel(part('ask'), { cast: this.cast, onAnswer: (chosen, right) => this.#answered(chosen, right) });
+    if (hands) part('hands-lanes').replaceChildren(...before(hands, this.cast));
     this.places = hands ? new Places(part('ask'), { hands, cast: this.cast, onAnswer: (placed) => this.#answered(placed, true) }) : null;
   }
 

@@ -16,6 +16,8 @@ import { TimelineView } from '../timeline-view/view.js';
 export class LessonStage {
   /** @type {Rest | null} */
   rest = null;
+  /** @type {Set<string>} */
+  #seen = new Set();
 
   /**
    * @param {object} parts
@@ -32,9 +34,21 @@ export class LessonStage {
     places.board.replaceChildren();
     places.tracks.replaceChildren();
     this.board = new Board(places.board, { cast: this.cast, labels: this.labels });
-    this.view = new TimelineView(places.tracks, { spans: this.spans, cast: this.cast, labels: this.labels, onSeek });
+    this.view = new TimelineView(places.tracks, { spans: this.spans, cast: this.#present(), labels: this.labels, onSeek });
     this.head = new GroupHead({ ...places, cast: this.cast, labels: this.labels, numberOf: (sequence) => countUpTo(this.timeline.steps, sequence) });
     this.#room();
+  }
+
+  /** Who has been there by now: a track of somebody who is still to come would tell that. @returns {any} */
+  #present() {
+    const stage = this;
+    const { cast } = this;
+    return {
+      get lanes() { return cast.lanes.filter((lane) => stage.#seen.has(lane.key)); },
+      lane: (/** @type {string} */ id) => cast.lane(id),
+      knows: (/** @type {string} */ id) => cast.knows(id),
+      name: (/** @type {string} */ id) => cast.name(id),
+    };
   }
 
   /** Another run in the same places: what the reader does changes what comes. @param {Run} run */
@@ -68,9 +82,20 @@ export class LessonStage {
   /** What happened up to a moment. @param {number} sequence */
   #walked(sequence) {
     const spans = new Spans(this.cast);
+    this.#seen = new Set();
+    const meet = (/** @type {import('../types').Frame} */ frame) => {
+      for (const member of Object.keys(frame.members)) this.#seen.add(this.cast.lane(member).key);
+    };
     this.timeline.walk(
-      (moment, frame) => { if (moment.sequence <= sequence) spans.add(moment, frame); },
-      (frame) => spans.start(frame),
+      (moment, frame) => {
+        if (moment.sequence > sequence) return;
+        spans.add(moment, frame);
+        meet(frame);
+      },
+      (frame) => {
+        spans.start(frame);
+        meet(frame);
+      },
     )();
     return spans;
   }
