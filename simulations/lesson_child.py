@@ -1,7 +1,8 @@
 """The child process that plays lessons: a line of JSON in, a line out, one after the other.
 
 A question is ``{"lesson": id}`` (a bundled one) or ``{"text": YAML}``, with ``words`` (the glossary's) to have it checked,
-and with ``take_over`` (``{"at_ms", "acts"}``) to have its run played on. The answer is ``{"sheet", "problems"}``, or
+with ``logs`` (entries by name) that are stored elsewhere, and with ``take_over`` (``{"at_ms", "acts"}``) to have its run
+played on. The answer is ``{"sheet", "problems"}``, or
 ``{"run", "scenario"}``, or ``{"error", "field"}``.
 """
 
@@ -9,7 +10,7 @@ from __future__ import annotations
 
 import resource
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import orjson
@@ -32,6 +33,16 @@ ADDRESS_BYTES_MOST: Final = 4 * 1024**3
 SOURCE: Final = courses.Bundled()
 
 
+class Given(courses.Bundled):
+    """What is bundled, and logs that came with the question."""
+
+    def __init__(self, given: Mapping[str, Sequence[Mapping[str, Any]]]) -> None:
+        self.given = given
+
+    def log(self, name: str) -> Sequence[Mapping[str, Any]]:
+        return self.given[name] if name in self.given else super().log(name)
+
+
 def answered(question: Mapping[str, Any]) -> bytes:
     try:
         lesson = (
@@ -45,7 +56,8 @@ def answered(question: Mapping[str, Any]) -> bytes:
         return orjson.dumps({"sheet": None, "problems": [problem(error.line, error.field, error.message)]})
     if (asked := question.get("take_over")) is not None:
         return _played_on(lesson, asked)
-    made, problems = checked(lesson, SOURCE, question.get("words") or ())
+    source = Given(question.get("logs") or {})
+    made, problems = checked(lesson, source, question.get("words") or ())
     return orjson.dumps(
         {
             "sheet": made.sheet if made is not None else None,

@@ -11,6 +11,7 @@ from django.http import HttpRequest
 
 from explorer.api.endpoint import BadRequest
 from explorer.glossary import terms
+from explorer.lessons.drafting import logs_of
 from groups.children import ChildFailed, ParentStops
 from groups.warm_children import AskerLeft, Busy, WarmChildren
 from simulations import courses
@@ -39,7 +40,7 @@ def sheet_text(request: HttpRequest, name: str) -> bytes:
 
 def checked(request: HttpRequest, text: str) -> dict[str, Any]:
     """``{"sheet", "problems"}`` of a lesson's text."""
-    return ask(request, {"text": text, "words": list(terms())})
+    return ask(request, {"text": text, "words": list(terms()), "logs": logs_of(text)})
 
 
 def ask(request: HttpRequest, question: Mapping[str, Any]) -> dict[str, Any]:

@@ -15,7 +15,9 @@ from explorer.api.endpoint import BadRequest, json_body, json_response
 from explorer.board.inlined import inlined
 from explorer.board.modules import modules
 from explorer.lessons.asking import ask, checked, sheet_text, taking_over_in, text_in
+from explorer.lessons.drafting import draft_of
 from explorer.lessons.listing import line_of, listed
+from groups import storage
 from simulations import courses
 from simulations.lessons.taking_over import VERBS
 
@@ -58,8 +60,9 @@ def handout(request: HttpRequest, name: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD"])
 @ensure_csrf_cookie
 def write(request: HttpRequest) -> HttpResponse:
-    """The page on which lessons are written; ``from`` is the lesson that it begins with."""
+    """The page on which lessons are written: begun from the lesson that ``from`` names, or from a ``timeline``."""
     asked = request.GET.get("from")
+    timeline = request.GET.get("timeline")
     name = asked if asked in courses.names() else BEGINS_WITH
     if name not in courses.names():
         name = courses.names()[0]
@@ -67,12 +70,19 @@ def write(request: HttpRequest) -> HttpResponse:
         request,
         "lessons/write.html",
         {
-            "text": courses.text(name),
+            "text": _draft(timeline) if timeline else courses.text(name),
             "begun_with": name,
             "names": courses.names(),
             "modules": modules("js/page-lesson-write.js"),
         },
     )
+
+
+def _draft(timeline_id: str) -> str:
+    try:
+        return draft_of(storage.get(timeline_id))
+    except storage.NoSuchTimeline as error:
+        raise Http404(str(error)) from error
 
 
 def api_listed(request: HttpRequest) -> HttpResponse:

@@ -4,12 +4,15 @@
 
 import { tell } from './api.js';
 import { h, part } from './dom.js';
+import { beatAt, withBeat } from './lesson/drafting.js';
 import { LessonPlayer } from './lesson/player.js';
 import { explain } from './terms.js';
 
 /** Who types is not asked at each letter. */
 const REST_MS = 350;
 const LINE_PX = 18;
+/** A list of more is not read; a lesson of so long a run would be cut. */
+const MOMENTS_MOST = 300;
 const DRAFT = 'lesson draft';
 
 const editor = /** @type {HTMLTextAreaElement} */ (part('text-of-lesson'));
@@ -64,8 +67,29 @@ function tellProblems(problems) {
   )));
 }
 
+/** Each moment of the run, and a press that writes a beat of it. @param {import('./lesson/types').Sheet} sheet */
+function list(sheet) {
+  const moments = (sheet.run?.chunk.moments ?? []).filter((moment) => moment.shape !== 'commit');
+  const cast = sheet.run?.summary.cast ?? [];
+  const name = (/** @type {string} */ id) => cast.find((member) => member.id === id)?.name ?? id;
+  const start = moments[0]?.at_ms ?? 0;
+  part('moments').replaceChildren(...moments.slice(0, MOMENTS_MOST).map((moment) => h(
+    'li', {},
+    h('button', { type: 'button', class: 'btn sm', onclick: () => write(beatAt(moments, moment, name)) }, 'Add a beat'),
+    h('span', { class: 'num quiet' }, `${((moment.at_ms - start) / 1000).toFixed(1)} s`), ` ${moment.says}`,
+  )));
+}
+
+/** @param {string} beat */
+function write(beat) {
+  editor.value = withBeat(editor.value, beat);
+  editor.dispatchEvent(new Event('input'));
+  go(editor.value.trimEnd().split('\n').length);
+}
+
 /** @param {import('./lesson/types').Sheet} sheet */
 function preview(sheet) {
+  list(sheet);
   const at = player?.beat ?? 0;
   part('preview').hidden = false;
   done = { ...done, answers: {} };

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -68,7 +69,7 @@ def test_a_wrong_prediction_is_explained_and_a_right_one_moves_the_board(open_pa
 def test_partitions_are_dragged_to_where_they_will_go(open_page: Open) -> None:
     page = lesson(open_page, "a-group-shares-partitions")
     # Who is still to come has no track yet.
-    assert page.locator("#tracks .disc").all_inner_texts() == ["A"]
+    assert page.locator("#tracks .disc").all_text_contents() == ["A"]
     page.get_by_role("button", name="Next").click()
     for partition in ("orders-0", "orders-2"):
         page.locator(f'.pc[data-key="{partition}"]').drag_to(page.locator("#to"))
@@ -222,6 +223,9 @@ def test_a_lesson_is_written_with_its_mistakes_at_their_lines_and_played_beside(
     expect(status).to_have_text("1 mistake")
     expect(page.locator("#problems")).to_contain_text("the run says that A.count is 2, not 5")
     expect(page.locator("#title")).to_have_text("One request every few seconds")
+    page.locator(".moments summary").click()
+    page.locator("#moments li", has_text="B is killed").get_by_role("button", name="Add a beat").click()
+    expect(editor).to_have_value(re.compile(r"- at: \{fault: B, nth: 3\}\n    title: What happens here"))
     editor.fill(text.replace("beats:", "beets:"))
     expect(page.locator("#problems")).to_contain_text("did you mean beats?")
 

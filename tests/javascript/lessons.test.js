@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { isRight, mistakes } from '../../static/js/lesson/ask.js';
+import { beatAt, placeOf, withBeat } from '../../static/js/lesson/drafting.js';
 import { judged, takers } from '../../static/js/lesson/places.js';
 import { all, forget, keep, of } from '../../static/js/lesson/progress.js';
 import { doable, newcomer } from '../../static/js/lesson/taking-over.js';
@@ -105,4 +106,15 @@ test('what can be done with a member follows from how it is', () => {
   assert.deepEqual(doable(frame, 'A').map((one) => one.do), ['leave', 'kill', 'pause']);
   assert.deepEqual(doable(frame, 'B').map((one) => one.do), ['join']);
   assert.deepEqual(doable(frame, 'C').map((one) => one.do), ['resume']);
+});
+
+const moment = (sequence, shape, actor, more = {}) => ({ sequence, first: sequence, at_ms: sequence * 1000, shape, actor, says: '', epoch: 3, cause: null, step: null, ...more });
+
+test('a moment is named by its row, else as the nth of its shape and member', () => {
+  const moments = [moment(1, 'state', 'coordinator'), moment(2, 'gain', 'id-c'), moment(3, 'gain', 'id-a'), moment(4, 'gain', 'id-c'), moment(5, 'violation', 'coordinator'), moment(6, 'join', 'id-a', { step: 4 })];
+  const name = (id) => ({ 'id-a': 'A', 'id-c': 'C' })[id] ?? id;
+  assert.deepEqual(moments.map((one) => placeOf(moments, one, name)), ['{state: coordinator}', '{gain: C}', '{gain: A}', '{gain: C, nth: 2}', 'end', '4']);
+  const text = withBeat('beats:\n  - at: start\n\n', beatAt(moments, moments[3], name));
+  assert.equal(text, 'beats:\n  - at: start\n  - at: {gain: C, nth: 2}\n    title: What happens here\n    text: "{happens}."\n    facts: {group.epoch: 3}\n');
+  assert.match(beatAt(moments, { ...moments[1], epoch: null }, name), /facts: \{time: 1\.0 s\}/);
 });

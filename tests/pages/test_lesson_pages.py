@@ -11,8 +11,10 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.test import Client
 
+from explorer.lessons import drafting
+from explorer.lessons.drafting import draft_of
 from groups.models import Timeline
-from simulations import courses
+from simulations import courses, studies
 from tests.stories import Story
 
 pytestmark = pytest.mark.once
@@ -75,6 +77,37 @@ def test_a_case_study_names_its_lesson(client: Client, stored: Callable[..., Tim
     assert 'href="/lessons/a-member-dies">' in client.get("/t/kip848-member-failure").content.decode()
     other = stored(Story().joins("A", [0]))
     assert "Take it as a lesson" not in client.get(f"/t/{other.id}").content.decode()
+
+
+def test_a_lesson_of_ones_own_begins_with_a_stored_timeline(
+    client: Client, stored: Callable[..., Timeline]
+) -> None:
+    log = stored(Story().joins("A", [0, 1]).leaves("A"))
+    assert f'href="/lessons/write?timeline={log.id}"' in client.get(f"/t/{log.id}").content.decode()
+    draft = draft_of(log)
+    assert f"log: {log.id}" in draft
+    answer = post(client, "/api/lessons/check", text=draft).json()
+    assert answer["problems"] == []
+    assert answer["sheet"]["beats"][0]["title"] == "How it begins"
+    study = stored(Story().joins("A", [0]), timeline_id="kip848-basic", source="case-study", title="Basic")
+    assert "study: kip848-basic" in draft_of(study)
+    run = stored(
+        Story().joins("A", [0]),
+        source="simulation",
+        scenario=studies.text("kip848-member-failure"),
+        title='A "dies"',
+    )
+    assert post(client, "/api/lessons/check", text=draft_of(run)).json()["problems"] == []
+    assert client.get("/lessons/write?timeline=nothing").status_code == 404
+
+
+def test_a_timeline_that_is_too_long_for_a_lesson_is_refused(
+    client: Client, stored: Callable[..., Timeline], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = stored(Story().joins("A", [0, 1]).leaves("A"))
+    monkeypatch.setattr(drafting, "ENTRIES_MAX", 2)
+    error = post(client, "/api/lessons/check", text=draft_of(log)).json()["error"]
+    assert error["message"].endswith("a lesson is told of 2 at most.")
 
 
 # ---- the API ----
