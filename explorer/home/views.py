@@ -21,6 +21,7 @@ from explorer.lessons.listing import of_terms
 from explorer.times import stamp
 from groups import storage
 from groups.models import Timeline
+from simulations import courses
 
 SHOWCASE = "kip848-basic"
 """The case study that plays on the first page."""
@@ -47,6 +48,8 @@ def home(request: HttpRequest) -> HttpResponse:
         "modules": modules("js/page-home.js"),
         "import_url": _import_url(),
         "path": path_of(),
+        # Asked for once the page stands, so that the lesson has been played when somebody presses it.
+        "first_lesson": courses.names()[0],
     }
     showcase = next((study for study in studies if study.id == SHOWCASE), studies[0] if studies else None)
     if showcase is not None:

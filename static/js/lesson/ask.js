@@ -126,14 +126,21 @@ export class AskPanel {
     }
   }
 
-  /** Letters choose, where there are answers with letters. @param {KeyboardEvent} event */
+  /** Up and down walk through what can be chosen. @param {KeyboardEvent} event */
   #key(event) {
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
-    const index = LETTERS.indexOf(event.key.toUpperCase());
-    const button = event.key.length === 1 && index >= 0 ? /** @type {HTMLButtonElement | undefined} */ (this.root.querySelectorAll('.opt')[index]) : undefined;
-    if (!button || button.disabled) return;
+    const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (!by || event.ctrlKey || event.metaKey || event.altKey) return;
+    const all = [.../** @type {NodeListOf<HTMLElement>} */ (this.root.querySelectorAll('.opt, .pc'))];
+    const at = all.indexOf(/** @type {HTMLElement} */ (document.activeElement));
+    if (at < 0) return;
     event.preventDefault();
-    event.stopPropagation();
+    all[(at + by + all.length) % all.length].focus();
+  }
+
+  /** The letter of an answer was pressed, anywhere on the page. @param {number} index */
+  press(index) {
+    const button = /** @type {HTMLButtonElement | undefined} */ (this.root.querySelectorAll('.opt')[index]);
+    if (!button || button.disabled) return;
     button.focus();
     button.click();
   }

@@ -168,6 +168,12 @@ export class LessonPlayer {
     if (right && !next.disabled) next.focus({ preventScroll: true });
   }
 
+  /** @param {number} index of an answer */
+  choose(index) {
+    const { ask } = this.sheet.beats[this.#beat];
+    if (!this.#over && ask && ask.kind !== 'places' && ask.kind !== 'partitions') this.ask?.press(index);
+  }
+
   check() {
     const beat = this.sheet.beats[this.#beat];
     if (this.#over || !beat.ask) return;
