@@ -47,19 +47,20 @@ TABLE_KEYS: Final = ("source", "rows", "slip")
 ROW_KEYS: Final = ("at", "says", "cells")
 
 SHAPES: Final = (
-    *("acknowledge", "advance", "commit", "cut", "fault", "fence", "gain", "heal", "join", "leave"),
     *(
-        "metadata",
-        "note",
-        "regex",
-        "remove",
-        "replace",
-        "revoke",
-        "state",
-        "subscribe",
-        "target",
+        "acknowledge",
+        "advance",
+        "commit",
         "fail_over",
+        "fault",
+        "fence",
+        "gain",
+        "gap",
+        "join",
+        "leave",
+        "metadata",
     ),
+    *("note", "regex", "remove", "replace", "revoke", "state", "target", "violation"),
 )
 """Moments that a place can name (``groups.history.moments``)."""
 

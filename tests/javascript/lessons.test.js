@@ -111,7 +111,7 @@ test('what can be done with a member follows from how it is', () => {
 const moment = (sequence, shape, actor, more = {}) => ({ sequence, first: sequence, at_ms: sequence * 1000, shape, actor, says: '', epoch: 3, cause: null, step: null, ...more });
 
 test('a moment is named by its row, else as the nth of its shape and member', () => {
-  const moments = [moment(1, 'state', 'coordinator'), moment(2, 'gain', 'id-c'), moment(3, 'gain', 'id-a'), moment(4, 'gain', 'id-c'), moment(5, 'violation', 'coordinator'), moment(6, 'join', 'id-a', { step: 4 })];
+  const moments = [moment(1, 'state', 'coordinator'), moment(2, 'gain', 'id-c'), moment(3, 'gain', 'id-a'), moment(4, 'gain', 'id-c'), moment(5, 'another', 'coordinator'), moment(6, 'join', 'id-a', { step: 4 })];
   const name = (id) => ({ 'id-a': 'A', 'id-c': 'C' })[id] ?? id;
   assert.deepEqual(moments.map((one) => placeOf(moments, one, name)), ['{state: coordinator}', '{gain: C}', '{gain: A}', '{gain: C, nth: 2}', 'end', '4']);
   const text = withBeat('beats:\n  - at: start\n\n', beatAt(moments, moments[3], name));

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -16,10 +17,11 @@ from simulations.lessons import sheets
 from simulations.lessons.checking import checked, problems
 from simulations.lessons.document import Ask, Beat, Fact, Kind, Lesson
 from simulations.lessons.playing import run_of
-from simulations.lessons.reading import read_lesson
+from simulations.lessons.reading import SHAPES, read_lesson
 from simulations.lessons.sheets import sheet_of
 from simulations.lessons.texts import read_text
 from simulations.scenario import Scenario, ScenarioError, load
+from tests.house import ROOT
 from tests.simulations.lessons_told import FOLDER, told
 
 SOURCE = courses.Bundled()
@@ -302,6 +304,18 @@ def test_every_answer_that_can_be_given_wrongly_is_explained(name: str) -> None:
     for beat in sheet_of(courses.load(name), SOURCE).sheet["beats"]:
         for option in (beat["ask"] or {"options": []})["options"]:
             assert option["right"] or option["why"], (name, option["key"])
+
+
+def test_a_place_can_name_every_shape_that_a_moment_has() -> None:
+    types = (ROOT / "static" / "js" / "types.d.ts").read_text()
+    found = re.search(r"export type Shape =(.*?);", types, re.DOTALL)
+    assert found is not None
+    assert sorted(re.findall(r"'(\w+)'", found[1])) == sorted(SHAPES)
+    drafted = re.search(
+        r"SHAPES = new Set\((.*?)\);", (ROOT / "static/js/lesson/drafting.js").read_text(), re.DOTALL
+    )
+    assert drafted is not None
+    assert sorted(re.findall(r"'(\w+)'", drafted[1])) == sorted(SHAPES)
 
 
 # ---- whatever is written ----

@@ -6,8 +6,8 @@
 
 /** Shapes that a place can name (simulations/lessons/reading.py). */
 const SHAPES = new Set([
-  'acknowledge', 'advance', 'commit', 'cut', 'fail_over', 'fault', 'fence', 'gain', 'heal', 'join', 'leave', 'metadata', 'note', 'regex', 'remove',
-  'replace', 'revoke', 'state', 'subscribe', 'target',
+  'acknowledge', 'advance', 'commit', 'fail_over', 'fault', 'fence', 'gain', 'gap', 'join', 'leave', 'metadata', 'note', 'regex', 'remove', 'replace',
+  'revoke', 'state', 'target', 'violation',
 ]);
 
 /**
