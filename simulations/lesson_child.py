@@ -22,7 +22,7 @@ from simulations.lessons.playing import scenario_of
 from simulations.lessons.reading import read_lesson
 from simulations.lessons.sheets import played
 from simulations.lessons.taking_over import ActError, played_on
-from simulations.scenario import Scenario, ScenarioError
+from simulations.world.scenario import Scenario, ScenarioError
 
 MEMORY_KB_MOST: Final = 300 * 1024
 """A child that has grown to this ends after its answer."""

@@ -12,11 +12,11 @@ from typing import Any, Final
 
 import orjson
 
-from simulations import studies
 from simulations.lessons.document import Lesson
 from simulations.lessons.reading import read_lesson
-from simulations.scenario import Scenario
-from simulations.scenario.nodes import parse
+from simulations.world import studies
+from simulations.world.scenario import Scenario
+from simulations.world.scenario.nodes import parse
 
 SUFFIX: Final = ".yaml"
 INDEX: Final = "courses.yaml"

@@ -9,8 +9,8 @@ from simulations.lessons.filling import Problem
 from simulations.lessons.sheets import Made, sheet_of
 from simulations.lessons.source import Source
 from simulations.lessons.texts import Text
-from simulations.scenario import ScenarioError
-from simulations.scenario.errors import nearest
+from simulations.world.scenario import ScenarioError
+from simulations.world.scenario.errors import nearest
 
 
 def problems(lesson: Lesson, source: Source, words: Collection[str] = ()) -> tuple[Problem, ...]:

@@ -24,7 +24,7 @@ from simulations.lessons.values import (
     parts,
     plain,
 )
-from simulations.scenario import ScenarioError
+from simulations.world.scenario import ScenarioError
 
 EPOCHS_AROUND: Final = 1
 """Beside the epochs that the frame has, the next one up: what one thinks that a confirmation brings."""

@@ -17,7 +17,7 @@ from simulations.lessons.explaining import Explainer
 from simulations.lessons.filling import Filling, Problem
 from simulations.lessons.references import BadReference
 from simulations.lessons.values import Members, Number, Partitions, TextPart, Value, partitions, parts
-from simulations.scenario.errors import ScenarioError, nearest
+from simulations.world.scenario.errors import ScenarioError, nearest
 
 ASSIGNORS: Final = ("range", "roundrobin", "sticky", "cooperative-sticky", "consumer-range", "uniform")
 """The six of the laboratory in its order; the consumer protocol's range has a name of its own here."""

@@ -8,16 +8,16 @@ from typing import Any, Final
 
 import orjson
 
-from groups.history.changes import Frame, apply
 from groups.history.entries import Entry
-from groups.history.recorder import Recorder
-from groups.history.state import Semantics
-from simulations.coordinator.settings import Settings
-from simulations.engine import RunTooLong, run
+from groups.history.frames.changes import Frame, apply
+from groups.history.passes.recorder import Recorder
+from groups.history.state.group import Semantics
 from simulations.lessons.document import Kind, Lesson, Place
 from simulations.lessons.source import Source
-from simulations.scenario import Scenario, ScenarioError, load
-from simulations.scenario.errors import nearest
+from simulations.protocol.coordinator.settings import Settings
+from simulations.world.engine import RunTooLong, run
+from simulations.world.scenario import Scenario, ScenarioError, load
+from simulations.world.scenario.errors import nearest
 
 ENTRIES_MAX: Final = 5_000
 """A lesson's run: the longest bundled one has some hundred entries, and a page carries all of it."""

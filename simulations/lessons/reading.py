@@ -25,8 +25,8 @@ from simulations.lessons.document import (
     Table,
 )
 from simulations.lessons.texts import Text, read_text
-from simulations.scenario.errors import ScenarioError
-from simulations.scenario.nodes import Node, parse
+from simulations.world.scenario.errors import ScenarioError
+from simulations.world.scenario.nodes import Node, parse
 
 KEYS: Final = ("title", "goal", "minutes", *Kind, "marks", "table", "beats")
 BEAT_KEYS: Final = ("at", "title", "text", "facts", "ask", "notes", "cite", "terms")
@@ -62,7 +62,7 @@ SHAPES: Final = (
     ),
     *("note", "regex", "remove", "replace", "revoke", "state", "target", "violation"),
 )
-"""Moments that a place can name (``groups.history.moments``)."""
+"""Moments that a place can name (``groups.history.story.moments``)."""
 
 NTH_MAX: Final = 1_000
 

@@ -13,7 +13,7 @@ from groups.history.words import THIN_SPACE
 from simulations.lessons.document import Place
 from simulations.lessons.playing import Run
 from simulations.lessons.values import Duration, Members, Number, Partitions, Said, Value, partitions
-from simulations.scenario.errors import ScenarioError, nearest
+from simulations.world.scenario.errors import ScenarioError, nearest
 
 OF_MEMBERS: Final[Mapping[str, str]] = {
     "epoch": "its member epoch",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
-from simulations.scenario import Scenario
+from simulations.world.scenario import Scenario
 
 
 class Source(Protocol):

@@ -13,9 +13,9 @@ from typing import Any, Final
 import yaml
 
 from simulations.lessons.playing import Run, play
-from simulations.scenario import Scenario, ScenarioError, Verb, load
-from simulations.scenario.nodes import Node, parse
-from simulations.scenario.values import UNTIL_MAX_MS
+from simulations.world.scenario import Scenario, ScenarioError, Verb, load
+from simulations.world.scenario.nodes import Node, parse
+from simulations.world.scenario.values import UNTIL_MAX_MS
 
 VERBS: Final = (
     Verb.JOIN,

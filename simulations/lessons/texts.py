@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from simulations.scenario import ScenarioError
+from simulations.world.scenario import ScenarioError
 
 TEXT_MAX: Final = 1_500
 """Characters of a paragraph: a beat holds one idea, and a page beside a board some hundred words."""

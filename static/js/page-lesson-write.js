@@ -29,7 +29,11 @@ let wrong = new Set();
 
 function number() {
   const count = editor.value.split('\n').length;
-  gutter.replaceChildren(...Array.from({ length: count }, (_, index) => (wrong.has(index + 1) ? h('b', {}, `${index + 1}\n`) : `${index + 1}\n`)));
+  gutter.replaceChildren(
+    ...Array.from({ length: count }, (_, index) =>
+      wrong.has(index + 1) ? h('b', {}, `${index + 1}\n`) : `${index + 1}\n`,
+    ),
+  );
   gutter.scrollTop = editor.scrollTop;
 }
 
@@ -52,7 +56,8 @@ async function check() {
     tellProblems(problems);
     if (sheet) preview(sheet);
   } catch (error) {
-    if (mine === asked) part('checked').textContent = error instanceof Error ? error.message : 'It could not be played.';
+    if (mine === asked)
+      part('checked').textContent = error instanceof Error ? error.message : 'It could not be played.';
   }
 }
 
@@ -60,11 +65,19 @@ async function check() {
 function tellProblems(problems) {
   wrong = new Set(problems.map((problem) => problem.line));
   number();
-  part('checked').textContent = problems.length ? `${problems.length} mistake${problems.length > 1 ? 's' : ''}` : 'No mistakes: the run bears out every fact.';
-  part('problems').replaceChildren(...problems.map((problem) => h(
-    'li', {}, h('button', { type: 'button', class: 'btn sm bare', onclick: () => go(problem.line) }, `line ${problem.line}`),
-    ` ${problem.field ? `${problem.field}: ` : ''}${problem.message}`,
-  )));
+  part('checked').textContent = problems.length
+    ? `${problems.length} mistake${problems.length > 1 ? 's' : ''}`
+    : 'No mistakes: the run bears out every fact.';
+  part('problems').replaceChildren(
+    ...problems.map((problem) =>
+      h(
+        'li',
+        {},
+        h('button', { type: 'button', class: 'btn sm bare', onclick: () => go(problem.line) }, `line ${problem.line}`),
+        ` ${problem.field ? `${problem.field}: ` : ''}${problem.message}`,
+      ),
+    ),
+  );
 }
 
 /** Each moment of the run, and a press that writes a beat of it. @param {import('./lesson/types').Sheet} sheet */
@@ -73,11 +86,23 @@ function list(sheet) {
   const cast = sheet.run?.summary.cast ?? [];
   const name = (/** @type {string} */ id) => cast.find((member) => member.id === id)?.name ?? id;
   const start = moments[0]?.at_ms ?? 0;
-  part('moments').replaceChildren(...moments.slice(0, MOMENTS_MOST).map((moment) => h(
-    'li', {},
-    h('button', { type: 'button', class: 'btn sm', onclick: () => write(beatAt(moments, moment, name)) }, 'Add a beat'),
-    h('span', { class: 'num quiet' }, `${((moment.at_ms - start) / 1000).toFixed(1)} s`), ` ${moment.says}`,
-  )));
+  part('moments').replaceChildren(
+    ...moments
+      .slice(0, MOMENTS_MOST)
+      .map((moment) =>
+        h(
+          'li',
+          {},
+          h(
+            'button',
+            { type: 'button', class: 'btn sm', onclick: () => write(beatAt(moments, moment, name)) },
+            'Add a beat',
+          ),
+          h('span', { class: 'num quiet' }, `${((moment.at_ms - start) / 1000).toFixed(1)} s`),
+          ` ${moment.says}`,
+        ),
+      ),
+  );
 }
 
 /** @param {string} beat */
@@ -96,9 +121,13 @@ function preview(sheet) {
   if (player) player.load(sheet);
   else {
     player = new LessonPlayer(sheet, {
-      get of() { return { text: editor.value }; },
+      get of() {
+        return { text: editor.value };
+      },
       kept: () => done,
-      keeps: (change) => { done = { ...done, ...change, answers: { ...done.answers, ...change.answers } }; },
+      keeps: (change) => {
+        done = { ...done, ...change, answers: { ...done.answers, ...change.answers } };
+      },
       onBeat: () => {},
     });
   }
@@ -117,7 +146,13 @@ editor.addEventListener('input', () => {
   clearTimeout(timer);
   timer = setTimeout(check, REST_MS);
 });
-editor.addEventListener('scroll', () => { gutter.scrollTop = editor.scrollTop; }, { passive: true });
+editor.addEventListener(
+  'scroll',
+  () => {
+    gutter.scrollTop = editor.scrollTop;
+  },
+  { passive: true },
+);
 part('save').addEventListener('click', () => {
   const url = URL.createObjectURL(new Blob([editor.value], { type: 'application/yaml' }));
   const link = h('a', { href: url, download: 'lesson.yaml' });

@@ -36,7 +36,9 @@ let begun = false;
 const player = new LessonPlayer(sheet, {
   of: { lesson: sheet.id },
   kept: () => of(sheet.id),
-  keeps: (change) => { keep(sheet.id, change); },
+  keeps: (change) => {
+    keep(sheet.id, change);
+  },
   onBeat: (beat) => {
     const href = address(beat);
     // Each beat is an entry of the browser's history: back leads to the beat before.
@@ -75,7 +77,7 @@ function present(on) {
 }
 
 async function copyLink() {
-  toast(await copy(address(player.beat)) ? `Link to beat ${player.beat + 1} copied` : address(player.beat));
+  toast((await copy(address(player.beat))) ? `Link to beat ${player.beat + 1} copied` : address(player.beat));
 }
 
 part('presenter').addEventListener('click', () => present(!presents()));

@@ -21,7 +21,9 @@ function show() {
       if (!kept?.done) next ??= line.querySelector('a');
     }
     course.querySelector('.count')?.replaceChildren(`${count} of ${lines.length}`);
-    course.querySelector('.bars')?.replaceChildren(...lines.map((line) => h('i', { class: line.classList.contains('done') ? 'd' : null })));
+    course
+      .querySelector('.bars')
+      ?.replaceChildren(...lines.map((line) => h('i', { class: line.classList.contains('done') ? 'd' : null })));
   }
   const go = /** @type {HTMLAnchorElement} */ (part('go-on'));
   go.hidden = next === null;

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from explorer.laboratory import asking
-from explorer.lessons import asking as lessons
-from groups.warm_children import AskerLeft, Busy, WarmChildren
+from explorer.pages.laboratory import asking
+from explorer.pages.lessons import asking as lessons
+from groups.jobs.warm_children import AskerLeft, Busy, WarmChildren
 from tests.access.conftest import GOES, Asks
 
 LINK = "g=abcabc.a&t=12,6,3&s=same&from=range&e=join"

@@ -33,8 +33,14 @@ test('an answer is right when all that is right was chosen, and nothing else', (
 });
 
 test('told is what was chosen wrongly, then what is missing; of answers that exclude each other the chosen one alone', () => {
-  assert.deepEqual(mistakes(several, ['foo-0', 'foo-1']).map(({ key }) => key), ['foo-0', 'foo-2']);
-  assert.deepEqual(mistakes(single, ['3']).map(({ key }) => key), ['3']);
+  assert.deepEqual(
+    mistakes(several, ['foo-0', 'foo-1']).map(({ key }) => key),
+    ['foo-0', 'foo-2'],
+  );
+  assert.deepEqual(
+    mistakes(single, ['3']).map(({ key }) => key),
+    ['3'],
+  );
 });
 
 test('two tabs add up: answers of both stay, the farthest beat and that it is done stay', () => {
@@ -61,7 +67,12 @@ test('whatever a browser has kept under the name is read or passed over', () => 
 });
 
 test('a browser that keeps nothing plays on', () => {
-  const full = { getItem: () => null, setItem: () => { throw new Error('QuotaExceededError'); } };
+  const full = {
+    getItem: () => null,
+    setItem: () => {
+      throw new Error('QuotaExceededError');
+    },
+  };
   assert.equal(keep('a', { beat: 1 }, full).beat, 1);
   forget('a', full);
 });
@@ -91,8 +102,28 @@ test('a partition may go to who subscribes to its topic and does not leave', () 
 });
 
 test('a placement is judged by what is open, how even it is, and what moves', () => {
-  assert.deepEqual(judged(hands, new Map([['orders-0', 'A'], ['orders-1', null], ['payments-0', 'C']])), { open: ['orders-1'], least: 1, most: 1, moved: 1 });
-  assert.deepEqual(judged(hands, new Map([['orders-0', 'C'], ['orders-1', 'C'], ['payments-0', 'C']])), { open: [], least: 0, most: 3, moved: 2 });
+  assert.deepEqual(
+    judged(
+      hands,
+      new Map([
+        ['orders-0', 'A'],
+        ['orders-1', null],
+        ['payments-0', 'C'],
+      ]),
+    ),
+    { open: ['orders-1'], least: 1, most: 1, moved: 1 },
+  );
+  assert.deepEqual(
+    judged(
+      hands,
+      new Map([
+        ['orders-0', 'C'],
+        ['orders-1', 'C'],
+        ['payments-0', 'C'],
+      ]),
+    ),
+    { open: [], least: 0, most: 3, moved: 2 },
+  );
 });
 
 test('a newcomer has the first letter that nobody has, and a second life takes none', () => {
@@ -103,18 +134,51 @@ test('a newcomer has the first letter that nobody has, and a second life takes n
 
 test('what can be done with a member follows from how it is', () => {
   const frame = { members: { A: {}, B: {}, C: {} }, clients: { A: {}, B: { killed: true }, C: { paused: true } } };
-  assert.deepEqual(doable(frame, 'A').map((one) => one.do), ['leave', 'kill', 'pause']);
-  assert.deepEqual(doable(frame, 'B').map((one) => one.do), ['join']);
-  assert.deepEqual(doable(frame, 'C').map((one) => one.do), ['resume']);
+  assert.deepEqual(
+    doable(frame, 'A').map((one) => one.do),
+    ['leave', 'kill', 'pause'],
+  );
+  assert.deepEqual(
+    doable(frame, 'B').map((one) => one.do),
+    ['join'],
+  );
+  assert.deepEqual(
+    doable(frame, 'C').map((one) => one.do),
+    ['resume'],
+  );
 });
 
-const moment = (sequence, shape, actor, more = {}) => ({ sequence, first: sequence, at_ms: sequence * 1000, shape, actor, says: '', epoch: 3, cause: null, step: null, ...more });
+const moment = (sequence, shape, actor, more = {}) => ({
+  sequence,
+  first: sequence,
+  at_ms: sequence * 1000,
+  shape,
+  actor,
+  says: '',
+  epoch: 3,
+  cause: null,
+  step: null,
+  ...more,
+});
 
 test('a moment is named by its row, else as the nth of its shape and member', () => {
-  const moments = [moment(1, 'state', 'coordinator'), moment(2, 'gain', 'id-c'), moment(3, 'gain', 'id-a'), moment(4, 'gain', 'id-c'), moment(5, 'another', 'coordinator'), moment(6, 'join', 'id-a', { step: 4 })];
+  const moments = [
+    moment(1, 'state', 'coordinator'),
+    moment(2, 'gain', 'id-c'),
+    moment(3, 'gain', 'id-a'),
+    moment(4, 'gain', 'id-c'),
+    moment(5, 'another', 'coordinator'),
+    moment(6, 'join', 'id-a', { step: 4 }),
+  ];
   const name = (id) => ({ 'id-a': 'A', 'id-c': 'C' })[id] ?? id;
-  assert.deepEqual(moments.map((one) => placeOf(moments, one, name)), ['{state: coordinator}', '{gain: C}', '{gain: A}', '{gain: C, nth: 2}', 'end', '4']);
+  assert.deepEqual(
+    moments.map((one) => placeOf(moments, one, name)),
+    ['{state: coordinator}', '{gain: C}', '{gain: A}', '{gain: C, nth: 2}', 'end', '4'],
+  );
   const text = withBeat('beats:\n  - at: start\n\n', beatAt(moments, moments[3], name));
-  assert.equal(text, 'beats:\n  - at: start\n  - at: {gain: C, nth: 2}\n    title: What happens here\n    text: "{happens}."\n    facts: {group.epoch: 3}\n');
+  assert.equal(
+    text,
+    'beats:\n  - at: start\n  - at: {gain: C, nth: 2}\n    title: What happens here\n    text: "{happens}."\n    facts: {group.epoch: 3}\n',
+  );
   assert.match(beatAt(moments, { ...moments[1], epoch: null }, name), /facts: \{time: 1\.0 s\}/);
 });

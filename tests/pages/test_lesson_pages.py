@@ -11,10 +11,11 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.test import Client
 
-from explorer.lessons import drafting
-from explorer.lessons.drafting import draft_of
+from explorer.pages.lessons import drafting
+from explorer.pages.lessons.drafting import draft_of
 from groups.models import Timeline
-from simulations import courses, studies
+from simulations import courses
+from simulations.world import studies
 from tests.stories import Story
 
 pytestmark = pytest.mark.once

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from explorer.glossary import terms
-from simulations import courses, studies
+from explorer.web.glossary import terms
+from simulations import courses
 from simulations.lessons import sheets
 from simulations.lessons.checking import checked, problems
 from simulations.lessons.document import Ask, Beat, Fact, Kind, Lesson
@@ -20,7 +20,8 @@ from simulations.lessons.playing import run_of
 from simulations.lessons.reading import SHAPES, read_lesson
 from simulations.lessons.sheets import sheet_of
 from simulations.lessons.texts import read_text
-from simulations.scenario import Scenario, ScenarioError, load
+from simulations.world import studies
+from simulations.world.scenario import Scenario, ScenarioError, load
 from tests.house import ROOT
 from tests.simulations.lessons_told import FOLDER, told
 

@@ -6,11 +6,12 @@ from typing import Any
 
 import pytest
 
-from simulations import courses, studies
+from simulations import courses
 from simulations.lessons.document import Kind
 from simulations.lessons.playing import play, run_of
 from simulations.lessons.taking_over import ACTS_MAX, ActError, played_on
-from simulations.scenario import Scenario
+from simulations.world import studies
+from simulations.world.scenario import Scenario
 
 AT_MS = 10_600
 """In the case of six partitions: A has revoked foo-2, and C has not asked for it yet."""

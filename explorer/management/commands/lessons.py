@@ -9,12 +9,12 @@ from typing import Any
 import orjson
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from explorer.glossary import terms
+from explorer.web.glossary import terms
 from groups.command_line import BAD_USAGE, in_one_line
 from simulations import courses
 from simulations.lessons.checking import checked
 from simulations.lessons.reading import read_lesson
-from simulations.scenario import ScenarioError
+from simulations.world.scenario import ScenarioError
 
 NO = 1
 """Exit code where the answer is "no": a lesson states what its run does not bear out."""

@@ -13,8 +13,7 @@ import { plain, sentence } from './sentence.js';
 const LETTERS = 'ABCDEFGH';
 
 /** @param {Question} ask @param {string[]} chosen */
-export const isRight = (ask, chosen) =>
-  ask.options.every((option) => option.right === chosen.includes(option.key));
+export const isRight = (ask, chosen) => ask.options.every((option) => option.right === chosen.includes(option.key));
 
 /** What is told of a wrong answer: of what was chosen and is not right, then of what is missing. @param {Question} ask @param {string[]} chosen @returns {Option[]} */
 export function mistakes(ask, chosen) {
@@ -51,9 +50,22 @@ export class AskPanel {
     this.root.replaceChildren(heading, body, this.answer);
     if (ask.kind === 'partitions') this.#trays(body, settled);
     else this.#choices(body, settled);
-    const check = h('button', { class: 'btn go', type: 'button', id: 'check', disabled: settled, onclick: () => this.check() }, 'Check');
-    const hint = ask.hint && !settled ? h('button', { class: 'btn', type: 'button', id: 'hint', onclick: () => this.#hint() }, 'Hint') : null;
-    const reveal = settled ? null : h('button', { class: 'btn bare', type: 'button', id: 'reveal', onclick: () => this.#reveal() }, 'Show the answer');
+    const check = h(
+      'button',
+      { class: 'btn go', type: 'button', id: 'check', disabled: settled, onclick: () => this.check() },
+      'Check',
+    );
+    const hint =
+      ask.hint && !settled
+        ? h('button', { class: 'btn', type: 'button', id: 'hint', onclick: () => this.#hint() }, 'Hint')
+        : null;
+    const reveal = settled
+      ? null
+      : h(
+          'button',
+          { class: 'btn bare', type: 'button', id: 'reveal', onclick: () => this.#reveal() },
+          'Show the answer',
+        );
     this.root.insertBefore(h('div', { class: 'acts' }, check, hint, reveal), this.answer);
     if (settled) this.#tell(isRight(ask, [...this.#chosen]), true);
   }
@@ -62,7 +74,11 @@ export class AskPanel {
   #trays(body, settled) {
     const ask = /** @type {Question} */ (this.ask);
     const from = h('div', { class: 'tray', id: 'from', role: 'group', 'aria-label': 'Partitions to choose from' });
-    const to = h('div', { class: 'tray to', id: 'to', role: 'group', 'aria-label': plain(ask.tray) }, h('span', { class: 'lab' }, sentence(ask.tray, this.cast)));
+    const to = h(
+      'div',
+      { class: 'tray to', id: 'to', role: 'group', 'aria-label': plain(ask.tray) },
+      h('span', { class: 'lab' }, sentence(ask.tray, this.cast)),
+    );
     const member = ask.tray.find((part) => part.kind === 'member');
     if (member) to.dataset.hue = this.cast.lane(member.text).hue;
     const place = (/** @type {Option} */ option, /** @type {HTMLElement} */ button) => {
@@ -71,7 +87,17 @@ export class AskPanel {
       (chosen ? to : from).append(button);
     };
     for (const option of ask.options) {
-      const button = h('button', { type: 'button', class: 'pc', draggable: settled ? 'false' : 'true', disabled: settled, 'data-key': option.key }, option.key);
+      const button = h(
+        'button',
+        {
+          type: 'button',
+          class: 'pc',
+          draggable: settled ? 'false' : 'true',
+          disabled: settled,
+          'data-key': option.key,
+        },
+        option.key,
+      );
       const move = (/** @type {boolean} */ chosen) => {
         if (chosen) this.#chosen.add(option.key);
         else this.#chosen.delete(option.key);
@@ -83,8 +109,14 @@ export class AskPanel {
       /** @type {any} */ (button).moveTo = move;
       place(option, button);
     }
-    for (const [tray, chosen] of /** @type {[HTMLElement, boolean][]} */ ([[from, false], [to, true]])) {
-      tray.addEventListener('dragover', (event) => { event.preventDefault(); tray.classList.add('over'); });
+    for (const [tray, chosen] of /** @type {[HTMLElement, boolean][]} */ ([
+      [from, false],
+      [to, true],
+    ])) {
+      tray.addEventListener('dragover', (event) => {
+        event.preventDefault();
+        tray.classList.add('over');
+      });
       tray.addEventListener('dragleave', () => tray.classList.remove('over'));
       tray.addEventListener('drop', (event) => {
         event.preventDefault();
@@ -100,11 +132,22 @@ export class AskPanel {
   /** @param {HTMLElement} body @param {boolean} settled */
   #choices(body, settled) {
     const ask = /** @type {Question} */ (this.ask);
-    body.classList.add(ask.kind === 'choice' && ask.options.some((option) => plain(option.says).length > 24) ? 'long' : 'short');
+    body.classList.add(
+      ask.kind === 'choice' && ask.options.some((option) => plain(option.says).length > 24) ? 'long' : 'short',
+    );
     ask.options.forEach((option, index) => {
       const button = h(
-        'button', { type: 'button', class: 'opt', role: ask.many ? 'checkbox' : 'radio', 'data-key': option.key, 'aria-checked': String(this.#chosen.has(option.key)), disabled: settled },
-        h('kbd', { 'aria-hidden': 'true' }, LETTERS[index]), h('span', {}, sentence(option.says, this.cast)),
+        'button',
+        {
+          type: 'button',
+          class: 'opt',
+          role: ask.many ? 'checkbox' : 'radio',
+          'data-key': option.key,
+          'aria-checked': String(this.#chosen.has(option.key)),
+          disabled: settled,
+        },
+        h('kbd', { 'aria-hidden': 'true' }, LETTERS[index]),
+        h('span', {}, sentence(option.says, this.cast)),
       );
       button.addEventListener('click', () => this.#toggle(option.key));
       body.append(button);
@@ -122,7 +165,10 @@ export class AskPanel {
       this.#chosen.add(key);
     }
     for (const button of this.root.querySelectorAll('.opt')) {
-      button.setAttribute('aria-checked', String(this.#chosen.has(/** @type {HTMLElement} */ (button).dataset.key ?? '')));
+      button.setAttribute(
+        'aria-checked',
+        String(this.#chosen.has(/** @type {HTMLElement} */ (button).dataset.key ?? '')),
+      );
     }
   }
 
@@ -172,10 +218,15 @@ export class AskPanel {
     const ask = /** @type {Question} */ (this.ask);
     if (!right) {
       const told = mistakes(ask, [...this.#chosen]).map((option) => h('li', {}, sentence(option.why, this.cast)));
-      this.answer?.replaceChildren(h('p', {}, h('b', { class: 'no' }, 'Not quite.')), h('ul', { class: 'reasons' }, told));
+      this.answer?.replaceChildren(
+        h('p', {}, h('b', { class: 'no' }, 'Not quite.')),
+        h('ul', { class: 'reasons' }, told),
+      );
       return;
     }
-    const because = ask.options.filter((option) => option.right && option.why.length).map((option) => h('li', {}, sentence(option.why, this.cast)));
+    const because = ask.options
+      .filter((option) => option.right && option.why.length)
+      .map((option) => h('li', {}, sentence(option.why, this.cast)));
     this.answer?.replaceChildren(
       h('p', {}, h('b', { class: 'ok' }, sentence(ask.answer, this.cast))),
       ...(because.length && because.length <= 4 ? [h('ul', { class: 'reasons' }, because)] : []),

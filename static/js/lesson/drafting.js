@@ -6,8 +6,25 @@
 
 /** Shapes that a place can name (simulations/lessons/reading.py). */
 const SHAPES = new Set([
-  'acknowledge', 'advance', 'commit', 'fail_over', 'fault', 'fence', 'gain', 'gap', 'join', 'leave', 'metadata', 'note', 'regex', 'remove', 'replace',
-  'revoke', 'state', 'target', 'violation',
+  'acknowledge',
+  'advance',
+  'commit',
+  'fail_over',
+  'fault',
+  'fence',
+  'gain',
+  'gap',
+  'join',
+  'leave',
+  'metadata',
+  'note',
+  'regex',
+  'remove',
+  'replace',
+  'revoke',
+  'state',
+  'target',
+  'violation',
 ]);
 
 /**
@@ -28,7 +45,10 @@ export function placeOf(moments, moment, name) {
 
 /** @param {Moment[]} moments @param {Moment} moment @param {(id: string) => string} name */
 export function beatAt(moments, moment, name) {
-  const facts = moment.epoch === null ? `time: ${((moment.at_ms - moments[0].at_ms) / 1000).toFixed(1)} s` : `group.epoch: ${moment.epoch}`;
+  const facts =
+    moment.epoch === null
+      ? `time: ${((moment.at_ms - moments[0].at_ms) / 1000).toFixed(1)} s`
+      : `group.epoch: ${moment.epoch}`;
   return [
     `  - at: ${placeOf(moments, moment, name)}`,
     '    title: What happens here',

@@ -53,15 +53,25 @@ export class LessonPlayer {
     part('hands').hidden = hands === null;
     this.stage = run ? new LessonStage({ run, places: this.#places(), onSeek: () => {} }) : null;
     this.cast = this.stage?.cast ?? new Cast(hands?.members.map(({ name }) => ({ id: name, name })) ?? []);
-    this.ask = new AskPanel(part('ask'), { cast: this.cast, onAnswer: (chosen, right) => this.#answered(chosen, right) });
+    this.ask = new AskPanel(part('ask'), {
+      cast: this.cast,
+      onAnswer: (chosen, right) => this.#answered(chosen, right),
+    });
     if (hands) part('hands-lanes').replaceChildren(...before(hands, this.cast));
-    this.places = hands ? new Places(part('ask'), { hands, cast: this.cast, onAnswer: (placed) => this.#answered(placed, true) }) : null;
+    this.places = hands
+      ? new Places(part('ask'), { hands, cast: this.cast, onAnswer: (placed) => this.#answered(placed, true) })
+      : null;
   }
 
   #places() {
     return {
-      board: part('board'), tracks: part('tracks'), state: part('state'), epochs: part('epochs'),
-      now: part('now'), gap: part('gap'), coordinator: part('coordinator'),
+      board: part('board'),
+      tracks: part('tracks'),
+      state: part('state'),
+      epochs: part('epochs'),
+      now: part('now'),
+      gap: part('gap'),
+      coordinator: part('coordinator'),
     };
   }
 
@@ -120,10 +130,14 @@ export class LessonPlayer {
       ...beat.text.map((text) => h('p', {}, sentence(text, cast))),
       ...(beat.cite ? [h('p', { class: 'cite' }, sentence(beat.cite, cast))] : []),
     );
-    part('dots').replaceChildren(...sheet.beats.map((_, at) => h('li', {
-      class: at === this.#beat ? 'on' : at < this.#beat || at <= this.kept().reached ? 'd' : null,
-      'aria-current': at === this.#beat ? 'step' : null,
-    })));
+    part('dots').replaceChildren(
+      ...sheet.beats.map((_, at) =>
+        h('li', {
+          class: at === this.#beat ? 'on' : at < this.#beat || at <= this.kept().reached ? 'd' : null,
+          'aria-current': at === this.#beat ? 'step' : null,
+        }),
+      ),
+    );
     part('dots').setAttribute('aria-label', `Beat ${this.#beat + 1} of ${sheet.beats.length}`);
     part('place').textContent = `beat ${this.#beat + 1} of ${sheet.beats.length}`;
     part('notes').replaceChildren(...sentence(beat.notes ?? [{ kind: 'text', text: 'No notes for this beat.' }], cast));
@@ -193,13 +207,16 @@ export class LessonPlayer {
     const taking = new TakingOver(panel, {
       of: this.of,
       now: () => ({
-        frame: /** @type {import('../types').Frame} */ (stage.rest?.frame), at_ms: stage.at_ms, names: (id) => stage.cast.name(id), atEnd: stage.next === null,
+        frame: /** @type {import('../types').Frame} */ (stage.rest?.frame),
+        at_ms: stage.at_ms,
+        names: (id) => stage.cast.name(id),
+        atEnd: stage.next === null,
       }),
       onRun: (run, at_ms, acted) => {
         stage.replace(run);
         const { steps } = stage.timeline;
         const before = steps.findLast((moment) => moment.at_ms <= at_ms) ?? steps[0];
-        const now = acted ? steps.find((moment) => moment.at_ms >= at_ms) ?? before : before;
+        const now = acted ? (steps.find((moment) => moment.at_ms >= at_ms) ?? before) : before;
         stage.show(now.sequence, !calm());
       },
       onStep: () => {

@@ -22,9 +22,12 @@ export function all(store = localStorage) {
 /** @param {string} lesson @returns {Done} */
 export function of(lesson, store = localStorage) {
   const kept = all(store)[lesson];
-  const number = (/** @type {unknown} */ value) => (typeof value === 'number' && Number.isInteger(value) && value >= 0 ? value : 0);
+  const number = (/** @type {unknown} */ value) =>
+    typeof value === 'number' && Number.isInteger(value) && value >= 0 ? value : 0;
   return {
-    beat: number(kept?.beat), reached: number(kept?.reached), done: kept?.done === true,
+    beat: number(kept?.beat),
+    reached: number(kept?.reached),
+    done: kept?.done === true,
     answers: kept?.answers && typeof kept.answers === 'object' ? kept.answers : {},
   };
 }
@@ -40,13 +43,16 @@ export function keep(lesson, change, store = localStorage) {
   const before = of(lesson, store);
   const { [lesson]: _, ...others } = kept;
   const after = {
-    ...before, ...change,
+    ...before,
+    ...change,
     reached: Math.max(before.reached, change.reached ?? 0),
     done: before.done || change.done === true,
     answers: { ...before.answers, ...change.answers },
   };
   const names = Object.keys(others);
-  const rest = Object.fromEntries(names.slice(Math.max(0, names.length - KEPT_MOST)).map((name) => [name, others[name]]));
+  const rest = Object.fromEntries(
+    names.slice(Math.max(0, names.length - KEPT_MOST)).map((name) => [name, others[name]]),
+  );
   try {
     store.setItem(KEY, JSON.stringify({ ...rest, [lesson]: after }));
   } catch {

@@ -34,8 +34,18 @@ export class LessonStage {
     places.board.replaceChildren();
     places.tracks.replaceChildren();
     this.board = new Board(places.board, { cast: this.cast, labels: this.labels });
-    this.view = new TimelineView(places.tracks, { spans: this.spans, cast: this.#present(), labels: this.labels, onSeek });
-    this.head = new GroupHead({ ...places, cast: this.cast, labels: this.labels, numberOf: (sequence) => countUpTo(this.timeline.steps, sequence) });
+    this.view = new TimelineView(places.tracks, {
+      spans: this.spans,
+      cast: this.#present(),
+      labels: this.labels,
+      onSeek,
+    });
+    this.head = new GroupHead({
+      ...places,
+      cast: this.cast,
+      labels: this.labels,
+      numberOf: (sequence) => countUpTo(this.timeline.steps, sequence),
+    });
     this.#room();
   }
 
@@ -44,7 +54,9 @@ export class LessonStage {
     const stage = this;
     const { cast } = this;
     return {
-      get lanes() { return cast.lanes.filter((lane) => stage.#seen.has(lane.key)); },
+      get lanes() {
+        return cast.lanes.filter((lane) => stage.#seen.has(lane.key));
+      },
       lane: (/** @type {string} */ id) => cast.lane(id),
       knows: (/** @type {string} */ id) => cast.knows(id),
       name: (/** @type {string} */ id) => cast.name(id),
@@ -111,12 +123,18 @@ export class LessonStage {
     this.view.spans = spans;
     const { steps, position } = this.timeline;
     const scene = this.board.render(rest, {
-      animate, forward: position - before === 1,
+      animate,
+      forward: position - before === 1,
       since: (key) => spans.bare.find((bare) => bare.key === key && bare.to === null)?.from_ms ?? null,
     });
     this.head.render(rest, scene.views);
     // Nothing of what is still to come: a question would be answered by the picture below it.
-    this.view.move({ steps: steps.slice(0, position), position, frame: rest.frame, end_ms: rest.moment?.at_ms ?? rest.frame.at_ms });
+    this.view.move({
+      steps: steps.slice(0, position),
+      position,
+      frame: rest.frame,
+      end_ms: rest.moment?.at_ms ?? rest.frame.at_ms,
+    });
     this.view.redraw();
     this.places.board.dataset.sequence = String(rest.sequence);
     return rest;

@@ -28,7 +28,11 @@ export function doable(frame, id) {
   const client = frame.clients?.[id];
   if (client?.killed) return [{ do: 'join', says: 'Start again' }];
   if (client?.paused) return [{ do: 'resume', says: 'Resume' }];
-  return [{ do: 'leave', says: 'Leave' }, { do: 'kill', says: 'Kill' }, { do: 'pause', says: 'Pause' }];
+  return [
+    { do: 'leave', says: 'Leave' },
+    { do: 'kill', says: 'Kill' },
+    { do: 'pause', says: 'Pause' },
+  ];
 }
 
 export class TakingOver {
@@ -66,31 +70,86 @@ export class TakingOver {
 
   render() {
     const { frame, names } = this.now();
-    const members = Object.keys(frame.members).map((id) => h(
-      'div', { class: 'does', role: 'group', 'aria-label': names(id) }, h('b', {}, names(id)),
-      doable(frame, id).map((one) => h('button', { class: 'btn sm', type: 'button', onclick: () => this.act({ do: one.do, who: names(id) }) }, one.says)),
-    ));
+    const members = Object.keys(frame.members).map((id) =>
+      h(
+        'div',
+        { class: 'does', role: 'group', 'aria-label': names(id) },
+        h('b', {}, names(id)),
+        doable(frame, id).map((one) =>
+          h(
+            'button',
+            { class: 'btn sm', type: 'button', onclick: () => this.act({ do: one.do, who: names(id) }) },
+            one.says,
+          ),
+        ),
+      ),
+    );
     // Whoever left or was removed can come back; its process may be there still, or be killed.
     const gone = Object.keys(frame.clients ?? {}).filter((id) => !frame.members[id] && frame.clients?.[id]?.killed);
     const topics = Object.entries(frame.topics ?? {}).filter(([, topic]) => topic.partitions);
     const focused = /** @type {HTMLElement | null} */ (document.activeElement)?.dataset?.does;
     this.root.replaceChildren(
       h('h2', {}, 'You have taken over'),
-      h('p', { class: 'quiet' }, `The script ended at ${((this.from_ms ?? 0) / 1000).toFixed(1)} s. What you do now happens at the moment on the board.`),
       h(
-        'div', { class: 'doing' }, members,
+        'p',
+        { class: 'quiet' },
+        `The script ended at ${((this.from_ms ?? 0) / 1000).toFixed(1)} s. What you do now happens at the moment on the board.`,
+      ),
+      h(
+        'div',
+        { class: 'doing' },
+        members,
         h(
-          'div', { class: 'does', role: 'group', 'aria-label': 'The group' },
-          h('button', { class: 'btn sm', type: 'button', 'data-does': 'add', onclick: () => this.act({ do: 'join', who: newcomer([...Object.keys(frame.members), ...Object.keys(frame.clients ?? {})].map(names)) }) }, 'Add a member'),
-          gone.map((id) => h('button', { class: 'btn sm', type: 'button', onclick: () => this.act({ do: 'join', who: names(id).replace(/~\d+$/, '') }) }, `Start ${names(id)} again`)),
-          topics.map(([topic, about]) => h('button', { class: 'btn sm', type: 'button', onclick: () => this.act({ do: 'add_partitions', who: topic, to: (about.partitions ?? 0) + 1 }) }, `One more partition of ${topic}`)),
+          'div',
+          { class: 'does', role: 'group', 'aria-label': 'The group' },
+          h(
+            'button',
+            {
+              class: 'btn sm',
+              type: 'button',
+              'data-does': 'add',
+              onclick: () =>
+                this.act({
+                  do: 'join',
+                  who: newcomer([...Object.keys(frame.members), ...Object.keys(frame.clients ?? {})].map(names)),
+                }),
+            },
+            'Add a member',
+          ),
+          gone.map((id) =>
+            h(
+              'button',
+              {
+                class: 'btn sm',
+                type: 'button',
+                onclick: () => this.act({ do: 'join', who: names(id).replace(/~\d+$/, '') }),
+              },
+              `Start ${names(id)} again`,
+            ),
+          ),
+          topics.map(([topic, about]) =>
+            h(
+              'button',
+              {
+                class: 'btn sm',
+                type: 'button',
+                onclick: () => this.act({ do: 'add_partitions', who: topic, to: (about.partitions ?? 0) + 1 }),
+              },
+              `One more partition of ${topic}`,
+            ),
+          ),
         ),
       ),
       h(
-        'div', { class: 'acts' },
+        'div',
+        { class: 'acts' },
         h('button', { class: 'btn go', type: 'button', id: 'on', onclick: () => this.onStep() }, 'Next moment'),
         h('button', { class: 'btn', type: 'button', onclick: () => this.#open() }, 'Open on the board'),
-        h('button', { class: 'btn bare', type: 'button', id: 'give-back', onclick: () => this.onLeave() }, 'Back to the lesson'),
+        h(
+          'button',
+          { class: 'btn bare', type: 'button', id: 'give-back', onclick: () => this.onLeave() },
+          'Back to the lesson',
+        ),
       ),
       this.says,
     );
@@ -102,8 +161,11 @@ export class TakingOver {
     const { at_ms } = this.now();
     // What was done later than this moment has not happened any more.
     const before = this.acts;
-    this.acts = [...before.filter((act) => act.at_ms <= at_ms), { ...what, who: what.do === 'join' ? what.who.replace(/~\d+$/, '') : what.who, at_ms: at_ms + 1 }];
-    if (!await this.#play(at_ms + 1)) this.acts = before;
+    this.acts = [
+      ...before.filter((act) => act.at_ms <= at_ms),
+      { ...what, who: what.do === 'join' ? what.who.replace(/~\d+$/, '') : what.who, at_ms: at_ms + 1 },
+    ];
+    if (!(await this.#play(at_ms + 1))) this.acts = before;
     this.render();
   }
 

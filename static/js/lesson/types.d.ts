@@ -64,7 +64,12 @@ export interface Hands {
   members: { name: string; topics: string[]; joins: boolean; leaves: boolean }[];
   partitions: string[];
   before: (string | null)[];
-  answers: { name: string; after: (string | null)[]; sent: (string | null)[] | null; measures: { [name: string]: number } }[];
+  answers: {
+    name: string;
+    after: (string | null)[];
+    sent: (string | null)[] | null;
+    measures: { [name: string]: number };
+  }[];
 }
 
 export interface Sheet {

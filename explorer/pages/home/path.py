@@ -1,0 +1,40 @@
+"""The way of somebody who has never seen a rebalance: the lessons of the first course, and then a real log."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.urls import reverse
+
+from explorer.pages.lessons.listing import line_of
+from simulations import courses
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Station:
+    """What to look at, and how long it takes or what it teaches."""
+
+    title: str
+    teaches: str
+    url: str
+
+
+STATIONS_MOST = 3
+"""Lessons that the first page names; the course has the others."""
+
+
+def path_of() -> list[Station]:
+    """The first lessons, then an incident, then a log of a real broker."""
+    first, *_, incidents = courses.courses()
+    lessons = [line_of(name) for name in (*first.lessons[:STATIONS_MOST], incidents.lessons[0])]
+    stations = [
+        Station(title=line["title"], teaches=f"{line['minutes']} min", url=line["url"]) for line in lessons
+    ]
+    return [
+        *stations,
+        Station(
+            title="A log of a real broker",
+            teaches="What records tell, and what no log can tell",
+            url=f"{reverse('import-new')}#samples",
+        ),
+    ]
