@@ -20,6 +20,7 @@ COMMANDS: Final[dict[str, dict[str, str]]] = {
         "import_log": "import segments of __consumer_offsets as timelines",
         "timeline": "list, show, add and remove stored timelines",
         "case_studies": "store the bundled case studies that are missing",
+        "lessons": "list the lessons, show one, or check lesson files against their runs",
     },
     "Simulate": {
         "simulate": "run a scenario or a case study; entries, frames, records or a Kafka log segment",

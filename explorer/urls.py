@@ -11,6 +11,7 @@ urlpatterns = [
     path("", include("explorer.pages.runs.urls")),
     path("", include("explorer.pages.inspector.urls")),
     path("", include("explorer.pages.laboratory.urls")),
+    path("", include("explorer.pages.lessons.urls")),
     path("", include("explorer.pages.sweeps.urls")),
     path("api/", include("explorer.pages.timelines.urls")),
 ]

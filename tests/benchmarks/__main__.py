@@ -13,6 +13,7 @@ from tests.benchmarks import (
     history,
     imports,
     large,
+    lessons,
     pages,
     pipeline,
     sockets,
@@ -25,6 +26,7 @@ from tests.benchmarks.figures import Figure
 BENCHMARKS: dict[str, Callable[[], Iterable[Figure]]] = {
     "start": starting.run,
     "pages": pages.run,
+    "lessons": lessons.run,
     "board": board.run,
     "sockets": sockets.run,
     "import": pipeline.run,

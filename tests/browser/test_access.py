@@ -20,7 +20,18 @@ Open = Callable[..., Page]
 AXE = Path(os.environ.get("AXE_CORE") or ROOT / "node_modules" / "axe-core" / "axe.min.js")
 """What `npm ci` installs, or the copy that the environment names."""
 PAGES = (
-    *("/", "/help/", "/import/", "/simulate/", "/laboratory", "/inspect", "/sweeps"),
+    *(
+        "/",
+        "/help/",
+        "/import/",
+        "/simulate/",
+        "/laboratory",
+        "/lessons/",
+        "/lessons/three-epochs",
+        "/lessons/write",
+        "/inspect",
+        "/sweeps",
+    ),
     *("/t/kip848-basic?at=52&view=reader", "/t/kip848-basic?at=121&view=reader"),
     *("/t/kip848-basic?at=52&view=investigator", "/t/incident-rebalance-storm?view=investigator"),
 )

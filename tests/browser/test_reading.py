@@ -65,9 +65,9 @@ def test_every_page_is_a_press_away_from_a_board(open_page: Open) -> None:
 def test_the_first_page_leads_step_by_step(open_page: Open) -> None:
     page = open_page("/")
     links = page.locator(".path a")
-    expect(links).to_have_count(4)
+    expect(links).to_have_count(5)
     links.nth(2).click()
-    page.wait_for_url("**/t/incident-slow-revocation*")
+    page.wait_for_url("**/lessons/three-epochs*")
 
 
 def test_an_import_opens_at_its_worst_moment_and_space_plays_from_ten_seconds_before(

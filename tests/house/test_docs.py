@@ -141,3 +141,39 @@ def test_the_reference_lists_the_verbs_and_events_in_rows_and_no_others() -> Non
         first = [row.split(" | ")[0] for row in table.splitlines()[2:]]
         listed = [word for cell in first for word in re.findall(r"`(\w+)`", cell)]
         assert sorted(listed) == sorted(map(str, known))
+
+
+def lessons_shown() -> list[tuple[str, str]]:
+    """The ``yml`` blocks of the docs: each is a whole lesson."""
+    out = []
+    for page in PAGES:
+        blocks = re.findall(r"^( *)```yml\n(.*?)^ *```", page.read_text(), re.MULTILINE | re.DOTALL)
+        out += [
+            (page.relative_to(ROOT).as_posix(), "\n".join(line[len(indent) :] for line in block.splitlines()))
+            for indent, block in blocks
+        ]
+    return out
+
+
+@pytest.mark.parametrize(("page", "text"), lessons_shown())
+def test_every_lesson_that_the_docs_show_is_right(page: str, text: str) -> None:
+    from simulations.courses import Bundled
+    from simulations.lessons import problems, read_lesson
+
+    assert [str(problem) for problem in problems(read_lesson(text), Bundled())] == []
+
+
+def test_the_reference_lists_every_key_shape_and_reference_of_lessons() -> None:
+    from simulations.courses import Bundled
+    from simulations.lessons import hands, reading, references
+
+    words = set(re.findall(r"[\w-]+", (ROOT / "docs/reference/lessons.md").read_text()))
+    keys = {
+        *reading.KEYS, *reading.BEAT_KEYS, *reading.ASK_KEYS, *reading.OPTION_KEYS, *reading.TABLE_KEYS,
+        *reading.ROW_KEYS, *reading.SHAPES, *Bundled().logs(),
+    }  # fmt: skip
+    asked = {
+        *references.OF_MEMBERS, *references.OF_THE_GROUP, *references.OF_PARTITIONS, *references.OF_TOPICS,
+        *hands.ASSIGNORS, *hands.MEASURES,
+    }  # fmt: skip
+    assert {str(word) for word in (*keys, *asked)} - words == set()

@@ -99,6 +99,23 @@ def story(text: str) -> str:
     return "\n".join([told["name"], str(told.get("summary", "")), *steps])
 
 
+def lesson(text: str) -> str:
+    """What a lesson says, without its scenario and the references in it."""
+    told = {key: part for key, part in yaml.safe_load(text).items() if key not in ("scenario", "case")}
+    return re.sub(r"\{[^{}]*\}|`[^`]*`", " ", "\n".join(strings_in(told)))
+
+
+def strings_in(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for part in value.values():
+            yield from strings_in(part)
+    elif isinstance(value, list):
+        for part in value:
+            yield from strings_in(part)
+
+
 def texts() -> Iterator[tuple[str, str]]:
     for path in sorted((ROOT / "templates").rglob("*.html")):
         yield path.relative_to(ROOT).as_posix(), template_text(path.read_text())
@@ -110,6 +127,8 @@ def texts() -> Iterator[tuple[str, str]]:
             yield name, prose(path.read_text())
     for path in sorted((ROOT / "simulations" / "world" / "studies").glob("*.yaml")):
         yield path.relative_to(ROOT).as_posix(), story(path.read_text())
+    for path in sorted((ROOT / "simulations" / "courses").glob("*.yaml")):
+        yield path.relative_to(ROOT).as_posix(), lesson(path.read_text())
     for commands in COMMANDS.values():
         for name, line in commands.items():
             yield f"help {name}", f"{line}\n{help_of(name)}"

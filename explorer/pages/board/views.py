@@ -11,6 +11,7 @@ from django.urls import reverse
 
 from explorer.pages.board.next_study import next_study
 from explorer.pages.board.origin import origin_of
+from explorer.pages.lessons.listing import of_studies
 from explorer.pages.timelines.answers import detail_of
 from explorer.web.inlined import inlined
 from explorer.web.modules import modules
@@ -58,8 +59,15 @@ def board(request: HttpRequest, timeline_id: str) -> HttpResponse:
             else f"{reverse('api-chunk', args=[timeline.id, first])}?as=lines&v={version}",
             "modules": _modules(detail),
             "next_study": next_study(timeline),
+            "lesson_url": _lesson_url(timeline),
         },
     )
+
+
+def _lesson_url(timeline: Timeline) -> str | None:
+    """The lesson that is told of this case study."""
+    name = of_studies().get(timeline.id) if timeline.source == Timeline.Source.CASE_STUDY else None
+    return reverse("lesson", args=[name]) if name else None
 
 
 def opening(timeline: Timeline, worst: int | None) -> int:

@@ -13,6 +13,7 @@ from django.utils import timezone
 from explorer.pages.home import pictures
 from explorer.pages.home.path import path_of
 from explorer.pages.home.words import ago
+from explorer.pages.lessons.listing import of_terms
 from explorer.pages.timelines.answers import detail_of
 from explorer.web.glossary import terms
 from explorer.web.inlined import inlined
@@ -20,6 +21,7 @@ from explorer.web.modules import modules
 from explorer.web.times import stamp
 from groups import storage
 from groups.models import Timeline
+from simulations import courses
 
 SHOWCASE = "kip848-basic"
 """The case study that plays on the first page."""
@@ -45,16 +47,22 @@ def home(request: HttpRequest) -> HttpResponse:
         "recent_more": max(0, others.count() - len(recent)) if len(recent) == RECENT_MOST else 0,
         "modules": modules("js/page-home.js"),
         "import_url": _import_url(),
+        "path": path_of(),
+        # Asked for once the page stands, so that the lesson has been played when somebody presses it.
+        "first_lesson": courses.names()[0],
     }
     showcase = next((study for study in studies if study.id == SHOWCASE), studies[0] if studies else None)
     if showcase is not None:
         context |= _showcase(showcase)
-        context["path"] = path_of(study.id for study in studies)
     return render(request, "home/home.html", context)
 
 
 def help_page(request: HttpRequest) -> HttpResponse:
-    return render(request, "help/help.html", {"glossary": list(terms().items())})
+    return render(
+        request,
+        "help/help.html",
+        {"glossary": [(word, meaning, of_terms().get(word)) for word, meaning in terms().items()]},
+    )
 
 
 def _showcase(timeline: Timeline) -> dict[str, Any]:

@@ -40,10 +40,13 @@ _SAYS: Final = {
 _LOADER: Final[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
-def parse(text: str) -> Node:
-    """The document's root, a mapping; ``ScenarioError`` with the line of a syntax error."""
+def parse(text: str, what: str = "scenario", needs: str = "topics, members and a script") -> Node:
+    """The document's root, a mapping; ``ScenarioError`` with the line of a syntax error.
+
+    ``what`` the document is, and what it ``needs`` at least, for the messages.
+    """
     if len(text) > TEXT_MAX:
-        raise ScenarioError(1, "", f"a scenario has at most {TEXT_MAX} characters, this has {len(text)}")
+        raise ScenarioError(1, "", f"a {what} has at most {TEXT_MAX} characters, this has {len(text)}")
     try:
         _look_over(text)
         root = yaml.compose(text, Loader=_LOADER)
@@ -57,10 +60,10 @@ def parse(text: str) -> Node:
         problem = " ".join(str(error).split())
         raise ScenarioError(1, "", f"this is not YAML: {problem}") from None
     if root is None:
-        raise ScenarioError(1, "", "the scenario is empty; it needs topics, members and a script")
+        raise ScenarioError(1, "", f"the {what} is empty; it needs {needs}")
     node = Node(yaml_node=root, field="")
     if not isinstance(root, yaml.MappingNode):
-        raise node.wrong("a scenario is a mapping with topics, members and a script", of_root=True)
+        raise node.wrong(f"a {what} is a mapping with {needs}", of_root=True)
     return node
 
 

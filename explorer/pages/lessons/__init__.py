@@ -1,0 +1,1 @@
+"""Lessons: courses, the player, the page to print, and the one to write lessons on."""

@@ -1,0 +1,96 @@
+"""The courses as a page lists them, and the ways from other pages into lessons."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TypedDict
+
+from django.urls import reverse
+
+from simulations import courses
+from simulations.lessons.document import Kind
+from simulations.lessons.texts import Code, Reference, Term, Text, Words
+
+
+class LessonLine(TypedDict):
+    id: str
+    title: str
+    goal: str
+    minutes: int
+    beats: int
+    url: str
+
+
+class CourseLine(TypedDict):
+    id: str
+    title: str
+    says: str
+    minutes: int
+    lessons: list[LessonLine]
+
+
+def listed() -> list[CourseLine]:
+    """Every course with its lessons, in order."""
+    found: list[CourseLine] = []
+    for course in courses.courses():
+        lines = [line_of(name) for name in course.lessons]
+        found.append(
+            {
+                "id": course.id,
+                "title": course.title,
+                "says": course.says,
+                "minutes": sum(line["minutes"] for line in lines),
+                "lessons": lines,
+            }
+        )
+    return found
+
+
+def line_of(name: str) -> LessonLine:
+    lesson = courses.load(name)
+    return {
+        "id": name,
+        "title": lesson.title,
+        "goal": plain(lesson.goal),
+        "minutes": lesson.minutes,
+        "beats": len(lesson.beats),
+        "url": reverse("lesson", args=[name]),
+    }
+
+
+def plain(text: Text) -> str:
+    """A sentence that names nothing of its run, as text."""
+    told = []
+    for part in text.parts:
+        match part:
+            case Words(words):
+                told.append(words)
+            case Term(shown, _):
+                told.append(shown)
+            case Code(code):
+                told.append(code)
+            case Reference(path):
+                told.append(path)
+    return "".join(told)
+
+
+@cache
+def of_studies() -> dict[str, str]:
+    """Case study → the first lesson that is told of it."""
+    found: dict[str, str] = {}
+    for name in courses.names():
+        lesson = courses.load(name)
+        if lesson.kind is Kind.STUDY:
+            found.setdefault(lesson.of, name)
+    return found
+
+
+@cache
+def of_terms() -> dict[str, str]:
+    """A word of the glossary → the address of the beat that shows it."""
+    found: dict[str, str] = {}
+    for name in courses.names():
+        for number, beat in enumerate(courses.load(name).beats, 1):
+            for term in beat.terms:
+                found.setdefault(term, f"{reverse('lesson', args=[name])}?beat={number}")
+    return found

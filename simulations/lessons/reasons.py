@@ -1,0 +1,48 @@
+"""What explanations are made of: the run, the frame of the answer, and words and values put together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from simulations.lessons import references as at
+from simulations.lessons.playing import Run
+from simulations.lessons.values import Members, Partitions, TextPart, Value, parts
+
+Pieces = list[str | Value]
+
+
+def told(pieces: Pieces) -> list[TextPart]:
+    """Words and values as the parts of a sentence."""
+    return [
+        part
+        for piece in pieces
+        for part in (
+            [TextPart(kind="text", text=piece)] if isinstance(piece, str) else parts(piece, "explained")
+        )
+    ]
+
+
+def who(run: Run, member: str | None) -> Members:
+    return Members((run.names.get(member, member),) if member else (), single=True)
+
+
+class Reasons:
+    """Answers to one reference at one moment. ``before`` is the frame in which the question was asked."""
+
+    def __init__(self, run: Run, path: str, frame: Mapping[str, Any], before: Mapping[str, Any]) -> None:
+        self.run, self.frame, self.before = run, frame, before
+        path = path.partition("@")[0]
+        self.head, _, self.asked = path.rpartition(".")
+        self.member = run.ids.get(self.head)
+        self.held, self.aims = at.holders(frame), at.targets(frame)
+
+    @property
+    def everybody(self) -> Members:
+        return Members(tuple(sorted(self.run.names.get(one, one) for one in self.frame["members"])))
+
+    def _p(self, name: str) -> Partitions:
+        return Partitions((name,))
+
+    def _m(self, member: str | None) -> Members:
+        return who(self.run, member)

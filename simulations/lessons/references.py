@@ -1,0 +1,363 @@
+"""References: what ``{A.owned}`` or ``{group.epoch@dies}`` stands for at a moment of a run.
+
+``REFERENCES`` names all of them, for the documentation and for the messages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from groups.history.words import THIN_SPACE
+from simulations.lessons.document import Place
+from simulations.lessons.playing import Run
+from simulations.lessons.values import Duration, Members, Number, Partitions, Said, Value, partitions
+from simulations.world.scenario.errors import ScenarioError, nearest
+
+OF_MEMBERS: Final[Mapping[str, str]] = {
+    "epoch": "its member epoch",
+    "previous_epoch": "the member epoch that it had before",
+    "owned": "the partitions that it owns, those that it is revoking among them",
+    "kept": "the partitions that it owns and is not asked to revoke",
+    "revoking": "those that it was asked to revoke and has not confirmed",
+    "target": "its part of the target assignment",
+    "waiting": "those of its target that it does not own yet",
+    "waits_for": "the members that own what its target names",
+    "blocks": "the members whose target names what it owns",
+    "state": "its state, as Kafka names it",
+    "count": "how many partitions it owns",
+    "instance_id": "its `group.instance.id`",
+    "reads": "the partitions that its client reads, which may not have received what the coordinator decided",
+    "session_left": "how long until its session expires",
+    "silent": "how long ago its client sent its last heartbeat",
+}
+OF_THE_GROUP: Final[Mapping[str, str]] = {
+    "epoch": "the group epoch; of a classic group its generation",
+    "assignment_epoch": "the assignment epoch",
+    "state": "the group's state",
+    "members": "its members",
+    "size": "how many members it has",
+    "behind": "the members whose epoch is below the group epoch",
+    "idle": "the members that own nothing",
+    "unassigned": "the partitions that nobody owns",
+    "count": "how many partitions the group's topics have",
+}
+OF_PARTITIONS: Final[Mapping[str, str]] = {
+    "owner": "who owns it",
+    "target_owner": "whom the target names",
+    "unassigned": "how long it was unassigned, the longest time in the run",
+    "readers": "the clients that read it",
+}
+OF_TOPICS: Final[Mapping[str, str]] = {"partitions": "how many partitions it has"}
+OF_FINDINGS: Final[Mapping[str, str]] = {
+    "found.KIND": "how many findings of that kind the run has, such as `found.removed`",
+    "found.removed.A": "why A was removed the first time: `left`, `session_expired`, `rebalance_timeout`, `unknown`, or `never`",
+    "found.waited_for.A": "the members that A waited for",
+    "found.joined.A": "how often A joined",
+}
+OTHERS: Final[Mapping[str, str]] = {
+    "A": "the member itself",
+    "foo-2": "the partition itself",
+    "time": "when the moment is, since the run's first",
+    "happens": "the moment's own sentence",
+    "verdict": "the run's verdict, in words",
+    "config.session_timeout_ms": "a setting of the run, by the name that scenarios give to it",
+    "dies..removed": "how long from one mark to another",
+}
+
+
+AWAY: Final = -2
+
+
+class BadReference(Exception):
+    """A reference that stands for nothing, and what would."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Context:
+    """Where references are looked up."""
+
+    run: Run
+    marks: Mapping[str, Place]
+
+    def at(self, mark: str, index: int) -> int:
+        """The moment of what stands behind ``@``: a step, a mark, ``start``, ``end``, ``before`` or ``next``."""
+        if mark == "before":
+            return max(0, index - 1)
+        if mark == "next":
+            return min(len(self.run.moments) - 1, index + 1)
+        step = int(mark) if mark.isdecimal() else None
+        place = Place(line=0, field="", step=step, mark=None if step else mark)
+        return self.run.place(place, self.marks)
+
+
+def value_of(path: str, index: int, context: Context) -> Value:
+    """The value at the moment ``index``. ``BadReference`` says what there would be."""
+    if ".." in path:
+        return _between(path, index, context)
+    name, _, mark = path.partition("@")
+    if mark:
+        index = _index(mark, index, context)
+    run = context.run
+    frame = run.frames[index]
+    if name == "time":
+        return Duration(int(run.moments[index]["at_ms"]) - int(run.moments[0]["at_ms"]))
+    if name == "verdict":
+        return Said(run.summary["verdict"]["text"].replace(THIN_SPACE, " "))
+    if name == "happens":
+        return Said(str(run.moments[index]["says"]).replace(THIN_SPACE, " "))
+    head, dot, tail = name.partition(".")
+    if head == "group" and dot:
+        return _of_the_group(tail, frame, run)
+    if head == "config" and dot:
+        return _config(tail, run)
+    if head == "found" and dot:
+        return _found(tail, run)
+    return _named(name, frame, run)
+
+
+def _index(mark: str, index: int, context: Context) -> int:
+    try:
+        return context.at(mark, index)
+    except ScenarioError as error:
+        raise BadReference(error.message) from None
+
+
+def _between(path: str, index: int, context: Context) -> Value:
+    first, _, second = path.partition("..")
+    begin, end = (_index(mark, index, context) for mark in (first.strip(), second.strip()))
+    moments = context.run.moments
+    return Duration(int(moments[end]["at_ms"]) - int(moments[begin]["at_ms"]))
+
+
+def _named(name: str, frame: Mapping[str, Any], run: Run) -> Value:
+    """A member, a partition or a topic, or what is asked of it: names themselves may have points."""
+    for known, read in ((run.ids, _of_a_member), (_partition_names(run), _of_a_partition)):
+        whole = name if name in known else name.rpartition(".")[0]
+        if whole in known:
+            return read(whole, name[len(whole) + 1 :], frame, run)
+    topics = {topic for each in run.frames for topic in each.get("topics") or {}}
+    topic, _, asked = name.rpartition(".")
+    if topic in topics:
+        if asked != "partitions":
+            raise BadReference(f"a topic has no {asked}; {nearest(asked, OF_TOPICS)}")
+        return Number(int((frame["topics"].get(topic) or {}).get("partitions") or 0))
+    known_names = [*run.ids, *sorted(_partition_names(run)), *topics, "group", "time", "config", "found"]
+    head = name.partition(".")[0]
+    raise BadReference(f"nothing in this run is called {head}; {nearest(head, known_names)}")
+
+
+def _partition_names(run: Run) -> set[str]:
+    return {
+        f"{topic}-{number}"
+        for frame in (run.frames[0], run.frames[-1])
+        for topic, about in (frame.get("topics") or {}).items()
+        for number in range(about.get("partitions") or 0)
+    } | {name for frame in run.frames for owned in holders(frame).values() for name in owned}
+
+
+def flat(owned: Mapping[str, Iterable[int]] | None) -> list[str]:
+    """``{"foo": [0, 1]}`` as ``["foo-0", "foo-1"]``."""
+    return [f"{topic}-{number}" for topic, numbers in (owned or {}).items() for number in numbers]
+
+
+def revoking_of(frame: Mapping[str, Any], member: str) -> list[str]:
+    """What a member was asked to revoke, by the records or (the proposal records none) by what its client was answered."""
+    told = flat((frame["members"].get(member) or {}).get("pending_revocation"))
+    client = (frame.get("clients") or {}).get(member) or {}
+    return [*told, *(name for name in flat(client.get("revoking")) if name not in told)]
+
+
+def holders(frame: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Member id → the partitions that it owns, those being revoked among them."""
+    held: dict[str, list[str]] = {}
+    for member, about in frame["members"].items():
+        owned = flat(about.get("assigned"))
+        held[member] = [
+            *owned,
+            *(name for name in flat(about.get("pending_revocation")) if name not in owned),
+        ]
+    return held
+
+
+def targets(frame: Mapping[str, Any]) -> dict[str, list[str]]:
+    return {member: flat(owned) for member, owned in (frame.get("target") or {}).items()}
+
+
+def owner_of(frame: Mapping[str, Any], partition: str) -> str | None:
+    return next((member for member, owned in holders(frame).items() if partition in owned), None)
+
+
+def target_owner_of(frame: Mapping[str, Any], partition: str) -> str | None:
+    return next((member for member, owned in targets(frame).items() if partition in owned), None)
+
+
+def existing(frame: Mapping[str, Any]) -> list[str]:
+    """The partitions of the topics that this group reads."""
+    read = {topic for about in frame["members"].values() for topic in about.get("subscribed") or ()}
+    read |= {topic for owned in (frame.get("target") or {}).values() for topic in owned}
+    return [
+        f"{topic}-{number}"
+        for topic, about in (frame.get("topics") or {}).items()
+        if topic in read
+        for number in range(about.get("partitions") or 0)
+    ]
+
+
+def group_epoch(frame: Mapping[str, Any]) -> int:
+    return int(frame.get("group_epoch") or frame.get("generation") or 0)
+
+
+def _of_a_member(name: str, asked: str, frame: Mapping[str, Any], run: Run) -> Value:
+    if not asked:
+        return Members((name,), single=True)
+    if asked not in OF_MEMBERS:
+        raise BadReference(f"a member has no {asked}; {nearest(asked, OF_MEMBERS)}")
+    member = run.ids[name]
+    about, held, aims = frame["members"].get(member), holders(frame), targets(frame)
+    owned, target = held.get(member, []), aims.get(member, [])
+    client = (frame.get("clients") or {}).get(member) or {}
+    match asked:
+        case "owned":
+            return partitions(owned)
+        case "kept":
+            going = revoking_of(frame, member)
+            return partitions(each for each in owned if each not in going)
+        case "revoking":
+            return partitions(revoking_of(frame, member))
+        case "target":
+            return partitions(target)
+        case "waiting":
+            return partitions(each for each in target if each not in owned)
+        case "count":
+            return Number(len(owned))
+        case "reads":
+            return partitions(flat(client.get("owned")))
+        case "waits_for":
+            return _members(
+                run,
+                (who for who, has in held.items() if who != member and set(has) & set(target) - set(owned)),
+            )
+        case "blocks":
+            return _members(
+                run,
+                (
+                    who
+                    for who, aim in aims.items()
+                    if who != member and set(aim) & set(owned) - set(held.get(who, ()))
+                ),
+            )
+        case "session_left":
+            timer = ((frame.get("timers") or {}).get(member) or {}).get("session")
+            if timer is None:
+                raise BadReference(f"{name} has no session at this moment")
+            return Duration(int(timer) - int(frame["at_ms"]))
+        case "silent":
+            sent = client.get("heartbeat_ms")
+            if sent is None:
+                raise BadReference(f"{name} has sent no heartbeat at this moment")
+            return Duration(int(frame["at_ms"]) - int(sent))
+    if about is None:
+        raise BadReference(f"{name} is no member at this moment, so it has no {asked}")
+    told = about.get(asked)
+    if told is None:
+        return Said("none")
+    return Number(told) if isinstance(told, int) else Said(str(told))
+
+
+def _members(run: Run, found: Iterable[str]) -> Members:
+    return Members(tuple(sorted(run.names.get(member, member) for member in found)))
+
+
+def _of_a_partition(name: str, asked: str, frame: Mapping[str, Any], run: Run) -> Value:
+    match asked:
+        case "":
+            return Partitions((name,))
+        case "owner":
+            return _single(run, owner_of(frame, name))
+        case "target_owner":
+            return _single(run, target_owner_of(frame, name))
+        case "readers":
+            reading = (
+                member
+                for member, client in (frame.get("clients") or {}).items()
+                if name in flat(client.get("owned")) and not client.get("killed")
+            )
+            return _members(run, reading)
+        case "unassigned":
+            lengths = [
+                finding["length_ms"]
+                for finding in run.summary["findings"]
+                if finding["kind"] == "no_owner" and finding["partition"] == name
+            ]
+            return Duration(max(lengths, default=0))
+        case _:
+            raise BadReference(f"a partition has no {asked}; {nearest(asked, OF_PARTITIONS)}")
+
+
+def _single(run: Run, member: str | None) -> Members:
+    return Members((run.names.get(member, member),) if member is not None else (), single=True)
+
+
+def _of_the_group(asked: str, frame: Mapping[str, Any], run: Run) -> Value:
+    held = holders(frame)
+    match asked:
+        case "epoch":
+            return Number(group_epoch(frame))
+        case "assignment_epoch":
+            return Number(int(frame.get("assignment_epoch") or 0))
+        case "state":
+            return Said(str(frame.get("state")))
+        case "members":
+            return _members(run, frame["members"])
+        case "size":
+            return Number(len(frame["members"]))
+        case "behind":
+            return _members(
+                run,
+                (
+                    member
+                    for member, about in frame["members"].items()
+                    if about.get("epoch") != AWAY and (about.get("epoch") or 0) < group_epoch(frame)
+                ),
+            )
+        case "idle":
+            return _members(run, (member for member, owned in held.items() if not owned))
+        case "unassigned":
+            owned = {name for names in held.values() for name in names}
+            return partitions(name for name in existing(frame) if name not in owned)
+        case "count":
+            return Number(len(existing(frame)))
+        case _:
+            raise BadReference(f"the group has no {asked}; {nearest(asked, OF_THE_GROUP)}")
+
+
+def _config(asked: str, run: Run) -> Value:
+    if run.settings is None:
+        raise BadReference("a recorded log does not tell its settings")
+    told = getattr(run.settings, asked, None)
+    if not isinstance(told, int):
+        known = [name for name in run.settings.__slots__ if isinstance(getattr(run.settings, name), int)]
+        raise BadReference(f"there is no setting {asked}; {nearest(asked, known)}")
+    return Duration(told) if asked.endswith("_ms") else Number(told)
+
+
+def _found(asked: str, run: Run) -> Value:
+    kind, dot, name = asked.partition(".")
+    findings = [finding for finding in run.summary["findings"] if finding["kind"] == kind]
+    if not dot:
+        return Number(len(findings))
+    if name not in run.ids:
+        raise BadReference(f"nobody in this run is called {name}; {nearest(name, run.ids)}")
+    match kind:
+        case "removed":
+            mine = next((one for one in findings if one["name"] == name), None)
+            return Said("never" if mine is None else mine["why"] or mine["looks_like"] or "unknown")
+        case "waited_for":
+            waited = {one["name"] for one in findings if run.names.get(one["waiter"], one["waiter"]) == name}
+            return Members(tuple(sorted(waited)))
+        case "joined":
+            return Number(sum(one["name"] == name for one in findings))
+        case _:
+            raise BadReference(f"found.{kind} is not told of one member; write found.{kind}")

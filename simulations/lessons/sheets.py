@@ -1,0 +1,238 @@
+"""A lesson as a page plays it: the board's data, and beats whose sentences and answers the run has filled in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypedDict
+
+import orjson
+
+from simulations.lessons.document import Beat, Kind, Lesson, Table
+from simulations.lessons.filling import Problem, RunFilling
+from simulations.lessons.hands import Hands, HandsSheet
+from simulations.lessons.playing import Run, run_of
+from simulations.lessons.questions import AskSheet, answered
+from simulations.lessons.references import Context, flat
+from simulations.lessons.source import Source
+from simulations.lessons.values import TextPart
+
+
+class BeatSheet(TypedDict):
+    """``sequence``: where the board stands; ``row``: the row of the table that is lit, or None."""
+
+    sequence: int
+    title: str
+    text: list[list[TextPart]]
+    notes: list[TextPart] | None
+    cite: list[TextPart] | None
+    terms: Sequence[str]
+    ask: AskSheet | None
+    row: int | None
+
+
+class RowSheet(TypedDict):
+    """``cells``: for each member of the table's head; ``same`` where nothing changed since the row before."""
+
+    sequence: int
+    says: list[TextPart]
+    cells: list[str]
+    same: list[bool]
+
+
+class TableSheet(TypedDict):
+    source: str
+    members: list[str]
+    rows: list[RowSheet]
+    slip: list[TextPart] | None
+
+
+class Sheet(TypedDict):
+    """``run`` is what the board needs (``title``, ``summary``, ``chunk``), or None for a case, which is in ``hands``.
+
+    ``replayable``: whether a reader can take over and play on; of a recorded log nobody can.
+    """
+
+    id: str
+    title: str
+    goal: list[TextPart]
+    minutes: int
+    of: str
+    kind: str
+    replayable: bool
+    run: Mapping[str, Any] | None
+    hands: HandsSheet | None
+    table: TableSheet | None
+    beats: list[BeatSheet]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Made:
+    """A sheet, and what in its lesson the run does not bear out."""
+
+    sheet: Sheet
+    problems: tuple[Problem, ...]
+
+
+def sheet_of(lesson: Lesson, source: Source) -> Made:
+    """Plays the lesson and fills it in. ``ScenarioError`` where there is nothing to play."""
+    if lesson.kind is Kind.CASE:
+        return _of_hands(lesson, Hands(lesson))
+    run = run_of(lesson, source)
+    filler = RunFilling(run, Context(run=run, marks=lesson.marks))
+    for place in lesson.marks.values():
+        filler.index(place, 0)
+    table = _table(lesson.table, filler) if lesson.table is not None else None
+    sheet: Sheet = {
+        "id": lesson.id,
+        "title": lesson.title,
+        "goal": filler.fill(lesson.goal, 0),
+        "minutes": lesson.minutes,
+        "of": lesson.of if lesson.kind is not Kind.SCENARIO else "",
+        "kind": lesson.kind,
+        "replayable": run.scenario is not None,
+        "run": _played(run),
+        "hands": None,
+        "table": table,
+        "beats": [_beat(beat, filler, table) for beat in lesson.beats],
+    }
+    _in_order(lesson, sheet, filler)
+    return Made(sheet=sheet, problems=tuple(sorted(set(filler.problems))))
+
+
+def played(run: Run) -> dict[str, Any]:
+    """What a board needs of a run."""
+    return dict(_played(run))
+
+
+def _played(run: Run) -> Mapping[str, Any]:
+    return {
+        "title": run.title,
+        "summary": {
+            name: run.summary[name]
+            for name in ("cast", "topics", "epochs", "first_ms", "last_ms", "protocol")
+        },
+        "chunk": _untold(orjson.loads(run.chunk)),
+    }
+
+
+def _untold(chunk: dict[str, Any]) -> dict[str, Any]:
+    """Without the case study's own story: it would answer what is asked."""
+    for moment in chunk["moments"]:
+        moment.pop("narration", None)
+    return chunk
+
+
+def _of_hands(lesson: Lesson, hands: Hands) -> Made:
+    sheet: Sheet = {
+        "id": lesson.id,
+        "title": lesson.title,
+        "goal": hands.fill(lesson.goal, 0),
+        "minutes": lesson.minutes,
+        "of": lesson.of,
+        "kind": lesson.kind,
+        "replayable": False,
+        "run": None,
+        "hands": hands.sheet(),
+        "table": None,
+        "beats": [_beat(beat, hands, None) for beat in lesson.beats],
+    }
+    if lesson.table is not None:
+        hands.problems.append(Problem(lesson.of_line, "table", "a case has no proposal's table"))
+    return Made(sheet=sheet, problems=tuple(sorted(set(hands.problems))))
+
+
+def _beat(beat: Beat, filler: RunFilling | Hands, table: TableSheet | None) -> BeatSheet:
+    index = filler.index(beat.at, 0)
+    for fact in beat.facts:
+        filler.fact(fact, index)
+    sequence = filler.sequence(index)
+    rows = [row["sequence"] for row in table["rows"]] if table is not None else []
+    if not beat.facts and beat.ask is None:
+        filler.problems.append(
+            Problem(
+                beat.line,
+                f"{beat.field}.facts",
+                "a beat states at least one fact, or asks: else nothing holds it to the run",
+            )
+        )
+    return {
+        "sequence": sequence,
+        "title": beat.title,
+        "text": [filler.fill(text, index) for text in beat.text],
+        "notes": filler.fill(beat.notes, index) if beat.notes is not None else None,
+        "cite": filler.fill(beat.cite, index) if beat.cite is not None else None,
+        "terms": beat.terms,
+        "ask": answered(beat.ask, index, filler) if beat.ask is not None else None,
+        "row": max((number for number, at in enumerate(rows) if at <= sequence), default=None),
+    }
+
+
+def _table(table: Table, filler: RunFilling) -> TableSheet:
+    """The proposal's rows, each cell held against the run."""
+    members = list(dict.fromkeys(name for row in table.rows for name in row.cells))
+    rows: list[RowSheet] = []
+    for row in table.rows:
+        index = filler.index(row.at, 0)
+        cells = [row.cells.get(name, "") for name in members]
+        for name, cell in row.cells.items():
+            if name not in filler.run.ids:
+                filler.problems.append(
+                    Problem(row.line, f"{row.field}.cells", f"nobody in this run is called {name}")
+                )
+                continue
+            shown = cell_of(filler.run.frames[index], filler.run.ids[name])
+            if shown != cell:
+                filler.problems.append(
+                    Problem(row.line, f"{row.field}.cells.{name}", f"the run has {shown}, not {cell}")
+                )
+        before = rows[-1]["cells"] if rows else None
+        rows.append(
+            {
+                "sequence": filler.sequence(index),
+                "says": filler.fill(row.says, index),
+                "cells": cells,
+                "same": [before is not None and before[place] == cell for place, cell in enumerate(cells)],
+            }
+        )
+    return {
+        "source": table.source,
+        "members": members,
+        "rows": rows,
+        "slip": filler.fill(table.slip, 0) if table.slip is not None else None,
+    }
+
+
+def cell_of(frame: Mapping[str, Any], member: str) -> str:
+    """A member as the proposal's tables write it: ``22 {2} waits {5}``, or ``-`` where it is no member."""
+    about = frame["members"].get(member)
+    if about is None:
+        return "-"
+    owned, waits = flat(about.get("assigned")), flat(about.get("pending_assignment"))
+    shown = f"{about['epoch']} {_numbers(owned)}"
+    return f"{shown} waits {_numbers(waits)}" if waits else shown
+
+
+def _numbers(names: Sequence[str]) -> str:
+    """The numbers alone where all are of one topic, as the proposal has it."""
+    topics = {name.rpartition("-")[0] for name in names}
+    told = names if len(topics) > 1 else [name.rpartition("-")[2] for name in names]
+    return "{" + ",".join(told) + "}"
+
+
+def _in_order(lesson: Lesson, sheet: Sheet, filler: RunFilling) -> None:
+    """A lesson goes forward: a beat does not stand before the one that it follows, nor an answer before its question."""
+    last = -1
+    for beat, told in zip(lesson.beats, sheet["beats"], strict=True):
+        if told["sequence"] < last:
+            filler.problems.append(
+                Problem(beat.line, f"{beat.field}.at", "this moment lies before that of the beat before it")
+            )
+        last = told["sequence"]
+        ask = told["ask"]
+        if ask is not None and ask["at"] is not None:
+            if ask["at"] < last:
+                filler.problems.append(
+                    Problem(beat.line, f"{beat.field}.ask.at", "the answer lies before its question")
+                )
+            last = max(last, ask["at"])

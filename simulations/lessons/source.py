@@ -1,0 +1,22 @@
+"""What a lesson is told of, given by whoever has it: this package reads no files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+from simulations.world.scenario import Scenario
+
+
+class Source(Protocol):
+    """The case studies and the recorded logs that a lesson can name."""
+
+    def study(self, name: str) -> Scenario:
+        """``KeyError`` if there is none of that name."""
+
+    def studies(self) -> Sequence[str]: ...
+
+    def log(self, name: str) -> Sequence[Mapping[str, Any]]:
+        """The entries of a recorded log as JSON values, in order; ``KeyError`` if there is none of that name."""
+
+    def logs(self) -> Sequence[str]: ...

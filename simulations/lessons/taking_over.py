@@ -1,0 +1,119 @@
+"""Taking over: the script is left at a moment, and what the reader does is played on from there.
+
+The same scenario and seed give the same run up to that moment, so that nothing has to be kept of it: what the reader
+does becomes lines of the script, and everything is played anew.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import yaml
+
+from simulations.lessons.playing import Run, play
+from simulations.world.scenario import Scenario, ScenarioError, Verb, load
+from simulations.world.scenario.nodes import Node, parse
+from simulations.world.scenario.values import UNTIL_MAX_MS
+
+VERBS: Final = (
+    Verb.JOIN,
+    Verb.LEAVE,
+    Verb.KILL,
+    Verb.PAUSE,
+    Verb.RESUME,
+    Verb.RESTART,
+    Verb.ADD_PARTITIONS,
+    Verb.FAIL_OVER,
+)
+"""What a reader can do, each by one button."""
+
+ACTS_MAX: Final = 50
+"""Done by hand, one after the other; more is a scenario, which has a page of its own."""
+
+TAIL_MS: Final = 90_000
+"""Played on after the last thing done: a session timeout, and the rebalance behind it."""
+
+ACT_KEYS: Final = ("at_ms", "do", "who", "to")
+
+
+class ActError(ValueError):
+    """What cannot be done, in one line; ``field`` says where it stands in the request."""
+
+    def __init__(self, message: str, field: str) -> None:
+        super().__init__(message)
+        self.field = field
+
+
+def taken_over(scenario: Scenario, at_ms: int, acts: Sequence[Mapping[str, Any]]) -> str:
+    """The scenario's text with its script cut off after ``at_ms`` (of the run's clock), and ``acts`` in its place.
+
+    An act is ``{"at_ms", "do", "who"}`` and, for ``add_partitions``, ``to``. ``ActError`` says which cannot be read. The rows
+    of the story that were reached stay, so that moments and sequences up to there are what they were.
+    """
+    if len(acts) > ACTS_MAX:
+        raise ActError(f"at most {ACTS_MAX} things are done by hand, these are {len(acts)}", "acts")
+    document: dict[str, Any] = yaml.safe_load(scenario.text)
+    nodes = parse(scenario.text).mapping()
+    lines = zip(nodes["script"].items(), document["script"], strict=True)
+    from_ms = at_ms - scenario.start_ms
+    script = [line for node, line in lines if _at_ms(node) <= from_ms]
+    script += [_line(act, number, scenario, from_ms) for number, act in enumerate(acts)]
+    members = document["members"]
+    like = next(iter(members.values()))
+    for act in acts:
+        if act["do"] == Verb.JOIN and act["who"] not in members:
+            # A newcomer is like the first member, but no second one of the same instance.
+            members[act["who"]] = {key: value for key, value in like.items() if key != "instance_id"}
+    last_ms = max([from_ms, *(int(act["at_ms"]) - scenario.start_ms for act in acts)])
+    document |= {
+        "name": scenario.title,
+        "group": scenario.group,
+        "script": script,
+        "until": f"{min(last_ms + TAIL_MS, UNTIL_MAX_MS)}ms",
+        "steps": (document.get("steps") or [])[: _rows_reached(scenario, at_ms)],
+    }
+    document.pop("title", None)
+    return "".join(f"{key}: {json.dumps(value)}\n" for key, value in document.items())
+
+
+def played_on(scenario: Scenario, at_ms: int, acts: Sequence[Mapping[str, Any]]) -> tuple[Run, str]:
+    """The run from its beginning, and the text of its scenario. ``ActError`` where what was done cannot happen."""
+    text = taken_over(scenario, at_ms, acts)
+    try:
+        return play(load(text, scenario.name)), text
+    except ScenarioError as error:
+        raise ActError(error.message, "acts") from None
+
+
+def _rows_reached(scenario: Scenario, at_ms: int) -> int:
+    if not scenario.steps:
+        return 0
+    steps = (moment["step"] or 0 for moment in play(scenario).moments if moment["at_ms"] <= at_ms)
+    return max(steps, default=0)
+
+
+def _at_ms(line: Node) -> int:
+    return line.mapping()["at"].duration_ms(UNTIL_MAX_MS)
+
+
+def _line(act: Mapping[str, Any], number: int, scenario: Scenario, from_ms: int) -> dict[str, Any]:
+    field = f"acts[{number}]"
+    if unknown := [key for key in act if key not in ACT_KEYS]:
+        raise ActError(f"{unknown[0][:40]} is no field of an act; there are {', '.join(ACT_KEYS)}", field)
+    verb, who, at = act.get("do"), act.get("who"), act.get("at_ms")
+    if verb not in VERBS:
+        raise ActError(f"do must be one of {', '.join(VERBS)}", f"{field}.do")
+    if not isinstance(who, str) or not who:
+        raise ActError("who must be a member's or a topic's name", f"{field}.who")
+    if (
+        not isinstance(at, int)
+        or isinstance(at, bool)
+        or not from_ms <= at - scenario.start_ms <= UNTIL_MAX_MS
+    ):
+        raise ActError("at_ms must be a time of the run from the moment of taking over on", f"{field}.at_ms")
+    line: dict[str, Any] = {"at": f"{at - scenario.start_ms}ms", str(verb): who}
+    if verb == Verb.ADD_PARTITIONS:
+        line["to"] = act.get("to")
+    return line

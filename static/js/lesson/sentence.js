@@ -1,0 +1,30 @@
+/**
+ * Sentences of a lesson: members in their colours, partitions and values as what they are, words that explain themselves.
+ *
+ * @typedef {import('./types').TextPart} TextPart
+ * @typedef {import('../cast.js').Cast} Cast
+ */
+
+import { h } from '../dom.js';
+import { term } from '../terms.js';
+
+/** A member's disc and name, in its lane's colour. @param {string} name @param {Cast} cast */
+export function who(name, cast) {
+  const lane = cast.lane(name);
+  const own = h('span', { class: 'who', 'data-hue': lane.hue }, lane.badge);
+  return lane.badge === name ? own : h('span', { class: 'nowrap' }, own, ` ${name}`);
+}
+
+/** @param {TextPart[] | null | undefined} parts @param {Cast} cast @returns {Node[]} */
+export function sentence(parts, cast) {
+  return (parts ?? []).map((part) => {
+    if (part.kind === 'member') return who(part.text, cast);
+    if (part.kind === 'partition' || part.kind === 'code') return h('code', {}, part.text);
+    if (part.kind === 'value') return h('b', { class: 'val' }, part.text);
+    if (part.kind === 'term') return term(part.word ?? part.text, part.text);
+    return document.createTextNode(part.text);
+  });
+}
+
+/** The same as plain text, for what is read out. @param {TextPart[] | null | undefined} parts */
+export const plain = (parts) => (parts ?? []).map((part) => part.text).join('');

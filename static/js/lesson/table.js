@@ -1,0 +1,72 @@
+/**
+ * The proposal's own table, with the current row lit; rows that the lesson has not reached stay covered.
+ *
+ * @typedef {import('./types').Table} Table
+ * @typedef {import('../cast.js').Cast} Cast
+ */
+
+import { h } from '../dom.js';
+import { sentence, who } from './sentence.js';
+
+/** @param {HTMLElement} root @param {Table} table @param {number} sequence @param {Cast} cast */
+export function showTable(root, table, sequence, cast) {
+  const reached = table.rows.filter((row) => row.sequence <= sequence).length;
+  const rows = table.rows.map((row, index) => {
+    if (index >= reached) {
+      return h(
+        'tr',
+        { class: 'hid' },
+        h('td', {}, index + 1),
+        h(
+          'td',
+          { colspan: table.members.length + 1 },
+          h('span', { 'aria-hidden': 'true' }),
+          h('span', { class: 'sr' }, 'still to come'),
+        ),
+      );
+    }
+    return h(
+      'tr',
+      { 'aria-current': index === reached - 1 ? 'true' : null },
+      h('td', {}, index + 1),
+      h('td', {}, sentence(row.says, cast)),
+      row.cells.map((cell, place) => h('td', { class: row.same[place] ? 'same' : 'chg' }, cell)),
+    );
+  });
+  root.replaceChildren(
+    h(
+      'div',
+      { class: 'phead' },
+      h('h2', {}, 'The proposal’s table'),
+      h('span', { class: 'grow' }),
+      h('span', { class: 'quiet nowrap' }, `${reached} of ${table.rows.length} rows`),
+    ),
+    h(
+      'div',
+      { class: 'scrolls' },
+      h(
+        'table',
+        { class: 't kt' },
+        h(
+          'thead',
+          {},
+          h(
+            'tr',
+            {},
+            h('th', {}, h('span', { class: 'sr' }, 'Row')),
+            h('th', { scope: 'col' }, 'Event'),
+            table.members.map((name) => h('th', { scope: 'col' }, who(name, cast))),
+          ),
+        ),
+        h('tbody', {}, rows),
+      ),
+    ),
+    h(
+      'p',
+      { class: 'kn' },
+      `${table.source}. Each row is held against the run: epoch, {partitions}, and what it waits for.`,
+      reached < table.rows.length ? ' Rows still to come stay covered.' : '',
+    ),
+    ...(table.slip && reached === table.rows.length ? [h('p', { class: 'kn slip' }, sentence(table.slip, cast))] : []),
+  );
+}

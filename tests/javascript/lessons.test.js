@@ -1,0 +1,184 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { isRight, mistakes } from '../../static/js/lesson/ask.js';
+import { beatAt, placeOf, withBeat } from '../../static/js/lesson/drafting.js';
+import { judged, takers } from '../../static/js/lesson/places.js';
+import { all, forget, keep, of } from '../../static/js/lesson/progress.js';
+import { doable, newcomer } from '../../static/js/lesson/taking-over.js';
+
+/** What a browser keeps. */
+class Store {
+  #kept = new Map();
+
+  getItem(key) {
+    return this.#kept.get(key) ?? null;
+  }
+
+  setItem(key, value) {
+    this.#kept.set(key, value);
+  }
+}
+
+const option = (key, right) => ({ key, says: [], right, why: [{ kind: 'text', text: `why ${key}` }] });
+const several = { many: true, options: [option('foo-0', false), option('foo-1', true), option('foo-2', true)] };
+const single = { many: false, options: [option('1', false), option('2', true), option('3', false)] };
+
+test('an answer is right when all that is right was chosen, and nothing else', () => {
+  assert.equal(isRight(several, ['foo-1', 'foo-2']), true);
+  assert.equal(isRight(several, ['foo-2', 'foo-1']), true);
+  assert.equal(isRight(several, ['foo-1']), false);
+  assert.equal(isRight(several, ['foo-0', 'foo-1', 'foo-2']), false);
+  assert.equal(isRight({ many: true, options: [option('foo-0', false)] }, []), true, 'nothing can be the answer');
+});
+
+test('told is what was chosen wrongly, then what is missing; of answers that exclude each other the chosen one alone', () => {
+  assert.deepEqual(
+    mistakes(several, ['foo-0', 'foo-1']).map(({ key }) => key),
+    ['foo-0', 'foo-2'],
+  );
+  assert.deepEqual(
+    mistakes(single, ['3']).map(({ key }) => key),
+    ['3'],
+  );
+});
+
+test('two tabs add up: answers of both stay, the farthest beat and that it is done stay', () => {
+  const store = new Store();
+  keep('a', { beat: 2, reached: 2, answers: { 1: ['x'] } }, store);
+  keep('a', { beat: 1, reached: 1, answers: { 0: ['y'] }, done: true }, store);
+  assert.deepEqual(of('a', store), { beat: 1, reached: 2, done: true, answers: { 0: ['y'], 1: ['x'] } });
+  keep('a', { beat: 0, done: false }, store);
+  assert.equal(of('a', store).done, true);
+  keep('b', { beat: 3 }, store);
+  forget('a', store);
+  assert.deepEqual(Object.keys(all(store)), ['b']);
+  assert.deepEqual(of('a', store), { beat: 0, reached: 0, done: false, answers: {} });
+});
+
+test('whatever a browser has kept under the name is read or passed over', () => {
+  for (const text of ['', '{', '[]', 'null', '7', '{"a": 3}', '{"a": {"beat": -1, "reached": "x", "answers": null}}']) {
+    const store = new Store();
+    store.setItem('lessons', text);
+    assert.deepEqual(of('a', store), { beat: 0, reached: 0, done: false, answers: {} });
+    keep('a', { beat: 1 }, store);
+    assert.equal(of('a', store).beat, 1);
+  }
+});
+
+test('a browser that keeps nothing plays on', () => {
+  const full = {
+    getItem: () => null,
+    setItem: () => {
+      throw new Error('QuotaExceededError');
+    },
+  };
+  assert.equal(keep('a', { beat: 1 }, full).beat, 1);
+  forget('a', full);
+});
+
+test('lessons that are kept have a bound, and the latest stay', () => {
+  const store = new Store();
+  for (let number = 0; number < 520; number += 1) keep(`lesson-${number}`, { beat: 1 }, store);
+  const names = Object.keys(all(store));
+  assert.equal(names.length, 501);
+  assert.equal(names.at(-1), 'lesson-519');
+});
+
+const hands = {
+  members: [
+    { name: 'A', topics: ['orders'], joins: false, leaves: false },
+    { name: 'B', topics: ['orders', 'payments'], joins: false, leaves: true },
+    { name: 'C', topics: ['orders', 'payments'], joins: true, leaves: false },
+  ],
+  partitions: ['orders-0', 'orders-1', 'payments-0'],
+  before: ['A', 'B', null],
+  answers: [],
+};
+
+test('a partition may go to who subscribes to its topic and does not leave', () => {
+  assert.deepEqual(takers(hands, 'orders-1'), ['A', 'C']);
+  assert.deepEqual(takers(hands, 'payments-0'), ['C']);
+});
+
+test('a placement is judged by what is open, how even it is, and what moves', () => {
+  assert.deepEqual(
+    judged(
+      hands,
+      new Map([
+        ['orders-0', 'A'],
+        ['orders-1', null],
+        ['payments-0', 'C'],
+      ]),
+    ),
+    { open: ['orders-1'], least: 1, most: 1, moved: 1 },
+  );
+  assert.deepEqual(
+    judged(
+      hands,
+      new Map([
+        ['orders-0', 'C'],
+        ['orders-1', 'C'],
+        ['payments-0', 'C'],
+      ]),
+    ),
+    { open: [], least: 0, most: 3, moved: 2 },
+  );
+});
+
+test('a newcomer has the first letter that nobody has, and a second life takes none', () => {
+  assert.equal(newcomer(['A', 'B', 'A~2']), 'C');
+  assert.equal(newcomer(['A', 'C']), 'B');
+  assert.equal(newcomer([...'ABCDEFGHIJKLMNOPQRSTUVWXYZ']), 'new-27');
+});
+
+test('what can be done with a member follows from how it is', () => {
+  const frame = { members: { A: {}, B: {}, C: {} }, clients: { A: {}, B: { killed: true }, C: { paused: true } } };
+  assert.deepEqual(
+    doable(frame, 'A').map((one) => one.do),
+    ['leave', 'kill', 'pause'],
+  );
+  assert.deepEqual(
+    doable(frame, 'B').map((one) => one.do),
+    ['join'],
+  );
+  assert.deepEqual(
+    doable(frame, 'C').map((one) => one.do),
+    ['resume'],
+  );
+});
+
+const moment = (sequence, shape, actor, more = {}) => ({
+  sequence,
+  first: sequence,
+  at_ms: sequence * 1000,
+  shape,
+  actor,
+  says: '',
+  epoch: 3,
+  cause: null,
+  step: null,
+  ...more,
+});
+
+test('a moment is named by its row, else as the nth of its shape and member', () => {
+  const moments = [
+    moment(1, 'state', 'coordinator'),
+    moment(2, 'gain', 'id-c'),
+    moment(3, 'gain', 'id-a'),
+    moment(4, 'gain', 'id-c'),
+    moment(5, 'another', 'coordinator'),
+    moment(6, 'join', 'id-a', { step: 4 }),
+  ];
+  const name = (id) => ({ 'id-a': 'A', 'id-c': 'C' })[id] ?? id;
+  assert.deepEqual(
+    moments.map((one) => placeOf(moments, one, name)),
+    ['{state: coordinator}', '{gain: C}', '{gain: A}', '{gain: C, nth: 2}', 'end', '4'],
+  );
+  const text = withBeat('beats:\n  - at: start\n\n', beatAt(moments, moments[3], name));
+  assert.equal(
+    text,
+    'beats:\n  - at: start\n  - at: {gain: C, nth: 2}\n    title: What happens here\n    text: "{happens}."\n    facts: {group.epoch: 3}\n',
+  );
+  assert.match(beatAt(moments, { ...moments[1], epoch: null }, name), /facts: \{time: 1\.0 s\}/);
+});

@@ -1,0 +1,366 @@
+"""The bundled lessons: each plays to its end, states nothing that its run does not bear out, and is read as it was written."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from explorer.web.glossary import terms
+from simulations import courses
+from simulations.lessons import sheets
+from simulations.lessons.checking import checked, problems
+from simulations.lessons.document import Ask, Beat, Fact, Kind, Lesson
+from simulations.lessons.playing import run_of
+from simulations.lessons.reading import SHAPES, read_lesson
+from simulations.lessons.sheets import sheet_of
+from simulations.lessons.texts import read_text
+from simulations.world import studies
+from simulations.world.scenario import Scenario, ScenarioError, load
+from tests.house import ROOT
+from tests.simulations.lessons_told import FOLDER, told
+
+SOURCE = courses.Bundled()
+NAMES = courses.names()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_lesson_states_nothing_that_its_run_does_not_bear_out(name: str) -> None:
+    assert [str(problem) for problem in problems(courses.load(name), SOURCE, terms())] == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_lesson_says_what_was_read_and_approved(name: str) -> None:
+    """``python -m tests.simulations.lessons_told`` writes the pages anew."""
+    page = FOLDER / f"{name}.txt"
+    assert told(sheet_of(courses.load(name), SOURCE).sheet) == page.read_text(encoding="utf-8")
+
+
+def test_every_lesson_file_stands_in_a_course_and_in_one_alone() -> None:
+    files = {
+        path.removesuffix(".yaml")
+        for path in (entry.name for entry in courses.files())
+        if path.endswith(".yaml") and path != courses.INDEX
+    }
+    assert sorted(NAMES) == sorted(files)
+    assert len(set(NAMES)) == len(NAMES)
+
+
+def test_every_lesson_asks_and_is_short() -> None:
+    for name in NAMES:
+        lesson = courses.load(name)
+        assert any(beat.ask for beat in lesson.beats), name
+        assert lesson.minutes < 8
+        assert len(lesson.beats) >= 2
+
+
+def test_a_lesson_plays_to_the_same_end_each_time() -> None:
+    for name in ("three-epochs", "by-hand-sticky", "recorded-one-gone"):
+        first, second = (sheet_of(courses.load(name), SOURCE) for _ in range(2))
+        assert first == second
+
+
+# ---- spoiling ----
+
+
+def spoiled(expected: str) -> str:
+    """Another value of the same kind."""
+    if expected.lstrip("-").isdigit():
+        return str(int(expected) + 1)
+    return {"nothing": "zar-9", "nobody": "Z"}.get(expected, f"{expected}x")
+
+
+def with_beat(lesson: Lesson, place: int, **changes: Any) -> Lesson:
+    beats = list(lesson.beats)
+    beats[place] = replace(beats[place], **changes)
+    return replace(lesson, beats=tuple(beats))
+
+
+def facts_spoiled(facts: Sequence[Fact]) -> Iterator[tuple[Fact, ...]]:
+    for place, fact in enumerate(facts):
+        yield (*facts[:place], replace(fact, expected=spoiled(fact.expected)), *facts[place + 1 :])
+
+
+def stated(lesson: Lesson) -> Iterator[tuple[str, Lesson]]:
+    """The lesson with each fact, each stated answer and each cell of its table spoiled, one at a time."""
+    for place, beat in enumerate(lesson.beats):
+        for facts in facts_spoiled(beat.facts):
+            yield f"beat {place + 1}, a fact", with_beat(lesson, place, facts=facts)
+        if beat.ask is not None and beat.ask.expect is not None:
+            ask = replace(beat.ask, expect=spoiled(beat.ask.expect))
+            yield f"beat {place + 1}, the answer", with_beat(lesson, place, ask=ask)
+        yield from right_options_spoiled(lesson, place, beat)
+    for number, row in enumerate(lesson.table.rows if lesson.table else ()):
+        assert lesson.table is not None
+        for name, cell in row.cells.items():
+            rows = list(lesson.table.rows)
+            rows[number] = replace(row, cells={**row.cells, name: f"{cell}x"})
+            yield f"row {number + 1}, {name}", replace(lesson, table=replace(lesson.table, rows=tuple(rows)))
+
+
+def right_options_spoiled(lesson: Lesson, place: int, beat: Beat) -> Iterator[tuple[str, Lesson]]:
+    """What makes the right option right, one fact at a time."""
+    ask = beat.ask
+    if ask is None or not ask.options:
+        return
+    sheet = sheet_of(lesson, SOURCE).sheet["beats"][place]["ask"]
+    assert sheet is not None
+    for number, option in enumerate(ask.options):
+        if sheet["options"][number]["right"]:
+            for facts in facts_spoiled(option.facts):
+                yield (
+                    f"beat {place + 1}, what makes the answer right",
+                    with_option(lesson, place, ask, number, facts),
+                )
+
+
+def with_option(lesson: Lesson, place: int, ask: Ask, number: int, facts: tuple[Fact, ...]) -> Lesson:
+    options = list(ask.options)
+    options[number] = replace(options[number], facts=facts)
+    return with_beat(lesson, place, ask=replace(ask, options=tuple(options)))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_spoiled_fact_answer_or_row_is_told(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    lesson = courses.load(name)
+    if lesson.kind is not Kind.CASE:
+        run = run_of(lesson, SOURCE)
+        monkeypatch.setattr(sheets, "run_of", lambda *_: run)
+    kept = [what for what, changed in stated(lesson) if not problems(changed, SOURCE)]
+    assert kept == []
+
+
+class Without(courses.Bundled):
+    """The case studies, one of them with other text."""
+
+    def __init__(self, name: str, scenario: Scenario) -> None:
+        self.name, self.scenario = name, scenario
+
+    def study(self, name: str) -> Scenario:
+        return self.scenario if name == self.name else super().study(name)
+
+
+def events_removed(text: str) -> Iterator[tuple[str, str]]:
+    """The scenario's text without each line of its script."""
+    lines = text.splitlines(keepends=True)
+    for place, line in enumerate(lines):
+        if line.lstrip().startswith("- {at:"):
+            yield line.strip(), "".join(lines[:place] + lines[place + 1 :])
+
+
+def without_events(lesson: Lesson) -> Iterator[tuple[str, Lesson, courses.Bundled]]:
+    if lesson.kind is Kind.SCENARIO:
+        for event, text in events_removed(lesson.of):
+            yield event, replace(lesson, of=text), SOURCE
+    if lesson.kind is Kind.STUDY:
+        for event, text in events_removed(studies.text(lesson.of)):
+            try:
+                yield event, lesson, Without(lesson.of, load(text, lesson.of))
+            except ScenarioError:
+                continue
+
+
+SURVIVE = {
+    # A heartbeat at a time of its own comes at the next interval as well, and a callback that is quicker is still asked.
+    "three-epochs: - {at: 1s, heartbeat: A}",
+    "three-epochs: - {at: 12s, slow_revoke: A, for: 1.5s}",
+    "three-epochs: - {at: 22.6s, slow_revoke: A, for: 500ms}",
+    "three-epochs: - {at: 23.6s, heartbeat: C}",
+    "the-basic-case: - {at: 22.6s, slow_revoke: A, for: 500ms}",
+    "as-released: - {at: 0s, slow_revoke: A, for: 4.5s}",
+    "as-released: - {at: 0s, slow_revoke: B, for: 8s}",
+    "an-assignor-on-the-client: - {at: 1s, heartbeat: A}",
+    "an-assignor-on-the-client: - {at: 2s, heartbeat: A}",
+    "an-assignor-on-the-client: - {at: 13s, heartbeat: A}",
+    "an-assignor-on-the-client: - {at: 14s, heartbeat: B}",
+    # After what the lesson tells, and what it does not speak of.
+    "an-assignor-on-the-client: - {at: 47s, network: {delay_ms: [1, 5]}}",
+    "incident-two-readers: - {at: 12s, commit: A, offset: 1000}",
+    "incident-two-readers: - {at: 75s, commit: A, offset: 1010}",
+    # The next life of a process ends the one before it.
+    "incident-never-at-rest: - {at: 15s, kill: C}",
+    "incident-never-at-rest: - {at: 30s, kill: C}",
+    "incident-never-at-rest: - {at: 45s, kill: C}",
+    "incident-never-at-rest: - {at: 60s, kill: C}",
+}
+"""Events without which a lesson says the same, word for word."""
+
+
+def test_a_scenario_event_that_is_missing_is_told_or_changes_nothing_that_is_stated() -> None:
+    """Nothing stated changes: the page that a reader would read is the same, to the letter."""
+    survived = []
+    for name in NAMES:
+        lesson = courses.load(name)
+        page = (FOLDER / f"{name}.txt").read_text(encoding="utf-8")
+        for event, changed, source in without_events(lesson):
+            made, found = checked(changed, source)
+            if not found:
+                assert made is not None
+                if told(made.sheet) == page:
+                    survived.append(f"{name}: {event}")
+    assert set(survived) == SURVIVE
+
+
+# ---- the format ----
+
+LESSON = """\
+title: A lesson
+goal: To be read.
+minutes: 3
+study: kip848-basic
+marks: {joined: {join: B}}
+beats:
+  - at: 3
+    title: One
+    text: "{A} owns {A.owned}."
+    facts: {A.count: 3}
+  - at: joined
+    title: Two
+    text: Another one.
+    ask: {question: "Who owns {foo-2}?", of: foo-2.owner, expect: A}
+"""
+
+
+def test_the_lesson_of_these_tests_is_right() -> None:
+    assert problems(read_lesson(LESSON), SOURCE, terms()) == ()
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "says"),
+    [
+        ("minutes: 3", "minutes: 8", "line 3, minutes: must be 1 to 7 (a lesson takes less than eight minutes), is 8"),
+        ("title: A lesson\n", "", "line 1, title: a lesson needs title"),
+        ("study: kip848-basic\n", "", "line 1, study: a lesson is told of one thing: study, scenario, log or case"),
+        ("study: kip", "study: kap", "line 4, study: there is no case study kap848-basic; did you mean kip848-basic?"),
+        ("at: 3", "at: 30", "line 7, beats[0].at: the run has no step 30; there are 16"),
+        ("at: joined", "at: joind", "line 11, beats[1].at: there is no mark joind; did you mean joined?"),
+        ("{join: B}", "{join: D}", "line 5, marks.joined: D has no join in this run; there is join of A, B, C"),
+        ("{join: B}", "{jon: B}", "line 5, marks.joined.jon: unknown key; did you mean join?"),
+        ("{A.owned}", "{A.owner}", "line 9, beats[0].text: {A.owner}: a member has no owner; did you mean owned?"),
+        ("{A.owned}", "{D.owned}", "nothing in this run is called D"),
+        ("{A.owned}", "foo-1", "line 9, beats[0].text: the partition foo-1 is written by hand; write {foo-1} or a reference"),
+        ("{A.owned}", "3 of them", "the number 3 is written by hand and may go stale"),
+        ("Another one", "The other is B", "line 13, beats[1].text: the member B is written by hand; write {B}"),
+        ("{A.owned}", "{A.owned", "a brace { that has no partner"),
+        ("{A.owned}", "[relesed]", "line 9, beats[0].text: the glossary has no 'relesed'; did you mean released?"),
+        ("A.count: 3", "A.count: 4", "line 10, beats[0].facts.A.count: the run says that A.count is 3, not 4"),
+        ("expect: A", "expect: B", "line 14, beats[1].ask.expect: the run answers A, not B"),
+        ("    facts: {A.count: 3}\n", "", "line 7, beats[0].facts: a beat states at least one fact, or asks"),
+        (", expect: A", "", "a question with of needs expect"),
+        ("at: 3", "at: end", "line 11, beats[1].at: this moment lies before that of the beat before it"),
+        ("goal:", "gaol:", "line 2, gaol: unknown key; did you mean goal?"),
+        ("beats:", "beats: []\nx:", "x: unknown key"),
+        ("A.count: 3", "config.session_timeout: 3", "there is no setting session_timeout; did you mean session_timeout_ms?"),
+        (": foo-2.owner", ": foo-2.ownr", "a partition has no ownr; did you mean owner?"),
+        (": foo-2.owner", ": foo-2.owner@jond", "there is no mark jond; did you mean joined?"),
+        (": foo-2.owner", ": group.epch", "the group has no epch; did you mean epoch?"),
+    ],
+)  # fmt: skip
+def test_a_mistake_says_line_field_and_what_would_be_right(before: str, after: str, says: str) -> None:
+    text = LESSON.replace(before, after, 1)
+    assert text != LESSON
+    try:
+        found = [str(problem) for problem in problems(read_lesson(text), SOURCE, terms())]
+    except ScenarioError as error:
+        found = [str(error)]
+    assert any(says in one for one in found), found
+
+
+def test_the_mistakes_of_a_scenario_in_a_lesson_have_the_lines_of_the_lesson() -> None:
+    scenario = "group: g\ntopics: {t: {partitions: 2}}\nmembers: {A: {subscribe: [t]}}\nscript: [{at: 0s, jion: A}]\n"
+    indented = "".join(f"  {line}\n" for line in scenario.splitlines())
+    text = LESSON.replace("study: kip848-basic\n", f"scenario: |\n{indented}")
+    (problem,) = problems(read_lesson(text), SOURCE)
+    assert problem.line == text.splitlines().index("  script: [{at: 0s, jion: A}]") + 1
+    assert problem.field.startswith("scenario.script[0]")
+
+
+def test_a_run_that_is_too_long_for_a_page_is_refused() -> None:
+    scenario = "topics: {t: {partitions: 2}}\nmembers: {A: {subscribe: [t]}}\nscript: [{at: 0s, join: A}]\nuntil: 20h\n"
+    indented = "".join(f"  {line}\n" for line in scenario.splitlines())
+    text = LESSON.replace("study: kip848-basic\n", f"scenario: |\n{indented}")
+    (problem,) = problems(read_lesson(text), SOURCE)
+    assert "the run of a lesson has at most 5,000 entries" in problem.message
+
+
+def test_a_wrong_answer_is_explained_by_what_would_have_to_be_true() -> None:
+    ask = sheet_of(courses.load("released-is-not-assigned"), SOURCE).sheet["beats"][3]["ask"]
+    assert ask is not None
+    why: Mapping[str, str] = {
+        option["key"]: "".join(part["text"] for part in option["why"]) for option in ask["options"]
+    }
+    assert why["foo-5"] == (
+        "foo-5 is in the target of C, but B is still revoking it: it is assigned only after its owner has confirmed that."
+    )
+    assert why["foo-0"] == "foo-0 is owned by A; for C to get it, the target would have to name C."
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_answer_that_can_be_given_wrongly_is_explained(name: str) -> None:
+    for beat in sheet_of(courses.load(name), SOURCE).sheet["beats"]:
+        for option in (beat["ask"] or {"options": []})["options"]:
+            assert option["right"] or option["why"], (name, option["key"])
+
+
+def test_a_place_can_name_every_shape_that_a_moment_has() -> None:
+    types = (ROOT / "static" / "js" / "types.d.ts").read_text()
+    found = re.search(r"export type Shape =(.*?);", types, re.DOTALL)
+    assert found is not None
+    assert sorted(re.findall(r"'(\w+)'", found[1])) == sorted(SHAPES)
+    drafted = re.search(
+        r"SHAPES = new Set\((.*?)\);", (ROOT / "static/js/lesson/drafting.js").read_text(), re.DOTALL
+    )
+    assert drafted is not None
+    assert sorted(re.findall(r"'(\w+)'", drafted[1])) == sorted(SHAPES)
+
+
+# ---- whatever is written ----
+
+
+def mistake_in(text: str) -> ScenarioError | None:
+    try:
+        read_text(text, 1, "text")
+    except ScenarioError as error:
+        return error
+    return None
+
+
+@given(st.text(max_size=300))
+def test_any_text_is_a_sentence_or_says_what_is_wrong_with_it(text: str) -> None:
+    error = mistake_in(text)
+    assert error is None or error.message
+
+
+def mistakes_in(text: str) -> list[tuple[int, str]]:
+    try:
+        return [(problem.line, problem.message) for problem in problems(read_lesson(text), SOURCE)]
+    except ScenarioError as error:
+        return [(error.line, error.message)]
+
+
+@given(st.data())
+@settings(max_examples=150)
+def test_a_lesson_with_lines_lost_or_mixed_up_is_refused_line_by_line(data: st.DataObject) -> None:
+    lines = LESSON.splitlines(keepends=True)
+    for _ in range(data.draw(st.integers(1, 3))):
+        place = data.draw(st.integers(0, len(lines) - 1))
+        what = data.draw(st.sampled_from(["drop", "double", "indent", "word"]))
+        line = lines[place]
+        if what == "drop" and len(lines) > 1:
+            del lines[place]
+        elif what == "double":
+            lines.insert(place, line)
+        elif what == "indent":
+            lines[place] = "  " + line
+        else:
+            words = line.split(" ")
+            at = data.draw(st.integers(0, len(words) - 1))
+            lines[place] = " ".join([*words[:at], data.draw(st.text(max_size=8)), *words[at + 1 :]])
+    for number, message in mistakes_in("".join(lines)):
+        assert number >= 1
+        assert "\n" not in message
