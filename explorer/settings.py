@@ -42,6 +42,7 @@ INSTALLED_APPS = [
     "explorer.inspector",
     "explorer.laboratory",
     "explorer.runs",
+    "explorer.sharing",
     "explorer.sweeps",
     "explorer.api",
 ]

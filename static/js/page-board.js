@@ -2,11 +2,9 @@
  * The page of a timeline: wires the parts together. Every part is told what to show; only this file knows all.
  *
  * @typedef {import('./types').Meta} Meta
- * @typedef {import('./types').Chunk} Chunk
  * @typedef {import('./timeline.js').Rest} Rest
  */
 
-import { addresses } from './api.js';
 import { Banners } from './banners.js';
 import { walk } from './board/grid-keys.js';
 import { Cast } from './cast.js';
@@ -22,6 +20,7 @@ import { leadIn, openingOf, opensAtWorst } from './opening.js';
 import { Ownership } from './ownership.js';
 import { Player, SPEEDS } from './player.js';
 import { Reading, withView } from './reading.js';
+import { openPage } from './source/page.js';
 import { sizeOf } from './stage/size.js';
 import { TrackStage } from './stage/tracks.js';
 import { connect } from './still-to-come.js';
@@ -41,14 +40,7 @@ const CROWD_CHUNKS = 5;
 /** Whoever scrubs over chunks that are not here fetches the one at which the pointer rests for so long. */
 const REST_MS = 60;
 
-/** @param {string} id @returns {any} */
-const inlined = (id) => JSON.parse(part(id).textContent ?? 'null');
-
-/** @type {Meta} */
-const meta = inlined('timeline-data');
-/** @type {Chunk | null} */
-const inlinedChunk = inlined('chunk-data');
-const api = addresses(meta);
+const { meta, first: firstChunk, api, server, view: fixedView, changed } = await openPage();
 // Asked before anything moves: the address loses the wish with the first moment that it follows.
 const openedAt = location.search;
 const wantsPlay = new URLSearchParams(location.search).get('play') === '1';
@@ -83,20 +75,21 @@ const head = new GroupHead({
   numberOf: (sequence) => timeline.numberOf(sequence),
 });
 const inspector = new Inspector({
-  root: part('details'), range: part('range'), cast, timeline: meta.id, fetchEntries: api.entries, fetchBytes: api.bytes,
+  root: part('details'), range: part('range'), cast, timeline: meta.id, fetchEntries: api.entries, fetchBytes: server?.bytes ?? null,
   momentAt: (sequence) => timeline.momentAt(sequence), causeOf: (moment) => stage.causeOf(moment),
   numberOf: (moment) => timeline.numberOf(moment.sequence),
 });
-const figure = new Figure({
+// What only a server can answer is left out where there is none.
+const figure = server && new Figure({
   panel: part('figure-panel'), plot: part('figure'), table: part('figure-table'), legend: part('figure-legend'), cast,
-  script: part('figure-panel').dataset.script ?? '', fetchFigure: api.epochs, onSeek: (sequence) => go(sequence), isIdle: () => !player.playing,
+  script: part('figure-panel').dataset.script ?? '', fetchFigure: server.epochs, onSeek: (sequence) => go(sequence), isIdle: () => !player.playing,
 });
-const metrics = new MetricsPanel({
-  panel: /** @type {HTMLDetailsElement} */ (part('metrics-panel')), table: part('metrics'), cast, fetchMetrics: api.metrics,
+const metrics = server && new MetricsPanel({
+  panel: /** @type {HTMLDetailsElement} */ (part('metrics-panel')), table: part('metrics'), cast, fetchMetrics: server.metrics,
 });
 const banners = new Banners(part('banners'));
 const address = new Address();
-const reading = new Reading(meta.source);
+const reading = new Reading(meta.source, fixedView);
 const player = new Player({ next: async () => (await step(1)) !== null || live(), onState: showPlaying });
 
 /** Whether more may come at the end. */
@@ -127,8 +120,8 @@ function show(rest, { animate, before }) {
   head.render(rest, views, violation);
   reading.tell(part('now').textContent ?? '', { begins: position === 0, ends: timeline.whole && timeline.atEnd });
   inspector.render(rest);
-  figure.move(rest.sequence, rest.moment?.at_ms ?? rest.frame.at_ms);
-  metrics.move(rest.sequence);
+  figure?.move(rest.sequence, rest.moment?.at_ms ?? rest.frame.at_ms);
+  metrics?.move(rest.sequence);
   const count = timeline.count;
   part('step').textContent = position.toLocaleString('en');
   part('steps').textContent = `${count.steps.toLocaleString('en')}${count.known ? '' : '+'}`;
@@ -269,7 +262,7 @@ function grow() {
 function showStatus() {
   banners.status(meta, timeline.last, async () => {
     try {
-      await api.cancel();
+      await server?.cancel();
       toast('Cancelled. What was computed stays.');
     } catch (error) {
       toast(error instanceof Error ? error.message : 'This could not be cancelled.');
@@ -300,15 +293,15 @@ function hearStatus(message) {
     if (meta.summary.protocol) part('protocol').textContent = meta.summary.protocol;
     showVerdict(part('verdict'), meta.summary);
     if ('map' in stage) stage.map.refresh();
-    showTopicNames(part('topic-names'), meta, saveNames);
+    if (server) showTopicNames(part('topic-names'), meta, saveNames);
   }
   showStatus();
-  if (message.status && message.status !== 'running') figure.refresh();
+  if (message.status && message.status !== 'running') figure?.refresh();
 }
 
 /** @param {{[id: string]: string | null}} names */
 async function saveNames(names) {
-  await api.name(names);
+  await server?.name(names);
   location.reload();
 }
 
@@ -365,10 +358,10 @@ function wire() {
   });
 }
 
-/** What is still being computed or read comes through a socket. */
-function follow() {
+/** What is still being computed or read comes through a socket. @param {import('./source/page.js').Served} from */
+function follow(from) {
   connect({
-    url: api.socket, timeline, fetchAfter: api.after, onTail: grow,
+    url: from.socket, timeline, fetchAfter: from.after, onTail: grow,
     onHello: (hello) => {
       if (hello.fold_version !== meta.fold_version) location.reload();
       else if (hello.status && hello.status !== meta.status) hearStatus({ status: hello.status });
@@ -383,14 +376,16 @@ function follow() {
 
 async function begin() {
   wire();
-  if (inlinedChunk) timeline.give(inlinedChunk);
+  if (firstChunk) timeline.give(firstChunk);
   if (meta.source === 'import' || meta.source === 'live') {
     stage.axis = 'time';
     for (const button of part('axis').querySelectorAll('button')) {
       button.setAttribute('aria-pressed', String(button.dataset.value === 'time'));
     }
   }
-  showTopicNames(part('topic-names'), meta, saveNames);
+  if (server) showTopicNames(part('topic-names'), meta, saveNames);
+  else showVerdict(part('verdict'), meta.summary);
+  if (changed.length) banners.changed(changed);
   part('coordinator').hidden = !meta.summary.findings?.some(({ kind }) => kind === 'failed_over');
   showStatus();
   if (!timeline.empty) {
@@ -407,8 +402,8 @@ async function begin() {
     if (calm()) await step(1);
     else player.play();
   }
-  if (meta.status === 'running' || meta.status === 'interrupted') follow();
-  figure.watch();
+  if (server && (meta.status === 'running' || meta.status === 'interrupted')) follow(server);
+  figure?.watch();
   await stage.fetchBehind();
 }
 
