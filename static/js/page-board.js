@@ -20,6 +20,7 @@ import { leadIn, openingOf, opensAtWorst } from './opening.js';
 import { Ownership } from './ownership.js';
 import { Player, SPEEDS } from './player.js';
 import { Reading, withView } from './reading.js';
+import { watchLink } from './source/link.js';
 import { openPage } from './source/page.js';
 import { sizeOf } from './stage/size.js';
 import { TrackStage } from './stage/tracks.js';
@@ -403,6 +404,7 @@ async function begin() {
     else player.play();
   }
   if (server && (meta.status === 'running' || meta.status === 'interrupted')) follow(server);
+  if (!server) watchLink({ page: document, onEnd: () => player.pause() });
   figure?.watch();
   await stage.fetchBehind();
 }

@@ -163,7 +163,9 @@ def test_a_changed_letter_is_told_and_the_rest_is_shown(
     expect(page.locator("#verdict")).to_contain_text("A ")
 
 
-@pytest.mark.parametrize(("at", "offset"), [('id="block-timeline"', 400), ("const $m5 ", 2), ('"blocks":', 9)])
+@pytest.mark.parametrize(
+    ("at", "offset"), [('id="block-timeline"', 400), ("const $m5 ", 2), ('"blocks":', 9)]
+)
 def test_what_cannot_play_any_more_says_so_and_is_read_as_text(
     study: Path, folder: Path, open_file: Callable[..., Page], at: str, offset: int
 ) -> None:
