@@ -20,6 +20,9 @@ from explorer.board.modules import joined_path
 ENTRY: Final = "js/page-board.js"
 STYLES: Final = ("css/base.css", "css/matrix.css", "css/board.css", "css/map.css", "css/reading.css", "css/incident.css")  # fmt: skip
 
+LEFT_OUT: Final = frozenset({"js/sharing/dialog.js"})
+"""Modules that are imported later, by a page that has a server."""
+
 IMPORT: Final = re.compile(r"^import\s*\{([^}]*)\}\s*from\s+'(\.[^']+)';[ \t]*\n", re.MULTILINE)
 EXPORT_FROM: Final = re.compile(r"^export\s*\{([^}]*)\}\s*from\s+'(\.[^']+)';[ \t]*\n", re.MULTILINE)
 EXPORT: Final = re.compile(
@@ -79,7 +82,9 @@ def _gather(path: str, order: dict[str, str], within: list[str]) -> None:
     text = _read(path)
     folder = Path(path).parent
     targets = [match[-1] for pattern in (IMPORT, EXPORT_FROM) for match in pattern.findall(text)]
-    targets += LATER.findall(_bare(text))
+    targets += [
+        target for target in LATER.findall(_bare(text)) if joined_path(folder, target) not in LEFT_OUT
+    ]
     for target in targets:
         _gather(joined_path(folder, target), order, [*within, path])
     order[path] = text
@@ -92,6 +97,11 @@ def _linked(path: str, text: str, numbers: dict[str, int]) -> str:
 
     def module(target: str) -> str:
         return f"$m{numbers[joined_path(folder, target)]}"
+
+    def later(match: re.Match[str]) -> str:
+        if joined_path(folder, match[1]) in LEFT_OUT:
+            return "Promise.reject(new Error('This needs a server.'))"
+        return f"Promise.resolve({module(match[1])})"
 
     def imported(match: re.Match[str]) -> str:
         names = ", ".join(name.strip().replace(" as ", ": ") for name in match[1].split(",") if name.strip())
@@ -109,7 +119,7 @@ def _linked(path: str, text: str, numbers: dict[str, int]) -> str:
 
     bare = _bare(text)
     bare = EXPORT.sub(exported, EXPORT_FROM.sub(passed_on, IMPORT.sub(imported, bare)))
-    bare = LATER.sub(lambda match: f"Promise.resolve({module(match[1])})", bare)
+    bare = LATER.sub(later, bare)
     if wrong := LEFT_OVER.search(bare):
         raise CannotBundle(
             f"{path}: {wrong[0].strip()!r} is a kind of import or export that no other module has"

@@ -18,7 +18,7 @@ def gone(status: int = 404, says: str = SAYS) -> HttpResponse:
     # Said aloud, so that nothing on the way packs it: the door's own answers are not packed either.
     response["Content-Encoding"] = "identity"
     response["Content-Security-Policy"] = (
-        "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+        "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
     )
     return response
 

@@ -27,7 +27,7 @@ from explorer.sharing.models import Link
 KEPT_FROM_ADDRESS: Final = ("at", "play")
 """What of an address's query is handed on: the moment. Nothing else in it can lead anywhere."""
 
-CARD_POLICY: Final = "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+CARD_POLICY: Final = "default-src 'none'; style-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 
 @require_safe

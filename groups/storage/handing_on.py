@@ -176,6 +176,10 @@ def _redacted(timeline: Timeline, asked: Stretch, key: bytes) -> Incident:
     if (batch := recorder.flush(final=True)) is not None:
         batches.append(batch)
     pieces = list(pieces_of(batches))
+    for piece in pieces:
+        for moment in piece.moments:
+            # What a scenario narrates is hidden; the moment's own sentence says what happened.
+            moment.pop("narration", None)
     stretch = widened(pieces, asked)
     kept = cut(pieces, stretch)
     return Incident(

@@ -375,6 +375,15 @@ function follow(from) {
   });
 }
 
+/** What shares is fetched behind the board: nobody presses the button in the first moment. @param {import('./source/page.js').Served} from */
+async function shareWith({ sharing }) {
+  const { ShareDialog } = await import('./sharing/dialog.js');
+  new ShareDialog({
+    sharing, moments: () => (timeline.whole ? timeline.moments : null),
+    now: () => ({ sequence: timeline.rest?.sequence ?? timeline.last, moment: part('time').textContent ?? '' }),
+  });
+}
+
 async function begin() {
   wire();
   if (firstChunk) timeline.give(firstChunk);
@@ -404,7 +413,8 @@ async function begin() {
     else player.play();
   }
   if (server && (meta.status === 'running' || meta.status === 'interrupted')) follow(server);
-  if (!server) watchLink({ page: document, onEnd: () => player.pause() });
+  if (server) await shareWith(server);
+  else watchLink({ page: document, onEnd: () => player.pause() });
   figure?.watch();
   await stage.fetchBehind();
 }
