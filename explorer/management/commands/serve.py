@@ -92,7 +92,7 @@ class Command(BaseCommand):
             raise CommandError(f"A case study could not be recorded: {error}") from error
         if recorded:
             self.stdout.write(f"Recorded {len(recorded)} case studies.")
-        if not settings.DEBUG and static_files_changed():
+        if not settings.DEBUG and not settings.LINKS_ONLY and static_files_changed():
             call_command("collectstatic", interactive=False, clear=True, verbosity=0)
             mark_static_files()
         with (
