@@ -14,6 +14,7 @@ from redis import RedisError
 from explorer import memory
 from explorer.imports.receiving import forget_cut_short
 from explorer.lost_queue import LostQueue
+from explorer.sharing.links import clear_ended
 from groups import imports, storage
 from groups.import_tasks import take_up_lost
 from groups.models import Timeline
@@ -59,6 +60,7 @@ def sweep() -> None:
             resume(timeline)
         else:
             storage.interrupt(timeline.id, "What wrote it was cut short. All that is shown was stored whole.")
+    clear_ended()
     take_up_lost()
     sweep_tasks.take_up_lost()
     for timeline_id in storage.stale().values_list("id", flat=True):

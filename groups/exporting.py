@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hmac
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,8 +14,7 @@ from groups.incidents.pieces import Stretch
 from groups.incidents.redaction import KEY_BYTES
 from groups.models import Timeline
 from groups.storage.handing_on import CannotHandOn, checked, entries_of, facts_of, redactor_for
-
-ID_LETTERS: Final = 10
+from groups.storage.writing import ID_ALPHABET, ID_LENGTH
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,8 +47,8 @@ def fresh_key() -> bytes:
 
 def hidden_id(key: bytes) -> str:
     """The id of a timeline whose own one is hidden: drawn from the key, so that it is the same in all that has that key."""
-    letters = "abcdefghijklmnopqrstuvwxyz234567"
-    return "".join(letters[byte % len(letters)] for byte in key[:ID_LETTERS])
+    digest = hmac.digest(key, b"the id of a timeline", "sha256")
+    return "".join(ID_ALPHABET[byte % len(ID_ALPHABET)] for byte in digest[:ID_LENGTH])
 
 
 def data(timeline: Timeline, wanted: Wanted) -> Export:

@@ -7,10 +7,12 @@ nothing that its holder could ask otherwise. A link to a timeline that still gro
 from __future__ import annotations
 
 import gzip
+from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final, Literal, TypedDict
+from threading import Lock
+from typing import Final, Literal, NamedTuple, TypedDict
 
 from django.db import transaction
 from django.db.models import F, QuerySet
@@ -36,6 +38,9 @@ LINKS_MOST: Final = 100
 
 PAGE_BYTES_MOST: Final = 16 * 1024 * 1024
 """Bytes of a shared page in gzip: it is one row of the database, and one answer."""
+
+KEPT_BYTES: Final = 32 * 1024 * 1024
+"""Bytes of pages in memory: those that people open now."""
 
 SENTENCE_LETTERS_MOST: Final = 300
 """Of the verdict, on a card: chat tools cut after two lines or so."""
@@ -124,11 +129,36 @@ def found_by(token: str) -> Link | None:
     """The link of a token, if it is open or its timeline was deleted; null for one that is unknown, ended or withdrawn."""
     if not tokens.is_ours(token):
         return None
-    return (
-        Link.objects.filter(token_hash=tokens.hashed(token), withdrawn=None, until__gt=timezone.now())
-        .select_related("page")
-        .first()
-    )
+    open_ones = Link.objects.filter(withdrawn=None, until__gt=timezone.now())
+    return open_ones.filter(token_hash=tokens.hashed(token)).first()
+
+
+class Content(NamedTuple):
+    """A link's page in gzip, and its policy."""
+
+    page: bytes
+    policy: str
+
+
+_kept: OrderedDict[str, Content] = OrderedDict()
+_lock = Lock()
+
+
+def content_of(link: Link) -> Content | None:
+    """What an open link shows; null if it has ended since. Kept in memory: two hundred people may open one link at once."""
+    with _lock:
+        if (content := _kept.get(link.id)) is not None:
+            _kept.move_to_end(link.id)
+            return content
+    found = SharedPage.objects.filter(link=link).values_list("content", "policy").first()
+    if found is None:
+        return None
+    content = Content(bytes(found[0]), found[1])
+    with _lock:
+        _kept[link.id] = content
+        while len(_kept) > 1 and sum(len(one.page) for one in _kept.values()) > KEPT_BYTES:
+            _kept.popitem(last=False)
+    return content
 
 
 def note_opened(link: Link) -> None:

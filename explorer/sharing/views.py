@@ -120,12 +120,14 @@ def _by_cookie(request: HttpRequest, link_id: str) -> Link | None:
 
 
 def _shown(request: HttpRequest, link: Link, ancestors: str) -> HttpResponse:
-    content = bytes(link.page.content)
+    content = links.content_of(link)
+    if content is None:
+        return gone()
     packed = "gzip" in request.headers.get("Accept-Encoding", "")
-    response = HttpResponse(content if packed else gzip.decompress(content))
+    response = HttpResponse(content.page if packed else gzip.decompress(content.page))
     if packed:
         response["Content-Encoding"] = "gzip"
-    response["Content-Security-Policy"] = f"{link.page.policy}; frame-ancestors {ancestors}"
+    response["Content-Security-Policy"] = f"{content.policy}; frame-ancestors {ancestors}"
     return private(response)
 
 

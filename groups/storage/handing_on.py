@@ -71,7 +71,7 @@ def incident(timeline: Timeline, stretch: Stretch | None = None, *, key: bytes |
 
 
 def checked(timeline: Timeline, stretch: Stretch | None) -> Stretch:
-    """The stretch, within the timeline and within bounds."""
+    """The stretch, within the timeline and within bounds, and widened to whole moments. Whatever is made of it begins with this."""
     if timeline.entry_format != ENTRY_FORMAT:
         raise CannotHandOn(
             f"Timeline {timeline.id} stores entries of format {timeline.entry_format}, which this version cannot read."
@@ -87,7 +87,10 @@ def checked(timeline: Timeline, stretch: Stretch | None) -> Stretch:
         raise CannotHandOn(
             f"Entries {asked.first} to {asked.last} are more than the {ENTRIES_MOST:,} of one file: name a shorter stretch."
         )
-    return asked
+    if stretch is None:
+        return asked
+    ends = {place.first: place for at in (asked.first, asked.last) for place in _stored_pieces(timeline, at)}
+    return widened(list(ends.values()), asked)
 
 
 def redactor_for(timeline: Timeline, last: int, key: bytes) -> Redactor:
@@ -124,26 +127,8 @@ def entries_of(timeline: Timeline, last: int, redactor: Redactor | None = None) 
         yield entry if redactor is None else redactor.redacted(entry)
 
 
-def _as_stored(timeline: Timeline, asked: Stretch) -> Incident:
-    log = log_of(timeline)
-    pieces = []
-    for chunk in log.chunks():
-        if chunk.last < asked.first or chunk.first > asked.last:
-            continue
-        found = log.opened(chunk.first)
-        assert found is not None
-        opened, place, _ = found
-        pieces.append(
-            Piece(
-                first=place.first,
-                last=place.last,
-                frame=_named(timeline, opened.frame),
-                changes=_named(timeline, opened.changes),
-                moments=_named(timeline, opened.moments),
-                entries=list(log.entries_between(place.first, place.last)),
-            )
-        )
-    stretch = widened(pieces, asked)
+def _as_stored(timeline: Timeline, stretch: Stretch) -> Incident:
+    pieces = _stored_pieces(timeline, stretch.first, stretch.last)
     whole = stretch.last >= timeline.last
     told = named(summary(timeline) if whole else summary_at(timeline, stretch.last), timeline.topic_names)
     kept = cut(pieces, stretch)
@@ -159,9 +144,31 @@ def _as_stored(timeline: Timeline, asked: Stretch) -> Incident:
     )  # fmt: skip
 
 
-def _redacted(timeline: Timeline, asked: Stretch, key: bytes) -> Incident:
-    # Somewhat more than was asked for is folded, since a moment may end later.
-    redactor = redactor_for(timeline, asked.last, key)
+def _stored_pieces(timeline: Timeline, *sequences: int) -> list[Piece]:
+    """The chunks from the first of the sequences to the last."""
+    log = log_of(timeline)
+    pieces = []
+    for chunk in log.chunks():
+        if chunk.last < min(sequences) or chunk.first > max(sequences):
+            continue
+        found = log.opened(chunk.first)
+        assert found is not None
+        opened, place, _ = found
+        pieces.append(
+            Piece(
+                first=place.first,
+                last=place.last,
+                frame=_named(timeline, opened.frame),
+                changes=_named(timeline, opened.changes),
+                moments=_named(timeline, opened.moments),
+                entries=list(log.entries_between(place.first, place.last)),
+            )
+        )
+    return pieces
+
+
+def _redacted(timeline: Timeline, stretch: Stretch, key: bytes) -> Incident:
+    redactor = redactor_for(timeline, stretch.last, key)
     group = redactor.name("group", timeline.group)
     recorder = Recorder(
         group=group,
@@ -169,7 +176,7 @@ def _redacted(timeline: Timeline, asked: Stretch, key: bytes) -> Incident:
         protocol=protocol_at_start(timeline),
     )
     batches: list[Batch] = []
-    for entry in entries_of(timeline, asked.last, redactor):
+    for entry in entries_of(timeline, stretch.last, redactor):
         recorder.add(Entry.from_json(entry))
         if recorder.full and (batch := recorder.flush()) is not None:
             batches.append(batch)
@@ -180,7 +187,6 @@ def _redacted(timeline: Timeline, asked: Stretch, key: bytes) -> Incident:
         for moment in piece.moments:
             # What a scenario narrates is hidden; the moment's own sentence says what happened.
             moment.pop("narration", None)
-    stretch = widened(pieces, asked)
     kept = cut(pieces, stretch)
     return Incident(
         group=group, stretch=stretch, pieces=kept, summary=_within(batches[-1].summary, kept),

@@ -23,7 +23,7 @@ from groups.history.state import Semantics, initial_state
 from groups.incidents.data import is_data
 from groups.incidents.pieces import Stretch
 from groups.models import Timeline
-from groups.storage.handing_on import redactor_for
+from groups.storage.handing_on import checked, redactor_for
 from groups.storage.names import named
 
 FORMATS = ("entries", "frames", "records", "findings", "verdict", "metrics")
@@ -180,7 +180,7 @@ def exported_file(options: dict[str, Any], stderr: OutputWrapper) -> Iterator[di
     try:
         export = exporting.EXPORTERS[options["format"]](timeline, wanted)
         if key is not None:
-            redactor = redactor_for(timeline, stretch.last if stretch else timeline.last, key)
+            redactor = redactor_for(timeline, checked(timeline, stretch).last, key)
             for kind, here, there in redactor.pseudonyms():
                 stderr.write(f"{kind}: {here} is {there}")
     except storage.StorageError as error:
