@@ -104,6 +104,7 @@ def test_details_findings_and_text_are_in_it(
     page.emulate_media(media="print")
     expect(page.locator(".as-text li").first).to_be_visible()
     expect(page.locator(".transport")).to_be_hidden()
+    expect(page.locator("#verdict")).to_be_visible()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
