@@ -12,7 +12,7 @@ class ExplorerConfig(AppConfig):
     name = "explorer"
 
     def ready(self) -> None:
-        from explorer import celery, checks  # noqa: F401  (registers the checks; makes shared tasks find their app)
+        from explorer.server import checks  # noqa: F401  (registers the checks; makes shared tasks find their app)
         from groups import exporting
 
         # What makes a page of a timeline is imported when one is made: no other command needs it.

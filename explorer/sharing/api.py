@@ -10,10 +10,10 @@ from typing import Final
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 
-from explorer.api.endpoint import BadRequest, error_response, json_body, json_response
 from explorer.sharing import links
 from explorer.sharing.asking import asked_of, key_of, stretch_of, wanted_of
 from explorer.sharing.models import Link
+from explorer.web.endpoint import BadRequest, error_response, json_body, json_response
 from groups import storage
 from groups.exporting import EXPORTERS
 from groups.storage.handing_on import CannotHandOn, checked, redactor_for

@@ -7,8 +7,8 @@ from typing import Any, Final, Literal, cast
 
 from django.utils import timezone
 
-from explorer.api.endpoint import BadRequest
 from explorer.sharing.links import DAYS_MOST, DAYS_USUAL, Asked
+from explorer.web.endpoint import BadRequest
 from groups.exporting import Wanted, fresh_key
 from groups.incidents.pieces import Stretch
 from groups.incidents.redaction import KEY_BYTES

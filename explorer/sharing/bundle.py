@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 
 from django.contrib.staticfiles import finders
 
-from explorer.board.modules import joined_path
+from explorer.web.modules import joined_path
 
 ENTRY: Final = "js/page-board.js"
 STYLES: Final = ("css/base.css", "css/matrix.css", "css/board.css", "css/map.css", "css/reading.css", "css/incident.css")  # fmt: skip

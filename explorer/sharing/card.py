@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from explorer.figures.thumbnails import HUES, owners_of, sampled
-from groups.history.changes import apply
+from groups.history.frames.changes import apply
 from groups.incidents.pieces import Piece
 from groups.storage.handing_on import Incident
 

@@ -18,14 +18,14 @@ import orjson
 from django.template.loader import render_to_string
 from django.utils.safestring import SafeString, mark_safe
 
-from explorer.api.timelines import PROVENANCE
-from explorer.board.origin import Origin
-from explorer.board.views import SEMANTICS
+from explorer.pages.board.origin import Origin
+from explorer.pages.board.views import SEMANTICS
+from explorer.pages.timelines.answers import PROVENANCE
 from explorer.sharing.bundle import script, styles
 from explorer.sharing.fingerprint import fingerprint
 from groups.history.entries import ENTRY_FORMAT
-from groups.history.fold import FOLD_VERSION
-from groups.history.problems import troubles
+from groups.history.replay.fold import FOLD_VERSION
+from groups.history.story.problems import troubles
 from groups.incidents.pieces import Piece, members_most
 from groups.models import Timeline
 from groups.places import VERSION

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from django.urls import path, re_path
 
-from explorer.api.endpoint import endpoint
 from explorer.sharing import api, views
 from explorer.sharing.tokens import SHAPE
+from explorer.web.endpoint import endpoint
 
 T = "api/timelines/<slug:timeline_id>"
 

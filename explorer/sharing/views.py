@@ -18,11 +18,11 @@ from django.utils import timezone
 from django.views.decorators.clickjacking import xframe_options_exempt
 from django.views.decorators.http import require_safe
 
-from explorer.api.endpoint import json_response
 from explorer.sharing import links
 from explorer.sharing.door import cookie_name
 from explorer.sharing.gone import gone
 from explorer.sharing.models import Link
+from explorer.web.endpoint import json_response
 
 KEPT_FROM_ADDRESS: Final = ("at", "play")
 """What of an address's query is handed on: the moment. Nothing else in it can lead anywhere."""

@@ -12,8 +12,8 @@ from typing import Any
 
 import orjson
 
-from groups.history.changes import apply
-from groups.history.recorder import Batch
+from groups.history.frames.changes import apply
+from groups.history.passes.recorder import RecordedBatch
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,9 +36,9 @@ class Stretch:
     last: int
 
 
-def pieces_of(batches: Iterable[Batch]) -> Iterator[Piece]:
+def pieces_of(batches: Iterable[RecordedBatch]) -> Iterator[Piece]:
     """A recorder's batches as pieces: one for each chunk that they begin."""
-    held: list[Batch] = []
+    held: list[RecordedBatch] = []
     for batch in batches:
         if batch.checkpoint is not None and held:
             yield _piece(held)
@@ -48,7 +48,7 @@ def pieces_of(batches: Iterable[Batch]) -> Iterator[Piece]:
         yield _piece(held)
 
 
-def _piece(batches: Sequence[Batch]) -> Piece:
+def _piece(batches: Sequence[RecordedBatch]) -> Piece:
     checkpoint = batches[0].checkpoint
     assert checkpoint is not None
     return Piece(

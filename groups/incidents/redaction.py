@@ -17,7 +17,7 @@ import hmac
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
-from groups.history.names import REPLACEMENT_MARK
+from groups.history.evidence.display_names import REPLACEMENT_MARK
 from groups.incidents import fields
 from groups.wire.embedded.consumer_protocol import (
     decode_assignment,

@@ -15,8 +15,8 @@ from groups.history.digests import coarsened, joined, window
 from groups.history.digests.answers import group_answer, member_answer, partition_answer
 from groups.history.digests.packed import Packed
 from groups.history.entries import ENTRY_FORMAT, Entry
-from groups.history.recorder import Batch, Recorder
-from groups.history.state import Semantics
+from groups.history.passes.recorder import RecordedBatch, Recorder
+from groups.history.state.group import Semantics
 from groups.history.verdict import verdict
 from groups.incidents.data import Facts
 from groups.incidents.pieces import Piece, Stretch, cut, members_most, pieces_of, widened
@@ -175,7 +175,7 @@ def _redacted(timeline: Timeline, stretch: Stretch, key: bytes) -> Incident:
         semantics=timeline.semantics or Semantics.KAFKA,
         protocol=protocol_at_start(timeline),
     )
-    batches: list[Batch] = []
+    batches: list[RecordedBatch] = []
     for entry in entries_of(timeline, stretch.last, redactor):
         recorder.add(Entry.from_json(entry))
         if recorder.full and (batch := recorder.flush()) is not None:
@@ -200,7 +200,7 @@ def is_crowd(told: Mapping[str, Any], pieces: Sequence[Piece]) -> bool:
     return members_most(pieces) > ROWS_MEMBERS_MOST or partitions > ROWS_PARTITIONS_MOST
 
 
-def _digests(batches: Sequence[Batch], stretch: Stretch) -> dict[str, dict[str, Any]]:
+def _digests(batches: Sequence[RecordedBatch], stretch: Stretch) -> dict[str, dict[str, Any]]:
     finest: list[Packed] = [batch.digests[0] for batch in batches]
     found = window(joined([packed.unpack() for packed in finest]), stretch.first, stretch.last)
     shown = coarsened(found, COLUMNS_MOST)

@@ -14,12 +14,13 @@ import pytest
 
 from explorer.sharing.bundle import CannotBundle, script, styles
 from explorer.sharing.fingerprint import fingerprint
-from groups import exported, storage
+from groups import storage
 from groups.exporting import EXPORTERS, Wanted, data, fresh_key
-from groups.history.changes import apply
+from groups.history.frames.changes import apply
 from groups.incidents.data import BadData, unpacked
 from groups.incidents.pieces import Stretch
 from groups.models import Timeline
+from groups.storage import exported
 from groups.storage.handing_on import CannotHandOn, incident
 from tests.sharing.canaries import MARK, marked, sings
 from tests.stories import Story, a_day_of_three

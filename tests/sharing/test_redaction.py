@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groups.history.entries import Entry
-from groups.history.recorder import Recorder
+from groups.history.passes.recorder import Recorder
 from groups.incidents.redaction import KEY_BYTES, redactor_of
 from groups.wire.coordinator_schema import RECORD_TYPES
 from groups.wire.rpc import APIS, Api, Direction

@@ -13,16 +13,17 @@ import orjson
 from django.core.management.base import BaseCommand, CommandError, CommandParser, OutputWrapper
 from django.utils import timezone
 
-from groups import database, exported, exporting, storage
+from groups import database, exporting, storage
 from groups.command_line import BAD_USAGE, in_one_line, whole_number
 from groups.history.entries import Entry
-from groups.history.fold import replay
-from groups.history.frames import frame
-from groups.history.record_lines import record_line
-from groups.history.state import Semantics, initial_state
+from groups.history.frames.frame import frame
+from groups.history.passes.record_lines import record_line
+from groups.history.replay.fold import replay
+from groups.history.state.group import Semantics, initial_state
 from groups.incidents.data import is_data
 from groups.incidents.pieces import Stretch
 from groups.models import Timeline
+from groups.storage import exported
 from groups.storage.handing_on import checked, redactor_for
 from groups.storage.names import named
 

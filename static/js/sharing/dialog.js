@@ -57,7 +57,8 @@ export class ShareDialog {
     const what = /** @type {HTMLSelectElement} */ (part('share-what')).value;
     const view = /** @type {HTMLInputElement} */ (this.#dialog.querySelector('[name=share-view]:checked')).value;
     return {
-      view: /** @type {'reader' | 'investigator'} */ (view), hide_names: this.#hides,
+      view: /** @type {'reader' | 'investigator'} */ (view),
+      hide_names: this.#hides,
       ...(this.#hides && this.#preview ? { key: this.#preview.key } : {}),
       ...asStretch(what, this.now().sequence, this.moments()),
     };
@@ -82,9 +83,34 @@ export class ShareDialog {
       const shown = preview.pseudonyms.slice(0, SHOWN_NAMES);
       const more = preview.pseudonyms.length - shown.length + preview.more;
       place.replaceChildren(
-        h('table', { class: 't' },
-          h('thead', {}, h('tr', {}, h('th', { scope: 'col' }, 'What'), h('th', { scope: 'col' }, 'Here'), h('th', { scope: 'col' }, 'There'))),
-          h('tbody', {}, shown.map(({ kind, here, there }) => h('tr', {}, h('td', { class: 'quiet' }, kind), h('td', {}, h('s', {}, here)), h('td', {}, h('b', {}, there)))))),
+        h(
+          'table',
+          { class: 't' },
+          h(
+            'thead',
+            {},
+            h(
+              'tr',
+              {},
+              h('th', { scope: 'col' }, 'What'),
+              h('th', { scope: 'col' }, 'Here'),
+              h('th', { scope: 'col' }, 'There'),
+            ),
+          ),
+          h(
+            'tbody',
+            {},
+            shown.map(({ kind, here, there }) =>
+              h(
+                'tr',
+                {},
+                h('td', { class: 'quiet' }, kind),
+                h('td', {}, h('s', {}, here)),
+                h('td', {}, h('b', {}, there)),
+              ),
+            ),
+          ),
+        ),
         h('p', { class: 'quiet' }, more ? `and ${more} more. ` : '', 'Times, offsets, epochs and counts stay.'),
       );
     } catch (error) {
@@ -94,22 +120,42 @@ export class ShareDialog {
 
   async #make() {
     const origin = /** @type {HTMLInputElement} */ (part('share-origin')).value.trim();
-    if (origin && !isOrigin(origin)) throw new Error('The origin of a page is its address up to the first path: https://wiki.example');
+    if (origin && !isOrigin(origin))
+      throw new Error('The origin of a page is its address up to the first path: https://wiki.example');
     const days = Number(/** @type {HTMLSelectElement} */ (part('share-days')).value);
     const made = await this.sharing.make({ ...this.#asked(), days, embed_origins: origin ? [origin] : [] });
     const at = `?at=${this.now().sequence}`;
     const url = `${location.origin}${made.url}${at}`;
     /** @param {string} name @param {string} text */
-    const line = (name, text) => h('div', { class: 'share-made' }, h('code', { title: text }, text), h('button', {
-      class: 'btn', type: 'button', 'aria-label': `Copy the ${name}`,
-      onclick: async (/** @type {Event} */ event) => {
-        const done = await copy(text);
-        /** @type {HTMLElement} */ (event.target).textContent = done ? 'Copied' : 'Select it';
-      },
-    }, 'Copy'));
+    const line = (name, text) =>
+      h(
+        'div',
+        { class: 'share-made' },
+        h('code', { title: text }, text),
+        h(
+          'button',
+          {
+            class: 'btn',
+            type: 'button',
+            'aria-label': `Copy the ${name}`,
+            onclick: async (/** @type {Event} */ event) => {
+              const done = await copy(text);
+              /** @type {HTMLElement} */ (event.target).textContent = done ? 'Copied' : 'Select it';
+            },
+          },
+          'Copy',
+        ),
+      );
     part('share-says').replaceChildren(
       line('link', url),
-      ...(made.embed_url ? [line('frame', `<iframe src="${location.origin}${made.embed_url}${at}" width="100%" height="720" title="Rebalance Explorer"></iframe>`)] : []),
+      ...(made.embed_url
+        ? [
+            line(
+              'frame',
+              `<iframe src="${location.origin}${made.embed_url}${at}" width="100%" height="720" title="Rebalance Explorer"></iframe>`,
+            ),
+          ]
+        : []),
       h('p', { class: 'quiet' }, 'It is shown once: the server keeps no copy of it.'),
     );
     // The next one has names of its own.
@@ -132,21 +178,37 @@ export class ShareDialog {
 
   async #list() {
     const links = await this.sharing.links().catch(() => []);
-    part('share-links').replaceChildren(...(links.length ? links.map((link) => this.#line(link)) : [h('li', { class: 'quiet' }, 'No links yet.')]));
+    part('share-links').replaceChildren(
+      ...(links.length ? links.map((link) => this.#line(link)) : [h('li', { class: 'quiet' }, 'No links yet.')]),
+    );
   }
 
   /** @param {ShareLink} link */
   #line(link) {
     const { what, use } = linkSays(link, Date.now());
-    return h('li', { class: link.state === 'open' ? null : 'ended' },
-      h('span', { class: 'num' }, `…${link.token_end}`), what, h('span', { class: 'quiet' }, use),
-      link.state === 'open' ? h('button', {
-        class: 'btn sm', type: 'button', 'aria-label': `Withdraw the link that ends with ${link.token_end}`,
-        onclick: () => this.#work(async () => {
-          await this.sharing.withdraw(link.id);
-          await this.#list();
-        }),
-      }, 'Withdraw') : null);
+    return h(
+      'li',
+      { class: link.state === 'open' ? null : 'ended' },
+      h('span', { class: 'num' }, `…${link.token_end}`),
+      what,
+      h('span', { class: 'quiet' }, use),
+      link.state === 'open'
+        ? h(
+            'button',
+            {
+              class: 'btn sm',
+              type: 'button',
+              'aria-label': `Withdraw the link that ends with ${link.token_end}`,
+              onclick: () =>
+                this.#work(async () => {
+                  await this.sharing.withdraw(link.id);
+                  await this.#list();
+                }),
+            },
+            'Withdraw',
+          )
+        : null,
+    );
   }
 
   /** Buttons rest while something is made. @param {() => Promise<void>} run */

@@ -34,7 +34,9 @@ export interface ShareLink {
 export interface Sharing {
   preview(asked: { from?: number; to?: number }): Promise<Preview>;
   file(asked: Asked & { format: 'html' | 'data' }): Promise<{ name: string; blob: Blob }>;
-  make(asked: Asked & { days: number; embed_origins: string[] }): Promise<ShareLink & { url: string; embed_url: string | null }>;
+  make(
+    asked: Asked & { days: number; embed_origins: string[] },
+  ): Promise<ShareLink & { url: string; embed_url: string | null }>;
   links(): Promise<ShareLink[]>;
   withdraw(id: string): Promise<null>;
 }

@@ -27,7 +27,10 @@ export function asStretch(what, sequence, moments) {
   if (what === 'before') return { to: Math.max(1, sequence) };
   if (what === 'after') return { from: Math.max(1, sequence) };
   if (what !== 'around' || !moments?.length) return {};
-  const at = Math.max(0, moments.findLastIndex((moment) => moment.first <= Math.max(sequence, moments[0].first)));
+  const at = Math.max(
+    0,
+    moments.findLastIndex((moment) => moment.first <= Math.max(sequence, moments[0].first)),
+  );
   const near = (/** @type {number} */ index) => Math.abs(moments[index].at_ms - moments[at].at_ms) <= AROUND_MS;
   let [first, last] = [at, at];
   while (first > 0 && near(first - 1)) first -= 1;
@@ -48,10 +51,17 @@ export function ago(ms) {
 
 /** @param {ShareLink} link @param {number} now in milliseconds */
 export function linkSays(link, now) {
-  const what = [link.view, link.hides_names ? 'names hidden' : 'names shown', ...(link.embed_origins.length ? [`frame on ${link.embed_origins.join(', ')}`] : [])].join(', ');
+  const what = [
+    link.view,
+    link.hides_names ? 'names hidden' : 'names shown',
+    ...(link.embed_origins.length ? [`frame on ${link.embed_origins.join(', ')}`] : []),
+  ].join(', ');
   if (link.state === 'withdrawn') return { what, use: 'withdrawn' };
   if (link.state === 'ended') return { what, use: `ended ${link.until.slice(0, 10)}` };
   if (link.state === 'deleted') return { what, use: 'its timeline was deleted' };
-  const use = link.last_opened === null ? 'never opened' : `opened ${plural(link.opened, 'time')}, last ${ago(now - Date.parse(link.last_opened))}`;
+  const use =
+    link.last_opened === null
+      ? 'never opened'
+      : `opened ${plural(link.opened, 'time')}, last ${ago(now - Date.parse(link.last_opened))}`;
   return { what, use: `${use}, until ${link.until.slice(0, 10)}` };
 }

@@ -39,7 +39,10 @@ export function textOf(page) {
     const name = element.localName.toLowerCase();
     const attributes = [...element.attributes]
       .map((one) => `${one.name.toLowerCase()}=${one.value}`)
-      .filter((one) => !(name === 'meta' && element.getAttribute('name') === 'incident-checksum' && one.startsWith('content=')))
+      .filter(
+        (one) =>
+          !(name === 'meta' && element.getAttribute('name') === 'incident-checksum' && one.startsWith('content=')),
+      )
       .sort();
     told.push(`<${[name, ...attributes].join(' ').replace(SPACES, ' ')}>`);
     if (element.matches(DATA)) return;
@@ -72,7 +75,9 @@ function parsed(text, otherwise) {
 function giveUp(page, error) {
   const says = page.getElementById('unplayed');
   says?.classList.add('known');
-  says?.replaceChildren('This file was changed after it was written, and does not play any more. What it says stands below as text; do not rely on it.');
+  says?.replaceChildren(
+    'This file was changed after it was written, and does not play any more. What it says stands below as text; do not rely on it.',
+  );
   throw error;
 }
 
@@ -85,14 +90,24 @@ export async function openIncident(page) {
   const manifest = parsed(told, (error) => giveUp(page, error));
   /** @type {string[]} */
   const changed = [];
-  const check = async (/** @type {string} */ what, /** @type {string} */ text, /** @type {string | null | undefined} */ expected) => {
+  const check = async (
+    /** @type {string} */ what,
+    /** @type {string} */ text,
+    /** @type {string | null | undefined} */ expected,
+  ) => {
     const found = await sha256(text);
     if (found !== null && found !== expected) changed.push(what);
   };
-  await check('the list of its parts', told, page.querySelector('meta[name="incident-checksum"]')?.getAttribute('content'));
+  await check(
+    'the list of its parts',
+    told,
+    page.querySelector('meta[name="incident-checksum"]')?.getAttribute('content'),
+  );
   await check('its text', whole, manifest.page);
   const packed = (/** @type {string} */ name) => page.getElementById(`block-${name}`)?.textContent ?? '';
-  await Promise.all(manifest.blocks.map(({ name, sha256: expected }) => check(name.replaceAll('-', ' '), packed(name), expected)));
+  await Promise.all(
+    manifest.blocks.map(({ name, sha256: expected }) => check(name.replaceAll('-', ' '), packed(name), expected)),
+  );
 
   /** @param {string} name @param {(text: string) => any} [parse] @returns {Promise<any>} */
   const read = async (name, parse = JSON.parse) => {
@@ -104,7 +119,8 @@ export async function openIncident(page) {
   };
   /** @type {Meta} */
   const meta = await read('timeline').catch((error) => giveUp(page, error));
-  const holding = (/** @type {number} */ from, /** @type {number} */ to) => meta.chunks.filter(({ first, last }) => last >= from && first <= to);
+  const holding = (/** @type {number} */ from, /** @type {number} */ to) =>
+    meta.chunks.filter(({ first, last }) => last >= from && first <= to);
   /** @type {Map<string, Promise<any>>} */
   const digests = new Map();
   return {
