@@ -24,6 +24,7 @@ from explorer.pages.laboratory.asking import children  # noqa: E402
 from explorer.push.sockets import routes  # noqa: E402
 from explorer.server import housekeeping, memory  # noqa: E402
 from explorer.server.embedded import EmbeddedWorker  # noqa: E402
+from explorer.sharing.door import Door  # noqa: E402
 
 UPLOADS = ("/api/imports", "/import/")
 """The addresses that take files; every other one takes a page of text."""
@@ -55,6 +56,10 @@ async def beside_the_server() -> Any:
     # What a server writes (uploads, logs) is its own alone.
     os.umask(0o077)
     memory.keep_little()
+    if settings.LINKS_ONLY:
+        # Runs, imports and what is tidied up are the business of the server beside it.
+        yield
+        return
     await asyncio.to_thread(housekeeping.at_start)
     worker = None
     if not settings.REDIS_URL:
@@ -74,7 +79,7 @@ async def beside_the_server() -> Any:
             await asyncio.to_thread(worker.stop)
 
 
-gate = Gate(Handler(), URLRouter(routes), uploads=UPLOADS)
+gate = Gate(Handler(), URLRouter(routes), uploads=UPLOADS, door=Door())
 
 
 async def application(scope: Scope, receive: Receive, send: Send) -> None:

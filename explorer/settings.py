@@ -21,6 +21,9 @@ ACCESS_TOKEN_PLACE = environment.place_of_secret("ACCESS_TOKEN", VAR / "token")
 ACCESS_START = ""
 """What ``serve`` draws at its start, so that its cookies end with it. Processes that stand side by side have none."""
 
+LINKS_ONLY = False
+"""Whether nothing is answered but what share links lead to: ``serve --links-only``."""
+
 BEHIND_TLS = environment.flag("BEHIND_TLS", default=False)
 """Whether the proxy in front speaks TLS: then it is believed which scheme was asked, and cookies go over TLS alone."""
 HSTS_S = environment.whole("HSTS_S", 365 * 24 * 3600, least=0, most=10 * 365 * 24 * 3600)
@@ -42,6 +45,7 @@ INSTALLED_APPS = [
     "explorer.pages.inspector",
     "explorer.pages.laboratory",
     "explorer.pages.runs",
+    "explorer.sharing",
     "explorer.pages.sweeps",
     "explorer.pages.timelines",
 ]
@@ -176,7 +180,13 @@ LOG_LEVEL = environment.choice("LOG_LEVEL", "WARNING", of=("DEBUG", "INFO", "WAR
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
+    "formatters": {
+        "line": {
+            "()": "explorer.sharing.logs.WithoutTokens",
+            "format": "{asctime} {levelname} {name}: {message}",
+            "style": "{",
+        }
+    },
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["stderr"], "level": LOG_LEVEL},
     # A mistyped address or scenario is told to who typed it: no line for each in the server's log.

@@ -13,6 +13,7 @@ urlpatterns = [
     path("", include("explorer.pages.laboratory.urls")),
     path("", include("explorer.pages.lessons.urls")),
     path("", include("explorer.pages.sweeps.urls")),
+    path("", include("explorer.sharing.urls")),
     path("api/", include("explorer.pages.timelines.urls")),
 ]
 

@@ -29,6 +29,7 @@ from tests.serving import Served, served  # noqa: E402
 
 STUDY = "kip848-basic"
 FAIL_OVER = "released-fail-over"
+SHARED = "/t/incident-slow-revocation?at=60&view=investigator"
 STEP = 14
 """A revokes foo-1, whose target owner is C: all that a board can say is on it."""
 
@@ -73,6 +74,7 @@ def main() -> None:
             Picture(name="board-390-dark", address=board, width=390, height=844, scale=1.5, scheme="dark"),
             Picture(name="help-light", address="/help/", height=1100),
             Picture(name="fail-over-light", address=f"/t/{FAIL_OVER}?at={loading(server)}"),
+            Picture(name="share-light", address=SHARED, then=open_sharing),
             Picture(name="inspector-light", address="/inspect", then=open_record),
             Picture(name="inspector-dark", address="/inspect", scheme="dark", then=open_record),
             Picture(name="inspector-edit-light", address="/inspect", then=edit_record),
@@ -197,6 +199,11 @@ def loading(server: Served) -> int:
     """A moment at which the new coordinator still reads the log, and somebody has to wait."""
     moments = ask(server, f"/api/timelines/{FAIL_OVER}/chunks/1")["moments"]
     return next(moment["sequence"] for moment in moments if "still loading" in moment["says"])
+
+
+def open_sharing(page: Page) -> None:
+    page.get_by_role("button", name="Share").click()
+    page.locator("#share-names td").first.wait_for()
 
 
 def open_record(page: Page) -> None:

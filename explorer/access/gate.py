@@ -1,6 +1,6 @@
 """The gate: what a request passes before anything of it is worked on, or even kept.
 
-In this order: a host that is ours; a page that is ours; the token; a body that is not too large, in bounded time; a
+In this order: a host that is ours; a link, which has a door of its own (``explorer.sharing.door``); a page that is ours; the token; a body that is not too large, in bounded time; a
 free place. Each refusal is one sentence. Only then Django begins, and with it threads, queries and the disk.
 """
 
@@ -32,6 +32,7 @@ from explorer.access.bodies import (
 from explorer.access.keys import admits, cookie_for, is_token
 from explorer.access.origins import is_followed_link, is_foreign, is_known
 from explorer.access.refusals import refusal, without_token
+from explorer.sharing.door import Door, leads_here
 
 Scope = MutableMapping[str, Any]
 Send = Callable[[Message], Awaitable[None]]
@@ -92,10 +93,13 @@ class Handler(ASGIHandler):
 class Gate:
     """Guards an ASGI application of pages and sockets."""
 
-    def __init__(self, http: Any, sockets: Application, *, uploads: Collection[str] = ()) -> None:
+    def __init__(
+        self, http: Any, sockets: Application, *, uploads: Collection[str] = (), door: Door | None = None
+    ) -> None:
         self.http = http
         self.sockets = sockets
         self.uploads = uploads
+        self.door = door
         self.page_places = Places(PAGES_AT_ONCE)
         self.answer_places = Places(ANSWERS_AT_ONCE)
         self.upload_places = Places(UPLOADS_AT_ONCE, waiting_most=0)
@@ -144,6 +148,12 @@ class Gate:
                 400,
                 f"This server does not answer to {host[:100]!r}; ALLOWED_HOSTS names what it answers to.",
             )
+        if not is_socket and self.door is not None and leads_here(path):
+            # Whoever has a link comes from anywhere, with no token of this server's, and may do no more than look.
+            client = (scope.get("client") or ("",))[0]
+            return self.door.refused(method, path, headers, client)
+        if settings.LINKS_ONLY:
+            return refusal("", 404, "This server shows what links lead to, and nothing else.")
         if is_foreign(headers, host) and (is_socket or not is_followed_link(method, path, headers)):
             return refusal(
                 path, 403, "A page of another origin asks, and may not: this server's own pages may."

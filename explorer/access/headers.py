@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final
 
 from django.conf import settings
@@ -36,12 +37,14 @@ UNUSED: Final = (
 )  # fmt: skip
 """What our pages need nothing of, so that nothing on them may have it."""
 
-ALWAYS: Final = (
+FRAMES: Final[bytes] = b"x-frame-options"
+
+ALWAYS: Final[tuple[tuple[bytes, bytes], ...]] = (
     (b"permissions-policy", ", ".join(f"{feature}=()" for feature in UNUSED).encode()),
     (b"cross-origin-resource-policy", b"same-origin"),
     (b"cross-origin-opener-policy", b"same-origin"),
     (b"x-content-type-options", b"nosniff"),
-    (b"x-frame-options", b"DENY"),
+    (FRAMES, b"DENY"),
     (b"referrer-policy", b"same-origin"),
 )
 
@@ -57,7 +60,11 @@ def policy_for(host: str) -> str:
 def completed(status: int, headers: Headers, host: str) -> Headers:
     """An answer's headers with those that every answer has; what a view has set itself stays."""
     found = dict(headers)
-    more = [*ALWAYS, (b"content-security-policy", policy_for(host).encode("latin-1"))]
+    always: Iterable[tuple[bytes, bytes]] = ALWAYS
+    if b"frame-ancestors http" in found.get(b"content-security-policy", b""):
+        # A page that some sites may frame: the older header knows nobody or everybody.
+        always = [(name, value) for name, value in ALWAYS if name != FRAMES]
+    more = [*always, (b"content-security-policy", policy_for(host).encode("latin-1"))]
     if found.get(b"content-type", b"").startswith(b"text/html"):
         # A page holds names out of logs; the next user of the browser need not find it.
         more.append((b"cache-control", b"no-store"))

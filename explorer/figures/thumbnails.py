@@ -32,8 +32,8 @@ def thumbnail(frames: Sequence[Frame], cast: Sequence[str]) -> str:
 
     ``""`` where nobody ever owns anything.
     """
-    shown = _sampled(frames)
-    owners = [_owners(frame) for frame in shown]
+    shown = sampled(frames, STEPS_MOST)
+    owners = [owners_of(frame) for frame in shown]
     rows = sorted({key for owned in owners for key in owned})[:ROWS_MOST]
     if not rows or not shown:
         return ""
@@ -59,13 +59,15 @@ def thumbnail(frames: Sequence[Frame], cast: Sequence[str]) -> str:
     )
 
 
-def _sampled(frames: Sequence[Frame]) -> Sequence[Frame]:
-    if len(frames) <= STEPS_MOST:
+def sampled(frames: Sequence[Frame], most: int) -> Sequence[Frame]:
+    """All, or so many of them at even distances."""
+    if len(frames) <= most:
         return frames
-    return [frames[index * (len(frames) - 1) // (STEPS_MOST - 1)] for index in range(STEPS_MOST)]
+    return [frames[index * (len(frames) - 1) // (most - 1)] for index in range(most)]
 
 
-def _owners(frame: Frame) -> dict[tuple[str, int], Holder]:
+def owners_of(frame: Frame) -> dict[tuple[str, int], Holder]:
+    """Who holds each partition."""
     owners: dict[tuple[str, int], Holder] = {}
     clients = frame.get("clients") or {}
     for member, state in frame["members"].items():

@@ -14,6 +14,7 @@ from redis import RedisError
 from explorer.pages.imports.receiving import forget_cut_short
 from explorer.server import memory
 from explorer.server.lost_queue import LostQueue
+from explorer.sharing.links import clear_ended
 from groups import storage
 from groups.imports import runs as imports
 from groups.imports.tasks import take_up_lost
@@ -60,6 +61,7 @@ def sweep() -> None:
             resume(timeline)
         else:
             storage.interrupt(timeline.id, "What wrote it was cut short. All that is shown was stored whole.")
+    clear_ended()
     take_up_lost()
     sweep_tasks.take_up_lost()
     for timeline_id in storage.stale().values_list("id", flat=True):

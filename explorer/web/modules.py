@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from pathlib import PurePosixPath
+from pathlib import PurePath, PurePosixPath
 
 from django.contrib.staticfiles import finders
 
@@ -30,11 +30,12 @@ def modules(entry: str) -> tuple[str, ...]:
         with open(source, encoding="utf-8") as file:  # noqa: PTH123 (what the finder gives is a plain string)
             text = file.read()
         folder = PurePosixPath(path).parent
-        waiting += [_joined(folder, target) for target in IMPORT.findall(text)]
+        waiting += [joined_path(folder, target) for target in IMPORT.findall(text)]
     return tuple(found)
 
 
-def _joined(folder: PurePosixPath, target: str) -> str:
+def joined_path(folder: PurePath, target: str) -> str:
+    """The static path that a module of ``folder`` means by ``target``."""
     parts: list[str] = list(folder.parts)
     for part in PurePosixPath(target).parts:
         if part == "..":

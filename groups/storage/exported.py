@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, Final
 
 import orjson
 
@@ -11,7 +12,10 @@ from groups import storage
 from groups.history.entries import FIRST_SEQUENCE, Entry
 from groups.history.passes.recorder import RecordedBatch, Recorder
 from groups.history.state.group import Semantics
-from groups.models import Timeline
+from groups.incidents.data import BadData, unpacked
+from groups.models import ID_LENGTH_MOST, Timeline
+
+ID: Final = re.compile(rf"[A-Za-z0-9_-]{{1,{ID_LENGTH_MOST}}}")
 
 
 class BadExport(ValueError):
@@ -33,6 +37,55 @@ def add(lines: Iterable[bytes], *, title: str, semantics: Semantics) -> Timeline
         source=Timeline.Source.IMPORT,
         semantics=semantics,
     )
+
+
+def take_in(content: bytes, *, title: str | None = None, new_id: bool = False) -> Timeline:
+    """Stores a file of ``timeline export --format data`` under the id that it tells, so that links to it hold here, too.
+
+    A timeline that is here already, with the same entries, is that one. ``BadExport`` for a file that was changed, and for an
+    id that something else has.
+    """
+    try:
+        told = unpacked(content)
+    except BadData as error:
+        raise BadExport(str(error)) from None
+    facts = told.facts
+    entries = [_entry(number, line) for number, line in enumerate(told.lines, 1)]
+    if not entries:
+        raise BadExport("no entries after the first line")
+    if not ID.fullmatch(facts["id"]):
+        raise BadExport(
+            f"{facts['id'][:100]!r} is no id of a timeline: letters, digits, hyphens and underscores"
+        )
+    here = Timeline.objects.filter(pk=facts["id"]).first()
+    if here is not None and not new_id:
+        if here.last == len(entries) and all(
+            mine == theirs.to_json() for mine, theirs in zip(storage.every_entry(here), entries, strict=True)
+        ):
+            return here
+        raise BadExport(
+            f"a timeline {facts['id']} with other entries is here already; --new-id stores this one beside it"
+        )
+    try:
+        semantics = Semantics(facts["semantics"] or Semantics.KAFKA)
+        source = Timeline.Source(facts["source"])
+    except ValueError as error:
+        raise BadExport(f"its first line tells something that this version does not know: {error}") from None
+    timeline = storage.replace_timeline(
+        storage.new_id() if new_id else facts["id"],
+        _batches(entries, facts["group"], semantics, facts["protocol"]),
+        title=title or facts["title"],
+        # Case studies are the program's own, and are made anew with every version.
+        source=Timeline.Source.SIMULATION if source == Timeline.Source.CASE_STUDY else source,
+        semantics=facts["semantics"],
+        seed=facts["seed"],
+        scenario=facts["scenario"],
+        engine=facts["engine"],
+    )
+    if facts["topic_names"]:
+        storage.set_topic_names(timeline.id, facts["topic_names"])
+        timeline.refresh_from_db()
+    return timeline
 
 
 def _entry(number: int, line: bytes) -> Entry:
@@ -58,8 +111,10 @@ def _group(payload: Any) -> str | None:
     return None
 
 
-def _batches(entries: Iterable[Entry], group: str, semantics: Semantics) -> Iterator[RecordedBatch]:
-    recorder = Recorder(group=group, semantics=semantics)
+def _batches(
+    entries: Iterable[Entry], group: str, semantics: Semantics, protocol: str | None = None
+) -> Iterator[RecordedBatch]:
+    recorder = Recorder(group=group, semantics=semantics, protocol=protocol)
     for entry in entries:
         recorder.add(entry)
         if recorder.full and (batch := recorder.flush()):

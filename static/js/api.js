@@ -56,13 +56,27 @@ export async function askLines(url) {
 }
 
 /** @param {string} url @param {'POST' | 'PATCH' | 'DELETE'} method @param {unknown} [body] */
-export function tell(url, method, body) {
+export const tell = (url, method, body) => ask(url, told(method, body));
+
+/** @param {string} method @param {unknown} body @returns {RequestInit} */
+function told(method, body) {
   const token = document.querySelector('meta[name="csrf-token"]')?.getAttribute('content') ?? '';
-  return ask(url, {
+  return {
     method,
     headers: { Accept: 'application/json', 'Content-Type': 'application/json', 'X-CSRFToken': token },
     body: body === undefined ? undefined : JSON.stringify(body),
-  });
+  };
+}
+
+/** A file that is made for what is asked: its name, and itself. @param {string} url @param {unknown} body */
+async function file(url, body) {
+  const answer = await fetch(url, told('POST', body));
+  if (!answer.ok) {
+    const why = await answer.json().catch(() => null);
+    throw new Refused(answer.status, why?.error?.message ?? `The server answered ${answer.status}.`);
+  }
+  const name = /filename="([^"]+)"/.exec(answer.headers.get('content-disposition') ?? '')?.[1] ?? 'incident';
+  return { name, blob: await answer.blob() };
 }
 
 /** The addresses of one timeline. @param {Meta} meta */
@@ -94,6 +108,14 @@ export function addresses(meta) {
     cancel: () => tell(`${base}/cancel`, 'POST', {}),
     /** @param {{[id: string]: string | null}} names */
     name: (names) => tell(`${base}/topics`, 'PATCH', names),
+    /** @type {import('./sharing/types').Sharing} */
+    sharing: {
+      preview: (asked) => tell(`${base}/pseudonyms`, 'POST', asked),
+      file: (asked) => file(`${base}/exports`, asked),
+      make: (asked) => tell(`${base}/links`, 'POST', asked),
+      links: async () => (await ask(`${base}/links`)).links,
+      withdraw: (id) => tell(`/api/links/${encodeURIComponent(id)}`, 'DELETE'),
+    },
     socket: `${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}/ws/timelines/${encodeURIComponent(meta.id)}`,
   };
 }

@@ -9,6 +9,9 @@
 import { h } from './dom.js';
 import { plural } from './words.js';
 
+/** Parts of a changed file that are named. */
+const PARTS_NAMED = 3;
+
 export class Banners {
   /** @type {Map<string, HTMLElement>} */
   #shown = new Map();
@@ -143,6 +146,20 @@ export class Banners {
       h('b', {}, `The simulated coordinator differs ${count > 1 ? `${count} times` : 'once'}.`),
       'The board shows what the broker recorded; Details show both.',
       h('a', { href: `?at=${at}`, 'data-at': at }, count > 1 ? 'Go to the first' : 'Go there'),
+    );
+  }
+
+  /** A page with an incident in it is not what was written. @param {string[]} parts */
+  changed(parts) {
+    const named =
+      parts.length > PARTS_NAMED
+        ? `${parts.slice(0, PARTS_NAMED).join(', ')} and ${parts.length - PARTS_NAMED} more`
+        : parts.join(', ');
+    this.show(
+      'changed',
+      'bad',
+      h('b', {}, 'This file was changed after it was written.'),
+      `What changed: ${named}. Do not rely on what it shows.`,
     );
   }
 

@@ -41,7 +41,7 @@ export class Inspector {
    * @param {Cast} parts.cast
    * @param {string} parts.timeline its id
    * @param {(from: number, to: number) => Promise<Entry[]>} parts.fetchEntries
-   * @param {(sequence: number) => Promise<import('./bytes/types').RecordBytes>} parts.fetchBytes of a record
+   * @param {((sequence: number) => Promise<import('./bytes/types').RecordBytes>) | null} parts.fetchBytes of a record; null where they are not told
    * @param {(sequence: number) => Moment | null} parts.momentAt
    * @param {(moment: Moment) => number | null} parts.causeOf
    * @param {(moment: Moment) => number} parts.numberOf of a step
@@ -186,6 +186,7 @@ export class Inspector {
   /** @param {Entry} entry @param {Frame} frame */
   #entry(entry, frame) {
     const { payload } = entry;
+    const { fetchBytes } = this;
     const who = this.cast.knows(entry.actor) ? this.cast.name(entry.actor) : entry.actor;
     if (entry.kind === 'request' || entry.kind === 'response') {
       const response = entry.kind === 'response';
@@ -208,13 +209,17 @@ export class Inspector {
       const fields = table(fieldsOf({ ...keyOf(payload), ...(payload.value ?? {}) }, frame, 'record'));
       return [
         heading(`${recordName(payload.type)}${tombstone ? ', tombstone' : ''}${inferred}`, where),
-        bytesInPlace({
-          timeline: this.timeline,
-          sequence: entry.sequence,
-          name: recordName(payload.type),
-          instead: fields,
-          fetchBytes: () => this.fetchBytes(entry.sequence),
-        }),
+        ...(fetchBytes
+          ? [
+              bytesInPlace({
+                timeline: this.timeline,
+                sequence: entry.sequence,
+                name: recordName(payload.type),
+                instead: fields,
+                fetchBytes: () => fetchBytes(entry.sequence),
+              }),
+            ]
+          : []),
         fields,
       ];
     }

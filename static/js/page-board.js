@@ -2,11 +2,9 @@
  * The page of a timeline: wires the parts together. Every part is told what to show; only this file knows all.
  *
  * @typedef {import('./types').Meta} Meta
- * @typedef {import('./types').Chunk} Chunk
  * @typedef {import('./timeline.js').Rest} Rest
  */
 
-import { addresses } from './api.js';
 import { Banners } from './banners.js';
 import { walk } from './board/grid-keys.js';
 import { Cast } from './cast.js';
@@ -22,6 +20,8 @@ import { leadIn, openingOf, opensAtWorst } from './opening.js';
 import { Ownership } from './ownership.js';
 import { Player, SPEEDS } from './player.js';
 import { Reading, withView } from './reading.js';
+import { watchLink } from './source/link.js';
+import { openPage } from './source/page.js';
 import { sizeOf } from './stage/size.js';
 import { TrackStage } from './stage/tracks.js';
 import { connect } from './still-to-come.js';
@@ -41,14 +41,7 @@ const CROWD_CHUNKS = 5;
 /** Whoever scrubs over chunks that are not here fetches the one at which the pointer rests for so long. */
 const REST_MS = 60;
 
-/** @param {string} id @returns {any} */
-const inlined = (id) => JSON.parse(part(id).textContent ?? 'null');
-
-/** @type {Meta} */
-const meta = inlined('timeline-data');
-/** @type {Chunk | null} */
-const inlinedChunk = inlined('chunk-data');
-const api = addresses(meta);
+const { meta, first: firstChunk, api, server, view: fixedView, changed } = await openPage();
 // Asked before anything moves: the address loses the wish with the first moment that it follows.
 const openedAt = location.search;
 const wantsPlay = new URLSearchParams(location.search).get('play') === '1';
@@ -110,31 +103,36 @@ const inspector = new Inspector({
   cast,
   timeline: meta.id,
   fetchEntries: api.entries,
-  fetchBytes: api.bytes,
+  fetchBytes: server?.bytes ?? null,
   momentAt: (sequence) => timeline.momentAt(sequence),
   causeOf: (moment) => stage.causeOf(moment),
   numberOf: (moment) => timeline.numberOf(moment.sequence),
 });
-const figure = new Figure({
-  panel: part('figure-panel'),
-  plot: part('figure'),
-  table: part('figure-table'),
-  legend: part('figure-legend'),
-  cast,
-  script: part('figure-panel').dataset.script ?? '',
-  fetchFigure: api.epochs,
-  onSeek: (sequence) => go(sequence),
-  isIdle: () => !player.playing,
-});
-const metrics = new MetricsPanel({
-  panel: /** @type {HTMLDetailsElement} */ (part('metrics-panel')),
-  table: part('metrics'),
-  cast,
-  fetchMetrics: api.metrics,
-});
+// What only a server can answer is left out where there is none.
+const figure =
+  server &&
+  new Figure({
+    panel: part('figure-panel'),
+    plot: part('figure'),
+    table: part('figure-table'),
+    legend: part('figure-legend'),
+    cast,
+    script: part('figure-panel').dataset.script ?? '',
+    fetchFigure: server.epochs,
+    onSeek: (sequence) => go(sequence),
+    isIdle: () => !player.playing,
+  });
+const metrics =
+  server &&
+  new MetricsPanel({
+    panel: /** @type {HTMLDetailsElement} */ (part('metrics-panel')),
+    table: part('metrics'),
+    cast,
+    fetchMetrics: server.metrics,
+  });
 const banners = new Banners(part('banners'));
 const address = new Address();
-const reading = new Reading(meta.source);
+const reading = new Reading(meta.source, fixedView);
 const player = new Player({ next: async () => (await step(1)) !== null || live(), onState: showPlaying });
 
 /** Whether more may come at the end. */
@@ -174,8 +172,8 @@ function show(rest, { animate, before }) {
   head.render(rest, views, violation);
   reading.tell(part('now').textContent ?? '', { begins: position === 0, ends: timeline.whole && timeline.atEnd });
   inspector.render(rest);
-  figure.move(rest.sequence, rest.moment?.at_ms ?? rest.frame.at_ms);
-  metrics.move(rest.sequence);
+  figure?.move(rest.sequence, rest.moment?.at_ms ?? rest.frame.at_ms);
+  metrics?.move(rest.sequence);
   const count = timeline.count;
   part('step').textContent = position.toLocaleString('en');
   part('steps').textContent = `${count.steps.toLocaleString('en')}${count.known ? '' : '+'}`;
@@ -322,7 +320,7 @@ function grow() {
 function showStatus() {
   banners.status(meta, timeline.last, async () => {
     try {
-      await api.cancel();
+      await server?.cancel();
       toast('Cancelled. What was computed stays.');
     } catch (error) {
       toast(error instanceof Error ? error.message : 'This could not be cancelled.');
@@ -353,15 +351,15 @@ function hearStatus(message) {
     if (meta.summary.protocol) part('protocol').textContent = meta.summary.protocol;
     showVerdict(part('verdict'), meta.summary);
     if ('map' in stage) stage.map.refresh();
-    showTopicNames(part('topic-names'), meta, saveNames);
+    if (server) showTopicNames(part('topic-names'), meta, saveNames);
   }
   showStatus();
-  if (message.status && message.status !== 'running') figure.refresh();
+  if (message.status && message.status !== 'running') figure?.refresh();
 }
 
 /** @param {{[id: string]: string | null}} names */
 async function saveNames(names) {
-  await api.name(names);
+  await server?.name(names);
   location.reload();
 }
 
@@ -434,12 +432,12 @@ function wire() {
   });
 }
 
-/** What is still being computed or read comes through a socket. */
-function follow() {
+/** What is still being computed or read comes through a socket. @param {import('./source/page.js').Served} from */
+function follow(from) {
   connect({
-    url: api.socket,
+    url: from.socket,
     timeline,
-    fetchAfter: api.after,
+    fetchAfter: from.after,
     onTail: grow,
     onHello: (hello) => {
       if (hello.fold_version !== meta.fold_version) location.reload();
@@ -453,16 +451,28 @@ function follow() {
   });
 }
 
+/** What shares is fetched behind the board: nobody presses the button in the first moment. @param {import('./source/page.js').Served} from */
+async function shareWith({ sharing }) {
+  const { ShareDialog } = await import('./sharing/dialog.js');
+  new ShareDialog({
+    sharing,
+    moments: () => (timeline.whole ? timeline.moments : null),
+    now: () => ({ sequence: timeline.rest?.sequence ?? timeline.last, moment: part('time').textContent ?? '' }),
+  });
+}
+
 async function begin() {
   wire();
-  if (inlinedChunk) timeline.give(inlinedChunk);
+  if (firstChunk) timeline.give(firstChunk);
   if (meta.source === 'import' || meta.source === 'live') {
     stage.axis = 'time';
     for (const button of part('axis').querySelectorAll('button')) {
       button.setAttribute('aria-pressed', String(button.dataset.value === 'time'));
     }
   }
-  showTopicNames(part('topic-names'), meta, saveNames);
+  if (server) showTopicNames(part('topic-names'), meta, saveNames);
+  else showVerdict(part('verdict'), meta.summary);
+  if (changed.length) banners.changed(changed);
   part('coordinator').hidden = !meta.summary.findings?.some(({ kind }) => kind === 'failed_over');
   showStatus();
   if (!timeline.empty) {
@@ -479,8 +489,10 @@ async function begin() {
     if (calm()) await step(1);
     else player.play();
   }
-  if (meta.status === 'running' || meta.status === 'interrupted') follow();
-  figure.watch();
+  if (server && (meta.status === 'running' || meta.status === 'interrupted')) follow(server);
+  if (server) await shareWith(server);
+  else watchLink({ page: document, onEnd: () => player.pause() });
+  figure?.watch();
   await stage.fetchBehind();
 }
 

@@ -8,6 +8,7 @@
  */
 
 import { part } from './dom.js';
+import { replaceAddress } from './url.js';
 
 const NAMES = ['reader', 'investigator'];
 
@@ -37,12 +38,13 @@ export function withView(href, wanted) {
 }
 
 export class Reading {
-  /** @param {string} source of the timeline */
-  constructor(source) {
+  /** @param {string} source of the timeline @param {View | null} [fixed] what it is shown as, where nobody chooses */
+  constructor(source, fixed = null) {
     this.source = source;
     this.kept = `view of ${tells(source) ? 'stories' : 'timelines'}`;
-    this.view = viewOf(location.search, source, this.#left());
+    this.view = fixed ?? viewOf(location.search, source, this.#left());
     this.#show();
+    if (fixed) return;
     part('view').addEventListener('click', (event) => {
       const chosen = view(/** @type {HTMLElement} */ (event.target).dataset.value);
       if (!chosen) return;
@@ -52,7 +54,7 @@ export class Reading {
       } catch {
         // A browser that keeps nothing shows the choice until the page is left.
       }
-      history.replaceState(history.state, '', withView(location.href, chosen));
+      replaceAddress(withView(location.href, chosen));
       this.#show();
     });
   }

@@ -24,6 +24,15 @@ export function withMoment(href, sequence) {
   return url.href;
 }
 
+/** Some browsers refuse that to a page that was opened from a file: it then keeps its address. @param {string} href */
+export function replaceAddress(href) {
+  try {
+    history.replaceState(history.state, '', href);
+  } catch {
+    // The moment is lost with the page, and nothing else.
+  }
+}
+
 export class Address {
   #wanted = /** @type {number | null} */ (null);
   #timer = /** @type {any} */ (null);
@@ -46,7 +55,7 @@ export class Address {
   #write() {
     if (this.#wanted === null) return;
     const href = withMoment(location.href, this.#wanted);
-    if (href !== location.href) history.replaceState(history.state, '', href);
+    if (href !== location.href) replaceAddress(href);
     this.#wanted = null;
   }
 }

@@ -13,6 +13,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Error, Page, expect, sync_playwright
 
 from tests.conftest import missing
+from tests.house import ROOT
 from tests.serving import Served, installed
 
 HERE = Path(__file__).parent
@@ -106,6 +107,18 @@ def open_page(browser: Browser, server: Served, cookie: Any) -> Iterator[Callabl
     for context in contexts:
         context.close()
     assert complaints == []
+
+
+AXE = Path(os.environ.get("AXE_CORE") or ROOT / "node_modules" / "axe-core" / "axe.min.js")
+"""What `npm ci` installs, or the copy that the environment names."""
+
+
+@pytest.fixture(scope="session")
+def axe() -> str:
+    """axe-core's script."""
+    if not AXE.is_file():
+        missing("axe-core is not installed: run `npm ci`")
+    return AXE.read_text()
 
 
 @pytest.fixture

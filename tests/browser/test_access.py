@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.conftest import missing
-from tests.house import ROOT
 from tests.serving import Served
 
 Open = Callable[..., Page]
 
-AXE = Path(os.environ.get("AXE_CORE") or ROOT / "node_modules" / "axe-core" / "axe.min.js")
-"""What `npm ci` installs, or the copy that the environment names."""
 PAGES = (
     *(
         "/",
@@ -38,13 +32,6 @@ PAGES = (
 SIZES = ((1440, "light"), (390, "dark"))
 
 
-@pytest.fixture(scope="module")
-def axe() -> str:
-    if not AXE.is_file():
-        missing("axe-core is not installed: run `npm ci`")
-    return AXE.read_text()
-
-
 @pytest.mark.parametrize("address", PAGES)
 @pytest.mark.parametrize(("width", "scheme"), SIZES)
 def test_a_page_has_no_fault_that_axe_finds(
@@ -58,10 +45,14 @@ def test_a_page_has_no_fault_that_axe_finds(
         bypass_csp=True,
     )
     page.wait_for_load_state("networkidle")
+    assert faults_of(page, axe) == []
+
+
+def faults_of(page: Page, axe: str) -> list[tuple[str, list[str]]]:
+    """What axe-core finds on a page: rules, and the first nodes that break them."""
     page.evaluate(axe)
     found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")["violations"]
-    told = [(one["id"], [node["html"][:120] for node in one["nodes"][:3]]) for one in found]
-    assert told == []
+    return [(one["id"], [node["html"][:120] for node in one["nodes"][:3]]) for one in found]
 
 
 def test_arrow_keys_walk_the_grid_and_leave_the_step_alone(open_page: Open) -> None:

@@ -16,18 +16,20 @@ from django.db.migrations.executor import MigrationExecutor
 
 from groups import storage
 from groups.history.entries import Entry
+from groups.history.frames.changes import apply
 from groups.history.frames.frame import frame
 from groups.history.metrics import Metrics
 from groups.history.passes.recorder import Recorder
 from groups.history.replay.fold import FOLD_VERSION, replay
 from groups.history.state.group import initial_state
 from groups.imports import runs as imports
+from groups.incidents.pieces import Stretch
 from groups.models import Timeline
 from groups.packs.files import Folder
 from groups.packs.index import StoredChunk
 from groups.packs.opening import open_chunk
 from groups.pipeline.folding import timelines as timeline_folding
-from groups.storage import CannotOpen, NotReady, importing, opened
+from groups.storage import CannotOpen, NotReady, handing_on, importing, opened
 from groups.storage.stored_log import StoredLog, index_at
 from tests.pipeline.folds import fold_paths
 from tests.pipeline.segments import FOO, Group, Segment, hash_of
@@ -313,3 +315,22 @@ def test_timelines_of_releases_before_packs_stay_listed_by_their_import() -> Non
     listed = imports.get("import-1").timelines.values_list("pk", flat=True)
     assert sorted(listed) == ["t0", "t1", "t2"]
     assert set(Timeline.objects.values_list("index_place", "folder", "digest")) == {(None, "", "")}
+
+
+def test_a_stretch_of_a_stored_log_is_handed_on_as_it_is_and_with_names_hidden(kept: Kept) -> None:
+    timeline = kept(busy(Group()))
+    frames = folded(timeline)
+    asked = Stretch(first=timeline.last // 3, last=2 * timeline.last // 3)
+    found = handing_on.incident(timeline, asked)
+    assert len(found.pieces) > 1
+    for piece in found.pieces:
+        assert piece.frame == (frames[piece.first - 2] if piece.first > 1 else frame(initial_state("orders")))
+        assert apply(piece.frame, piece.changes) == frames[piece.last - 1]
+        assert piece.entries == storage.entries_between(timeline, piece.first, piece.last)
+    hidden = handing_on.incident(timeline, asked, key=bytes(32))
+    assert [moment["sequence"] for piece in hidden.pieces for moment in piece.moments] == [
+        moment["sequence"] for piece in found.pieces for moment in piece.moments
+    ]
+    told = repr([piece.frame for piece in hidden.pieces] + [dict(hidden.summary)])
+    assert "orders" not in told
+    assert "foo" not in told

@@ -56,6 +56,11 @@ class Command(BaseCommand):
             help="listen at a Unix socket, which its owner and group may use, for a proxy in front",
         )
         parser.add_argument(
+            "--links-only",
+            action="store_true",
+            help="answer share links and nothing else; may then listen beyond loopback, beside a server that has the rest",
+        )
+        parser.add_argument(
             "--no-token",
             action="store_true",
             help="answer whoever asks: every account of this machine, or whoever the proxy in front lets through",
@@ -63,10 +68,11 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         host, port = options["host"], options["port"]
-        if not is_loopback(host):
+        settings.LINKS_ONLY = options["links_only"]
+        if not settings.LINKS_ONLY and not is_loopback(host):
             raise CommandError(
                 f"{host} is not loopback. This server has no login, so it listens on 127.0.0.1, ::1 or localhost only; "
-                "for a proxy that asks for one, on a Unix socket (--unix-socket PATH).",
+                "for a proxy that asks for one, on a Unix socket (--unix-socket PATH). With --links-only it may listen anywhere.",
                 returncode=2,
             )
         if not 0 <= port <= 65535:
@@ -81,12 +87,12 @@ class Command(BaseCommand):
         check_redis()
         database.prepare(change_servers=True)
         try:
-            recorded = case_studies.load_missing()
+            recorded = [] if settings.LINKS_ONLY else case_studies.load_missing()
         except ChildFailed as error:
             raise CommandError(f"A case study could not be recorded: {error}") from error
         if recorded:
             self.stdout.write(f"Recorded {len(recorded)} case studies.")
-        if not settings.DEBUG and static_files_changed():
+        if not settings.DEBUG and not settings.LINKS_ONLY and static_files_changed():
             call_command("collectstatic", interactive=False, clear=True, verbosity=0)
             mark_static_files()
         with (
@@ -123,9 +129,11 @@ class Command(BaseCommand):
             address = f"the Unix socket {listening.getsockname()}"
         else:
             name = f"[{host}]" if ":" in host else host
-            token = f"?token={quote(settings.ACCESS_TOKEN)}" if settings.REQUIRE_TOKEN else ""
+            shows = settings.REQUIRE_TOKEN and not settings.LINKS_ONLY
+            token = f"?token={quote(settings.ACCESS_TOKEN)}" if shows else ""
             address = f"http://{name}:{listening.getsockname()[1]}/{token}"
-        self.stdout.write(f"Rebalance Explorer plays at {address}  (Ctrl-C ends it)")
+        what = "shows what share links lead to" if settings.LINKS_ONLY else "plays"
+        self.stdout.write(f"Rebalance Explorer {what} at {address}  (Ctrl-C ends it)")
         self.stdout.flush()
 
 

@@ -1,25 +1,30 @@
-"""``manage.py timeline list``, ``show ID``, ``add FILE`` and ``remove ID``: what is stored, as JSON Lines."""
+"""``manage.py timeline list``, ``show ID``, ``export ID``, ``add FILE`` and ``remove ID``: what is stored, as JSON Lines."""
 
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import orjson
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import BaseCommand, CommandError, CommandParser, OutputWrapper
+from django.utils import timezone
 
-from groups import database, storage
+from groups import database, exporting, storage
 from groups.command_line import BAD_USAGE, in_one_line, whole_number
 from groups.history.entries import Entry
 from groups.history.frames.frame import frame
 from groups.history.passes.record_lines import record_line
 from groups.history.replay.fold import replay
 from groups.history.state.group import Semantics, initial_state
+from groups.incidents.data import is_data
+from groups.incidents.pieces import Stretch
 from groups.models import Timeline
 from groups.storage import exported
+from groups.storage.handing_on import checked, redactor_for
 from groups.storage.names import named
 
 FORMATS = ("entries", "frames", "records", "findings", "verdict", "metrics")
@@ -33,13 +38,13 @@ NOTHING_STORED = (
 
 
 class Command(BaseCommand):
-    help = "List the stored timelines; show, add or remove some; JSON Lines on standard output."
+    help = "List the stored timelines; show, export, add or remove some; JSON Lines on standard output."
     # `manage.py check` and `serve` tell of settings that do not fit together; scripts need not hear it each time.
     requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
         in_one_line(parser)
-        verbs = parser.add_subparsers(dest="verb", required=True, metavar="list|show|add|remove")
+        verbs = parser.add_subparsers(dest="verb", required=True, metavar="list|show|export|add|remove")
         verbs.add_parser("list", help="a line for each stored timeline, the newest first")
         show = verbs.add_parser(
             "show", help="a timeline's entries, frames, records, findings, verdict or metrics"
@@ -60,9 +65,40 @@ class Command(BaseCommand):
             help="at the last entry whose time is not after MS milliseconds",
         )
 
-        add = verbs.add_parser("add", help="store entries that were written as JSON Lines as a new timeline")
-        add.add_argument("file", help="entries, a line each; - for standard input")
-        add.add_argument("--title", help="default: the file's name")
+        export = verbs.add_parser("export", help="write a timeline, or a stretch of it, as a file to hand on")
+        export.add_argument("id", help="as `timeline list` tells it")
+        export.add_argument(
+            "--format",
+            choices=sorted(exporting.EXPORTERS),
+            default="html",
+            help="html: one page that plays offline (default); data: entries, which `timeline add` takes in elsewhere",
+        )
+        export.add_argument("--from", type=whole_number, metavar="SEQUENCE", dest="first", help="default: 1")
+        export.add_argument(
+            "--to", type=whole_number, metavar="SEQUENCE", dest="last", help="default: the last"
+        )
+        export.add_argument("--view", choices=("reader", "investigator"), default="investigator")
+        export.add_argument(
+            "--hide-names",
+            action="store_true",
+            help="pseudonyms for all that names somebody; the list of them goes to standard error",
+        )
+        export.add_argument(
+            "--out",
+            metavar="FILE",
+            help="default: a name made of the id, in this folder; - for standard output",
+        )
+
+        add = verbs.add_parser("add", help="store entries that were written as a new timeline")
+        add.add_argument(
+            "file", help="entries, a line each, or a file of `export --format data`; - for standard input"
+        )
+        add.add_argument("--title", help="default: the file's name, or what the file says")
+        add.add_argument(
+            "--new-id",
+            action="store_true",
+            help="of a file of `export`: under an id of its own, beside what is here",
+        )
         add.add_argument("--semantics", choices=[str(each) for each in Semantics], default="kafka")
 
         remove = verbs.add_parser("remove", help="delete timelines with all their entries; a line for each")
@@ -78,6 +114,9 @@ class Command(BaseCommand):
     def lines(self, options: dict[str, Any]) -> Iterator[dict[str, Any]]:
         if options["verb"] == "add":
             yield listed(added(options))
+            return
+        if options["verb"] == "export":
+            yield from exported_file(options, self.stderr)
             return
         if options["verb"] == "remove":
             yield from removed(options["ids"])
@@ -121,11 +160,43 @@ def added(options: dict[str, Any]) -> Timeline:
     try:
         content = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
         title = options["title"] or ("entries" if file == "-" else Path(file).stem)
+        if is_data(content):
+            return exported.take_in(content, title=options["title"], new_id=options["new_id"])
         return exported.add(content.splitlines(), title=title, semantics=Semantics(options["semantics"]))
     except OSError as error:
         raise CommandError(f"{file}: {error.strerror}", returncode=BAD_USAGE) from None
     except exported.BadExport as error:
         raise CommandError(f"{file}: {error}", returncode=BAD_USAGE) from None
+
+
+def exported_file(options: dict[str, Any], stderr: OutputWrapper) -> Iterator[dict[str, Any]]:
+    """Write the file; a line that tells where it is, how large, and its checksum."""
+    timeline = existing(options["id"])
+    stretch = None
+    if options["first"] is not None or options["last"] is not None:
+        first = 1 if options["first"] is None else options["first"]
+        stretch = Stretch(first=first, last=timeline.last if options["last"] is None else options["last"])
+    key = exporting.fresh_key() if options["hide_names"] else None
+    wanted = exporting.Wanted(made=timezone.now(), stretch=stretch, key=key, view=options["view"])
+    try:
+        export = exporting.EXPORTERS[options["format"]](timeline, wanted)
+        if key is not None:
+            redactor = redactor_for(timeline, checked(timeline, stretch).last, key)
+            for kind, here, there in redactor.pseudonyms():
+                stderr.write(f"{kind}: {here} is {there}")
+    except storage.StorageError as error:
+        raise CommandError(str(error), returncode=NO) from None
+    out = options["out"] or export.name
+    if out == "-":
+        sys.stdout.buffer.write(export.content)
+        return
+    try:
+        Path(out).parent.mkdir(parents=True, exist_ok=True)
+        Path(out).write_bytes(export.content)
+    except OSError as error:
+        raise CommandError(f"{out}: {error.strerror}", returncode=BAD_USAGE) from None
+    checksum = hashlib.sha256(export.content).hexdigest()
+    yield {"file": str(out), "bytes": len(export.content), "sha256": checksum}
 
 
 def existing(timeline_id: str) -> Timeline:

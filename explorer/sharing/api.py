@@ -1,0 +1,104 @@
+"""Handing on over the API: files, the preview of hidden names, share links."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from functools import wraps
+from typing import Final
+
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+
+from explorer.sharing import links
+from explorer.sharing.asking import asked_of, key_of, stretch_of, wanted_of
+from explorer.sharing.models import Link
+from explorer.web.endpoint import BadRequest, error_response, json_body, json_response
+from groups import storage
+from groups.exporting import EXPORTERS
+from groups.storage.handing_on import CannotHandOn, checked, redactor_for
+
+MADE_AT_ONCE: Final = 2
+"""Files and pages that are made at once: each folds and packs for seconds."""
+
+PREVIEWED_MOST: Final = 500
+"""Names of a preview: more are counted."""
+
+TYPES: Final = {"html": "text/html; charset=utf-8", "data": "application/gzip"}
+
+_making = threading.BoundedSemaphore(MADE_AT_ONCE)
+
+View = Callable[..., HttpResponse]
+
+
+def _makes(view: View) -> View:
+    """A view that works for seconds: a few at once, and one line for what cannot be made."""
+
+    @wraps(view)
+    def answer(request: HttpRequest, **captured: str) -> HttpResponse:
+        if not _making.acquire(blocking=False):
+            return error_response(
+                429, f"{MADE_AT_ONCE} incidents are being made. Try again when one is done."
+            )
+        try:
+            return view(request, **captured)
+        except CannotHandOn as error:
+            raise BadRequest(str(error)) from error
+        finally:
+            _making.release()
+
+    return answer
+
+
+@_makes
+def export(request: HttpRequest, timeline_id: str) -> HttpResponse:
+    """A file; the name that it is given tells nothing which is hidden."""
+    timeline = storage.get(timeline_id)
+    body = json_body(request)
+    kind = body.get("format", "html")
+    if kind not in EXPORTERS:
+        raise BadRequest(f"format={kind!r} must be one of {', '.join(sorted(EXPORTERS))}.", field="format")
+    made = EXPORTERS[kind](timeline, wanted_of(body, timeline))
+    response = HttpResponse(made.content, content_type=TYPES[kind])
+    response["Content-Disposition"] = f'attachment; filename="{made.name}"'
+    response["Cache-Control"] = "no-store"
+    return response
+
+
+@_makes
+def pseudonyms(request: HttpRequest, timeline_id: str) -> HttpResponse:
+    """What each name would be called, and the key with which it then is."""
+    timeline = storage.get(timeline_id)
+    body = json_body(request)
+    key = key_of(body)
+    stretch = checked(timeline, stretch_of(body, timeline))
+    told = redactor_for(timeline, stretch.last, key).pseudonyms()
+    return json_response(
+        {
+            "key": key.hex(),
+            "pseudonyms": [{"kind": one.kind, "here": one.here, "there": one.there} for one in told[:PREVIEWED_MOST]],
+            "more": max(0, len(told) - PREVIEWED_MOST),
+        }
+    )  # fmt: skip
+
+
+def listed(request: HttpRequest, timeline_id: str) -> HttpResponse:
+    links.clear_ended()
+    timeline = storage.get(timeline_id)
+    return json_response({"links": [links.told(link) for link in Link.objects.filter(timeline=timeline)]})
+
+
+@_makes
+def make(request: HttpRequest, timeline_id: str) -> HttpResponse:
+    """A link. Its address is told once, here: the token in it is not stored."""
+    timeline = storage.get(timeline_id)
+    link, token = links.make(timeline, asked_of(json_body(request), timeline))
+    address = reverse("share-door", args=[token])
+    embed = reverse("share-embed", args=[token]) if link.embed_origins else None
+    return json_response({**links.told(link), "url": address, "embed_url": embed}, status=201)
+
+
+def withdraw(request: HttpRequest, link_id: str) -> HttpResponse:
+    if not links.withdraw(link_id):
+        raise BadRequest(f"There is no link {link_id}.", status=404)
+    return HttpResponse(status=204)

@@ -1,0 +1,18 @@
+"""Log lines without the tokens of share links: whoever reads a log is not thereby let in."""
+
+from __future__ import annotations
+
+import logging
+import re
+from typing import Final
+
+from explorer.sharing.tokens import SHAPE
+
+TOKEN: Final = re.compile(rf"(?<![A-Za-z0-9_-]){SHAPE}(?![A-Za-z0-9_-])")
+
+
+class WithoutTokens(logging.Formatter):
+    """Writes a line, and a traceback below it, with each token as ``…`` and its last letters."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return TOKEN.sub(lambda found: f"…{found[0][-4:]}", super().format(record))

@@ -1,0 +1,56 @@
+"""Share links, and the pages that they show."""
+
+from __future__ import annotations
+
+from django.db import models
+
+from groups.models import ID_LENGTH_MOST, TITLE_LENGTH_MOST, Timeline
+
+TOKEN_SHOWN = 4
+"""The last letters of a link's token, by which whoever made it tells it from others."""
+
+
+class Link(models.Model):
+    """A link that shows one incident to whoever has it. Its token is not stored: only its hash is."""
+
+    id = models.CharField(primary_key=True, max_length=ID_LENGTH_MOST)
+    token_hash = models.CharField(max_length=64, unique=True)
+    token_end = models.CharField(max_length=TOKEN_SHOWN)
+    timeline = models.ForeignKey(Timeline, null=True, on_delete=models.SET_NULL, related_name="links")
+    """Null once the timeline was deleted, which the link then says."""
+
+    title = models.CharField(max_length=TITLE_LENGTH_MOST)
+    """What a chat tool shows of it: of a link whose names are hidden, with pseudonyms."""
+
+    sentence = models.TextField()
+    view = models.CharField(max_length=16)
+    hides_names = models.BooleanField()
+    first = models.BigIntegerField()
+    last = models.BigIntegerField()
+    embed_origins: models.JSONField[list[str], list[str]] = models.JSONField(default=list)
+    """Pages of these origins may show it in a frame; empty: none may."""
+
+    created = models.DateTimeField(auto_now_add=True)
+    until = models.DateTimeField()
+    withdrawn = models.DateTimeField(null=True)
+    opened = models.IntegerField(default=0)
+    last_opened = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ("-created", "id")
+
+    def __str__(self) -> str:
+        return f"{self.id} (…{self.token_end}, until {self.until:%Y-%m-%d})"
+
+
+class SharedPage(models.Model):
+    """What a link shows: the page as it was made, in gzip. It goes with its timeline, and when the link ends."""
+
+    link = models.OneToOneField(Link, primary_key=True, on_delete=models.CASCADE, related_name="page")
+    timeline = models.ForeignKey(Timeline, on_delete=models.CASCADE, related_name="shared_pages")
+    content = models.BinaryField()
+    policy = models.TextField()
+    card = models.BinaryField()
+
+    def __str__(self) -> str:
+        return f"the page of link {self.link_id}"

@@ -1,0 +1,67 @@
+"""Timelines as files that are handed on: ``timeline export``. Rooms above this one add formats of theirs."""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final, Literal
+
+from groups.incidents.data import packed
+from groups.incidents.pieces import Stretch
+from groups.incidents.redaction import KEY_BYTES
+from groups.models import Timeline
+from groups.storage.handing_on import CannotHandOn, checked, entries_of, facts_of, redactor_for
+from groups.storage.writing import ID_ALPHABET, ID_LENGTH
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """What of a timeline is handed on: a stretch or all of it; under ``key`` with names hidden; ``made`` is told as the time of its making."""
+
+    made: datetime
+    stretch: Stretch | None = None
+    key: bytes | None = None
+    view: Literal["reader", "investigator"] = "investigator"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Export:
+    """A file: its bytes, and a name that tells nothing which is hidden."""
+
+    name: str
+    content: bytes
+
+
+Exporter = Callable[[Timeline, Wanted], Export]
+
+EXPORTERS: Final[dict[str, Exporter]] = {}
+"""By ``--format``."""
+
+
+def fresh_key() -> bytes:
+    return secrets.token_bytes(KEY_BYTES)
+
+
+def hidden_id(key: bytes) -> str:
+    """The id of a timeline whose own one is hidden: drawn from the key, so that it is the same in all that has that key."""
+    digest = hmac.digest(key, b"the id of a timeline", "sha256")
+    return "".join(ID_ALPHABET[byte % len(ID_ALPHABET)] for byte in digest[:ID_LENGTH])
+
+
+def data(timeline: Timeline, wanted: Wanted) -> Export:
+    """Entries to be taken in elsewhere. A fold begins with the first entry, so a stretch does, too."""
+    stretch = checked(timeline, wanted.stretch)
+    if stretch.first != 1:
+        raise CannotHandOn(
+            f"Data begin with entry 1, on which everything after it rests; from entry {stretch.first} on there is --format html."
+        )
+    redactor = redactor_for(timeline, stretch.last, wanted.key) if wanted.key else None
+    facts = facts_of(timeline, redactor, hidden_id(wanted.key) if wanted.key else "")
+    content = packed(facts, entries_of(timeline, stretch.last, redactor))
+    return Export(name=f"timeline-{facts['id']}.jsonl.gz", content=content)
+
+
+EXPORTERS["data"] = data

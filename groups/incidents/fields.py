@@ -1,0 +1,77 @@
+"""What each field of an entry holds that could name somebody: the redaction's table.
+
+A text whose field is not in the tables is taken for one that may name anybody: nothing passes because it was forgotten. Field
+names are those of Kafka's JSON forms (``groups.wire``) and of ``groups.history.entries``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+TEXT: Final = "text"
+"""The kind of what no table knows."""
+
+KINDS: Final = (
+    "group", "topic", "client", "member", "instance", "host", "rack", "expression", "topic id", "assignor",
+    "commit metadata", "broker", "file", "note", "reason", TEXT,
+)  # fmt: skip
+"""In the order in which a preview shows them."""
+
+FIELDS: Final[Mapping[str, str]] = {
+    "group": "group", "groupId": "group", "groups": "group", "groupIds": "group",
+    "topic": "topic", "topicName": "topic", "topics": "topic", "subscribedTopicNames": "topic",
+    "sourceTopics": "topic", "repartitionSinkTopics": "topic", "partitions": "topic",
+    "topicId": "topic id", "topicIds": "topic id", "id": "topic id", "subscribedTopicIds": "topic id",
+    "memberId": "member", "member": "member", "members": "member", "leader": "member", "leaderId": "member",
+    "to": "member", "peer": "member", "waiter": "member", "actor": "member", "memberIds": "member",
+    "instanceId": "instance", "groupInstanceId": "instance", "clientId": "client", "client": "client",
+    "clientHost": "host", "host": "host", "rackId": "rack", "rack": "rack", "racks": "rack",
+    "subscribedTopicRegex": "expression", "regularExpression": "expression", "sourceTopicRegex": "expression",
+    "regex": "expression", "regexes": "expression",
+    "serverAssignor": "assignor", "assignor": "assignor", "assignorName": "assignor", "protocol": "assignor",
+    "protocolName": "assignor",
+    "metadata": "commit metadata", "committedMetadata": "commit metadata", "coordinator": "broker",
+    "source": "file", "file": "file", "reason": "reason", "says": "note",
+}  # fmt: skip
+
+NAMES_WITHIN: Final[Mapping[str, str]] = {
+    "topics": "topic", "stateChangelogTopics": "topic", "repartitionSourceTopics": "topic",
+    "supportedProtocols": "assignor", "protocols": "assignor",
+}  # fmt: skip
+"""What ``name`` is, by the field that it stands within."""
+
+BLOBS_WITHIN: Final = frozenset({"supportedProtocols", "protocols"})
+"""Fields within which ``metadata`` is a member's subscription in bytes, and no commit's text."""
+
+SUBSCRIPTIONS: Final = frozenset({"subscription"})
+ASSIGNMENTS: Final = frozenset({"assignment"})
+BYTES: Final = frozenset({"key_bytes", "value_bytes", "metadataBytes", "userData"})
+"""Bytes in base64: those of the classic protocol are read and written anew, all others are left out."""
+
+HASHES: Final = frozenset({"metadataHash"})
+"""Numbers made of names, by which a guessed name could be confirmed."""
+
+MAPS: Final = frozenset({"topics", "partitions", "regexes", "members", "groups"})
+"""Fields that may hold an object whose keys are names and no fields."""
+
+SETTINGS: Final = frozenset({"settings", "config"})
+"""Fields with Kafka's configuration: its keys are Kafka's own words."""
+
+OWN_WORDS: Final = frozenset(
+    {"api", "callback", "phase", "timer", "event", "fault", "note", "invariant", "way"}
+)
+"""Fields that hold words of this program or of Kafka's schemas, never of a user."""
+
+OWN_WORD: Final = re.compile(r"[A-Za-z_]{1,48}")
+FIELD_NAME: Final = re.compile(r"[a-z][A-Za-z0-9_]{0,60}")
+CONFIG_NAME: Final = re.compile(r"[a-z0-9][a-z0-9._]{0,100}")
+
+KNOWN_WORDS: Final[Mapping[str, frozenset[str]]] = {
+    "assignor": frozenset({"range", "roundrobin", "sticky", "cooperative-sticky", "uniform", "streams", "simple"}),
+    "file": frozenset({"scenario", "metadata log"}),
+    "member": frozenset({"coordinator"}),
+    TEXT: frozenset({"consumer", "connect", "share", "streams", "classic"}),
+}  # fmt: skip
+"""Words that name nobody, by kind: Kafka's assignors and protocols, and this program's own sources."""

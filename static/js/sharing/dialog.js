@@ -1,0 +1,233 @@
+/**
+ * Share this moment: what they see, with names hidden or not, as a link, as one file, as data; and the links that are there.
+ *
+ * @typedef {import('./types').Sharing} Sharing
+ * @typedef {import('./types').Preview} Preview
+ * @typedef {import('./types').ShareLink} ShareLink
+ * @typedef {import('./types').Asked} Asked
+ */
+
+import { h, part } from '../dom.js';
+import { copy } from '../url.js';
+import { asStretch, isOrigin, linkSays } from './words.js';
+
+/** A name that is typed, or a moment that moves, is asked about when it rests. */
+const SHOWN_NAMES = 200;
+
+export class ShareDialog {
+  #dialog = /** @type {HTMLDialogElement} */ (part('share'));
+  /** @type {Preview | null} */
+  #preview = null;
+  #asking = 0;
+
+  /**
+   * @param {object} parts
+   * @param {Sharing} parts.sharing
+   * @param {() => {sequence: number, moment: string}} parts.now where the board stands
+   * @param {import('./words.js').MomentsOf} parts.moments of the timeline, where all are here
+   */
+  constructor({ sharing, now, moments }) {
+    this.sharing = sharing;
+    this.now = now;
+    this.moments = moments;
+    part('share-open').addEventListener('click', () => this.open());
+    part('share-hide').addEventListener('change', () => this.#showNames());
+    part('share-what').addEventListener('change', () => this.#showNames());
+    part('share-make').addEventListener('click', () => this.#work(() => this.#make()));
+    part('share-html').addEventListener('click', () => this.#work(() => this.#save('html')));
+    part('share-data').addEventListener('click', () => this.#work(() => this.#save('data')));
+  }
+
+  open() {
+    part('share-moment').textContent = this.now().moment;
+    part('share-says').replaceChildren();
+    const around = /** @type {HTMLOptionElement | null} */ (part('share-what').querySelector('[value=around]'));
+    if (around) around.hidden = this.moments() === null;
+    this.#dialog.showModal();
+    this.#showNames();
+    this.#list();
+  }
+
+  get #hides() {
+    return /** @type {HTMLInputElement} */ (part('share-hide')).checked;
+  }
+
+  /** @returns {Asked} */
+  #asked() {
+    const what = /** @type {HTMLSelectElement} */ (part('share-what')).value;
+    const view = /** @type {HTMLInputElement} */ (this.#dialog.querySelector('[name=share-view]:checked')).value;
+    return {
+      view: /** @type {'reader' | 'investigator'} */ (view),
+      hide_names: this.#hides,
+      ...(this.#hides && this.#preview ? { key: this.#preview.key } : {}),
+      ...asStretch(what, this.now().sequence, this.moments()),
+    };
+  }
+
+  /** What each name will be called. */
+  async #showNames() {
+    this.#asking += 1;
+    const asking = this.#asking;
+    const place = part('share-names');
+    this.#preview = null;
+    if (!this.#hides) {
+      place.replaceChildren();
+      return;
+    }
+    place.replaceChildren(h('p', { class: 'quiet' }, 'Looking for names…'));
+    const { from, to } = this.#asked();
+    try {
+      const preview = await this.sharing.preview({ ...(from ? { from } : {}), ...(to ? { to } : {}) });
+      if (asking !== this.#asking) return;
+      this.#preview = preview;
+      const shown = preview.pseudonyms.slice(0, SHOWN_NAMES);
+      const more = preview.pseudonyms.length - shown.length + preview.more;
+      place.replaceChildren(
+        h(
+          'table',
+          { class: 't' },
+          h(
+            'thead',
+            {},
+            h(
+              'tr',
+              {},
+              h('th', { scope: 'col' }, 'What'),
+              h('th', { scope: 'col' }, 'Here'),
+              h('th', { scope: 'col' }, 'There'),
+            ),
+          ),
+          h(
+            'tbody',
+            {},
+            shown.map(({ kind, here, there }) =>
+              h(
+                'tr',
+                {},
+                h('td', { class: 'quiet' }, kind),
+                h('td', {}, h('s', {}, here)),
+                h('td', {}, h('b', {}, there)),
+              ),
+            ),
+          ),
+        ),
+        h('p', { class: 'quiet' }, more ? `and ${more} more. ` : '', 'Times, offsets, epochs and counts stay.'),
+      );
+    } catch (error) {
+      if (asking === this.#asking) place.replaceChildren(h('p', { class: 'quiet' }, said(error)));
+    }
+  }
+
+  async #make() {
+    const origin = /** @type {HTMLInputElement} */ (part('share-origin')).value.trim();
+    if (origin && !isOrigin(origin))
+      throw new Error('The origin of a page is its address up to the first path: https://wiki.example');
+    const days = Number(/** @type {HTMLSelectElement} */ (part('share-days')).value);
+    const made = await this.sharing.make({ ...this.#asked(), days, embed_origins: origin ? [origin] : [] });
+    const at = `?at=${this.now().sequence}`;
+    const url = `${location.origin}${made.url}${at}`;
+    /** @param {string} name @param {string} text */
+    const line = (name, text) =>
+      h(
+        'div',
+        { class: 'share-made' },
+        h('code', { title: text }, text),
+        h(
+          'button',
+          {
+            class: 'btn',
+            type: 'button',
+            'aria-label': `Copy the ${name}`,
+            onclick: async (/** @type {Event} */ event) => {
+              const done = await copy(text);
+              /** @type {HTMLElement} */ (event.target).textContent = done ? 'Copied' : 'Select it';
+            },
+          },
+          'Copy',
+        ),
+      );
+    part('share-says').replaceChildren(
+      line('link', url),
+      ...(made.embed_url
+        ? [
+            line(
+              'frame',
+              `<iframe src="${location.origin}${made.embed_url}${at}" width="100%" height="720" title="Rebalance Explorer"></iframe>`,
+            ),
+          ]
+        : []),
+      h('p', { class: 'quiet' }, 'It is shown once: the server keeps no copy of it.'),
+    );
+    // The next one has names of its own.
+    this.#showNames();
+    await this.#list();
+  }
+
+  /** @param {'html' | 'data'} format */
+  async #save(format) {
+    const { name, blob } = await this.sharing.file({ ...this.#asked(), format });
+    const href = URL.createObjectURL(blob);
+    const link = h('a', { href, download: name });
+    this.#dialog.append(link);
+    link.click();
+    link.remove();
+    setTimeout(() => URL.revokeObjectURL(href), 10_000);
+    part('share-says').replaceChildren(h('p', {}, `${name} was made: ${(blob.size / 1e6).toFixed(1)} MB.`));
+    this.#showNames();
+  }
+
+  async #list() {
+    const links = await this.sharing.links().catch(() => []);
+    part('share-links').replaceChildren(
+      ...(links.length ? links.map((link) => this.#line(link)) : [h('li', { class: 'quiet' }, 'No links yet.')]),
+    );
+  }
+
+  /** @param {ShareLink} link */
+  #line(link) {
+    const { what, use } = linkSays(link, Date.now());
+    return h(
+      'li',
+      { class: link.state === 'open' ? null : 'ended' },
+      h('span', { class: 'num' }, `…${link.token_end}`),
+      what,
+      h('span', { class: 'quiet' }, use),
+      link.state === 'open'
+        ? h(
+            'button',
+            {
+              class: 'btn sm',
+              type: 'button',
+              'aria-label': `Withdraw the link that ends with ${link.token_end}`,
+              onclick: () =>
+                this.#work(async () => {
+                  await this.sharing.withdraw(link.id);
+                  await this.#list();
+                }),
+            },
+            'Withdraw',
+          )
+        : null,
+    );
+  }
+
+  /** Buttons rest while something is made. @param {() => Promise<void>} run */
+  async #work(run) {
+    const buttons = [...this.#dialog.querySelectorAll('.acts2 button')];
+    for (const button of buttons) button.setAttribute('disabled', '');
+    part('share-says').replaceChildren(h('p', { class: 'quiet' }, 'In a moment…'));
+    try {
+      part('share-says').dataset.busy = 'true';
+      await run();
+    } catch (error) {
+      part('share-says').replaceChildren(h('p', { class: 'bad' }, said(error)));
+    } finally {
+      delete part('share-says').dataset.busy;
+      if (part('share-says').textContent === 'In a moment…') part('share-says').replaceChildren();
+      for (const button of buttons) button.removeAttribute('disabled');
+    }
+  }
+}
+
+/** @param {unknown} error */
+const said = (error) => (error instanceof Error ? error.message : 'This could not be done.');

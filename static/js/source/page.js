@@ -1,0 +1,39 @@
+/**
+ * Where a board has its data from: the server that the page came from, or the page itself. Both answer alike.
+ *
+ * @typedef {import('../types').Meta} Meta
+ * @typedef {import('../types').Chunk} Chunk
+ * @typedef {Omit<ReturnType<typeof addresses>, 'base' | 'cancel' | 'name' | 'socket' | 'bytes' | 'metrics' | 'epochs' | 'after' | 'sharing'>} Answers
+ */
+
+import { addresses } from '../api.js';
+import { part } from '../dom.js';
+
+/**
+ * What only a server can do: `null` where the page is all there is.
+ *
+ * @typedef {Pick<ReturnType<typeof addresses>, 'cancel' | 'name' | 'socket' | 'bytes' | 'metrics' | 'epochs' | 'after' | 'sharing'>} Served
+ *
+ * @typedef {object} Given
+ * @property {Meta} meta
+ * @property {Chunk | null} first the chunk that the page opens with, where it came with it
+ * @property {Answers} api
+ * @property {Served | null} server
+ * @property {import('../reading.js').View | null} view what it is shown as, where that is not the reader's choice
+ * @property {string[]} changed parts of the page that are not as they were written
+ */
+
+/** @param {string} id @returns {any} */
+const inlined = (id) => JSON.parse(part(id).textContent ?? 'null');
+
+/** @returns {Promise<Given>} */
+export async function openPage() {
+  if (document.getElementById('incident')) {
+    const { openIncident } = await import('./incident.js');
+    return openIncident(document);
+  }
+  /** @type {Meta} */
+  const meta = inlined('timeline-data');
+  const api = addresses(meta);
+  return { meta, first: inlined('chunk-data'), api, server: api, view: null, changed: [] };
+}

@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { ago, asStretch, isOrigin, linkSays } from '../../static/js/sharing/words.js';
+
+const moment = (first, sequence, at_ms) => ({ first, sequence, at_ms });
+const MOMENTS = [
+  moment(1, 4, 0),
+  moment(5, 9, 50_000),
+  moment(10, 12, 100_000),
+  moment(13, 20, 161_000),
+  moment(21, 22, 90_000),
+];
+
+test('two minutes around a moment are the neighbours that are near, in whole moments', () => {
+  assert.deepEqual(asStretch('around', 11, MOMENTS), { from: 5, to: 12 });
+  assert.deepEqual(asStretch('around', 0, MOMENTS), { from: 1, to: 9 });
+  assert.deepEqual(asStretch('around', 15, MOMENTS), { from: 13, to: 20 });
+});
+
+test('other stretches have one end, or none', () => {
+  assert.deepEqual(asStretch('all', 11, MOMENTS), {});
+  assert.deepEqual(asStretch('before', 11, MOMENTS), { to: 11 });
+  assert.deepEqual(asStretch('after', 0, MOMENTS), { from: 1 });
+  assert.deepEqual(asStretch('around', 11, null), {});
+});
+
+test('an origin is a scheme, a host and perhaps a port', () => {
+  for (const good of ['https://wiki.example', 'http://localhost:8080']) assert.equal(isOrigin(good), true);
+  for (const bad of ['wiki', 'https://wiki.example/', '*', 'https://wiki.example; script-src *', 'https://'])
+    assert.equal(isOrigin(bad), false);
+});
+
+test('a link says what it shows and when it was last used', () => {
+  const link = {
+    id: 'x',
+    token_end: 'abcd',
+    view: 'reader',
+    hides_names: true,
+    first: 1,
+    last: 9,
+    embed_origins: [],
+    created: '2026-11-22T10:00:00+00:00',
+    until: '2026-11-29T10:00:00+00:00',
+    state: 'open',
+    opened: 0,
+    last_opened: null,
+  };
+  const now = Date.parse('2026-11-22T12:00:00Z');
+  assert.deepEqual(linkSays(link, now), { what: 'reader, names hidden', use: 'never opened, until 2026-11-29' });
+  assert.equal(
+    linkSays({ ...link, opened: 4, last_opened: '2026-11-22T11:58:00Z' }, now).use,
+    'opened 4 times, last 2 min ago, until 2026-11-29',
+  );
+  assert.equal(linkSays({ ...link, state: 'withdrawn' }, now).use, 'withdrawn');
+  assert.equal(
+    linkSays({ ...link, hides_names: false, embed_origins: ['https://wiki.example'] }, now).what,
+    'reader, names shown, frame on https://wiki.example',
+  );
+  assert.equal(ago(3 * 3_600_000), '3 hours ago');
+});
