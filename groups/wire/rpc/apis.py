@@ -46,11 +46,16 @@ class ReleasedApi:
 
     @property
     def request(self) -> Message:
-        return api_message(self.key, Direction.REQUEST)
+        return _declared(self.key, self.name, Direction.REQUEST)
 
     @property
     def response(self) -> Message:
-        return api_message(self.key, Direction.RESPONSE)
+        return _declared(self.key, self.name, Direction.RESPONSE)
+
+
+@cache
+def _declared(key: int, name: str, direction: Direction) -> Message:
+    return declared_message(key, name, direction)
 
 
 APIS: Final[dict[int, ReleasedApi]] = {
@@ -80,7 +85,21 @@ APIS: Final[dict[int, ReleasedApi]] = {
 """By API key."""
 
 
-@cache
+CLUSTER_APIS: Final[dict[int, ReleasedApi]] = {
+    key: ReleasedApi(key=key, name=name)
+    for key, name in (
+        (1, "Fetch"),
+        (2, "ListOffsets"),
+        (3, "Metadata"),
+        (17, "SaslHandshake"),
+        (32, "DescribeConfigs"),
+        (36, "SaslAuthenticate"),
+        (60, "DescribeCluster"),
+    )
+}
+"""What a client asks of a cluster beside its groups; by API key. ``groups.clusters`` reads clusters with them."""
+
+
 def api_message(key: int, direction: Direction) -> Message:
     """The declaration for every version that ever was; ``UnknownVersionError`` for an API that is not in ``APIS``.
 
@@ -88,4 +107,4 @@ def api_message(key: int, direction: Direction) -> Message:
     """
     if key not in APIS:
         raise UnknownVersionError(f"requests of API key {key} are not known here")
-    return declared_message(key, APIS[key].name, direction)
+    return _declared(key, APIS[key].name, direction)
