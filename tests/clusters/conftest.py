@@ -13,12 +13,17 @@ from .secure import Secure, secure_broker
 
 
 @pytest.fixture(scope="session")
-def secure(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Secure]:
+def released_broker_jars() -> str:
+    """The class path of the released jars; skipped where this machine cannot run a broker."""
     try:
-        jars.class_path()
+        return jars.class_path()
     except jars.BrokerUnavailableError as problem:
         if os.environ.get("REQUIRE_ALL"):
             pytest.fail(f"REQUIRE_ALL is set, and {problem}")
         pytest.skip(str(problem))
+
+
+@pytest.fixture(scope="session")
+def secure(released_broker_jars: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Secure]:
     with secure_broker(tmp_path_factory.mktemp("secure")) as broker:
         yield broker
