@@ -24,6 +24,7 @@ from explorer.api.sockets import routes  # noqa: E402
 from explorer.embedded import EmbeddedWorker  # noqa: E402
 from explorer.inspector.preparing import prepare_guesses  # noqa: E402
 from explorer.laboratory.asking import children  # noqa: E402
+from explorer.watchers import watchers  # noqa: E402
 
 UPLOADS = ("/api/imports", "/import/")
 """The addresses that take files; every other one takes a page of text."""
@@ -60,6 +61,7 @@ async def beside_the_server() -> Any:
     if not settings.REDIS_URL:
         worker = EmbeddedWorker()
         await asyncio.to_thread(worker.start)
+    watchers.start()
     tasks = [
         asyncio.create_task(housekeeping.keep_sweeping(), name="housekeeping"),
         asyncio.create_task(prepare_guesses(), name="guesses"),
@@ -69,6 +71,7 @@ async def beside_the_server() -> Any:
     finally:
         for task in tasks:
             task.cancel()
+        await asyncio.to_thread(watchers.stop)
         await asyncio.to_thread(children.close)
         if worker is not None:
             await asyncio.to_thread(worker.stop)

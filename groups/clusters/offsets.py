@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from groups.clusters.allowed import DESCRIBE_CONFIGS, LATEST, LIST_OFFSETS, METADATA, OFFSET_FETCH
 from groups.clusters.cluster import Cluster, Listed
@@ -35,12 +35,22 @@ class Committed:
 
 async def committed(cluster: Cluster, row: Listed) -> list[Committed] | Undescribed:
     """The committed offsets of a group, without the ends of their partitions."""
-    connection = await cluster.connection(row.broker)
-    wanted = {"groupId": row.group, "memberId": None, "memberEpoch": -1, "topics": None}
-    told = await connection.ask(OFFSET_FETCH, {"groups": [wanted], "requireStable": False})
-    [group] = told["groups"]
+    return (await committed_of(cluster, row.broker, [row.group]))[row.group]
+
+
+async def committed_of(
+    cluster: Cluster, node: int, groups: Sequence[str]
+) -> dict[str, list[Committed] | Undescribed]:
+    """The committed offsets of groups that one broker coordinates, in one request."""
+    connection = await cluster.connection(node)
+    wanted = [{"groupId": group, "memberId": None, "memberEpoch": -1, "topics": None} for group in groups]
+    told = await connection.ask(OFFSET_FETCH, {"groups": wanted, "requireStable": False})
+    return {group["groupId"]: _committed(group) for group in told["groups"]}
+
+
+def _committed(group: Mapping[str, Any]) -> list[Committed] | Undescribed:
     if group["errorCode"]:
-        return Undescribed(group=row.group, code=group["errorCode"])
+        return Undescribed(group=group["groupId"], code=group["errorCode"])
     return [
         Committed(
             topic=topic["name"],

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Any
 
 Partitions = Mapping[str, tuple[int, ...]]
 """Topic name (of a streams group: subtopology) → partitions, ascending."""
@@ -86,7 +87,7 @@ class GroupDescription:
     topic_ids: Mapping[str, str] = field(default_factory=dict)
     """Name → id, of the topics that stand in an assignment."""
 
-    topology: Mapping[str, object] | None = None
+    topology: Mapping[str, Any] | None = None
     """Of a streams group: its topology as the answer has it."""
 
     @property
