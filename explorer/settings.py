@@ -46,6 +46,7 @@ INSTALLED_APPS = [
     "explorer.laboratory",
     "explorer.runs",
     "explorer.sweeps",
+    "explorer.clusters",
     "explorer.api",
 ]
 

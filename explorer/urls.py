@@ -12,6 +12,7 @@ urlpatterns = [
     path("", include("explorer.inspector.urls")),
     path("", include("explorer.laboratory.urls")),
     path("", include("explorer.sweeps.urls")),
+    path("", include("explorer.clusters.urls")),
     path("api/", include("explorer.api.urls")),
 ]
 

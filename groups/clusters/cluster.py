@@ -98,7 +98,7 @@ class Cluster:
         for node in list(self.brokers):
             try:
                 connection = await self.connection(node)
-                self._learn(await _described(connection))
+                self.learn(await brokers_of(connection))
                 return
             except ClusterError as error:
                 errors.append(error)
@@ -109,7 +109,7 @@ class Cluster:
                 errors.append(error)
                 continue
             try:
-                self._learn(await _described(connection))
+                self.learn(await brokers_of(connection))
                 return
             except ClusterError as error:
                 errors.append(error)
@@ -118,7 +118,8 @@ class Cluster:
         # What may not pass by itself says more than what may.
         raise next((error for error in errors if not error.may_pass), errors[-1])
 
-    def _learn(self, told: Mapping[str, Any]) -> None:
+    def learn(self, told: Mapping[str, Any]) -> None:
+        """Take the brokers that an answer of ``brokers_of`` names."""
         rows = told["brokers"][:BROKERS_MOST]
         self.cluster_id = told["clusterId"] or None
         found = {row["brokerId"]: Address(row["host"], row["port"]) for row in rows}
@@ -297,7 +298,7 @@ def batched(rows: Iterable[Listed]) -> Iterable[tuple[int, GroupKind, list[str]]
             yield node, kind, groups[first : first + GROUPS_A_REQUEST]
 
 
-async def _described(connection: Connection) -> dict[str, Any]:
+async def brokers_of(connection: Connection) -> dict[str, Any]:
     """The brokers. Releases before 2.8 have no DescribeCluster, and tell them with the metadata."""
     if connection.version(DESCRIBE_CLUSTER) is not None:
         return await connection.ask(DESCRIBE_CLUSTER, {"includeClusterAuthorizedOperations": False})

@@ -7,6 +7,7 @@ row, so that whoever takes the cluster after this process goes on where it ended
 
 from __future__ import annotations
 
+import contextlib
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -146,6 +147,9 @@ class Store:
             return []
         if isinstance(told, ClusterError):
             return self._write(recording, recording.polled.away(seen.at_ms), seen)
+        if isinstance(told, GroupDescription) and recording.polled.condition is Condition.DELETED:
+            # One of the same name: another incarnation, with a timeline of its own.
+            recording.polled = PolledGroup(group=recording.row.group)
         entries = recording.polled.take(told, seen.at_ms, partitions=seen.partitions)
         return self._write(recording, entries, seen)
 
@@ -170,6 +174,7 @@ class Store:
         recording.facts = self._facts(recording, shown, seen)
         if entries:
             self._append(recording, entries)
+        polled = recording.polled
         if polled.condition is Condition.DELETED:
             self._finish(recording)
         elif recording.writer is not None and recording.writer.last >= settings.LIVE_ENTRIES_MOST:
@@ -213,12 +218,19 @@ class Store:
         batch = recording.recorder.flush(final=True)
         if batch is None:
             return
-        with transaction.atomic():
-            if recording.writer is None:
-                recording.writer = self._begin_timeline(recording.row)
-            recording.writer.append(batch)
-            recording.row.polled = to_plain(recording.polled)
-            recording.row.save()
+        try:
+            with transaction.atomic():
+                if recording.writer is None:
+                    recording.writer = self._begin_timeline(recording.row)
+                recording.writer.append(batch)
+                recording.row.polled = to_plain(recording.polled)
+                recording.row.save()
+        except (storage.LeaseLost, storage.NoSuchTimeline):
+            # Somebody deleted the timeline: the next one begins with the group as it is, at the next change.
+            recording.writer = None
+            recording.row.timeline = None
+            recording.polled = PolledGroup(group=recording.row.group)
+            recording.recorder = Recorder(group=recording.row.group)
 
     def _begin_timeline(self, row: WatchedGroup) -> storage.Writer:
         timeline = storage.create_timeline(
@@ -233,22 +245,24 @@ class Store:
 
     def _finish(self, recording: Recording) -> None:
         """The group is gone: its timeline is whole. One of the same name is another incarnation."""
-        if recording.writer is not None:
-            recording.writer.finish(Timeline.Status.COMPLETE)
-        recording.writer = None
+        self._complete(recording)
         recording.polled = PolledGroup(group=recording.row.group, condition=Condition.DELETED)
         recording.recorder = Recorder(group=recording.row.group)
 
     def _roll(self, recording: Recording, seen: Round) -> None:
         """The timeline is long enough: the next one begins with the group as it is."""
-        assert recording.writer is not None
-        recording.writer.finish(Timeline.Status.COMPLETE)
         shown = recording.polled.last
-        recording.writer = None
+        self._complete(recording)
         recording.polled = PolledGroup(group=recording.row.group)
         recording.recorder = Recorder(group=recording.row.group)
         if shown is not None:
             self._append(recording, recording.polled.take(shown, seen.at_ms, partitions=seen.partitions))
+
+    def _complete(self, recording: Recording) -> None:
+        if recording.writer is not None:
+            with contextlib.suppress(storage.LeaseLost, storage.NoSuchTimeline):
+                recording.writer.finish(Timeline.Status.COMPLETE)
+        recording.writer = None
 
     def _end(self, timeline_id: str, problem: str) -> None:
         Timeline.objects.filter(pk=timeline_id).update(

@@ -169,6 +169,25 @@ def test_a_group_that_is_deleted_ends_its_timeline(
             done.result(30)
         until(lambda: Timeline.objects.get(pk=found.timeline_id).status == Timeline.Status.COMPLETE)
         until(lambda: row(group).condition == "deleted")  # type: ignore[union-attr]
+        # One of the same name is another incarnation.
+        members("b", group, topic)
+        again = until(lambda: facts(group, members=1))
+        assert again.timeline_id != found.timeline_id
+        assert again.condition == "seen"
+
+
+def test_a_timeline_that_somebody_deletes_is_followed_by_another_one(
+    cluster: Cluster, members: Callable[..., Member], topic: str
+) -> None:
+    group = f"g-{topic}"
+    with Watch(cluster, groups=[group]):
+        members("a", group, topic)
+        first = until(lambda: facts(group, members=1, rebalancing=False))
+        storage.delete(first.timeline_id)
+        members("b", group, topic)
+        members("c", group, topic)
+        again = until(lambda: facts(group, members=3))
+        assert again.timeline_id != first.timeline_id
 
 
 def test_a_classic_group_is_recorded_with_its_decoded_assignment(
