@@ -114,7 +114,7 @@ def _modern(before: GroupDescription | None, after: GroupDescription) -> Iterato
         yield _of(after, 6, {"assignmentEpoch": after.assignment_epoch})
     for member in after.members:
         old = known.get(member.member_id)
-        value = _current(after, member, old)
+        value = _current(after, member, old, joined=before is not None and old is None)
         if (
             old is None
             or before is None
@@ -169,9 +169,12 @@ def _target(group: GroupDescription, member: MemberDescription) -> dict[str, Any
 
 
 def _current(
-    group: GroupDescription, member: MemberDescription, old: MemberDescription | None
+    group: GroupDescription, member: MemberDescription, old: MemberDescription | None, *, joined: bool = False
 ) -> dict[str, Any]:
     previous = old.epoch if old is not None and old.epoch != member.epoch else member.epoch
+    if joined:
+        # Whoever joins begins at epoch 0.
+        previous = 0
     state = _state(group, member)
     value: dict[str, Any] = {"memberEpoch": member.epoch, "previousMemberEpoch": previous}
     if member.streams is not None:
