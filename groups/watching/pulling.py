@@ -50,6 +50,9 @@ class Round:
     full: bool
     listing: Listing
     told: Mapping[str, Told | ClusterError]
+    asked: frozenset[str]
+    """Groups that were described, with an answer of before, too."""
+
     lag: Mapping[str, int | None] | None
     partitions: Mapping[str, int]
     left_out: int = 0
@@ -103,7 +106,8 @@ class Puller:
         if begun_s >= self._next_topics_s:
             self._next_topics_s = begun_s + TOPICS_EVERY_S
             await self._count_partitions()
-        told = await self._described(rows if full else [row for row in rows if self._is_due(row)])
+        due = rows if full else [row for row in rows if self._is_due(row)]
+        told = await self._described(due)
         self._unstable = {row.group for row in rows if row.state in UNSTABLE} | {
             name for name, each in self._known.items() if each.is_rebalancing
         }
@@ -122,6 +126,7 @@ class Puller:
             full=full,
             listing=listing,
             told=told,
+            asked=frozenset(row.group for row in due),
             lag=lag,
             partitions=dict(self._partitions),
             left_out=left_out,

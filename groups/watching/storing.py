@@ -28,6 +28,7 @@ from groups.history.polls.description import GroupDescription, Told
 from groups.history.polls.recording import Condition, PolledGroup
 from groups.history.recorder import Recorder
 from groups.models import Timeline
+from groups.watching import registry
 from groups.watching.pulling import Round
 
 log = logging.getLogger(__name__)
@@ -37,6 +38,9 @@ MISSING: Final = "missing"
 
 RECORDED_MOST: Final = 2_000
 """Groups that are recorded; the others are listed with their state. A recorder holds some 100 KB of a small group."""
+
+UNWATCHED_TOLD_AFTER_MS: Final = 2_000
+"""A pause that is not much longer than between two rounds hides no more than they do."""
 
 REBALANCES_KEPT: Final = 60
 """Times of the last rebalances, for the list's small figure."""
@@ -76,6 +80,8 @@ class Store:
             recording.listed = row
             if told is not None or recording.row.condition == MISSING:
                 changed += self._told(recording, told, seen)
+            elif name in seen.asked:
+                recording.polled.polled_ms = seen.at_ms
         for name, recording in self.recordings.items():
             if name not in seen.listing.groups and not self._belongs_to_silent(recording, seen):
                 changed += self._missing(recording, seen)
@@ -96,12 +102,16 @@ class Store:
     def _resume(self, at_ms: int) -> None:
         """Take up what another process recorded, and say for how long nobody looked."""
         self._resumed = True
+        # The rows of groups are written when something changes, that of the cluster in every round.
+        looked_ms = registry.get(self.cluster.pk).seen.get("at_ms")
         for row in WatchedGroup.objects.filter(cluster=self.cluster).select_related("timeline"):
             try:
                 polled = from_plain(PolledGroup, row.polled) if row.polled else PolledGroup(group=row.group)
             except (LookupError, TypeError, ValueError) as error:
                 log.warning("The recording of %s begins anew: %s", row.group, error)
                 polled = PolledGroup(group=row.group)
+            if polled.polled_ms is not None and looked_ms is not None:
+                polled.polled_ms = max(polled.polled_ms, looked_ms)
             recording = self._resumed_one(row, polled, at_ms)
             self.recordings[row.group] = recording
 
@@ -123,8 +133,10 @@ class Store:
         writer = storage.open_writer(timeline.pk, self.owner)
         recording = Recording(row, polled, recorder, writer, facts=dict(row.facts))
         if polled.polled_ms is not None and polled.last is not None:
-            length_s = (at_ms - polled.polled_ms) / 1000
-            self._append(recording, polled.interrupted(at_ms, f"Nobody looked for {length_s:.0f} s"))
+            length_ms = at_ms - polled.polled_ms
+            if length_ms >= UNWATCHED_TOLD_AFTER_MS:
+                says = f"Nobody looked for {length_ms / 1000:.0f} s"
+                self._append(recording, polled.interrupted(at_ms, says))
         return recording
 
     def _begins(self, name: str, row: Listed, told: Told | ClusterError | None) -> bool:
