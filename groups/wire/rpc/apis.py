@@ -46,16 +46,11 @@ class ReleasedApi:
 
     @property
     def request(self) -> Message:
-        return _declared(self.key, self.name, Direction.REQUEST)
+        return api_message(self.key, Direction.REQUEST)
 
     @property
     def response(self) -> Message:
-        return _declared(self.key, self.name, Direction.RESPONSE)
-
-
-@cache
-def _declared(key: int, name: str, direction: Direction) -> Message:
-    return declared_message(key, name, direction)
+        return api_message(self.key, Direction.RESPONSE)
 
 
 APIS: Final[dict[int, ReleasedApi]] = {
@@ -100,11 +95,13 @@ CLUSTER_APIS: Final[dict[int, ReleasedApi]] = {
 """What a client asks of a cluster beside its groups; by API key. ``groups.clusters`` reads clusters with them."""
 
 
+@cache
 def api_message(key: int, direction: Direction) -> Message:
-    """The declaration for every version that ever was; ``UnknownVersionError`` for an API that is not in ``APIS``.
+    """The declaration for every version that ever was; ``UnknownVersionError`` for an API that is in neither list.
 
     ``codec(message, version)`` then reads and writes it in Kafka's JSON form, without its header.
     """
-    if key not in APIS:
+    api = APIS.get(key) or CLUSTER_APIS.get(key)
+    if api is None:
         raise UnknownVersionError(f"requests of API key {key} are not known here")
-    return _declared(key, APIS[key].name, direction)
+    return declared_message(key, api.name, direction)
