@@ -99,9 +99,11 @@ _ROWS: Final[tuple[tuple[int, int, int, Rule | None], ...]] = (
     (STREAMS_GROUP_DESCRIBE, 0, 0, None),
 )
 
+_KNOWN: Final[Mapping[int, Api]] = {**APIS, **CLUSTER_APIS}
+
 ALLOWED: Final[Mapping[int, Allowed]] = {
     key: Allowed(
-        api=(APIS | CLUSTER_APIS)[key],
+        api=_KNOWN[key],
         oldest=oldest,
         newest=newest,
         **({} if rule is None else {"rule": rule}),

@@ -80,8 +80,24 @@ APIS: Final[dict[int, ReleasedApi]] = {
 """By API key."""
 
 
-CLUSTER_APIS: Final[dict[int, ReleasedApi]] = {
-    key: ReleasedApi(key=key, name=name)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterApi:
+    """An API of released Kafka that is none of groups: what a reader of clusters asks, and nothing else here reads."""
+
+    key: int
+    name: str
+
+    @property
+    def request(self) -> Message:
+        return _cluster_message(self.key, Direction.REQUEST)
+
+    @property
+    def response(self) -> Message:
+        return _cluster_message(self.key, Direction.RESPONSE)
+
+
+CLUSTER_APIS: Final[dict[int, ClusterApi]] = {
+    key: ClusterApi(key=key, name=name)
     for key, name in (
         (1, "Fetch"),
         (2, "ListOffsets"),
@@ -97,11 +113,15 @@ CLUSTER_APIS: Final[dict[int, ReleasedApi]] = {
 
 @cache
 def api_message(key: int, direction: Direction) -> Message:
-    """The declaration for every version that ever was; ``UnknownVersionError`` for an API that is in neither list.
+    """The declaration for every version that ever was; ``UnknownVersionError`` for an API that is not in ``APIS``.
 
     ``codec(message, version)`` then reads and writes it in Kafka's JSON form, without its header.
     """
-    api = APIS.get(key) or CLUSTER_APIS.get(key)
-    if api is None:
+    if key not in APIS:
         raise UnknownVersionError(f"requests of API key {key} are not known here")
-    return declared_message(key, api.name, direction)
+    return declared_message(key, APIS[key].name, direction)
+
+
+@cache
+def _cluster_message(key: int, direction: Direction) -> Message:
+    return declared_message(key, CLUSTER_APIS[key].name, direction)
