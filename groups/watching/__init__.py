@@ -12,5 +12,5 @@ module          what it is for
 ==============  ============================================================================================
 
 One process watches a cluster at a time. In the one-server default it is a child of the server
-(``groups.watch_child``), which has its announcements passed on by its parent; a team may run ``manage.py watch``.
+(``groups.watching.child``), which has its announcements passed on by its parent; a team may run ``manage.py watch``.
 """

@@ -18,15 +18,15 @@ from django.conf import settings
 from django.db import transaction
 
 from groups import storage
-from groups.announce import announce, cluster_group
 from groups.cluster_models import GROUP_NAME_LENGTH_MOST, Cluster, WatchedGroup
 from groups.clusters.cluster import Listed
 from groups.clusters.faults import ClusterError
 from groups.history.entries import Entry
-from groups.history.plain import from_plain, to_plain
+from groups.history.passes.recorder import Recorder
 from groups.history.polls.description import GroupDescription, Told
 from groups.history.polls.recording import Condition, PolledGroup
-from groups.history.recorder import Recorder
+from groups.history.state.plain import from_plain, to_plain
+from groups.jobs.announce import announce, cluster_group
 from groups.models import Timeline
 from groups.watching import registry
 from groups.watching.pulling import Round

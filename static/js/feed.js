@@ -39,8 +39,14 @@ export class Feed {
    * @param {typeof clearTimeout} [options.never]
    */
   constructor({
-    url, last, append, fetchAfter,
-    onLink = () => {}, onStatus = () => {}, onHello = () => {}, onSummary = () => {},
+    url,
+    last,
+    append,
+    fetchAfter,
+    onLink = () => {},
+    onStatus = () => {},
+    onHello = () => {},
+    onSummary = () => {},
     connect = (address) => new WebSocket(address),
     later = (run, ms) => setTimeout(run, ms),
     never = (timer) => clearTimeout(timer),

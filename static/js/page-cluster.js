@@ -30,7 +30,9 @@ const number = (value) => (value === null || value === undefined ? '–' : value
 
 /** @param {Group} group */
 function name(group) {
-  return group.timeline ? h('a', { class: 'mono', href: `/t/${encodeURIComponent(group.timeline)}` }, group.group) : h('span', { class: 'mono' }, group.group);
+  return group.timeline
+    ? h('a', { class: 'mono', href: `/t/${encodeURIComponent(group.timeline)}` }, group.group)
+    : h('span', { class: 'mono' }, group.group);
 }
 
 /** @param {Group} group @param {number} nowMs */
@@ -39,19 +41,43 @@ function spark(group, nowMs) {
   const total = bins.reduce((sum, each) => sum + each, 0);
   if (!total) return h('span', { class: 'quiet' }, 'none');
   const most = Math.max(...bins);
-  return h('span', { title: plural(total, 'rebalance') },
-    s('svg', { width: 92, height: 16, role: 'img', 'aria-label': `${plural(total, 'rebalance')} in the last hour` },
-      bins.map((each, at) => (each ? s('rect', { x: at * 3 + 1, y: 15 - (13 * each) / most, width: 2, height: (13 * each) / most + 1, fill: 'currentColor' }) : null))));
+  return h(
+    'span',
+    { title: plural(total, 'rebalance') },
+    s(
+      'svg',
+      { width: 92, height: 16, role: 'img', 'aria-label': `${plural(total, 'rebalance')} in the last hour` },
+      bins.map((each, at) =>
+        each
+          ? s('rect', {
+              x: at * 3 + 1,
+              y: 15 - (13 * each) / most,
+              width: 2,
+              height: (13 * each) / most + 1,
+              fill: 'currentColor',
+            })
+          : null,
+      ),
+    ),
+  );
 }
 
 /** @param {Group} group @param {number} nowMs */
 function row(group, nowMs) {
   const state = group.rebalancing ? 'busy' : isSeen(group) ? '' : 'open';
   const behind = group.behind ? h('span', { class: 'quiet' }, ` (${group.behind} behind)`) : null;
-  return h('tr', { 'data-group': group.group },
-    h('td', {}, name(group)), h('td', {}, group.type ?? ''), h('td', {}, h('span', { class: state }, stateSays(group))),
-    h('td', { class: 'r num' }, number(group.group_epoch)), h('td', { class: 'r num' }, number(group.assignment_epoch)),
-    h('td', { class: 'r num' }, number(group.members), behind), h('td', { class: 'r num' }, number(group.lag)), h('td', {}, spark(group, nowMs)));
+  return h(
+    'tr',
+    { 'data-group': group.group },
+    h('td', {}, name(group)),
+    h('td', {}, group.type ?? ''),
+    h('td', {}, h('span', { class: state }, stateSays(group))),
+    h('td', { class: 'r num' }, number(group.group_epoch)),
+    h('td', { class: 'r num' }, number(group.assignment_epoch)),
+    h('td', { class: 'r num' }, number(group.members), behind),
+    h('td', { class: 'r num' }, number(group.lag)),
+    h('td', {}, spark(group, nowMs)),
+  );
 }
 
 function draw() {
@@ -59,11 +85,21 @@ function draw() {
   const nowMs = Date.now();
   const focused = document.activeElement?.closest('tr')?.getAttribute('data-group');
   part('rows').replaceChildren(...listed(groups.values(), search.value).map((group) => row(group, nowMs)));
-  if (focused) /** @type {HTMLElement | null} */ (part('rows').querySelector(`[data-group="${CSS.escape(focused)}"] a`))?.focus();
+  if (focused)
+    /** @type {HTMLElement | null} */ (part('rows').querySelector(`[data-group="${CSS.escape(focused)}"] a`))?.focus();
   const busy = rebalancing(groups.values());
   part('now-count').textContent = busy.length ? plural(busy.length, 'group') : 'none';
-  part('nows').replaceChildren(...busy.map((group) => h('a', { href: group.timeline ? `/t/${encodeURIComponent(group.timeline)}` : '#rows' },
-    h('b', { class: 'mono' }, group.group), h('span', {}, group.state), h('span', { class: 'num' }, group.since_ms ? duration(nowMs - group.since_ms) : ''))));
+  part('nows').replaceChildren(
+    ...busy.map((group) =>
+      h(
+        'a',
+        { href: group.timeline ? `/t/${encodeURIComponent(group.timeline)}` : '#rows' },
+        h('b', { class: 'mono' }, group.group),
+        h('span', {}, group.state),
+        h('span', { class: 'num' }, group.since_ms ? duration(nowMs - group.since_ms) : ''),
+      ),
+    ),
+  );
   part('none').hidden = groups.size > 0;
   head();
 }
@@ -71,15 +107,44 @@ function draw() {
 function head() {
   const seen = cluster.seen ?? {};
   const silent = Object.keys(seen.silent ?? {});
-  part('facts').textContent = cluster.status === 'connected'
-    ? `${plural(seen.groups ?? 0, 'group')}, ${plural(seen.brokers ?? 0, 'broker')}, polled every ${seen.every_s} s (a round took ${seen.took_ms} ms)` : '';
+  part('facts').textContent =
+    cluster.status === 'connected'
+      ? `${plural(seen.groups ?? 0, 'group')}, ${plural(seen.brokers ?? 0, 'broker')}, polled every ${seen.every_s} s (a round took ${seen.took_ms} ms)`
+      : '';
   part('watch').textContent = cluster.watched ? 'Pause' : 'Watch again';
   const banners = [];
-  if (cluster.status === 'failing') banners.push(h('div', { class: 'banner bad', role: 'alert' }, h('b', {}, 'Not watched now. '), cluster.problem, ' It is tried again; the groups stand as they were last seen.'));
-  if (cluster.status === 'paused') banners.push(h('div', { class: 'banner' }, h('b', {}, 'Paused. '), cluster.problem || 'The groups stand as they were last seen.'));
-  if (cluster.status === 'waiting') banners.push(h('div', { class: 'banner' }, h('b', {}, 'Waiting. '), 'Somebody begins to watch it within seconds.'));
-  if (silent.length) banners.push(h('div', { class: 'banner warn' }, h('b', {}, `${plural(silent.length, 'broker')} not answering. `), seen.silent[silent[0] ?? '']));
-  if (seen.left_out) banners.push(h('div', { class: 'banner warn' }, `${number(seen.left_out)} groups are listed and not described.`));
+  if (cluster.status === 'failing')
+    banners.push(
+      h(
+        'div',
+        { class: 'banner bad', role: 'alert' },
+        h('b', {}, 'Not watched now. '),
+        cluster.problem,
+        ' It is tried again; the groups stand as they were last seen.',
+      ),
+    );
+  if (cluster.status === 'paused')
+    banners.push(
+      h(
+        'div',
+        { class: 'banner' },
+        h('b', {}, 'Paused. '),
+        cluster.problem || 'The groups stand as they were last seen.',
+      ),
+    );
+  if (cluster.status === 'waiting')
+    banners.push(h('div', { class: 'banner' }, h('b', {}, 'Waiting. '), 'Somebody begins to watch it within seconds.'));
+  if (silent.length)
+    banners.push(
+      h(
+        'div',
+        { class: 'banner warn' },
+        h('b', {}, `${plural(silent.length, 'broker')} not answering. `),
+        seen.silent[silent[0] ?? ''],
+      ),
+    );
+  if (seen.left_out)
+    banners.push(h('div', { class: 'banner warn' }, `${number(seen.left_out)} groups are listed and not described.`));
   if (lost) banners.push(h('div', { class: 'banner warn' }, h('b', {}, 'Connection lost. '), 'It is opened again.'));
   part('banners').replaceChildren(...banners);
 }
@@ -90,7 +155,8 @@ function soon() {
 
 /** @param {any} message */
 function hear(message) {
-  if (message.status) cluster = { ...cluster, status: message.status, problem: message.problem ?? message.seen?.problem ?? '' };
+  if (message.status)
+    cluster = { ...cluster, status: message.status, problem: message.problem ?? message.seen?.problem ?? '' };
   if (message.seen) cluster = { ...cluster, seen: message.seen };
   if (message.type === 'hello') groups.clear();
   taken(groups, message.groups ?? []);
@@ -98,7 +164,9 @@ function hear(message) {
 }
 
 function open() {
-  const socket = new WebSocket(`${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}/ws/clusters/${encodeURIComponent(cluster.id)}`);
+  const socket = new WebSocket(
+    `${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}/ws/clusters/${encodeURIComponent(cluster.id)}`,
+  );
   socket.onmessage = (event) => {
     lost = false;
     hear(JSON.parse(event.data));
@@ -119,7 +187,10 @@ part('watch').addEventListener('click', async () => {
   }
 });
 part('remove').addEventListener('click', async () => {
-  if (!confirm(`Remove ${cluster.name}, and all timelines that were recorded of it? The cluster itself is not touched.`)) return;
+  if (
+    !confirm(`Remove ${cluster.name}, and all timelines that were recorded of it? The cluster itself is not touched.`)
+  )
+    return;
   try {
     await tell(url, 'DELETE');
     location.assign('/clusters');

@@ -10,7 +10,13 @@ import { propertiesOf, usesLogin, usesTls } from './clusters/properties.js';
 import { h, part } from './dom.js';
 
 const TITLES = {
-  settings: 'Settings', resolve: 'Name', connect: 'Connection', versions: 'Kafka', login: 'Login', brokers: 'Brokers', rights: 'Rights',
+  settings: 'Settings',
+  resolve: 'Name',
+  connect: 'Connection',
+  versions: 'Kafka',
+  login: 'Login',
+  brokers: 'Brokers',
+  rights: 'Rights',
 };
 
 const form = /** @type {HTMLFormElement} */ (part('add'));
@@ -27,21 +33,39 @@ function show() {
 }
 
 /** @param {string} name @param {string} state @param {string} says @param {...(Node | null)} more */
-const row = (name, state, says, ...more) => h('li', { class: state, 'data-step': name },
-  h('span', { class: 'mk', 'aria-hidden': 'true' }),
-  h('span', {}, h('b', {}, TITLES[/** @type {keyof typeof TITLES} */ (name)]), ' ', state === 'failed' ? 'failed. ' : '', says), ...more);
+const row = (name, state, says, ...more) =>
+  h(
+    'li',
+    { class: state, 'data-step': name },
+    h('span', { class: 'mk', 'aria-hidden': 'true' }),
+    h(
+      'span',
+      {},
+      h('b', {}, TITLES[/** @type {keyof typeof TITLES} */ (name)]),
+      ' ',
+      state === 'failed' ? 'failed. ' : '',
+      says,
+    ),
+    ...more,
+  );
 
 /** @param {Step[]} steps */
 function draw(steps) {
   const done = new Set(steps.map((step) => step.name));
   part('steps').replaceChildren(
-    ...steps.map((step) => row(
-      step.name, step.state, step.says,
-      step.seen ? h('span', { class: 'aside mono' }, `Seen: ${step.seen}`) : null,
-      step.sent.length ? h('span', { class: 'aside' }, `Sent: ${step.sent.join(', ')}`) : null,
-      step.commands.length ? h('pre', { class: 'mono' }, step.commands.join('\n')) : null,
-    )),
-    ...Object.keys(TITLES).filter((name) => !done.has(name)).map((name) => row(name, 'waits', 'was not tried: what comes before must be right first.')),
+    ...steps.map((step) =>
+      row(
+        step.name,
+        step.state,
+        step.says,
+        step.seen ? h('span', { class: 'aside mono' }, `Seen: ${step.seen}`) : null,
+        step.sent.length ? h('span', { class: 'aside' }, `Sent: ${step.sent.join(', ')}`) : null,
+        step.commands.length ? h('pre', { class: 'mono' }, step.commands.join('\n')) : null,
+      ),
+    ),
+    ...Object.keys(TITLES)
+      .filter((name) => !done.has(name))
+      .map((name) => row(name, 'waits', 'was not tried: what comes before must be right first.')),
   );
 }
 

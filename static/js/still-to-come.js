@@ -62,7 +62,10 @@ export function connect({ url, timeline, fetchAfter, onTail, onHello, onStatus, 
       if (taken) onTail();
       return taken;
     },
-    fetchAfter, onHello, onStatus, onSummary,
+    fetchAfter,
+    onHello,
+    onStatus,
+    onSummary,
     onLink: (link) => onLink(link, hurry),
   });
   feed.open();

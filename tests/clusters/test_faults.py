@@ -75,7 +75,7 @@ def watching_child(server: Served) -> int:
             parent = int((folder / "stat").read_text().rsplit(")", 1)[1].split()[1])
         except (OSError, ValueError):
             continue
-        if b"groups.watch_child" in words and parent == server.pid:
+        if b"groups.watching.child" in words and parent == server.pid:
             return int(folder.name)
     return 0
 

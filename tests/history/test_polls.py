@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groups.history.entries import Entry, Kind, Provenance
-from groups.history.fold import replay
-from groups.history.frames import frame
-from groups.history.plain import from_plain, to_plain
+from groups.history.frames.frame import frame
+from groups.history.passes.recorder import Recorder
 from groups.history.polls.description import (
     GroupDescription,
     GroupKind,
@@ -21,8 +20,9 @@ from groups.history.polls.description import (
     Undescribed,
 )
 from groups.history.polls.recording import BELIEVED_AFTER_MS, MOVING_TOLD_AFTER_MS, PolledGroup
-from groups.history.recorder import Recorder
-from groups.history.state import State, initial_state
+from groups.history.replay.fold import replay
+from groups.history.state.group import State, initial_state
+from groups.history.state.plain import from_plain, to_plain
 
 GROUP = "orders"
 IDS = {"foo": "Zm9vAAAAAAAAAAAAAAAAAA", "bar": "YmFyAAAAAAAAAAAAAAAAAA"}

@@ -5,16 +5,35 @@ import { HOUR_MS, binned, listed, rebalancing, stateSays, taken } from '../../st
 import { propertiesOf } from '../../static/js/clusters/properties.js';
 
 const filled = {
-  servers: ' kafka-1:9092 ', protocol: 'PLAINTEXT', mechanism: 'PLAIN', user: 'u', password: 'p', ca: '', chain: '', key: '', properties: '',
+  servers: ' kafka-1:9092 ',
+  protocol: 'PLAINTEXT',
+  mechanism: 'PLAIN',
+  user: 'u',
+  password: 'p',
+  ca: '',
+  chain: '',
+  key: '',
+  properties: '',
 };
 
-const group = (name, more = {}) => ({ group: name, condition: 'seen', state: 'Stable', rebalancing: false, rebalanced_ms: [], ...more });
+const group = (name, more = {}) => ({
+  group: name,
+  condition: 'seen',
+  state: 'Stable',
+  rebalancing: false,
+  rebalanced_ms: [],
+  ...more,
+});
 
 test('a form gives what its protocol uses and nothing else', () => {
   assert.deepEqual(propertiesOf(filled), { 'bootstrap.servers': 'kafka-1:9092', 'security.protocol': 'PLAINTEXT' });
   assert.deepEqual(propertiesOf({ ...filled, protocol: 'SASL_SSL', ca: 'PEM' }), {
-    'bootstrap.servers': 'kafka-1:9092', 'security.protocol': 'SASL_SSL', 'ssl.truststore.certificates': 'PEM',
-    'sasl.mechanism': 'PLAIN', 'sasl.username': 'u', 'sasl.password': 'p',
+    'bootstrap.servers': 'kafka-1:9092',
+    'security.protocol': 'SASL_SSL',
+    'ssl.truststore.certificates': 'PEM',
+    'sasl.mechanism': 'PLAIN',
+    'sasl.username': 'u',
+    'sasl.password': 'p',
   });
 });
 
@@ -25,9 +44,18 @@ test('pasted properties count alone', () => {
 test('rows that are pushed replace those of before, and a deleted group leaves', () => {
   const groups = taken(new Map(), [group('b'), group('a'), group('c')]);
   taken(groups, [group('b', { rebalancing: true }), group('c', { condition: 'deleted' })]);
-  assert.deepEqual(listed(groups.values()).map((each) => each.group), ['a', 'b']);
-  assert.deepEqual(rebalancing(groups.values()).map((each) => each.group), ['b']);
-  assert.deepEqual(listed(groups.values(), ' A ').map((each) => each.group), ['a']);
+  assert.deepEqual(
+    listed(groups.values()).map((each) => each.group),
+    ['a', 'b'],
+  );
+  assert.deepEqual(
+    rebalancing(groups.values()).map((each) => each.group),
+    ['b'],
+  );
+  assert.deepEqual(
+    listed(groups.values(), ' A ').map((each) => each.group),
+    ['a'],
+  );
 });
 
 test('a condition that hides the state is said in its place', () => {

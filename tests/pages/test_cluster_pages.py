@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from explorer.clusters import views
-from explorer.watchers import watchers
+from explorer.pages.clusters import views
+from explorer.server.watchers import watchers
 from groups.cluster_models import Cluster, WatchedGroup
 from groups.clusters.allowed import ALLOWED
 from groups.watching import registry

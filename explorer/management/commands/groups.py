@@ -19,7 +19,7 @@ from groups.clusters.sentences import undescribed
 from groups.command_line import BAD_USAGE, in_one_line
 from groups.history.polls.description import GroupDescription, GroupKind, Undescribed
 from groups.history.polls.plain import plain
-from simulations.coordinator.regexes import description
+from simulations.protocol.coordinator.consumer.regexes import description
 
 NO = 1
 

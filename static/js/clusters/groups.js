@@ -32,7 +32,9 @@ export function taken(groups, rows) {
 /** By name; those that rebalance are shown above all in a strip of their own. @param {Iterable<Group>} groups @param {string} wanted */
 export function listed(groups, wanted = '') {
   const part = wanted.trim().toLowerCase();
-  return [...groups].filter((group) => !part || group.group.toLowerCase().includes(part)).sort((a, b) => (a.group < b.group ? -1 : 1));
+  return [...groups]
+    .filter((group) => !part || group.group.toLowerCase().includes(part))
+    .sort((a, b) => (a.group < b.group ? -1 : 1));
 }
 
 /** @param {Iterable<Group>} groups */

@@ -30,7 +30,9 @@ export function propertiesOf(filled) {
   /** @type {{[name: string]: string}} */
   const told = { 'bootstrap.servers': filled.servers.trim(), 'security.protocol': filled.protocol };
   /** @param {string} name @param {string} value */
-  const give = (name, value) => { if (value.trim()) told[name] = value; };
+  const give = (name, value) => {
+    if (value.trim()) told[name] = value;
+  };
   if (usesTls(filled.protocol)) {
     give('ssl.truststore.certificates', filled.ca);
     give('ssl.keystore.certificate.chain', filled.chain);
