@@ -93,6 +93,11 @@ format-js: node_modules/.installed
 bench: .venv/all  ## run the benchmarks and print their tables
 	$(VENV)/python -m tests.benchmarks
 
+.PHONY: demo
+demo: .venv/all  ## a real broker with real consumers that rebalance, watched by the app (needs Java and Maven)
+	@mkdir -p -m 700 var
+	@exec $(VENV)/python -m tests.demo --port $(PORT)
+
 MINUTES ?= 10
 .PHONY: fuzz
 fuzz: .venv/fuzz  ## hostile bytes for every decoder, for MINUTES=10 on every core

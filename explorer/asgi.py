@@ -25,6 +25,7 @@ from explorer.push.sockets import routes  # noqa: E402
 from explorer.server import housekeeping, memory  # noqa: E402
 from explorer.server.embedded import EmbeddedWorker  # noqa: E402
 from explorer.sharing.door import Door  # noqa: E402
+from explorer.watchers import watchers  # noqa: E402
 
 UPLOADS = ("/api/imports", "/import/")
 """The addresses that take files; every other one takes a page of text."""
@@ -65,6 +66,7 @@ async def beside_the_server() -> Any:
     if not settings.REDIS_URL:
         worker = EmbeddedWorker()
         await asyncio.to_thread(worker.start)
+    watchers.start()
     tasks = [
         asyncio.create_task(housekeeping.keep_sweeping(), name="housekeeping"),
         asyncio.create_task(prepare_guesses(), name="guesses"),
@@ -74,6 +76,7 @@ async def beside_the_server() -> Any:
     finally:
         for task in tasks:
             task.cancel()
+        await asyncio.to_thread(watchers.stop)
         await asyncio.to_thread(children.close)
         if worker is not None:
             await asyncio.to_thread(worker.stop)

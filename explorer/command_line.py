@@ -17,6 +17,8 @@ from groups.places import NAME, VERSION
 COMMANDS: Final[dict[str, dict[str, str]]] = {
     "Watch": {
         "serve": "prepare the database and the case studies, then serve the pages on this machine",
+        "watch": "record the groups of a live cluster, read-only, as they rebalance",
+        "groups": "list and describe the groups of a live cluster, as Kafka's own tool does",
         "import_log": "import segments of __consumer_offsets as timelines",
         "timeline": "list, show, add and remove stored timelines",
         "case_studies": "store the bundled case studies that are missing",

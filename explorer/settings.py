@@ -11,6 +11,9 @@ VAR = environment.folder("REBALANCE_VAR", data_folder())
 DEBUG = environment.flag("DEBUG", default=False)
 SECRET_KEY = environment.secret("SECRET_KEY", VAR / "secret-key")
 
+CLUSTERS_KEY = environment.secret("CLUSTERS_KEY", VAR / "clusters-key")
+"""What the passwords and keys of clusters are encrypted with where they are stored."""
+
 LOOPBACK = ["localhost", "127.0.0.1", "[::1]"]
 ALLOWED_HOSTS = environment.words("ALLOWED_HOSTS", ",".join(LOOPBACK))
 
@@ -47,6 +50,7 @@ INSTALLED_APPS = [
     "explorer.pages.runs",
     "explorer.sharing",
     "explorer.pages.sweeps",
+    "explorer.pages.clusters",
     "explorer.pages.timelines",
 ]
 
@@ -143,6 +147,13 @@ WORKER_THREADS = environment.whole("WORKER_THREADS", 4, least=1, most=64)
 
 # Where the entries of imported logs stand: a folder that web and workers share, or a URL (hdfs://, s3://) that Arrow reads.
 STORE_URL = environment.text("STORE_URL", str(VAR / "store"))
+
+WATCH_CLUSTERS = environment.flag("WATCH_CLUSTERS", default=True)
+"""Whether this server watches clusters, each in a child process; else `manage.py watch` does."""
+
+LIVE_KEEP_DAYS = environment.whole("LIVE_KEEP_DAYS", 7, least=1, most=3650)
+LIVE_ENTRIES_MOST = environment.whole("LIVE_ENTRIES_MOST", 20_000, least=100, most=10**7)
+"""How long recorded timelines of live groups are kept, and how many entries one has before the next begins."""
 
 UPLOAD_BYTES_MOST = environment.whole("UPLOAD_BYTES_MOST", 2 * 1024**3, least=1024, most=2**50)
 """Bytes of one import's uploaded files: they are kept on the server's disk until the import is over."""

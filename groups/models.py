@@ -10,7 +10,10 @@ from typing import Any
 
 from django.db import models
 
+from groups.cluster_models import Cluster, WatchedGroup
 from groups.packs.headline import GROUP_LENGTH_MOST
+
+__all__ = ["Batch", "Cluster", "Digested", "Folded", "Import", "Timeline", "WatchedGroup"]
 
 ID_LENGTH_MOST = 64
 """Case studies have their names as ids; all others ten characters."""
@@ -78,6 +81,9 @@ class Timeline(models.Model):
     lease_until = models.DateTimeField(null=True)
     attempts = models.IntegerField(default=0)
     """Writers that took the lease: a run that brings down one worker after the other must not go on for ever."""
+
+    cluster = models.ForeignKey(Cluster, null=True, on_delete=models.SET_NULL, related_name="timelines")
+    """Of a live group: the cluster that it is watched in."""
 
     parent = models.ForeignKey("self", null=True, on_delete=models.SET_NULL, related_name="forks")
     fork_sequence = models.BigIntegerField(null=True)

@@ -21,6 +21,7 @@ import orjson
 from channels.db import database_sync_to_async
 from channels.layers import get_channel_layer
 
+from groups.cluster_models import Cluster
 from groups.models import Import, Timeline
 from simulations.models import Sweep
 
@@ -177,7 +178,10 @@ class Hub:
             for feed in open_feeds:
                 if (tail := tails.get(feed.group)) is not None:
                     feed.tell(orjson.dumps(tail).decode())
-                    feed.ended = tail["status"] not in ("running", "waiting")
+                    feed.ended = not feed.group.startswith("cluster.") and tail["status"] not in (
+                        "running",
+                        "waiting",
+                    )
 
 
 _hubs: WeakKeyDictionary[asyncio.AbstractEventLoop, Hub] = WeakKeyDictionary()
@@ -194,6 +198,7 @@ def tails_of(groups: Sequence[str]) -> dict[str, dict[str, Any]]:
     timelines = [key for kind, key in named if kind == "timeline"]
     imports = [key for kind, key in named if kind == "import"]
     sweeps = [key for kind, key in named if kind == "sweep"]
+    clusters = [key for kind, key in named if kind == "cluster"]
     tails: dict[str, dict[str, Any]] = {}
     if timelines:
         for key, last, status in Timeline.objects.filter(pk__in=timelines).values_list(
@@ -206,6 +211,12 @@ def tails_of(groups: Sequence[str]) -> dict[str, dict[str, Any]]:
     if sweeps:
         for key, status, done in Sweep.objects.filter(pk__in=sweeps).values_list("id", "status", "done"):
             tails[f"sweep.{key}"] = {"type": "tail", "status": status, "done": done}
+    if clusters:
+        for key, status, problem in Cluster.objects.filter(pk__in=clusters).values_list(
+            "id", "status", "problem"
+        ):
+            # A cluster goes on for ever: whatever its state is, its feed does not end.
+            tails[f"cluster.{key}"] = {"type": "tail", "status": status, "problem": problem}
     return tails
 
 

@@ -1,4 +1,4 @@
-"""The sockets: ``/ws/timelines/<id>``, ``/ws/imports/<id>`` and ``/ws/sweeps/<id>``.
+"""The sockets: ``/ws/timelines/<id>``, ``/ws/imports/<id>``, ``/ws/sweeps/<id>`` and ``/ws/clusters/<id>``.
 
 A socket joins the feed first, then reads the tail, then says ``hello`` with it: whatever is stored in between is
 both in the feed and after the tail that was read, never in neither. Then it only forwards text. It does not ask
@@ -17,9 +17,11 @@ from channels.db import database_sync_to_async
 from channels.generic.websocket import AsyncWebsocketConsumer
 from django.urls import path, re_path
 
+from explorer.pages.clusters.describing import groups_of
 from explorer.push.hub import Listener, hub
+from groups.cluster_models import Cluster
 from groups.history.replay.fold import FOLD_VERSION
-from groups.jobs.announce import import_group, sweep_group, timeline_group
+from groups.jobs.announce import cluster_group, import_group, sweep_group, timeline_group
 from groups.models import Import, Timeline
 from simulations.jobs import sweep_runs
 from simulations.models import Sweep
@@ -129,6 +131,23 @@ class SweepSocket(FeedSocket):
         return None if found is None else sweep_runs.told_of(found, "hello")
 
 
+class ClusterSocket(FeedSocket):
+    def group(self, key: str) -> str:
+        return cluster_group(key)
+
+    def hello(self, key: str) -> dict[str, Any] | None:
+        found = Cluster.objects.filter(pk=key).first()
+        if found is None:
+            return None
+        return {
+            "type": "hello",
+            "status": found.status,
+            "problem": found.problem,
+            "seen": found.seen,
+            "groups": groups_of(found),
+        }
+
+
 class Nowhere(AsyncWebsocketConsumer):  # type: ignore[misc]
     """Any other address: closed with a code, where Channels would raise."""
 
@@ -144,5 +163,6 @@ routes = [
     path(f"ws/timelines/{KEY}", TimelineSocket.as_asgi()),
     path(f"ws/imports/{KEY}", ImportSocket.as_asgi()),
     path(f"ws/sweeps/{KEY}", SweepSocket.as_asgi()),
+    path(f"ws/clusters/{KEY}", ClusterSocket.as_asgi()),
     re_path(r"", Nowhere.as_asgi()),
 ]

@@ -46,7 +46,7 @@ def words(name: str, default: str) -> list[str]:
     return [word for word in (part.strip() for part in text(name, default).split(",")) if word]
 
 
-OURS = ("secret-key", "token", "*.sqlite3*", "imports", "static", "*.log", "tests")
+OURS = ("secret-key", "clusters-key", "token", "*.sqlite3*", "imports", "static", "*.log", "tests")
 """What the program keeps right in its folder. A folder that is named may hold more, which is its owner's business."""
 
 

@@ -8,6 +8,7 @@ is logged and never fails what was stored.
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from typing import Any
 
 from asgiref.sync import async_to_sync
@@ -31,7 +32,27 @@ def sweep_group(sweep_id: str) -> str:
     return f"sweep.{sweep_id}"
 
 
+def cluster_group(cluster_id: str) -> str:
+    """The channel layer's group of everyone who watches a cluster."""
+    return f"cluster.{cluster_id}"
+
+
+Passing = Callable[[str, dict[str, Any]], None]
+
+_passing: Passing | None = None
+
+
+def pass_on(to: Passing) -> None:
+    """Have this process's announcements passed on by another one: a child of the server has no channel layer that
+    its parent's sockets hear."""
+    global _passing
+    _passing = to
+
+
 def announce(group: str, message: dict[str, Any]) -> None:
+    if _passing is not None:
+        _passing(group, message)
+        return
     layer = get_channel_layer()
     assert layer is not None
     try:

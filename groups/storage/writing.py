@@ -76,6 +76,7 @@ def create_timeline(
     engine: str = "",
     parent_id: str | None = None,
     fork_sequence: int | None = None,
+    cluster_id: str | None = None,
 ) -> Timeline:
     """A timeline without entries, running, that the first writer may take at once."""
     return Timeline.objects.create(
@@ -90,6 +91,7 @@ def create_timeline(
         engine=engine,
         parent_id=parent_id,
         fork_sequence=fork_sequence,
+        cluster_id=cluster_id,
         entry_format=ENTRY_FORMAT,
         fold_version=FOLD_VERSION,
         lease_until=timezone.now() + timedelta(seconds=QUEUED_S),
@@ -217,8 +219,12 @@ def cancel(timeline_id: str) -> bool:
 
 
 def lost_timelines() -> QuerySet[Timeline]:
-    """Running timelines whose writer has not been heard of: to be resumed, or to be interrupted."""
-    return Timeline.objects.filter(status=Timeline.Status.RUNNING, lease_until__lt=timezone.now())
+    """Running timelines whose writer has not been heard of: to be resumed, or to be interrupted.
+
+    Not those of live groups: whoever has their cluster's lease goes on with them, also after an hour.
+    """
+    running = Timeline.objects.filter(status=Timeline.Status.RUNNING, lease_until__lt=timezone.now())
+    return running.exclude(source=Timeline.Source.LIVE)
 
 
 def requeue(timeline_id: str) -> bool:

@@ -50,7 +50,15 @@ export class Banners {
   status(meta, entries, onCancel) {
     const why = meta.problem ? ` ${meta.problem}` : '';
     const what = meta.source === 'import' ? 'import' : 'run';
-    if (meta.status === 'running') {
+    if (meta.status === 'running' && meta.source === 'live') {
+      // It goes on as long as its cluster is watched: there is nothing to cancel here.
+      this.show(
+        'status',
+        '',
+        h('b', {}, 'Live.'),
+        'Polled from the group’s coordinator; what happened between two polls is inferred. It can be rewound while it goes on.',
+      );
+    } else if (meta.status === 'running') {
       const says = `${entries.toLocaleString('en')} ${entries === 1 ? 'entry' : 'entries'} so far; what is here can be played.`;
       // The count grows several times a second: a button that is made anew each time swallows clicks.
       const count = this.#shown.get('status')?.querySelector('[data-count]');

@@ -33,6 +33,7 @@ export class Feed {
    * @param {(link: Link) => void} [options.onLink]
    * @param {(message: any) => void} [options.onStatus]
    * @param {(hello: any) => void} [options.onHello]
+   * @param {(summary: any) => void} [options.onSummary] what the whole comes to with the entries that just came
    * @param {(url: string) => any} [options.connect] a WebSocket, or what stands for one in a test
    * @param {typeof setTimeout} [options.later]
    * @param {typeof clearTimeout} [options.never]
@@ -45,6 +46,7 @@ export class Feed {
     onLink = () => {},
     onStatus = () => {},
     onHello = () => {},
+    onSummary = () => {},
     connect = (address) => new WebSocket(address),
     later = (run, ms) => setTimeout(run, ms),
     never = (timer) => clearTimeout(timer),
@@ -56,6 +58,7 @@ export class Feed {
     this.onLink = onLink;
     this.onStatus = onStatus;
     this.onHello = onHello;
+    this.onSummary = onSummary;
     this.connect = connect;
     this.later = later;
     this.never = never;
@@ -103,6 +106,7 @@ export class Feed {
       this.#reach(message.last);
     } else if (message.type === 'changes') {
       this.append(message);
+      if (message.summary) this.onSummary(message.summary);
       this.#reach(message.last);
     } else if (message.type === 'status') {
       this.onStatus(message);

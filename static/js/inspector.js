@@ -223,6 +223,7 @@ export class Inspector {
         fields,
       ];
     }
+    if (entry.kind === 'observation') return [h('p', { class: 'aside' }, observed(entry))];
     if (entry.kind === 'fault' && payload.fault === 'difference') return difference(payload, frame);
     return [
       h(
@@ -238,6 +239,19 @@ export class Inspector {
 function keyOf(payload) {
   if (payload.key) return payload.key;
   return { key_bytes: payload.key_bytes, value_bytes: payload.value_bytes, reason: payload.reason };
+}
+
+/** What a poll of a live group saw, and for how long nobody had looked. @param {Entry} entry */
+function observed({ at_ms, payload }) {
+  const says =
+    payload.observation === 'deleted'
+      ? 'The coordinator has no such group any more.'
+      : `The coordinator described the group as ${payload.state}.`;
+  const before =
+    typeof payload.polled_before_ms === 'number'
+      ? ` The poll before was ${duration(at_ms - payload.polled_before_ms)} earlier.`
+      : ' It is the first poll.';
+  return says + before;
 }
 
 /** @param {string} title @param {string} aside */

@@ -444,6 +444,10 @@ function follow(from) {
       else if (hello.status && hello.status !== meta.status) hearStatus({ status: hello.status });
     },
     onStatus: hearStatus,
+    // A run tells what it came to at its end; a live group has none, and is told as it goes on.
+    onSummary: (/** @type {any} */ summary) => {
+      if (meta.source === 'live') hearStatus({ type: 'status', summary });
+    },
     onLink: (link, hurry) => {
       part('board').dataset.link = link;
       banners.link(link, hurry);

@@ -50,8 +50,9 @@ export async function fetchBehind(timeline, redraw) {
  * @param {(hello: any) => void} parts.onHello
  * @param {(message: any) => void} parts.onStatus
  * @param {(link: Link, hurry: () => void) => void} parts.onLink
+ * @param {(summary: any) => void} parts.onSummary
  */
-export function connect({ url, timeline, fetchAfter, onTail, onHello, onStatus, onLink }) {
+export function connect({ url, timeline, fetchAfter, onTail, onHello, onStatus, onLink, onSummary }) {
   const hurry = () => feed.hurry();
   const feed = new Feed({
     url,
@@ -64,6 +65,7 @@ export function connect({ url, timeline, fetchAfter, onTail, onHello, onStatus, 
     fetchAfter,
     onHello,
     onStatus,
+    onSummary,
     onLink: (link) => onLink(link, hurry),
   });
   feed.open();

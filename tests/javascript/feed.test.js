@@ -15,6 +15,7 @@ class Stage {
     this.links = [];
     this.asked = [];
     this.statuses = [];
+    this.summaries = [];
     this.timeline = new Timeline({ chunks: [first], load: async () => structuredClone(first) });
     this.timeline.give(structuredClone(first));
     this.feed = new Feed({
@@ -27,6 +28,7 @@ class Stage {
       },
       onLink: (link) => this.links.push(link),
       onStatus: (message) => this.statuses.push(message),
+      onSummary: (summary) => this.summaries.push(summary),
       connect: () => {
         const socket = { close: () => {}, onmessage: null, onclose: null };
         this.sockets.push(socket);
@@ -148,4 +150,11 @@ test('a status is handed on', async () => {
   const stage = new Stage();
   await stage.say({ type: 'status', status: 'complete', summary: { entries: 48 } });
   assert.equal(stage.statuses[0].status, 'complete');
+});
+
+test('what the whole comes to is handed on with the entries that made it so', async () => {
+  const stage = new Stage();
+  await stage.say(delta(5, 5));
+  await stage.say({ ...delta(6, 6), summary: { last: 18 } });
+  assert.deepEqual(stage.summaries, [{ last: 18 }]);
 });

@@ -39,7 +39,7 @@ def test_recent_timelines_stand_there_with_their_verdicts(stored: Store, client:
 
 def test_only_what_works_is_offered(client: Client, transactional_db: None) -> None:
     page = client.get("/").content.decode()
-    for later in ("Log in", "Connect a cluster", "Search", "Live groups", "Fork"):
+    for later in ("Log in", "Connect a cluster", "Search", "Fork"):
         assert later not in page
 
 

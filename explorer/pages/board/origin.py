@@ -44,7 +44,11 @@ def origin_of(timeline: Timeline, chunk: bytes) -> Origin:
         return Origin(
             says="From a log", title="What the records hold. A dot that is open marks what is inferred."
         )
-    return Origin(says="Live", title="Followed from a live cluster, read-only.")
+    return Origin(
+        says="Polled live" if timeline.status == Timeline.Status.RUNNING else "Polled",
+        title="Described by a live cluster's coordinator, read-only, every few moments. What happened between two polls is "
+        "inferred.",
+    )
 
 
 def _rows(chunk: bytes) -> int:

@@ -154,7 +154,10 @@ def name_topics(request: HttpRequest, timeline_id: str) -> HttpResponse:
 
 
 def cancel(request: HttpRequest, timeline_id: str) -> HttpResponse:
-    storage.get(timeline_id)
+    if storage.get(timeline_id).source == Timeline.Source.LIVE:
+        raise BadRequest(
+            "A live group is recorded as long as its cluster is watched: pause the cluster.", status=409
+        )
     cancelled = storage.cancel(timeline_id)
     return json_response({"cancelled": cancelled, "status": storage.get(timeline_id).status})
 

@@ -297,7 +297,9 @@ def _tells_when(entry: Entry, step: Step) -> bool:
 
 
 def gap_words(payload: Mapping[str, Any]) -> str:
-    """A gap in the log: which offsets, and why if it is known."""
+    """A gap in the log: which offsets, and why if it is known; of a group that is watched, what could not be seen."""
+    if isinstance(says := payload.get("says"), str):
+        return says
     start, end, reason = payload.get("from_offset"), payload.get("to_offset"), payload.get("reason")
     if payload.get("compacted"):
         says = f"Compacted: of offsets {start} to {end} only the newest record of each key is left"

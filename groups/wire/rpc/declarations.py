@@ -29,6 +29,7 @@ _PRIMITIVES: Final = {
     "uint16": Primitive.UINT16,
     "string": Primitive.STRING,
     "bytes": Primitive.BYTES,
+    "records": Primitive.BYTES,
     "uuid": Primitive.UUID,
     "error_code": Primitive.INT16,
     "timedelta_i32": Primitive.INT32,
@@ -127,4 +128,9 @@ def _default(default: Any, type_: FieldType) -> Any:
             return int(default)
         case _:
             assert is_dataclass(default)
-            raise ValueError(f"a default of {default!r}")
+            assert isinstance(type_, Struct)
+            defaults = (getattr(default, field.name) for field in fields(default))
+            return {
+                field.name: _default(value, field.type)
+                for field, value in zip(type_.fields, defaults, strict=True)
+            }

@@ -1,0 +1,171 @@
+"""``manage.py groups list|describe|validate-regex``: what Kafka's own tool prints of a cluster's groups, or JSON."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Sequence
+from typing import Any
+
+import orjson
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from groups.clusters import tables
+from groups.clusters.cluster import Cluster, Listed, open_cluster
+from groups.clusters.faults import ClusterError
+from groups.clusters.offsets import Committed, committed, ends, group_configs
+from groups.clusters.options import add_cluster_options, settings_from
+from groups.clusters.sentences import undescribed
+from groups.command_line import BAD_USAGE, in_one_line
+from groups.history.polls.description import GroupDescription, GroupKind, Undescribed
+from groups.history.polls.plain import plain
+from simulations.protocol.coordinator.consumer.regexes import description
+
+NO = 1
+
+
+class Command(BaseCommand):
+    help = "List and describe the groups of a cluster, read-only, as Kafka's own tool does."
+    requires_system_checks = ()
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        in_one_line(parser)
+        verbs = parser.add_subparsers(dest="verb", required=True, metavar="list|describe|validate-regex")
+        listed = verbs.add_parser("list", help="the groups that may be seen")
+        listed.add_argument(
+            "--state", nargs="*", metavar="STATE", help="tell states; with names, these alone"
+        )
+        listed.add_argument(
+            "--type", nargs="*", choices=[str(kind) for kind in GroupKind], help="tell types; or these alone"
+        )
+        describe = verbs.add_parser("describe", help="offsets and lag, members, or the state of groups")
+        chosen = describe.add_mutually_exclusive_group(required=True)
+        chosen.add_argument("--group", action="append", metavar="G", help="may be given several times")
+        chosen.add_argument("--all-groups", action="store_true")
+        what = describe.add_mutually_exclusive_group()
+        what.add_argument("--offsets", action="store_true", help="the default")
+        what.add_argument("--members", action="store_true")
+        what.add_argument("--state", action="store_true", dest="describe_state")
+        describe.add_argument("--verbose", action="store_true", help="with epochs and assignments")
+        for verb in (listed, describe):
+            add_cluster_options(verb)
+            verb.add_argument("--json", action="store_true", help="a line of JSON for each group")
+        regex = verbs.add_parser("validate-regex", help="whether a group may subscribe to it (RE2)")
+        regex.add_argument("regex")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        if options["verb"] == "validate-regex":
+            self.validate(options["regex"])
+            return
+        try:
+            with contextlib.suppress(BrokenPipeError):
+                missing = asyncio.run(self.ask(options))
+        except ClusterError as error:
+            raise CommandError(str(error), returncode=BAD_USAGE) from None
+        if missing:
+            raise CommandError(" ".join(missing), returncode=NO)
+
+    def validate(self, regex: str) -> None:
+        wrong = description(regex)
+        if wrong is not None:
+            raise CommandError(f"The regular expression `{regex}` is invalid: {wrong}.", returncode=NO)
+        self.stdout.write(f"The regular expression `{regex}` is valid.")
+
+    async def ask(self, options: dict[str, Any]) -> list[str]:
+        """Prints what was asked; the sentences of what could not be told."""
+        async with open_cluster(settings_from(options)) as cluster:
+            if options["verb"] == "list":
+                return await self.print_list(cluster, options)
+            return await self.print_groups(cluster, options)
+
+    async def print_list(self, cluster: Cluster, options: dict[str, Any]) -> list[str]:
+        kinds = [GroupKind(kind) for kind in options["type"] or ()]
+        listing = await cluster.list_groups(states=options["state"] or (), kinds=kinds)
+        rows = listing.groups.values()
+        if options["json"]:
+            for row in rows:
+                self.line(
+                    {
+                        "group": row.group,
+                        "type": row.kind,
+                        "state": row.state or None,
+                        "protocol_type": row.protocol_type,
+                        "coordinator": row.broker,
+                    }
+                )
+        else:
+            said = [(row.group, row.kind.capitalize() if row.kind else "-", row.state or "-") for row in rows]
+            types, states = options["type"] is not None, options["state"] is not None
+            if text := tables.listing(said, types=types, states=states):
+                self.stdout.write(text)
+        return [
+            f"Broker {node} did not answer, so its groups are missing: {error}"
+            for node, error in listing.silent.items()
+        ]
+
+    async def print_groups(self, cluster: Cluster, options: dict[str, Any]) -> list[str]:
+        listing = await cluster.list_groups()
+        wanted: Sequence[str] = options["group"] or list(listing.groups)
+        found: dict[str, Any] = dict(
+            await cluster.describe(listing.groups[name] for name in wanted if name in listing.groups)
+        )
+        missing = []
+        for name in wanted:
+            told = found[name] if name in found else await cluster.find(name)
+            if isinstance(told, GroupDescription):
+                await self.print_one(cluster, told, listing.groups.get(name), options)
+            elif isinstance(told, Undescribed):
+                missing.append(undescribed(told))
+            else:
+                missing.append(f"Group {name} could not be described: {told}")
+        return missing
+
+    async def print_one(
+        self, cluster: Cluster, told: GroupDescription, row: Listed | None, options: dict[str, Any]
+    ) -> None:
+        verbose = options["verbose"]
+        has: list[Committed] = []
+        if row is not None and not options["members"] and not options["describe_state"]:
+            answer = await committed(cluster, row)
+            has = answer if not isinstance(answer, Undescribed) else []
+        places = tables.readers(told, [(each.topic, each.partition) for each in has])
+        asked: dict[str, list[int]] = {}
+        for (topic, partition), _ in places if told.kind is not GroupKind.STREAMS else ():
+            asked.setdefault(topic, []).append(partition)
+        told_ends = (
+            await ends(cluster, asked) if not (options["members"] or options["describe_state"]) else {}
+        )
+        if options["json"]:
+            configs = await group_configs(cluster, [told.group])
+            self.line(
+                {
+                    **plain(told),
+                    "coordinator": row.broker if row else None,
+                    "offsets": [
+                        {
+                            "topic": each.topic,
+                            "partition": each.partition,
+                            "offset": each.offset,
+                            "leader_epoch": each.leader_epoch,
+                            "end": (end := told_ends.get((each.topic, each.partition))),
+                            "lag": None if end is None else end - each.offset,
+                        }
+                        for each in has
+                    ],
+                    "configs": configs.get(told.group),
+                }
+            )
+            return
+        if (line := tables.said_of_state(told)) is not None:
+            self.stderr.write(line)
+        self.stdout.write("")
+        if options["members"]:
+            self.stdout.write(tables.members(told, verbose=verbose))
+        elif options["describe_state"]:
+            node = row.broker if row else -1
+            self.stdout.write(tables.states(told, (node, cluster.brokers.get(node)), verbose=verbose))
+        else:
+            self.stdout.write(tables.offsets(told, has, told_ends, verbose=verbose))
+
+    def line(self, value: dict[str, Any]) -> None:
+        self.stdout.write(orjson.dumps(value).decode())

@@ -1,0 +1,24 @@
+"""Addresses of live clusters: pages and their part of the JSON API."""
+
+from __future__ import annotations
+
+from django.urls import path
+
+from explorer.pages.clusters import views
+from explorer.web.endpoint import endpoint
+
+API = "api/clusters"
+ONE = f"{API}/<slug:cluster_id>"
+
+urlpatterns = [
+    path("clusters", views.clusters, name="clusters"),
+    path("clusters/<slug:cluster_id>", views.cluster, name="cluster"),
+    path(API, endpoint(GET=views.api_list, POST=views.api_add), name="api-clusters"),
+    path(f"{API}/check", endpoint(POST=views.api_check), name="api-clusters-check"),
+    path(
+        ONE,
+        endpoint(GET=views.api_detail, PATCH=views.api_change, DELETE=views.api_delete),
+        name="api-cluster",
+    ),
+    path(f"{ONE}/groups", endpoint(GET=views.api_groups), name="api-cluster-groups"),
+]

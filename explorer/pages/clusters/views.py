@@ -1,0 +1,153 @@
+"""The two pages of live clusters, and their part of the API."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any, Final
+
+import orjson
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+
+from explorer.pages.clusters.describing import detail, groups_of, sent
+from explorer.watchers import watchers
+from explorer.web.endpoint import BadRequest, json_body, json_response
+from explorer.web.inlined import inlined
+from explorer.web.modules import modules
+from groups.cluster_models import Cluster
+from groups.clusters.checking import check
+from groups.clusters.faults import ClusterError
+from groups.clusters.sasl import MECHANISMS, OAUTHBEARER
+from groups.clusters.settings import PROTOCOLS, parse_properties
+from groups.watching import registry
+
+CHECK_TIMEOUT_MS: Final = 5_000
+"""How long a step of the test may take where nothing else is told: somebody waits for it."""
+
+CHECK_MOST_S: Final = 60.0
+
+BY_HAND: Final = tuple(name for name in MECHANISMS if name != OAUTHBEARER)
+"""Mechanisms whose secret can be typed in; a token comes from a file or a command of the server's own settings."""
+
+
+def clusters(request: HttpRequest) -> HttpResponse:
+    registry.take_environment()
+    context = {
+        "clusters": [detail(cluster) for cluster in Cluster.objects.all()],
+        "protocols": PROTOCOLS,
+        "mechanisms": BY_HAND,
+        "sent": sent(),
+        "modules": modules("js/page-clusters.js"),
+    }
+    return render(request, "clusters/clusters.html", context)
+
+
+def cluster(request: HttpRequest, cluster_id: str) -> HttpResponse:
+    found = _get(cluster_id, page=True)
+    data = {"cluster": detail(found), "groups": groups_of(found)}
+    context = {
+        "cluster": data["cluster"],
+        "groups": data["groups"],
+        "data": inlined("cluster-data", orjson.dumps(data)),
+        "modules": modules("js/page-cluster.js"),
+    }
+    return render(request, "clusters/cluster.html", context)
+
+
+# -- the API
+
+
+def api_list(request: HttpRequest) -> HttpResponse:
+    registry.take_environment()
+    return json_response([detail(found) for found in Cluster.objects.all()])
+
+
+def api_add(request: HttpRequest) -> HttpResponse:
+    """``POST /api/clusters``: 201; it is watched from now on. What it may be wrong with, ``/check`` tells before."""
+    body = json_body(request)
+    name = body.get("name")
+    if not isinstance(name, str):
+        raise BadRequest("The cluster needs a name.", field="name")
+    try:
+        added = registry.add(name, _properties(body))
+    except registry.BadCluster as error:
+        raise BadRequest(str(error), field=error.field) from error
+    watchers.wake()
+    response = json_response(detail(added), status=201)
+    response["Location"] = reverse("api-cluster", args=[added.pk])
+    return response
+
+
+def api_check(request: HttpRequest) -> HttpResponse:
+    """``POST /api/clusters/check``: connects, step by step, and tells what each found. Nothing is stored."""
+    properties = {"request.timeout.ms": str(CHECK_TIMEOUT_MS), **_properties(json_body(request))}
+    steps = asyncio.run(_checked(properties))
+    return json_response({"steps": steps, "ok": all(step["state"] != "failed" for step in steps)})
+
+
+async def _checked(properties: dict[str, str]) -> list[dict[str, Any]]:
+    steps: list[dict[str, Any]] = []
+    try:
+        async with asyncio.timeout(CHECK_MOST_S):
+            async for step in check(properties):
+                steps.append(step.to_json())
+    except TimeoutError:
+        says = f"The test was ended after {CHECK_MOST_S:g} s; what answers takes too long."
+        steps.append(
+            {"name": "rights", "state": "failed", "says": says, "seen": None, "sent": [], "commands": []}
+        )
+    return steps
+
+
+def api_detail(request: HttpRequest, cluster_id: str) -> HttpResponse:
+    return json_response(detail(_get(cluster_id)))
+
+
+def api_change(request: HttpRequest, cluster_id: str) -> HttpResponse:
+    """``PATCH``: ``{"watched": false}`` pauses, ``true`` goes on."""
+    found = _get(cluster_id)
+    watched = json_body(request).get("watched")
+    if not isinstance(watched, bool):
+        raise BadRequest("watched must be true or false.", field="watched")
+    changed = registry.set_watched(found, watched=watched)
+    watchers.wake()
+    return json_response(detail(changed))
+
+
+def api_delete(request: HttpRequest, cluster_id: str) -> HttpResponse:
+    """Forget the cluster, and all that was recorded of it."""
+    _get(cluster_id)
+    try:
+        registry.remove(cluster_id)
+    except registry.BadCluster as error:
+        raise BadRequest(str(error), status=409, field=error.field) from error
+    return HttpResponse(status=204)
+
+
+def api_groups(request: HttpRequest, cluster_id: str) -> HttpResponse:
+    return json_response(groups_of(_get(cluster_id)))
+
+
+def _get(cluster_id: str, *, page: bool = False) -> Cluster:
+    try:
+        return registry.get(cluster_id)
+    except registry.NoSuchCluster as error:
+        if page:
+            raise Http404(str(error)) from error
+        raise BadRequest(str(error), status=404) from error
+
+
+def _properties(body: dict[str, Any]) -> dict[str, str]:
+    """``properties``: an object of texts, or the text of a properties file."""
+    given = body.get("properties")
+    if isinstance(given, str):
+        try:
+            return parse_properties(given)
+        except ClusterError as error:
+            raise BadRequest(str(error), field="properties") from error
+    if not isinstance(given, dict) or not all(isinstance(each, str) for each in given.values()):
+        raise BadRequest(
+            "properties must be an object of texts, or the text of a properties file.", field="properties"
+        )
+    return dict(given)

@@ -1,0 +1,276 @@
+"""The steps by which a connection is tested, each with what it found, and the rights that are missing.
+
+A step that fails ends the test: what comes after it could only fail, too, and a password is not sent to a broker that
+is not believed. Rights are asked one call at a time, since each has its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from groups.clusters.allowed import (
+    ALLOWED,
+    CONSUMER_GROUP_DESCRIBE,
+    DESCRIBE_CLUSTER,
+)
+from groups.clusters.channel import resolve
+from groups.clusters.cluster import Cluster, Listing, brokers_of
+from groups.clusters.connection import Connection, connect
+from groups.clusters.faults import ClusterError, Fault
+from groups.clusters.offsets import committed_of, topics
+from groups.clusters.settings import Address, ClusterSettings, settings_of, unknown_names
+from groups.history.polls.description import GroupKind, Undescribed
+
+STEPS: Final = ("settings", "resolve", "connect", "versions", "login", "brokers", "rights")
+
+DESCRIBE_OPERATION: Final = 8
+"""``AclOperation.DESCRIBE``'s code: its bit in ``authorizedOperations``."""
+
+NOT_TOLD: Final = -(2**31)
+"""``authorizedOperations`` of a cluster without an authorizer, or of one where no right is held."""
+
+BROKERS_TRIED_MOST: Final = 20
+
+GROUPS_TRIED_MOST: Final = 50
+"""Groups that are described to find one whose topics may not be seen."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """What one step found. ``state`` is ``ok``, ``warning`` (it works, and something cannot be seen) or ``failed``."""
+
+    name: str
+    state: str
+    says: str
+    seen: str = ""
+    sent: tuple[str, ...] = ()
+    """Kafka's requests that were made for it."""
+
+    commands: tuple[str, ...] = ()
+    """Lines of ``kafka-acls`` that grant what is missing."""
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "name": self.name,
+            "state": self.state,
+            "says": self.says,
+            "seen": self.seen or None,
+            "sent": list(self.sent),
+            "commands": list(self.commands),
+        }
+
+
+@dataclass(slots=True)
+class _Sent:
+    names: list[str] = field(default_factory=list)
+
+    def __call__(self, key: int, version: int) -> None:
+        self.names.append(f"{ALLOWED[key].api.name} v{version}")
+
+    def take(self) -> tuple[str, ...]:
+        taken, self.names = tuple(dict.fromkeys(self.names)), []
+        return taken
+
+
+async def check(properties: Mapping[str, str], *, by_hand: bool = True) -> AsyncIterator[Step]:
+    """Each step as it is done, to the first one that fails."""
+    try:
+        settings = settings_of(properties, by_hand=by_hand)
+    except ClusterError as error:
+        yield Step(name="settings", state="failed", says=str(error))
+        return
+    unknown = unknown_names(properties)
+    passed = f" Passed over, since they are not known here: {', '.join(unknown)}." if unknown else ""
+    yield Step(
+        name="settings", state="warning" if unknown else "ok", says=f"The settings fit together.{passed}"
+    )
+    sent = _Sent()
+    connection = None
+    try:
+        address = None
+        problem = None
+        for address in settings.servers:
+            try:
+                found = await resolve(address)
+                break
+            except ClusterError as error:
+                problem = error
+        else:
+            assert problem is not None
+            yield Step(name="resolve", state="failed", says=str(problem), seen=problem.seen)
+            return
+        places = ", ".join(sorted({str(one[0]) for one in found}))
+        yield Step(name="resolve", state="ok", says=f"{address.host} is {places}.")
+        done: list[str] = []
+        try:
+            connection = await connect(address, settings, sent=sent, step=done.append)
+        except ClusterError as error:
+            for step in _until(done, settings, address):
+                yield step
+            name = _failed_at(error, done)
+            yield Step(name=name, state="failed", says=str(error), seen=error.seen, sent=sent.take())
+            return
+        for step in _until(done, settings, address, sent.take(), connection):
+            yield step
+        async for step in _cluster(connection, settings, sent):
+            yield step
+    finally:
+        if connection is not None:
+            await connection.close()
+
+
+def _until(
+    done: list[str],
+    settings: ClusterSettings,
+    address: Address,
+    sent: tuple[str, ...] = (),
+    connection: Connection | None = None,
+) -> list[Step]:
+    """The steps of a connection that went well."""
+    steps = []
+    if "connect" in done:
+        how = (
+            "TLS is spoken, and the certificate is believed"
+            if settings.tls
+            else "No TLS: whoever listens in reads all"
+        )
+        steps.append(Step(name="connect", state="ok", says=f"{address} accepts connections. {how}."))
+    if "versions" in done:
+        newest = connection.version(CONSUMER_GROUP_DESCRIBE) if connection is not None else None
+        if connection is None:
+            says = "A broker answered."
+        elif newest is None:
+            says = (
+                "A broker answered. It has no consumer groups of the new protocol; classic groups are seen."
+            )
+        else:
+            says = "A broker answered; consumer groups are described with their epochs."
+        steps.append(Step(name="versions", state="ok", says=says, sent=sent))
+    if "login" in done:
+        login = settings.sasl
+        who = f"Logged in{f' as {login.user}' if login.user else ''} with {login.mechanism}." if login else ""
+        steps.append(Step(name="login", state="ok", says=who or "No login is wanted."))
+    return steps
+
+
+_AT_CONNECT: Final = frozenset({Fault.CLIENT_CERTIFICATE_WANTED, Fault.CLIENT_CERTIFICATE_REFUSED})
+"""What TLS 1.3 tells at the first read only, and is the handshake's affair."""
+
+
+def _failed_at(error: ClusterError, done: list[str]) -> str:
+    if "connect" not in done or error.fault in _AT_CONNECT:
+        return "connect"
+    return "login" if "versions" in done else "versions"
+
+
+async def _cluster(connection: Connection, settings: ClusterSettings, sent: _Sent) -> AsyncIterator[Step]:
+    """The brokers that the cluster advertises, and what may be asked of them."""
+    try:
+        told = await brokers_of(connection)
+    except ClusterError as error:
+        yield Step(name="brokers", state="failed", says=str(error), seen=error.seen, sent=sent.take())
+        return
+    cluster = Cluster(settings, sent=sent)
+    try:
+        cluster.learn(told)
+        unreachable: dict[Address, ClusterError] = {}
+        for node, address in list(cluster.brokers.items())[:BROKERS_TRIED_MOST]:
+            try:
+                await cluster.connection(node)
+            except ClusterError as error:
+                unreachable[address] = error
+        yield _brokers(cluster, unreachable, sent.take())
+        if len(unreachable) < len(cluster.brokers):
+            yield await _rights(cluster, settings, sent)
+    finally:
+        await cluster.close()
+
+
+def _brokers(cluster: Cluster, unreachable: Mapping[Address, ClusterError], sent: tuple[str, ...]) -> Step:
+    count = len(cluster.brokers)
+    if not unreachable:
+        plural = "s are" if count != 1 else " is"
+        return Step(name="brokers", state="ok", says=f"{count} broker{plural} reached.", sent=sent)
+    address, error = next(iter(unreachable.items()))
+    says = (
+        f"The cluster says that its broker is at {address}, which cannot be reached from here: {error} "
+        "Its advertised.listeners must name an address that this machine reaches; or use the listener that is meant for "
+        "clients outside."
+    )
+    state = "failed" if len(unreachable) == count else "warning"
+    return Step(name="brokers", state=state, says=says, seen=error.seen, sent=sent)
+
+
+async def _rights(cluster: Cluster, settings: ClusterSettings, sent: _Sent) -> Step:
+    """What may be read, asked call by call."""
+    user = _principal(settings)
+    missing: list[str] = []
+    commands: list[str] = []
+
+    def lacks(what: str, *resource: str, operation: str = "Describe") -> None:
+        missing.append(what)
+        commands.append(_acl(settings, user, operation, *resource))
+
+    try:
+        if not (sees_all := await _may_describe_cluster(cluster)):
+            lacks("groups without a right of their own are not listed (DESCRIBE on the cluster)", "--cluster")
+        listing = await cluster.list_groups()
+        seen = await topics(cluster)
+        unreadable = await _unreadable(cluster, listing)
+    except ClusterError as error:
+        return Step(name="rights", state="failed", says=str(error), seen=error.seen, sent=sent.take())
+    if 30 in unreadable:
+        lacks("groups are not described (DESCRIBE on groups)", "--group", "'*'")
+    if 29 in unreadable or (not seen and (listing.groups or not sees_all)):
+        lacks(
+            "topics, and groups that are assigned one of them, are not seen (DESCRIBE on topics)",
+            "--topic",
+            "'*'",
+        )
+    count = len(listing.groups)
+    found = f"{count} group{'s' if count != 1 else ''} and {len(seen)} topics may be seen."
+    if not missing:
+        return Step(name="rights", state="ok", says=found, sent=sent.take())
+    return Step(
+        name="rights",
+        state="warning",
+        says=f"{found} Missing: {'; '.join(missing)}. Grant no READ on groups: with it, a client may commit offsets.",
+        sent=sent.take(),
+        commands=tuple(dict.fromkeys(commands)),
+    )
+
+
+async def _may_describe_cluster(cluster: Cluster) -> bool:
+    """A cluster without an authorizer tells no operations at all, and all may be done."""
+    told = await cluster.ask_any(DESCRIBE_CLUSTER, {"includeClusterAuthorizedOperations": True})
+    operations = int(told["clusterAuthorizedOperations"])
+    return operations == NOT_TOLD or bool(operations >> DESCRIBE_OPERATION & 1)
+
+
+async def _unreadable(cluster: Cluster, listing: Listing) -> set[int]:
+    """The codes with which groups, or their offsets, were refused."""
+    rows = list(listing.groups.values())[:GROUPS_TRIED_MOST]
+    codes = {told.code for told in (await cluster.describe(rows)).values() if isinstance(told, Undescribed)}
+    for row in rows[:1]:
+        if row.kind is not GroupKind.SHARE:
+            told = (await committed_of(cluster, row.broker, [row.group]))[row.group]
+            if isinstance(told, Undescribed):
+                codes.add(told.code)
+    return codes
+
+
+def _principal(settings: ClusterSettings) -> str:
+    """The name that rights are given to, as far as it is known here."""
+    if settings.sasl is not None and settings.sasl.user:
+        return settings.sasl.user
+    return "THE-USER" if settings.tls is not None or settings.sasl is not None else "ANONYMOUS"
+
+
+def _acl(settings: ClusterSettings, user: str, operation: str, *resource: str) -> str:
+    server = settings.servers[0]
+    return (
+        f"kafka-acls --bootstrap-server {server} --add --allow-principal User:{user} "
+        f"--operation {operation} {' '.join(resource)}"
+    )

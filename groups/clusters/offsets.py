@@ -1,0 +1,141 @@
+"""What a group has committed, where its partitions end, and its settings: as far as the rights reach."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from groups.clusters.allowed import DESCRIBE_CONFIGS, LATEST, LIST_OFFSETS, METADATA, OFFSET_FETCH
+from groups.clusters.cluster import Cluster, Listed
+from groups.clusters.faults import ClusterError
+from groups.history.polls import reading
+from groups.history.polls.description import Undescribed
+
+GROUP_RESOURCE: Final = 32
+"""``ConfigResource.Type.GROUP``."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Committed:
+    """A committed offset; ``end`` and ``lag`` are null where the rights do not reach, or nobody answers."""
+
+    topic: str
+    partition: int
+    offset: int
+    leader_epoch: int
+    metadata: str
+    end: int | None = None
+
+    @property
+    def lag(self) -> int | None:
+        return None if self.end is None or self.offset < 0 else self.end - self.offset
+
+
+async def committed(cluster: Cluster, row: Listed) -> list[Committed] | Undescribed:
+    """The committed offsets of a group, without the ends of their partitions."""
+    return (await committed_of(cluster, row.broker, [row.group]))[row.group]
+
+
+async def committed_of(
+    cluster: Cluster, node: int, groups: Sequence[str]
+) -> dict[str, list[Committed] | Undescribed]:
+    """The committed offsets of groups that one broker coordinates, in one request."""
+    connection = await cluster.connection(node)
+    wanted = [{"groupId": group, "memberId": None, "memberEpoch": -1, "topics": None} for group in groups]
+    told = await connection.ask(OFFSET_FETCH, {"groups": wanted, "requireStable": False})
+    return {group["groupId"]: _committed(group) for group in told["groups"]}
+
+
+def _committed(group: Mapping[str, Any]) -> list[Committed] | Undescribed:
+    if group["errorCode"]:
+        return Undescribed(group=group["groupId"], code=group["errorCode"])
+    return [
+        Committed(
+            topic=topic["name"],
+            partition=partition["partitionIndex"],
+            offset=partition["committedOffset"],
+            leader_epoch=partition["committedLeaderEpoch"],
+            metadata=partition["metadata"] or "",
+        )
+        for topic in group["topics"]
+        for partition in topic["partitions"]
+        if not partition["errorCode"]
+    ]
+
+
+async def topics(cluster: Cluster, names: Sequence[str] | None = None) -> dict[str, dict[int, int]]:
+    """Topic → partition → the broker that leads it; all that may be seen, or those of these names. Makes none."""
+    asked = None if names is None else [{"topicId": reading.NO_ID, "name": name} for name in names]
+    told = await cluster.ask_any(
+        METADATA,
+        {
+            "topics": asked,
+            "allowAutoTopicCreation": False,
+            "includeTopicAuthorizedOperations": False,
+            "includeClusterAuthorizedOperations": False,
+        },
+    )
+    return {
+        topic["name"]: {row["partitionIndex"]: row["leaderId"] for row in topic["partitions"]}
+        for topic in told["topics"]
+        if not topic["errorCode"] and topic["name"]
+    }
+
+
+async def ends(cluster: Cluster, wanted: Mapping[str, Iterable[int]]) -> dict[tuple[str, int], int]:
+    """The end offset of each partition that a leader told; the others are missing."""
+    leaders = await topics(cluster, list(wanted)) if wanted else {}
+    by_node: dict[int, dict[str, list[int]]] = {}
+    for topic, partitions in wanted.items():
+        for partition in partitions:
+            node = leaders.get(topic, {}).get(partition, -1)
+            if node in cluster.brokers:
+                by_node.setdefault(node, {}).setdefault(topic, []).append(partition)
+
+    async def one(node: int) -> dict[tuple[str, int], int]:
+        rows = [
+            {"name": topic, "partitions": [_latest(each) for each in partitions]}
+            for topic, partitions in by_node[node].items()
+        ]
+        try:
+            connection = await cluster.connection(node)
+            told = await connection.ask(LIST_OFFSETS, {"replicaId": -1, "isolationLevel": 0, "topics": rows})
+        except ClusterError:
+            return {}
+        return {
+            (topic["name"], row["partitionIndex"]): row["offset"]
+            for topic in told["topics"]
+            for row in topic["partitions"]
+            if not row["errorCode"]
+        }
+
+    found: dict[tuple[str, int], int] = {}
+    for each in await asyncio.gather(*map(one, by_node)):
+        found |= each
+    return found
+
+
+async def group_configs(cluster: Cluster, groups: Sequence[str]) -> dict[str, dict[str, str] | None]:
+    """A group's own settings; null where they may not be read, or this release has none."""
+    resources = [
+        {"resourceType": GROUP_RESOURCE, "resourceName": group, "configurationKeys": None} for group in groups
+    ]
+    try:
+        told = await cluster.ask_any(
+            DESCRIBE_CONFIGS,
+            {"resources": resources, "includeSynonyms": False, "includeDocumentation": False},
+        )
+    except ClusterError:
+        return dict.fromkeys(groups)
+    return {
+        row["resourceName"]: None
+        if row["errorCode"]
+        else {each["name"]: each["value"] for each in row["configs"] if each["value"] is not None}
+        for row in told["results"]
+    }
+
+
+def _latest(partition: int) -> dict[str, int]:
+    return {"partitionIndex": partition, "currentLeaderEpoch": -1, "timestamp": LATEST}

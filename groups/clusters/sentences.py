@@ -1,0 +1,30 @@
+"""What is said of a group that could not be described, in plain sentences; the right that is missing is named."""
+
+from __future__ import annotations
+
+from groups.history.polls.description import (
+    GROUP_AUTHORIZATION_FAILED,
+    GROUP_ID_NOT_FOUND,
+    MOVING,
+    TOPIC_AUTHORIZATION_FAILED,
+    Undescribed,
+)
+from groups.wire.rpc import error_name
+
+
+def undescribed(told: Undescribed) -> str:
+    """One sentence for the code that the coordinator answered."""
+    if told.code == GROUP_ID_NOT_FOUND:
+        return f"Group {told.group} does not exist: its coordinator has no group of this name."
+    if told.code == GROUP_AUTHORIZATION_FAILED:
+        return f"Group {told.group} may not be described, or does not exist: the right DESCRIBE on the group is missing."
+    if told.code == TOPIC_AUTHORIZATION_FAILED:
+        return (
+            f"Group {told.group} is unreadable now: it is assigned a topic on which the right DESCRIBE is missing. "
+            "This comes and goes with the assignment."
+        )
+    if told.code in MOVING:
+        return f"Group {told.group} cannot be described now: its coordinator is moving to another broker."
+    name = error_name(told.code) or str(told.code)
+    said = f": {told.message}" if told.message else "."
+    return f"Group {told.group} was not described: {name}{said}"

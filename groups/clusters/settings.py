@@ -1,0 +1,279 @@
+"""How a cluster is reached: Kafka's own client properties, read into one value.
+
+What users have already is the file that their other clients take (``--command-config``), so names and meanings are
+Kafka's: ``bootstrap.servers``, ``security.protocol``, ``sasl.mechanism``, ``sasl.jaas.config``, ``ssl.truststore.location``.
+Stores are PEM; Java's own formats are refused with the command that converts them.
+
+Settings come from two places that are trusted differently. The server's own (environment, file, command line) may name
+files and a command; a page may not (``by_hand``), or whoever may add a cluster could read the server's disk.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from groups.clusters.faults import ClusterError, Fault
+from groups.clusters.sasl import MECHANISMS, OAUTHBEARER
+
+PLAINTEXT, SSL, SASL_PLAINTEXT, SASL_SSL = "PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"
+PROTOCOLS: Final = (PLAINTEXT, SSL, SASL_PLAINTEXT, SASL_SSL)
+
+DEFAULT_PORT: Final = 9092
+
+CLIENT_ID: Final = "rebalance-explorer"
+
+TIMEOUT_MS: Final = 10_000
+"""A broker under load keeps an answer for a second or two; one that is gone should be told while somebody waits."""
+
+SERVERS_MOST: Final = 100
+"""Bootstrap servers: one that answers is enough."""
+
+PROPERTIES_BYTES_MOST: Final = 256 * 1024
+"""A chain of certificates and a key are some kilobytes."""
+
+TOKEN_FILE: Final = "rebalance.oauthbearer.token.file"  # noqa: S105 - names of properties, no secrets
+TOKEN_COMMAND: Final = "rebalance.oauthbearer.token.command"  # noqa: S105
+"""Our own two names: a token comes from a file that something else renews, or from a command that prints it."""
+
+ON_THIS_MACHINE: Final = frozenset(
+    {"ssl.truststore.location", "ssl.keystore.location", TOKEN_FILE, TOKEN_COMMAND}
+)
+"""What reads the server's disk or starts a program: never taken from a page."""
+
+KNOWN: Final = ON_THIS_MACHINE | {
+    "bootstrap.servers",
+    "client.id",
+    "request.timeout.ms",
+    "security.protocol",
+    "sasl.mechanism",
+    "sasl.jaas.config",
+    "sasl.username",
+    "sasl.password",
+    "ssl.truststore.type",
+    "ssl.truststore.certificates",
+    "ssl.keystore.type",
+    "ssl.keystore.certificate.chain",
+    "ssl.keystore.key",
+    "ssl.key.password",
+    "ssl.endpoint.identification.algorithm",
+}
+
+SECRET: Final = frozenset({"sasl.jaas.config", "sasl.password", "ssl.keystore.key", "ssl.key.password"})
+"""Never shown, never logged."""
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    host: str
+    port: int
+
+    def __str__(self) -> str:
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tls:
+    """PEM texts. Without ``ca`` the machine's own authorities are believed."""
+
+    ca: str | None = None
+    chain: str | None = None
+    key: str | None = field(default=None, repr=False)
+    key_password: str | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sasl:
+    mechanism: str
+    user: str = ""
+    password: str = field(default="", repr=False)
+    token_file: str | None = None
+    token_command: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterSettings:
+    """Everything that is needed to reach a cluster; ``repr`` has no secret."""
+
+    servers: tuple[Address, ...]
+    tls: Tls | None = None
+    sasl: Sasl | None = None
+    client_id: str = CLIENT_ID
+    timeout_ms: int = TIMEOUT_MS
+    """How long one step (connect, handshake, an answer) may take."""
+
+
+def settings_of(properties: Mapping[str, str], *, by_hand: bool = False) -> ClusterSettings:
+    """The settings that Kafka's client properties say. ``ClusterError`` tells what is wrong with which of them.
+
+    ``by_hand``: they come from a page or the API, so nothing of this machine may be named.
+    """
+    for name in properties:
+        if by_hand and name in ON_THIS_MACHINE:
+            raise _wrong(
+                f"{name} names something on the server, which only the server's own settings may do. "
+                "Paste the PEM text (ssl.truststore.certificates, ssl.keystore.certificate.chain, ssl.keystore.key) instead."
+            )
+    protocol = properties.get("security.protocol", PLAINTEXT).strip().upper()
+    if protocol not in PROTOCOLS:
+        raise _wrong(f"security.protocol={protocol} is not known: use {', '.join(PROTOCOLS)}.")
+    return ClusterSettings(
+        servers=servers_of(properties.get("bootstrap.servers", "")),
+        tls=_tls(properties) if protocol in (SSL, SASL_SSL) else None,
+        sasl=_sasl(properties) if protocol in (SASL_PLAINTEXT, SASL_SSL) else None,
+        client_id=properties.get("client.id", "").strip() or CLIENT_ID,
+        timeout_ms=_timeout(properties.get("request.timeout.ms")),
+    )
+
+
+def unknown_names(properties: Iterable[str]) -> list[str]:
+    """Properties that nothing here reads: told, since a misspelt one would be passed over in silence."""
+    return sorted(set(properties) - KNOWN)
+
+
+def servers_of(text: str) -> tuple[Address, ...]:
+    """``host:port,[::1]:9092``; the port is Kafka's 9092 where none is told."""
+    addresses = tuple(_address(part.strip()) for part in text.split(",") if part.strip())
+    if not addresses:
+        raise _wrong(
+            "bootstrap.servers is missing: name one broker or several, such as kafka-1.example:9092."
+        )
+    if len(addresses) > SERVERS_MOST:
+        raise _wrong(f"bootstrap.servers has {len(addresses)} addresses; {SERVERS_MOST} at most are taken.")
+    return addresses
+
+
+_ADDRESS = re.compile(r"(?:\[([0-9A-Fa-f:.%]+)\]|([^\s:/\[\]]+))(?::(\d{1,5}))?")
+
+
+def _address(text: str) -> Address:
+    found = _ADDRESS.fullmatch(text)
+    if "://" in text:
+        listener = text.split("://", 1)[1]
+        raise _wrong(f"{text[:200]!r} has a scheme; write the host and the port alone: {listener[:200]}.")
+    port = int(found[3]) if found and found[3] else DEFAULT_PORT
+    if found is None or not 1 <= port <= 65535:
+        raise _wrong(f"{text[:200]!r} is no address: write host:port, such as kafka-1.example:9092.")
+    return Address(found[1] or found[2], port)
+
+
+def _timeout(text: str | None) -> int:
+    if text is None:
+        return TIMEOUT_MS
+    if not text.strip().isdigit() or not 100 <= int(text) <= 120_000:
+        raise _wrong(f"request.timeout.ms={text!r:.40} must be a whole number from 100 to 120000.")
+    return int(text)
+
+
+def _tls(properties: Mapping[str, str]) -> Tls:
+    if properties.get("ssl.endpoint.identification.algorithm", "https").strip().lower() != "https":
+        raise _wrong(
+            "ssl.endpoint.identification.algorithm is switched off, which believes any broker: leave it out. If the "
+            "certificate is for another name, use that name in bootstrap.servers."
+        )
+    return Tls(
+        ca=_pem(properties, "ssl.truststore", "ssl.truststore.certificates", "CERTIFICATE"),
+        chain=_pem(properties, "ssl.keystore", "ssl.keystore.certificate.chain", "CERTIFICATE"),
+        key=_pem(properties, "ssl.keystore", "ssl.keystore.key", "PRIVATE KEY"),
+        key_password=properties.get("ssl.key.password") or None,
+    )
+
+
+def _pem(properties: Mapping[str, str], store: str, inline: str, holds: str) -> str | None:
+    """The PEM text that stands in the property ``inline``, or in the file ``store``.location."""
+    if text := properties.get(inline):
+        if f"{holds}-----" not in text:
+            raise _wrong(f"{inline} holds no PEM text: it must have a line -----BEGIN {holds}-----.")
+        return text
+    path = properties.get(f"{store}.location")
+    if not path:
+        return None
+    kind = properties.get(f"{store}.type", "PEM").strip().upper()
+    if kind != "PEM":
+        raise _wrong(_convert(store, path, kind))
+    try:
+        with Path(path).open("rb") as file:
+            data = file.read(PROPERTIES_BYTES_MOST + 1)
+    except OSError as error:
+        raise _wrong(f"{store}.location={path} cannot be read: {error.strerror}.") from None
+    if b"-----BEGIN " not in data or len(data) > PROPERTIES_BYTES_MOST:
+        raise _wrong(_convert(store, path, "no PEM"))
+    text = data.decode("utf-8", "replace")
+    return text if f"{holds}-----" in text else None
+
+
+def _convert(store: str, path: str, kind: str) -> str:
+    command = (
+        f"keytool -exportcert -rfc -keystore {path} -alias ALIAS"
+        if store == "ssl.truststore"
+        else f"openssl pkcs12 -in {path} -nodes"
+    )
+    return f"{store}.location={path} is {kind}, and only PEM is read: `{command} > {store.split('.')[1]}.pem` makes it."
+
+
+def _sasl(properties: Mapping[str, str]) -> Sasl:
+    mechanism = properties.get("sasl.mechanism", "").strip().upper()
+    if mechanism not in MECHANISMS:
+        said = f"sasl.mechanism={mechanism} is not known here" if mechanism else "sasl.mechanism is missing"
+        raise _wrong(f"{said}: use {', '.join(MECHANISMS)}.")
+    if mechanism == OAUTHBEARER:
+        file, command = properties.get(TOKEN_FILE), properties.get(TOKEN_COMMAND)
+        if bool(file) == bool(command):
+            raise _wrong(f"OAUTHBEARER takes its token from {TOKEN_FILE} or from {TOKEN_COMMAND}: set one.")
+        return Sasl(mechanism=mechanism, token_file=file, token_command=command)
+    jaas = _jaas(properties.get("sasl.jaas.config", ""))
+    user = properties.get("sasl.username") or jaas.get("username", "")
+    password = properties.get("sasl.password") or jaas.get("password", "")
+    if not user or not password:
+        raise _wrong(
+            f"{mechanism} needs a user and a password: set sasl.username and sasl.password, or sasl.jaas.config."
+        )
+    return Sasl(mechanism=mechanism, user=user, password=password)
+
+
+_OPTION = re.compile(r'(\w+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;"]+))')
+
+
+def _jaas(text: str) -> dict[str, str]:
+    """The options of a JAAS line: ``…ScramLoginModule required username="u" password="p";``."""
+    return {
+        name: re.sub(r"\\(.)", r"\1", quoted) if quoted else bare
+        for name, quoted, bare in _OPTION.findall(text)
+    }
+
+
+def parse_properties(text: str) -> dict[str, str]:
+    """A Java properties file: ``name=value`` lines, comments with ``#`` or ``!``, a backslash at a line's end goes on.
+
+    >>> parse_properties("a=1\\n# no\\nb.c : two \\\\\\n   words\\n")
+    {'a': '1', 'b.c': 'two words'}
+    """
+    found: dict[str, str] = {}
+    pending = ""
+    for number, raw in enumerate(text.splitlines(), 1):
+        line = pending + raw.lstrip()
+        pending = ""
+        if not line or line[0] in "#!":
+            continue
+        if (len(line) - len(line.rstrip("\\"))) % 2:
+            pending = line[:-1]
+            continue
+        parts = re.match(r"((?:\\.|[^=:\s\\])+)\s*[=:\s]\s*(.*)", line)
+        if parts is None:
+            raise _wrong(f"line {number} is no property: {line[:80]!r}. Write name=value.")
+        found[_unescaped(parts[1])] = _unescaped(parts[2].strip())
+    return found
+
+
+_ESCAPES: Final = {"n": "\n", "t": "\t", "r": "\r", "f": "\f"}
+
+
+def _unescaped(text: str) -> str:
+    return re.sub(r"\\(.)", lambda found: _ESCAPES.get(found[1], found[1]), text)
+
+
+def _wrong(sentence: str) -> ClusterError:
+    return ClusterError(Fault.SETTINGS, sentence)

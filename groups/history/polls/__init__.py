@@ -1,0 +1,14 @@
+"""Groups as a coordinator describes them when it is asked: descriptions, and the records that explain what changed.
+
+A poll sees states, never changes. What happened between two polls is inferred: the records that lead from one
+description to the next, in one unit, marked so. What a description does not tell stays unknown.
+
+================  ==========================================================================================
+module            what it is for
+================  ==========================================================================================
+``description``   one form for the four kinds of groups
+``reading``       the answers of the describe requests, as descriptions
+``inferring``     the records between two descriptions
+``recording``     polls in, entries of a timeline out; what was missed is said
+================  ==========================================================================================
+"""

@@ -1,0 +1,115 @@
+"""One form for what a coordinator tells of a group, whatever its protocol."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+Partitions = Mapping[str, tuple[int, ...]]
+"""Topic name (of a streams group: subtopology) → partitions, ascending."""
+
+
+class GroupKind(StrEnum):
+    """What Kafka calls the type of a group; a group in migration is a consumer group with classic members."""
+
+    CONSUMER = "consumer"
+    CLASSIC = "classic"
+    SHARE = "share"
+    STREAMS = "streams"
+
+
+UNSTABLE = frozenset({"Assigning", "Reconciling", "PreparingRebalance", "CompletingRebalance", "NotReady"})
+"""States of a group that is rebalancing."""
+
+CLASSIC_MEMBER = 0
+"""``memberType`` of a member that speaks the classic protocol; 1 is the consumer protocol, -1 unknown."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StreamsTasks:
+    """The tasks of a streams member, by subtopology."""
+
+    active: Partitions = field(default_factory=dict)
+    standby: Partitions = field(default_factory=dict)
+    warmup: Partitions = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StreamsFacts:
+    """What only a streams member has."""
+
+    topology_epoch: int
+    process_id: str
+    endpoint: tuple[str, int] | None
+    tags: tuple[tuple[str, str], ...]
+    tasks: StreamsTasks
+    target: StreamsTasks
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemberDescription:
+    """A member. ``epoch`` is null in a classic group, ``target`` where the answer has none.
+
+    ``assignment`` of a consumer group includes what is still to be revoked; of a classic group outside Stable it is that
+    of the former generation. ``subscription`` and ``assigned`` are a classic member's bytes in base64.
+    """
+
+    member_id: str
+    client_id: str
+    host: str
+    instance_id: str | None = None
+    rack_id: str | None = None
+    epoch: int | None = None
+    subscribed: tuple[str, ...] = ()
+    regex: str | None = None
+    assignment: Partitions = field(default_factory=dict)
+    target: Partitions | None = None
+    member_type: int = -1
+    subscription: str = ""
+    assigned: str = ""
+    streams: StreamsFacts | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupDescription:
+    """A group as its coordinator described it. Epochs are null in a classic group, whose generation no answer tells."""
+
+    group: str
+    kind: GroupKind
+    state: str
+    group_epoch: int | None = None
+    assignment_epoch: int | None = None
+    assignor: str = ""
+    protocol_type: str = ""
+    members: tuple[MemberDescription, ...] = ()
+    topic_ids: Mapping[str, str] = field(default_factory=dict)
+    """Name → id, of the topics that stand in an assignment."""
+
+    topology: Mapping[str, Any] | None = None
+    """Of a streams group: its topology as the answer has it."""
+
+    @property
+    def is_rebalancing(self) -> bool:
+        """A share group says Stable all the time, so epochs are looked at, too."""
+        if self.state in UNSTABLE:
+            return True
+        return self.state != "Empty" and self.group_epoch != self.assignment_epoch
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Undescribed:
+    """A group that was asked for and not described; ``code`` is Kafka's."""
+
+    group: str
+    code: int
+    message: str = ""
+
+
+Told = GroupDescription | Undescribed
+
+GROUP_AUTHORIZATION_FAILED, TOPIC_AUTHORIZATION_FAILED = 30, 29
+GROUP_ID_NOT_FOUND = 69
+COORDINATOR_LOADING, COORDINATOR_NOT_AVAILABLE, NOT_COORDINATOR = 14, 15, 16
+MOVING = frozenset({COORDINATOR_LOADING, COORDINATOR_NOT_AVAILABLE, NOT_COORDINATOR})

@@ -1,0 +1,191 @@
+"""The answers of the four describe requests, in Kafka's JSON form, as descriptions."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from groups.history.polls.description import (
+    GROUP_ID_NOT_FOUND,
+    GroupDescription,
+    GroupKind,
+    MemberDescription,
+    Partitions,
+    StreamsFacts,
+    StreamsTasks,
+    Told,
+    Undescribed,
+)
+from groups.wire.embedded.consumer_protocol import decode_assignment, decode_subscription
+
+Fields = Mapping[str, Any]
+
+CONSUMER_PROTOCOL_TYPE: Final = "consumer"
+"""Kafka Connect and others embed bytes of their own in the classic protocol, which stay bytes."""
+
+NO_ID: Final = "A" * 22
+
+
+def consumer_groups(body: Fields) -> list[Told]:
+    """ConsumerGroupDescribe's answer."""
+    return [_modern(group, GroupKind.CONSUMER) for group in body["groups"]]
+
+
+def share_groups(body: Fields) -> list[Told]:
+    """ShareGroupDescribe's answer, which tells no target."""
+    return [_modern(group, GroupKind.SHARE) for group in body["groups"]]
+
+
+def streams_groups(body: Fields) -> list[Told]:
+    """StreamsGroupDescribe's answer."""
+    return [_streams(group) for group in body["groups"]]
+
+
+def classic_groups(body: Fields) -> list[Told]:
+    """DescribeGroups' answer. Before version 6 a group that is not there is Dead without an error."""
+    return [_classic(group) for group in body["groups"]]
+
+
+def _refused(group: Fields) -> Undescribed | None:
+    if not group["errorCode"]:
+        return None
+    return Undescribed(
+        group=group["groupId"], code=group["errorCode"], message=group.get("errorMessage") or ""
+    )
+
+
+def _modern(group: Fields, kind: GroupKind) -> Told:
+    if (refused := _refused(group)) is not None:
+        return refused
+    ids: dict[str, str] = {}
+    members = tuple(
+        MemberDescription(
+            member_id=member["memberId"],
+            client_id=member["clientId"],
+            host=member["clientHost"],
+            instance_id=member.get("instanceId"),
+            rack_id=member.get("rackId"),
+            epoch=member["memberEpoch"],
+            subscribed=tuple(member["subscribedTopicNames"]),
+            regex=member.get("subscribedTopicRegex") or None,
+            assignment=_named(member["assignment"], ids),
+            target=_named(member["targetAssignment"], ids) if "targetAssignment" in member else None,
+            member_type=member.get("memberType", -1),
+        )
+        for member in group["members"]
+    )
+    return GroupDescription(
+        group=group["groupId"],
+        kind=kind,
+        state=group["groupState"],
+        group_epoch=group["groupEpoch"],
+        assignment_epoch=group["assignmentEpoch"],
+        assignor=group["assignorName"],
+        members=members,
+        topic_ids=ids,
+    )
+
+
+def _named(assignment: Fields, ids: dict[str, str]) -> Partitions:
+    """The partitions by topic name; ``ids`` is filled. A topic that was deleted has an id alone, by which it stands."""
+    found: dict[str, tuple[int, ...]] = {}
+    for topic in assignment["topicPartitions"]:
+        name = topic["topicName"] or topic["topicId"]
+        found[name] = tuple(sorted(topic["partitions"]))
+        if topic["topicId"] != NO_ID:
+            ids[name] = topic["topicId"]
+    return found
+
+
+def _streams(group: Fields) -> Told:
+    if (refused := _refused(group)) is not None:
+        return refused
+    return GroupDescription(
+        group=group["groupId"],
+        kind=GroupKind.STREAMS,
+        state=group["groupState"],
+        group_epoch=group["groupEpoch"],
+        assignment_epoch=group["assignmentEpoch"],
+        members=tuple(map(_streams_member, group["members"])),
+        topology=group.get("topology"),
+    )
+
+
+def _streams_member(member: Fields) -> MemberDescription:
+    endpoint = member.get("userEndpoint")
+    facts = StreamsFacts(
+        topology_epoch=member["topologyEpoch"],
+        process_id=member["processId"],
+        endpoint=(endpoint["host"], endpoint["port"]) if endpoint else None,
+        tags=tuple((tag["key"], tag["value"]) for tag in member["clientTags"]),
+        tasks=_tasks(member["assignment"]),
+        target=_tasks(member["targetAssignment"]),
+    )
+    return MemberDescription(
+        member_id=member["memberId"],
+        client_id=member["clientId"],
+        host=member["clientHost"],
+        instance_id=member.get("instanceId"),
+        rack_id=member.get("rackId"),
+        epoch=member["memberEpoch"],
+        assignment=facts.tasks.active,
+        target=facts.target.active,
+        streams=facts,
+    )
+
+
+def _tasks(told: Fields) -> StreamsTasks:
+    def of(tasks: Iterable[Fields]) -> Partitions:
+        return {task["subtopologyId"]: tuple(sorted(task["partitions"])) for task in tasks}
+
+    return StreamsTasks(
+        active=of(told["activeTasks"]), standby=of(told["standbyTasks"]), warmup=of(told["warmupTasks"])
+    )
+
+
+def _classic(group: Fields) -> Told:
+    if (refused := _refused(group)) is not None:
+        return refused
+    if group["groupState"] == "Dead":
+        return Undescribed(group=group["groupId"], code=GROUP_ID_NOT_FOUND)
+    embedded = group["protocolType"] == CONSUMER_PROTOCOL_TYPE
+    return GroupDescription(
+        group=group["groupId"],
+        kind=GroupKind.CLASSIC,
+        state=group["groupState"],
+        assignor=group["protocolData"],
+        protocol_type=group["protocolType"],
+        members=tuple(_classic_member(member, embedded=embedded) for member in group["members"]),
+    )
+
+
+def _classic_member(member: Fields, *, embedded: bool) -> MemberDescription:
+    metadata, assigned = member["memberMetadata"] or "", member["memberAssignment"] or ""
+    subscribed: tuple[str, ...] = ()
+    rack_id = None
+    assignment: Partitions = {}
+    # Bytes that cannot be read stay bytes: one broken client must not hide its group.
+    if embedded and metadata:
+        try:
+            subscription = decode_subscription(base64.b64decode(metadata))
+            subscribed, rack_id = tuple(subscription["topics"]), subscription.get("rackId") or None
+        except ValueError:
+            pass
+    if embedded and assigned:
+        try:
+            topics = decode_assignment(base64.b64decode(assigned))["assignedPartitions"]
+            assignment = {topic["topic"]: tuple(sorted(topic["partitions"])) for topic in topics}
+        except ValueError:
+            pass
+    return MemberDescription(
+        member_id=member["memberId"],
+        client_id=member["clientId"],
+        host=member["clientHost"],
+        instance_id=member.get("groupInstanceId"),
+        rack_id=rack_id,
+        subscribed=subscribed,
+        assignment=assignment,
+        subscription=metadata,
+        assigned=assigned,
+    )

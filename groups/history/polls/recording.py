@@ -1,0 +1,247 @@
+"""Polls of one group in, entries of its timeline out.
+
+A poll that differs from the one before becomes an ``observation``, which says when the poll before it was, and the
+records that explain the difference, in one unit and inferred. What could not be seen is said where it happened, as a gap:
+a group that may not be described now, a coordinator that is away, epochs that went back. Nothing is folded of an
+answer that a zombie may have given: a resumed broker answers from its old memory for a moment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Final
+
+from groups.history.entries import FIRST_SEQUENCE, Entry, Kind, Provenance
+from groups.history.polls.description import (
+    GROUP_AUTHORIZATION_FAILED,
+    GROUP_ID_NOT_FOUND,
+    MOVING,
+    TOPIC_AUTHORIZATION_FAILED,
+    GroupDescription,
+    GroupKind,
+    Told,
+    Undescribed,
+)
+from groups.history.polls.inferring import records_between, records_of_end
+
+WATCHER: Final = "watcher"
+"""The actor of what is said about the watching itself."""
+
+BELIEVED_AFTER_MS: Final = 5_000
+"""An epoch that went back is believed when it stays so for so long. A resumed zombie answered from old memory for 0.4 s
+(measured); one that is cut off does until it is fenced. Truncation stays."""
+
+MOVING_TOLD_AFTER_MS: Final = 5_000
+"""A clean move takes a second, a dead broker's groups 5 s; what is away for longer is told."""
+
+
+class Condition(StrEnum):
+    """Whether a group can be seen: what the lists show beside its state."""
+
+    SEEN = "seen"
+    UNREADABLE = "unreadable"
+    FORBIDDEN = "forbidden"
+    MOVING = "moving"
+    EPOCH_BACK = "epoch_back"
+    DELETED = "deleted"
+
+
+_SAYS: Final[Mapping[Condition, str]] = {
+    Condition.UNREADABLE: "Unreadable from here: a topic of the assignment lacks the right DESCRIBE",
+    Condition.FORBIDDEN: "Unreadable from here: the group lacks the right DESCRIBE",
+    Condition.MOVING: "Not seen from here: the group's coordinator does not answer",
+    Condition.EPOCH_BACK: "Epochs went back: an old coordinator answered, or the log was truncated",
+}
+
+
+@dataclass(slots=True, kw_only=True)
+class PolledGroup:
+    """The polls of one group so far. ``next`` is the sequence of its next entry."""
+
+    group: str
+    next: int = FIRST_SEQUENCE
+    last: GroupDescription | None = None
+    """What the entries lead to: the last description that was taken."""
+
+    shown: GroupDescription | None = None
+    """The last description that came, of a state that leaves no record, too (a classic group that is joining)."""
+
+    condition: Condition = Condition.SEEN
+    polled_ms: int | None = None
+    since_ms: int | None = None
+    """Since when the condition is what it is."""
+
+    topics: dict[str, tuple[str | None, int | None]] = field(default_factory=dict)
+    """Topics that were told, with id and partitions."""
+
+    told: bool = True
+    """Whether the condition stands in the timeline."""
+
+    phase: str = ""
+    """The state in which a classic group was last observed."""
+
+    def take(self, told: Told, at_ms: int, *, partitions: Mapping[str, int] | None = None) -> list[Entry]:
+        """The entries that this answer makes; most make none. ``partitions``: counts of topics, where they are known."""
+        if self.condition is Condition.DELETED:
+            return []
+        entries = self._taken(told, at_ms, partitions or {})
+        self.polled_ms = at_ms
+        return entries
+
+    def interrupted(self, at_ms: int, says: str) -> list[Entry]:
+        """Says that nobody watched until now."""
+        return [self._note(at_ms, says)]
+
+    def _taken(self, told: Told, at_ms: int, partitions: Mapping[str, int]) -> list[Entry]:
+        if isinstance(told, Undescribed):
+            return self._undescribed(told, at_ms)
+        self.shown = told
+        if self._went_back(told) and not self._is_old(Condition.EPOCH_BACK, at_ms):
+            return self._becomes(Condition.EPOCH_BACK, at_ms)
+        entries = self._becomes(Condition.SEEN, at_ms)
+        records = records_between(self.last, told)
+        phase = told.kind is GroupKind.CLASSIC and not records and self._phase_changed(told)
+        if not records and not phase:
+            return entries
+        entries += self._topics(told, at_ms, partitions)
+        observed = self._entry(
+            Kind.OBSERVATION,
+            at_ms,
+            WATCHER,
+            {"observation": "described", "state": told.state, "polled_before_ms": self.polled_ms},
+        )
+        entries.append(observed)
+        if records:
+            entries += self._unit(records, at_ms, observed.sequence)
+            self.last = told
+        return entries
+
+    def _phase_changed(self, told: GroupDescription) -> bool:
+        """A classic group's joining and syncing leave no record; they are observed alone."""
+        changed = self.phase != told.state
+        self.phase = told.state
+        return changed
+
+    def _undescribed(self, told: Undescribed, at_ms: int) -> list[Entry]:
+        if told.code == GROUP_ID_NOT_FOUND:
+            return self._deleted(at_ms)
+        if told.code == TOPIC_AUTHORIZATION_FAILED:
+            return self._becomes(Condition.UNREADABLE, at_ms)
+        if told.code == GROUP_AUTHORIZATION_FAILED:
+            return self._becomes(Condition.FORBIDDEN, at_ms)
+        if told.code in MOVING:
+            return self._becomes(Condition.MOVING, at_ms)
+        return []
+
+    def away(self, at_ms: int) -> list[Entry]:
+        """Nobody could be asked: its coordinator is silent, or no broker lists it."""
+        if self.condition in (Condition.DELETED, Condition.UNREADABLE, Condition.FORBIDDEN):
+            return []
+        return self._becomes(Condition.MOVING, at_ms)
+
+    def _deleted(self, at_ms: int) -> list[Entry]:
+        """Its coordinator has no such group: this incarnation ends."""
+        ended = records_of_end(self.last) if self.last is not None else []
+        self.condition, self.shown = Condition.DELETED, None
+        if not ended:
+            return []
+        observed = self._entry(
+            Kind.OBSERVATION, at_ms, WATCHER, {"observation": "deleted", "polled_before_ms": self.polled_ms}
+        )
+        return [observed, *self._unit(ended, at_ms, observed.sequence)]
+
+    def _went_back(self, told: GroupDescription) -> bool:
+        last = self.last
+        if last is None or last.kind is not told.kind or last.group_epoch is None or told.group_epoch is None:
+            return False
+        return told.group_epoch < last.group_epoch
+
+    def _is_old(self, condition: Condition, at_ms: int) -> bool:
+        return (
+            self.condition is condition
+            and self.since_ms is not None
+            and at_ms - self.since_ms >= BELIEVED_AFTER_MS
+        )
+
+    def _becomes(self, condition: Condition, at_ms: int) -> list[Entry]:
+        """The entries that say that the group can, or cannot, be seen from now on."""
+        if condition is not self.condition:
+            ended = self.told and self.condition is not Condition.SEEN
+            since_ms, self.since_ms, self.condition = self.since_ms, at_ms, condition
+            if condition is Condition.SEEN:
+                self.told = True
+                length_s = (at_ms - (since_ms or at_ms)) / 1000
+                return [self._note(at_ms, f"Seen again after {length_s:.1f} s")] if ended else []
+            self.told = False
+        if self.told or condition is Condition.SEEN:
+            return []
+        # What passes by itself is told when it does not.
+        waits = condition is Condition.MOVING and at_ms - (self.since_ms or at_ms) < MOVING_TOLD_AFTER_MS
+        if waits or self.last is None:
+            return []
+        self.told = True
+        return [self._note(at_ms, _SAYS[condition])]
+
+    def _note(self, at_ms: int, says: str) -> Entry:
+        gap = {"note": "gap", "partition": None, "from_offset": None, "to_offset": None}
+        return self._entry(Kind.NOTE, at_ms, WATCHER, {**gap, "says": says})
+
+    def _topics(self, told: GroupDescription, at_ms: int, partitions: Mapping[str, int]) -> list[Entry]:
+        """A note of topics that were not told yet, or changed: names of ids, and counts."""
+        names = {name for member in told.members for name in (*member.subscribed, *member.assignment)}
+        new = {
+            name: (told.topic_ids.get(name), partitions.get(name))
+            for name in sorted(names | set(told.topic_ids))
+            if name in told.topic_ids or name in partitions
+        }
+        changed = {name: facts for name, facts in new.items() if self.topics.get(name) != facts}
+        if not changed:
+            return []
+        self.topics |= changed
+        topics = {name: {"id": topic_id, "partitions": count} for name, (topic_id, count) in changed.items()}
+        return [
+            self._entry(Kind.NOTE, at_ms, WATCHER, {"note": "topics", "topics": topics, "source": "cluster"})
+        ]
+
+    def _unit(self, records: list[dict[str, Any]], at_ms: int, cause: int) -> list[Entry]:
+        first = self.next
+        return [
+            self._entry(
+                Kind.RECORD,
+                at_ms,
+                "coordinator",
+                record,
+                cause=cause,
+                unit=first,
+                settled=number == len(records),
+            )
+            for number, record in enumerate(records, 1)
+        ]
+
+    def _entry(
+        self,
+        kind: Kind,
+        at_ms: int,
+        actor: str,
+        payload: Mapping[str, Any],
+        *,
+        cause: int | None = None,
+        unit: int | None = None,
+        settled: bool = True,
+    ) -> Entry:
+        entry = Entry(
+            sequence=self.next,
+            at_ms=at_ms,
+            kind=kind,
+            actor=actor,
+            cause=cause,
+            # A poll is what happened; what it shows of the group between two polls is inferred.
+            provenance=Provenance.INFERRED if kind is Kind.RECORD else Provenance.RECORDED,
+            payload=payload,
+            unit=unit,
+            settled=settled,
+        )
+        self.next += 1
+        return entry

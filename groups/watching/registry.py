@@ -1,0 +1,158 @@
+"""Clusters that are added, changed and removed, and those that the environment names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import timedelta
+
+from django.utils import timezone
+
+from groups import storage
+from groups.cluster_models import CLUSTER_NAME_LENGTH_MOST, Cluster
+from groups.clusters import named
+from groups.clusters.faults import ClusterError
+from groups.clusters.settings import SECRET, ClusterSettings, settings_of
+from groups.models import Timeline
+from groups.watching.secrets import seal, unseal
+
+CLUSTERS_MOST = 50
+"""Each is a process that pulls."""
+
+
+class NoSuchCluster(Exception):
+    def __init__(self, cluster_id: str) -> None:
+        super().__init__(f"There is no cluster {cluster_id!r}.")
+
+
+class BadCluster(Exception):
+    """A cluster that cannot be taken: one line, and the field that is wrong."""
+
+    def __init__(self, message: str, field: str) -> None:
+        super().__init__(message)
+        self.field = field
+
+
+def get(cluster_id: str) -> Cluster:
+    try:
+        return Cluster.objects.get(pk=cluster_id)
+    except Cluster.DoesNotExist:
+        raise NoSuchCluster(cluster_id) from None
+
+
+def add(name: str, properties: Mapping[str, str], *, by_hand: bool = True) -> Cluster:
+    """A cluster that is watched from now on. ``BadCluster`` tells what is wrong; nothing is asked of the cluster here."""
+    wanted = name.strip()
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", wanted) or len(wanted) > CLUSTER_NAME_LENGTH_MOST:
+        raise BadCluster(
+            f"A name has 1 to {CLUSTER_NAME_LENGTH_MOST} letters, digits, dots, underscores and hyphens.",
+            "name",
+        )
+    if Cluster.objects.filter(name=wanted).exists():
+        raise BadCluster(f"There is a cluster named {wanted} already.", "name")
+    if Cluster.objects.count() >= CLUSTERS_MOST:
+        raise BadCluster(f"{CLUSTERS_MOST} clusters are watched at most: remove one first.", "name")
+    try:
+        settings_of(properties, by_hand=by_hand)
+    except ClusterError as error:
+        raise BadCluster(str(error), "properties") from None
+    return Cluster.objects.create(id=storage.new_id(), name=wanted, sealed=seal(properties))
+
+
+def of_command(where: str, properties: Mapping[str, str]) -> Cluster:
+    """The cluster that a command was told by its options: trusted as the server's own settings are."""
+    name = re.sub(r"[^A-Za-z0-9._-]+", "-", where)[:CLUSTER_NAME_LENGTH_MOST].strip("-")
+    found, _ = Cluster.objects.update_or_create(
+        name=name,
+        defaults={"origin": Cluster.Origin.COMMAND, "sealed": seal(properties), "watched": True},
+        create_defaults={
+            "id": storage.new_id(),
+            "origin": Cluster.Origin.COMMAND,
+            "sealed": seal(properties),
+        },
+    )
+    return found
+
+
+def take_environment() -> None:
+    """Rows for the clusters that the environment names; one that it names no longer is watched no longer."""
+    names = set(named.names())
+    known = set(Cluster.objects.filter(origin=Cluster.Origin.ENVIRONMENT).values_list("name", flat=True))
+    taken = set(Cluster.objects.values_list("name", flat=True))
+    for name in sorted(names - taken):
+        Cluster.objects.create(id=storage.new_id(), name=name, origin=Cluster.Origin.ENVIRONMENT)
+    gone = Cluster.objects.filter(name__in=known - names)
+    gone.update(watched=False, status=Cluster.Status.PAUSED, problem="The environment names it no longer.")
+    back = Cluster.objects.filter(
+        name__in=known & names, watched=False, problem="The environment names it no longer."
+    )
+    back.update(watched=True, status=Cluster.Status.WAITING, problem="")
+
+
+def properties_of(cluster: Cluster) -> dict[str, str]:
+    if cluster.origin == Cluster.Origin.ENVIRONMENT:
+        return named.properties(cluster.name)
+    return unseal(bytes(cluster.sealed))
+
+
+def settings_for(cluster: Cluster) -> ClusterSettings:
+    """How the cluster is reached; ``ClusterError`` where its settings cannot be read."""
+    by_hand = cluster.origin == Cluster.Origin.PAGE
+    return settings_of(properties_of(cluster), by_hand=by_hand)
+
+
+def shown(cluster: Cluster) -> dict[str, str]:
+    """The properties without the secret ones, which nobody is shown again."""
+    try:
+        properties = properties_of(cluster)
+    except ClusterError:
+        return {}
+    return {name: "…" if name in SECRET else value for name, value in properties.items()}
+
+
+def set_watched(cluster: Cluster, *, watched: bool) -> Cluster:
+    """Watch it, or stop; whoever watches notices within seconds."""
+    status = Cluster.Status.WAITING if watched else Cluster.Status.PAUSED
+    Cluster.objects.filter(pk=cluster.pk).update(watched=watched, status=status, problem="")
+    return get(cluster.pk)
+
+
+def remove(cluster_id: str) -> None:
+    """Forget a cluster with all that was recorded of it."""
+    cluster = get(cluster_id)
+    if cluster.origin == Cluster.Origin.ENVIRONMENT and cluster.name in named.names():
+        raise BadCluster(f"The environment names {cluster.name} ({named.PREFIX}…): remove it there.", "name")
+    timelines = list(Timeline.objects.filter(cluster=cluster).values_list("pk", flat=True))
+    cluster.delete()
+    storage.delete_all(timelines)
+
+
+def open_to_take() -> list[Cluster]:
+    """Clusters that nobody watches now and that should be."""
+    now = timezone.now()
+    return [
+        cluster
+        for cluster in Cluster.objects.filter(watched=True)
+        if not cluster.lease_owner or cluster.lease_until is None or cluster.lease_until < now
+    ]
+
+
+LEASE_S = 20
+
+
+def take(cluster_id: str, owner: str) -> bool:
+    """Hold the cluster's lease; false where somebody else does."""
+    now = timezone.now()
+    row = Cluster.objects.filter(pk=cluster_id, watched=True)
+    free = row.filter(lease_owner="") | row.filter(lease_owner=owner) | row.filter(lease_until__lt=now)
+    return bool(free.update(lease_owner=owner, lease_until=now + timedelta(seconds=LEASE_S)))
+
+
+def renew(cluster_id: str, owner: str) -> bool:
+    """False where the cluster was paused, removed, or taken by another."""
+    held = Cluster.objects.filter(pk=cluster_id, watched=True, lease_owner=owner)
+    return bool(held.update(lease_until=timezone.now() + timedelta(seconds=LEASE_S)))
+
+
+def give_back(cluster_id: str, owner: str) -> None:
+    Cluster.objects.filter(pk=cluster_id, lease_owner=owner).update(lease_owner="", lease_until=None)

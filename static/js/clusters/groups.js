@@ -1,0 +1,68 @@
+/**
+ * The groups of a cluster, as rows that are pushed change them. No DOM.
+ *
+ * @typedef {object} Group
+ * @property {string} group
+ * @property {string | null} type
+ * @property {string | null} state
+ * @property {string | null} condition
+ * @property {string | null} timeline
+ * @property {number | null} group_epoch
+ * @property {number | null} assignment_epoch
+ * @property {number | null} members
+ * @property {number | null} behind
+ * @property {number | null} lag
+ * @property {boolean} rebalancing
+ * @property {number | null} since_ms
+ * @property {number[]} rebalanced_ms
+ */
+
+export const HOUR_MS = 3_600_000;
+const BINS = 30;
+
+/** The groups after some of them changed; one that was deleted leaves. @param {Map<string, Group>} groups @param {Group[]} rows */
+export function taken(groups, rows) {
+  for (const row of rows) {
+    if (row.condition === 'deleted') groups.delete(row.group);
+    else groups.set(row.group, row);
+  }
+  return groups;
+}
+
+/** By name; those that rebalance are shown above all in a strip of their own. @param {Iterable<Group>} groups @param {string} wanted */
+export function listed(groups, wanted = '') {
+  const part = wanted.trim().toLowerCase();
+  return [...groups]
+    .filter((group) => !part || group.group.toLowerCase().includes(part))
+    .sort((a, b) => (a.group < b.group ? -1 : 1));
+}
+
+/** @param {Iterable<Group>} groups */
+export const rebalancing = (groups) => listed([...groups].filter((group) => group.rebalancing));
+
+const CONDITIONS = {
+  unreadable: 'Unreadable now: a topic lacks the right DESCRIBE',
+  forbidden: 'Unreadable: the group lacks the right DESCRIBE',
+  moving: 'Its coordinator does not answer',
+  missing: 'Not listed now',
+  epoch_back: 'Epochs went back',
+};
+
+/** What is said of the state: a condition that hides it comes first. @param {Group} group */
+export function stateSays(group) {
+  const condition = CONDITIONS[/** @type {keyof typeof CONDITIONS} */ (group.condition ?? '')];
+  return condition ?? group.state ?? '';
+}
+
+/** Whether the group can be seen as it is. @param {Group} group */
+export const isSeen = (group) => group.condition === 'seen' || group.condition === null;
+
+/** How many rebalances began in each thirtieth of the last hour. @param {number[]} times @param {number} nowMs */
+export function binned(times, nowMs) {
+  const bins = new Array(BINS).fill(0);
+  for (const time of times) {
+    const at = Math.floor(((time - (nowMs - HOUR_MS)) / HOUR_MS) * BINS);
+    if (at >= 0 && at < BINS) bins[at] += 1;
+  }
+  return bins;
+}

@@ -1,0 +1,205 @@
+/**
+ * The page of one cluster: its groups, pushed as they change, and those that rebalance now.
+ *
+ * What a socket missed comes with its next hello: a lost connection is opened again, and the hello has every row.
+ *
+ * @typedef {import('./clusters/groups.js').Group} Group
+ */
+
+import { tell } from './api.js';
+import { binned, isSeen, listed, rebalancing, stateSays, taken } from './clusters/groups.js';
+import { h, part, s } from './dom.js';
+import { toast } from './toast.js';
+import { duration, plural } from './words.js';
+
+const RECONNECT_MS = 2000;
+/** Rows are drawn at most so often: a large cluster changes many at once. */
+const DRAW_EVERY_MS = 200;
+
+const data = JSON.parse(part('cluster-data').textContent ?? 'null');
+let cluster = data.cluster;
+const url = `/api/clusters/${encodeURIComponent(cluster.id)}`;
+/** @type {Map<string, Group>} */
+const groups = taken(new Map(), data.groups);
+const search = /** @type {HTMLInputElement} */ (part('search'));
+let drawing = /** @type {any} */ (null);
+let lost = false;
+
+/** @param {number | null} value */
+const number = (value) => (value === null || value === undefined ? '–' : value.toLocaleString('en-US'));
+
+/** @param {Group} group */
+function name(group) {
+  return group.timeline
+    ? h('a', { class: 'mono', href: `/t/${encodeURIComponent(group.timeline)}` }, group.group)
+    : h('span', { class: 'mono' }, group.group);
+}
+
+/** @param {Group} group @param {number} nowMs */
+function spark(group, nowMs) {
+  const bins = binned(group.rebalanced_ms, nowMs);
+  const total = bins.reduce((sum, each) => sum + each, 0);
+  if (!total) return h('span', { class: 'quiet' }, 'none');
+  const most = Math.max(...bins);
+  return h(
+    'span',
+    { title: plural(total, 'rebalance') },
+    s(
+      'svg',
+      { width: 92, height: 16, role: 'img', 'aria-label': `${plural(total, 'rebalance')} in the last hour` },
+      bins.map((each, at) =>
+        each
+          ? s('rect', {
+              x: at * 3 + 1,
+              y: 15 - (13 * each) / most,
+              width: 2,
+              height: (13 * each) / most + 1,
+              fill: 'currentColor',
+            })
+          : null,
+      ),
+    ),
+  );
+}
+
+/** @param {Group} group @param {number} nowMs */
+function row(group, nowMs) {
+  const state = group.rebalancing ? 'busy' : isSeen(group) ? '' : 'open';
+  const behind = group.behind ? h('span', { class: 'quiet' }, ` (${group.behind} behind)`) : null;
+  return h(
+    'tr',
+    { 'data-group': group.group },
+    h('td', {}, name(group)),
+    h('td', {}, group.type ?? ''),
+    h('td', {}, h('span', { class: state }, stateSays(group))),
+    h('td', { class: 'r num' }, number(group.group_epoch)),
+    h('td', { class: 'r num' }, number(group.assignment_epoch)),
+    h('td', { class: 'r num' }, number(group.members), behind),
+    h('td', { class: 'r num' }, number(group.lag)),
+    h('td', {}, spark(group, nowMs)),
+  );
+}
+
+function draw() {
+  drawing = null;
+  const nowMs = Date.now();
+  const focused = document.activeElement?.closest('tr')?.getAttribute('data-group');
+  part('rows').replaceChildren(...listed(groups.values(), search.value).map((group) => row(group, nowMs)));
+  if (focused)
+    /** @type {HTMLElement | null} */ (part('rows').querySelector(`[data-group="${CSS.escape(focused)}"] a`))?.focus();
+  const busy = rebalancing(groups.values());
+  part('now-count').textContent = busy.length ? plural(busy.length, 'group') : 'none';
+  part('nows').replaceChildren(
+    ...busy.map((group) =>
+      h(
+        'a',
+        { href: group.timeline ? `/t/${encodeURIComponent(group.timeline)}` : '#rows' },
+        h('b', { class: 'mono' }, group.group),
+        h('span', {}, group.state),
+        h('span', { class: 'num' }, group.since_ms ? duration(nowMs - group.since_ms) : ''),
+      ),
+    ),
+  );
+  part('none').hidden = groups.size > 0;
+  head();
+}
+
+function head() {
+  const seen = cluster.seen ?? {};
+  const silent = Object.keys(seen.silent ?? {});
+  part('facts').textContent =
+    cluster.status === 'connected'
+      ? `${plural(seen.groups ?? 0, 'group')}, ${plural(seen.brokers ?? 0, 'broker')}, polled every ${seen.every_s} s (a round took ${seen.took_ms} ms)`
+      : '';
+  part('watch').textContent = cluster.watched ? 'Pause' : 'Watch again';
+  const banners = [];
+  if (cluster.status === 'failing')
+    banners.push(
+      h(
+        'div',
+        { class: 'banner bad', role: 'alert' },
+        h('b', {}, 'Not watched now. '),
+        cluster.problem,
+        ' It is tried again; the groups stand as they were last seen.',
+      ),
+    );
+  if (cluster.status === 'paused')
+    banners.push(
+      h(
+        'div',
+        { class: 'banner' },
+        h('b', {}, 'Paused. '),
+        cluster.problem || 'The groups stand as they were last seen.',
+      ),
+    );
+  if (cluster.status === 'waiting')
+    banners.push(h('div', { class: 'banner' }, h('b', {}, 'Waiting. '), 'Somebody begins to watch it within seconds.'));
+  if (silent.length)
+    banners.push(
+      h(
+        'div',
+        { class: 'banner warn' },
+        h('b', {}, `${plural(silent.length, 'broker')} not answering. `),
+        seen.silent[silent[0] ?? ''],
+      ),
+    );
+  if (seen.left_out)
+    banners.push(h('div', { class: 'banner warn' }, `${number(seen.left_out)} groups are listed and not described.`));
+  if (lost) banners.push(h('div', { class: 'banner warn' }, h('b', {}, 'Connection lost. '), 'It is opened again.'));
+  part('banners').replaceChildren(...banners);
+}
+
+function soon() {
+  drawing ??= setTimeout(draw, DRAW_EVERY_MS);
+}
+
+/** @param {any} message */
+function hear(message) {
+  if (message.status)
+    cluster = { ...cluster, status: message.status, problem: message.problem ?? message.seen?.problem ?? '' };
+  if (message.seen) cluster = { ...cluster, seen: message.seen };
+  if (message.type === 'hello') groups.clear();
+  taken(groups, message.groups ?? []);
+  soon();
+}
+
+function open() {
+  const socket = new WebSocket(
+    `${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}/ws/clusters/${encodeURIComponent(cluster.id)}`,
+  );
+  socket.onmessage = (event) => {
+    lost = false;
+    hear(JSON.parse(event.data));
+  };
+  socket.onclose = () => {
+    lost = true;
+    soon();
+    setTimeout(open, RECONNECT_MS);
+  };
+}
+
+part('watch').addEventListener('click', async () => {
+  try {
+    cluster = await tell(url, 'PATCH', { watched: !cluster.watched });
+    draw();
+  } catch (error) {
+    toast(error instanceof Error ? error.message : 'It could not be changed.');
+  }
+});
+part('remove').addEventListener('click', async () => {
+  if (
+    !confirm(`Remove ${cluster.name}, and all timelines that were recorded of it? The cluster itself is not touched.`)
+  )
+    return;
+  try {
+    await tell(url, 'DELETE');
+    location.assign('/clusters');
+  } catch (error) {
+    toast(error instanceof Error ? error.message : 'It could not be removed.');
+  }
+});
+search.addEventListener('input', draw);
+// Durations of the strip go on while nothing comes.
+setInterval(soon, 1000);
+draw();
+open();

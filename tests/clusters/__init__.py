@@ -1,0 +1,1 @@
+"""Access to live clusters, against a real broker with every kind of listener."""

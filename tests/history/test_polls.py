@@ -1,0 +1,285 @@
+"""Polls become records that lead to what was described, and whatever was not seen is said."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from groups.history.entries import Entry, Kind, Provenance
+from groups.history.frames.frame import frame
+from groups.history.passes.recorder import Recorder
+from groups.history.polls.description import (
+    GroupDescription,
+    GroupKind,
+    MemberDescription,
+    Told,
+    Undescribed,
+)
+from groups.history.polls.recording import BELIEVED_AFTER_MS, MOVING_TOLD_AFTER_MS, PolledGroup
+from groups.history.replay.fold import replay
+from groups.history.state.group import State, initial_state
+from groups.history.state.plain import from_plain, to_plain
+
+GROUP = "orders"
+IDS = {"foo": "Zm9vAAAAAAAAAAAAAAAAAA", "bar": "YmFyAAAAAAAAAAAAAAAAAA"}
+
+
+def member(
+    name: str, epoch: int, has: dict[str, tuple[int, ...]], wants: dict[str, tuple[int, ...]]
+) -> MemberDescription:
+    return MemberDescription(
+        member_id=name,
+        client_id=name.lower(),
+        host="/10.0.0.1",
+        epoch=epoch,
+        subscribed=("foo",),
+        assignment=has,
+        target=wants,
+        member_type=1,
+    )
+
+
+def group(epoch: int, target: int, *members: MemberDescription, state: str = "Stable") -> GroupDescription:
+    return GroupDescription(
+        group=GROUP,
+        kind=GroupKind.CONSUMER,
+        state=state,
+        group_epoch=epoch,
+        assignment_epoch=target,
+        assignor="uniform",
+        members=members,
+        topic_ids=IDS,
+    )
+
+
+def folded(entries: list[Entry], state: State | None = None) -> State:
+    state = state or initial_state(GROUP)
+    for entry in entries:
+        state = replay(state, entry)
+    return state
+
+
+@st.composite
+def descriptions(draw: st.DrawFn) -> GroupDescription:
+    """Groups as a coordinator may describe them: no partition with two members, epochs behind or at the target's."""
+    names = draw(st.lists(st.sampled_from("ABCDEF"), unique=True, max_size=5))
+    epoch = draw(st.integers(1, 40))
+    target = draw(st.integers(max(1, epoch - 1), epoch)) if names else epoch
+    places = [(topic, number) for topic in IDS for number in range(4)]
+    has: dict[str, dict[str, list[int]]] = {name: {} for name in names}
+    wants: dict[str, dict[str, list[int]]] = {name: {} for name in names}
+    for topic, number in places if names else ():
+        if (owner := draw(st.sampled_from([*names, ""]))) != "":
+            has[owner].setdefault(topic, []).append(number)
+        if (owner := draw(st.sampled_from([*names, ""]))) != "":
+            wants[owner].setdefault(topic, []).append(number)
+    return group(
+        epoch,
+        target,
+        *(
+            member(
+                name,
+                draw(st.integers(max(0, target - 1), target)),
+                {topic: tuple(each) for topic, each in has[name].items()},
+                {topic: tuple(each) for topic, each in wants[name].items()},
+            )
+            for name in names
+        ),
+        state="Stable" if names else "Empty",
+    )
+
+
+def shown(told: GroupDescription) -> dict[str, Any]:
+    """What a frame must say of a description."""
+    return {
+        "group_epoch": told.group_epoch,
+        "assignment_epoch": told.assignment_epoch,
+        "members": {
+            each.member_id: (each.epoch, {topic: list(some) for topic, some in each.assignment.items()})
+            for each in told.members
+        },
+        "target": {
+            each.member_id: {topic: list(some) for topic, some in (each.target or {}).items()}
+            for each in told.members
+        },
+    }
+
+
+def framed(state: State) -> dict[str, Any]:
+    made = frame(state)
+    return {
+        "group_epoch": made["group_epoch"],
+        "assignment_epoch": made["assignment_epoch"],
+        "members": {name: (each["epoch"], each["assigned"]) for name, each in made["members"].items()},
+        "target": {name: each for name, each in made["target"].items() if name in made["members"]},
+    }
+
+
+@given(st.lists(descriptions(), min_size=1, max_size=6))
+def test_the_frame_after_each_poll_is_what_was_described(polls: list[GroupDescription]) -> None:
+    watched = PolledGroup(group=GROUP)
+    state = initial_state(GROUP)
+    at_ms = 0
+    for told in polls:
+        # Epochs that go back are believed when they stay so.
+        for _ in range(3):
+            at_ms += BELIEVED_AFTER_MS
+            state = folded(watched.take(told, at_ms), state)
+        assert framed(state) == shown(told)
+
+
+@given(st.lists(descriptions(), min_size=1, max_size=6), st.integers(0, 5))
+def test_a_recording_that_is_stored_and_taken_up_again_makes_the_same_entries(
+    polls: list[GroupDescription], cut: int
+) -> None:
+    whole, parted = PolledGroup(group=GROUP), PolledGroup(group=GROUP)
+    made: list[list[Entry]] = [[], []]
+    for number, told in enumerate(polls):
+        if number == cut:
+            parted = from_plain(PolledGroup, to_plain(parted))
+        for watched, entries in zip((whole, parted), made, strict=True):
+            entries += watched.take(told, number * 1000)
+    assert made[0] == made[1]
+
+
+@given(st.lists(descriptions(), min_size=1, max_size=5))
+def test_entries_of_polls_are_dense_inferred_and_recorded_in_batches(polls: list[GroupDescription]) -> None:
+    watched, recorder = PolledGroup(group=GROUP), Recorder(group=GROUP)
+    entries = [entry for number, told in enumerate(polls) for entry in watched.take(told, number * 10_000)]
+    assert [entry.sequence for entry in entries] == list(range(1, len(entries) + 1))
+    for entry in entries:
+        inferred = entry.provenance is Provenance.INFERRED
+        assert inferred == (entry.kind is Kind.RECORD)
+        recorder.add(entry)
+    batch = recorder.flush(final=True)
+    assert (batch is None) == (not entries)
+
+
+@given(descriptions())
+def test_a_poll_that_tells_nothing_new_makes_no_entry(told: GroupDescription) -> None:
+    watched = PolledGroup(group=GROUP)
+    assert watched.take(told, 0)
+    assert watched.take(told, 1000) == []
+
+
+def says(entries: list[Entry]) -> list[str]:
+    return [entry.payload["says"] for entry in entries if "says" in entry.payload]
+
+
+A = member("A", 3, {"foo": (0, 1)}, {"foo": (0, 1)})
+
+
+def test_epochs_that_nobody_saw_are_said_aloud() -> None:
+    watched = PolledGroup(group=GROUP)
+    state = folded(watched.take(group(12, 12, replace(A, epoch=12)), 0))
+    entries = watched.take(group(15, 15, replace(A, epoch=15)), 1000)
+    anomalies = []
+    for entry in entries:
+        state = replay(state, entry)
+        anomalies += [anomaly.says for anomaly in state.anomalies]
+    assert anomalies == ["The group epoch jumped from 12 to 15: 2 changes unseen."]
+
+
+def test_an_observation_says_when_the_poll_before_it_was() -> None:
+    watched = PolledGroup(group=GROUP)
+    watched.take(group(3, 3, A), 5000)
+    watched.take(group(3, 3, A), 7000)
+    [observed] = [
+        entry
+        for entry in watched.take(group(4, 4, replace(A, epoch=4)), 8000)
+        if entry.kind is Kind.OBSERVATION
+    ]
+    assert observed.payload["polled_before_ms"] == 7000
+
+
+def test_a_moment_of_an_old_coordinators_memory_is_not_folded() -> None:
+    watched = PolledGroup(group=GROUP)
+    watched.take(group(3, 3, A), 0)
+    old = group(2, 2, replace(A, epoch=2))
+    entries = watched.take(old, 1000)
+    assert says(entries) == ["Epochs went back: an old coordinator answered, or the log was truncated"]
+    assert all(entry.kind is Kind.NOTE for entry in entries)
+    assert says(watched.take(group(3, 3, A), 1400)) == ["Seen again after 0.4 s"]
+
+
+def test_epochs_that_stay_back_are_believed() -> None:
+    watched = PolledGroup(group=GROUP)
+    state = folded(watched.take(group(6, 6, replace(A, epoch=6)), 0))
+    truncated = group(2, 2, replace(A, epoch=2))
+    state = folded(watched.take(truncated, 1000), state)
+    assert framed(state)["group_epoch"] == 6
+    state = folded(watched.take(truncated, 1000 + BELIEVED_AFTER_MS), state)
+    assert framed(state) == shown(truncated)
+
+
+@pytest.mark.parametrize(
+    ("code", "sentence"),
+    [
+        (29, "Unreadable from here: a topic of the assignment lacks the right DESCRIBE"),
+        (30, "Unreadable from here: the group lacks the right DESCRIBE"),
+    ],
+)
+def test_a_group_that_may_not_be_described_for_a_while_is_said_to_be_unreadable(
+    code: int, sentence: str
+) -> None:
+    watched = PolledGroup(group=GROUP)
+    watched.take(group(3, 3, A), 0)
+    refused: Told = Undescribed(group=GROUP, code=code)
+    assert says(watched.take(refused, 1000)) == [sentence]
+    assert watched.take(refused, 2000) == []
+    assert says(watched.take(group(3, 3, A), 3000)) == ["Seen again after 2.0 s"]
+
+
+def test_a_coordinator_that_moves_for_a_moment_is_not_worth_a_word_and_one_that_stays_away_is() -> None:
+    watched = PolledGroup(group=GROUP)
+    watched.take(group(3, 3, A), 0)
+    moving: Told = Undescribed(group=GROUP, code=16)
+    assert watched.take(moving, 1000) == []
+    assert watched.take(group(3, 3, A), 2000) == []
+    watched.take(moving, 3000)
+    assert says(watched.take(moving, 3000 + MOVING_TOLD_AFTER_MS)) == [
+        "Not seen from here: the group's coordinator does not answer"
+    ]
+
+
+def test_a_group_that_its_coordinator_does_not_have_is_deleted_and_a_missing_row_is_not() -> None:
+    watched = PolledGroup(group=GROUP)
+    state = folded(watched.take(group(3, 3, A), 0))
+    assert watched.away(1000) == []
+    state = folded(watched.take(Undescribed(group=GROUP, code=69), 2000), state)
+    assert state.deleted
+
+
+def classic(state: str, assigned: str = "") -> GroupDescription:
+    return GroupDescription(
+        group=GROUP,
+        kind=GroupKind.CLASSIC,
+        state=state,
+        protocol_type="consumer",
+        assignor="range",
+        members=(MemberDescription(member_id="K", client_id="k", host="/10.0.0.1", assigned=assigned),),
+    )
+
+
+def test_a_classic_group_that_is_joining_leaves_an_observation_and_no_record() -> None:
+    watched = PolledGroup(group=GROUP)
+    watched.take(classic("Stable"), 0)
+    joining = watched.take(classic("PreparingRebalance"), 1000)
+    assert [(entry.kind, entry.payload["state"]) for entry in joining] == [
+        (Kind.OBSERVATION, "PreparingRebalance")
+    ]
+    assert watched.take(classic("PreparingRebalance"), 2000) == []
+
+
+def test_a_migration_ends_the_classic_group_where_the_consumer_group_begins() -> None:
+    watched = PolledGroup(group=GROUP)
+    state = folded(watched.take(classic("Stable"), 0))
+    entries = watched.take(group(4, 4, replace(A, epoch=4)), 1000)
+    records = [entry for entry in entries if entry.kind is Kind.RECORD]
+    assert (records[0].payload["type"], records[0].payload["value"]) == (2, None)
+    assert len({entry.unit for entry in records}) == 1
+    assert framed(folded(entries, state)) == shown(group(4, 4, replace(A, epoch=4)))

@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+
+import { HOUR_MS, binned, listed, rebalancing, stateSays, taken } from '../../static/js/clusters/groups.js';
+import { propertiesOf } from '../../static/js/clusters/properties.js';
+
+const filled = {
+  servers: ' kafka-1:9092 ',
+  protocol: 'PLAINTEXT',
+  mechanism: 'PLAIN',
+  user: 'u',
+  password: 'p',
+  ca: '',
+  chain: '',
+  key: '',
+  properties: '',
+};
+
+const group = (name, more = {}) => ({
+  group: name,
+  condition: 'seen',
+  state: 'Stable',
+  rebalancing: false,
+  rebalanced_ms: [],
+  ...more,
+});
+
+test('a form gives what its protocol uses and nothing else', () => {
+  assert.deepEqual(propertiesOf(filled), { 'bootstrap.servers': 'kafka-1:9092', 'security.protocol': 'PLAINTEXT' });
+  assert.deepEqual(propertiesOf({ ...filled, protocol: 'SASL_SSL', ca: 'PEM' }), {
+    'bootstrap.servers': 'kafka-1:9092',
+    'security.protocol': 'SASL_SSL',
+    'ssl.truststore.certificates': 'PEM',
+    'sasl.mechanism': 'PLAIN',
+    'sasl.username': 'u',
+    'sasl.password': 'p',
+  });
+});
+
+test('pasted properties count alone', () => {
+  assert.equal(propertiesOf({ ...filled, properties: 'bootstrap.servers=x' }), 'bootstrap.servers=x');
+});
+
+test('rows that are pushed replace those of before, and a deleted group leaves', () => {
+  const groups = taken(new Map(), [group('b'), group('a'), group('c')]);
+  taken(groups, [group('b', { rebalancing: true }), group('c', { condition: 'deleted' })]);
+  assert.deepEqual(
+    listed(groups.values()).map((each) => each.group),
+    ['a', 'b'],
+  );
+  assert.deepEqual(
+    rebalancing(groups.values()).map((each) => each.group),
+    ['b'],
+  );
+  assert.deepEqual(
+    listed(groups.values(), ' A ').map((each) => each.group),
+    ['a'],
+  );
+});
+
+test('a condition that hides the state is said in its place', () => {
+  assert.equal(stateSays(group('a')), 'Stable');
+  assert.match(stateSays(group('a', { condition: 'unreadable' })), /^Unreadable now/);
+});
+
+test('rebalances of the last hour stand in their thirtieths, older ones in none', () => {
+  const now = 10 * HOUR_MS;
+  const bins = binned([now - HOUR_MS - 1, now - HOUR_MS, now - 1, now - 2], now);
+  assert.equal(bins.length, 30);
+  assert.deepEqual([bins[0], bins[29]], [1, 2]);
+});

@@ -1,0 +1,180 @@
+"""The pages of live clusters and their part of the API, without scripts and without a broker."""
+
+from __future__ import annotations
+
+import html
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from explorer.pages.clusters import views
+from explorer.watchers import watchers
+from groups.cluster_models import Cluster, WatchedGroup
+from groups.clusters.allowed import ALLOWED
+from groups.watching import registry
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+PROPERTIES = {
+    "bootstrap.servers": "kafka-1.example:9093",
+    "security.protocol": "SASL_PLAINTEXT",
+    "sasl.mechanism": "SCRAM-SHA-512",
+    "sasl.username": "watcher",
+    "sasl.password": "never-shown-1",
+}
+
+
+@pytest.fixture(autouse=True)
+def woken(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    calls: list[str] = []
+    monkeypatch.setattr(watchers, "wake", lambda: calls.append("wake"))
+    return calls
+
+
+def add(**more: Any) -> Any:
+    body = {"name": "prod-eu", "properties": PROPERTIES} | more
+    return Client().post("/api/clusters", body, content_type="application/json")
+
+
+def test_a_cluster_that_is_added_is_watched_and_its_secret_is_never_told_again(woken: list[str]) -> None:
+    answer = add()
+    assert answer.status_code == 201
+    told = answer.json()
+    assert (told["type"], told["name"], told["status"]) == ("cluster", "prod-eu", "waiting")
+    assert answer["Location"] == f"/api/clusters/{told['id']}"
+    assert woken == ["wake"]
+    everything = "".join(
+        Client().get(address).content.decode()
+        for address in ("/clusters", told["url"], "/api/clusters", f"/api/clusters/{told['id']}")
+    )
+    assert "kafka-1.example:9093" in everything
+    assert "never-shown-1" not in everything
+
+
+def test_properties_may_be_the_text_of_a_file() -> None:
+    text = "".join(f"{name} = {value}\n" for name, value in PROPERTIES.items())
+    told = add(properties=text).json()
+    assert registry.properties_of(registry.get(told["id"])) == PROPERTIES
+
+
+@pytest.mark.parametrize(
+    ("more", "field", "says"),
+    [
+        ({"name": "a b"}, "name", "A name has 1 to 60 letters"),
+        ({"name": 3}, "name", "needs a name"),
+        ({"properties": []}, "properties", "an object of texts"),
+        ({"properties": {}}, "properties", "bootstrap.servers is missing"),
+        ({"properties": {"bootstrap.servers": "https://x"}}, "properties", "has a scheme"),
+        (
+            {"properties": PROPERTIES | {"security.protocol": "TLS"}},
+            "properties",
+            "security.protocol=TLS is not known",
+        ),
+        (
+            {"properties": PROPERTIES | {"sasl.mechanism": "GSSAPI"}},
+            "properties",
+            "sasl.mechanism=GSSAPI is not known",
+        ),
+        (
+            {"properties": PROPERTIES | {"ssl.truststore.location": "/etc/shadow"}},
+            "properties",
+            "names something on the server",
+        ),
+        (
+            {"properties": PROPERTIES | {"rebalance.oauthbearer.token.command": "id"}},
+            "properties",
+            "names something on the server",
+        ),
+    ],
+)
+def test_a_cluster_that_cannot_be_is_refused_in_one_line(more: dict[str, Any], field: str, says: str) -> None:
+    answer = add(**more)
+    assert answer.status_code == 400
+    error = answer.json()["error"]
+    assert says in error["message"]
+    assert error["field"] == field
+    assert Cluster.objects.count() == 0
+
+
+def test_a_second_one_of_the_same_name_is_refused() -> None:
+    add()
+    assert "already" in add().json()["error"]["message"]
+
+
+def test_a_cluster_is_paused_watched_again_and_removed(woken: list[str]) -> None:
+    url = f"/api/clusters/{add().json()['id']}"
+    change = Client().patch
+    assert change(url, {"watched": False}, content_type="application/json").json()["status"] == "paused"
+    assert registry.open_to_take() == []
+    assert change(url, {"watched": True}, content_type="application/json").json()["status"] == "waiting"
+    assert change(url, {"watched": "no"}, content_type="application/json").status_code == 400
+    assert Client().delete(url).status_code == 204
+    assert Client().get(url).status_code == 404
+    assert Client().get(f"{url}/groups").status_code == 404
+
+
+def test_the_test_of_a_connection_tells_each_step_and_stores_nothing() -> None:
+    body = {"properties": {"bootstrap.servers": "no-such-broker.invalid:9092"}}
+    answer = Client().post("/api/clusters/check", body, content_type="application/json")
+    told = answer.json()
+    assert told["ok"] is False
+    assert [(step["name"], step["state"]) for step in told["steps"]] == [
+        ("settings", "ok"),
+        ("resolve", "failed"),
+    ]
+    assert told["steps"][1]["says"].startswith("The name no-such-broker.invalid is not known")
+    assert Cluster.objects.count() == 0
+
+
+def test_a_test_that_lasts_too_long_is_ended_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(views, "CHECK_MOST_S", 0.0)
+    body = {"properties": {"bootstrap.servers": "127.0.0.1:1"}}
+    told = Client().post("/api/clusters/check", body, content_type="application/json").json()
+    assert told["steps"][-1]["says"].startswith("The test was ended")
+
+
+def group(cluster_id: str, name: str, **facts: Any) -> None:
+    WatchedGroup.objects.create(
+        cluster_id=cluster_id, group=name, kind="consumer", state="Stable", condition="seen", facts=facts
+    )
+
+
+def test_the_groups_of_a_cluster_read_without_scripts_and_those_that_are_gone_are_left_out() -> None:
+    told = add().json()
+    group(told["id"], "orders", group_epoch=12, assignment_epoch=11, members=3, lag=1234)
+    group(told["id"], "<b>evil</b>")
+    WatchedGroup.objects.create(cluster_id=told["id"], group="gone", condition="deleted")
+    page = Client().get(told["url"]).content.decode()
+    assert ">12<" in page
+    assert ">11<" in page
+    assert "<b>evil" not in page
+    assert "gone" not in html.unescape(page.split("<tbody")[1].split("</tbody")[0])
+    rows = Client().get(f"/api/clusters/{told['id']}/groups").json()
+    assert [row["group"] for row in rows] == ["<b>evil</b>", "orders"]
+
+
+def test_the_page_names_every_request_that_is_ever_sent() -> None:
+    page = Client().get("/clusters").content.decode()
+    for allowed in ALLOWED.values():
+        assert allowed.api.name in page
+
+
+def test_a_cluster_that_the_environment_names_stands_in_the_list_and_is_not_removed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Any
+) -> None:
+    file = tmp_path / "x.properties"
+    file.write_text("bootstrap.servers=kafka-9.example:9092\n")
+    monkeypatch.setenv("REBALANCE_CLUSTER_PROD_US", str(file))
+    [told] = Client().get("/api/clusters").json()
+    assert (told["name"], told["origin"], told["bootstrap"]) == (
+        "prod-us",
+        "environment",
+        "kafka-9.example:9092",
+    )
+    refused = Client().delete(f"/api/clusters/{told['id']}")
+    assert refused.status_code == 409
+    monkeypatch.delenv("REBALANCE_CLUSTER_PROD_US")
+    [told] = Client().get("/api/clusters").json()
+    assert (told["status"], told["watched"]) == ("paused", False)
+    assert Client().delete(f"/api/clusters/{told['id']}").status_code == 204
