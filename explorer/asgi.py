@@ -24,6 +24,7 @@ from explorer.api.sockets import routes  # noqa: E402
 from explorer.embedded import EmbeddedWorker  # noqa: E402
 from explorer.inspector.preparing import prepare_guesses  # noqa: E402
 from explorer.laboratory.asking import children  # noqa: E402
+from groups import reserve  # noqa: E402
 
 UPLOADS = ("/api/imports", "/import/")
 """The addresses that take files; every other one takes a page of text."""
@@ -55,6 +56,8 @@ async def beside_the_server() -> Any:
     # What a server writes (uploads, logs) is its own alone.
     os.umask(0o077)
     memory.keep_little()
+    stack = contextlib.ExitStack()
+    await asyncio.to_thread(stack.enter_context, reserve.held_open())
     await asyncio.to_thread(housekeeping.at_start)
     worker = None
     if not settings.REDIS_URL:
@@ -72,6 +75,7 @@ async def beside_the_server() -> Any:
         await asyncio.to_thread(children.close)
         if worker is not None:
             await asyncio.to_thread(worker.stop)
+        await asyncio.to_thread(stack.close)
 
 
 gate = Gate(Handler(), URLRouter(routes), uploads=UPLOADS)

@@ -14,7 +14,7 @@ from redis import RedisError
 from explorer import memory
 from explorer.imports.receiving import forget_cut_short
 from explorer.lost_queue import LostQueue
-from groups import imports, storage
+from groups import imports, reserve, storage
 from groups.import_tasks import take_up_lost
 from groups.models import Timeline
 from groups.tasks import refold
@@ -72,6 +72,7 @@ async def keep_sweeping() -> None:
     while True:
         try:
             await database_sync_to_async(sweep)()
+            await database_sync_to_async(reserve.fill)()
         except (OperationalError, RedisError) as error:
             log.error("The task queue cannot be reached: %s. Is Redis running at REDIS_URL?", error)
         except Exception:
