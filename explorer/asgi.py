@@ -22,6 +22,7 @@ from explorer import housekeeping, memory  # noqa: E402
 from explorer.access.gate import Gate, Handler  # noqa: E402
 from explorer.api.sockets import routes  # noqa: E402
 from explorer.embedded import EmbeddedWorker  # noqa: E402
+from explorer.inspector import answers  # noqa: E402
 from explorer.inspector.preparing import prepare_guesses  # noqa: E402
 from explorer.laboratory.asking import children  # noqa: E402
 from groups import reserve  # noqa: E402
@@ -73,6 +74,7 @@ async def beside_the_server() -> Any:
         for task in tasks:
             task.cancel()
         await asyncio.to_thread(children.close)
+        await asyncio.to_thread(answers.children.close)
         if worker is not None:
             await asyncio.to_thread(worker.stop)
         await asyncio.to_thread(stack.close)
