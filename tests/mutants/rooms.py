@@ -109,7 +109,15 @@ ROOMS: Final = {
     "storage": Room(
         folder="groups/storage",
         within="storage",
-        tests=("one_writer", "reading", "plain_text", "stored_digests", "stored_logs", "timeline_command"),
+        tests=(
+            "edges",
+            "one_writer",
+            "reading",
+            "plain_text",
+            "stored_digests",
+            "stored_logs",
+            "timeline_command",
+        ),
     ),
     "wire": Room(
         folder="groups/wire",
