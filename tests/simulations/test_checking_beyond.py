@@ -215,3 +215,14 @@ def test_an_instance_is_given_to_another_process_once_the_first_has_left_for_now
         log.write(current("A", -2, [0, 1], since=0), cause=log.heartbeat("A", -2, []))
     answered(log, "C", 0, asked={"instanceId": "i"}, errorCode=code)
     assert ("accepted_or_refused" in {violation.invariant for violation in shown(log)}) is told
+
+
+def test_the_offsets_of_a_topic_that_is_deleted_go_with_it_however_early_that_is() -> None:
+    log = group()
+    log.write(committed(0, 7))
+    log.at(1).topics(foo=None)
+    checker, state = Checker("kafka", BOUNDS), initial_state("orders", "kafka")
+    for entry in log.entries:
+        state = replay(state, entry)
+        checker.see(entry, state)
+    assert "offsets_go_along" in {violation.invariant for violation in checker.demand_convergence()}
