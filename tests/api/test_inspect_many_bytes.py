@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from explorer.inspector import answering, answers
-from groups.children import python_path
+from explorer.pages.inspector import answering, answers
+from groups.jobs.children import python_path
 from groups.wire.codecs.primitives import to_base64
 from tests.api.conftest import Api
 from tests.api.test_inspect import WORKED
@@ -83,7 +83,7 @@ def test_more_large_questions_at_once_than_are_answered_are_told_to_come_again(
 
 def test_the_child_starts_without_the_web() -> None:
     """It is started by a question that somebody waits for."""
-    program = "import explorer.inspector.child, sys; print('django' in sys.modules)"
+    program = "import explorer.pages.inspector.child, sys; print('django' in sys.modules)"
     done = subprocess.run(
         [sys.executable, "-P", "-c", program],
         env={"PYTHONPATH": python_path()},

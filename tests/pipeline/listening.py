@@ -12,7 +12,7 @@ from typing import Any
 
 import orjson
 
-from groups.pipeline import session as sessions
+from groups.pipeline.spark import session as sessions
 
 LISTENING = "0A"
 """The state of a socket in /proc/net/tcp: include/net/tcp_states.h."""

@@ -8,11 +8,10 @@ from dataclasses import replace
 import pytest
 from django.core.management import call_command
 
-from simulations.conformance import Asked, ImageChange, Recording, Written
-from simulations.conformance.asking import DELETE_OFFSETS, HEARTBEAT, ask
-from simulations.conformance.excuses import LATE_IMAGE
-from simulations.conformance.moves import _are_due
-from simulations.conformance.position import (
+from simulations.proof.conformance import ImageChange, RecordedRequest, Recording, Written
+from simulations.proof.conformance.candidates import _are_due
+from simulations.proof.conformance.excuses import LATE_IMAGE
+from simulations.proof.conformance.position import (
     CLOCK_SLACK_MS,
     IMAGE_LAG_LEAST_MS,
     IMAGE_LAG_MOST_MS,
@@ -20,13 +19,14 @@ from simulations.conformance.position import (
     Log,
     Position,
 )
-from simulations.conformance.telling import Story
-from simulations.coordinator.image import Image
+from simulations.proof.conformance.requests import DELETE_OFFSETS, HEARTBEAT, ask
+from simulations.proof.conformance.trace import Story
+from simulations.protocol.coordinator.image import Image
 from tests.simulations.broker import Broker
 
 
-def asked(arrived_ms: int, done_ms: int) -> Asked:
-    return Asked(
+def asked(arrived_ms: int, done_ms: int) -> RecordedRequest:
+    return RecordedRequest(
         group="g",
         api=HEARTBEAT,
         version=1,
@@ -45,7 +45,7 @@ def resolved(at_ms: int, version: int) -> Written:
     return Written(partition=0, offset=0, batch=0, at_ms=at_ms, payload=payload)
 
 
-def log(*requests: Asked, written: tuple[Written, ...] = (), slowest_ms: int = 0) -> Log:
+def log(*requests: RecordedRequest, written: tuple[Written, ...] = (), slowest_ms: int = 0) -> Log:
     changes = (
         ImageChange(at_ms=1_000, version=5, image=Image(topics={}, version=5)),
         ImageChange(at_ms=9_000, version=8, image=Image(topics={}, version=8)),
@@ -126,7 +126,7 @@ def test_records_are_due_that_were_written_while_a_request_was_handled_give_or_t
     assert _are_due(Position(log=log(request), shard=shard), request) is False
 
 
-def test_a_heartbeat_that_says_nothing_is_steady_unless_it_wrote_something() -> None:
+def test_a_heartbeat_that_says_nothing_is_fast_path_unless_it_wrote_something() -> None:
     told, nothing = Story("g"), {"errorCode": 0, "memberEpoch": 1, "assignment": None}
     told.exchange(replace(asked(1, 2), response=nothing), 1, ())
     told.exchange(replace(asked(3, 4), response=nothing), 3, (resolved(3, 5),))

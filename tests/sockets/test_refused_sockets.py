@@ -17,8 +17,8 @@ import uvicorn
 from django.db import OperationalError
 
 from explorer.access.connections import BoundedConnection, RefusableSocket
-from explorer.api import sockets
-from explorer.api.hub import hub
+from explorer.push import sockets
+from explorer.push.hub import hub
 from groups.models import Timeline
 from tests.sockets.conftest import HEADERS, application
 
