@@ -115,7 +115,7 @@ fuzz-simulator: .venv/all  ## random scenarios in both semantics, SEEDS=0-99999 
 
 EACH ?= 5
 .PHONY: mutants
-mutants: .venv/all  ## small faults in the simulator's rooms, EACH=5 of each: are they noticed by the room's own tests?
+mutants: .venv/all  ## small faults in the inner rooms, EACH=5 of each: are they noticed by the room's own tests?
 	$(VENV)/python -m tests.mutants --each $(EACH)
 
 .PHONY: pictures

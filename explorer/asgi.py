@@ -19,6 +19,7 @@ from channels.routing import URLRouter  # noqa: E402
 from django.conf import settings  # noqa: E402
 
 from explorer.access.gate import Gate, Handler  # noqa: E402
+from explorer.pages.inspector import answers  # noqa: E402
 from explorer.pages.inspector.preparing import prepare_guesses  # noqa: E402
 from explorer.pages.laboratory.asking import children  # noqa: E402
 from explorer.push.sockets import routes  # noqa: E402
@@ -26,6 +27,7 @@ from explorer.server import housekeeping, memory  # noqa: E402
 from explorer.server.embedded import EmbeddedWorker  # noqa: E402
 from explorer.sharing.door import Door  # noqa: E402
 from explorer.watchers import watchers  # noqa: E402
+from groups import reserve  # noqa: E402
 
 UPLOADS = ("/api/imports", "/import/")
 """The addresses that take files; every other one takes a page of text."""
@@ -61,6 +63,8 @@ async def beside_the_server() -> Any:
         # Runs, imports and what is tidied up are the business of the server beside it.
         yield
         return
+    stack = contextlib.ExitStack()
+    await asyncio.to_thread(stack.enter_context, reserve.held_open())
     await asyncio.to_thread(housekeeping.at_start)
     worker = None
     if not settings.REDIS_URL:
@@ -78,8 +82,10 @@ async def beside_the_server() -> Any:
             task.cancel()
         await asyncio.to_thread(watchers.stop)
         await asyncio.to_thread(children.close)
+        await asyncio.to_thread(answers.children.close)
         if worker is not None:
             await asyncio.to_thread(worker.stop)
+        await asyncio.to_thread(stack.close)
 
 
 gate = Gate(Handler(), URLRouter(routes), uploads=UPLOADS, door=Door())

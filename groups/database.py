@@ -7,6 +7,8 @@ from django.core.management.base import CommandError
 from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
 
+from groups.reserve import makes_room
+
 
 def prepare(*, change_servers: bool = False) -> None:
     """Create or update the tables.
@@ -15,7 +17,7 @@ def prepare(*, change_servers: bool = False) -> None:
     ``change_servers``: one line says how.
     """
     try:
-        executor = MigrationExecutor(connection)
+        executor = _executor()
     except DatabaseError as error:
         raise CommandError(unreachable(error), returncode=2) from error
     if not executor.migration_plan(executor.loader.graph.leaf_nodes()):
@@ -23,6 +25,12 @@ def prepare(*, change_servers: bool = False) -> None:
     if connection.vendor != "sqlite" and not change_servers:
         raise CommandError("The database is not up to date: run `manage.py migrate` first.", returncode=2)
     call_command("migrate", interactive=False, verbosity=0)
+
+
+@makes_room
+def _executor() -> MigrationExecutor:
+    # On a full disk SQLite cannot even be read without the room for its index.
+    return MigrationExecutor(connection)
 
 
 def unreachable(error: Exception) -> str:

@@ -8,9 +8,11 @@ stays in memory.
 from __future__ import annotations
 
 import asyncio
-from typing import Final
+from typing import Any, Final
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.utils import ClientDisconnected
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 HEAD_S: Final = 20.0
 """From a connection's first moment, or from the first byte of a further request, to the end of its head."""
@@ -111,3 +113,18 @@ class BoundedConnection(HttpToolsProtocol):
         self._head_is_there()
         self._is_read()
         self.transport.abort()
+
+
+class RefusableSocket(WebSocketsSansIOProtocol):
+    """Uvicorn's protocol, in which a handshake is over when it is refused, too, and when its client has left.
+
+    Uvicorn takes it for an error of the application's ("returned without completing handshake"): every browser with an
+    old cookie, and every page of another origin, would write to the server's log.
+    """
+
+    async def send(self, message: Any) -> None:
+        await super().send(message)
+        if message["type"] == "websocket.http.response.body" and not message.get("more_body", False):
+            self.handshake_complete = True
+        elif message["type"] == "websocket.accept" and not self.handshake_complete:
+            raise ClientDisconnected

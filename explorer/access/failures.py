@@ -5,7 +5,6 @@ Django calls these for what no view has caught; ``explorer.urls`` names them.
 
 from __future__ import annotations
 
-import errno
 import sys
 
 from django.conf import settings
@@ -15,8 +14,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 
 from explorer.access.bodies import TooSlow
 from explorer.access.refusals import refusal
-
-FULL = (errno.ENOSPC, errno.EDQUOT)
+from groups.reserve import is_full
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
@@ -57,15 +55,18 @@ def meaning(error: BaseException | None) -> tuple[int, str]:
     seen: set[int] = set()
     while error is not None and id(error) not in seen:
         seen.add(id(error))
-        if isinstance(error, OSError) and error.errno in FULL:
+        if isinstance(error, OSError) and is_full(error):
             return (
                 507,
                 "The server's disk is full: nothing of this was kept. Free some space, then try again.",
             )
         if isinstance(error, OperationalError):
+            if is_full(error):
+                return 507, (
+                    "The disk of the server's database is full: nothing of this was kept. "
+                    "Delete imports or timelines, or free some space, then try again."
+                )
             problem = " ".join(str(error).split()).rstrip(".")
-            if "disk is full" in problem or "No space left" in problem:
-                return 507, "The disk of the server's database is full: nothing of this was kept."
             return 503, f"The database cannot be used just now: {problem}. Try again soon."
         error = error.__cause__ or error.__context__
     return 500, "Something went wrong here, and the server's log says what. It is not your request's fault."

@@ -64,12 +64,17 @@ class FeedSocket(AsyncWebsocketConsumer, ABC):  # type: ignore[misc]
             return
         self.feed = self.group(key)
         self.listener = await hub().join(self.feed)
-        hello = await database_sync_to_async(self.hello)(key)
-        if hello is None:
-            await self.refuse(NOT_FOUND)
-            return
-        await self.accept()
-        await self.send(text_data=orjson.dumps(hello).decode())
+        try:
+            hello = await database_sync_to_async(self.hello)(key)
+            if hello is None:
+                await self.refuse(NOT_FOUND)
+                return
+            await self.accept()
+            await self.send(text_data=orjson.dumps(hello).decode())
+        except BaseException:
+            # Of a socket that was never open nobody says that it closed: its client has left, or the database failed.
+            await self.leave()
+            raise
         self.forwarding = asyncio.create_task(self.forward(self.listener), name=f"socket {self.feed}")
 
     async def refuse(self, code: int) -> None:

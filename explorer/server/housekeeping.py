@@ -15,7 +15,7 @@ from explorer.pages.imports.receiving import forget_cut_short
 from explorer.server import memory
 from explorer.server.lost_queue import LostQueue
 from explorer.sharing.links import clear_ended
-from groups import storage
+from groups import reserve, storage
 from groups.imports import runs as imports
 from groups.imports.tasks import take_up_lost
 from groups.models import Timeline
@@ -75,6 +75,7 @@ async def keep_sweeping() -> None:
     while True:
         try:
             await database_sync_to_async(sweep)()
+            await database_sync_to_async(reserve.fill)()
         except (OperationalError, RedisError) as error:
             log.error("The task queue cannot be reached: %s. Is Redis running at REDIS_URL?", error)
         except Exception:

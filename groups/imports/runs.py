@@ -28,6 +28,7 @@ from groups.jobs.announce import announce, import_group
 from groups.jobs.children import ChildFailed, ParentStops, ask_warm_child
 from groups.jobs.leases import Leases, Watch, end_of_lease, end_of_wait
 from groups.models import TITLE_LENGTH_MOST, Import
+from groups.reserve import makes_room
 from groups.storage import importing
 from groups.storage.importing import plain
 
@@ -229,6 +230,7 @@ def title_of_groups(timelines: Sequence[Mapping[str, Any]]) -> str:
     return f"{', '.join(shown)} and {more} more" if more > 0 else " and ".join(shown)
 
 
+@makes_room
 def finish(import_id: str, status: Import.Status, problem: str, received: Received) -> Import:
     """End an import with its report, and remove what was uploaded for it."""
     if status != Import.Status.COMPLETE:
@@ -244,6 +246,7 @@ def finish(import_id: str, status: Import.Status, problem: str, received: Receiv
     return found
 
 
+@makes_room
 def cancel(import_id: str) -> bool:
     """Stop an import; nothing of it is kept. False if it had ended. Its task notices within a second."""
     open_status = (Import.Status.WAITING, Import.Status.RUNNING)
@@ -258,6 +261,7 @@ def cancel(import_id: str) -> bool:
     return bool(ended)
 
 
+@makes_room
 def delete(import_id: str) -> None:
     """Remove an import, and the timelines that no other import tells of; the disk has its room back."""
     found = get(import_id)
@@ -283,6 +287,7 @@ def remove_upload(import_id: str) -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+@makes_room
 def interrupt(import_id: str) -> None:
     """Tell a lost running import as failed, and remove what it had written."""
     problem = "What ran it was cut short, and nothing of it is kept; import the files again."

@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from groups.models import Timeline
 from groups.packs.files import open_files
+from groups.reserve import makes_room
 from groups.storage import opened
 from groups.storage.errors import NoSuchTimeline
 
@@ -24,6 +25,7 @@ def delete(timeline_id: str) -> None:
         raise NoSuchTimeline(timeline_id)
 
 
+@makes_room
 def delete_all(timeline_ids: Iterable[str]) -> int:
     """Remove these timelines; how many there were. Files go once their rows are gone for good."""
     wanted = list(timeline_ids)

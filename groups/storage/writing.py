@@ -32,6 +32,7 @@ from groups.jobs.announce import announce, timeline_group
 from groups.models import TITLE_LENGTH_MOST, Folded, Timeline
 from groups.models import Batch as StoredBatch
 from groups.packs.headline import GROUP_LENGTH_MOST
+from groups.reserve import makes_room
 from groups.storage import digests
 from groups.storage.errors import LeaseLost, NoSuchTimeline, SequenceGap
 from groups.storage.names import named_json, named_summary
@@ -158,6 +159,7 @@ class Writer:
         """Give the lease back with the timeline still running: this process ends, another one may go on."""
         self._held().update(lease_owner="", lease_until=timezone.now())
 
+    @makes_room
     def finish(self, status: str, problem: str = "") -> None:
         """End the timeline with its last status, give the lease back, and tell those who watch."""
         with transaction.atomic():
@@ -207,6 +209,7 @@ def replace_timeline(timeline_id: str, batches: Iterable[RecordedBatch], **facts
     return timeline
 
 
+@makes_room
 def cancel(timeline_id: str) -> bool:
     """End a running timeline; its writer notices at its next append or renewal. False if it had ended."""
     with transaction.atomic():
@@ -242,6 +245,7 @@ def forget_queue() -> int:
     return waiting.update(lease_until=timezone.now())
 
 
+@makes_room
 def interrupt(timeline_id: str, problem: str) -> bool:
     """Say of a lost timeline that it ends here. False if a writer took it in the meantime."""
     with transaction.atomic():

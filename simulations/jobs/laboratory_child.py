@@ -7,13 +7,12 @@ passes them on need not read them; or ``{"scenario"}`` or ``{"reason"}`` of a ru
 
 from __future__ import annotations
 
-import resource
-import sys
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any
 
 import orjson
 
+from groups.jobs.answering_child import answer_lines
 from simulations.laboratory import BOARDS, Case, CaseError, Event, answer
 from simulations.laboratory.changes import changed
 from simulations.laboratory.documents import from_json
@@ -22,14 +21,6 @@ from simulations.laboratory.moments import case_of_frame
 from simulations.laboratory.playing import scenario_of, why_not
 from simulations.laboratory.presets import Racks, Shape, Sizes, happening, preset
 from simulations.laboratory.sheets import sheet
-
-MEMORY_KB_MOST: Final = 300 * 1024
-"""A child that has grown to this ends after its answer: the largest groups take hundreds of megabytes, and Python
-gives little of it back."""
-
-
-ADDRESS_BYTES_MOST: Final = 4 * 1024**3
-"""No question needs more; one that was made to fill the machine's memory ends this child alone."""
 
 
 def example() -> Case:
@@ -64,14 +55,5 @@ def answered(question: Mapping[str, Any]) -> bytes:
         return orjson.dumps({"error": str(error), "field": error.field})
 
 
-def main() -> None:
-    resource.setrlimit(resource.RLIMIT_AS, (ADDRESS_BYTES_MOST, ADDRESS_BYTES_MOST))
-    for line in sys.stdin.buffer:
-        sys.stdout.buffer.write(answered(orjson.loads(line)) + b"\n")
-        sys.stdout.buffer.flush()
-        if resource.getrusage(resource.RUSAGE_SELF).ru_maxrss > MEMORY_KB_MOST:
-            return
-
-
 if __name__ == "__main__":
-    main()
+    answer_lines(answered)

@@ -8,12 +8,14 @@ import uuid
 from functools import cache
 
 from celery import shared_task
+from django.db import DatabaseError
 
 from groups import storage
 from groups.history.passes.recorder import RecordedBatch
 from groups.jobs.children import ChildFailed, ParentStops, run_child
 from groups.models import Timeline
 from groups.places import ROOT
+from groups.reserve import is_full
 from groups.storage import LeaseLost, NoSuchTimeline, StorageError
 
 WORKER = "simulations.jobs.run"
@@ -23,6 +25,8 @@ RENEW_S = 1.0
 
 ATTEMPTS_MOST = 3
 """Workers that may die over one run: it is likely the run's fault, and a fourth one would die of it, too."""
+
+DISK_FULL = "The disk of the server's database is full. Delete imports or timelines, then run it again."
 
 SOURCES = ("simulations", "groups/history", "groups/wire")
 """What decides which entries a scenario and a seed make."""
@@ -64,6 +68,11 @@ def run(timeline_id: str) -> None:
         writer.release()
     except (ChildFailed, StorageError) as error:
         writer.finish(Timeline.Status.FAILED, str(error))
+    except DatabaseError as error:
+        # With any other trouble of the database the run goes on where it was, once its lease is over.
+        if not is_full(error):
+            raise
+        writer.finish(Timeline.Status.FAILED, DISK_FULL)
 
 
 def simulate_into(writer: storage.Writer, timeline: Timeline) -> str:

@@ -20,6 +20,7 @@ from groups.jobs.announce import announce, sweep_group
 from groups.jobs.children import ChildFailed, ParentStops, run_child
 from groups.jobs.leases import Leases, Watch, end_of_lease, end_of_wait
 from groups.models import TITLE_LENGTH_MOST
+from groups.reserve import makes_room
 from simulations.jobs.run_tasks import engine_digest
 from simulations.models import Answered, Sweep
 from simulations.sweeps.answering import Row
@@ -185,6 +186,7 @@ def renew(sweep: Sweep) -> bool:
     return bool(_held(sweep).update(lease_until=end_of_lease()))
 
 
+@makes_room
 def finish(sweep: Sweep, status: Sweep.Status, problem: str) -> Sweep:
     """End this attempt; a sweep that has ended stays as it is."""
     ended = _held(sweep).update(
@@ -196,6 +198,7 @@ def finish(sweep: Sweep, status: Sweep.Status, problem: str) -> Sweep:
     return sweep
 
 
+@makes_room
 def cancel(sweep_id: str) -> bool:
     """Stop a sweep and keep what it has answered. False if it had ended. Its task notices within a second."""
     ended = Sweep.objects.filter(pk=sweep_id, status__in=OPEN).update(
@@ -227,6 +230,7 @@ def take_up_again(sweep_id: str) -> Sweep:
     return sweep
 
 
+@makes_room
 def delete(sweep_id: str) -> None:
     """Remove a sweep and its answers."""
     sweep = get(sweep_id)
@@ -234,6 +238,7 @@ def delete(sweep_id: str) -> None:
         sweep.delete()
 
 
+@makes_room
 def interrupt(sweep_id: str) -> None:
     """Tell a lost running sweep as interrupted; its answers stay."""
     if leases.interrupt(sweep_id, Status.INTERRUPTED, "What ran it was cut short.", stage=""):

@@ -71,14 +71,13 @@ def main(arguments: Sequence[str]) -> int:
             noticed = sum(each.noticed for each in results)
             missed = [each for each in results if not each.noticed]
             known = [each for each in missed if each.site.key in why]
-            left += [each for each in missed if each.site.key not in why]
+            lacking = [each for each in missed if each.site.key not in why]
             share = (noticed + len(known)) / max(len(results), 1)
             say(f"| {name} | {len(places)} | {len(results)} | {noticed} | {len(known)} | {share:.0%} |")
-    for each in left:
-        site = each.site
-        sys.stderr.write(
-            f"Noticed by nobody: {site.file}:{site.line}, {site.where}: {site.old} -> {site.new}\n"
-        )
+            # Told room by room: the next one may take minutes.
+            for each in lacking:
+                tell(each)
+            left += lacking
     return 1 if left else 0
 
 
@@ -86,6 +85,12 @@ def _commit() -> str:
     return subprocess.run(
         ["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, check=True, text=True
     ).stdout.strip()
+
+
+def tell(missed: Tried) -> None:
+    site = missed.site
+    sys.stderr.write(f"Noticed by nobody: {site.file}:{site.line}, {site.where}: {site.old} -> {site.new}\n")
+    sys.stderr.flush()
 
 
 def say(line: str) -> None:

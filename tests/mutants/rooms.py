@@ -5,19 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-TESTS: Final = "tests/simulations/"
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Room:
-    """``folder`` holds the code; ``tests`` are files of ``tests/simulations``, the quickest first."""
+    """``folder`` holds the code; ``tests`` are files of ``tests/<within>``, those that notice most in the least time first."""
 
     folder: str
     tests: tuple[str, ...]
+    within: str = "simulations"
 
     @property
     def paths(self) -> list[str]:
-        return [f"{TESTS}test_{name}.py" for name in self.tests]
+        return [f"tests/{self.within}/test_{name}.py" for name in self.tests]
 
 
 ROOMS: Final = {
@@ -74,6 +73,79 @@ ROOMS: Final = {
             "explanation",
             "client_side",
             "assign",
+        ),
+    ),
+    "history": Room(
+        folder="groups/history",
+        within="history",
+        tests=(
+            "truth",
+            "replay",
+            "changes",
+            "units",
+            "causes",
+            "classic_group",
+            "patterns",
+            "silence",
+            "why",
+            "troubles",
+            "problems",
+            "hardships",
+            "words",
+            "versions",
+            "metrics",
+            "share_group",
+            "streams_group",
+            "proposal_basic_case",
+            "released_basic_case",
+            "recorder",
+            "indexing",
+            "digests",
+            "digest_rests",
+            "copying",
+            "broken_logs",
+            "any_log",
+        ),
+    ),
+    "storage": Room(
+        folder="groups/storage",
+        within="storage",
+        tests=(
+            "edges",
+            "one_writer",
+            "reading",
+            "plain_text",
+            "stored_digests",
+            "stored_logs",
+            "timeline_command",
+        ),
+    ),
+    "wire": Room(
+        folder="groups/wire",
+        within="wire",
+        tests=(
+            "codec",
+            "records",
+            "tags",
+            "user_data",
+            "streams_user_data",
+            "kip",
+            "older_clients",
+            "embedded",
+            "batches",
+            "hostile_batches",
+            "fused_readers",
+            "request_log",
+            "rpc",
+            "inspection",
+            "inspection_edits",
+            "inspection_framing",
+            "inspection_meanings",
+            "inspection_words",
+            "recorded",
+            "kafka_made",
+            "kafka_made_cases",
+            "kafka_made_rpcs",
         ),
     ),
 }

@@ -18,11 +18,13 @@ from tests.simulations.broken_logs import (
     committed,
     current,
     epoch,
+    gone,
     group,
     record,
     shown,
     static,
     subscribes,
+    target,
     target_epoch,
 )
 
@@ -127,6 +129,49 @@ def test_offsets_are_removed_with_their_topic_or_their_group_alone(
 
 
 @pytest.mark.parametrize(
+    ("cause", "told"), [(None, {"offsets_go_along"}), (1, {"offsets_go_along"}), (16, set())]
+)
+def test_offsets_expire_by_the_note_that_says_so_and_by_no_other_entry(
+    cause: int | None, told: set[str]
+) -> None:
+    log = group()
+    log.write(committed(0, 7))
+    if cause == 16:
+        assert log.note(note="expire_offsets") == cause
+    log.write(committed(0, None), cause=cause)
+    assert {violation.invariant for violation in shown(log)} == told
+
+
+def test_a_target_of_a_topic_that_was_made_anew_holds_what_is_gone_though_the_counts_agree() -> None:
+    log = group()
+    log.topics(foo={"id": "BAAAAAAAAAAAAAAAAAAAAA", "partitions": 2})
+    checker, state = Checker("kafka", BOUNDS), initial_state("orders", "kafka")
+    for entry in log.entries:
+        state = replay(state, entry)
+        checker.see(entry, state)
+    targets = checker._group.targets
+    says = [line for line, _ in targets._behind(checker._group.members)]
+    assert [line for line in says if "gone" in line] == [
+        "The target holds foo-0, of a topic that is gone",
+        "The target holds foo-1, of a topic that is gone",
+    ]
+
+
+def test_what_no_request_brought_about_is_no_second_writing_of_the_first_request() -> None:
+    log = Log()
+    first = log.heartbeat("A", 0, [])
+    assert first == 1
+    log.topics(foo={"id": FOO, "partitions": 2})
+    members = (current("A", 2, [0, 1]), current("B", 2))
+    targets = (target("A", 0, 1), target("B"), target_epoch(2))
+    log.write(subscribes("A"), subscribes("B"), epoch(2), *targets, *members, cause=first)
+    log.write(*gone("B"), epoch(3))
+    assert "one_batch" not in {violation.invariant for violation in shown(log)}
+    log.write(epoch(4), cause=first)
+    assert "one_batch" in {violation.invariant for violation in shown(log)}
+
+
+@pytest.mark.parametrize(
     ("epoch_asked", "owned", "code", "told"),
     [
         (2, None, 0, False),
@@ -170,3 +215,14 @@ def test_an_instance_is_given_to_another_process_once_the_first_has_left_for_now
         log.write(current("A", -2, [0, 1], since=0), cause=log.heartbeat("A", -2, []))
     answered(log, "C", 0, asked={"instanceId": "i"}, errorCode=code)
     assert ("accepted_or_refused" in {violation.invariant for violation in shown(log)}) is told
+
+
+def test_the_offsets_of_a_topic_that_is_deleted_go_with_it_however_early_that_is() -> None:
+    log = group()
+    log.write(committed(0, 7))
+    log.at(1).topics(foo=None)
+    checker, state = Checker("kafka", BOUNDS), initial_state("orders", "kafka")
+    for entry in log.entries:
+        state = replay(state, entry)
+        checker.see(entry, state)
+    assert "offsets_go_along" in {violation.invariant for violation in checker.demand_convergence()}

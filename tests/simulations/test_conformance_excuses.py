@@ -9,14 +9,18 @@ import pytest
 from django.core.management import call_command
 
 from simulations.proof.conformance import ImageChange, RecordedRequest, Recording, Written
+from simulations.proof.conformance.candidates import _are_due
 from simulations.proof.conformance.excuses import LATE_IMAGE
 from simulations.proof.conformance.position import (
+    CLOCK_SLACK_MS,
     IMAGE_LAG_LEAST_MS,
     IMAGE_LAG_MOST_MS,
     LOG_DELAY_MOST_MS,
     Log,
+    Position,
 )
-from simulations.proof.conformance.requests import HEARTBEAT
+from simulations.proof.conformance.requests import DELETE_OFFSETS, HEARTBEAT, ask
+from simulations.proof.conformance.trace import Story
 from simulations.protocol.coordinator.image import Image
 from tests.simulations.broker import Broker
 
@@ -100,3 +104,53 @@ def test_the_command_says_how_much_was_judged_and_how_much_of_it_excused(
     told = capsys.readouterr()
     assert told.err.splitlines()[-1] == f"378 judged, 2 excused: 2 times {LATE_IMAGE}"
     assert json.loads(told.out)["excused"] == [{"reason": LATE_IMAGE, "count": 2}]
+
+
+@pytest.mark.parametrize(
+    ("written_ms", "due"),
+    [
+        (100 - CLOCK_SLACK_MS - 1, False),
+        (100 - CLOCK_SLACK_MS, True),
+        (150, True),
+        (200 + CLOCK_SLACK_MS, True),
+        (200 + CLOCK_SLACK_MS + 1, False),
+    ],
+)
+def test_records_are_due_that_were_written_while_a_request_was_handled_give_or_take_a_clock(
+    written_ms: int, due: bool
+) -> None:
+    request = asked(100, 200)
+    shard = Broker().shard
+    position = Position(log=log(request, written=(resolved(written_ms, 5),)), shard=shard)
+    assert _are_due(position, request) is due
+    assert _are_due(Position(log=log(request), shard=shard), request) is False
+
+
+def test_a_heartbeat_that_says_nothing_is_fast_path_unless_it_wrote_something() -> None:
+    told, nothing = Story("g"), {"errorCode": 0, "memberEpoch": 1, "assignment": None}
+    told.exchange(replace(asked(1, 2), response=nothing), 1, ())
+    told.exchange(replace(asked(3, 4), response=nothing), 3, (resolved(3, 5),))
+    told.exchange(replace(asked(5, 6), response={**nothing, "errorCode": 25}), 5, ())
+    kinds = [(entry.kind, entry.payload.get("steady", False)) for entry in told.entries]
+    wrote = [("request", False), ("record", False), ("response", False)]
+    assert kinds == [("request", True), *wrote, ("request", False), ("response", False)]
+
+
+def test_offsets_of_a_topic_that_is_not_there_are_answered_by_the_broker_itself() -> None:
+    """Of one that is there, those of partitions that it does not have are."""
+    broker = Broker(foo=3)
+
+    def answered(name: str, *numbers: int) -> list[tuple[int, int]]:
+        topics = [{"name": name, "partitions": [{"partitionIndex": number} for number in numbers]}]
+        request = replace(asked(1, 2), api=DELETE_OFFSETS, request={"topics": topics})
+        told = ask(broker.shard, request, broker.now_ms).answer
+        return [
+            (partition["partitionIndex"], partition["errorCode"])
+            for topic in told["topics"]
+            for partition in topic["partitions"]
+        ]
+
+    assert answered("nowhere", 0, 1) == [(0, 3), (1, 3)]
+    assert answered("foo", -1, 3) == [(-1, 3), (3, 3)]
+    broker.join("A")
+    assert answered("foo", 3, 0) == [(3, 3), (0, 86)]

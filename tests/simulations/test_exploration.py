@@ -365,3 +365,16 @@ def test_an_exploration_finds_a_coordinator_that_never_looks_at_new_partitions(
     monkeypatch.setattr(KafkaCoordinator, "image_changed", overlooks)
     report, _ = explore(scenario, KAFKA)
     assert "group_converges" in {violated.invariant for violated in report.violations}
+
+
+def test_a_static_member_that_restarts_closes_in_any_order_and_its_next_process_follows() -> None:
+    text = (
+        "topics: {foo: {partitions: 1}}\nmembers: {A: {subscribe: [foo], instance_id: a}}\n"
+        "script:\n  - {at: 0s, join: A}\n  - {at: 1s, restart: A}\nuntil: 60s\n"
+    )
+    search = Search(Worlds(Plan(load(text), KAFKA), Budgets()))
+    report = search.run()
+    assert (report.complete, report.violations) == (True, ())
+    assert (report.states, report.transitions, report.depth) == (92, 163, 11)
+    members = {frozenset(part.shard.state.consumer.members) for part in search.worlds.coordinators.parts}
+    assert members == {frozenset(), frozenset({"A"}), frozenset({"A~2"})}

@@ -9,14 +9,20 @@ import pytest
 from groups.history.entries import Kind
 from groups.history.replay.fold import replay
 from groups.history.state.group import initial_state
-from simulations.protocol.assignors.client_side import CLIENT_ASSIGNORS
+from simulations.protocol.assignors.client_side import (
+    CLIENT_ASSIGNORS,
+    ClientAnswer,
+    ClientAssignor,
+    ClientGroup,
+    MemberAnswer,
+)
 from simulations.protocol.client.consumer import ConsumerConfig
 from simulations.protocol.client.consumer.computing import ComputingConsumer
 from simulations.protocol.client.consumer.effects import Alarm, Call, Effect, Send
 from simulations.protocol.client.consumer.requests import Request
 from simulations.protocol.coordinator.consumer.outcome import ASSIGNMENT, COMPUTE, TimerStart
 from simulations.protocol.messages.client_mode import InstallAssignment, PrepareAssignment
-from simulations.protocol.messages.groups import Heartbeat
+from simulations.protocol.messages.groups import Heartbeat, HeartbeatAnswer
 from simulations.world import studies
 from simulations.world.engine import actions as acting
 from simulations.world.engine import run
@@ -164,3 +170,44 @@ def test_a_whole_run_with_such_consumers_comes_to_rest_and_breaks_no_invariant(
         state = replay(state, entry)
     members = state.consumer.members.values()
     assert sorted(sum(map(len, member.assigned.values())) for member in members) == [1, 1, 1]
+
+
+class Noting(ClientAssignor):
+    """Assigns nothing, and notes what it is told."""
+
+    name = "noting"
+
+    def __init__(self) -> None:
+        self.told: list[tuple[int, dict[str, tuple[int, ...]]]] = []
+
+    def assign(self, group: ClientGroup) -> ClientAnswer:
+        raise AssertionError("nobody asks")
+
+    def on_assignment(self, answer: MemberAnswer, error: int, epoch: int) -> None:
+        self.told.append((epoch, dict(answer.partitions)))
+
+
+@pytest.mark.parametrize("pending", [None, {}, {FOO: (1,)}])
+def test_an_assignor_is_told_all_that_its_member_gets_and_only_of_the_answer_that_is_awaited(
+    pending: dict[str, tuple[int, ...]] | None,
+) -> None:
+    noting = Noting()
+    config = ConsumerConfig(group_id=GROUP, member_id="A", client_id="A", client_host="/127.0.0.1")
+    consumer = ComputingConsumer(config, (noting,))
+    [asked] = [effect.request for effect in consumer.join(("foo",), 0) if isinstance(effect, Send)]
+
+    def hears(epoch: int) -> None:
+        answer = HeartbeatAnswer(
+            member_id="A",
+            member_epoch=epoch,
+            heartbeat_interval_ms=1_000,
+            assigned={FOO: (0,)},
+            pending=pending,
+        )
+        consumer.receive(asked, answer, 0)
+
+    hears(1)
+    assert noting.told == [(1, {FOO: (0, *(pending or {}).get(FOO, ()))})]
+    # The answer to a request that was given up, or that came twice on its way.
+    hears(2)
+    assert [epoch for epoch, _ in noting.told] == [1]

@@ -46,7 +46,7 @@ def test_what_is_appended_is_stored_in_order_and_the_row_knows_its_end(timeline:
 
 def test_a_second_writer_is_refused_while_the_first_one_has_the_lease(timeline: Timeline) -> None:
     storage.open_writer(timeline.id, "one")
-    with pytest.raises(LeaseLost, match="another task"):
+    with pytest.raises(LeaseLost, match="is being written by another task"):
         storage.open_writer(timeline.id, "two")
 
 

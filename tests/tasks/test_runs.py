@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 import pytest
 from django.conf import settings
-from django.db import connection
+from django.db import OperationalError, connection
 from django.test import override_settings
 from django.utils import timezone
 
@@ -180,6 +180,22 @@ def test_a_server_that_ends_gives_its_runs_back(queued: list[str], monkeypatch: 
     queued.clear()
     housekeeping.sweep()
     assert queued == [timeline.id]
+
+
+def test_a_run_that_finds_the_disk_full_ends_and_says_so_instead_of_being_tried_again(
+    queued: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    timeline = start_run(studies.text("kip848-basic"), None, None)
+
+    def full(writer: storage.Writer, batch: RecordedBatch) -> bool:
+        raise OperationalError("database or disk is full")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(storage.Writer, "append", full)
+        tasks.run(timeline.id)
+    ended = storage.get(timeline.id)
+    assert (ended.status, ended.lease_until) == ("failed", None)
+    assert "disk" in ended.problem
 
 
 def test_a_simulation_that_fails_says_why_and_keeps_what_it_has(

@@ -19,7 +19,7 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from explorer import case_studies
-from explorer.access.connections import BoundedConnection
+from explorer.access.connections import BoundedConnection, RefusableSocket
 from explorer.server.staticfiles import PLOTLY
 from groups import database
 from groups.command_line import in_one_line, whole_number
@@ -107,6 +107,7 @@ class Command(BaseCommand):
                     "explorer.asgi:application",
                     lifespan="on",
                     http=BoundedConnection,
+                    ws=RefusableSocket,
                     # Whoever asks could say that it is another; what a proxy says is believed by BEHIND_TLS alone.
                     proxy_headers=False,
                     log_level="warning",

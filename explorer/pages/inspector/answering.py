@@ -1,29 +1,20 @@
-"""What the inspector answers: bytes of a kind, field by field, with a sentence, the guesses, and what clients see."""
+"""What the inspector answers: bytes of a kind, field by field, with a sentence, the guesses, and what clients see.
+
+Nothing here knows Django: bytes of which the answer takes long are answered in a process of their own
+(``explorer.pages.inspector.child``).
+"""
 
 from __future__ import annotations
 
-import binascii
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from explorer.pages.inspector.changing import changes
 from explorer.pages.inspector.comparing import leads, sentence
-from explorer.pages.inspector.topics import topic_names
-from explorer.web.endpoint import BadRequest
-from groups import storage
-from groups.wire.codecs.primitives import from_base64, to_base64
+from groups.wire.codecs.primitives import to_base64
 from groups.wire.errors import RecordError
-from groups.wire.inspection import (
-    BadText,
-    Inspection,
-    bytes_from_text,
-    differences,
-    edit,
-    guess,
-    inspect,
-    kind_named,
-)
+from groups.wire.inspection import Inspection, differences, edit, guess, inspect, kind_named
 from groups.wire.inspection.clients import clients
 from groups.wire.inspection.nodes import call_topics
 from groups.wire.inspection.sentences import says
@@ -32,17 +23,17 @@ BYTES_MOST: Final = 256 * 1024
 """Bytes that one request may ask about: the largest records of groups that were seen are a tenth of it, and a page
 that lists them stays quick. `decode` takes more."""
 
-EDITS_MOST: Final = 100
-"""Edits of one request; the page sends one."""
-
 EDITED_BYTES_MOST: Final = 1024 * 1024
 """What the edits of one request may come to: each lays out all of the bytes anew. Of the largest, four."""
 
-NAME_MOST: Final = 80
-"""Letters of the name that a side of a comparison is given: a client's id, not a text."""
 
-VERSION_MOST: Final = 32767
-"""The highest version that an int16 can name."""
+class Refused(Exception):
+    """What was asked cannot be done: one line, the status of the answer, and facts that stand beside the line."""
+
+    def __init__(self, message: str, *, status: int = 400, **facts: Any) -> None:
+        super().__init__(message)
+        self.status = status
+        self.facts = facts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,44 +51,35 @@ class Asked:
     """Whether there are no bytes because a record has no value."""
     is_record: bool = False
     """Whether they are the value of a record of a timeline."""
+    edits: Sequence[tuple[str, Any]] = ()
+    """Changes to make first, one after the other: the path of a field, and its new value."""
 
 
-def asked_of(body: Mapping[str, Any], what: str = "The request") -> Asked:
-    """The bytes of a request's object, with its edits made; ``BadRequest`` says what is wrong."""
-    data, how = _bytes_of(body, what)
-    kind = _kind_of(body)
-    version = body.get("version")
-    if version is not None and not (_is_whole(version) and 0 <= version <= VERSION_MOST):
-        raise BadRequest(
-            f"version={version!r:.60} must be a whole number from 0 to {VERSION_MOST}.", field="version"
-        )
-    name = body.get("name", "")
-    if not isinstance(name, str) or len(name) > NAME_MOST:
-        raise BadRequest(f"name must be text of {NAME_MOST} letters at most.", field="name")
-    topics = _topics_of(body)
-    edits = _edits_of(body)
-    if edits and kind is None:
-        raise BadRequest("Edits need the kind of the bytes.", field="kind")
-    edited = 0
-    for path, value in edits:
-        assert kind is not None
-        edited += len(data)
-        if edited > EDITED_BYTES_MOST and edited > len(data):
-            raise BadRequest(
-                f"{len(edits)} edits of {len(data):,} bytes are more than one request takes; make some of them in another.",
+def edited(asked: Asked) -> Asked:
+    """With its edits made. Raises ``Refused``."""
+    if not asked.edits:
+        return asked
+    data, kind, laid_out = asked.data, asked.kind, 0
+    assert kind is not None, "who asks sees to it"
+    for path, value in asked.edits:
+        laid_out += len(data)
+        if laid_out > EDITED_BYTES_MOST and laid_out > len(data):
+            raise Refused(
+                f"{len(asked.edits)} edits of {len(data):,} bytes are more than one request takes; make some of them in another.",
                 field="edits",
                 status=413,
             )
         try:
-            data = edit(kind, version, data, path, value)
+            data = edit(kind, asked.version, data, path, value)
         except RecordError as error:
-            raise BadRequest(f"{error}.", field="edits", path=path) from error
-        _bounded(data)
-    return Asked(data=data, kind=kind, version=version, how=how, name=name, topics=topics)
+            raise Refused(f"{error}.", field="edits", path=path) from error
+        check_size(data)
+    return replace(asked, data=data, edits=())
 
 
 def answer_to(asked: Asked, *, guesses: bool = True) -> dict[str, Any]:
-    """The answer of ``/api/inspect``; docs/reference/api.md tells of each part."""
+    """The answer of ``/api/inspect``; docs/reference/api.md tells of each part. Raises ``Refused``."""
+    asked = edited(asked)
     tried = [each.to_json() for each in guess(asked.data)] if guesses or asked.kind is None else []
     inspection = _inspected(asked, tried)
     perhaps = asked.kind is None and not tried[0]["likely"]
@@ -117,7 +99,8 @@ def answer_of(inspection: Inspection, data: bytes, *, perhaps: bool = False) -> 
 
 
 def comparison_of(first: Asked, second: Asked) -> dict[str, Any]:
-    """The answer of ``/api/inspect/compare``: both, and a row for each field of either."""
+    """The answer of ``/api/inspect/compare``: both, and a row for each field of either. Raises ``Refused``."""
+    first, second = _side("first", first), _side("second", second)
     a, b = _compared(first, second), _compared(second, first)
     rows = differences(a, b)
     names = (first.name or "the first", second.name or "the second")
@@ -151,38 +134,17 @@ def _inspected(asked: Asked, tried: Sequence[Mapping[str, Any]] | None = None) -
     return inspection
 
 
-def _bytes_of(body: Mapping[str, Any], what: str) -> tuple[bytes, str]:
-    text, encoded = body.get("text"), body.get("bytes")
-    if (text is None) == (encoded is None):
-        raise BadRequest(
-            f"{what} needs text (hex or base64) or bytes (base64), one of the two.", field="text"
-        )
-    if encoded is not None:
-        if not isinstance(encoded, str):
-            raise BadRequest("bytes must be base64.", field="bytes")
-        try:
-            data = from_base64(encoded)
-        except (RecordError, ValueError, binascii.Error) as error:
-            raise BadRequest(f"bytes must be base64: {error}.", field="bytes") from error
-        return _bounded(data), ""
-    if not isinstance(text, str):
-        raise BadRequest("text must be hex or base64.", field="text")
+def _side(which: str, asked: Asked) -> Asked:
     try:
-        data, how = bytes_from_text(text)
-    except BadText as error:
-        told = str(error)
-        raise BadRequest(
-            f"{told[:1].upper()}{told[1:]}.", field="text", line=error.line, column=error.column
-        ) from error
-    if not data:
-        raise BadRequest("There are no bytes in it.", field="text")
-    return _bounded(data), how
+        return edited(asked)
+    except Refused as error:
+        raise Refused(f"The {which}: {error}", status=error.status, side=which, **error.facts) from error
 
 
-def _bounded(data: bytes) -> bytes:
+def check_size(data: bytes) -> None:
+    """Raises ``Refused`` where there are too many."""
     if len(data) > BYTES_MOST:
-        raise BadRequest(too_many(len(data)), status=413, field="bytes")
-    return data
+        raise Refused(too_many(len(data)), status=413, field="bytes")
 
 
 def too_many(count: int | None = None) -> str:
@@ -192,40 +154,3 @@ def too_many(count: int | None = None) -> str:
         f"{found} than the inspector takes at once, {BYTES_MOST:,} bytes. "
         "The command manage.py decode takes more."
     )
-
-
-def _kind_of(body: Mapping[str, Any]) -> str | None:
-    kind = body.get("kind")
-    if kind is None:
-        return None
-    if not isinstance(kind, str):
-        raise BadRequest("kind must be text: a kind of bytes.", field="kind")
-    try:
-        return kind_named(kind).name
-    except RecordError as error:
-        raise BadRequest(f"{error}.", field="kind") from error
-
-
-def _topics_of(body: Mapping[str, Any]) -> dict[str, str]:
-    timeline = body.get("timeline")
-    if timeline is None:
-        return {}
-    if not isinstance(timeline, str):
-        raise BadRequest("timeline must be the id of a timeline.", field="timeline")
-    return topic_names(storage.get(timeline))
-
-
-def _edits_of(body: Mapping[str, Any]) -> list[tuple[str, Any]]:
-    edits = body.get("edits") or []
-    if not isinstance(edits, list) or len(edits) > EDITS_MOST:
-        raise BadRequest(f"edits must be a list of {EDITS_MOST} at most.", field="edits")
-    out = []
-    for each in edits:
-        if not isinstance(each, dict) or not isinstance(each.get("path"), str) or "value" not in each:
-            raise BadRequest('An edit is {"path": "a.b.0", "value": …}.', field="edits")
-        out.append((each["path"], each["value"]))
-    return out
-
-
-def _is_whole(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)

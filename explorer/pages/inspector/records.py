@@ -7,7 +7,10 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Final
 
-from explorer.pages.inspector.answering import BYTES_MOST, Asked, answer_to, too_many
+from django.http import HttpRequest
+
+from explorer.pages.inspector.answering import BYTES_MOST, Asked, too_many
+from explorer.pages.inspector.answers import answer
 from explorer.pages.inspector.topics import topic_names
 from explorer.web.endpoint import BadRequest
 from groups import storage
@@ -82,7 +85,7 @@ def record_at(timeline: Timeline, sequence: int) -> Found:
     )
 
 
-def bytes_of_entry(timeline: Timeline, sequence: int) -> dict[str, Any]:
+def bytes_of_entry(request: HttpRequest, timeline: Timeline, sequence: int) -> dict[str, Any]:
     """Key and value of the record that is entry ``sequence``, each as ``/api/inspect`` answers it."""
     found = record_at(timeline, sequence)
     topics = topic_names(timeline)
@@ -96,8 +99,8 @@ def bytes_of_entry(timeline: Timeline, sequence: int) -> dict[str, Any]:
         "place": place_of(found.entry),
         "before": before,
         "searched_from": searched_from,
-        "key": _answer(found.key, "key" if found.known else None, topics),
-        "value": _answer(found.value, found.value_kind, topics, found.layout),
+        "key": _answer(request, found.key, "key" if found.known else None, topics),
+        "value": _answer(request, found.value, found.value_kind, topics, found.layout),
     }
 
 
@@ -151,11 +154,11 @@ def place_of(entry: dict[str, Any]) -> str:
 
 
 def _answer(
-    data: bytes | None, kind: str | None, topics: dict[str, str], layout: str = ""
+    request: HttpRequest, data: bytes | None, kind: str | None, topics: dict[str, str], layout: str = ""
 ) -> dict[str, Any] | None:
     if data is None:
         return None
-    answer = answer_to(Asked(data=data, kind=kind, topics=topics), guesses=False)
+    told = answer(request, Asked(data=data, kind=kind, topics=topics), guesses=False)
     if layout:
-        answer["says"] = [*answer["says"], {"text": layout}]
-    return answer
+        told["says"] = [*told["says"], {"text": layout}]
+    return told

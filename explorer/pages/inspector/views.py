@@ -10,7 +10,9 @@ from django.shortcuts import render
 from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.http import require_http_methods
 
-from explorer.pages.inspector.answering import BYTES_MOST, answer_to, asked_of, comparison_of, too_many
+from explorer.pages.inspector.answering import BYTES_MOST, too_many
+from explorer.pages.inspector.answers import answer_text
+from explorer.pages.inspector.asking import asked_of
 from explorer.pages.inspector.examples import examples, records_of_studies
 from explorer.pages.inspector.records import asked_record, bytes_of_entry
 from explorer.web.endpoint import BadRequest, json_body, json_response
@@ -36,7 +38,7 @@ def page(request: HttpRequest) -> HttpResponse:
 def inspect_bytes(request: HttpRequest) -> HttpResponse:
     """``POST /api/inspect``: the fields of bytes, after edits if there are any."""
     body = _body(request)
-    return json_response(answer_to(asked_of(body), guesses=body.get("guess") is not False))
+    return json_response(answer_text(request, asked_of(body), guesses=body.get("guess") is not False))
 
 
 def compare(request: HttpRequest) -> HttpResponse:
@@ -54,12 +56,12 @@ def compare(request: HttpRequest) -> HttpResponse:
             raise BadRequest(
                 f"The {which}: {told}", status=error.status, side=which, **error.facts
             ) from error
-    return json_response(comparison_of(sides[0], sides[1]))
+    return json_response(answer_text(request, sides[0], sides[1]))
 
 
 def record_bytes(request: HttpRequest, timeline_id: str, sequence: int) -> HttpResponse:
     """``GET /api/timelines/<id>/entries/<sequence>/bytes``: key and value of a record, field by field."""
-    return json_response(bytes_of_entry(storage.get(timeline_id), sequence))
+    return json_response(bytes_of_entry(request, storage.get(timeline_id), sequence))
 
 
 def _body(request: HttpRequest) -> dict[str, Any]:

@@ -13,10 +13,10 @@ from typing import Any, Final, TypedDict
 import orjson
 from django.http import HttpRequest, QueryDict
 
+from explorer.web.children import answer_of
 from explorer.web.endpoint import BadRequest, number
 from groups import storage
-from groups.jobs.children import ChildFailed, ParentStops
-from groups.jobs.warm_children import AskerLeft, Busy, WarmChildren
+from groups.jobs.warm_children import WarmChildren
 from simulations.laboratory import BOARDS
 
 CHILDREN_MOST: Final = 2
@@ -125,19 +125,11 @@ def scenario_of(request: HttpRequest, question: Question, board: int) -> str:
 
 
 def _answer(request: HttpRequest, question: Question) -> tuple[dict[str, Any], bytes]:
-    # The gate tells; a test's request has come past it.
-    left = getattr(request, "scope", {}).get("client_left")
-    try:
-        told, _, sheet = children.ask(question, left.is_set if left else lambda: False).partition(b"\t")
-    except Busy:
-        raise BadRequest(
-            f"{CHILDREN_MOST} groups are being answered, as many as this server answers at once. Try again soon.",
-            status=429,
-        ) from None
-    except AskerLeft:
-        raise BadRequest("The client left before its answer.", status=499) from None
-    except (ChildFailed, ParentStops) as error:
-        raise BadRequest(f"The laboratory has no answer: {error}", status=503) from error
+    busy = (
+        f"{CHILDREN_MOST} groups are being answered, as many as this server answers at once. Try again soon."
+    )
+    line = answer_of(children, request, question, busy=busy, name="The laboratory")
+    told, _, sheet = line.partition(b"\t")
     answer: dict[str, Any] = orjson.loads(told)
     if "error" in answer:
         problem, field = str(answer["error"]), answer["field"]

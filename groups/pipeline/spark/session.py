@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import io
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -46,6 +47,10 @@ ROWS_IN_MEMORY = 64
 """Rows of Spark's cache and of a worker's input at a time: each holds up to half a megabyte of records."""
 
 ARROW_BYTES = 4 * 1024 * 1024
+
+
+DRAWS_SECRET = re.compile(r"local(\[.*\])?")
+"""Masters with which Spark draws a secret of its own for each session. A cluster's is its own configuration's business."""
 
 
 class SessionFailed(Exception):
@@ -148,6 +153,9 @@ def settings(java: Java, *, master: str | None, cache: Path, archive: bool = Fal
     if master is None or not is_local(master):
         return common
     return common | {
+        # Every account of the machine reaches loopback. Spark draws the secret itself, in memory: one that is told here
+        # would stand on Java's command line, which every account can read, too.
+        "spark.authenticate": "true" if DRAWS_SECRET.fullmatch(master or "local[*]") else "false",
         "spark.driver.memory": DRIVER_MEMORY,
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.host": "127.0.0.1",

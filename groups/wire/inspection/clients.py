@@ -13,14 +13,16 @@ from groups.wire.embedded import older_clients
 from groups.wire.embedded.consumer_protocol import SUBSCRIPTION
 from groups.wire.embedded.user_data import COOPERATIVE_STICKY, STICKY
 from groups.wire.errors import RecordError
-from groups.wire.inspection.inspecting import inspect
+from groups.wire.inspection.inspecting import Inspection, inspect
 from groups.wire.inspection.kinds import kind_named
 from groups.wire.inspection.nodes import REST, Node, find
 
 NOTHING_LOST: Final = "Nothing is lost."
 
 
-def seen_by(name: str, data: bytes, version: int, *, assignor: str | None = None) -> dict[str, Any]:
+def seen_by(
+    name: str, data: bytes, version: int, *, assignor: str | None = None, whole: Inspection | None = None
+) -> dict[str, Any]:
     """How ``data`` looks to a reader that knows the kind up to ``version``::
 
         {"version": 0, "read": 15, "ignored": 21,
@@ -29,10 +31,10 @@ def seen_by(name: str, data: bytes, version: int, *, assignor: str | None = None
 
     The consequences of a subscription are those of a leader with ``assignor``; where that is not told it is the one
     whose user data the subscription has, else cooperative-sticky, which asks for most. ``RecordError`` if there is
-    no such kind.
+    no such kind. ``whole`` is the inspection of the bytes, where it was made before.
     """
     kind = kind_named(name)
-    whole = inspect(name, data)
+    whole = whole or inspect(name, data)
     written = whole.version
     refused = not kind.layout.appends and written is not None and written > version
     seen = None if refused else inspect(name, data, version=version)
@@ -62,7 +64,8 @@ def clients(name: str, data: bytes, *, assignor: str | None = None) -> list[dict
         return []
     if written is None or len(layout.versions) < 2 or not layout.older_read_it:
         return []
-    return [seen_by(name, data, version, assignor=assignor) for version in layout.versions]
+    whole = inspect(name, data)
+    return [seen_by(name, data, version, assignor=assignor, whole=whole) for version in layout.versions]
 
 
 def _consequences(
