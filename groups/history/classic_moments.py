@@ -39,7 +39,7 @@ def tell_classic(step: Step, cast: Cast, *, leaves: bool) -> Sentence | None:
         return Sentence("state", step.found[0], there)
     if step.replaced:
         old, new = next(iter(step.replaced.items()))
-        return Sentence("join", new, f"{cast.name(new)} takes the place of {cast.name(old)}")
+        return Sentence("join", new, f"{cast.name(new)} replaces {cast.name(old)} (same group.instance.id)")
     generation = f"generation {after.generation}"
     moved = _moved(step, cast) + _stopped(step)
     if step.removed:
@@ -76,7 +76,7 @@ def _moved(step: Step, cast: Cast) -> str:
     taken = {key for keys in gains.values() for key in keys}
     free = {key for change in step.members for key in change.released} - taken
     if not gains:
-        return f": {partitions(free)} {is_or_are(free)} free" if free else ""
+        return f": {partitions(free)} {is_or_are(free)} unassigned" if free else ""
     if len(gains) > 3:
         total = sum(len(keys) for keys in gains.values())
         return f": {counted(total, 'partition')} to {len(gains)} members"

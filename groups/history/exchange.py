@@ -16,6 +16,7 @@ from groups.history.moments import Cause, tell
 from groups.history.names import Cast
 from groups.history.plain import from_plain, to_plain
 from groups.history.sentences import COORDINATOR, Sentence, joined
+from groups.history.state import State
 from groups.history.steps import Step, epoch_of
 
 Moment = dict[str, Any]
@@ -115,8 +116,9 @@ class Causes:
     def __init__(self) -> None:
         self._causes: dict[int, Cause] = {}
 
-    def add(self, entry: Entry) -> None:
-        cause = Cause.of(entry) if entry.kind is not Kind.RECORD else None
+    def add(self, entry: Entry, before: State) -> None:
+        """Remember an entry that may be a cause; ``before`` is the state that it came to."""
+        cause = Cause.of(entry, before) if entry.kind is not Kind.RECORD else None
         if cause is None:
             return
         self._causes[entry.sequence] = cause

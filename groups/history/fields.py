@@ -7,6 +7,10 @@ from typing import Any, Final
 
 INT64_MAX: Final = 2**63 - 1
 
+PARTITIONS_A_TOPIC_MAX: Final = 100_000
+"""Partitions of one topic that are believed. A whole Kafka cluster holds some 200,000 replicas of all topics together; a broken
+or a malicious record may say 2^31 - 1, and whoever draws a column for each would never be done."""
+
 EMPTY: Final[Mapping[str, Any]] = {}
 
 
@@ -17,6 +21,16 @@ def integer(value: object) -> int:
     if isinstance(value, int) and not isinstance(value, bool) and -INT64_MAX <= value <= INT64_MAX:
         return int(value)
     raise ValueError(f"{value!r} is not a number that a record can hold")
+
+
+def partition_number(value: object) -> int:
+    """A partition's number; ``ValueError`` for one that no topic can have."""
+    number = integer(value)
+    if 0 <= number < PARTITIONS_A_TOPIC_MAX:
+        return number
+    raise ValueError(
+        f"partition {number:,} is none: numbers from 0 to {PARTITIONS_A_TOPIC_MAX - 1:,} are believed"
+    )
 
 
 def text(value: object) -> str | None:

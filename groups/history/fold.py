@@ -25,7 +25,7 @@ from groups.history.record_types import (
 )
 from groups.history.state import UNREADABLE, State
 
-FOLD_VERSION: Final = 14
+FOLD_VERSION: Final = 15
 """Raised whenever the same entries would give other changes, moments or findings: caches are then rebuilt."""
 
 _MALFORMED = (LookupError, TypeError, ValueError, AttributeError, OverflowError)

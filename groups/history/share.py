@@ -9,7 +9,15 @@ from groups.history import modern
 from groups.history.consumer_state import STABLE
 from groups.history.copying import replace
 from groups.history.fields import integer, text
-from groups.history.modern import Fields, Tombstone, Value, assignment_of, partitions_of, with_current
+from groups.history.modern import (
+    Fields,
+    Tombstone,
+    Value,
+    assignment_of,
+    known_or_past,
+    partitions_of,
+    with_current,
+)
 from groups.history.modern_state import with_member
 from groups.history.record_types import SHARE_STATE, meaning
 from groups.history.share_state import ShareMember
@@ -48,7 +56,7 @@ def _member(state: State, key: Fields, value: Fields) -> State:
 def _current_member(state: State, key: Fields, value: Fields) -> State:
     """Type 14: the member is made if it is absent."""
     member_id = str(key["memberId"])
-    old = state.share.members.get(member_id) or ShareMember(member_id=member_id)
+    state, old = known_or_past(state, ShareMember, member_id)
     epoch = integer(value["memberEpoch"])
     new = replace(
         old,

@@ -8,7 +8,15 @@ from typing import Final
 from groups.history import modern
 from groups.history.copying import replace
 from groups.history.fields import integer, mapping, text
-from groups.history.modern import Fields, Tombstone, Value, assignment_of, partitions_of, with_current
+from groups.history.modern import (
+    Fields,
+    Tombstone,
+    Value,
+    assignment_of,
+    known_or_past,
+    partitions_of,
+    with_current,
+)
 from groups.history.modern_state import with_member
 from groups.history.record_types import TOPOLOGY, meaning
 from groups.history.state import Protocol, State, seen_names
@@ -74,7 +82,7 @@ def _target_member(state: State, key: Fields, value: Fields) -> State:
 def _current_member(state: State, key: Fields, value: Fields) -> State:
     """Type 22: the member is made if it is absent; the epochs of active tasks follow it."""
     member_id = str(key["memberId"])
-    old = state.streams.members.get(member_id) or StreamsMember(member_id=member_id)
+    state, old = known_or_past(state, StreamsMember, member_id)
     epoch = integer(value["memberEpoch"])
     new = replace(
         old,

@@ -100,7 +100,7 @@ def test_a_clause_of_the_verdict_leads_to_what_proves_it(open_page: Open) -> Non
 def test_the_event_list_and_the_inspector_show_the_moment(open_page: Open) -> None:
     page = open_page(f"/t/{BASIC}?at=0")
     page.locator("#log").evaluate("log => { log.scrollTop = log.scrollHeight; }")
-    page.locator("#log .ev", has_text="A is told to give up foo-1").click()
+    page.locator("#log .ev", has_text="A is asked to revoke foo-1").click()
     at_step(page, 14)
     expect(page.locator("#chain")).to_contain_text("C joins")
     details = page.locator("#details")

@@ -131,7 +131,7 @@ def test_a_cooperative_rebalance_frees_partitions_in_one_generation_and_gives_th
     batch = log.recorded()
     assert [moment["says"] for moment in orjson.loads(batch.moments)] == [
         "A joins; generation 1: A gets foo-0, foo-1",
-        "B joins; generation 2: foo-1 is free",
+        "B joins; generation 2: foo-1 is unassigned",
         "Generation 3: B gets foo-1",
     ]
     assert "foo-1 was unassigned for 1.0\u202fs" in batch.summary["verdict"]["text"]

@@ -12,6 +12,7 @@ from groups.history.lives import Going, Lives
 from groups.history.names import Cast
 from groups.history.ownership import Ownership
 from groups.history.paces import Silence
+from groups.history.reading import Reading
 from groups.history.rhythm import Rhythm
 from groups.history.state import TWO_OWNERS, Protocol
 from groups.history.troubles import Troubles
@@ -44,6 +45,7 @@ class Facts:
     ownership: Ownership
     lives: Lives
     rhythm: Rhythm
+    reading: Reading
     troubles: Troubles
     anomalies: Mapping[str, Mapping[str, Any]]
     settings: Mapping[str, int] = field(default_factory=dict)

@@ -40,11 +40,13 @@ from groups.history.findings.topics_changed import found_grown
 from groups.history.findings.troubles import found_troubles
 from groups.history.findings.twin_instance import found_twins
 from groups.history.findings.unassigned import found_unassigned
+from groups.history.findings.unread import found_unread
 from groups.history.lives import COMINGS_KEPT_MAX, Going, Lives
 from groups.history.modern_state import LEAVE_GROUP_STATIC_MEMBER_EPOCH, ModernMember
 from groups.history.moments import Cause, begins_midway
 from groups.history.names import Cast
 from groups.history.ownership import Ownership, is_gap, is_hole
+from groups.history.reading import Reading
 from groups.history.rhythm import Rhythm
 from groups.history.state import Protocol, State
 from groups.history.steps import Step
@@ -77,6 +79,7 @@ class Finder:
         self.ownership = Ownership()
         self.lives = Lives()
         self.rhythm = Rhythm()
+        self.reading = Reading()
         self.troubles = Troubles()
         self.gaps: list[dict[str, Any]] = []
         self._settings: dict[str, int] = {}
@@ -107,6 +110,7 @@ class Finder:
         if step.same_group and not step.anomalies and last.kind is Kind.RECORD:
             self._add_commit(step, last)
             return
+        self.reading.add(step)
         hole = self._is_compacted(step, last)
         self._lives(step, cause)
         forming = self.lives.forming is not None and not self.lives.forming.over
@@ -186,9 +190,8 @@ class Finder:
         self._midways(step)
         if not step.same_group:
             self.lives.change(step)
-        why, needs = _reason(cause)
         for member_id in step.removed:
-            self._goes(step, member_id, why, needs)
+            self._goes(step, member_id, cause)
         active = [old for old in step.replaced if self._is_replaced(step, old)]
         for member_id in (*step.found, *step.joined, *step.replaced.values()):
             self._meet(step, member_id)
@@ -227,8 +230,11 @@ class Finder:
             room = COMINGS_KEPT_MAX - len(self._began["members"])
             self._began["members"] += step.found[:room]
 
-    def _goes(self, step: Step, member_id: str, why: str | None, needs: list[str]) -> None:
+    def _goes(self, step: Step, member_id: str, cause: Cause | None) -> None:
+        why, needs = _reason(cause)
         going = Going(member_id, self.cast.lane(member_id), step.sequence, step.after.at_ms, why, needs)
+        going.expired_ms = cause.timeout_ms if cause is not None and why == "session_expired" else None
+        going.killed_ms, going.killed_sequence = self.reading.killed.pop(member_id, (None, None))
         quiet = self.rhythm.since_last_commit(member_id, step.after.at_ms)
         if quiet is not None:
             going.quiet_ms, going.limit_ms = quiet
@@ -323,6 +329,7 @@ class Finder:
             *found_stopped(facts),
             *found_moves(facts),
             *found_unassigned(facts),
+            *found_unread(facts),
             *found_waits(facts),
             *found_eager(facts),
             *found_idle(facts),
@@ -348,6 +355,7 @@ class Finder:
             ownership=self.ownership,
             lives=self.lives,
             rhythm=self.rhythm,
+            reading=self.reading,
             troubles=self.troubles,
             anomalies=self._anomalies,
             settings=self._settings,
@@ -365,6 +373,7 @@ class Finder:
             "ownership": self.ownership.to_json(),
             "lives": self.lives.to_json(),
             "rhythm": self.rhythm.to_json(),
+            "reading": self.reading.to_json(),
             "troubles": self.troubles.to_json(),
             "gaps": self.gaps,
             "settings": self._settings,
@@ -390,6 +399,7 @@ class Finder:
         finder.ownership = Ownership.from_json(data["ownership"])
         finder.lives = Lives.from_json(data["lives"])
         finder.rhythm = Rhythm.from_json(data["rhythm"])
+        finder.reading = Reading.from_json(data["reading"])
         finder.troubles = Troubles.from_json(data["troubles"])
         finder.gaps = [dict(gap) for gap in data["gaps"]]
         finder._settings = dict(data["settings"])
