@@ -12,7 +12,7 @@ from django.urls import reverse
 from explorer.api.timelines import detail_of
 from explorer.board.inlined import inlined
 from explorer.board.modules import modules
-from explorer.board.next_study import next_study
+from explorer.board.next_study import about, next_study
 from explorer.board.origin import origin_of
 from groups import storage
 from groups.models import Timeline
@@ -58,6 +58,7 @@ def board(request: HttpRequest, timeline_id: str) -> HttpResponse:
             else f"{reverse('api-chunk', args=[timeline.id, first])}?as=lines&v={version}",
             "modules": _modules(detail),
             "next_study": next_study(timeline),
+            "about": about(timeline),
         },
     )
 

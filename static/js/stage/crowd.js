@@ -116,9 +116,4 @@ export class CrowdStage {
     const window = await this.source.partitions({ from: this.timeline.origin, to: this.timeline.last, columns: COLUMNS_OF_ONE, topics: [topic] });
     if (this.#picked === key) showPartition(this.places.partition, { ...shown, spans: stretchesOf(window, key), rounded: !window.exact });
   }
-
-  /** What needs attention, in order. @returns {Promise<number[]>} */
-  async problems() {
-    return this.events.problems;
-  }
 }

@@ -56,8 +56,8 @@ export class TrackStage {
     this.onSettled = onSettled;
     this.spans = new Spans(cast);
     this.causes = new Causes();
-    this.board = new Board(places.board, { cast, labels, onPick: (key) => onPick(key === this.#picked ? null : key), violationAt });
-    this.view = new TimelineView(places.tracks, { spans: this.spans, cast, labels, onSeek });
+    this.board = new Board(places.board, { cast, labels, onPick: (key) => onPick(key === this.#picked ? null : key), violationAt, silences: () => meta.summary.silences ?? [] });
+    this.view = new TimelineView(places.tracks, { spans: this.spans, cast, labels, onSeek, silences: () => meta.summary.silences ?? [] });
     this.events = new Events({
       root: places.log, chain: places.chain, filter: /** @type {HTMLSelectElement} */ (places.filter), cast,
       causeOf: (moment) => this.causeOf(moment), onSeek,
@@ -142,12 +142,9 @@ export class TrackStage {
     this.board.pick(key);
     this.view.pick(key);
     showPartition(this.places.partition, { spans: this.spans, key, cast: this.cast, labels: this.labels, onClose: () => this.onPick(null) });
+    if (key !== null) this.places.partition.scrollIntoView({ block: 'nearest' });
   }
 
-  /** What needs attention, in order. @returns {Promise<number[]>} */
-  async problems() {
-    return this.timeline.moments.filter((moment) => PROBLEMS.has(moment.shape)).map((moment) => moment.sequence);
-  }
 
   /** @returns {Moment[]} */
   get #steps() {
@@ -182,6 +179,3 @@ export class TrackStage {
     return owned ? stretch.from_ms : null;
   }
 }
-
-/** Shapes of moments that need attention (groups/history/digests/events.py). @type {Set<string>} */
-export const PROBLEMS = new Set(['remove', 'fault', 'fence', 'fail_over', 'violation', 'gap']);
