@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, TypedDict
 
+
 class Trouble(TypedDict):
     """A problem: the entry with which it begins, when that was, and what its gravest finding says."""
 

@@ -43,6 +43,6 @@ export function unreadSays(unread, name, label) {
     const what = keys.length > 3 ? `${keys.length} partitions` : keys.map(label).join(', ');
     return why === 'silent'
       ? `${what}: assigned to ${name(member)}, which commits nothing (inferred)`
-      : `Nobody reads ${what}: ${name(member)} ${why === 'killed' ? 'was killed' : 'is paused'}`;
+      : `Not read: ${what} (${name(member)} ${why === 'killed' ? 'was killed' : 'is paused'})`;
   }).join('. ');
 }

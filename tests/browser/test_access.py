@@ -87,7 +87,9 @@ def test_n_goes_from_problem_to_problem(open_page: Open, server: Served) -> None
     page.keyboard.press("n")
     expect(page.locator("#toast")).to_have_text("No problem after this moment")
     page.keyboard.press("p")
-    expect(page.locator("#toast")).to_have_text(re.compile(rf"^Problem {len(troubles) - 1} of {len(troubles)}: "))
+    expect(page.locator("#toast")).to_have_text(
+        re.compile(rf"^Problem {len(troubles) - 1} of {len(troubles)}: ")
+    )
 
 
 def test_home_scrolls_the_list_of_events_to_its_beginning(open_page: Open) -> None:

@@ -44,4 +44,14 @@ def test_problems_are_stepped_through_in_their_order_and_what_begins_together_is
 def test_a_hand_over_as_it_is_by_design_is_no_problem() -> None:
     short = [finding(kind, 5, length_ms=least - 1) for kind, least in LEAST_MS.items()]
     assert troubles(short) == []
-    assert len(troubles([finding(kind, place, length_ms=least) for place, (kind, least) in enumerate(LEAST_MS.items())])) == 2
+    assert (
+        len(
+            troubles(
+                [
+                    finding(kind, place, length_ms=least)
+                    for place, (kind, least) in enumerate(LEAST_MS.items())
+                ]
+            )
+        )
+        == 2
+    )

@@ -13,7 +13,7 @@ const says = (unread) => unreadSays(unread, (member) => member, (key) => key);
 test('a group is converged and nobody reads what a killed process is assigned', () => {
   const unread = unreadOf({ ...last, clients: { A: client({ killed: true }), B: client({}) } }, []);
   assert.deepEqual(unread, [{ member: 'A', keys: ['foo-0'], why: 'killed' }]);
-  assert.equal(says(unread), 'Nobody reads foo-0: A was killed');
+  assert.equal(says(unread), 'Not read: foo-0 (A was killed)');
 });
 
 test('a silent member is told as inferred, from its last commit until it ended', () => {

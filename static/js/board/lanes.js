@@ -26,7 +26,7 @@ import { drawTethers } from './tethers.js';
 const POOL = '\npool';
 
 /** What stands under a chip that is assigned and not read. @type {{[why: string]: string}} */
-const UNREAD = { killed: 'nobody reads it', paused: 'nobody reads it', silent: '○ no commits' };
+const UNREAD = { killed: 'not read', paused: 'not read', silent: '○ no commits' };
 
 /** When a target owner gets what is unassigned, where its next heartbeat does not bring it. @type {{[obstacle: string]: string}} */
 const LATER = {
