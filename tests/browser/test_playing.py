@@ -31,10 +31,14 @@ def test_it_plays_by_itself_to_the_end_and_begins_again(open_page: Open, fetch: 
     at_step(page, 1)
 
 
-def test_a_click_on_a_case_study_shows_its_first_step_playing(open_page: Open) -> None:
-    """How soon is `make bench`'s affair."""
+def test_a_case_study_waits_for_its_reader_and_a_key_plays_it(open_page: Open) -> None:
+    """How soon it opens is `make bench`'s affair."""
     page = open_page("/")
     page.locator(f'a.card[href^="/t/{BASIC}"]').click()
+    page.wait_for_selector("html[data-alive]")
+    expect(page.locator("#play")).to_be_focused()
+    expect(page.locator("#step")).to_have_text("0")
+    page.keyboard.press("Space")
     becomes(page, "document.getElementById('step')?.textContent === '2'")
 
 
