@@ -65,7 +65,7 @@ function since() {
   if (!ended()) {
     tag.replaceChildren(detail.status === 'waiting' ? 'Waiting for ' : 'Running for ', h('b', { class: 'num' }, duration(Date.now() - Date.parse(detail.created))));
   } else {
-    tag.replaceChildren(h('b', { class: 'num' }, count(detail.done)), ' cases, seeds ', h('b', { class: 'num' }, '1'), ' to ', h('b', { class: 'num' }, String(detail.axes.seeds)));
+    tag.replaceChildren(h('b', { class: 'num' }, count(detail.done)), ' cases, seeds ', h('b', { class: 'num' }, String(detail.axes.first_seed)), ' to ', h('b', { class: 'num' }, String(detail.axes.first_seed + detail.axes.seeds - 1)));
   }
 }
 
