@@ -272,6 +272,17 @@ async function copyLink() {
   toast(await copy(href) ? `Link to step ${timeline.position} copied` : href);
 }
 
+async function rename() {
+  const wanted = prompt('Name of this timeline', meta.title)?.trim();
+  if (!wanted || wanted === meta.title) return;
+  try {
+    await api.rename(wanted);
+    location.reload();
+  } catch (error) {
+    toast(error instanceof Error ? error.message : 'It could not be renamed.');
+  }
+}
+
 const wantedAtStart = () => openingOf(meta, openedAt, timeline);
 
 function wire() {
@@ -294,6 +305,7 @@ function wire() {
   choose('hue', (value) => { stage.hue = /** @type {'member' | 'partition'} */ (value); });
   choose('detail', (value) => inspector.show(/** @type {'exchange' | 'records'} */ (value)));
   part('copy').addEventListener('click', copyLink);
+  document.getElementById('rename')?.addEventListener('click', rename);
   part('help-open').addEventListener('click', () => help.showModal());
   followLinks(document.body, (sequence) => seeking.go(sequence));
   // Seconds of a simulation have no zone.

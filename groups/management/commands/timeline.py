@@ -19,6 +19,7 @@ from groups.history.frames import frame
 from groups.history.record_lines import record_line
 from groups.history.state import Semantics, initial_state
 from groups.models import Timeline
+from groups.storage import BadName
 from groups.storage.names import named
 
 FORMATS = ("entries", "frames", "records", "findings", "verdict", "metrics")
@@ -32,13 +33,13 @@ NOTHING_STORED = (
 
 
 class Command(BaseCommand):
-    help = "List the stored timelines; show, add or remove some; JSON Lines on standard output."
+    help = "List the stored timelines; show, add, rename or remove some; JSON Lines on standard output."
     # `manage.py check` and `serve` tell of settings that do not fit together; scripts need not hear it each time.
     requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
         in_one_line(parser)
-        verbs = parser.add_subparsers(dest="verb", required=True, metavar="list|show|add|remove")
+        verbs = parser.add_subparsers(dest="verb", required=True, metavar="list|show|add|rename|remove")
         verbs.add_parser("list", help="a line for each stored timeline, the newest first")
         show = verbs.add_parser(
             "show", help="a timeline's entries, frames, records, findings, verdict or metrics"
@@ -64,6 +65,12 @@ class Command(BaseCommand):
         add.add_argument("--title", help="default: the file's name")
         add.add_argument("--semantics", choices=[str(each) for each in Semantics], default="kafka")
 
+        rename = verbs.add_parser(
+            "rename", help="give a timeline another title; it is printed as in the list"
+        )
+        rename.add_argument("id", help="as `timeline list` tells it")
+        rename.add_argument("title", help="1 to 200 characters")
+
         remove = verbs.add_parser("remove", help="delete timelines with all their entries; a line for each")
         remove.add_argument("ids", nargs="+", metavar="ID", help="as `timeline list` tells it")
 
@@ -77,6 +84,9 @@ class Command(BaseCommand):
     def lines(self, options: dict[str, Any]) -> Iterator[dict[str, Any]]:
         if options["verb"] == "add":
             yield listed(added(options))
+            return
+        if options["verb"] == "rename":
+            yield listed(renamed(options["id"], options["title"]))
             return
         if options["verb"] == "remove":
             yield from removed(options["ids"])
@@ -97,6 +107,16 @@ class Command(BaseCommand):
                 returncode=NO,
             )
         yield from SHOW[options["format"]](timeline, at)
+
+
+def renamed(timeline_id: str, title: str) -> Timeline:
+    if existing(timeline_id).source == Timeline.Source.CASE_STUDY:
+        raise CommandError(f"{timeline_id} is a case study, which keeps its name.", returncode=BAD_USAGE)
+    try:
+        storage.rename(timeline_id, title)
+    except BadName as error:
+        raise CommandError(str(error), returncode=BAD_USAGE) from error
+    return existing(timeline_id)
 
 
 def listed(timeline: Timeline) -> dict[str, Any]:
