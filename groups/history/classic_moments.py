@@ -43,7 +43,7 @@ def tell_classic(step: Step, cast: Cast, *, leaves: bool) -> Sentence | None:
     generation = f"generation {after.generation}"
     moved = _moved(step, cast) + _stopped(step)
     if step.removed:
-        why = "" if leaves else "; the log does not say why"
+        why = "" if leaves else "; no record says why"
         verb = ("leaves" if len(step.removed) == 1 else "leave") if leaves else f"{_is(step)} gone"
         joined = f"; {named(cast, step.joined)} joined" if step.joined else ""
         says = f"{named(cast, step.removed)} {verb}{why}{joined}; {generation}{moved}"

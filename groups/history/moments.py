@@ -203,7 +203,7 @@ def _why_removed(step: Step, cast: Cast, cause: Cause | None) -> tuple[str, str]
             "remove",
             f"{who} did not revoke its partitions within its rebalance timeout{timeout} and is removed",
         )
-    return "remove", f"{who} {is_or_are(step.removed)} removed; the log does not say why"
+    return "remove", f"{who} {is_or_are(step.removed)} removed; no record says why"
 
 
 def _tell_joined(step: Step, cast: Cast) -> Sentence | None:

@@ -60,8 +60,8 @@ def set_topic_names(timeline_id: str, given: Mapping[str, str | None]) -> dict[s
 
 def rename(timeline_id: str, title: str) -> str:
     """Give a timeline a name of the user's; the name as it is kept. ``BadName`` for an empty or a long one."""
-    # PostgreSQL keeps U+0000 in no text: the sign for it stands in its place.
-    wanted = " ".join(title.replace("\0", "\N{SYMBOL FOR NULL}").split())
+    # PostgreSQL keeps U+0000 in no text, and the API takes none; a command line cannot hold one.
+    wanted = " ".join(title.replace("\0", " ").split())
     if not wanted or len(wanted) > TITLE_LENGTH_MOST:
         raise BadName(f"A name has 1 to {TITLE_LENGTH_MOST} characters; this one has {len(wanted)}.")
     if not Timeline.objects.filter(pk=timeline_id).update(title=wanted):

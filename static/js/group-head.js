@@ -34,10 +34,12 @@ export class GroupHead {
    * @param {HTMLElement} parts.gap
    * @param {HTMLElement} parts.coordinator
    * @param {(sequence: number) => number} parts.numberOf the step that an entry belongs to
+   * @param {(moment: import('./types').Moment) => string} parts.looksLike why members are gone whose removal it tells, as far as that is inferred
    * @param {Cast} parts.cast
    * @param {Labels} parts.labels
    */
-  constructor({ state, epochs, now, gap, coordinator, numberOf, cast, labels }) {
+  constructor({ state, epochs, now, gap, coordinator, numberOf, looksLike, cast, labels }) {
+    this.looksLike = looksLike;
     this.coordinator = coordinator;
     this.numberOf = numberOf;
     this.state = state;
@@ -65,7 +67,8 @@ export class GroupHead {
     this.state.dataset.term = name.toLowerCase();
     this.state.setAttribute('aria-label', `Group state ${name}. ${stateMeans(frame)}`);
     this.#replace(this.epochs, isClassic(frame) ? classic(frame, this.cast) : consumer(frame));
-    const says = nowSays(frame, moment, views, this.cast, (key) => this.labels.partition(key));
+    const told = nowSays(frame, moment, views, this.cast, (key) => this.labels.partition(key));
+    const says = [told, moment ? this.looksLike(moment) : ''].filter(Boolean).join(' ');
     this.now.classList.toggle('bad', moment?.shape === 'violation');
     if (this.now.textContent !== says) this.now.replaceChildren(...emphasised(says, moment ? this.cast.name(moment.actor) : ''));
     this.#replace(this.gap, violation ? this.#proof(violation) : this.#gap(frame, views, unread));

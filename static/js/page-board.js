@@ -13,7 +13,7 @@ import { Cast } from './cast.js';
 import { choose, h, part } from './dom.js';
 import { Figure } from './figure.js';
 import { GroupHead } from './group-head.js';
-import { violationsOf } from './hardships.js';
+import { looksLike, violationsOf } from './hardships.js';
 import { Inspector } from './inspector.js';
 import { listen } from './keys.js';
 import { Labels } from './labels.js';
@@ -82,7 +82,7 @@ const stage = ownership
   : new TrackStage({ ...shared, whole: size === 'whole' });
 const head = new GroupHead({
   state: part('state'), epochs: part('epochs'), now: part('now'), gap: part('gap'), coordinator: part('coordinator'), cast, labels,
-  numberOf: (sequence) => timeline.numberOf(sequence),
+  numberOf: (sequence) => timeline.numberOf(sequence), looksLike: (moment) => looksLike(meta.summary, moment),
 });
 const inspector = new Inspector({
   root: part('details'), range: part('range'), cast, timeline: meta.id, fetchEntries: api.entries, fetchBytes: api.bytes,

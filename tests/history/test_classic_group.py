@@ -111,7 +111,7 @@ def test_moments_and_verdict_of_generations() -> None:
         ("commit", "Offsets of foo-2 are committed"),
         (
             "remove",
-            "B is gone; the log does not say why; generation 3: A gets foo-2; "
+            "B is gone; no record says why; generation 3: A gets foo-2; "
             "every member stopped for it (inferred: range is eager)",
         ),
     ]
@@ -207,7 +207,7 @@ def test_a_migration_stays_within_the_timeline() -> None:
     log.at(80_000).write(*gone, *ends)
     frame = log.frame()
     assert (frame["protocol"], frame["generation"], frame["state"]) == ("classic", 5, "Stable")
-    back = "The group goes back to the classic protocol; B is removed; the log does not say why"
+    back = "The group goes back to the classic protocol; B is removed; no record says why"
     assert orjson.loads(log.recorded().moments)[-1]["says"] == back
     gone_members = [f["says"] for f in log.recorded().summary["findings"] if f["kind"] == "removed"]
     assert gone_members[-1] == "B was removed; the log does not say why"

@@ -100,16 +100,16 @@ def test_every_moment_says_what_its_records_support() -> None:
         (27, "commit", "Offsets of foo-0 are committed"),
         (28, "commit", "Offsets of foo-1 are committed"),
         (29, "commit", "Offsets of foo-2 are committed"),
-        (33, "remove", "B is removed; the log does not say why; foo-2 is unassigned"),
+        (33, "remove", "B is removed; no record says why; foo-2 is unassigned"),
         (
             36,
             "target",
             "Target computed: foo-2 goes to A; C moves to member epoch 5; it has nothing to revoke",
         ),
         (37, "gain", "A gets foo-2"),
-        (41, "remove", "C is removed; the log does not say why; foo-1 is unassigned"),
+        (41, "remove", "C is removed; no record says why; foo-1 is unassigned"),
         (44, "target", "Target computed: foo-1 goes to A; A gets foo-1"),
-        (48, "remove", "A is removed; the log does not say why; foo-0, foo-1, foo-2 are unassigned"),
+        (48, "remove", "A is removed; no record says why; foo-0, foo-1, foo-2 are unassigned"),
     ]
 
 

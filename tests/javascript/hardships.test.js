@@ -3,7 +3,7 @@ import { test } from 'node:test';
 
 import { Cast } from '../../static/js/cast.js';
 import {
-  coordinatorSays, expressionOf, hardshipsOf, outsiders, outsiderSays, replacedBy, stillReads, troubledOf, violationsOf,
+  coordinatorSays, expressionOf, hardshipsOf, looksLike, outsiders, outsiderSays, replacedBy, stillReads, troubledOf, violationsOf,
 } from '../../static/js/hardships.js';
 import { Labels } from '../../static/js/labels.js';
 import { Spans } from '../../static/js/spans.js';
@@ -102,4 +102,12 @@ test('spans keep who coordinated, who loaded, who suffered and what broke', () =
   assert.deepEqual(spans.loads.map(({ from, to }) => [from / 3, to / 3]), [[5, 6]]);
   assert.deepEqual(spans.hard.map(({ lane, kind, from, to }) => [lane, kind, from / 3, to / 3]), [['A', 'paused', 7, 9]]);
   assert.deepEqual(spans.violations.map(({ sequence, says: words }) => [sequence / 3, words]), [[9, 'x']]);
+});
+
+test('why a member was removed is told with its moment where it is inferred, and only then', () => {
+  const removed = (at, short) => ({ kind: 'removed', says: '', sequences: [3, at], short });
+  const summary = { findings: [removed(9, 'its session expired, 6.0 s, as given'), removed(20, ''), { kind: 'joined', says: '', sequences: [9] }] };
+  assert.equal(looksLike(summary, { first: 8, sequence: 10 }), 'Looks like its session expired, 6.0 s, as given (inferred).');
+  assert.equal(looksLike(summary, { first: 18, sequence: 22 }), '');
+  assert.equal(looksLike({}, { first: 1, sequence: 2 }), '');
 });

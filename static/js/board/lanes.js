@@ -339,7 +339,7 @@ export class Lanes {
     if (mode === 'free') {
       if (since_ms === null) return [`no ${this.labels.having.who} yet`];
       const free = frame.at_ms - since_ms;
-      return [free > 0 ? `for ${duration(free)}` : 'just released'];
+      return [free > 0 ? `for ${duration(free)}` : 'just now'];
     }
     return [];
   }
