@@ -16,7 +16,7 @@ from groups.history.moments import Cause, tell
 from groups.history.names import Cast
 from groups.history.plain import from_plain, to_plain
 from groups.history.sentences import COORDINATOR, Sentence, joined
-from groups.history.state import State
+from groups.history.state import Protocol, State
 from groups.history.steps import Step, epoch_of
 
 Moment = dict[str, Any]
@@ -81,7 +81,7 @@ class Exchange:
             "actor": sentence.actor,
             "shape": sentence.shape,
             "says": sentence.says,
-            "epoch": epoch_of(self.steps[-1].after),
+            "epoch": _known_epoch(self.steps[-1].after),
             "cause": explicit if explicit is not None and explicit < self.first else None,
             "step": None,
         }
@@ -104,6 +104,13 @@ class Exchange:
 
     def _narrations(self) -> list[str]:
         return [str(note.payload["says"]) for note in self._notes if note.payload.get("says")]
+
+
+def _known_epoch(state: State) -> int | None:
+    """The group epoch, or the generation; ``None`` in a log that begins in the middle, until a record tells it."""
+    classic = state.protocol is Protocol.CLASSIC
+    recorded = state.classic.recorded if classic else state.modern.epoch_recorded
+    return epoch_of(state) if recorded or not state.partial else None
 
 
 def _is_step(entry: Entry) -> bool:

@@ -8,7 +8,7 @@ import pytest
 
 from groups.history.fields import PARTITIONS_A_TOPIC_MAX
 from tests.history.logs import FOO, Log, record
-from tests.history.test_causes import R, two_members
+from tests.history.test_causes import R, moments, two_members
 
 INT32_MAX = 2**31 - 1
 
@@ -32,7 +32,9 @@ def test_a_compacted_log_tells_no_epoch_and_no_state_before_their_records() -> N
     log.write(R.current("A", 9, 8, 0, {0: 9}))
     assert log.frame()["members"]["A"]["epoch"] == 9
     assert head(log.frame()) == (None, None, None)
+    assert [moment["epoch"] for moment in moments(log.recorded())] == [None] * 3
     log.write(R.epoch(9))
+    assert moments(log.recorded())[-1]["epoch"] == 9
     assert head(log.frame()) == (None, 9, None)
     log.write(R.target("A", 0), R.target_epoch(9))
     assert head(log.frame()) == ("Stable", 9, 9)

@@ -251,7 +251,7 @@ export class Lanes {
    * @param {boolean} animate
    * @returns {Element[]} the chips that have another holder than before
    */
-  #place({ frame, views, free, since, forward, unread }, animate) {
+  #place({ frame, moment, views, free, since, forward, unread }, animate) {
     /** @type {Element[]} */
     const moved = [];
     /** @type {Map<string, string | null>} */
@@ -281,7 +281,7 @@ export class Lanes {
       const name = (/** @type {string} */ member) => this.cast.name(member);
       node.setAttribute('aria-label', `${chipSays(view, this.labels.partition(key), name, this.labels.having.who)}${idle ? `; ${UNREAD[idle]}` : ''}`);
       if (node.parentNode !== cell) cell.prepend(node);
-      const caption = idle && mode === 'own' ? [UNREAD[idle]] : this.#caption(view, since(key), frame);
+      const caption = idle && mode === 'own' ? [UNREAD[idle]] : this.#caption(view, since(key), frame, moment?.shape === 'acknowledge');
       if (caption.length) node.after(h('div', { class: mode === 'own' ? (idle ? 'cap bad' : 'cap') : 'cap w' }, ...caption));
 
       if (mode === 'twice') for (const other of view?.holders.slice(1) ?? []) this.#also(column, other);
@@ -330,8 +330,8 @@ export class Lanes {
     return node;
   }
 
-  /** @param {PartitionView | undefined} view @param {number | null} since_ms @param {Frame} frame @returns {(string | Node)[]} */
-  #caption(view, since_ms, frame) {
+  /** @param {PartitionView | undefined} view @param {number | null} since_ms @param {Frame} frame @param {boolean} released by who owned it @returns {(string | Node)[]} */
+  #caption(view, since_ms, frame, released) {
     const mode = view?.mode ?? 'free';
     if (mode === 'leaving') return ['goes to ', view?.wants ? named(this.cast, view.wants) : 'nobody'];
     if (mode === 'revoking') return ['revoking'];
@@ -339,7 +339,7 @@ export class Lanes {
     if (mode === 'free') {
       if (since_ms === null) return [`no ${this.labels.having.who} yet`];
       const free = frame.at_ms - since_ms;
-      return [free > 0 ? `for ${duration(free)}` : 'just now'];
+      return [free > 0 ? `for ${duration(free)}` : released ? 'just released' : 'just now'];
     }
     return [];
   }
