@@ -47,7 +47,14 @@ export class EventGroups {
     this.onSeek = onSeek;
     this.inner = h('div', { class: 'lines groups', role: 'list' });
     root.append(this.inner);
-    this.lines = new VirtualList({ root, inner: this.inner, line: LINE, beyond: BEYOND, key: 'at', draw: (from, to) => this.#draw(from, to) });
+    this.lines = new VirtualList({
+      root,
+      inner: this.inner,
+      line: LINE,
+      beyond: BEYOND,
+      key: 'at',
+      draw: (from, to) => this.#draw(from, to),
+    });
     this.inner.addEventListener('click', (event) => this.#click(event));
   }
 
@@ -55,7 +62,9 @@ export class EventGroups {
   load(groups, more, start_ms) {
     this.#groups = groups;
     this.#start = start_ms;
-    this.note.textContent = more ? `${more.toLocaleString('en')} earlier events are not in this list; the map shows them.` : '';
+    this.note.textContent = more
+      ? `${more.toLocaleString('en')} earlier events are not in this list; the map shows them.`
+      : '';
     const longest = groups.reduce((most, group) => Math.max(most, when(group.from_ms, start_ms).length), 0);
     this.inner.style.setProperty('--number', '44px');
     this.inner.style.setProperty('--when', `${Math.max(44, longest * LETTER)}px`);
@@ -113,7 +122,7 @@ export class EventGroups {
     if (here && !more) this.#open.delete(group.first);
     else {
       const found = await this.eventsOf(group, here?.[here.length - 1]?.sequence);
-      this.#open.set(group.first, [...here ?? [], ...found]);
+      this.#open.set(group.first, [...(here ?? []), ...found]);
     }
     this.#lay();
   }
@@ -130,22 +139,51 @@ export class EventGroups {
   #line(index, current) {
     const { group, moment, more } = this.#lines[index];
     const open = this.#open.has(group.first);
-    const says = more ? `${(group.count - (this.#open.get(group.first)?.length ?? 0)).toLocaleString('en')} more` : moment ? moment.says : groupSays(group);
+    const says = more
+      ? `${(group.count - (this.#open.get(group.first)?.length ?? 0)).toLocaleString('en')} more`
+      : moment
+        ? moment.says
+        : groupSays(group);
     const at_ms = moment?.at_ms ?? group.from_ms;
-    const name = ['ev', index > current && 'future', group.problem && !moment && 'bad', moment && 'inside'].filter(Boolean).join(' ');
+    const name = ['ev', index > current && 'future', group.problem && !moment && 'bad', moment && 'inside']
+      .filter(Boolean)
+      .join(' ');
     const counted = !moment && !more && group.count > 1;
     const node = h(
-      'div', { class: name, role: 'listitem', 'data-line': index },
-      h('span', {}, counted ? h('button', {
-        class: 'opens', type: 'button', 'aria-expanded': String(open), 'data-at': `open-${group.first}`, title: open ? 'Close the list' : 'Open the list',
-        'aria-label': `${open ? 'Close' : 'Open'} the list: ${says}`,
-      }, open ? '▾' : '▸') : null),
+      'div',
+      { class: name, role: 'listitem', 'data-line': index },
+      h(
+        'span',
+        {},
+        counted
+          ? h(
+              'button',
+              {
+                class: 'opens',
+                type: 'button',
+                'aria-expanded': String(open),
+                'data-at': `open-${group.first}`,
+                title: open ? 'Close the list' : 'Open the list',
+                'aria-label': `${open ? 'Close' : 'Open'} the list: ${says}`,
+              },
+              open ? '▾' : '▸',
+            )
+          : null,
+      ),
       h('span', { class: 'num' }, counted ? `×${group.count.toLocaleString('en')}` : ''),
       h('span', { class: 'num' }, more ? '' : when(at_ms, this.#start)),
       h('span'),
-      h('button', {
-        class: 'tx', type: 'button', 'data-at': `${more ? 'more' : 'go'}-${moment?.sequence ?? group.first}`, title: says,
-      }, more ? null : h('span', { class: 'sr' }, `${when(at_ms, this.#start)}: `), shortened(says)),
+      h(
+        'button',
+        {
+          class: 'tx',
+          type: 'button',
+          'data-at': `${more ? 'more' : 'go'}-${moment?.sequence ?? group.first}`,
+          title: says,
+        },
+        more ? null : h('span', { class: 'sr' }, `${when(at_ms, this.#start)}: `),
+        shortened(says),
+      ),
     );
     if (index === current) node.setAttribute('aria-current', 'step');
     node.style.top = `${index * LINE}px`;

@@ -70,7 +70,8 @@ export class GroupHead {
     const told = nowSays(frame, moment, views, this.cast, (key) => this.labels.partition(key));
     const says = [told, moment ? this.looksLike(moment) : ''].filter(Boolean).join(' ');
     this.now.classList.toggle('bad', moment?.shape === 'violation');
-    if (this.now.textContent !== says) this.now.replaceChildren(...emphasised(says, moment ? this.cast.name(moment.actor) : ''));
+    if (this.now.textContent !== says)
+      this.now.replaceChildren(...emphasised(says, moment ? this.cast.name(moment.actor) : ''));
     this.#replace(this.gap, violation ? this.#proof(violation) : this.#gap(frame, views, unread));
     const coordinator = coordinatorSays(frame);
     // Room is kept for it where it will be needed, so that the board does not jump.
@@ -85,7 +86,8 @@ export class GroupHead {
 
   /** What has not changed stays, so that a word that is being read keeps its focus. @param {HTMLElement} root @param {HTMLElement[]} nodes */
   #replace(root, nodes) {
-    const same = root.childElementCount === nodes.length && nodes.every((node, at) => node.isEqualNode(root.children[at]));
+    const same =
+      root.childElementCount === nodes.length && nodes.every((node, at) => node.isEqualNode(root.children[at]));
     if (!same) root.replaceChildren(...nodes);
   }
 
@@ -94,7 +96,13 @@ export class GroupHead {
     const shown = proof.slice(-PROOFS_MOST);
     return [
       h('span', { title: `invariant ${invariant}` }, shown.length ? 'Proved by' : 'Seen at the end of the run'),
-      ...shown.map((sequence) => h('a', { href: `?at=${sequence}`, 'data-at': sequence, title: `entry ${sequence}` }, `step ${this.numberOf(sequence)}`)),
+      ...shown.map((sequence) =>
+        h(
+          'a',
+          { href: `?at=${sequence}`, 'data-at': sequence, title: `entry ${sequence}` },
+          `step ${this.numberOf(sequence)}`,
+        ),
+      ),
     ];
   }
 
@@ -106,16 +114,34 @@ export class GroupHead {
   #gap(frame, views, unread) {
     if (unread.length) {
       // That the group has converged is the coordinator's view; nobody reads is what counts.
-      const says = unreadSays(unread, (member) => this.cast.name(member), (key) => this.labels.partition(key));
-      return [h('span', { class: unread.every(({ why }) => why === 'silent') ? 'silent' : 'unread', title: 'The coordinator counts the owner among the members until its session expires.' }, says)];
+      const says = unreadSays(
+        unread,
+        (member) => this.cast.name(member),
+        (key) => this.labels.partition(key),
+      );
+      return [
+        h(
+          'span',
+          {
+            class: unread.every(({ why }) => why === 'silent') ? 'silent' : 'unread',
+            title: 'The coordinator counts the owner among the members until its session expires.',
+          },
+          says,
+        ),
+      ];
     }
     if (isClassic(frame) || frame.state === 'NotReady' || !Object.keys(frame.members).length) return [];
     const far = gapOf(frame, views);
     if (!far) return [h('span', {}, 'No target for this epoch yet')];
     const { of, off, each } = far;
-    const pips = each && of <= PIPS_MOST
-      ? h('span', { class: 'pips', 'aria-hidden': 'true' }, each.map((reached) => h('i', { class: reached ? null : 'o' })))
-      : null;
+    const pips =
+      each && of <= PIPS_MOST
+        ? h(
+            'span',
+            { class: 'pips', 'aria-hidden': 'true' },
+            each.map((reached) => h('i', { class: reached ? null : 'o' })),
+          )
+        : null;
     const says = off
       ? h('span', {}, h('b', {}, off), ` of ${of} still to reach ${off > 1 ? 'their' : 'its'} target`)
       : h('span', {}, term('converged', 'Converged'), ': every member owns its target');
@@ -134,10 +160,24 @@ function consumer(frame) {
   const high = Math.max(...epochs);
   const parts = [
     h('span', {}, term('group epoch'), ' ', h('b', {}, told(frame.group_epoch))),
-    h('span', { class: frame.assignment_epoch !== null && (frame.assignment_epoch ?? 0) < group ? 'behind' : null }, term('assignment epoch'), ' ', h('b', {}, told(frame.assignment_epoch))),
+    h(
+      'span',
+      { class: frame.assignment_epoch !== null && (frame.assignment_epoch ?? 0) < group ? 'behind' : null },
+      term('assignment epoch'),
+      ' ',
+      h('b', {}, told(frame.assignment_epoch)),
+    ),
   ];
   if (epochs.length) {
-    parts.push(h('span', { class: low < group ? 'behind' : null }, term('member epoch', low === high ? 'member epoch' : 'member epochs'), ' ', h('b', {}, low === high ? low : `${low}–${high}`)));
+    parts.push(
+      h(
+        'span',
+        { class: low < group ? 'behind' : null },
+        term('member epoch', low === high ? 'member epoch' : 'member epochs'),
+        ' ',
+        h('b', {}, low === high ? low : `${low}–${high}`),
+      ),
+    );
   }
   if (away) parts.push(h('span', {}, 'away ', h('b', {}, away)));
   if (frame.topology) parts.push(h('span', {}, 'topology ', h('b', {}, frame.topology.epoch)));
@@ -148,7 +188,8 @@ function consumer(frame) {
 function classic(frame, cast) {
   const parts = [h('span', {}, term('generation'), ' ', h('b', {}, frame.generation ?? 'unknown'))];
   if (frame.protocol_name) parts.push(h('span', {}, 'assignor ', h('b', {}, frame.protocol_name)));
-  if (frame.leader && cast.knows(frame.leader)) parts.push(h('span', {}, 'leader ', h('b', {}, cast.name(frame.leader))));
+  if (frame.leader && cast.knows(frame.leader))
+    parts.push(h('span', {}, 'leader ', h('b', {}, cast.name(frame.leader))));
   return parts;
 }
 

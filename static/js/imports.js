@@ -67,8 +67,18 @@ function draw() {
 
 function head() {
   const took = (detail.finished ? Date.parse(detail.finished) : Date.now()) - Date.parse(detail.created);
-  const words = { waiting: 'Waiting for', running: 'Running for', complete: 'Imported in', failed: 'Failed after', cancelled: 'Cancelled after' };
-  part('since').replaceChildren(words[/** @type {'waiting'} */ (detail.status)] ?? '', ' ', h('b', { class: 'num' }, duration(took)));
+  const words = {
+    waiting: 'Waiting for',
+    running: 'Running for',
+    complete: 'Imported in',
+    failed: 'Failed after',
+    cancelled: 'Cancelled after',
+  };
+  part('since').replaceChildren(
+    words[/** @type {'waiting'} */ (detail.status)] ?? '',
+    ' ',
+    h('b', { class: 'num' }, duration(took)),
+  );
   part('stop').hidden = ended();
   part('delete').hidden = !ended();
   part('rename').hidden = !ended();
@@ -85,7 +95,7 @@ function head() {
 }
 
 /** Groups that are known by now: those stored, or those that were read. */
-const total = () => (ended() ? detail.timelines_in_all : detail.found ?? detail.waiting_groups.length);
+const total = () => (ended() ? detail.timelines_in_all : (detail.found ?? detail.waiting_groups.length));
 
 /** What was found, in one sentence: every clause leads to its place. @returns {(Node | string)[]} */
 function sentence() {
@@ -101,12 +111,17 @@ function sentence() {
   said.push(ended() ? ` in ${count(detail.records.read)} records. ` : ' found so far. ');
   const clause = best && telling(best);
   if (best && clause) {
-    said.push(h('a', { class: 'clause', href: `${best.url}?at=${clause.sequence}` }, `${best.title}: ${clause.text}`), '. ');
+    said.push(
+      h('a', { class: 'clause', href: `${best.url}?at=${clause.sequence}` }, `${best.title}: ${clause.text}`),
+      '. ',
+    );
   }
   const lost = detail.records.skipped.filter(({ normal }) => !normal);
   if (lost.length) {
     const number = lost.reduce((sum, { records }) => sum + records, 0);
-    const says = number ? `${plural(number, 'record')} ${number === 1 ? 'was' : 'were'} skipped` : `${plural(lost.length, 'file')} could not be read`;
+    const says = number
+      ? `${plural(number, 'record')} ${number === 1 ? 'was' : 'were'} skipped`
+      : `${plural(lost.length, 'file')} could not be read`;
     said.push(h('a', { class: 'clause', href: '#skipped-panel' }, says), '.');
   }
   return said;
@@ -116,34 +131,78 @@ function sentence() {
 function telling(row) {
   const proven = row.verdict.clauses.filter(({ sequence }) => sequence !== null);
   const worst = row.verdict.worst?.sequence;
-  return proven.find(({ sequence }) => sequence === worst) ?? proven.find(({ text }) => text.includes('removed')) ?? proven[0];
+  return (
+    proven.find(({ sequence }) => sequence === worst) ??
+    proven.find(({ text }) => text.includes('removed')) ??
+    proven[0]
+  );
 }
 
 function banners() {
   const shown = /** @type {HTMLElement[]} */ ([]);
   if (detail.status === 'failed') {
-    shown.push(h('div', { class: 'banner bad', role: 'alert' }, h('b', {}, 'The import failed. '), detail.problem,
-      ' Nothing of it was kept. ', h('a', { href: '/import/', class: 'btn sm' }, 'Choose other files'), ' ',
-      h('a', { href: '/import/#samples', class: 'btn sm' }, 'Try a sample')));
+    shown.push(
+      h(
+        'div',
+        { class: 'banner bad', role: 'alert' },
+        h('b', {}, 'The import failed. '),
+        detail.problem,
+        ' Nothing of it was kept. ',
+        h('a', { href: '/import/', class: 'btn sm' }, 'Choose other files'),
+        ' ',
+        h('a', { href: '/import/#samples', class: 'btn sm' }, 'Try a sample'),
+      ),
+    );
   } else if (detail.status === 'cancelled') {
-    shown.push(h('div', { class: 'banner' }, h('b', {}, 'Cancelled. '), 'Nothing of it was kept. ',
-      h('a', { href: '/import/', class: 'btn sm' }, 'Import again')));
+    shown.push(
+      h(
+        'div',
+        { class: 'banner' },
+        h('b', {}, 'Cancelled. '),
+        'Nothing of it was kept. ',
+        h('a', { href: '/import/', class: 'btn sm' }, 'Import again'),
+      ),
+    );
   } else if (detail.status === 'waiting' && detail.spark && !detail.spark.ready) {
-    shown.push(h('div', { class: 'banner' }, h('b', {}, 'Getting Spark ready. '),
-      'Its packages are being fetched, once; this import begins as soon as they are there.'));
+    shown.push(
+      h(
+        'div',
+        { class: 'banner' },
+        h('b', {}, 'Getting Spark ready. '),
+        'Its packages are being fetched, once; this import begins as soon as they are there.',
+      ),
+    );
   }
   const { same, longer, overlapping } = detail.again;
   if (same) {
-    shown.push(h('div', { class: 'banner' }, h('b', {}, 'Imported before. '),
-      `${same === 1 ? 'One group has' : `${count(same)} groups have`} the entries of an earlier import: same timeline, same links.`));
+    shown.push(
+      h(
+        'div',
+        { class: 'banner' },
+        h('b', {}, 'Imported before. '),
+        `${same === 1 ? 'One group has' : `${count(same)} groups have`} the entries of an earlier import: same timeline, same links.`,
+      ),
+    );
   }
   if (longer) {
-    shown.push(h('div', { class: 'banner' }, h('b', {}, 'The log went on. '),
-      `${longer === 1 ? 'One timeline continues' : `${count(longer)} timelines continue`} an earlier import; links to them stay what they are.`));
+    shown.push(
+      h(
+        'div',
+        { class: 'banner' },
+        h('b', {}, 'The log went on. '),
+        `${longer === 1 ? 'One timeline continues' : `${count(longer)} timelines continue`} an earlier import; links to them stay what they are.`,
+      ),
+    );
   }
   if (overlapping) {
-    shown.push(h('div', { class: 'banner' }, h('b', {}, 'Overlaps an earlier import. '),
-      `${overlapping === 1 ? 'One group has' : `${count(overlapping)} groups have`} some of the same offsets with other entries around them, so ${overlapping === 1 ? 'it is' : 'they are'} kept apart.`));
+    shown.push(
+      h(
+        'div',
+        { class: 'banner' },
+        h('b', {}, 'Overlaps an earlier import. '),
+        `${overlapping === 1 ? 'One group has' : `${count(overlapping)} groups have`} some of the same offsets with other entries around them, so ${overlapping === 1 ? 'it is' : 'they are'} kept apart.`,
+      ),
+    );
   }
   part('banners').replaceChildren(...shown);
 }
@@ -153,25 +212,44 @@ function stages(stage, told) {
   const done = detail.status === 'complete';
   const ends = { complete: 'Done', failed: 'Failed', cancelled: 'Cancelled' };
   part('stage').textContent = ends[/** @type {'complete'} */ (detail.status)] ?? (stage || 'Progress');
-  part('stages').replaceChildren(...told.flatMap(({ name, done: reached, of, unit }) => {
-    const share = of ? Math.min(100, (100 * reached) / of) : 0;
-    const bar = [
-      h('span', {}, name),
-      h('span', { class: 'barr', role: 'progressbar', 'aria-label': name, 'aria-valuenow': Math.round(share) }, h('i', { style: `width:${share}%` })),
-    ];
-    // No count of what cannot begin yet.
-    if (!ended() && stage === SPARK && name === 'Read') return [...bar, h('span', { class: 'n q' }, 'when Spark runs')];
-    return [
-      ...bar,
-      h('span', { class: 'n' }, of === null && !reached ? '' : count(reached),
-        of && of !== reached ? h('span', { class: 'q' }, ` of ${count(of)}`) : null,
-        h('span', { class: 'q u' }, unit && (of !== null || reached) ? ` ${reached === 1 && (of ?? 1) === 1 ? unit.replace(/s$/, '') : unit}` : '')),
-    ];
-  }));
+  part('stages').replaceChildren(
+    ...told.flatMap(({ name, done: reached, of, unit }) => {
+      const share = of ? Math.min(100, (100 * reached) / of) : 0;
+      const bar = [
+        h('span', {}, name),
+        h(
+          'span',
+          { class: 'barr', role: 'progressbar', 'aria-label': name, 'aria-valuenow': Math.round(share) },
+          h('i', { style: `width:${share}%` }),
+        ),
+      ];
+      // No count of what cannot begin yet.
+      if (!ended() && stage === SPARK && name === 'Read')
+        return [...bar, h('span', { class: 'n q' }, 'when Spark runs')];
+      return [
+        ...bar,
+        h(
+          'span',
+          { class: 'n' },
+          of === null && !reached ? '' : count(reached),
+          of && of !== reached ? h('span', { class: 'q' }, ` of ${count(of)}`) : null,
+          h(
+            'span',
+            { class: 'q u' },
+            unit && (of !== null || reached)
+              ? ` ${reached === 1 && (of ?? 1) === 1 ? unit.replace(/s$/, '') : unit}`
+              : '',
+          ),
+        ),
+      ];
+    }),
+  );
   const facts = [
     detail.bytes ? bytes(detail.bytes) : '',
     detail.found ? `${plural(detail.found, 'group')} found` : '',
-    !ended() && detail.remaining_s !== null ? `about ${detail.remaining_s < 90 ? `${detail.remaining_s} s` : plural(Math.round(detail.remaining_s / 60), 'minute')} left` : '',
+    !ended() && detail.remaining_s !== null
+      ? `about ${detail.remaining_s < 90 ? `${detail.remaining_s} s` : plural(Math.round(detail.remaining_s / 60), 'minute')} left`
+      : '',
   ].filter(Boolean);
   part('stage-facts').textContent = facts.join(' · ');
   // Once a stage, not once a count: a screen reader is not a counter.
@@ -187,7 +265,9 @@ const reading = () => ended() || detail.stages.some(({ name, done }) => name ===
 
 function sources() {
   const known = detail.sources;
-  part('sources-says').textContent = known.length ? `${plural(known.length, 'file')}, recognised by content and not by name` : '';
+  part('sources-says').textContent = known.length
+    ? `${plural(known.length, 'file')}, recognised by content and not by name`
+    : '';
   part('sources').replaceChildren(...known.map((source) => sourceRow(source, reading())));
 }
 
@@ -195,16 +275,38 @@ function groups() {
   const { timelines: rows, matching } = narrowed ?? detail;
   const [from, to] = detail.span ?? [0, 0];
   part('groups-says').textContent = total()
-    ? ended() ? (narrowed ? `${count(matching)} of ${count(total())}` : `${count(total())}, those with findings first`) : `${count(total())} found so far` : '';
-  part('window-says').textContent = detail.span ? `rebalances, ${stretch(from, to)}; red: unassigned for over 10 s` : '';
+    ? ended()
+      ? narrowed
+        ? `${count(matching)} of ${count(total())}`
+        : `${count(total())}, those with findings first`
+      : `${count(total())} found so far`
+    : '';
+  part('window-says').textContent = detail.span
+    ? `rebalances, ${stretch(from, to)}; red: unassigned for over 10 s`
+    : '';
   part('narrow').hidden = !ended() || !detail.timelines_in_all;
   part('groups').replaceChildren(
     ...rows.map((row) => groupRow(row, from, to)),
-    ...detail.waiting_groups.slice(0, WAITING_SHOWN).map((group) =>
-      h('tr', { class: 'wait' }, h('td', { class: 'gn' }, group.group), h('td', {}, group.protocol), h('td', {}, spark([], [], 0, 0, false)),
-        h('td', { class: 'vd' }, 'Waiting to be folded'), h('td', { class: 'r num' }, count(group.records)))),
+    ...detail.waiting_groups
+      .slice(0, WAITING_SHOWN)
+      .map((group) =>
+        h(
+          'tr',
+          { class: 'wait' },
+          h('td', { class: 'gn' }, group.group),
+          h('td', {}, group.protocol),
+          h('td', {}, spark([], [], 0, 0, false)),
+          h('td', { class: 'vd' }, 'Waiting to be folded'),
+          h('td', { class: 'r num' }, count(group.records)),
+        ),
+      ),
   );
-  part('groups-none').textContent = narrowed && !rows.length ? 'No group fits.' : ended() ? 'No group was found.' : 'Groups stand here from their first record on.';
+  part('groups-none').textContent =
+    narrowed && !rows.length
+      ? 'No group fits.'
+      : ended()
+        ? 'No group was found.'
+        : 'Groups stand here from their first record on.';
   const hidden = matching - rows.length;
   part('more').hidden = hidden <= 0;
   part('more-groups').textContent = `Show more of ${count(hidden)}`;
@@ -214,7 +316,8 @@ function groups() {
 async function narrow(after) {
   const mine = (asking += 1);
   const query = new URLSearchParams({ q: asked.q, after: String(after) });
-  if (asked.hours && detail.span) query.set('from_ms', String(Math.max(0, Math.round(detail.span[1] - Number(asked.hours) * 3_600_000))));
+  if (asked.hours && detail.span)
+    query.set('from_ms', String(Math.max(0, Math.round(detail.span[1] - Number(asked.hours) * 3_600_000))));
   try {
     const found = await ask(`${url}/groups?${query}`);
     // An answer to what was asked before must not stand in the place of a later one.
@@ -239,27 +342,59 @@ function ids() {
 
 /** @param {Nameless} row */
 function idRow(row) {
-  const where = [row.partitions === null ? '' : `${plural(row.partitions, 'partition')} seen`, `group ${row.groups.slice(0, 2).join(', ')}${row.groups.length > 2 ? ` and ${row.groups.length - 2} more` : ''}`]
-    .filter(Boolean).join(', ');
+  const where = [
+    row.partitions === null ? '' : `${plural(row.partitions, 'partition')} seen`,
+    `group ${row.groups.slice(0, 2).join(', ')}${row.groups.length > 2 ? ` and ${row.groups.length - 2} more` : ''}`,
+  ]
+    .filter(Boolean)
+    .join(', ');
   const first = h('div', { class: 'l1' }, h('code', {}, row.id), h('span', { class: 'quiet' }, where));
   const problem = h('span', { class: 'problem', role: 'alert' });
   if (row.name) {
-    return h('li', {}, first, h('div', { class: 'l2' }, h('span', {}, 'Shown as ', h('b', {}, row.name), ', named by you'),
-      h('button', { class: 'btn sm bare', type: 'button', onclick: () => name(row, null, problem) }, 'Take back'), problem));
+    return h(
+      'li',
+      {},
+      first,
+      h(
+        'div',
+        { class: 'l2' },
+        h('span', {}, 'Shown as ', h('b', {}, row.name), ', named by you'),
+        h('button', { class: 'btn sm bare', type: 'button', onclick: () => name(row, null, problem) }, 'Take back'),
+        problem,
+      ),
+    );
   }
-  const field = /** @type {HTMLInputElement} */ (h('input', {
-    class: 'field', placeholder: 'topic name', value: row.suggestion?.name ?? '', maxlength: 249, required: true,
-    'aria-label': `Name of ${row.id}`, autocomplete: 'off', spellcheck: 'false',
-  }));
-  return h('li', {}, first,
+  const field = /** @type {HTMLInputElement} */ (
+    h('input', {
+      class: 'field',
+      placeholder: 'topic name',
+      value: row.suggestion?.name ?? '',
+      maxlength: 249,
+      required: true,
+      'aria-label': `Name of ${row.id}`,
+      autocomplete: 'off',
+      spellcheck: 'false',
+    })
+  );
+  return h(
+    'li',
+    {},
+    first,
     h('div', {}, row.suggestion ? row.suggestion.why : 'No commit names it'),
-    h('form', {
-      class: 'l2',
-      onsubmit: (/** @type {Event} */ event) => {
-        event.preventDefault();
-        name(row, field.value.trim(), problem);
+    h(
+      'form',
+      {
+        class: 'l2',
+        onsubmit: (/** @type {Event} */ event) => {
+          event.preventDefault();
+          name(row, field.value.trim(), problem);
+        },
       },
-    }, field, h('button', { class: 'btn sm' }, 'Use this name'), problem));
+      field,
+      h('button', { class: 'btn sm' }, 'Use this name'),
+      problem,
+    ),
+  );
 }
 
 /**
@@ -308,12 +443,23 @@ function skipped() {
   part('skipped-panel').hidden = !rows.length;
   const lost = rows.filter(({ normal }) => !normal).reduce((sum, { records }) => sum + records, 0);
   part('skipped-says').textContent = `${count(lost)} of ${count(detail.records.read)} records`;
-  part('skipped').replaceChildren(...rows.map((row) => {
-    const offsets = row.offset === null ? '' : row.last_offset !== null && row.last_offset > row.offset
-      ? `, offsets ${count(row.offset)} to ${count(row.last_offset)}` : `, offset ${count(row.offset)}`;
-    return h('li', {}, h('b', {}, row.reason), h('span', { class: 'n' }, row.records ? plural(row.records, 'record') : row.normal ? 'normal' : ''),
-      h('span', { class: 'at' }, `${row.file}${offsets}${row.normal && row.records ? '; normal' : ''}`));
-  }));
+  part('skipped').replaceChildren(
+    ...rows.map((row) => {
+      const offsets =
+        row.offset === null
+          ? ''
+          : row.last_offset !== null && row.last_offset > row.offset
+            ? `, offsets ${count(row.offset)} to ${count(row.last_offset)}`
+            : `, offset ${count(row.offset)}`;
+      return h(
+        'li',
+        {},
+        h('b', {}, row.reason),
+        h('span', { class: 'n' }, row.records ? plural(row.records, 'record') : row.normal ? 'normal' : ''),
+        h('span', { class: 'at' }, `${row.file}${offsets}${row.normal && row.records ? '; normal' : ''}`),
+      );
+    }),
+  );
 }
 
 async function refresh() {
@@ -338,7 +484,9 @@ async function refresh() {
 }
 
 function listen() {
-  const socket = new WebSocket(`${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}/ws/imports/${encodeURIComponent(detail.id)}`);
+  const socket = new WebSocket(
+    `${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}/ws/imports/${encodeURIComponent(detail.id)}`,
+  );
   let known = -1;
   socket.onmessage = (event) => {
     const message = JSON.parse(event.data);
@@ -384,7 +532,8 @@ part('stop').addEventListener('click', async () => {
 });
 part('delete').addEventListener('click', async () => {
   const number = detail.timelines_in_all;
-  if (!confirm(`Delete this import${number ? ` and its ${plural(number, 'timeline')}` : ''}? Links to them end.`)) return;
+  if (!confirm(`Delete this import${number ? ` and its ${plural(number, 'timeline')}` : ''}? Links to them end.`))
+    return;
   try {
     await tell(url, 'DELETE');
     location.href = '/import/';
@@ -392,8 +541,23 @@ part('delete').addEventListener('click', async () => {
     toast(error instanceof Error ? error.message : 'It could not be deleted.');
   }
 });
-const reportText = () => JSON.stringify({ timelines: detail.timelines.map(({ id, group, protocol, entries, first_ms, last_ms, gaps }) =>
-  ({ id, group, protocol, entries, first_ms, last_ms, gaps })), records: detail.records }, null, 2);
+const reportText = () =>
+  JSON.stringify(
+    {
+      timelines: detail.timelines.map(({ id, group, protocol, entries, first_ms, last_ms, gaps }) => ({
+        id,
+        group,
+        protocol,
+        entries,
+        first_ms,
+        last_ms,
+        gaps,
+      })),
+      records: detail.records,
+    },
+    null,
+    2,
+  );
 part('copy-report').addEventListener('click', async () => {
   try {
     await navigator.clipboard.writeText(reportText());
@@ -403,9 +567,12 @@ part('copy-report').addEventListener('click', async () => {
   }
 });
 part('report').addEventListener('click', () => {
-  const link = /** @type {HTMLAnchorElement} */ (h('a', {
-    href: URL.createObjectURL(new Blob([reportText()], { type: 'application/json' })), download: `import-${detail.id}.json`,
-  }));
+  const link = /** @type {HTMLAnchorElement} */ (
+    h('a', {
+      href: URL.createObjectURL(new Blob([reportText()], { type: 'application/json' })),
+      download: `import-${detail.id}.json`,
+    })
+  );
   link.click();
   URL.revokeObjectURL(link.href);
 });

@@ -7,7 +7,18 @@
 
 /** Shapes of moments at which something is to be understood, and not only to be seen. @type {Set<string>} */
 const TEACHING = new Set([
-  'target', 'advance', 'revoke', 'acknowledge', 'remove', 'leave', 'replace', 'fence', 'fault', 'fail_over', 'regex', 'violation',
+  'target',
+  'advance',
+  'revoke',
+  'acknowledge',
+  'remove',
+  'leave',
+  'replace',
+  'fence',
+  'fault',
+  'fail_over',
+  'regex',
+  'violation',
 ]);
 
 /** Two pauses stand at least this many steps apart: a story that stops at each step is not played. */

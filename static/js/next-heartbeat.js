@@ -46,13 +46,20 @@ export function toRevoke(frame, member) {
  */
 export function untilWhat(frame, member, label) {
   switch (obstacleOf(frame, member)) {
-    case 'killed': return '’s session expires';
-    case 'away': return ' returns, or its session expires';
-    case 'paused': return ' runs again, or its session expires';
-    case 'cut': return ' is connected again, or its session expires';
-    case 'revoking': return ' has confirmed its revocation';
-    case 'revokes': return ` has revoked ${few(toRevoke(frame, member).map(label))}`;
-    default: return ' heartbeats';
+    case 'killed':
+      return '’s session expires';
+    case 'away':
+      return ' returns, or its session expires';
+    case 'paused':
+      return ' runs again, or its session expires';
+    case 'cut':
+      return ' is connected again, or its session expires';
+    case 'revoking':
+      return ' has confirmed its revocation';
+    case 'revokes':
+      return ` has revoked ${few(toRevoke(frame, member).map(label))}`;
+    default:
+      return ' heartbeats';
   }
 }
 
@@ -65,7 +72,7 @@ export function untilWhat(frame, member, label) {
  * @param {(key: string) => string} label
  */
 export const untilNamed = (frame, member, name, label) =>
-  (obstacleOf(frame, member) === 'removed' ? NEXT_TARGET : `${name}${untilWhat(frame, member, label)}`);
+  obstacleOf(frame, member) === 'removed' ? NEXT_TARGET : `${name}${untilWhat(frame, member, label)}`;
 
 export const NEXT_TARGET = 'the next target assignment is computed';
 
@@ -83,14 +90,21 @@ export function receivesNext(frame, member, label) {
   const epoch = epochOf(frame);
   switch (obstacleOf(frame, member)) {
     case 'killed':
-    case 'away': return 'Its session is still open';
-    case 'paused': return 'Paused: sends no heartbeat';
-    case 'cut': return 'Cut off: no heartbeat arrives';
-    case 'revoking': return `Receives epoch ${epoch} after it has confirmed its revocation`;
-    case 'revokes': return `Is asked to revoke ${few(toRevoke(frame, member).map(label))} in its next heartbeat response`;
-    default: return `Receives epoch ${epoch} in its next heartbeat response`;
+    case 'away':
+      return 'Its session is still open';
+    case 'paused':
+      return 'Paused: sends no heartbeat';
+    case 'cut':
+      return 'Cut off: no heartbeat arrives';
+    case 'revoking':
+      return `Receives epoch ${epoch} after it has confirmed its revocation`;
+    case 'revokes':
+      return `Is asked to revoke ${few(toRevoke(frame, member).map(label))} in its next heartbeat response`;
+    default:
+      return `Receives epoch ${epoch} in its next heartbeat response`;
   }
 }
 
 /** @param {string[]} names */
-const few = (names) => (names.length > 3 ? `${names.slice(0, 2).join(', ')} and ${names.length - 2} more` : names.join(', '));
+const few = (names) =>
+  names.length > 3 ? `${names.slice(0, 2).join(', ')} and ${names.length - 2} more` : names.join(', ');

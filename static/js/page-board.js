@@ -60,7 +60,12 @@ const cast = new Cast(meta.summary.cast ?? []);
 const labels = new Labels();
 labels.remember(meta.summary.topics);
 const ownership = size === 'crowd' ? new Ownership() : null;
-const timeline = new Timeline({ chunks: meta.chunks, load: api.chunk, follower: ownership, keep: size === 'whole' ? Infinity : CROWD_CHUNKS });
+const timeline = new Timeline({
+  chunks: meta.chunks,
+  load: api.chunk,
+  follower: ownership,
+  keep: size === 'whole' ? Infinity : CROWD_CHUNKS,
+});
 let picked = /** @type {string | null} */ (null);
 let following = false;
 /** Whether the board still stands where an import opened: then Space shows how it came to that. */
@@ -69,41 +74,87 @@ let standsAtWorst = false;
 const violationAt = (/** @type {import('./types').Moment} */ { first, sequence }) =>
   violationsOf(meta.summary).find((one) => one.sequence >= first && one.sequence <= sequence) ?? null;
 const places = {
-  board: part('board'), tracks: part('tracks'), log: part('log'), chain: part('chain'), filter: part('who-filter'), commits: part('commits'), partition: part('partition'),
+  board: part('board'),
+  tracks: part('tracks'),
+  log: part('log'),
+  chain: part('chain'),
+  filter: part('who-filter'),
+  commits: part('commits'),
+  partition: part('partition'),
 };
 const shared = {
-  timeline, meta, cast, labels, places, violationAt,
+  timeline,
+  meta,
+  cast,
+  labels,
+  places,
+  violationAt,
   onSeek: (/** @type {number} */ sequence) => seeking.scrub(sequence),
   onPick: (/** @type {string | null} */ key) => pick(key),
-  onSettled: () => { if (timeline.rest) show(timeline.rest, { animate: false, before: timeline.position }); },
+  onSettled: () => {
+    if (timeline.rest) show(timeline.rest, { animate: false, before: timeline.position });
+  },
 };
-const stage = ownership
-  ? await crowdStage(ownership)
-  : new TrackStage({ ...shared, whole: size === 'whole' });
+const stage = ownership ? await crowdStage(ownership) : new TrackStage({ ...shared, whole: size === 'whole' });
 const head = new GroupHead({
-  state: part('state'), epochs: part('epochs'), now: part('now'), gap: part('gap'), coordinator: part('coordinator'), cast, labels,
-  numberOf: (sequence) => timeline.numberOf(sequence), looksLike: (moment) => looksLike(meta.summary, moment),
+  state: part('state'),
+  epochs: part('epochs'),
+  now: part('now'),
+  gap: part('gap'),
+  coordinator: part('coordinator'),
+  cast,
+  labels,
+  numberOf: (sequence) => timeline.numberOf(sequence),
+  looksLike: (moment) => looksLike(meta.summary, moment),
 });
 const inspector = new Inspector({
-  root: part('details'), range: part('range'), cast, timeline: meta.id, fetchEntries: api.entries, fetchBytes: api.bytes,
-  momentAt: (sequence) => timeline.momentAt(sequence), causeOf: (moment) => stage.causeOf(moment),
+  root: part('details'),
+  range: part('range'),
+  cast,
+  timeline: meta.id,
+  fetchEntries: api.entries,
+  fetchBytes: api.bytes,
+  momentAt: (sequence) => timeline.momentAt(sequence),
+  causeOf: (moment) => stage.causeOf(moment),
   numberOf: (moment) => timeline.numberOf(moment.sequence),
 });
 const figure = new Figure({
-  panel: part('figure-panel'), plot: part('figure'), table: part('figure-table'), legend: part('figure-legend'), cast,
-  script: part('figure-panel').dataset.script ?? '', fetchFigure: api.epochs, onSeek: (sequence) => seeking.go(sequence), isIdle: () => !player.playing,
+  panel: part('figure-panel'),
+  plot: part('figure'),
+  table: part('figure-table'),
+  legend: part('figure-legend'),
+  cast,
+  script: part('figure-panel').dataset.script ?? '',
+  fetchFigure: api.epochs,
+  onSeek: (sequence) => seeking.go(sequence),
+  isIdle: () => !player.playing,
 });
 const metrics = new MetricsPanel({
-  panel: /** @type {HTMLDetailsElement} */ (part('metrics-panel')), table: part('metrics'), cast, fetchMetrics: api.metrics,
+  panel: /** @type {HTMLDetailsElement} */ (part('metrics-panel')),
+  table: part('metrics'),
+  cast,
+  fetchMetrics: api.metrics,
 });
 const banners = new Banners(part('banners'));
 const address = new Address();
 const reading = new Reading(meta.source);
 const player = new Player({ next: nextStep, onState: showPlaying });
-const seeking = new Seeking({ timeline, banners, epochs: () => stage.epochs, show, onMove: () => { standsAtWorst = false; } });
+const seeking = new Seeking({
+  timeline,
+  banners,
+  epochs: () => stage.epochs,
+  show,
+  onMove: () => {
+    standsAtWorst = false;
+  },
+});
 const problems = new Problems({
-  root: part('problems'), go: (sequence) => seeking.go(sequence),
-  at: () => ({ first: timeline.rest?.moment?.first ?? timeline.rest?.sequence ?? timeline.origin, last: timeline.rest?.sequence ?? timeline.origin }),
+  root: part('problems'),
+  go: (sequence) => seeking.go(sequence),
+  at: () => ({
+    first: timeline.rest?.moment?.first ?? timeline.rest?.sequence ?? timeline.origin,
+    last: timeline.rest?.sequence ?? timeline.origin,
+  }),
 });
 /** Where a story pauses while it plays. @type {Set<number>} */
 let pauses = new Set();
@@ -120,10 +171,19 @@ const start_ms = () => meta.summary.first_ms ?? timeline.moments[0]?.at_ms ?? 0;
 async function crowdStage(following) {
   const [{ CrowdStage }, { BoardMap }] = await Promise.all([import('./stage/crowd.js'), import('./map/map.js')]);
   return new CrowdStage({
-    ...shared, ownership: following, fetchDigest: api.digest,
-    draws: ({ root, source }) => new BoardMap(root, {
-      source, cast, labels, verdict: () => part('verdict').textContent ?? '', start_ms: () => start_ms(), onSeek: (sequence) => seeking.scrub(sequence), onPick: (key) => pick(key === picked ? null : key),
-    }),
+    ...shared,
+    ownership: following,
+    fetchDigest: api.digest,
+    draws: ({ root, source }) =>
+      new BoardMap(root, {
+        source,
+        cast,
+        labels,
+        verdict: () => part('verdict').textContent ?? '',
+        start_ms: () => start_ms(),
+        onSeek: (sequence) => seeking.scrub(sequence),
+        onPick: (key) => pick(key === picked ? null : key),
+      }),
   });
 }
 
@@ -146,7 +206,8 @@ function show(rest, { animate, before }) {
   part('time').textContent = when(rest.moment?.at_ms ?? rest.frame.at_ms, start_ms());
   part('board').dataset.sequence = String(rest.sequence);
   const laboratory = document.getElementById('laboratory');
-  if (laboratory instanceof HTMLAnchorElement) laboratory.href = `/laboratory?timeline=${encodeURIComponent(meta.id)}&at=${rest.sequence}`;
+  if (laboratory instanceof HTMLAnchorElement)
+    laboratory.href = `/laboratory?timeline=${encodeURIComponent(meta.id)}&at=${rest.sequence}`;
   address.follow(rest.sequence);
 }
 
@@ -269,7 +330,7 @@ async function saveNames(names) {
 
 async function copyLink() {
   const href = withMoment(withView(location.href, reading.view), timeline.rest?.sequence ?? 0);
-  toast(await copy(href) ? `Link to step ${timeline.position} copied` : href);
+  toast((await copy(href)) ? `Link to step ${timeline.position} copied` : href);
 }
 
 async function rename() {
@@ -297,12 +358,26 @@ function wire() {
   part('continue').addEventListener('click', togglePlay);
   part('event-on').addEventListener('click', () => seeking.step(1));
   part('epoch-on').addEventListener('click', () => seeking.stepEpoch(1));
-  part('speeds').replaceChildren(...SPEEDS.map((speed) => h(
-    'button', { type: 'button', 'data-speed': speed, 'aria-pressed': speed === 1 ? 'true' : 'false', onclick: () => player.setSpeed(speed) },
-    speed === 0.5 ? '½×' : `${speed}×`,
-  )));
-  choose('axis', (value) => { stage.axis = /** @type {'events' | 'time'} */ (value); });
-  choose('hue', (value) => { stage.hue = /** @type {'member' | 'partition'} */ (value); });
+  part('speeds').replaceChildren(
+    ...SPEEDS.map((speed) =>
+      h(
+        'button',
+        {
+          type: 'button',
+          'data-speed': speed,
+          'aria-pressed': speed === 1 ? 'true' : 'false',
+          onclick: () => player.setSpeed(speed),
+        },
+        speed === 0.5 ? '½×' : `${speed}×`,
+      ),
+    ),
+  );
+  choose('axis', (value) => {
+    stage.axis = /** @type {'events' | 'time'} */ (value);
+  });
+  choose('hue', (value) => {
+    stage.hue = /** @type {'member' | 'partition'} */ (value);
+  });
   choose('detail', (value) => inspector.show(/** @type {'exchange' | 'records'} */ (value)));
   part('copy').addEventListener('click', copyLink);
   document.getElementById('rename')?.addEventListener('click', rename);
@@ -327,7 +402,9 @@ function wire() {
     '[': () => player.shift(-1),
     ']': () => player.shift(1),
     c: copyLink,
-    '/': () => { if ('map' in stage) stage.map.find(); },
+    '/': () => {
+      if ('map' in stage) stage.map.find();
+    },
     '?': () => help.showModal(),
     Escape: () => pick(null),
   });
@@ -336,7 +413,10 @@ function wire() {
 /** What is still being computed or read comes through a socket. */
 function follow() {
   connect({
-    url: api.socket, timeline, fetchAfter: api.after, onTail: grow,
+    url: api.socket,
+    timeline,
+    fetchAfter: api.after,
+    onTail: grow,
     onHello: (hello) => {
       if (hello.fold_version !== meta.fold_version) location.reload();
       else if (hello.status && hello.status !== meta.status) hearStatus({ status: hello.status });
@@ -371,7 +451,14 @@ async function begin() {
   problems.load(meta.troubles ?? [], start_ms());
   problems.move();
   // What a test, or a reader with a console, compares with the frame that the server computes.
-  Object.assign(window, { rebalanceExplorer: { timeline, stage, go: (/** @type {number} */ sequence) => seeking.go(sequence), frame: () => timeline.rest?.frame ?? null } });
+  Object.assign(window, {
+    rebalanceExplorer: {
+      timeline,
+      stage,
+      go: (/** @type {number} */ sequence) => seeking.go(sequence),
+      frame: () => timeline.rest?.frame ?? null,
+    },
+  });
   document.documentElement.dataset.alive = 'true';
   performance.mark('alive');
   // Whoever came to watch looks at the board first, and presses Space: nothing moves before.

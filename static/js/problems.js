@@ -47,12 +47,29 @@ export class Problems {
   load(troubles, start_ms) {
     this.#troubles = troubles;
     this.root.hidden = !troubles.length;
-    this.head.replaceChildren(h('b', {}, troubles.length === 1 ? '1 problem' : `${troubles.length.toLocaleString('en')} problems`), ' ', h('kbd', {}, 'N'), ' ', h('kbd', {}, 'P'));
+    this.head.replaceChildren(
+      h('b', {}, troubles.length === 1 ? '1 problem' : `${troubles.length.toLocaleString('en')} problems`),
+      ' ',
+      h('kbd', {}, 'N'),
+      ' ',
+      h('kbd', {}, 'P'),
+    );
     const more = troubles.length - LISTED_MOST;
     this.list.replaceChildren(
-      ...troubles.slice(0, LISTED_MOST).map(({ sequence, at_ms, says }) => h(
-        'li', {}, h('a', { href: `?at=${sequence}`, 'data-at': sequence }, at_ms === null ? null : h('span', { class: 'num' }, when(at_ms, start_ms)), ` ${shortened(says)}`),
-      )),
+      ...troubles
+        .slice(0, LISTED_MOST)
+        .map(({ sequence, at_ms, says }) =>
+          h(
+            'li',
+            {},
+            h(
+              'a',
+              { href: `?at=${sequence}`, 'data-at': sequence },
+              at_ms === null ? null : h('span', { class: 'num' }, when(at_ms, start_ms)),
+              ` ${shortened(says)}`,
+            ),
+          ),
+        ),
       ...(more > 0 ? [h('li', { class: 'quiet' }, `${more.toLocaleString('en')} more, by N`)] : []),
     );
   }

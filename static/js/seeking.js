@@ -43,7 +43,10 @@ export class Seeking {
     const before = timeline.position;
     let rest = timeline.seekLoaded(sequence);
     if (!rest) {
-      if (this.#scrubbed !== null) await new Promise((resolve) => { setTimeout(resolve, REST_MS); });
+      if (this.#scrubbed !== null)
+        await new Promise((resolve) => {
+          setTimeout(resolve, REST_MS);
+        });
       if (mine !== this.#wanted) return null;
       rest = await this.#waiting(timeline.seek(sequence));
     }

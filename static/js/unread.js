@@ -32,17 +32,20 @@ export function unreadOf(frame, silences) {
       .filter((stop) => stop.from_sequence <= frame.sequence)
       .map((stop) => keyOf(stop.topic, stop.partition))
       .filter((key) => assigned.has(key));
-    if (keys.length && !found.some(({ member }) => member === one.member)) found.push({ member: one.member, keys, why: 'silent' });
+    if (keys.length && !found.some(({ member }) => member === one.member))
+      found.push({ member: one.member, keys, why: 'silent' });
   }
   return found;
 }
 
 /** What is said of them, in one line. @param {Unread[]} unread @param {(member: string) => string} name @param {(key: string) => string} label */
 export function unreadSays(unread, name, label) {
-  return unread.map(({ member, keys, why }) => {
-    const what = keys.length > 3 ? `${keys.length} partitions` : keys.map(label).join(', ');
-    return why === 'silent'
-      ? `${what}: assigned to ${name(member)}, which commits nothing (inferred)`
-      : `Not read: ${what} (${name(member)} ${why === 'killed' ? 'was killed' : 'is paused'})`;
-  }).join('. ');
+  return unread
+    .map(({ member, keys, why }) => {
+      const what = keys.length > 3 ? `${keys.length} partitions` : keys.map(label).join(', ');
+      return why === 'silent'
+        ? `${what}: assigned to ${name(member)}, which commits nothing (inferred)`
+        : `Not read: ${what} (${name(member)} ${why === 'killed' ? 'was killed' : 'is paused'})`;
+    })
+    .join('. ');
 }

@@ -22,11 +22,15 @@ export class VirtualList {
     this.beyond = beyond;
     this.key = key;
     this.drawn = draw;
-    root.addEventListener('scroll', () => {
-      if (this.#seen.top === root.scrollTop) return;
-      this.#seen.top = root.scrollTop;
-      this.draw();
-    }, { passive: true });
+    root.addEventListener(
+      'scroll',
+      () => {
+        if (this.#seen.top === root.scrollTop) return;
+        this.#seen.top = root.scrollTop;
+        this.draw();
+      },
+      { passive: true },
+    );
     new ResizeObserver(() => {
       this.#seen = { top: root.scrollTop, height: root.clientHeight };
       this.draw();
@@ -57,9 +61,14 @@ export class VirtualList {
   draw() {
     const from = Math.max(0, Math.floor(this.#seen.top / this.line) - this.beyond);
     const to = Math.min(this.#count, Math.ceil((this.#seen.top + this.#seen.height) / this.line) + this.beyond);
-    const focused = /** @type {HTMLElement | null} */ (this.inner.contains(document.activeElement) ? document.activeElement : null);
+    const focused = /** @type {HTMLElement | null} */ (
+      this.inner.contains(document.activeElement) ? document.activeElement : null
+    );
     const keep = focused?.dataset[this.key];
     this.inner.replaceChildren(...this.drawn(from, to));
-    if (keep) /** @type {HTMLElement | null} */ (this.inner.querySelector(`[data-${this.key}="${keep}"]`))?.focus({ preventScroll: true });
+    if (keep)
+      /** @type {HTMLElement | null} */ (this.inner.querySelector(`[data-${this.key}="${keep}"]`))?.focus({
+        preventScroll: true,
+      });
   }
 }

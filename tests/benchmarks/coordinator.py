@@ -5,11 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 
-from groups.history.state import Semantics
-from simulations.coordinator.image import Image, ImageTopic
-from simulations.coordinator.messages import Heartbeat
-from simulations.coordinator.settings import Settings
-from simulations.coordinator.shard import Shard
+from groups.history.state.group import Semantics
+from simulations.protocol.coordinator.image import Image, ImageTopic
+from simulations.protocol.coordinator.settings import Settings
+from simulations.protocol.coordinator.shard import Shard
+from simulations.protocol.messages.groups import Heartbeat
 from tests.benchmarks.figures import Figure
 
 TOPIC_ID = "AAAAAAAAAAAAAAAAAAAAAQ"

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from groups.history.fields import PARTITIONS_A_TOPIC_MAX
+from groups.history.replay.fields import PARTITIONS_A_TOPIC_MAX
 from tests.history.logs import FOO, Log, record
 from tests.history.test_causes import R, moments, two_members
 

@@ -11,10 +11,13 @@ const words = (says) => wordsIn(says, has).map(({ text, word }) => [text, word])
 test('words that a newcomer cannot know explain themselves where they first stand', () => {
   assert.deepEqual(words("A's session expired (session timeout 10.0 s)"), [['session timeout', 'session timeout']]);
   assert.deepEqual(words('A is fenced: it is no longer a member (UNKNOWN_MEMBER_ID) and has to rejoin'), [
-    ['fenced', 'fenced'], ['UNKNOWN_MEMBER_ID', 'unknown_member_id'],
+    ['fenced', 'fenced'],
+    ['UNKNOWN_MEMBER_ID', 'unknown_member_id'],
   ]);
   assert.deepEqual(words('Its callback runs, fresh heartbeats, state UNREVOKED, nothing reported'), [
-    ['callback', 'callback'], ['heartbeats', 'heartbeat'], ['UNREVOKED', 'unrevoked_partitions'],
+    ['callback', 'callback'],
+    ['heartbeats', 'heartbeat'],
+    ['UNREVOKED', 'unrevoked_partitions'],
   ]);
 });
 

@@ -25,9 +25,15 @@ test('a process that is killed, paused or cut off sends no heartbeat that would 
 });
 
 test('a member that is revoking, or has yet to be asked, gets nothing before it has confirmed that', () => {
-  const revoking = { ...released, members: { ...released.members, C: { ...released.members.C, pending_revocation: { foo: [9] } } } };
+  const revoking = {
+    ...released,
+    members: { ...released.members, C: { ...released.members.C, pending_revocation: { foo: [9] } } },
+  };
   assert.equal(until(revoking), 'C has confirmed its revocation');
-  const holding = { ...released, members: { ...released.members, C: { ...released.members.C, assigned: { foo: [8] } } } };
+  const holding = {
+    ...released,
+    members: { ...released.members, C: { ...released.members.C, assigned: { foo: [8] } } },
+  };
   assert.equal(until(holding), 'C has revoked foo-8');
   assert.equal(receivesNext(holding, 'C', label), 'Is asked to revoke foo-8 in its next heartbeat response');
 });

@@ -8,7 +8,12 @@ import { FRAMES, MOMENTS } from './fixtures/basic.js';
 
 const last = FRAMES[FRAMES.length - 1];
 const client = (what) => ({ owned: {}, revoking: {}, calling: null, heartbeat_ms: 0, ...what });
-const says = (unread) => unreadSays(unread, (member) => member, (key) => key);
+const says = (unread) =>
+  unreadSays(
+    unread,
+    (member) => member,
+    (key) => key,
+  );
 
 test('a group is converged and nobody reads what a killed process is assigned', () => {
   const unread = unreadOf({ ...last, clients: { A: client({ killed: true }), B: client({}) } }, []);
@@ -18,8 +23,16 @@ test('a group is converged and nobody reads what a killed process is assigned', 
 
 test('a silent member is told as inferred, from its last commit until it ended', () => {
   const silence = {
-    member: 'B', from_ms: 0, to_ms: null, from_sequence: 10, to_sequence: null, ended: 'open',
-    partitions: [{ topic: 'foo', partition: 2, from_ms: 0, from_sequence: 10 }, { topic: 'foo', partition: 9, from_ms: 0, from_sequence: 10 }],
+    member: 'B',
+    from_ms: 0,
+    to_ms: null,
+    from_sequence: 10,
+    to_sequence: null,
+    ended: 'open',
+    partitions: [
+      { topic: 'foo', partition: 2, from_ms: 0, from_sequence: 10 },
+      { topic: 'foo', partition: 9, from_ms: 0, from_sequence: 10 },
+    ],
   };
   assert.equal(says(unreadOf(last, [silence])), 'foo-2: assigned to B, which commits nothing (inferred)');
   assert.deepEqual(unreadOf(last, [{ ...silence, to_sequence: last.sequence }]), []);
@@ -31,8 +44,13 @@ test('where all is read nothing is said', () => {
 });
 
 test('a story pauses at the first step of each kind that teaches something, and never twice in a row', () => {
-  const pauses = [...keySteps(MOMENTS)].map((sequence) => MOMENTS.findIndex((moment) => moment.sequence === sequence) + 1);
-  assert.deepEqual(pauses.map((step) => MOMENTS[step - 1].shape), ['target', 'advance', 'acknowledge', 'revoke']);
+  const pauses = [...keySteps(MOMENTS)].map(
+    (sequence) => MOMENTS.findIndex((moment) => moment.sequence === sequence) + 1,
+  );
+  assert.deepEqual(
+    pauses.map((step) => MOMENTS[step - 1].shape),
+    ['target', 'advance', 'acknowledge', 'revoke'],
+  );
   pauses.forEach((step, index) => assert.ok(index === 0 || step - pauses[index - 1] >= 2));
   assert.ok(!pauses.includes(MOMENTS.length));
 });

@@ -10,10 +10,10 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management.base import CommandError
 from django.test import Client
 
-from explorer.imports import uploading
-from groups import imports
-from groups.client_settings import TIMEOUT_MOST_MS, BadSetting, settings_of
+from explorer.pages.imports import uploading
 from groups.history.entries import Kind
+from groups.imports import runs as imports
+from groups.imports.client_settings import TIMEOUT_MOST_MS, BadSetting, settings_of
 from groups.management.commands.import_log import given_settings
 from tests.history.storied import A, B, two_reading
 from tests.pipeline.folds import fold

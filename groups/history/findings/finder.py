@@ -5,10 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from groups.history.classic_state import ClassicMember
-from groups.history.commit_runs import CommitRun
 from groups.history.entries import Entry, Kind
-from groups.history.epochs import Epochs
+from groups.history.evidence.commit_runs import CommitRun
+from groups.history.evidence.display_names import DisplayNames
+from groups.history.evidence.incidents import Incidents
+from groups.history.evidence.lives import COMINGS_KEPT_MAX, Going, Lives
+from groups.history.evidence.ownership import Ownership, is_hole
+from groups.history.evidence.reading import Reading
+from groups.history.evidence.rhythm import Rhythm
+from groups.history.evidence.steps import Step
 from groups.history.findings.away import found_away
 from groups.history.findings.came import found_came
 from groups.history.findings.coordinator_moved import found_coordinator_moved
@@ -37,20 +42,15 @@ from groups.history.findings.slow_revocation import found_waits
 from groups.history.findings.stable import found_stable
 from groups.history.findings.storm import found_storms
 from groups.history.findings.topics_changed import found_grown
-from groups.history.findings.troubles import found_troubles
+from groups.history.findings.troubles import found_incidents
 from groups.history.findings.twin_instance import found_twins
 from groups.history.findings.unassigned import found_unassigned
 from groups.history.findings.unread import found_unread
-from groups.history.lives import COMINGS_KEPT_MAX, Going, Lives
-from groups.history.modern_state import LEAVE_GROUP_STATIC_MEMBER_EPOCH, ModernMember
-from groups.history.moments import Cause, begins_midway
-from groups.history.names import Cast
-from groups.history.ownership import Ownership, is_hole
-from groups.history.reading import Reading
-from groups.history.rhythm import Rhythm
-from groups.history.state import Protocol, State
-from groups.history.steps import Step
-from groups.history.troubles import Troubles
+from groups.history.state.classic import ClassicMember
+from groups.history.state.epochs import LEAVE_GROUP_STATIC_MEMBER_EPOCH, ModernMember
+from groups.history.state.group import Protocol, State
+from groups.history.story.epochs import Epochs
+from groups.history.story.moments import Cause, begins_midway
 
 
 class Counts(NamedTuple):
@@ -67,13 +67,13 @@ class Finder:
     """An incremental fold over steps; ``to_json`` and ``from_json`` carry it over a checkpoint."""
 
     def __init__(self) -> None:
-        self.cast = Cast()
+        self.cast = DisplayNames()
         self.epochs = Epochs()
         self.ownership = Ownership()
         self.lives = Lives()
         self.rhythm = Rhythm()
         self.reading = Reading()
-        self.troubles = Troubles()
+        self.troubles = Incidents()
         self.notes = LogNotes()
         self._began: dict[str, Any] | None = None
         self._midway: int | None = None
@@ -240,7 +240,7 @@ class Finder:
         """All findings so far; ``frame`` is the last one and gives topic ids their names."""
         facts = self._facts(frame)
         return [
-            *found_troubles(self.troubles, self.cast),
+            *found_incidents(self.troubles, self.cast),
             *found_came(facts, midway=self._midway, began=self._began),
             *found_removed(facts),
             *found_crash_loops(facts),
@@ -314,13 +314,13 @@ class Finder:
     def from_json(cls, data: Mapping[str, Any]) -> Finder:
         """The inverse of ``to_json``."""
         finder = cls()
-        finder.cast = Cast.from_json(data["cast"])
+        finder.cast = DisplayNames.from_json(data["cast"])
         finder.epochs = Epochs.from_json(data["epochs"])
         finder.ownership = Ownership.from_json(data["ownership"])
         finder.lives = Lives.from_json(data["lives"])
         finder.rhythm = Rhythm.from_json(data["rhythm"])
         finder.reading = Reading.from_json(data["reading"])
-        finder.troubles = Troubles.from_json(data["troubles"])
+        finder.troubles = Incidents.from_json(data["troubles"])
         finder._began = data["began"]
         finder._midway = data["midway"]
         finder._deleted = data["deleted"]

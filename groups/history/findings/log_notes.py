@@ -9,11 +9,11 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from groups.history.entries import Entry, Kind
-from groups.history.fields import mapping
-from groups.history.lives import COMINGS_KEPT_MAX
-from groups.history.ownership import is_gap
-from groups.history.steps import Step
-from groups.history.volatile_moments import gap_words, still_had
+from groups.history.evidence.lives import COMINGS_KEPT_MAX
+from groups.history.evidence.ownership import is_gap
+from groups.history.evidence.steps import Step
+from groups.history.replay.fields import mapping
+from groups.history.story.events import gap_words, still_had
 
 GAPS_TOLD_MAX: Final = 100
 """Gaps of a log that are told one by one: a log with more of them is better read again from its source."""

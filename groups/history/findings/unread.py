@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from typing import Final
 
+from groups.history.evidence.steps import keys
 from groups.history.findings.facts import Facts
 from groups.history.findings.finding import Finding, finding
-from groups.history.steps import keys
 from groups.history.words import duration, partition_name
 
 TOLD_MAX: Final = 20

@@ -85,7 +85,11 @@ export class Board {
     const drawn = this.#fitting(columns);
     const views = partitionsOf(frame);
     const violation = moment?.shape === 'violation' ? this.violationAt(moment) : null;
-    const unread = new Map(unreadOf(settled, this.silences()).flatMap(({ keys, why }) => keys.map((key) => /** @type {const} */ ([key, why]))));
+    const unread = new Map(
+      unreadOf(settled, this.silences()).flatMap(({ keys, why }) =>
+        keys.map((key) => /** @type {const} */ ([key, why])),
+      ),
+    );
     const scene = { frame, moment, views, unread, free: unowned(frame, columns, views), since, forward, violation };
     this.root.style.setProperty('--most', String(Math.min(this.#members, ROOM_MOST)));
     drawn.render(scene, animate);
@@ -96,8 +100,8 @@ export class Board {
   /** @param {Column[]} columns */
   #fitting(columns) {
     const width = this.root.clientWidth || 1000;
-    const many = this.#members > LANES_MOST || columns.length > COLUMNS_MOST
-      || columns.length * COLUMN_LEAST + HEAD_LEAST > width;
+    const many =
+      this.#members > LANES_MOST || columns.length > COLUMNS_MOST || columns.length * COLUMN_LEAST + HEAD_LEAST > width;
     const shape = many ? 'blocks' : columns.map((column) => column.key).join(' ');
     if (!this.#drawn || shape !== this.#shape) {
       this.#drawn?.destroy();

@@ -37,15 +37,36 @@ export function epochBadge(frame, member, short = false) {
   const group = epochOf(frame) ?? 0;
   const epoch = frame.members[member].epoch ?? null;
   if (epoch === null) return null;
-  if (epoch === -2) return h('span', { class: 'epoch', title: 'member epoch −2: a static member that left and may return' }, h('span', {}, short ? '−2' : 'away (−2)'));
+  if (epoch === -2)
+    return h(
+      'span',
+      { class: 'epoch', title: 'member epoch −2: a static member that left and may return' },
+      h('span', {}, short ? '−2' : 'away (−2)'),
+    );
   const behind = epoch < group;
   // On a phone there is no room for two numbers of two digits: the triangle says that it is behind.
   const long = `${epoch}${group}`.length > 2;
   const word = isClassic(frame) ? 'generation' : 'epoch';
   return h(
-    'span', { class: ['epoch', behind && 'behind', long && 'long'].filter(Boolean).join(' '), title: `member epoch ${epoch}, group epoch ${group}` },
-    behind ? s('svg', { width: 9, height: 9, viewBox: '0 0 9 9', 'aria-hidden': 'true' }, s('path', { d: 'M4.5 .8 8.6 8H.4z', fill: 'currentColor' })) : null,
-    h('span', {}, short ? null : h('i', { class: 'word' }, `${word} `), h('b', {}, epoch), behind ? h('span', { class: 'of' }, ` of ${group}`) : null),
+    'span',
+    {
+      class: ['epoch', behind && 'behind', long && 'long'].filter(Boolean).join(' '),
+      title: `member epoch ${epoch}, group epoch ${group}`,
+    },
+    behind
+      ? s(
+          'svg',
+          { width: 9, height: 9, viewBox: '0 0 9 9', 'aria-hidden': 'true' },
+          s('path', { d: 'M4.5 .8 8.6 8H.4z', fill: 'currentColor' }),
+        )
+      : null,
+    h(
+      'span',
+      {},
+      short ? null : h('i', { class: 'word' }, `${word} `),
+      h('b', {}, epoch),
+      behind ? h('span', { class: 'of' }, ` of ${group}`) : null,
+    ),
   );
 }
 
@@ -67,22 +88,60 @@ export function leadOf(frame, member, cast, labels, compact) {
   const terse = !compact && name.length > NAME_SHORT[behind ? 'behind' : 'level'];
   const beat = frame.clients?.[member]?.heartbeat_ms;
   const before = replacedBy(frame, member, cast);
-  const third = coordinatorSays(frame)?.loads ? 'no session runs yet' : typeof beat === 'number'
-    ? `heartbeat ${duration(frame.at_ms - beat)} ago`
-    : [state.client_id, state.host].filter(Boolean).join(' ');
+  const third = coordinatorSays(frame)?.loads
+    ? 'no session runs yet'
+    : typeof beat === 'number'
+      ? `heartbeat ${duration(frame.at_ms - beat)} ago`
+      : [state.client_id, state.host].filter(Boolean).join(' ');
   const expression = expressionOf(frame, member);
   const title = [
-    member, state.instance_id && `instance ${state.instance_id}`, state.rack_id && `rack ${state.rack_id}`,
-    state.process_id && `process ${state.process_id}`, state.endpoint && `endpoint ${state.endpoint}`,
+    member,
+    state.instance_id && `instance ${state.instance_id}`,
+    state.rack_id && `rack ${state.rack_id}`,
+    state.process_id && `process ${state.process_id}`,
+    state.endpoint && `endpoint ${state.endpoint}`,
     typeof state.topology_epoch === 'number' && `topology epoch ${state.topology_epoch}`,
-  ].filter(Boolean).join(', ');
+  ]
+    .filter(Boolean)
+    .join(', ');
   return [
     ring(lane, left, compact ? 38 : 48),
     h(
-      'div', { class: 'txt' },
-      h('div', { class: 'nm' }, compact ? null : h('span', { class: name === lane.badge ? 'id short' : 'id', title: [before && `a new process of ${before}, same group.instance.id`, name !== member && name, title].filter(Boolean).join(', ') }, before ? h('span', { class: 'before' }, `${before} → `) : null, name), epochBadge(frame, member, terse)),
-      h('div', { class: frame.clients?.[member]?.killed ? 'st hard' : 'st', ...(term ? { 'data-term': term, 'data-head': kafka || says } : { title: [says, kafka].filter(Boolean).join('; ') }) }, compact ? brief : says),
-      compact ? null : hardshipsOf(frame, member).filter((one) => one.says !== says).map((one) => h('div', { class: one.bad ? 'hard bad' : 'hard', title: one.kafka }, one.says)),
+      'div',
+      { class: 'txt' },
+      h(
+        'div',
+        { class: 'nm' },
+        compact
+          ? null
+          : h(
+              'span',
+              {
+                class: name === lane.badge ? 'id short' : 'id',
+                title: [before && `a new process of ${before}, same group.instance.id`, name !== member && name, title]
+                  .filter(Boolean)
+                  .join(', '),
+              },
+              before ? h('span', { class: 'before' }, `${before} → `) : null,
+              name,
+            ),
+        epochBadge(frame, member, terse),
+      ),
+      h(
+        'div',
+        {
+          class: frame.clients?.[member]?.killed ? 'st hard' : 'st',
+          ...(term
+            ? { 'data-term': term, 'data-head': kafka || says }
+            : { title: [says, kafka].filter(Boolean).join('; ') }),
+        },
+        compact ? brief : says,
+      ),
+      compact
+        ? null
+        : hardshipsOf(frame, member)
+            .filter((one) => one.says !== says)
+            .map((one) => h('div', { class: one.bad ? 'hard bad' : 'hard', title: one.kafka }, one.says)),
       compact || !expression ? null : h('div', { class: 'rx', title: matched(expression) }, expression.regex),
       compact ? null : h('div', { class: 'hb' }, third),
     ),
@@ -106,9 +165,17 @@ export function noteOf(frame, member, views, cast, labels) {
   }
   const { session, rebalance } = deadlines(frame, member);
   const obstacle = obstacleOf(frame, member);
-  if (obstacle === 'killed') lines.push(h('span', {}, session ? `Its session expires in ${duration(session.ms)}` : 'Its session is still open'));
+  if (obstacle === 'killed')
+    lines.push(h('span', {}, session ? `Its session expires in ${duration(session.ms)}` : 'Its session is still open'));
   else if (blocks.size) {
-    if (obstacle === 'revokes') lines.push(h('span', {}, `Is asked to revoke ${toRevoke(frame, member).length > 1 ? 'them' : 'it'} in its next heartbeat response`));
+    if (obstacle === 'revokes')
+      lines.push(
+        h(
+          'span',
+          {},
+          `Is asked to revoke ${toRevoke(frame, member).length > 1 ? 'them' : 'it'} in its next heartbeat response`,
+        ),
+      );
     else if (rebalance) lines.push(h('span', {}, `${duration(rebalance.ms)} left to revoke`));
   }
   for (const [holder, keys] of waitsFor) {
@@ -116,13 +183,17 @@ export function noteOf(frame, member, views, cast, labels) {
   }
   if (free.length) {
     const [are, them] = free.length > 1 ? ['are', 'them'] : ['is', 'it'];
-    const says = obstacle ? ` ${are} unassigned until ${ofIt(untilWhat(frame, member, label))}` : ` ${are} unassigned: gets ${them} in its next heartbeat response`;
+    const says = obstacle
+      ? ` ${are} unassigned until ${ofIt(untilWhat(frame, member, label))}`
+      : ` ${are} unassigned: gets ${them} in its next heartbeat response`;
     lines.push(h('span', {}, h('b', {}, list(free.map(label))), says));
   }
   if (isShare(frame)) {
     const { begins, leaves } = readingChanges(frame, member);
-    if (begins.length) lines.push(h('span', {}, 'Reads ', h('b', {}, list(begins.map(label))), ' at its next heartbeat'));
-    if (leaves.length) lines.push(h('span', {}, 'Leaves ', h('b', {}, list(leaves.map(label))), ' at its next heartbeat'));
+    if (begins.length)
+      lines.push(h('span', {}, 'Reads ', h('b', {}, list(begins.map(label))), ' at its next heartbeat'));
+    if (leaves.length)
+      lines.push(h('span', {}, 'Leaves ', h('b', {}, list(leaves.map(label))), ' at its next heartbeat'));
   }
   if (!lines.length) lines.push(h('span', { class: 'quiet' }, quiet(frame, member, state, label)));
   const expression = expressionOf(frame, member);
@@ -144,8 +215,14 @@ export function outsiderLead(frame, member, cast) {
   return [
     ring(lane, { session: null, rebalance: null }, 48),
     h(
-      'div', { class: 'txt' },
-      h('div', { class: 'nm' }, h('span', { class: cast.name(member) === lane.badge ? 'id short' : 'id', title: member }, cast.name(member)), h('span', { class: 'epoch out', title: kafka }, 'not a member')),
+      'div',
+      { class: 'txt' },
+      h(
+        'div',
+        { class: 'nm' },
+        h('span', { class: cast.name(member) === lane.badge ? 'id short' : 'id', title: member }, cast.name(member)),
+        h('span', { class: 'epoch out', title: kafka }, 'not a member'),
+      ),
       h('div', { class: bad ? 'hard bad' : 'hard', title: kafka }, says),
     ),
   ];
@@ -156,7 +233,9 @@ export function outsiderNote(frame, member, labels) {
   const keys = stillReads(frame, member);
   const fenced = frame.clients?.[member]?.fenced;
   return [
-    keys.length ? h('span', { class: 'w' }, `Its client still reads ${list(keys.map((key) => labels.partition(key)))}`) : null,
+    keys.length
+      ? h('span', { class: 'w' }, `Its client still reads ${list(keys.map((key) => labels.partition(key)))}`)
+      : null,
     fenced ? h('span', {}, `Fenced by ${fenced}`) : h('span', {}, 'Is fenced in its next heartbeat response'),
   ].filter((node) => node !== null);
 }
@@ -169,10 +248,13 @@ function quiet(frame, member, state, label) {
   if (state.epoch === -2) return 'Its session is still open';
   if (givingUp(frame, member).length) {
     const calling = frame.clients?.[member]?.calling;
-    return calling ? `Confirms the revocation when ${calling} has returned` : 'Confirms the revocation in its next heartbeat';
+    return calling
+      ? `Confirms the revocation when ${calling} has returned`
+      : 'Confirms the revocation in its next heartbeat';
   }
   if (state.epoch === null) return 'Its epoch and assignment are not in the log yet';
-  if ((state.epoch ?? 0) < (frame.group_epoch ?? 0)) return owned || frame.target?.[member] ? receivesNext(frame, member, label) : 'Waits for a target';
+  if ((state.epoch ?? 0) < (frame.group_epoch ?? 0))
+    return owned || frame.target?.[member] ? receivesNext(frame, member, label) : 'Waits for a target';
   const target = keysOf(frame.target?.[member]).length;
   return `${isShare(frame) ? 'Reads' : 'Owns'} its target: ${owned} of ${target}`;
 }
@@ -189,8 +271,10 @@ function copies(state, label) {
     return keys.length ? [`${word} ${list(keys.map(label))}`] : [];
   };
   return [
-    ...said('Standby of', state.standby), ...said('Warms up', state.warmup),
-    ...said('Drops its copy of', state.standby_pending_revocation), ...said('Drops its copy of', state.warmup_pending_revocation),
+    ...said('Standby of', state.standby),
+    ...said('Warms up', state.warmup),
+    ...said('Drops its copy of', state.standby_pending_revocation),
+    ...said('Drops its copy of', state.warmup_pending_revocation),
   ];
 }
 
@@ -208,7 +292,8 @@ export function poolNote(frame, count, views, cast, label) {
   const wanted = views.filter((view) => view.wants);
   if (count === 1 && wanted.length === 1) {
     const taker = /** @type {string} */ (wanted[0].wants);
-    return obstacleOf(frame, taker) ? [untilOf(frame, taker, cast, label)]
+    return obstacleOf(frame, taker)
+      ? [untilOf(frame, taker, cast, label)]
       : [h('span', {}, 'Assigned to ', disc(cast, taker), ' in its next heartbeat response')];
   }
   if (!wanted.length) return [h('span', {}, 'Waiting for a target')];
@@ -216,7 +301,9 @@ export function poolNote(frame, count, views, cast, label) {
   const held = takers.filter((taker) => obstacleOf(frame, taker));
   if (held.length === 1 && takers.length === 1) return [untilOf(frame, held[0], cast, label)];
   const owners = `their target ${isShare(frame) ? 'readers' : 'owners'}`;
-  return [h('span', {}, held.length ? `Until ${owners} are ready for them` : `Assigned at the next heartbeats of ${owners}`)];
+  return [
+    h('span', {}, held.length ? `Until ${owners} are ready for them` : `Assigned at the next heartbeats of ${owners}`),
+  ];
 }
 
 /** @param {Frame} frame @param {string} member @param {Cast} cast @param {(key: string) => string} label */

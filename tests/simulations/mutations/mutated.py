@@ -64,7 +64,7 @@ def main(name: str, first: str, last: str, *semantics: str) -> None:
     mutation = next(each for each in MUTATIONS if each.name == name)
     sys.meta_path.insert(0, _Finder(mutation))
 
-    from simulations.fuzzing.answering import judged
+    from simulations.proof.fuzzing.batches import judged
 
     for seed in range(int(first), int(last) + 1):
         for rules in semantics:
