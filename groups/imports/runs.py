@@ -66,11 +66,13 @@ def create(
     master: str = "",
     folder: str = "",
     named: bool = False,
+    settings: Mapping[str, int] | None = None,
+    lead: str = "",
 ) -> Import:
     """An import that waits. ``folder`` is where its files were uploaded to; it is removed when the import ends.
 
     ``title`` is what was given until the groups are known, whose names say more; ``named``: it says what happened, and
-    stays. ``groups``: these alone. ``from_ms``: groups of which something is later. ``until_ms``: nothing that is later.
+    stays. ``settings``: of the groups' consumers, by Kafka's names. ``lead``: the group that is shown first. ``groups``: these alone. ``from_ms``: groups of which something is later. ``until_ms``: nothing that is later.
     """
     return Import.objects.create(
         id=import_id or storage.new_id(),
@@ -84,6 +86,8 @@ def create(
             "topics": dict(topics or {}),
             "folder": folder,
             "named": named,
+            "settings": dict(settings or {}),
+            "lead": lead,
         },
         progress={"stage": "Waiting for its turn"},
         lease_until=end_of_wait(),
@@ -164,6 +168,7 @@ def _receive(
         "from_ms": found.options.get("from_ms"),
         "until_ms": found.options.get("until_ms"),
         "topics": found.options.get("topics") or {},
+        "settings": found.options.get("settings") or {},
         "earlier": importing.earlier(groups),
     }
     watch = Watch(lambda: renew(found.id))

@@ -3,7 +3,7 @@
 ``python -m groups.pipeline.job`` reads a line::
 
     {"paths": ["…"], "store": "/…/timelines", "folder": "<import id>", "groups": null, "from_ms": null, "until_ms": null,
-     "topics": {"<topic id>": "name"}, "master": null, "earlier": {"<group>": [{"id", "entries", "digest"}]}}
+     "topics": {"<topic id>": "name"}, "settings": {"group.consumer.session.timeout.ms": 6000}, "master": null, "earlier": {"<group>": [{"id", "entries", "digest"}]}}
 
 and writes, a line each:
 
@@ -99,6 +99,7 @@ def import_with(
             files=tuple(source.file for source in listing.sources),
             ends=findings.ends(tasks),
             earlier=earlier_of(request.get("earlier") or {}),
+            settings=request.get("settings") or {},
             from_ms=request.get("from_ms"),
         )
         blocks = steps.blocks(rows)

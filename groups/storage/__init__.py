@@ -23,7 +23,7 @@ from groups.storage.errors import (
     SequenceGap,
     StorageError,
 )
-from groups.storage.names import set_topic_names
+from groups.storage.names import rename, set_topic_names
 from groups.storage.reading import (
     changes_after,
     chunk_text,
@@ -93,6 +93,7 @@ __all__ = [
     "open_writer",
     "protocol_at_start",
     "refold",
+    "rename",
     "replace_timeline",
     "requeue",
     "set_topic_names",

@@ -1,7 +1,7 @@
 """The topic names that a user gave to topic ids, applied to everything that is shown and to nothing stored.
 
 A source without names leaves topics standing under their topic id in Kafka's base64 form: as keys of objects,
-in the paths of changes, and within sentences (``A is told to give up cLledStpRu6ixDUvA4jVgA-1``). Entries are
+in the paths of changes, and within sentences (``A is asked to revoke cLledStpRu6ixDUvA4jVgA-1``). Entries are
 shown as they were recorded.
 """
 
@@ -14,7 +14,7 @@ from typing import Any
 import orjson
 from django.db import transaction
 
-from groups.models import Timeline
+from groups.models import TITLE_LENGTH_MOST, Timeline
 from groups.storage.errors import BadName, NoSuchTimeline
 from groups.storage.logs import log_of
 
@@ -56,6 +56,17 @@ def set_topic_names(timeline_id: str, given: Mapping[str, str | None]) -> dict[s
         timeline.topic_names = names
         timeline.save(update_fields=["topic_names"])
     return names
+
+
+def rename(timeline_id: str, title: str) -> str:
+    """Give a timeline a name of the user's; the name as it is kept. ``BadName`` for an empty or a long one."""
+    # PostgreSQL keeps U+0000 in no text, and the API takes none; a command line cannot hold one.
+    wanted = " ".join(title.replace("\0", " ").split())
+    if not wanted or len(wanted) > TITLE_LENGTH_MOST:
+        raise BadName(f"A name has 1 to {TITLE_LENGTH_MOST} characters; this one has {len(wanted)}.")
+    if not Timeline.objects.filter(pk=timeline_id).update(title=wanted):
+        raise NoSuchTimeline(timeline_id)
+    return wanted
 
 
 def _check(name: object) -> None:

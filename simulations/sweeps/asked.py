@@ -47,6 +47,23 @@ USUAL_HAPPENINGS: Final = (
 USUAL_SEEDS: Final = 12
 
 
+FIRST_SEED_MOST: Final = 2**31
+"""A seed that is written in an address; there is no need of more."""
+
+
+def range_of(told: str) -> tuple[int, int]:
+    """``1-42`` is the seeds 1 to 42, ``42`` that one alone; ``AxesError`` for anything else."""
+    match = re.fullmatch(r"([0-9]{1,10})(?:-([0-9]{1,10}))?", told.strip())
+    if match is None:
+        raise AxesError(
+            f"seeds {told[:20]!r}: expected the first and the last one, such as 1-12, or one alone", "seeds"
+        )
+    first, last = int(match[1]), int(match[2] or match[1])
+    if last < first:
+        raise AxesError(f"seeds {told[:20]!r}: the first is at most the last", "seeds")
+    return first, last
+
+
 class AxesError(ValueError):
     """The axes make no sense or are beyond a bound: one line; ``field`` says which axis."""
 
@@ -56,12 +73,12 @@ class AxesError(ValueError):
 
 
 def axes_of(told: Mapping[str, Any]) -> Axes:
-    """The axes of a JSON object with ``assignors``, ``shapes``, ``events`` and ``seeds``; what it lacks is as usual.
+    """The axes of a JSON object with ``assignors``, ``shapes``, ``events``, ``seeds`` (how many) and ``first_seed``; what it lacks is as usual.
 
     Raises ``AxesError`` where an axis is wrong, or all of them together ask too much.
     """
     for key in told:
-        if key not in ("assignors", "shapes", "events", "seeds"):
+        if key not in ("assignors", "shapes", "events", "seeds", "first_seed"):
             raise AxesError(
                 f"{key[:40]!r} is no axis; there are assignors, shapes, events and seeds", key[:40]
             )
@@ -71,12 +88,19 @@ def axes_of(told: Mapping[str, Any]) -> Axes:
     seeds = told.get("seeds", USUAL_SEEDS)
     if not isinstance(seeds, int) or isinstance(seeds, bool) or not 1 <= seeds <= SEEDS_MOST:
         raise AxesError(f"seeds={str(seeds)[:20]!r} must be a whole number from 1 to {SEEDS_MOST:,}", "seeds")
+    first_seed = told.get("first_seed", 1)
+    if type(first_seed) is not int or not 0 <= first_seed <= FIRST_SEED_MOST:
+        raise AxesError(
+            f"first_seed={str(first_seed)[:20]!r} must be a whole number from 0 to {FIRST_SEED_MOST:,}",
+            "first_seed",
+        )
     axes = Axes(
         # In one order whatever order they were asked in: two sweeps of the same axes are laid out alike.
         boards=tuple(board for board in BOARDS if board in boards),
         shapes=tuple(dict.fromkeys(shapes)),
         happenings=tuple(each for each in Happening if each in happenings),
         seeds=seeds,
+        first_seed=first_seed,
     )
     if axes.cases > CASES_MOST:
         raise AxesError(

@@ -71,12 +71,17 @@ class Block:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Axes:
-    """What a sweep asks. Cells are numbered assignor by assignor, shape by shape, event by event; seeds begin at 1."""
+    """What a sweep asks. Cells are numbered assignor by assignor, shape by shape, event by event; ``seeds`` of each, from ``first_seed`` on."""
 
     boards: tuple[Board, ...]
     shapes: tuple[GroupShape, ...]
     happenings: tuple[Happening, ...]
     seeds: int
+    first_seed: int = 1
+
+    @property
+    def last_seed(self) -> int:
+        return self.first_seed + self.seeds - 1
 
     @property
     def cells(self) -> int:
@@ -96,8 +101,8 @@ class Axes:
 
     def blocks(self) -> Iterator[Block]:
         """All of it, the first seeds of every cell before the next ones: a map is whole early, then grows surer."""
-        for first in range(1, self.seeds + 1, SEEDS_A_BLOCK):
-            last = min(self.seeds, first + SEEDS_A_BLOCK - 1)
+        for first in range(self.first_seed, self.last_seed + 1, SEEDS_A_BLOCK):
+            last = min(self.last_seed, first + SEEDS_A_BLOCK - 1)
             for cell in range(self.cells):
                 yield Block(cell, first, last)
 
@@ -107,6 +112,7 @@ class Axes:
             "shapes": [str(shape) for shape in self.shapes],
             "events": [str(happening) for happening in self.happenings],
             "seeds": self.seeds,
+            **({"first_seed": self.first_seed} if self.first_seed != 1 else {}),
         }
 
 

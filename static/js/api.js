@@ -105,6 +105,10 @@ export function addresses(meta) {
     metrics: (at) => ask(`${base}/metrics?at=${at}`),
     /** @returns {Promise<any>} */
     epochs: () => ask(`${base}/figures/epochs`),
+    /** @returns {Promise<Meta>} the timeline as it is now */
+    detail: () => ask(base),
+    /** @param {string} title */
+    rename: (title) => tell(base, 'PATCH', { title }),
     cancel: () => tell(`${base}/cancel`, 'POST', {}),
     /** @param {{[id: string]: string | null}} names */
     name: (names) => tell(`${base}/topics`, 'PATCH', names),

@@ -8,6 +8,7 @@
  */
 
 import { h } from './dom.js';
+import { VirtualList } from './virtual-list.js';
 import { duration, shortened, when } from './words.js';
 
 const LINE = 29;
@@ -29,7 +30,6 @@ export class EventGroups {
   #open = new Map();
   #sequence = -1;
   #start = 0;
-  #seen = { top: 0, height: 0 };
 
   /**
    * @param {object} parts
@@ -47,18 +47,14 @@ export class EventGroups {
     this.onSeek = onSeek;
     this.inner = h('div', { class: 'lines groups', role: 'list' });
     root.append(this.inner);
-    root.addEventListener(
-      'scroll',
-      () => {
-        this.#seen.top = root.scrollTop;
-        this.#draw();
-      },
-      { passive: true },
-    );
-    new ResizeObserver(() => {
-      this.#seen = { top: root.scrollTop, height: root.clientHeight };
-      this.#draw();
-    }).observe(root);
+    this.lines = new VirtualList({
+      root,
+      inner: this.inner,
+      line: LINE,
+      beyond: BEYOND,
+      key: 'at',
+      draw: (from, to) => this.#draw(from, to),
+    });
     this.inner.addEventListener('click', (event) => this.#click(event));
   }
 
@@ -79,23 +75,8 @@ export class EventGroups {
   /** @param {number} sequence where the playhead stands */
   move(sequence) {
     this.#sequence = sequence;
-    const at = this.#current();
-    if (at >= 0) {
-      const top = at * LINE;
-      if (top < this.#seen.top + LINE || top > this.#seen.top + this.#seen.height - 2 * LINE) {
-        this.#seen.top = Math.max(
-          0,
-          Math.min(Math.round(top - this.#seen.height / 2), this.#lines.length * LINE - this.#seen.height),
-        );
-        this.root.scrollTop = this.#seen.top;
-      }
-    }
-    this.#draw();
-  }
-
-  /** What needs attention, in order. @returns {number[]} */
-  get problems() {
-    return this.#groups.filter((group) => group.problem).map((group) => group.first);
+    this.lines.reveal(this.#current());
+    this.lines.draw();
   }
 
   /** The line in which the playhead stands: the last one that began. */
@@ -122,8 +103,7 @@ export class EventGroups {
       const rest = moments.length < group.count ? [{ group, moment: null, more: true }] : [];
       return [head, ...moments.map((moment) => ({ group, moment, more: false })), ...rest];
     });
-    this.inner.style.height = `${this.#lines.length * LINE}px`;
-    this.#draw();
+    this.lines.count = this.#lines.length;
   }
 
   /** @param {MouseEvent} event */
@@ -147,21 +127,12 @@ export class EventGroups {
     this.#lay();
   }
 
-  #draw() {
-    const from = Math.max(0, Math.floor(this.#seen.top / LINE) - BEYOND);
-    const to = Math.min(this.#lines.length, Math.ceil((this.#seen.top + this.#seen.height) / LINE) + BEYOND);
-    const focused = /** @type {HTMLElement | null} */ (
-      this.inner.contains(document.activeElement) ? document.activeElement : null
-    );
-    const keep = focused?.dataset.at;
+  /** @param {number} from @param {number} to */
+  #draw(from, to) {
     const current = this.#current();
     const nodes = [];
     for (let index = from; index < to; index += 1) nodes.push(this.#line(index, current));
-    this.inner.replaceChildren(...nodes);
-    if (keep)
-      /** @type {HTMLElement | null} */ (this.inner.querySelector(`[data-at="${keep}"]`))?.focus({
-        preventScroll: true,
-      });
+    return nodes;
   }
 
   /** @param {number} index @param {number} current */

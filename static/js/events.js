@@ -9,6 +9,7 @@
 import { h, s } from './dom.js';
 import { countUpTo } from './timeline.js';
 import { markOf, MEANING } from './timeline-view/marks.js';
+import { VirtualList } from './virtual-list.js';
 import { shortened, when } from './words.js';
 
 /** Room for two lines of the sentence. */
@@ -65,7 +66,6 @@ export class Events {
   #start = 0;
   /** How many steps stand before those of the list. */
   #base = 0;
-  #seen = { top: 0, height: 0 };
   #member = '';
   /** @type {Map<number, number>} */
   #chain = new Map();
@@ -88,20 +88,14 @@ export class Events {
     this.inner = h('div', { class: 'lines', role: 'list' });
     this.arcs = s('svg', { class: 'arc', width: 46, 'aria-hidden': 'true' });
     root.append(this.inner, this.arcs);
-    // What is in sight is remembered: to ask for it while drawing would lay the whole page out.
-    root.addEventListener(
-      'scroll',
-      () => {
-        if (this.#seen.top === root.scrollTop) return;
-        this.#seen.top = root.scrollTop;
-        this.#draw();
-      },
-      { passive: true },
-    );
-    new ResizeObserver(() => {
-      this.#seen = { top: root.scrollTop, height: root.clientHeight };
-      this.#draw();
-    }).observe(root);
+    this.lines = new VirtualList({
+      root,
+      inner: this.inner,
+      line: LINE,
+      beyond: BEYOND,
+      key: 'sequence',
+      draw: (from, to) => this.#draw(from, to),
+    });
     root.addEventListener('click', (event) => {
       const line = /** @type {Element} */ (event.target).closest('.ev');
       if (line) onSeek(Number(/** @type {HTMLElement} */ (line).dataset.sequence));
@@ -169,21 +163,12 @@ export class Events {
       const lane = this.cast.knows(step.actor) ? this.cast.lane(step.actor).key : '';
       if (!this.#member || lane === this.#member) this.#lines.push(index);
     });
-    this.inner.style.height = `${this.#lines.length * LINE}px`;
-    this.#draw();
+    this.lines.count = this.#lines.length;
   }
 
   #reveal() {
-    const line = this.#lineOf(this.#current);
-    if (line >= 0) {
-      const top = line * LINE;
-      const { top: above, height } = this.#seen;
-      if (top < above + LINE || top > above + height - 2 * LINE) {
-        this.#seen.top = Math.max(0, Math.min(Math.round(top - height / 2), this.#lines.length * LINE - height));
-        this.root.scrollTop = this.#seen.top;
-      }
-    } else this.root.scrollTop = 0;
-    this.#draw();
+    this.lines.reveal(this.#lineOf(this.#current));
+    this.lines.draw();
   }
 
   /** @param {number} index */
@@ -192,25 +177,16 @@ export class Events {
     return this.#lines.indexOf(index);
   }
 
-  #draw() {
-    const from = Math.max(0, Math.floor(this.#seen.top / LINE) - BEYOND);
-    const to = Math.min(this.#lines.length, Math.ceil((this.#seen.top + this.#seen.height) / LINE) + BEYOND);
-    const focused = /** @type {HTMLElement | null} */ (
-      this.inner.contains(document.activeElement) ? document.activeElement : null
-    );
-    const keep = focused?.dataset.sequence;
+  /** @param {number} from @param {number} to */
+  #draw(from, to) {
     const chained = new Set([...this.#chain.keys(), ...this.#chain.values()]);
     const nodes = [];
     for (let line = from; line < to; line += 1) {
       const index = this.#lines[line];
       nodes.push(this.#line(index, line, chained.has(index) && index !== this.#current));
     }
-    this.inner.replaceChildren(...nodes);
-    if (keep) {
-      const again = /** @type {HTMLElement | null} */ (this.inner.querySelector(`[data-sequence="${keep}"]`));
-      again?.focus({ preventScroll: true });
-    }
     this.#arc();
+    return nodes;
   }
 
   /** @param {number} index @param {number} line @param {boolean} chained */

@@ -9,8 +9,10 @@
  */
 
 import { h } from './dom.js';
+import { explained } from './explained.js';
 import { term } from './terms.js';
 import { coordinatorSays } from './hardships.js';
+import { unreadSays } from './unread.js';
 import { gapOf, isClassic } from './view.js';
 import { nowSays, stateMeans } from './words.js';
 
@@ -32,10 +34,12 @@ export class GroupHead {
    * @param {HTMLElement} parts.gap
    * @param {HTMLElement} parts.coordinator
    * @param {(sequence: number) => number} parts.numberOf the step that an entry belongs to
+   * @param {(moment: import('./types').Moment) => string} parts.looksLike why members are gone whose removal it tells, as far as that is inferred
    * @param {Cast} parts.cast
    * @param {Labels} parts.labels
    */
-  constructor({ state, epochs, now, gap, coordinator, numberOf, cast, labels }) {
+  constructor({ state, epochs, now, gap, coordinator, numberOf, looksLike, cast, labels }) {
+    this.looksLike = looksLike;
     this.coordinator = coordinator;
     this.numberOf = numberOf;
     this.state = state;
@@ -46,21 +50,29 @@ export class GroupHead {
     this.labels = labels;
   }
 
-  /** @param {Rest} rest @param {Map<string, PartitionView> | import('./ownership.js').Ownership} views @param {Violation | null} violation */
-  render({ frame: settled, moment }, views, violation = null) {
+  /**
+   * @param {Rest} rest
+   * @param {Map<string, PartitionView> | import('./ownership.js').Ownership} views
+   * @param {Violation | null} violation
+   * @param {import('./unread.js').Unread[]} unread
+   */
+  render({ frame: settled, moment }, views, violation = null, unread = []) {
     const frame = moment ? { ...settled, at_ms: moment.at_ms } : settled;
     const name = frame.state ?? 'unknown';
     if (this.state.dataset.s !== name) {
       this.state.dataset.s = name;
       this.state.replaceChildren(h('i'), name);
     }
-    this.state.title = stateMeans(frame);
+    // The glossary's meaning, but for what it says of another protocol.
+    this.state.dataset.term = name.toLowerCase();
+    this.state.setAttribute('aria-label', `Group state ${name}. ${stateMeans(frame)}`);
     this.#replace(this.epochs, isClassic(frame) ? classic(frame, this.cast) : consumer(frame));
-    const says = nowSays(frame, moment, views, this.cast, (key) => this.labels.partition(key));
+    const told = nowSays(frame, moment, views, this.cast, (key) => this.labels.partition(key));
+    const says = [told, moment ? this.looksLike(moment) : ''].filter(Boolean).join(' ');
     this.now.classList.toggle('bad', moment?.shape === 'violation');
     if (this.now.textContent !== says)
       this.now.replaceChildren(...emphasised(says, moment ? this.cast.name(moment.actor) : ''));
-    this.#replace(this.gap, violation ? this.#proof(violation) : this.#gap(frame, views));
+    this.#replace(this.gap, violation ? this.#proof(violation) : this.#gap(frame, views, unread));
     const coordinator = coordinatorSays(frame);
     // Room is kept for it where it will be needed, so that the board does not jump.
     this.coordinator.style.visibility = coordinator ? 'visible' : 'hidden';
@@ -94,8 +106,30 @@ export class GroupHead {
     ];
   }
 
-  /** @param {import('./types').Frame} frame @param {Map<string, PartitionView> | import('./ownership.js').Ownership} views */
-  #gap(frame, views) {
+  /**
+   * @param {import('./types').Frame} frame
+   * @param {Map<string, PartitionView> | import('./ownership.js').Ownership} views
+   * @param {import('./unread.js').Unread[]} unread
+   */
+  #gap(frame, views, unread) {
+    if (unread.length) {
+      // That the group has converged is the coordinator's view; nobody reads is what counts.
+      const says = unreadSays(
+        unread,
+        (member) => this.cast.name(member),
+        (key) => this.labels.partition(key),
+      );
+      return [
+        h(
+          'span',
+          {
+            class: unread.every(({ why }) => why === 'silent') ? 'silent' : 'unread',
+            title: 'The coordinator counts the owner among the members until its session expires.',
+          },
+          says,
+        ),
+      ];
+    }
     if (isClassic(frame) || frame.state === 'NotReady' || !Object.keys(frame.members).length) return [];
     const far = gapOf(frame, views);
     if (!far) return [h('span', {}, 'No target for this epoch yet')];
@@ -118,19 +152,20 @@ export class GroupHead {
 /** @param {import('./types').Frame} frame */
 function consumer(frame) {
   const group = frame.group_epoch ?? 0;
-  const all = Object.values(frame.members).map((member) => member.epoch ?? 0);
+  const told = (/** @type {number | null | undefined} */ epoch) => epoch ?? 'unknown';
+  const all = Object.values(frame.members).flatMap((member) => (member.epoch === null ? [] : [member.epoch ?? 0]));
   const epochs = all.filter((epoch) => epoch !== AWAY);
   const away = all.length - epochs.length;
   const low = Math.min(...epochs);
   const high = Math.max(...epochs);
   const parts = [
-    h('span', {}, term('group epoch'), ' ', h('b', {}, group)),
+    h('span', {}, term('group epoch'), ' ', h('b', {}, told(frame.group_epoch))),
     h(
       'span',
-      { class: (frame.assignment_epoch ?? 0) < group ? 'behind' : null },
+      { class: frame.assignment_epoch !== null && (frame.assignment_epoch ?? 0) < group ? 'behind' : null },
       term('assignment epoch'),
       ' ',
-      h('b', {}, frame.assignment_epoch ?? 0),
+      h('b', {}, told(frame.assignment_epoch)),
     ),
   ];
   if (epochs.length) {
@@ -151,7 +186,7 @@ function consumer(frame) {
 
 /** @param {import('./types').Frame} frame @param {Cast} cast */
 function classic(frame, cast) {
-  const parts = [h('span', {}, term('generation'), ' ', h('b', {}, frame.generation))];
+  const parts = [h('span', {}, term('generation'), ' ', h('b', {}, frame.generation ?? 'unknown'))];
   if (frame.protocol_name) parts.push(h('span', {}, 'assignor ', h('b', {}, frame.protocol_name)));
   if (frame.leader && cast.knows(frame.leader))
     parts.push(h('span', {}, 'leader ', h('b', {}, cast.name(frame.leader))));
@@ -160,6 +195,6 @@ function classic(frame, cast) {
 
 /** The name of who acted stands out. @param {string} says @param {string} name */
 function emphasised(says, name) {
-  if (!name || !says.startsWith(`${name} `)) return [says];
-  return [h('b', {}, name), says.slice(name.length)];
+  if (!name || !says.startsWith(`${name} `)) return explained(says);
+  return [h('b', {}, name), ...explained(says.slice(name.length))];
 }

@@ -175,6 +175,23 @@ export function violationsOf(summary) {
 }
 
 /**
+ * Why members are gone whose removal a moment tells, where no record says it and it is inferred.
+ *
+ * @param {Summary} summary
+ * @param {{first: number, sequence: number}} moment
+ * @returns {string} a sentence, or nothing
+ */
+export function looksLike(summary, { first, sequence }) {
+  const guesses = (summary.findings ?? [])
+    .filter(({ kind, sequences, short }) => {
+      const at = sequences[sequences.length - 1];
+      return kind === 'removed' && at >= first && at <= sequence && Boolean(short);
+    })
+    .map(({ short }) => String(short));
+  return guesses.length ? `Looks like ${[...new Set(guesses)].join('; ')} (inferred).` : '';
+}
+
+/**
  * What a member's expression matched.
  *
  * @param {Frame} frame

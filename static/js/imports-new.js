@@ -57,6 +57,9 @@ function send() {
     body.append('files', file);
     body.append('paths', path);
   }
+  for (const name of ['session_timeout_ms', 'max_poll_interval_ms']) {
+    body.append(name, /** @type {HTMLInputElement} */ (form.elements.namedItem(name)).value);
+  }
   const request = new XMLHttpRequest();
   const bar = part('sending');
   bar.hidden = false;

@@ -8,18 +8,21 @@
 import { Banners } from './banners.js';
 import { walk } from './board/grid-keys.js';
 import { Cast } from './cast.js';
-import { calm, choose, h, part } from './dom.js';
+import { choose, h, part } from './dom.js';
 import { Figure } from './figure.js';
 import { GroupHead } from './group-head.js';
-import { violationsOf } from './hardships.js';
+import { looksLike, violationsOf } from './hardships.js';
 import { Inspector } from './inspector.js';
 import { listen } from './keys.js';
 import { Labels } from './labels.js';
 import { MetricsPanel } from './metrics-panel.js';
 import { leadIn, openingOf, opensAtWorst } from './opening.js';
 import { Ownership } from './ownership.js';
+import { keySteps } from './key-steps.js';
 import { Player, SPEEDS } from './player.js';
-import { Reading, withView } from './reading.js';
+import { Problems } from './problems.js';
+import { Reading, tells, withView } from './reading.js';
+import { Seeking } from './seeking.js';
 import { watchLink } from './source/link.js';
 import { openPage } from './source/page.js';
 import { sizeOf } from './stage/size.js';
@@ -30,6 +33,7 @@ import { Timeline } from './timeline.js';
 import { CLOCK_FROM_MS, onZone, showSwitch } from './times.js';
 import { toast } from './toast.js';
 import { showTopicNames } from './topic-names.js';
+import { unreadOf } from './unread.js';
 import { Address, copy, withMoment } from './url.js';
 import { followLinks, showVerdict } from './verdict.js';
 import { when } from './words.js';
@@ -38,8 +42,6 @@ import { when } from './words.js';
 const GROW_MS = 250;
 /** Chunks of a crowd that stay in memory: the one that is shown, its neighbours, and where one was before. */
 const CROWD_CHUNKS = 5;
-/** Whoever scrubs over chunks that are not here fetches the one at which the pointer rests for so long. */
-const REST_MS = 60;
 
 const { meta, first: firstChunk, api, server, view: fixedView, changed } = await openPage();
 // Asked before anything moves: the address loses the wish with the first moment that it follows.
@@ -80,7 +82,7 @@ const shared = {
   labels,
   places,
   violationAt,
-  onSeek: (/** @type {number} */ sequence) => scrub(sequence),
+  onSeek: (/** @type {number} */ sequence) => seeking.scrub(sequence),
   onPick: (/** @type {string | null} */ key) => pick(key),
   onSettled: () => {
     if (timeline.rest) show(timeline.rest, { animate: false, before: timeline.position });
@@ -96,6 +98,7 @@ const head = new GroupHead({
   cast,
   labels,
   numberOf: (sequence) => timeline.numberOf(sequence),
+  looksLike: (moment) => looksLike(meta.summary, moment),
 });
 const inspector = new Inspector({
   root: part('details'),
@@ -119,7 +122,7 @@ const figure =
     cast,
     script: part('figure-panel').dataset.script ?? '',
     fetchFigure: server.epochs,
-    onSeek: (sequence) => go(sequence),
+    onSeek: (sequence) => seeking.go(sequence),
     isIdle: () => !player.playing,
   });
 const metrics =
@@ -133,7 +136,26 @@ const metrics =
 const banners = new Banners(part('banners'));
 const address = new Address();
 const reading = new Reading(meta.source, fixedView);
-const player = new Player({ next: async () => (await step(1)) !== null || live(), onState: showPlaying });
+const player = new Player({ next: nextStep, onState: showPlaying });
+const seeking = new Seeking({
+  timeline,
+  banners,
+  epochs: () => stage.epochs,
+  show,
+  onMove: () => {
+    standsAtWorst = false;
+  },
+});
+const problems = new Problems({
+  root: part('problems'),
+  go: (sequence) => seeking.go(sequence),
+  at: () => ({
+    first: timeline.rest?.moment?.first ?? timeline.rest?.sequence ?? timeline.origin,
+    last: timeline.rest?.sequence ?? timeline.origin,
+  }),
+});
+/** Where a story pauses while it plays. @type {Set<number>} */
+let pauses = new Set();
 
 /** Whether more may come at the end. */
 const live = () => meta.status === 'running';
@@ -157,7 +179,7 @@ async function crowdStage(owners) {
         labels,
         verdict: () => part('verdict').textContent ?? '',
         start_ms: () => start_ms(),
-        onSeek: scrub,
+        onSeek: (sequence) => seeking.scrub(sequence),
         onPick: (key) => pick(key === picked ? null : key),
       }),
   });
@@ -169,11 +191,13 @@ function show(rest, { animate, before }) {
   const position = timeline.position;
   following = timeline.atEnd;
   const { views, violation } = stage.show(rest, { animate, forward: position - before === 1 });
-  head.render(rest, views, violation);
+  head.render(rest, views, violation, unreadOf(rest.frame, meta.summary.silences ?? []));
   reading.tell(part('now').textContent ?? '', { begins: position === 0, ends: timeline.whole && timeline.atEnd });
   inspector.render(rest);
   figure?.move(rest.sequence, rest.moment?.at_ms ?? rest.frame.at_ms);
   metrics?.move(rest.sequence);
+  problems.move();
+  part('continue').hidden = true;
   const count = timeline.count;
   part('step').textContent = position.toLocaleString('en');
   part('steps').textContent = `${count.steps.toLocaleString('en')}${count.known ? '' : '+'}`;
@@ -183,95 +207,6 @@ function show(rest, { animate, before }) {
   if (laboratory instanceof HTMLAnchorElement)
     laboratory.href = `/laboratory?timeline=${encodeURIComponent(meta.id)}&at=${rest.sequence}`;
   address.follow(rest.sequence);
-}
-
-let wanted = 0;
-let scrubbed = /** @type {number | null} */ (null);
-
-/** Anywhere: the frame changes at once. @param {number} sequence */
-async function go(sequence) {
-  standsAtWorst = false;
-  wanted += 1;
-  const mine = wanted;
-  const before = timeline.position;
-  let rest = timeline.seekLoaded(sequence);
-  if (!rest) {
-    if (scrubbed !== null)
-      await new Promise((resolve) => {
-        setTimeout(resolve, REST_MS);
-      });
-    if (mine !== wanted) return null;
-    rest = await waiting(timeline.seek(sequence));
-  }
-  show(rest, { animate: Math.abs(timeline.position - before) === 1, before });
-  return rest;
-}
-
-/** A pointer that moves asks more often than a screen draws: the last place before each drawing counts. @param {number} sequence */
-function scrub(sequence) {
-  const asked = scrubbed !== null;
-  scrubbed = sequence;
-  if (asked) return;
-  requestAnimationFrame(async () => {
-    const to = /** @type {number} */ (scrubbed);
-    const going = go(to);
-    scrubbed = null;
-    await going;
-  });
-}
-
-/** @param {1 | -1} direction */
-async function step(direction) {
-  standsAtWorst = false;
-  const before = timeline.position;
-  const rest = await waiting(timeline.step(direction));
-  show(rest, { animate: true, before });
-  return rest;
-}
-
-/** @param {1 | -1} direction */
-async function stepEpoch(direction) {
-  standsAtWorst = false;
-  const before = timeline.position;
-  const rest = await waiting(timeline.stepEpoch(direction, stage.epochs));
-  show(rest, { animate: Math.abs(timeline.position - before) === 1, before });
-}
-
-/** @param {1 | -1} direction */
-async function stepProblem(direction) {
-  player.pause();
-  const problems = meta.troubles?.length ? meta.troubles : await stage.problems();
-  if (!problems.length) return toast('No problem was found in this timeline');
-  const at = timeline.rest?.moment?.first ?? timeline.rest?.sequence ?? timeline.origin;
-  const end = timeline.rest?.sequence ?? timeline.origin;
-  const target =
-    direction > 0 ? problems.find((sequence) => sequence > end) : problems.findLast((sequence) => sequence < at);
-  if (target === undefined)
-    return toast(direction > 0 ? 'No problem after this moment' : 'No problem before this moment');
-  await go(target);
-  toast(`Problem ${problems.indexOf(target) + 1} of ${problems.length}`);
-}
-
-/**
- * Something may have to be fetched: say so if it takes long, and say why if it fails.
- *
- * @template T
- * @param {Promise<T>} promise
- * @returns {Promise<T | null>}
- */
-async function waiting(promise) {
-  const slow = setTimeout(() => banners.show('loading', '', 'Loading this part of the timeline…'), 400);
-  try {
-    const result = await promise;
-    banners.hide('loading');
-    return result;
-  } catch (error) {
-    const why = error instanceof Error ? error.message : '';
-    banners.show('loading', 'bad', h('b', {}, 'This part could not be loaded.'), why);
-    return null;
-  } finally {
-    clearTimeout(slow);
-  }
 }
 
 /** @param {boolean} playing @param {number} speed */
@@ -285,9 +220,21 @@ function showPlaying(playing, speed) {
 }
 
 async function togglePlay() {
-  if (standsAtWorst) await go(leadIn(timeline));
-  if (!player.playing && timeline.atEnd && !live()) await go(timeline.origin);
+  if (standsAtWorst) await seeking.go(leadIn(timeline));
+  if (!player.playing && timeline.atEnd && !live()) await seeking.go(timeline.origin);
+  part('continue').hidden = true;
   player.toggle();
+}
+
+/** One step of what plays; false at the end. A story pauses at its key steps, until its reader goes on. */
+async function nextStep() {
+  const rest = await seeking.step(1);
+  if (rest && reading.view === 'reader' && pauses.has(rest.sequence)) {
+    player.pause();
+    part('continue').hidden = false;
+    part('play-word').textContent = 'Continue';
+  }
+  return rest !== null || live();
 }
 
 /** @param {string | null} key */
@@ -309,9 +256,9 @@ function grow() {
     const rest = timeline.rest;
     if (!rest) {
       // The first chunk may only have come with this step: all that is made of its moments is made now.
-      await go(wantedAtStart());
+      await seeking.go(wantedAtStart());
       await stage.grow();
-    } else if (toFollow && !player.playing && !timeline.atEnd) await go(timeline.last);
+    } else if (toFollow && !player.playing && !timeline.atEnd) await seeking.go(timeline.last);
     else show(rest, { animate: false, before: timeline.position });
     showStatus();
   }, GROW_MS);
@@ -354,7 +301,23 @@ function hearStatus(message) {
     if (server) showTopicNames(part('topic-names'), meta, saveNames);
   }
   showStatus();
-  if (message.status && message.status !== 'running') figure?.refresh();
+  if (message.status && message.status !== 'running') {
+    figure?.refresh();
+    hearProblems();
+  }
+}
+
+/** What went wrong is known when all has been read. */
+async function hearProblems() {
+  meta.troubles = (await server?.detail().catch(() => null))?.troubles ?? meta.troubles;
+  problems.load(meta.troubles ?? [], start_ms());
+  problems.move();
+}
+
+/** @param {1 | -1} direction */
+function stepProblem(direction) {
+  player.pause();
+  return problems.step(direction);
 }
 
 /** @param {{[id: string]: string | null}} names */
@@ -368,6 +331,17 @@ async function copyLink() {
   toast((await copy(href)) ? `Link to step ${timeline.position} copied` : href);
 }
 
+async function rename() {
+  const wanted = prompt('Name of this timeline', meta.title)?.trim();
+  if (!wanted || wanted === meta.title) return;
+  try {
+    await server?.rename(wanted);
+    location.reload();
+  } catch (error) {
+    toast(error instanceof Error ? error.message : 'It could not be renamed.');
+  }
+}
+
 const wantedAtStart = () => openingOf(meta, openedAt, timeline);
 
 function wire() {
@@ -376,11 +350,12 @@ function wire() {
     const { events } = stage;
     walk(part('board'), (lane) => events.only(lane));
   }
-  part('epoch-back').addEventListener('click', () => stepEpoch(-1));
-  part('event-back').addEventListener('click', () => step(-1));
+  part('epoch-back').addEventListener('click', () => seeking.stepEpoch(-1));
+  part('event-back').addEventListener('click', () => seeking.step(-1));
   part('play').addEventListener('click', togglePlay);
-  part('event-on').addEventListener('click', () => step(1));
-  part('epoch-on').addEventListener('click', () => stepEpoch(1));
+  part('continue').addEventListener('click', togglePlay);
+  part('event-on').addEventListener('click', () => seeking.step(1));
+  part('epoch-on').addEventListener('click', () => seeking.stepEpoch(1));
   part('speeds').replaceChildren(
     ...SPEEDS.map((speed) =>
       h(
@@ -403,8 +378,9 @@ function wire() {
   });
   choose('detail', (value) => inspector.show(/** @type {'exchange' | 'records'} */ (value)));
   part('copy').addEventListener('click', copyLink);
+  document.getElementById('rename')?.addEventListener('click', rename);
   part('help-open').addEventListener('click', () => help.showModal());
-  followLinks(document.body, (sequence) => go(sequence));
+  followLinks(document.body, (sequence) => seeking.go(sequence));
   // Seconds of a simulation have no zone.
   if (start_ms() >= CLOCK_FROM_MS) {
     showSwitch(part('zone'), meta.summary.last_ms ?? start_ms());
@@ -413,14 +389,14 @@ function wire() {
   const help = /** @type {HTMLDialogElement} */ (part('help'));
   listen({
     Space: togglePlay,
-    ArrowRight: () => step(1),
-    ArrowLeft: () => step(-1),
-    'Shift+ArrowRight': () => stepEpoch(1),
-    'Shift+ArrowLeft': () => stepEpoch(-1),
+    ArrowRight: () => seeking.step(1),
+    ArrowLeft: () => seeking.step(-1),
+    'Shift+ArrowRight': () => seeking.stepEpoch(1),
+    'Shift+ArrowLeft': () => seeking.stepEpoch(-1),
     n: () => stepProblem(1),
     p: () => stepProblem(-1),
-    Home: () => go(timeline.origin),
-    End: () => go(timeline.last),
+    Home: () => seeking.go(timeline.origin),
+    End: () => seeking.go(timeline.last),
     '[': () => player.shift(-1),
     ']': () => player.shift(1),
     c: copyLink,
@@ -480,19 +456,27 @@ async function begin() {
   part('coordinator').hidden = !meta.summary.findings?.some(({ kind }) => kind === 'failed_over');
   showStatus();
   if (!timeline.empty) {
-    await go(wantedAtStart());
+    await seeking.go(wantedAtStart());
     standsAtWorst = opensAtWorst(meta, openedAt);
   }
   const grown = stage.grow();
   if (!ownership) await grown;
+  if (tells(meta.source)) pauses = keySteps(timeline.steps);
+  problems.load(meta.troubles ?? [], start_ms());
+  problems.move();
   // What a test, or a reader with a console, compares with the frame that the server computes.
-  Object.assign(window, { rebalanceExplorer: { timeline, stage, go, frame: () => timeline.rest?.frame ?? null } });
+  Object.assign(window, {
+    rebalanceExplorer: {
+      timeline,
+      stage,
+      go: (/** @type {number} */ sequence) => seeking.go(sequence),
+      frame: () => timeline.rest?.frame ?? null,
+    },
+  });
   document.documentElement.dataset.alive = 'true';
   performance.mark('alive');
-  if (wantsPlay) {
-    if (calm()) await step(1);
-    else player.play();
-  }
+  // Whoever came to watch looks at the board first, and presses Space: nothing moves before.
+  if (wantsPlay) part('play').focus();
   if (server && (meta.status === 'running' || meta.status === 'interrupted')) follow(server);
   if (server) await shareWith(server);
   else watchLink({ page: document, onEnd: () => player.pause() });

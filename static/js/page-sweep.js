@@ -71,9 +71,9 @@ function since() {
     tag.replaceChildren(
       h('b', { class: 'num' }, count(detail.done)),
       ' cases, seeds ',
-      h('b', { class: 'num' }, '1'),
+      h('b', { class: 'num' }, String(detail.axes.first_seed)),
       ' to ',
-      h('b', { class: 'num' }, String(detail.axes.seeds)),
+      h('b', { class: 'num' }, String(detail.axes.first_seed + detail.axes.seeds - 1)),
     );
   }
 }

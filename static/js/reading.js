@@ -9,6 +9,7 @@
 
 import { part } from './dom.js';
 import { replaceAddress } from './url.js';
+import { explained } from './explained.js';
 
 const NAMES = ['reader', 'investigator'];
 
@@ -85,6 +86,9 @@ export class Reading {
   tell(says, { begins, ends }) {
     if (!tells(this.source)) return;
     document.body.dataset.story = ends ? 'ended' : begins ? 'begins' : 'told';
-    if (part('story').textContent !== says) part('story').textContent = says;
+    // What a case is about stands before its first step.
+    const about = part('story').dataset.about;
+    if (begins && about) says = about;
+    if (part('story').textContent !== says) part('story').replaceChildren(...explained(says));
   }
 }

@@ -1,6 +1,6 @@
 /**
  * Words that explain themselves where they stand: whatever has `data-term` shows the glossary's meaning on hover, focus
- * or touch. The glossary comes with the page; it is the documentation's own.
+ * or touch, under the word or under its `data-head`. The glossary comes with the page; it is the documentation's own.
  */
 
 import { h } from './dom.js';
@@ -36,7 +36,7 @@ export function explain(page = document) {
     hide();
     shown = node;
     node.setAttribute('aria-describedby', 'tip');
-    tip.replaceChildren(h('b', {}, node.dataset.term ?? ''), ' ', meaning);
+    tip.replaceChildren(h('b', {}, node.dataset.head ?? node.dataset.term ?? ''), ' ', meaning);
     tip.hidden = false;
     const at = node.getBoundingClientRect();
     const size = tip.getBoundingClientRect();

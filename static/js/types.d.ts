@@ -176,6 +176,13 @@ export interface Summary {
   } | null;
 }
 
+/** A problem: the entry with which it begins, and its gravest finding. */
+export interface Trouble {
+  sequence: number;
+  at_ms: number | null;
+  says: string;
+}
+
 export interface Meta {
   id: string;
   title: string;
@@ -191,8 +198,8 @@ export interface Meta {
   last: number;
   /** The sequence of the worst moment; null where nothing went wrong. */
   worst?: number | null;
-  /** The sequences with which problems begin, in order. */
-  troubles?: number[];
+  /** What goes wrong, in order. */
+  troubles?: Trouble[];
   summary: Summary;
   version: string;
   problem?: string;

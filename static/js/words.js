@@ -10,6 +10,7 @@
  */
 
 import { CLOCK_FROM_MS, clock } from './times.js';
+import { obstacleOf, ofIt, untilNamed, untilWhat } from './next-heartbeat.js';
 import { epochOf, gapOf, givingUp, isClassic, isShare, keysOf, targetIsKnown, waitsOf } from './view.js';
 
 const THIN = '\u202f';
@@ -89,7 +90,7 @@ export function stateMeans(frame) {
  * @param {Frame} frame
  * @param {string} member
  * @param {(key: string) => string} label how a partition is written
- * @returns {{says: string, brief: string, kafka: string}}
+ * @returns {{says: string, brief: string, kafka: string, term: string}} `term` is the glossary's word for it
  */
 export function memberSays(frame, member, label) {
   const state = frame.members[member];
@@ -98,18 +99,20 @@ export function memberSays(frame, member, label) {
   const groupEpoch = epochOf(frame) ?? 0;
   const calling = frame.clients?.[member]?.calling;
   const going = givingUp(frame, member);
-  const plain = (/** @type {string} */ says, brief = says) => ({
+  const plain = (/** @type {string} */ says, brief = says, term = '') => ({
     says,
     brief,
     kafka: calling ? `${kafka}, in ${calling}` : kafka,
+    term,
   });
 
   if (isClassic(frame)) return plain(...classicSays(frame, member));
-  if (going.length) return plain(`Revoking ${list(going.map(label))}`, 'Revoking');
-  if (frame.clients?.[member]?.killed) return plain('Process killed; session still open', 'Killed');
-  if (frame.clients?.[member]?.fenced) return plain('Fenced: no longer a member', 'Fenced');
+  if (frame.clients?.[member]?.killed) return plain('Process killed; session still open', 'Killed', 'killed');
+  if (going.length) return plain(`Revoking ${list(going.map(label))}`, 'Revoking', 'unrevoked_partitions');
+  if (frame.clients?.[member]?.fenced) return plain('Fenced: no longer a member', 'Fenced', 'fenced');
   if (epoch === -1 || epoch === -2)
-    return plain(epoch === -2 ? 'Static leave: its instance may return' : 'Left', 'Left');
+    return plain(epoch === -2 ? 'Static leave: its instance may return' : 'Left', 'Left', epoch === -2 ? 'away' : '');
+  if (state.epoch === null) return plain('Its assignment is not in the log yet', 'Unknown', 'unknown');
   if (epoch === 0) {
     return targetIsKnown(frame)
       ? plain('Joined; no assignment received yet', 'Just joined')
@@ -118,14 +121,14 @@ export function memberSays(frame, member, label) {
   const held = new Set(keysOf(state.assigned));
   const missing = keysOf(frame.target?.[member]).filter((key) => !held.has(key));
   if (epoch < groupEpoch) {
-    return targetIsKnown(frame)
-      ? plain(`Has not received epoch ${groupEpoch} yet (next heartbeat)`, 'Behind')
-      : plain(`Has not received epoch ${groupEpoch} yet (next heartbeat)`, 'Behind');
+    const obstacle = obstacleOf(frame, member);
+    const comes = obstacle === null || obstacle === 'revokes' ? ' (next heartbeat)' : '';
+    return plain(`Has not received epoch ${groupEpoch} yet${comes}`, 'Behind', 'member epoch');
   }
-  if (missing.length) return plain(`Waiting for ${list(missing.map(label))}`, 'Waiting');
+  if (missing.length) return plain(`Waiting for ${list(missing.map(label))}`, 'Waiting', 'unreleased_partitions');
   const copies = missingCopies(frame, member);
   if (copies.length) return plain(`Waiting for a copy of ${list(copies.map(label))}`, 'Waiting');
-  return plain('Owns its target');
+  return plain('Owns its target', 'Owns its target', 'target owner');
 }
 
 /** Standby and warm-up tasks that a member should have and has not. @param {Frame} frame @param {string} member */
@@ -199,7 +202,7 @@ function consequence(frame, moment, views, cast, label) {
     return `Every member owns its target: the group is stable at epoch ${epoch}.`;
   }
   if (!targetIsKnown(frame)) {
-    if (!members(frame)) return '';
+    if (!members(frame) || frame.group_epoch === null) return '';
     return frame.assignment_epoch
       ? `The target is still the one of epoch ${frame.assignment_epoch}.`
       : 'There is no target yet.';
@@ -211,17 +214,28 @@ function consequence(frame, moment, views, cast, label) {
       const [holder] = waitsFor.keys();
       if (holder) {
         const keys = waitsFor.get(holder) ?? [];
-        return `It must wait: ${cast.name(holder)} still owns ${list(keys.map(label))}.`;
+        return `It waits until ${cast.name(holder)} has released ${list(keys.map(label))}.`;
       }
-      if (free.length) return `${name} gets ${list(free.map(label))} in its next heartbeat response.`;
+      if (free.length) {
+        const says = list(free.map(label));
+        return obstacleOf(frame, actor)
+          ? `${says} ${free.length > 1 ? 'stay' : 'stays'} unassigned until ${ofIt(untilWhat(frame, actor, label))}.`
+          : `${name} gets ${says} in its next heartbeat response.`;
+      }
     }
   }
   const waiting = [...views.values()].filter((view) => view.mode === 'free' && view.wants);
   if (waiting.length) {
     const next = waiting[0];
     const takers = new Set(waiting.map((view) => view.wants));
+    const taker = /** @type {string} */ (next.wants);
+    const held = [...takers].some((one) => obstacleOf(frame, /** @type {string} */ (one)));
     const whom =
-      takers.size === 1 ? `${cast.name(/** @type {string} */ (next.wants))} heartbeats` : 'their new owners heartbeat';
+      takers.size === 1
+        ? untilNamed(frame, taker, cast.name(taker), label)
+        : held
+          ? 'their target owners are ready for them'
+          : 'their target owners heartbeat';
     return `Released is not assigned: ${list(waiting.map((view) => label(view.key)))} ${waiting.length > 1 ? 'are' : 'is'} unassigned until ${whom}.`;
   }
   const leaving = [...views.values()].filter((view) => view.mode === 'leaving' && view.holder);

@@ -275,7 +275,7 @@ def test_delete_removes_a_sweep_with_its_answers(done: Sweep) -> None:
 
 def test_the_command_prints_a_line_for_each_case(capsys: pytest.CaptureFixture[str]) -> None:
     call_command(
-        "sweep", "--assignor", "consumer/uniform", "--shape", "6x3x21", "--event", "join", "--seeds", "3"
+        "sweep", "--assignor", "consumer/uniform", "--shape", "6x3x21", "--event", "join", "--seeds", "1-3"
     )
 
     out, err = capsys.readouterr()
@@ -286,11 +286,23 @@ def test_the_command_prints_a_line_for_each_case(capsys: pytest.CaptureFixture[s
     assert Sweep.objects.get().status == "complete"
 
 
+def test_a_range_of_seeds_begins_where_it_says(capsys: pytest.CaptureFixture[str]) -> None:
+    call_command(
+        "sweep", "--assignor", "consumer/uniform", "--shape", "6x3x21", "--event", "join", "--seeds", "5-6"
+    )
+    assert [orjson.loads(line)["seed"] for line in capsys.readouterr().out.splitlines()] == [5, 6]
+    sweep = Sweep.objects.get()
+    assert Client().get(f"/api/sweeps/{sweep.id}/cells/0/seeds/6").status_code == 200
+    assert Client().get(f"/api/sweeps/{sweep.id}/cells/0/seeds/4").status_code == 404
+
+
 @pytest.mark.parametrize(
     ("words", "says"),
     [
         (["--shape", "6x3"], "is no shape"),
-        (["--seeds", "0"], "from 1 to 1,000"),
+        (["--seeds", "0-1000"], "from 1 to 1,000"),
+        (["--seeds", "9-3"], "the first is at most the last"),
+        (["--seeds", "many"], "expected the first and the last one, such as 1-12"),
         (["--master", "fails", "--shape", "3x1x6"], "Spark needs Java"),
     ],
 )

@@ -259,3 +259,21 @@ def test_the_figure_reads_the_newest_chunks_alone(
     monkeypatch.setattr(timelines, "FIGURE_CHUNKS_MOST", 1)
     _, figure = api.get(f"timelines/{timeline.id}/figures/epochs")
     assert figure["data"][0]["customdata"][0] == chunks[-1].first - 1
+
+
+def test_a_timeline_is_given_another_name_and_a_case_study_keeps_its_own(stored: Stored) -> None:
+    timeline = stored(Story().joins("A", [0, 1])).id
+
+    def patch(body: Any) -> Any:
+        address = f"/api/timelines/{timeline}"
+        return Client().patch(address, orjson.dumps(body), content_type="application/json")
+
+    answer = patch({"title": "  Outage of\n22 November "})
+    assert (answer.status_code, answer.json()) == (200, {"id": timeline, "title": "Outage of 22 November"})
+    assert storage.get(timeline).title == "Outage of 22 November"
+    for body, says in (({"title": " "}, "1 to 200"), ({"title": "x" * 201}, "1 to 200"), ({}, "as text")):
+        refused = patch(body)
+        assert refused.status_code == 400
+        assert says in refused.json()["error"]["message"]
+    Timeline.objects.filter(pk=timeline).update(source=Timeline.Source.CASE_STUDY)
+    assert patch({"title": "Mine"}).status_code == 403

@@ -64,10 +64,13 @@ def test_with_reduced_motion_the_first_page_stands_still(open_page: Open) -> Non
     assert page.evaluate("getComputedStyle(document.querySelector('.sweep')).animationName") == "none"
 
 
-def test_the_wish_to_play_is_one_step_with_reduced_motion(open_page: Open) -> None:
+def test_with_reduced_motion_a_case_study_waits_and_plays_frame_by_frame(open_page: Open) -> None:
     page = open_page("/t/kip848-basic?play=1", reduced_motion="reduce")
-    page.wait_for_timeout(1800)
-    at_step(page, 1)
+    expect(page.locator("#play")).to_be_focused()
+    at_step(page, 0)
+    page.keyboard.press("Space")
+    becomes(page, "Number(document.getElementById('step').textContent) > 0")
+    assert page.locator(".chip.moving").count() == 0
 
 
 def test_in_forced_colours_the_state_is_told_by_the_border(open_page: Open, fetch: Fetch) -> None:

@@ -89,7 +89,7 @@ def test_whoever_stands_still_is_killed_or_cut_off_stands_above_the_crowd_with_w
 def test_who_is_fenced_is_seen_in_a_crowd_though_it_is_no_member_any_more(
     open_page: Open, fetch: Fetch, crowd: str
 ) -> None:
-    page = open_page(moment(fetch, crowd, "worker-30 is not known"))
+    page = open_page(moment(fetch, crowd, "worker-30 is fenced"))
     fenced = page.locator("#board .brow.outside[data-member=worker-30]")
     expect(fenced.locator(".hard.bad")).to_contain_text("Fenced")
     page.keyboard.press("ArrowLeft")

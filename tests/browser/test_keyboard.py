@@ -84,4 +84,4 @@ def test_the_board_is_a_grid_with_a_name_on_each_chip(open_page: Open, fetch: Fe
     expect(grid.get_by_role("button", name="foo-0: owned by A")).to_be_visible()
     expect(page.locator("#now")).to_have_attribute("aria-live", "polite")
     expect(page.locator("#now")).to_contain_text("revoke foo-1")
-    expect(page.locator("#tracks")).to_have_attribute("aria-valuetext", "step 14: A is told to give up foo-1")
+    expect(page.locator("#tracks")).to_have_attribute("aria-valuetext", "step 14: A is asked to revoke foo-1")

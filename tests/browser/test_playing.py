@@ -31,10 +31,14 @@ def test_it_plays_by_itself_to_the_end_and_begins_again(open_page: Open, fetch: 
     at_step(page, 1)
 
 
-def test_a_click_on_a_case_study_shows_its_first_step_playing(open_page: Open) -> None:
-    """How soon is `make bench`'s affair."""
+def test_a_case_study_waits_for_its_reader_and_a_key_plays_it(open_page: Open) -> None:
+    """How soon it opens is `make bench`'s affair."""
     page = open_page("/")
     page.locator(f'a.card[href^="/t/{BASIC}"]').click()
+    page.wait_for_selector("html[data-alive]")
+    expect(page.locator("#play")).to_be_focused()
+    expect(page.locator("#step")).to_have_text("0")
+    page.keyboard.press("Space")
     becomes(page, "document.getElementById('step')?.textContent === '2'")
 
 
@@ -100,7 +104,7 @@ def test_a_clause_of_the_verdict_leads_to_what_proves_it(open_page: Open) -> Non
 def test_the_event_list_and_the_inspector_show_the_moment(open_page: Open) -> None:
     page = open_page(f"/t/{BASIC}?at=0")
     page.locator("#log").evaluate("log => { log.scrollTop = log.scrollHeight; }")
-    page.locator("#log .ev", has_text="A is told to give up foo-1").click()
+    page.locator("#log .ev", has_text="A is asked to revoke foo-1").click()
     at_step(page, 14)
     expect(page.locator("#chain")).to_contain_text("C joins")
     details = page.locator("#details")

@@ -32,7 +32,67 @@ def test_at_the_end_of_a_case_stand_the_verdict_and_what_comes_next(open_page: O
     expect(page.locator("#verdict")).to_be_visible()
     expect(page.locator("#story")).to_be_hidden()
     page.locator("#next").click()
-    page.wait_for_url("**/t/kip848-six-partitions*")
+    page.wait_for_url("**/t/kip848-member-failure*")
+
+
+def test_the_path_of_the_first_page_ends_with_a_log_of_a_real_broker(open_page: Open) -> None:
+    page = open_page("/t/incident-slow-revocation", view=None)
+    page.keyboard.press("End")
+    expect(page.locator("#next")).to_have_text("Next: A log of a real broker")
+    page.goto(page.url.split("/t/")[0] + "/t/kip848-six-partitions")
+    page.keyboard.press("End")
+    expect(page.locator("#next")).not_to_have_text("Next: A member dies")
+
+
+def test_a_story_begins_with_what_it_is_about_pauses_at_its_key_steps_and_goes_on(open_page: Open) -> None:
+    page = open_page("/t/kip848-basic?play=1", view=None)
+    expect(page.locator("#story")).to_contain_text("Three consumers join one after the other")
+    page.keyboard.press("Space")
+    expect(page.locator("#continue")).to_be_visible()
+    expect(page.locator("#play-word")).to_have_text("Continue")
+    paused = page.locator("#step").inner_text()
+    page.locator("#continue").click()
+    expect(page.locator("#continue")).to_be_hidden()
+    becomes(page, f"document.getElementById('step').textContent !== '{paused}'")
+    expect(page.locator("#continue")).to_be_visible()
+    page.keyboard.press("Space")
+    expect(page.locator("#continue")).to_be_hidden()
+
+
+def test_what_nobody_reads_is_said_where_the_group_is_stable(open_page: Open) -> None:
+    page = open_page("/t/kip848-member-failure?at=26")
+    expect(page.locator("#state")).to_have_text("Stable")
+    expect(page.locator("#gap")).to_have_text("Not read: foo-0, foo-1 (A was killed)")
+    expect(page.locator("#board .chip.unread")).to_have_count(2)
+    expect(page.locator('.lane[data-lane="A"] .note')).to_have_text("Its session expires in 9.5\u202fs")
+
+
+def test_a_state_and_an_error_in_a_sentence_explain_themselves(open_page: Open) -> None:
+    page = open_page("/t/incident-stuck-unrevoked?at=143")
+    page.locator("#state").focus()
+    expect(page.get_by_role("tooltip")).to_be_visible()
+    page.locator("#log .ev[aria-current]").hover()
+    page.locator("#now [data-term]").first.hover()
+    expect(page.get_by_role("tooltip")).to_be_visible()
+
+
+def test_problems_are_a_list_of_links_and_the_one_at_hand_is_marked(open_page: Open, server: Served) -> None:
+    with server.open("/api/timelines/incident-stuck-unrevoked") as answer:
+        troubles = json.load(answer)["troubles"]
+    page = open_page("/t/incident-stuck-unrevoked?at=0")
+    page.locator("#problems summary").click()
+    links = page.locator("#problems a")
+    expect(links).to_have_count(len(troubles))
+    links.nth(1).click()
+    expect(links.nth(1)).to_have_attribute("aria-current", "step")
+    quiet = open_page("/t/kip848-basic?at=0")
+    expect(quiet.locator("#problems")).to_be_hidden()
+
+
+def test_the_owners_of_a_partition_come_into_sight(open_page: Open) -> None:
+    page = open_page("/t/kip848-basic?at=121", viewport={"width": 1440, "height": 700})
+    page.locator('.chip[data-key="foo-1"]').click()
+    expect(page.locator("#partition")).to_be_in_viewport()
 
 
 def test_the_investigators_view_is_remembered_and_a_link_keeps_it(open_page: Open) -> None:

@@ -7,7 +7,7 @@ from tests.history.logs import FOO, STABLE, UNRELEASED, Log, Records, record, to
 
 
 def proposal_basic() -> Log:
-    """Topic foo with three partitions; A, B and C join. A keeps in ``assigned`` what it is told to give up."""
+    """Topic foo with three partitions; A, B and C join. A keeps in ``assigned`` what it is asked to revoke."""
     log, r = Log(provenance=Provenance.SIMULATED), Records()
     log.topics(foo={"id": FOO, "partitions": 3})
     row = iter(range(1, 17))

@@ -57,7 +57,7 @@ def test_a_member_that_is_first_seen_in_a_heartbeat_was_there_and_did_not_join()
     log.at(100).write(R.current("B", 12, 12, UNREVOKED, {}, {2: 12}))
     assert told(log) == [
         "The log begins in the middle: A is there, with foo-0, foo-1",
-        "B is there, giving up foo-2",
+        "B is there, revoking foo-2",
     ]
     assert verdict(log) == "The log begins in the middle; A and B were already members."
     assert kinds(log) == ["midway", "began"]
@@ -116,7 +116,7 @@ def test_a_join_into_a_group_that_the_log_did_not_tell_of_is_a_join_in_the_middl
     log.at(3000).write(R.current("A", 399, 399, UNREVOKED, {0: 2, 1: 2}, {2: 2}))
     assert told(log) == [
         "The log begins in the middle: Z joins; foo-2 goes to Z",
-        "A is there, with foo-0, foo-1, giving up foo-2",
+        "A is there, with foo-0, foo-1, revoking foo-2",
     ]
     assert verdict(log) == "The log begins in the middle; A was already a member. Z joined (group epoch 400)."
 
@@ -144,7 +144,7 @@ def test_a_static_member_that_takes_the_place_of_somebody_unknown() -> None:
         R.current("A2", 0, 0, STABLE, {0: 0}),
         R.current("A2", 20, 0, STABLE, {0: 0}),
     )
-    assert told(log) == ["The log begins in the middle: A2 takes the place of A"]
+    assert told(log) == ["The log begins in the middle: A2 replaces A (same group.instance.id)"]
     assert "joined" not in kinds(log)
 
 
@@ -176,8 +176,8 @@ def test_a_segment_of_a_stable_group_begins_with_its_commits() -> None:
     log.at(9000).write(R.current("A", 12, 12, UNREVOKED, {0: 5}, {1: 7}))
     log.at(9500).write(R.current("A", 13, 12, STABLE, {0: 5}))
     assert told(log)[1:] == [
-        "The log begins in the middle: A is there, with foo-0, giving up foo-1",
-        "A acknowledges; foo-1 is free",
+        "The log begins in the middle: A is there, with foo-0, revoking foo-1",
+        "A confirms the revocation; foo-1 is released",
     ]
     assert verdict(log).startswith("The log begins in the middle; A was already a member.")
 
@@ -215,7 +215,7 @@ def test_a_jump_of_the_group_epoch_is_a_hole_too() -> None:
 def test_two_owners_are_told_where_they_come_about() -> None:
     log = two_members()
     log.at(2000).write(R.current("B", 3, 3, STABLE, {2: 3}), R.current("A", 3, 2, STABLE, {0: 2, 2: 3}))
-    assert told(log)[-1].endswith("foo-1 is free; foo-2 has two owners: it is still held at epoch 3")
+    assert told(log)[-1].endswith("foo-1 is released; foo-2 has two owners: it is still held at epoch 3")
     assert "released before" not in verdict(log)
 
 
@@ -224,7 +224,7 @@ def test_what_somebody_else_holds_by_now_is_not_called_free() -> None:
     log = two_members()
     log.at(2000).write(R.current("B", 5, 3, STABLE, {0: 5, 2: 3}))
     log.at(3000).write(R.current("A", 5, 2, STABLE, {1: 2}))
-    assert told(log)[-1] == "A acknowledges"
+    assert told(log)[-1] == "A confirms the revocation"
 
 
 # What was taken away was not released.
@@ -276,7 +276,7 @@ def test_what_a_static_member_was_giving_up_is_free_when_it_leaves_for_now() -> 
     log = two_members()
     log.at(2000).write(R.current("A", 2, 2, UNREVOKED, {0: 2}, {1: 2}))
     log.at(3000).write(R.current("A", -2, 2, UNREVOKED, {0: 0}))
-    assert told(log)[-1] == "A leaves for now; foo-0 stays its own; foo-1 is free"
+    assert told(log)[-1] == "A leaves for now; foo-0 stays assigned to it; foo-1 is released"
 
 
 def test_who_joins_twice_is_named_once() -> None:
@@ -305,7 +305,7 @@ def test_a_group_that_was_deleted_is_not_called_empty_at_the_end() -> None:
 def test_a_member_that_subscribes_anew_is_told_with_what_follows_from_it() -> None:
     log = two_members()
     log.at(5000).write(R.member("B", ["bar"]), R.epoch(4), R.current("B", 3, 3, UNREVOKED, {}, {2: 3}))
-    assert told(log)[-1] == "B subscribes to bar; B is told to give up foo-2"
+    assert told(log)[-1] == "B subscribes to bar; B is asked to revoke foo-2"
 
 
 # Waiting.

@@ -47,7 +47,7 @@ def test_a_leave_request_says_that_the_member_left() -> None:
     log.write(*R.leave("B", 4, HASH), cause=request)
     log.answer(request, "B", -1)
     last = moments(log.recorded())[-1]
-    assert (last["shape"], last["says"]) == ("leave", "B leaves; foo-2 is free")
+    assert (last["shape"], last["says"]) == ("leave", "B leaves; foo-2 is unassigned")
     assert (last["first"], last["sequence"]) == (request, log.last)
     found = removal(log.recorded())
     assert (found["says"], found["why"], found["needs"]) == ("B left", "left", ["records", "requests"])
@@ -58,7 +58,7 @@ def test_a_session_timer_that_fired_says_that_the_session_expired() -> None:
     fired = log.at(7000).timer("session", "B", "fired", 7000)
     log.write(*R.leave("B", 4, HASH), cause=fired)
     last = moments(log.recorded())[-1]
-    assert (last["shape"], last["says"]) == ("remove", "B's session expired; foo-2 is free")
+    assert (last["shape"], last["says"]) == ("remove", "B's session expired; foo-2 is unassigned")
     assert removal(log.recorded())["why"] == "session_expired"
 
 
@@ -68,7 +68,10 @@ def test_a_rebalance_timer_that_fired_says_that_giving_up_took_too_long() -> Non
     fired = log.at(7000).timer("rebalance", "B", "fired", 7000)
     log.write(*R.leave("B", 4, HASH), cause=fired)
     last = moments(log.recorded())[-1]
-    assert last["says"] == "B took too long to give up its partitions and is removed; foo-2 is free"
+    assert (
+        last["says"]
+        == "B did not revoke its partitions within its rebalance timeout (5\u202fmin 0\u202fs) and is removed; foo-2 is unassigned"
+    )
     assert removal(log.recorded())["needs"] == ["records", "timers"]
 
 
@@ -117,7 +120,7 @@ def test_a_refusal_is_told_with_kafkas_name_of_the_error() -> None:
         cause=request,
     )
     assert moments(log.recorded())[-1]["says"] == (
-        "B is fenced: its epoch is not the coordinator's (FENCED_MEMBER_EPOCH); it gives everything up and joins again"
+        "B is fenced: its epoch is not the coordinator's (FENCED_MEMBER_EPOCH); it abandons its partitions and rejoins"
     )
 
 
@@ -203,8 +206,8 @@ def test_a_static_member_that_comes_back_is_a_replacement_and_no_move() -> None:
     batch = log.recorded()
     assert [moment["says"] for moment in moments(batch)] == [
         "A joins and gets foo-0",
-        "A leaves for now; foo-0 stays its own",
-        "A~2 takes the place of A",
+        "A leaves for now; foo-0 stays assigned to it",
+        "A~2 replaces A (same group.instance.id)",
     ]
     assert [(one["id"], one["lane"]) for one in batch.summary["cast"]] == [("A", "A"), ("A~2", "A")]
     assert {finding["kind"] for finding in batch.summary["findings"]} == {

@@ -111,7 +111,7 @@ def test_moments_and_verdict_of_generations() -> None:
         ("commit", "Offsets of foo-2 are committed"),
         (
             "remove",
-            "B is gone; the log does not say why; generation 3: A gets foo-2; "
+            "B is gone; no record says why; generation 3: A gets foo-2; "
             "every member stopped for it (inferred: range is eager)",
         ),
     ]
@@ -131,7 +131,7 @@ def test_a_cooperative_rebalance_frees_partitions_in_one_generation_and_gives_th
     batch = log.recorded()
     assert [moment["says"] for moment in orjson.loads(batch.moments)] == [
         "A joins; generation 1: A gets foo-0, foo-1",
-        "B joins; generation 2: foo-1 is free",
+        "B joins; generation 2: foo-1 is unassigned",
         "Generation 3: B gets foo-1",
     ]
     assert "foo-1 was unassigned for 1.0\u202fs" in batch.summary["verdict"]["text"]
@@ -207,7 +207,7 @@ def test_a_migration_stays_within_the_timeline() -> None:
     log.at(80_000).write(*gone, *ends)
     frame = log.frame()
     assert (frame["protocol"], frame["generation"], frame["state"]) == ("classic", 5, "Stable")
-    back = "The group goes back to the classic protocol; B is removed; the log does not say why"
+    back = "The group goes back to the classic protocol; B is removed; no record says why"
     assert orjson.loads(log.recorded().moments)[-1]["says"] == back
     gone_members = [f["says"] for f in log.recorded().summary["findings"] if f["kind"] == "removed"]
     assert gone_members[-1] == "B was removed; the log does not say why"

@@ -36,7 +36,7 @@ def test_a_killed_member_is_told_as_long_as_it_is_counted() -> None:
     log = two_members()
     log.heartbeat("B", 3)
     log.fault("kill", "B")
-    assert client(log) == {"owned": {}, "calling": None, "revoking": {}, "heartbeat_ms": None, "killed": True}
+    assert client(log) == {"owned": {}, "calling": None, "revoking": {}, "heartbeat_ms": 1000, "killed": True}
     log.write(*R.leave("B", 4))
     assert "B" not in log.frame()["clients"]
 

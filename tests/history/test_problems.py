@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from groups.history.story.problems import QUIET, TROUBLES_MOST, troubles
+from groups.history.story.problems import LEAST_MS, QUIET, TROUBLES_MOST, troubles
 
 
 def finding(kind: str, *sequences: int, length_ms: int | None = None) -> dict[str, Any]:
@@ -22,16 +22,36 @@ def test_a_quiet_timeline_has_no_problem() -> None:
 
 
 def test_of_very_many_problems_the_gravest_are_kept_in_their_order() -> None:
-    many = [finding("no_owner", place + 1, length_ms=place + 1) for place in range(TROUBLES_MOST + 5)]
-    assert troubles(many) == list(range(6, TROUBLES_MOST + 6))
+    least = LEAST_MS["no_owner"]
+    many = [finding("no_owner", place + 1, length_ms=least + place) for place in range(TROUBLES_MOST + 5)]
+    assert [one["sequence"] for one in troubles(many)] == list(range(6, TROUBLES_MOST + 6))
     assert troubles(many[::-1]) == troubles(many)
 
 
 def test_problems_are_stepped_through_in_their_order_and_what_begins_together_is_one() -> None:
     told = [
-        finding("no_owner", 40, length_ms=9),
+        finding("no_owner", 40, length_ms=9_000),
         finding("removed", 7),
-        finding("no_owner", 7, length_ms=5),
+        finding("no_owner", 7, length_ms=5_000),
         finding("moved", 3),
     ]
-    assert troubles(told) == [7, 40]
+    assert troubles(told) == [
+        {"sequence": 7, "at_ms": None, "says": "removed at (7,)"},
+        {"sequence": 40, "at_ms": None, "says": "no_owner at (40,)"},
+    ]
+
+
+def test_a_hand_over_as_it_is_by_design_is_no_problem() -> None:
+    short = [finding(kind, 5, length_ms=least - 1) for kind, least in LEAST_MS.items()]
+    assert troubles(short) == []
+    assert (
+        len(
+            troubles(
+                [
+                    finding(kind, place, length_ms=least)
+                    for place, (kind, least) in enumerate(LEAST_MS.items())
+                ]
+            )
+        )
+        == 2
+    )

@@ -65,16 +65,16 @@ def test_the_sixteen_rows_are_sixteen_moments() -> None:
         (3, "A gets foo-0, foo-1, foo-2"),
         (4, "B joins"),
         (5, "Target computed: foo-2 goes to B"),
-        (6, "B advances; foo-2 is still held by A"),
-        (7, "A is told to give up foo-2"),
-        (8, "A acknowledges; foo-2 is free"),
+        (6, "B moves to member epoch 2; foo-2 is still owned by A"),
+        (7, "A is asked to revoke foo-2"),
+        (8, "A confirms the revocation; foo-2 is released"),
         (9, "B gets foo-2"),
         (10, "C joins"),
         (11, "Target computed: foo-1 goes to C"),
-        (12, "B advances; it has nothing to give up"),
-        (13, "C advances; foo-1 is still held by A"),
-        (14, "A is told to give up foo-1"),
-        (15, "A acknowledges; foo-1 is free"),
+        (12, "B moves to member epoch 3; it has nothing to revoke"),
+        (13, "C moves to member epoch 3; foo-1 is still owned by A"),
+        (14, "A is asked to revoke foo-1"),
+        (15, "A confirms the revocation; foo-1 is released"),
         (16, "C gets foo-1"),
     ]
 
@@ -89,5 +89,6 @@ def test_the_verdict_of_the_basic_case() -> None:
     assert BATCH.summary["verdict"]["text"] == (
         "A, B and C joined one after another (group epochs 1–3). "
         "2 partitions moved while the group formed, each released before it was taken; "
-        "foo-1 was unassigned for 0.6\u202fs, the longest."
+        "foo-1 was unassigned for 0.6\u202fs, the longest between two owners. "
+        "A blocked B for 5.4\u202fs (foo-2) and C for 5.3\u202fs (foo-1)."
     )

@@ -106,11 +106,11 @@ def test_sentences_tell_who_reads_what_and_when_partitions_can_be_read() -> None
         "The share state of foo-0, foo-1 is made",
         "Target computed: A is to read foo-0, foo-1; A gets foo-0, foo-1",
         "B joins and gets foo-1",
-        "A advances; what it reads stays the same",
+        "A moves to member epoch 4; what it reads stays the same",
         "Target computed: A is to leave foo-1; A leaves foo-1",
-        "B advances; what it reads stays the same",
-        "A is removed; the log does not say why; foo-0 is free",
-        "B is removed; the log does not say why; foo-1 is free",
+        "B moves to member epoch 5; what it reads stays the same",
+        "A is removed; no record says why; foo-0 is unassigned",
+        "B is removed; no record says why; foo-1 is unassigned",
     ]
 
 

@@ -137,11 +137,11 @@ def test_sentences_tell_tasks_as_kafka_streams_writes_them_and_copies_apart() ->
     assert told(moving()) == [
         "A joins and gets 0_0, 0_1; the topology of epoch 0 has 1 subtopology",
         "B joins; 0_1 goes to B; B gets standby 0_0",
-        "A is told to give up 0_1",
-        "A acknowledges; 0_1 is free",
+        "A is asked to revoke 0_1",
+        "A confirms the revocation; 0_1 is released",
         "B gets 0_1",
         "A gets standby 0_1",
-        "A is removed; the log does not say why; 0_0 is free",
+        "A is removed; no record says why; 0_0 is unassigned",
         "Target computed: 0_0 goes to B",
         "B gets 0_0; B drops standby 0_0",
     ]
@@ -216,6 +216,6 @@ def test_offsets_are_committed_and_the_group_goes_with_its_tombstones() -> None:
     assert log.frame()["state"] == "Dead"
     assert told(log)[-3:] == [
         "Offsets of foo-0 are committed",
-        "B is removed; the log does not say why; 0_0, 0_1 are free",
+        "B is removed; no record says why; 0_0, 0_1 are unassigned",
         "The group is deleted",
     ]

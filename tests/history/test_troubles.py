@@ -67,7 +67,7 @@ def test_who_is_fenced_is_told_what_it_means() -> None:
     sequence = refused(log, "B", 110)
     batch = log.recorded()
     assert says(batch)[-1] == (
-        "B is fenced: its epoch is not the coordinator's (FENCED_MEMBER_EPOCH); it gives everything up and joins again"
+        "B is fenced: its epoch is not the coordinator's (FENCED_MEMBER_EPOCH); it abandons its partitions and rejoins"
     )
     [one] = found(batch, "fenced")
     assert (one["member"], one["error"], one["sequences"]) == ("B", "FENCED_MEMBER_EPOCH", [sequence])
@@ -78,7 +78,7 @@ def test_an_answer_that_is_no_fence_is_not_found_as_one() -> None:
     log = two_members()
     refused(log, "B", 14)
     assert says(log.recorded())[-1] == (
-        "B is told to wait: the coordinator is still loading (COORDINATOR_LOAD_IN_PROGRESS)"
+        "B is asked to wait: the coordinator is still loading (COORDINATOR_LOAD_IN_PROGRESS)"
     )
     assert found(log.recorded(), "fenced") == []
 

@@ -123,7 +123,10 @@ def _no_owner(claim: Claim, world: World) -> str | None:
             span.from_ms - RECORD_MS <= to_ms and claim.from_ms <= span.to_ms + RECORD_MS
             for _, span in world.holes(partition)
         )
-        if not handed:
+        begins = [span.from_ms for _, span in world.readers(partition)]
+        # A partition that is new has nobody before its first reader.
+        first = bool(begins) and abs(min(begins) - to_ms) <= RECORD_MS
+        if not handed and not first:
             return f"{partition} was handed from nobody to nobody then"
     return None if claim.partitions else "names no partition"
 

@@ -6,6 +6,7 @@ import {
   coordinatorSays,
   expressionOf,
   hardshipsOf,
+  looksLike,
   outsiders,
   outsiderSays,
   replacedBy,
@@ -162,4 +163,21 @@ test('spans keep who coordinated, who loaded, who suffered and what broke', () =
     spans.violations.map(({ sequence, says: words }) => [sequence / 3, words]),
     [[9, 'x']],
   );
+});
+
+test('why a member was removed is told with its moment where it is inferred, and only then', () => {
+  const removed = (at, short) => ({ kind: 'removed', says: '', sequences: [3, at], short });
+  const summary = {
+    findings: [
+      removed(9, 'its session expired, 6.0 s, as given'),
+      removed(20, ''),
+      { kind: 'joined', says: '', sequences: [9] },
+    ],
+  };
+  assert.equal(
+    looksLike(summary, { first: 8, sequence: 10 }),
+    'Looks like its session expired, 6.0 s, as given (inferred).',
+  );
+  assert.equal(looksLike(summary, { first: 18, sequence: 22 }), '');
+  assert.equal(looksLike({}, { first: 1, sequence: 2 }), '');
 });

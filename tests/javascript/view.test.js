@@ -18,7 +18,7 @@ test('before the target of an epoch is known, nothing is to go', () => {
   assert.equal(modes(FRAMES[9])['foo-1'], 'A own');
 });
 
-test('what a client was told to give up counts where records have no state for it', () => {
+test('what a client was asked to revoke counts where records have no state for it', () => {
   const frame = { ...FRAMES[5], clients: { A: { owned: { foo: [0, 1, 2] }, calling: null, revoking: { foo: [2] } } } };
   assert.equal(modes(frame)['foo-2'], 'A revoking');
   assert.deepEqual(givingUp(frame, 'A'), ['foo-2']);

@@ -34,7 +34,12 @@ test("what a member does is said in words, with Kafka's name beside it", () => {
   assert.equal(says(4, 'A').says, 'Has not received epoch 2 yet (next heartbeat)');
   assert.equal(says(5, 'A').says, 'Has not received epoch 2 yet (next heartbeat)');
   assert.equal(says(6, 'B').says, 'Waiting for foo-2');
-  assert.deepEqual(says(7, 'A'), { says: 'Revoking foo-2', brief: 'Revoking', kafka: 'UNREVOKED_PARTITIONS' });
+  assert.deepEqual(says(7, 'A'), {
+    says: 'Revoking foo-2',
+    brief: 'Revoking',
+    kafka: 'UNREVOKED_PARTITIONS',
+    term: 'unrevoked_partitions',
+  });
   assert.equal(says(9, 'B').says, 'Owns its target');
 });
 
@@ -51,11 +56,11 @@ test('the sentence of a moment says what it means for who waits', () => {
   assert.equal(now(1), 'A joins. There is no target yet.');
   assert.equal(now(4), 'B joins. The target is still the one of epoch 1.');
   assert.equal(now(11), 'Target computed: foo-1 goes to C. A still owns it; it has not been asked to revoke it yet.');
-  assert.equal(now(13), 'C advances; foo-1 is still held by A. It must wait: A still owns foo-1.');
-  assert.equal(now(14), 'A is told to give up foo-1. It stays at epoch 2 until it has confirmed the revocation.');
+  assert.equal(now(13), 'C moves to member epoch 3; foo-1 is still owned by A. It waits until A has released foo-1.');
+  assert.equal(now(14), 'A is asked to revoke foo-1. It stays at epoch 2 until it has confirmed the revocation.');
   assert.equal(
     now(15),
-    'A acknowledges; foo-1 is free. Released is not assigned: foo-1 is unassigned until C heartbeats.',
+    'A confirms the revocation; foo-1 is released. Released is not assigned: foo-1 is unassigned until C heartbeats.',
   );
   assert.equal(now(16), 'C gets foo-1. Every member owns its target: the group is stable at epoch 3.');
 });
@@ -88,6 +93,6 @@ test('where there is little room, partitions of one topic are named once', () =>
     'bar-0, 1, foo-3 go to enrich-2; foo-4 goes to B',
   );
   assert.equal(shortened('enrich-1, enrich-2 joined'), 'enrich-1, 2 joined');
-  assert.equal(shortened('a.b_c-d-1, a.b_c-d-12 are free'), 'a.b_c-d-1, 12 are free');
+  assert.equal(shortened('a.b_c-d-1, a.b_c-d-12 are unassigned'), 'a.b_c-d-1, 12 are unassigned');
   assert.equal(shortened('foo-1, barfoo-1, foo-2'), 'foo-1, barfoo-1, foo-2');
 });

@@ -172,6 +172,7 @@ def import_without_spark(
         files=tuple(source.file for source in listing.sources),
         ends=findings.ends(tasks),
         earlier=earlier_of(request.get("earlier") or {}),
+        settings=request.get("settings") or {},
         from_ms=request.get("from_ms"),
     )
     way = RecordByRecord if slow else GroupFolding
@@ -190,7 +191,9 @@ def fold(*segments: Segment, partition: int | None = 17, **options: Any) -> Fold
 
 def fold_paths(*paths: str, files: Files | None = None, **options: Any) -> Folds:
     asked = {
-        name: options.pop(name) for name in ("groups", "until_ms", "from_ms", "topics") if name in options
+        name: options.pop(name)
+        for name in ("groups", "until_ms", "from_ms", "topics", "settings")
+        if name in options
     }
     earlier = options.pop("earlier", None)
     files = files or MemoryFiles()

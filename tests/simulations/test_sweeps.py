@@ -18,7 +18,7 @@ from simulations.spark.sweep_blocks import dealt
 from simulations.spark.sweeps import PACE, answers_line
 from simulations.sweeps import sentences, summary
 from simulations.sweeps.answering import FIGURES, row_of, rows_of
-from simulations.sweeps.asked import CASES_MOST, AxesError, axes_of, shape_of
+from simulations.sweeps.asked import CASES_MOST, AxesError, axes_of, range_of, shape_of
 from simulations.sweeps.axes import Axes, Block, Happening
 from simulations.sweeps.cases import case_of
 
@@ -103,6 +103,17 @@ def test_the_blocks_are_every_case_once_and_begin_with_all_cells() -> None:
     cases = [(block.cell, seed) for block in blocks for seed in range(block.first, block.last + 1)]
     assert sorted(cases) == list(itertools.product(range(axes.cells), range(1, 15)))
     assert [block.cell for block in blocks[: axes.cells]] == list(range(axes.cells))
+
+
+def test_the_blocks_of_a_range_are_its_seeds_and_no_others() -> None:
+    axes = axes_of({"shapes": ["6x3x21"], "events": ["join"], "seeds": 30, "first_seed": 40})
+    told = {seed for block in axes.blocks() for seed in range(block.first, block.last + 1)}
+    assert told == set(range(40, 70))
+    assert axes_of(axes.to_json()) == axes
+
+
+def test_a_range_is_written_as_in_fuzz() -> None:
+    assert (range_of("1-42"), range_of("42")) == ((1, 42), (42, 42))
 
 
 def test_cells_are_numbered_assignor_by_assignor_shape_by_shape() -> None:

@@ -9,7 +9,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 
-from explorer.pages.board.next_study import next_study
+from explorer.pages.board.next_study import about, next_study
 from explorer.pages.board.origin import origin_of
 from explorer.pages.lessons.listing import of_studies
 from explorer.pages.timelines.answers import detail_of
@@ -60,6 +60,7 @@ def board(request: HttpRequest, timeline_id: str) -> HttpResponse:
             "modules": _modules(detail),
             "next_study": next_study(timeline),
             "lesson_url": _lesson_url(timeline),
+            "about": about(timeline),
         },
     )
 

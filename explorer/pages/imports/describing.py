@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from django.db.models import Q
+from django.db.models import Case, Q, When
 from django.urls import reverse
 
 from explorer.web.endpoint import number
@@ -56,7 +56,7 @@ def size_of(found: Import) -> int:
 def told(found: Import) -> dict[str, Any]:
     """What the page that lists imports says beyond that: when, and what happened in the group that had most."""
     span_ms = span(found)
-    gravest = found.timelines.order_by("-weight", "-last", "group", "id").first()
+    gravest = found.timelines.order_by(*order_of(found)).first()
     verdict = (gravest.summary.get("verdict") or {}).get("text", "") if gravest else ""
     return {
         "created_ms": round(found.created.timestamp() * 1000),
@@ -113,11 +113,17 @@ def groups(found: Import, asked: Mapping[str, str]) -> dict[str, Any]:
         rows = rows.filter(summary__first_ms__lte=number(asked, "until_ms", 0))
     after = number(asked, "after", 0)
     told = {timeline["id"]: timeline for timeline in report.get("timelines", ())}
-    page = rows.order_by("-weight", "-last", "group", "id")[after : after + GROUPS_A_PAGE]
+    page = rows.order_by(*order_of(found))[after : after + GROUPS_A_PAGE]
     return {
         "matching": rows.count(),
         "timelines": [timeline_row(timeline, told.get(timeline.id, {})) for timeline in page],
     }
+
+
+def order_of(found: Import) -> tuple[Any, ...]:
+    """The group that a sample is about, then those to which most happened."""
+    leads = Case(When(group=found.options.get("lead") or "", then=0), default=1)
+    return (leads, "-weight", "-last", "group", "id")
 
 
 def span(found: Import) -> list[int] | None:

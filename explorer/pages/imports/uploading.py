@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -16,6 +16,7 @@ from django.db import transaction
 from explorer.pages.imports.receiving import KeptFile
 from groups import storage
 from groups.imports import runs as imports
+from groups.imports.client_settings import BadSetting, settings_of
 from groups.imports.tasks import run_import
 from groups.models import Import
 from groups.pipeline.topics.naming import BadTopicsFile, read_topics_file
@@ -54,12 +55,25 @@ def start_sample(name: str | None = None) -> Import:
     if chosen is None:
         names = ", ".join(sample["name"] for sample in samples) or "none"
         raise Refused(f"There is no sample {name!r}. There are: {names}.", status=404)
-    return _queue(title=str(chosen["title"]), paths=chosen["paths"], named=True)
+    lead = next((told["group"] for told in chosen.get("groups", ())), "")
+    return _queue(
+        title=str(chosen["title"]),
+        paths=chosen["paths"],
+        named=True,
+        settings=chosen.get("settings"),
+        lead=lead,
+    )
 
 
-def start_upload(files: Sequence[KeptFile], paths: Sequence[str]) -> Import:
+def start_upload(
+    files: Sequence[KeptFile], paths: Sequence[str], given: Mapping[str, Any] | None = None
+) -> Import:
     """Moves the files to their places and queues their import. ``paths`` are the files' names with their folders, in
-    their order."""
+    their order; ``given`` holds timeouts of the consumers, as the form's fields name them."""
+    try:
+        timeouts = settings_of(given or {})
+    except BadSetting as error:
+        raise Refused(str(error)) from error
     if not files:
         raise Refused("No file came with the request: send them as multipart fields called files.")
     size = sum(file.size or 0 for file in files)
@@ -90,7 +104,12 @@ def start_upload(files: Sequence[KeptFile], paths: Sequence[str]) -> Import:
         if not kept:
             raise Refused("Only names of topics came with the request, and no log to import.")
         return _queue(
-            title=title_of(kept), paths=[str(folder)], import_id=import_id, topics=topics, folder=str(folder)
+            title=title_of(kept),
+            paths=[str(folder)],
+            import_id=import_id,
+            topics=topics,
+            folder=str(folder),
+            settings=timeouts,
         )
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)

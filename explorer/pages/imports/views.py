@@ -126,7 +126,7 @@ def _started(request: HttpRequest) -> Import:
     if sample := request.POST.get("sample"):
         return start_sample(None if sample == "true" else sample)
     files: list[Any] = [file for file in request.FILES.getlist("files") if file.name]
-    return start_upload(files, request.POST.getlist("paths"))
+    return start_upload(files, request.POST.getlist("paths"), request.POST.dict())
 
 
 def _get(import_id: str) -> Import:

@@ -85,6 +85,7 @@ def detail(sweep: Sweep, shown: Shown) -> dict[str, Any]:
                 for each in axes.happenings
             ],
             "seeds": axes.seeds,
+            "first_seed": axes.first_seed,
         },
         "master": sweep.master or "local[*]",
         "cores": sweep.cores,

@@ -162,12 +162,14 @@ def _shown(request: HttpRequest) -> Shown:
     return shown
 
 
-def _check_place(sweep: Sweep, cell: int, seed: int = 1) -> None:
+def _check_place(sweep: Sweep, cell: int, seed: int | None = None) -> None:
     axes = axes_of(sweep.axes)
     if not 0 <= cell < axes.cells:
         raise BadRequest(f"The sweep has cells 0 to {axes.cells - 1}; there is no {cell}.", status=404)
-    if not 1 <= seed <= axes.seeds:
-        raise BadRequest(f"The sweep has seeds 1 to {axes.seeds}; there is no {seed}.", status=404)
+    if seed is not None and not axes.first_seed <= seed <= axes.last_seed:
+        raise BadRequest(
+            f"The sweep has seeds {axes.first_seed} to {axes.last_seed}; there is no {seed}.", status=404
+        )
 
 
 def _get(sweep_id: str) -> Sweep:

@@ -153,6 +153,16 @@ def name_topics(request: HttpRequest, timeline_id: str) -> HttpResponse:
     return json_response({"topic_names": names, "version": storage.version(storage.get(timeline_id))})
 
 
+def rename(request: HttpRequest, timeline_id: str) -> HttpResponse:
+    """``PATCH {"title": "…"}``: a name of the user's; case studies keep theirs."""
+    title = json_body(request).get("title")
+    if not isinstance(title, str):
+        raise BadRequest('Send the name as text: {"title": "Outage of 22 November"}.', field="title")
+    if storage.get(timeline_id).source == Timeline.Source.CASE_STUDY:
+        raise BadRequest("Case studies belong to the program and keep their names.", status=403)
+    return json_response({"id": timeline_id, "title": storage.rename(timeline_id, title)})
+
+
 def cancel(request: HttpRequest, timeline_id: str) -> HttpResponse:
     if storage.get(timeline_id).source == Timeline.Source.LIVE:
         raise BadRequest(

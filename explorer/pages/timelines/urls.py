@@ -9,7 +9,11 @@ T = "timelines/<slug:timeline_id>"
 
 urlpatterns = [
     path("timelines", endpoint(GET=timelines.listed), name="api-timelines"),
-    path(T, endpoint(GET=timelines.detail, DELETE=timelines.delete), name="api-timeline"),
+    path(
+        T,
+        endpoint(GET=timelines.detail, PATCH=timelines.rename, DELETE=timelines.delete),
+        name="api-timeline",
+    ),
     path(f"{T}/chunks/<int:first>", endpoint(GET=timelines.chunk), name="api-chunk"),
     path(f"{T}/digest", endpoint(GET=timelines.digest), name="api-digest"),
     path(f"{T}/changes", endpoint(GET=timelines.changes), name="api-changes"),

@@ -58,6 +58,11 @@ class Going:
     session_timeout_ms: int | None = None
     """As its own record tells it, in the classic protocol."""
     rebalance_timeout_ms: int | None = None
+    expired_ms: int | None = None
+    """How long the session was that expired, where a timer tells it."""
+    killed_ms: int | None = None
+    killed_sequence: int | None = None
+    """When its process was killed, where a fault tells it."""
     revoking_ms: int | None = None
     """For how long it had partitions to give up."""
     away: bool = False

@@ -1,8 +1,9 @@
 """Who owned what and when, seen by the coordinator: moves, times without an owner, and who was waited for.
 
-A partition is owned by the member that has it assigned or is still giving it up. Before its first owner, while
-the group is empty, and where no target holds it (its topic is gone, nobody subscribes), nobody was meant to own it, so that
-time is not counted.
+A partition is owned by the member that has it assigned or is still giving it up. While the group is empty, and where no target
+holds it (its topic is gone, nobody subscribes), nobody was meant to own it, so that time is not counted. A partition that waits
+for its first owner is unassigned from the change on that asked for its target: the group epoch's, or that of its topic's size.
+Of a log that begins in the middle, owners from before may not have been seen yet, so only new partitions are counted so.
 """
 
 from __future__ import annotations
@@ -41,7 +42,8 @@ class Ownerless(NamedTuple):
     from_ms: int
     from_sequence: int
     to_sequence: int
-    before: str
+    before: str | None
+    """``None`` where it had no owner before."""
     after: str
 
     def to_json(self) -> list[Any]:
@@ -72,7 +74,7 @@ class Free(NamedTuple):
 
     since_ms: int
     sequence: int
-    owner: str
+    owner: str | None
     given_up: bool
 
 
@@ -114,6 +116,12 @@ class Ownership:
         self._forming = False
         self._stirred: Sequence[str] = ()
         self._waited_now: dict[tuple[str, str, int], Waited] = {}
+        self._unowned_are_new = True
+        """Whether a partition without an owner never had one: none was forgotten that had been released."""
+        self._asked: tuple[int, int] = (0, 0)
+        """When, and by which entry, the group epoch became what it is: a target was asked for."""
+        self._grown: dict[str, tuple[int, int, int]] = {}
+        """Topics that grew: partitions before, when, by which entry."""
 
     def add(
         self,
@@ -137,14 +145,15 @@ class Ownership:
             return
         if hole or is_hole(step):
             # Who had what in between is not known, so no time is measured over it.
-            self.free.clear()
-            self.waits.clear()
+            self._forget_all()
         if step.migrates:
             self.owner = holdings(step.after)
-            self.free.clear()
-            self.waits.clear()
+            self._forget_all()
             self._aims = None
             return
+        if step.epoch_changed:
+            self._asked = (step.after.at_ms, step.sequence)
+        self._grows(step)
         self._aim(step)
         taken = {key: change.member_id for change in step.members for key in sorted(change.gained)}
         for change in step.members:
@@ -157,14 +166,15 @@ class Ownership:
             self._take(step, key, member_id)
         for retarget in step.retargets:
             self._retarget(step, retarget.partition, retarget.after)
+            if retarget.before is None and retarget.after is not None:
+                self._awaits_first(step, retarget.partition)
         if self._doubtful and self._has_target(step):
             self._forget_unmeant(step)
         if step.after.protocol is Protocol.CLASSIC and step.epoch_changed:
             self._forget_unassigned(step)
         if _is_empty(step) and step.removed:
             # An empty group has no owners by nature.
-            self.free.clear()
-            self.waits.clear()
+            self._forget_all()
 
     @staticmethod
     def _has_target(step: Step) -> bool:
@@ -206,6 +216,7 @@ class Ownership:
         for key in self._doubtful:
             if key not in self._aims:
                 self.free.pop(key, None)
+                self._unowned_are_new = False
         self._doubtful.clear()
 
     def _release(
@@ -248,6 +259,37 @@ class Ownership:
         if len(self.moves) < MOVES_KEPT_MAX:
             released = free.sequence if free is not None else step.sequence
             self.moves.append([*key, before, member_id, released, step.sequence, step.after.at_ms])
+
+    def _forget_all(self) -> None:
+        self.free.clear()
+        self.waits.clear()
+        self._unowned_are_new = False
+
+    def _grows(self, step: Step) -> None:
+        before, after = step.before.topics, step.after.topics
+        if before is after:
+            return
+        for name, topic in after.items():
+            old = before.get(name)
+            if old is None or old is topic or old.topic_id != topic.topic_id or topic.topic_id is None:
+                continue
+            known = old.partitions is not None and topic.partitions is not None
+            room = topic.topic_id in self._grown or len(self._grown) < GAPS_KEPT_MAX
+            if known and room and (topic.partitions or 0) > (old.partitions or 0):
+                self._grown[topic.topic_id] = (old.partitions or 0, step.after.at_ms, step.sequence)
+
+    def _awaits_first(self, step: Step, key: Key) -> None:
+        """A partition comes into a target that nobody has, and that nobody was seen to have."""
+        if key in self.owner or key in self.free:
+            return
+        old, since_ms, sequence = self._grown.get(key[0], (None, 0, 0))
+        if old is not None and key[1] >= old:
+            self.free[key] = Free(since_ms, sequence, None, given_up=False)
+        elif self._unowned_are_new and not step.after.partial and step.after.protocol is not Protocol.CLASSIC:
+            self.free[key] = Free(*self._asked, None, given_up=False)
+        else:
+            return
+        self._doubtful.add(key)
 
     def _retarget(self, step: Step, key: Key, after: str | None) -> None:
         holder = self.owner.get(key)
@@ -329,6 +371,9 @@ class Ownership:
             "moved": [list(key) for key in sorted(self.moved)],
             "moved_count": self.moved_count,
             "followed": dict(self.followed),
+            "unowned_are_new": self._unowned_are_new,
+            "asked": list(self._asked),
+            "grown": {topic: list(grown) for topic, grown in self._grown.items()},
         }
 
     @classmethod
@@ -355,6 +400,9 @@ class Ownership:
         new.moved = dict.fromkeys((topic, partition) for topic, partition in data["moved"])
         new.moved_count = data["moved_count"]
         new.followed = dict(data["followed"])
+        new._unowned_are_new = data["unowned_are_new"]
+        new._asked = (data["asked"][0], data["asked"][1])
+        new._grown = {topic: (grown[0], grown[1], grown[2]) for topic, grown in data["grown"].items()}
         return new
 
 

@@ -12,6 +12,7 @@ from groups.history.evidence.incidents import Incidents
 from groups.history.evidence.lives import Going, Lives
 from groups.history.evidence.ownership import Ownership
 from groups.history.evidence.paces import Silence
+from groups.history.evidence.reading import Reading
 from groups.history.evidence.rhythm import Rhythm
 from groups.history.state.group import TWO_OWNERS, Protocol
 from groups.history.story.epochs import Epochs
@@ -22,6 +23,8 @@ SESSION_TIMEOUT_MS: Final = 45_000
 
 SESSION_SETTINGS: Final = ("consumer.session.timeout.ms", "group.consumer.session.timeout.ms")
 """A group's own setting, then the broker's."""
+
+POLL_SETTING: Final = "max.poll.interval.ms"
 
 POLL_INTERVAL_MS: Final = 300_000
 """Kafka's default of ``max.poll.interval.ms``."""
@@ -44,6 +47,7 @@ class Facts:
     ownership: Ownership
     lives: Lives
     rhythm: Rhythm
+    reading: Reading
     troubles: Incidents
     anomalies: Mapping[str, Mapping[str, Any]]
     settings: Mapping[str, int] = field(default_factory=dict)
@@ -96,7 +100,8 @@ class Facts:
         """Kafka's clients send ``max.poll.interval.ms`` as their rebalance timeout."""
         if going.rebalance_timeout_ms is not None:
             return Timeout(going.rebalance_timeout_ms, "record")
-        return Timeout(POLL_INTERVAL_MS, "assumed")
+        given = self.settings.get(POLL_SETTING)
+        return Timeout(given, "given") if given is not None else Timeout(POLL_INTERVAL_MS, "assumed")
 
     @cached_property
     def silences(self) -> list[Silence]:

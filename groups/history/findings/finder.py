@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 from groups.history.entries import Entry, Kind
 from groups.history.evidence.commit_runs import CommitRun
 from groups.history.evidence.display_names import DisplayNames
 from groups.history.evidence.incidents import Incidents
 from groups.history.evidence.lives import COMINGS_KEPT_MAX, Going, Lives
-from groups.history.evidence.ownership import Ownership, is_gap, is_hole
+from groups.history.evidence.ownership import Ownership, is_hole
+from groups.history.evidence.reading import Reading
 from groups.history.evidence.rhythm import Rhythm
 from groups.history.evidence.steps import Step
 from groups.history.findings.away import found_away
@@ -31,6 +32,7 @@ from groups.history.findings.log import (
     found_gaps,
     found_overlaps,
 )
+from groups.history.findings.log_notes import LogNotes
 from groups.history.findings.migrated import found_migrations
 from groups.history.findings.moves import found_moves
 from groups.history.findings.removed import found_removed
@@ -43,19 +45,12 @@ from groups.history.findings.topics_changed import found_grown
 from groups.history.findings.troubles import found_incidents
 from groups.history.findings.twin_instance import found_twins
 from groups.history.findings.unassigned import found_unassigned
-from groups.history.replay.fields import mapping
+from groups.history.findings.unread import found_unread
 from groups.history.state.classic import ClassicMember
 from groups.history.state.epochs import LEAVE_GROUP_STATIC_MEMBER_EPOCH, ModernMember
 from groups.history.state.group import Protocol, State
 from groups.history.story.epochs import Epochs
-from groups.history.story.events import gap_words, still_had
 from groups.history.story.moments import Cause, begins_midway
-
-GAPS_TOLD_MAX: Final = 100
-"""Gaps of a log that are told one by one: a log with more of them is better read again from its source."""
-
-SETTINGS_MAX: Final = 1_000
-"""Settings that are remembered; Kafka has fewer."""
 
 
 class Counts(NamedTuple):
@@ -77,20 +72,13 @@ class Finder:
         self.ownership = Ownership()
         self.lives = Lives()
         self.rhythm = Rhythm()
+        self.reading = Reading()
         self.troubles = Incidents()
-        self.gaps: list[dict[str, Any]] = []
-        self._settings: dict[str, int] = {}
+        self.notes = LogNotes()
         self._began: dict[str, Any] | None = None
         self._midway: int | None = None
         self._deleted: int | None = None
         self._holes = False
-        self._compacted_to: int | None = None
-        """Up to this offset any record may be missing that a later one of the same key has replaced."""
-        self._overlaps: list[dict[str, Any]] = []
-        self._commits = 0
-        self._commits_sequence = 0
-        self._anomalies: dict[str, dict[str, Any]] = {}
-        self._grown: list[dict[str, Any]] = []
         self._stirred: list[str] = []
         self._stirred_at = 0
         """Who came or went last, and how many moves there had been."""
@@ -107,7 +95,8 @@ class Finder:
         if step.same_group and not step.anomalies and last.kind is Kind.RECORD:
             self._add_commit(step, last)
             return
-        hole = self._is_compacted(step, last)
+        self.reading.add(step)
+        hole = self.notes.is_compacted(step, last)
         self._lives(step, cause)
         forming = self.lives.forming is not None and not self.lives.forming.over
         leaves = cause is not None and cause.leaves
@@ -115,21 +104,7 @@ class Finder:
         follow_holders(self.rhythm, self.ownership, step, hole=hole or is_hole(step))
         follow_commits(self.rhythm, self.ownership, step)
         self.epochs.add(step)
-        self._grew(step)
-        for anomaly in step.anomalies:
-            known = self._anomalies.setdefault(
-                anomaly.kind,
-                {
-                    "says": anomaly.says,
-                    "member": anomaly.member,
-                    "count": 0,
-                    "first": step.sequence,
-                    "at_ms": step.after.at_ms,
-                },
-            )
-            known["count"] += 1
-            known["last"] = step.sequence
-        self._read(step, last)
+        self.notes.add(step)
 
     def add_commits(self, before: State, after: State, run: CommitRun) -> None:
         """Fold the units of a run of commits, which begins at ``before`` and ends at ``after``."""
@@ -142,8 +117,8 @@ class Finder:
             follow_holders(self.rhythm, self.ownership, step, hole=True)
         follow_run(self.rhythm, self.ownership, before, run)
         if run.requests:
-            self._commits += run.requests
-            self._commits_sequence = run.last_request
+            self.notes.commits += run.requests
+            self.notes.commits_sequence = run.last_request
 
     def _passes(self, after: State) -> None:
         self._last_ms, self._last_sequence = after.at_ms, after.sequence
@@ -157,16 +132,8 @@ class Finder:
                 follow_holders(self.rhythm, self.ownership, step, hole=True)
         follow_commits(self.rhythm, self.ownership, step)
         if last.payload["type"] == 1 and last.payload.get("value"):
-            self._commits += 1
-            self._commits_sequence = step.sequence
-
-    def _is_compacted(self, step: Step, last: Entry) -> bool:
-        """Whether records may be missing before this step that compaction took; so too before the first one beyond."""
-        if self._compacted_to is None or last.offset is None:
-            return False
-        if last.offset > self._compacted_to:
-            self._compacted_to = None
-        return True
+            self.notes.commits += 1
+            self.notes.commits_sequence = step.sequence
 
     @property
     def counts(self) -> Counts:
@@ -174,7 +141,7 @@ class Finder:
         return Counts(
             joined=self.lives.comings_count,
             removed=self.lives.goings_count,
-            commits=self._commits,
+            commits=self.notes.commits,
             moves=self.ownership.moves_count,
             unassigned=len(self.ownership.free),
         )
@@ -186,9 +153,8 @@ class Finder:
         self._midways(step)
         if not step.same_group:
             self.lives.change(step)
-        why, needs = _reason(cause)
         for member_id in step.removed:
-            self._goes(step, member_id, why, needs)
+            self._goes(step, member_id, cause)
         active = [old for old in step.replaced if self._is_replaced(step, old)]
         for member_id in (*step.found, *step.joined, *step.replaced.values()):
             self._meet(step, member_id)
@@ -227,8 +193,11 @@ class Finder:
             room = COMINGS_KEPT_MAX - len(self._began["members"])
             self._began["members"] += step.found[:room]
 
-    def _goes(self, step: Step, member_id: str, why: str | None, needs: list[str]) -> None:
+    def _goes(self, step: Step, member_id: str, cause: Cause | None) -> None:
+        why, needs = _reason(cause)
         going = Going(member_id, self.cast.lane(member_id), step.sequence, step.after.at_ms, why, needs)
+        going.expired_ms = cause.timeout_ms if cause is not None and why == "session_expired" else None
+        going.killed_ms, going.killed_sequence = self.reading.killed.pop(member_id, (None, None))
         quiet = self.rhythm.since_last_commit(member_id, step.after.at_ms)
         if quiet is not None:
             going.quiet_ms, going.limit_ms = quiet
@@ -265,43 +234,6 @@ class Finder:
             )
             self.cast.comes(member_id, member.client_id, member.client_host, step.after.at_ms)
 
-    # -- other things
-
-    def _grew(self, step: Step) -> None:
-        before, after = step.before.topics, step.after.topics
-        if before is after:
-            return
-        for name, topic in after.items():
-            old = before.get(name)
-            same = old is not None and old.topic_id == topic.topic_id
-            if old is None or not same or old.partitions is None or topic.partitions is None:
-                continue
-            if topic.partitions > old.partitions and len(self._grown) < COMINGS_KEPT_MAX:
-                told = {"topic": name, "before": old.partitions, "after": topic.partitions}
-                self._grown.append({**told, "sequence": step.sequence, "at_ms": step.after.at_ms})
-
-    def _read(self, step: Step, last: Entry) -> None:
-        """What the last entry itself tells: callbacks, commits, gaps, settings."""
-        if last.kind is Kind.CALLBACK and not step.anomalies and len(self._overlaps) < COMINGS_KEPT_MAX:
-            both = still_had(step, last)
-            if both:
-                had = [[member_id, owned] for member_id, owned in both.items()]
-                told = {"member": last.actor, "had": had, "sequence": step.sequence, "at_ms": last.at_ms}
-                self._overlaps.append(told)
-        if last.kind is Kind.RECORD and last.payload.get("type") == 1 and last.payload.get("value"):
-            self._commits += 1
-            self._commits_sequence = step.sequence
-        elif is_gap(last):
-            if last.payload.get("compacted"):
-                self._compacted_to = last.payload.get("to_offset")
-            if len(self.gaps) < GAPS_TOLD_MAX:
-                self.gaps.append({**last.payload, "sequence": step.sequence, "says": gap_words(last.payload)})
-        elif last.kind is Kind.NOTE and last.payload.get("note") == "settings":
-            given = mapping(last.payload.get("settings"))
-            for name, value in list(given.items())[:SETTINGS_MAX]:
-                if isinstance(value, int) and value > 0:
-                    self._settings[str(name)] = value
-
     # -- findings
 
     def findings(self, frame: Mapping[str, Any]) -> list[Finding]:
@@ -323,17 +255,18 @@ class Finder:
             *found_stopped(facts),
             *found_moves(facts),
             *found_unassigned(facts),
+            *found_unread(facts),
             *found_waits(facts),
             *found_eager(facts),
             *found_idle(facts),
-            *found_grown(self._grown),
+            *found_grown(self.notes.grown),
             *found_stable(facts),
             *found_epochs(facts),
-            *found_commits(self._commits, self._commits_sequence),
+            *found_commits(self.notes.commits, self.notes.commits_sequence),
             *found_end(facts, self._deleted),
-            *found_overlaps(facts, self._overlaps),
-            *found_anomalies(self._anomalies),
-            *found_gaps(self.gaps),
+            *found_overlaps(facts, self.notes.overlaps),
+            *found_anomalies(self.notes.anomalies),
+            *found_gaps(self.notes.gaps),
         ]
 
     def silences(self) -> list[SilentSpan]:
@@ -348,9 +281,10 @@ class Finder:
             ownership=self.ownership,
             lives=self.lives,
             rhythm=self.rhythm,
+            reading=self.reading,
             troubles=self.troubles,
-            anomalies=self._anomalies,
-            settings=self._settings,
+            anomalies=self.notes.anomalies,
+            settings=self.notes.settings,
             last_ms=self._last_ms,
             last_sequence=self._last_sequence,
         )
@@ -365,18 +299,13 @@ class Finder:
             "ownership": self.ownership.to_json(),
             "lives": self.lives.to_json(),
             "rhythm": self.rhythm.to_json(),
+            "reading": self.reading.to_json(),
             "troubles": self.troubles.to_json(),
-            "gaps": self.gaps,
-            "settings": self._settings,
             "began": self._began,
             "midway": self._midway,
             "deleted": self._deleted,
             "holes": self._holes,
-            "compacted_to": self._compacted_to,
-            "overlaps": self._overlaps,
-            "commits": [self._commits, self._commits_sequence],
-            "anomalies": self._anomalies,
-            "grown": self._grown,
+            "notes": self.notes.to_json(),
             "stirred": [self._stirred, self._stirred_at],
             "last": [self._last_ms, self._last_sequence],
         }
@@ -390,18 +319,13 @@ class Finder:
         finder.ownership = Ownership.from_json(data["ownership"])
         finder.lives = Lives.from_json(data["lives"])
         finder.rhythm = Rhythm.from_json(data["rhythm"])
+        finder.reading = Reading.from_json(data["reading"])
         finder.troubles = Incidents.from_json(data["troubles"])
-        finder.gaps = [dict(gap) for gap in data["gaps"]]
-        finder._settings = dict(data["settings"])
         finder._began = data["began"]
         finder._midway = data["midway"]
         finder._deleted = data["deleted"]
         finder._holes = data["holes"]
-        finder._compacted_to = data["compacted_to"]
-        finder._overlaps = [dict(overlap) for overlap in data["overlaps"]]
-        finder._commits, finder._commits_sequence = data["commits"]
-        finder._anomalies = {kind: dict(known) for kind, known in data["anomalies"].items()}
-        finder._grown = [dict(growth) for growth in data["grown"]]
+        finder.notes = LogNotes.from_json(data["notes"])
         finder._stirred, finder._stirred_at = list(data["stirred"][0]), data["stirred"][1]
         finder._last_ms, finder._last_sequence = data["last"]
         return finder

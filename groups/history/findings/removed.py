@@ -60,8 +60,9 @@ def found_removed(facts: Facts) -> list[Finding]:
     lives, found = facts.lives, []
     for going in lives.goings:
         name = facts.process(going.member) if facts.name(going.member) else going.member
+        timeout_ms = _timeout_ms(going)
         guess = guessed(facts, going) if going.why is None else None
-        says = f"{name} {REASONS[going.why][0]}"
+        says = f"{name} {REASONS[going.why][0]}{timeout_words(going.why, timeout_ms)}"
         if guess is not None:
             says = f"{name} was removed. Looks like {guess.says}: {guess.because}"
         silence = facts.silence_of(going)
@@ -80,6 +81,9 @@ def found_removed(facts: Facts) -> list[Finding]:
                 looks=guess.says if guess is not None else None,
                 because=guess.because if guess is not None else "",
                 short=f"{guess.says}{f', {guess.short}' if guess.short else ''}" if guess is not None else "",
+                timeout_ms=timeout_ms,
+                killed_ms=going.killed_ms,
+                killed_sequence=going.killed_sequence,
                 at_ms=going.at_ms,
                 back_ms=going.back_ms,
                 back_sequence=going.back_sequence,
@@ -94,6 +98,22 @@ def found_removed(facts: Facts) -> list[Finding]:
             )
         )
     return found
+
+
+def _timeout_ms(going: Going) -> int | None:
+    """How long the timeout was that removed it, where the log tells."""
+    if going.why == "session_expired":
+        return going.expired_ms if going.expired_ms is not None else going.session_timeout_ms
+    return going.rebalance_timeout_ms if going.why == "rebalance_timeout" else None
+
+
+TIMEOUTS: Final = {"session_expired": "session timeout", "rebalance_timeout": "rebalance timeout"}
+
+
+def timeout_words(why: str | None, timeout_ms: int | None) -> str:
+    """`` (session timeout 45.0 s)``; nothing where no timeout removed it, or its length is not known."""
+    known = timeout_ms is not None and why in TIMEOUTS
+    return f" ({TIMEOUTS[why or '']} {duration(timeout_ms or 0)})" if known else ""
 
 
 def guessed(facts: Facts, going: Going) -> Guess | None:

@@ -1,7 +1,8 @@
-"""Unassigned: partitions that had an owner and then none.
+"""Unassigned: partitions that had an owner and then none, or that wait for their first one (``first``).
 
-Needs: records of assignments. Claims: how long, from the record that freed a partition to the one that gave it away; nothing is
-measured over a gap, while the group is empty, or where no target holds the partition (its topic is gone).
+Needs: records of assignments. Claims: how long, from the record that released a partition to the one that assigned it; for the
+first owner from the change that asked for a target (a join, a subscription, a topic that grew). Nothing is measured over a gap,
+while the group is empty, or where no target holds the partition (its topic is gone).
 Cannot know: when the consumer itself stopped or began.
 """
 
@@ -23,10 +24,11 @@ def found_unassigned(facts: Facts) -> list[Finding]:
     found = []
     for one in own.longest_first()[:TOLD_MAX]:
         name = facts.partition(one.topic, one.partition)
+        until = ", until its first owner" if one.before is None else ""
         found.append(
             finding(
                 "no_owner",
-                f"{name} was unassigned for {duration(one.length_ms)}",
+                f"{name} was unassigned for {duration(one.length_ms)}{until}",
                 [one.from_sequence, one.to_sequence],
                 partition=name,
                 length_ms=one.length_ms,
@@ -34,6 +36,7 @@ def found_unassigned(facts: Facts) -> list[Finding]:
                 to_ms=one.from_ms + one.length_ms,
                 before=one.before,
                 after=one.after,
+                first=one.before is None,
                 open=False,
                 count=own.ownerless_count,
                 noun=noun,
@@ -55,6 +58,7 @@ def found_unassigned(facts: Facts) -> list[Finding]:
                 to_ms=None,
                 before=free.owner,
                 after=None,
+                first=free.owner is None,
                 open=True,
                 count=len(own.free),
                 noun=noun,

@@ -66,6 +66,7 @@ class FrameMaker:
         if old is not None and (
             old.semantics is not state.semantics
             or old.names is not state.names
+            or old.partial is not state.partial
             or (old.protocol or Protocol.CONSUMER) is not (state.protocol or Protocol.CONSUMER)
         ):
             old = None
@@ -96,7 +97,9 @@ class FrameMaker:
         unchanged = old is not None and old.modern is group and _same_topics(old, state)
         members = last["members"] if unchanged else self._members(state, old, last)
         new["state"] = group_state(state, members)
-        new["group_epoch"], new["assignment_epoch"] = group.group_epoch, group.assignment_epoch
+        new["group_epoch"] = group.group_epoch if group.epoch_recorded or not state.partial else None
+        told = group.target_epoch_recorded or not state.partial
+        new["assignment_epoch"] = group.assignment_epoch if told else None
         if unchanged:
             new["target"], new["topics"] = last["target"], last["topics"]
         else:
@@ -180,8 +183,10 @@ class FrameMaker:
 
     def _classic(self, new: Frame, state: State, old: State | None, last: Frame) -> None:
         group = state.classic
-        new["state"] = "Dead" if state.deleted else group.state
-        new["generation"] = group.generation
+        # Commits alone do not tell whether a group of which something is missing had members.
+        unknown = state.partial and not group.recorded
+        new["state"] = "Dead" if state.deleted else None if unknown else group.state
+        new["generation"] = None if unknown else group.generation
         new["leader"], new["protocol_name"] = group.leader, group.protocol_name
         new["topics"] = last["topics"] if old is not None and _same_topics(old, state) else topics_part(state)
         new["members"] = _updated(
@@ -250,13 +255,16 @@ class _Members:
         return self.make(self.state, member)
 
 
-def group_state(state: State, members: Mapping[str, Frame] | None = None) -> str:
+def group_state(state: State, members: Mapping[str, Frame] | None = None) -> str | None:
     """Kafka's name of the group's state: derived, never stored (Kafka's ``maybeUpdateGroupState`` of each protocol; KIP-848 for ``kip``)."""
     if state.deleted:
         return "Dead"
     if state.protocol is Protocol.CLASSIC:
         return state.classic.state
     group = state.modern
+    if state.partial and not group.epoch_recorded:
+        # Members, and the epochs to compare theirs with, may have been told by records that are not there.
+        return None
     if not group.members:
         return "Empty"
     if state.protocol is Protocol.SHARE:
@@ -264,6 +272,8 @@ def group_state(state: State, members: Mapping[str, Frame] | None = None) -> str
         return "Stable"
     if state.protocol is Protocol.STREAMS and not state.streams.is_ready:
         return "NotReady"
+    if state.partial and not group.target_epoch_recorded:
+        return None
     if group.group_epoch > group.assignment_epoch:
         return "Assigning"
     if state.semantics is Semantics.KAFKA or state.protocol is Protocol.STREAMS:
@@ -327,5 +337,6 @@ _LOOKED_AT: Final = attrgetter(
     "seen_topic_ids",
     "seen_topic_names",
     "partitions_by_id",
+    "partial",
 )
 """What of a state a frame shows, beside where and when it is: commits change none of it."""

@@ -19,9 +19,7 @@ def consumer_member(state: State, member: ConsumerMember) -> Frame:
     pending = by_name(state, pending_assignment(state, member))
     new: Frame = {
         "protocol": "classic" if member.uses_classic else "consumer",
-        "epoch": member.epoch,
-        "previous_epoch": member.previous_epoch,
-        "state": _member_state(member, waits=bool(pending)),
+        **_epochs(state, member, waits=bool(pending)),
         "client_id": member.client_id,
         "host": member.client_host,
         "instance_id": member.instance_id,
@@ -40,9 +38,7 @@ def share_member(state: State, member: ShareMember) -> Frame:
     """A share group's member has no instance, and never has anything to give up."""
     return {
         "protocol": "share",
-        "epoch": member.epoch,
-        "previous_epoch": member.previous_epoch,
-        "state": _member_state(member),
+        **_epochs(state, member),
         "client_id": member.client_id,
         "host": member.client_host,
         "rack_id": member.rack_id,
@@ -56,9 +52,7 @@ def streams_member(state: State, member: StreamsMember) -> Frame:
     """``assigned``, ``pending_revocation`` and ``pending_assignment`` are of active tasks; the copies stand apart."""
     return {
         "protocol": "streams",
-        "epoch": member.epoch,
-        "previous_epoch": member.previous_epoch,
-        "state": _member_state(member),
+        **_epochs(state, member),
         "client_id": member.client_id,
         "host": member.client_host,
         "instance_id": member.instance_id,
@@ -105,6 +99,18 @@ def by_name(state: State, partitions: Mapping[str, Iterable[int]]) -> Partitions
     names = state.names
     named = {names.get(topic_id, topic_id): sorted(numbers) for topic_id, numbers in partitions.items()}
     return named if all(named.values()) else {name: numbers for name, numbers in named.items() if numbers}
+
+
+def _epochs(state: State, member: ModernMember, *, waits: bool = False) -> Frame:
+    """Unknown where only the metadata of a member was seen in a log that does not hold the group's past."""
+    if state.partial and member.epoch == FRESH_EPOCH and not member.assigned:
+        return {"epoch": None, "previous_epoch": None, "state": None}
+    told = _member_state(member, waits=waits)
+    return {"epoch": member.epoch, "previous_epoch": member.previous_epoch, "state": told}
+
+
+FRESH_EPOCH: Final = 0
+"""The epoch of a member without a current assignment."""
 
 
 def _member_state(member: ModernMember, *, waits: bool = False) -> str:

@@ -97,8 +97,8 @@ class Indexer:
             exchange.add(entry)
         else:
             self._exchange = EntryGroup(entry)
+        self._causes.add(entry, self._state)
         self._state = replay(self._state, entry)
-        self._causes.add(entry)
         self._unit.append(entry)
         self._anomalies.extend(self._state.anomalies)
         if entry.settled:

@@ -157,9 +157,9 @@ class Recorder:
             self._exchange.add(entry)
         if self._first_ms is None:
             self._first_ms = entry.at_ms
+        self._causes.add(entry, self._state)
         self._held[0].append(orjson.dumps(entry.to_json()))
         self._held[1].extend(self._fold(entry))
-        self._causes.add(entry)
         self._unit.append(entry)
         self._anomalies.extend(self._state.anomalies)
         if entry.settled:

@@ -24,7 +24,7 @@ def summary_of(shown: Frame, finder: Finder, *, first_ms: int | None) -> Mapping
         "cast": finder.cast.to_json(),
         "topics": shown["topics"],
         "epochs": finder.epochs.to_json(),
-        "gaps": finder.gaps,
+        "gaps": finder.notes.gaps,
         "findings": findings,
         "silences": finder.silences(),
         "verdict": verdict(findings, first_ms=first_ms, last_ms=shown["at_ms"]),

@@ -6,12 +6,20 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from groups.history.replay import epochs as modern
-from groups.history.replay.epochs import Fields, Tombstone, Value, assignment_of, with_current
+from groups.history.replay.epochs import Fields, Tombstone, Value, assignment_of, known_or_past, with_current
 from groups.history.replay.fields import integer, text
 from groups.history.state.consumer import NO_NOTE, STABLE, AssignorNote, ConsumerMember, ResolvedRegex
 from groups.history.state.copying import replace
 from groups.history.state.epochs import with_member
-from groups.history.state.group import Protocol, Semantics, State, seen_ids, seen_names, with_topic
+from groups.history.state.group import (
+    Protocol,
+    Semantics,
+    State,
+    seen_ids,
+    seen_names,
+    with_counted,
+    with_topic,
+)
 from groups.history.state.versions import drop, put
 
 
@@ -36,7 +44,7 @@ def _partition_metadata(state: State, _key: Fields, value: Fields) -> State:
         elif topic_id in state.names:
             state = with_topic(state, state.names[topic_id], topic_id=topic_id, partitions=partitions)
         else:
-            state = replace(state, partitions_by_id={**state.partitions_by_id, topic_id: partitions})
+            state = with_counted(state, topic_id, partitions)
     counts = {str(topic["topicId"]): integer(topic["numPartitions"]) for topic in value.get("topics") or ()}
     group = replace(state.consumer, has_partition_metadata=True, partition_counts=counts)
     return replace(state, consumer=group)
@@ -88,7 +96,7 @@ def _note(value: Fields) -> AssignorNote:
 def _current_member(state: State, key: Fields, value: Fields) -> State:
     """Type 8: the member is made if it is absent; partition epochs follow it."""
     member_id = str(key["memberId"])
-    old = state.consumer.members.get(member_id) or ConsumerMember(member_id=member_id)
+    state, old = known_or_past(state, ConsumerMember, member_id)
     epoch = integer(value["memberEpoch"])
     code = value.get("state", STABLE if state.semantics is Semantics.KAFKA else None)
     new = replace(

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from itertools import chain
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
-from groups.history.replay.fields import integer
+from groups.history.replay.fields import integer, partition_number
 from groups.history.replay.record_types import (
     CURRENT_ASSIGNMENT,
     GROUP_EPOCH,
@@ -81,7 +81,9 @@ def _begun(state: State, protocol: Protocol) -> State:
         state = state.note(
             "protocol", f"A record of the {protocol} protocol came while the group was {state.protocol}."
         )
-    return replace(fresh(state), protocol=protocol, deleted=False)
+    return replace(
+        fresh(state), protocol=protocol, deleted=False, partial=state.partial and not state.deleted
+    )
 
 
 def fresh(state: State) -> State:
@@ -127,7 +129,10 @@ def target_epoch(state: State, _key: Fields, value: Fields) -> State:
             "target_ahead", f"The target is of epoch {epoch}, the group only at {group.group_epoch}."
         )
     timestamp_ms = integer(value.get("assignmentTimestamp", 0))
-    return with_modern(state, replace(group, assignment_epoch=epoch, assignment_timestamp_ms=timestamp_ms))
+    new = replace(
+        group, assignment_epoch=epoch, assignment_timestamp_ms=timestamp_ms, target_epoch_recorded=True
+    )
+    return with_modern(state, new)
 
 
 def target_member(state: State, key: Fields, value: Fields) -> State:
@@ -140,7 +145,7 @@ def target_member(state: State, key: Fields, value: Fields) -> State:
 
 def partitions_of(topics: Iterable[Fields] | None, name: str) -> Target:
     """``[{name: "…", "partitions": […]}]`` by name."""
-    return {str(topic[name]): tuple(map(integer, topic["partitions"])) for topic in topics or ()}
+    return {str(topic[name]): tuple(map(partition_number, topic["partitions"])) for topic in topics or ()}
 
 
 def assignment_of(topics: Iterable[Fields] | None, epoch: int, name: str = "topicId") -> Assignment:
@@ -152,8 +157,22 @@ def assignment_of(topics: Iterable[Fields] | None, epoch: int, name: str = "topi
             epochs = (max(epoch, 0),) * len(partitions)
         held = assignment.setdefault(str(topic[name]), {})
         for partition, since in zip(partitions, epochs, strict=True):
-            held[integer(partition)] = integer(since)
+            held[partition_number(partition)] = integer(since)
     return assignment
+
+
+M = TypeVar("M", bound=ModernMember)
+
+
+def known_or_past(state: State, kind: type[M], member_id: str) -> tuple[State, M]:
+    """The member that gets a current assignment, made if it is absent.
+
+    Whoever joins is told by its metadata first: of a member that is absent these records are from before the log, or gone.
+    """
+    known = state.modern.members.get(member_id)
+    if isinstance(known, kind):
+        return state, known
+    return replace(state, partial=True), kind(member_id=member_id)
 
 
 def with_current(state: State, old: ModernMember, new: ModernMember) -> State:

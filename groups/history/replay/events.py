@@ -144,9 +144,10 @@ def replay_fault(state: State, entry: Entry) -> State:
     payload = entry.payload
     fault, member_id, peer = payload["fault"], text(payload.get("member")), text(payload.get("peer"))
     if fault in LOST_PROCESSES and member_id is not None and state.clients is not None:
-        clients = drop(state.clients, member_id)
+        before, clients = state.clients.get(member_id), drop(state.clients, member_id)
+        killed = Client(killed=True, heartbeat_ms=None if before is None else before.heartbeat_ms)
         is_member = member_id in state.modern.members
-        return replace(state, clients=put(clients, member_id, Client(killed=True)) if is_member else clients)
+        return replace(state, clients=put(clients, member_id, killed) if is_member else clients)
     if fault == "fail_over":
         phase = replace(state.classic, phase=None) if state.classic.phase is not None else state.classic
         timers: Mapping[str, Timers] | None = {} if state.timers is not None else None
@@ -228,8 +229,10 @@ def _as_owned(state: State, client: Client, name: str) -> str:
 def replay_note(state: State, entry: Entry) -> State:
     """Notes of topics change what they are called; a topic told as ``null`` was deleted. The rest is for findings.
 
-    Notes of expressions tell what they match where no record does, as in the proposal; ``null``: nobody has it.
+    A gap takes from the group some of its past. Notes of expressions tell what they match where no record does, as in the proposal; ``null``: nobody has it.
     """
+    if entry.payload["note"] == "gap":
+        return state if state.partial else replace(state, partial=True)
     if entry.payload["note"] == "regexes":
         return consumer.noted_regexes(state, entry.payload["regexes"])
     if entry.payload["note"] != "topics":

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from groups.history.state.group import PARTITIONS_A_TOPIC_MAX
+
 INT64_MAX: Final = 2**63 - 1
 
 EMPTY: Final[Mapping[str, Any]] = {}
@@ -17,6 +19,16 @@ def integer(value: object) -> int:
     if isinstance(value, int) and not isinstance(value, bool) and -INT64_MAX <= value <= INT64_MAX:
         return int(value)
     raise ValueError(f"{value!r} is not a number that a record can hold")
+
+
+def partition_number(value: object) -> int:
+    """A partition's number; ``ValueError`` for one that no topic can have."""
+    number = integer(value)
+    if 0 <= number < PARTITIONS_A_TOPIC_MAX:
+        return number
+    raise ValueError(
+        f"partition {number:,} is none: numbers from 0 to {PARTITIONS_A_TOPIC_MAX - 1:,} are believed"
+    )
 
 
 def text(value: object) -> str | None:

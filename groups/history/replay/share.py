@@ -6,7 +6,15 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from groups.history.replay import epochs as modern
-from groups.history.replay.epochs import Fields, Tombstone, Value, assignment_of, partitions_of, with_current
+from groups.history.replay.epochs import (
+    Fields,
+    Tombstone,
+    Value,
+    assignment_of,
+    known_or_past,
+    partitions_of,
+    with_current,
+)
 from groups.history.replay.fields import integer, text
 from groups.history.replay.record_types import SHARE_STATE, meaning
 from groups.history.state.consumer import STABLE
@@ -48,7 +56,7 @@ def _member(state: State, key: Fields, value: Fields) -> State:
 def _current_member(state: State, key: Fields, value: Fields) -> State:
     """Type 14: the member is made if it is absent."""
     member_id = str(key["memberId"])
-    old = state.share.members.get(member_id) or ShareMember(member_id=member_id)
+    state, old = known_or_past(state, ShareMember, member_id)
     epoch = integer(value["memberEpoch"])
     new = replace(
         old,

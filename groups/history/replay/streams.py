@@ -6,7 +6,15 @@ from collections.abc import Mapping
 from typing import Final
 
 from groups.history.replay import epochs as modern
-from groups.history.replay.epochs import Fields, Tombstone, Value, assignment_of, partitions_of, with_current
+from groups.history.replay.epochs import (
+    Fields,
+    Tombstone,
+    Value,
+    assignment_of,
+    known_or_past,
+    partitions_of,
+    with_current,
+)
 from groups.history.replay.fields import integer, mapping, text
 from groups.history.replay.record_types import TOPOLOGY, meaning
 from groups.history.state.copying import replace
@@ -74,7 +82,7 @@ def _target_member(state: State, key: Fields, value: Fields) -> State:
 def _current_member(state: State, key: Fields, value: Fields) -> State:
     """Type 22: the member is made if it is absent; the epochs of active tasks follow it."""
     member_id = str(key["memberId"])
-    old = state.streams.members.get(member_id) or StreamsMember(member_id=member_id)
+    state, old = known_or_past(state, StreamsMember, member_id)
     epoch = integer(value["memberEpoch"])
     new = replace(
         old,

@@ -94,6 +94,8 @@ class ModernGroup:
     instances: Mapping[str, str] = field(default_factory=dict)
     stable_at: Mapping[int, int] = field(default_factory=dict)
     epoch_recorded: bool = False
+    target_epoch_recorded: bool = False
+    """Whether a record told the group epoch, and the assignment epoch: a log that begins in the middle may tell neither."""
     _cache: dict[str, Any] = field(init=False, default_factory=dict, compare=False, repr=False)
 
     @property

@@ -24,6 +24,10 @@ from groups.history.state.share import ShareGroup
 from groups.history.state.streams import StreamsGroup
 from groups.history.words import PARTITIONS, TASKS, Wording
 
+PARTITIONS_A_TOPIC_MAX: Final = 100_000
+"""Partitions of one topic that are believed. A whole Kafka cluster holds some 200,000 replicas of all topics together; a broken
+or a malicious record may say 2^31 - 1, and whoever draws a column for each would never be done."""
+
 ANOMALIES_AN_ENTRY_MAX: Final = 8
 """One broken record can contradict thousands of partitions at once; the first few say all there is to say."""
 
@@ -38,6 +42,7 @@ UNKNOWN_MEMBER: Final = "unknown_member"
 """The anomaly of a tombstone for a member that the log had not told of."""
 
 TWO_OWNERS: Final = "two_owners"
+PARTITION_COUNT: Final = "partition_count"
 """The anomaly of a partition that is taken while somebody holds it at the same epoch or a later one."""
 
 
@@ -163,6 +168,8 @@ class State:
     clients: Mapping[str, Client] | None = None
     timers: Mapping[str, Timers] | None = None
     coordinator: Coordinator | None = None
+    partial: bool = False
+    """Whether the group has a past that the log does not hold: what no record told is then unknown, and not as in a new group."""
     anomalies: tuple[Anomaly, ...] = ()
 
     @property
@@ -241,6 +248,7 @@ def with_topic(
     state: State, name: str, *, topic_id: str | None = None, partitions: int | None = None
 ) -> State:
     """The state after a source said something of a topic. ``None`` says nothing; a new id makes a new topic."""
+    state, partitions = _believed(state, name, partitions)
     old = state.topics.get(name)
     if old is not None:
         same = topic_id is None or old.topic_id is None or old.topic_id == topic_id
@@ -260,6 +268,24 @@ def with_topic(
         if stale is not None:
             former = {**former, stale: name}
     return replace(state, topics={**state.topics, name: new}, names=names, former=former)
+
+
+def with_counted(state: State, topic_id: str, partitions: int) -> State:
+    """The state after a source said how many partitions a topic has that it does not name."""
+    state, believed = _believed(state, topic_id, partitions)
+    if believed is None:
+        return state
+    return replace(state, partitions_by_id={**state.partitions_by_id, topic_id: believed})
+
+
+def _believed(state: State, topic: str, partitions: int | None) -> tuple[State, int | None]:
+    """A count of partitions, or ``None`` and an anomaly for one that no topic has."""
+    if partitions is None or 0 <= partitions <= PARTITIONS_A_TOPIC_MAX:
+        return state, partitions
+    says = (
+        f"{topic} is said to have {partitions:,} partitions; at most {PARTITIONS_A_TOPIC_MAX:,} are believed."
+    )
+    return state.note(PARTITION_COUNT, says), None
 
 
 def without_topic(state: State, name: str) -> State:

@@ -39,11 +39,11 @@ def tell_classic(step: Step, cast: DisplayNames, *, leaves: bool) -> Sentence | 
         return Sentence("state", step.found[0], there)
     if step.replaced:
         old, new = next(iter(step.replaced.items()))
-        return Sentence("join", new, f"{cast.name(new)} takes the place of {cast.name(old)}")
+        return Sentence("join", new, f"{cast.name(new)} replaces {cast.name(old)} (same group.instance.id)")
     generation = f"generation {after.generation}"
     moved = _moved(step, cast) + _stopped(step)
     if step.removed:
-        why = "" if leaves else "; the log does not say why"
+        why = "" if leaves else "; no record says why"
         verb = ("leaves" if len(step.removed) == 1 else "leave") if leaves else f"{_is(step)} gone"
         joined = f"; {named(cast, step.joined)} joined" if step.joined else ""
         says = f"{named(cast, step.removed)} {verb}{why}{joined}; {generation}{moved}"
@@ -76,7 +76,7 @@ def _moved(step: Step, cast: DisplayNames) -> str:
     taken = {key for keys in gains.values() for key in keys}
     free = {key for change in step.members for key in change.released} - taken
     if not gains:
-        return f": {partitions(free)} {is_or_are(free)} free" if free else ""
+        return f": {partitions(free)} {is_or_are(free)} unassigned" if free else ""
     if len(gains) > 3:
         total = sum(len(keys) for keys in gains.values())
         return f": {counted(total, 'partition')} to {len(gains)} members"

@@ -14,6 +14,7 @@ from groups.history.entries import Entry, Kind
 from groups.history.evidence.display_names import DisplayNames
 from groups.history.evidence.holders import Holders
 from groups.history.evidence.steps import Step, epoch_of
+from groups.history.state.group import Protocol, State
 from groups.history.state.plain import from_plain, to_plain
 from groups.history.story.moments import Cause, tell
 from groups.history.story.sentences import COORDINATOR, Sentence, joined
@@ -80,7 +81,7 @@ class EntryGroup:
             "actor": sentence.actor,
             "shape": sentence.shape,
             "says": sentence.says,
-            "epoch": epoch_of(self.steps[-1].after),
+            "epoch": _known_epoch(self.steps[-1].after),
             "cause": explicit if explicit is not None and explicit < self.first else None,
             "step": None,
         }
@@ -105,6 +106,13 @@ class EntryGroup:
         return [str(note.payload["says"]) for note in self._notes if note.payload.get("says")]
 
 
+def _known_epoch(state: State) -> int | None:
+    """The group epoch, or the generation; ``None`` in a log that begins in the middle, until a record tells it."""
+    classic = state.protocol is Protocol.CLASSIC
+    recorded = state.classic.recorded if classic else state.modern.epoch_recorded
+    return epoch_of(state) if recorded or not state.partial else None
+
+
 def _is_step(entry: Entry) -> bool:
     return entry.kind is Kind.NOTE and entry.payload.get("note") == "step"
 
@@ -115,8 +123,9 @@ class Causes:
     def __init__(self) -> None:
         self._causes: dict[int, Cause] = {}
 
-    def add(self, entry: Entry) -> None:
-        cause = Cause.of(entry) if entry.kind is not Kind.RECORD else None
+    def add(self, entry: Entry, before: State) -> None:
+        """Remember an entry that may be a cause; ``before`` is the state that it came to."""
+        cause = Cause.of(entry, before) if entry.kind is not Kind.RECORD else None
         if cause is None:
             return
         self._causes[entry.sequence] = cause

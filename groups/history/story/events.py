@@ -17,18 +17,18 @@ from groups.history.words import Partition, counted, duration, partitions
 
 FAULT_WORDS: Final[Mapping[str, str]] = {
     "kill": "is killed",
-    "pause": "stops answering",
-    "resume": "answers again",
+    "pause": "is paused",
+    "resume": "runs again",
     "cut": "is cut off",
     "heal": "can be reached again",
 }
 
 REFUSALS: Final[Mapping[int, str]] = {
-    14: "is told to wait: the coordinator is still loading ({error})",
+    14: "is asked to wait: the coordinator is still loading ({error})",
     16: "has asked a broker that is not the coordinator ({error})",
-    25: "is not known to the group any more ({error}) and has to join again",
+    25: "is fenced: it is no longer a member ({error}) and has to rejoin",
     82: "is fenced: another member has its instance id ({error})",
-    110: "is fenced: its epoch is not the coordinator's ({error}); it gives everything up and joins again",
+    110: "is fenced: its epoch is not the coordinator's ({error}); it abandons its partitions and rejoins",
     111: "is refused: the instance id is still another's ({error})",
     113: "is refused: its epoch is not the coordinator's ({error})",
 }
@@ -113,7 +113,7 @@ def _tell_response(step: Step, entry: Entry, cast: DisplayNames) -> Sentence | N
     if not told:
         return None
     return Sentence(
-        "revoke", member_id, f"{cast.name(member_id)} is told to give up {in_words(step.after, told)}"
+        "revoke", member_id, f"{cast.name(member_id)} is asked to revoke {in_words(step.after, told)}"
     )
 
 

@@ -32,7 +32,7 @@ from groups.history.story.sentences import (
 )
 from groups.history.story.share import tell_share_member, tell_share_state
 from groups.history.story.streams import tell_copies, tell_topology
-from groups.history.words import PARTITIONS_NAMED_MAX, counted, is_or_are, partitions
+from groups.history.words import PARTITIONS_NAMED_MAX, counted, duration, is_or_are, partitions
 
 FRESH_EPOCH: Final = 0
 """The epoch of a member of which only its metadata was seen."""
@@ -54,21 +54,28 @@ class Cause:
     member: str | None
     leaves: bool = False
     timer: str | None = None
+    timeout_ms: int | None = None
+    """How long the session of a timer was, where its start was seen."""
 
     @classmethod
-    def of(cls, entry: Entry) -> Cause | None:
-        """The cause that an entry is, or ``None`` if it is none."""
+    def of(cls, entry: Entry, before: State) -> Cause | None:
+        """The cause that an entry is, or ``None`` if it is none; ``before`` is the state that it came to."""
         payload = entry.payload
         if entry.kind is Kind.REQUEST:
             body = mapping(payload.get("body"))
             leaves = payload.get("api") == "LeaveGroup" or body.get("memberEpoch") == -1
             return cls(sequence=entry.sequence, kind=entry.kind, member=entry.actor, leaves=leaves)
         if entry.kind is Kind.TIMER and payload.get("event") == "fired":
+            member_id = text(payload.get("member"))
+            running = (before.timers or {}).get(member_id or "")
             return cls(
                 sequence=entry.sequence,
                 kind=entry.kind,
-                member=text(payload.get("member")),
+                member=member_id,
                 timer=text(payload.get("timer")),
+                timeout_ms=running.session_timeout_ms
+                if running and payload.get("timer") == "session"
+                else None,
             )
         return None
 
@@ -174,7 +181,7 @@ def _tell_found(step: Step, cast: DisplayNames) -> Sentence | None:
     if not several and member is not None:
         held, pending = keys(member.assigned), keys(member.pending_revocation)
         says += f", with {in_words(step.after, held)}" if held else ""
-        says += f", giving up {in_words(step.after, pending)}" if pending else ""
+        says += f", revoking {in_words(step.after, pending)}" if pending else ""
     also = _tell_joined(step, cast)
     return Sentence("state", step.found[0], joined([says, also.says]) if also else says)
 
@@ -186,7 +193,7 @@ def _tell_removed(step: Step, cast: DisplayNames, holders: Holders, cause: Cause
     free = _free(step.after, released, holders)
     shape, says = _why_removed(step, cast, cause)
     if free:
-        says += f"; {in_words(step.before, free)} {is_or_are(free)} free"
+        says += f"; {in_words(step.before, free)} {is_or_are(free)} unassigned"
     return Sentence(shape, step.removed[0], says)
 
 
@@ -196,16 +203,25 @@ def _why_removed(step: Step, cast: DisplayNames, cause: Cause | None) -> tuple[s
     if cause is not None and cause.leaves:
         return "leave", f"{who} leave{'s' if len(step.removed) == 1 else ''}"
     if cause is not None and cause.timer == "session":
-        return "remove", f"{who}'s session expired"
+        timeout = f" (session timeout {duration(cause.timeout_ms)})" if cause.timeout_ms else ""
+        return "remove", f"{who}'s session expired{timeout}"
     if cause is not None and cause.timer == "rebalance":
-        return "remove", f"{who} took too long to give up its partitions and is removed"
-    return "remove", f"{who} {is_or_are(step.removed)} removed; the log does not say why"
+        member = step.before.modern.members.get(step.removed[0])
+        timeout_ms = getattr(member, "rebalance_timeout_ms", -1)
+        timeout = f" ({duration(timeout_ms)})" if timeout_ms > 0 else ""
+        return (
+            "remove",
+            f"{who} did not revoke its partitions within its rebalance timeout{timeout} and is removed",
+        )
+    return "remove", f"{who} {is_or_are(step.removed)} removed; no record says why"
 
 
 def _tell_joined(step: Step, cast: DisplayNames) -> Sentence | None:
     if step.replaced:
         old, new = next(iter(step.replaced.items()))
-        return Sentence("replace", new, f"{cast.name(new)} takes the place of {cast.name(old)}")
+        return Sentence(
+            "replace", new, f"{cast.name(new)} replaces {cast.name(old)} (same group.instance.id)"
+        )
     if not step.joined:
         return None
     who, first = named(cast, step.joined), step.joined[0]
@@ -250,10 +266,14 @@ def _tell_member(step: Step, change: MemberStep, cast: DisplayNames, holders: Ho
         return None
     who, after = cast.name(member.member_id), step.after
     free = _free(after, change.released, holders)
-    is_free = f"; {in_words(after, free)} {is_or_are(free)} free" if free else ""
+    is_free = f"; {in_words(after, free)} {is_or_are(free)} released" if free else ""
     if member.epoch == LEAVE_GROUP_STATIC_MEMBER_EPOCH:
         held = keys(member.assigned)
-        keeps = f"; {in_words(after, held)} {'stays' if len(held) == 1 else 'stay'} its own" if held else ""
+        keeps = (
+            f"; {in_words(after, held)} {'stays' if len(held) == 1 else 'stay'} assigned to it"
+            if held
+            else ""
+        )
         return Sentence("leave", member.member_id, f"{who} leaves for now{keeps}{is_free}")
     if change.epoch_before == LEAVE_GROUP_STATIC_MEMBER_EPOCH:
         gets = f" and gets {in_words(after, change.gained)}" if change.gained else ""
@@ -268,18 +288,18 @@ def _tell_member(step: Step, change: MemberStep, cast: DisplayNames, holders: Ho
     waits = waiting_count(step.after, change.member_id)
     if change.told:
         return Sentence(
-            "revoke", member.member_id, f"{who} is told to give up {in_words(after, change.told)}"
+            "revoke", member.member_id, f"{who} is asked to revoke {in_words(after, change.told)}"
         )
     if change.released:
         gets = f", gets {in_words(after, change.gained)}" if change.gained else ""
-        return Sentence("acknowledge", member.member_id, f"{who} acknowledges{gets}{is_free}")
+        return Sentence("acknowledge", member.member_id, f"{who} confirms the revocation{gets}{is_free}")
     if change.gained:
         rest = f", waits for {_waited(after, change.member_id, waits)}" if waits else ""
         return Sentence("gain", member.member_id, f"{who} gets {in_words(after, change.gained)}{rest}")
     if change.epoch_before == change.epoch:
         return None
-    why = _blocked(after, change.member_id, waits, cast, holders) if waits else "it has nothing to give up"
-    return Sentence("advance", member.member_id, f"{who} advances; {why}")
+    why = _blocked(after, change.member_id, waits, cast, holders) if waits else "it has nothing to revoke"
+    return Sentence("advance", member.member_id, f"{who} moves to member epoch {member.epoch}; {why}")
 
 
 def _free(state: State, released: Iterable[Key], holders: Holders) -> frozenset[Key]:
@@ -303,14 +323,14 @@ def _waited(state: State, member_id: str, waits: int) -> str:
 
 
 def _blocked(state: State, member_id: str, waits: int, cast: DisplayNames, holders: Holders) -> str:
-    """``foo-1 is still held by A``; many partitions are only counted, since finding their holders costs."""
+    """``foo-1 is still owned by A``; many partitions are only counted, since finding their holders costs."""
     if waits > PARTITIONS_NAMED_MAX:
         return f"it waits for {counted(waits, 'partition')}"
     by_holder: dict[str | None, set[Key]] = {}
     for key, holder in holders.waited_for(state, state.modern.members[member_id]).items():
         by_holder.setdefault(holder, set()).add(key)
     return "; ".join(
-        f"{in_words(state, held)} {is_or_are(held)} {f'still held by {cast.name(holder)}' if holder else 'free'}"
+        f"{in_words(state, held)} {is_or_are(held)} {f'still owned by {cast.name(holder)}' if holder else 'unassigned'}"
         for holder, held in by_holder.items()
     )
 

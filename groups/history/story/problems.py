@@ -7,7 +7,16 @@ The worst moment, at which an import opens, is the verdict's own.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Final
+from typing import Any, Final, TypedDict
+
+
+class Trouble(TypedDict):
+    """A problem: the entry with which it begins, when that was, and what its gravest finding says."""
+
+    sequence: int
+    at_ms: int | None
+    says: str
+
 
 BROKEN_MS: Final = 3_600_000
 """A broken invariant, or two owners, is worse than any wait: it weighs as an hour."""
@@ -58,26 +67,34 @@ QUIET: Final = frozenset(
 """A group at its daily work, and what is long without hurting anybody."""
 
 
+LEAST_MS: Final[Mapping[str, int]] = {"no_owner": 2_000, "waited_for": 10_000}
+"""What is shorter is a hand-over, as it is by design, and no problem."""
+
 TROUBLES_MOST: Final = 1000
 """Problems that one steps through by key; more are a storm, which is one of them."""
 
 
-def troubles(findings: Iterable[Mapping[str, Any]]) -> list[int]:
-    """The entries with which something goes wrong, in order; of more than ``TROUBLES_MOST`` the gravest."""
-    weights = _weights(findings)
-    gravest = sorted(weights, key=lambda sequence: (-weights[sequence], sequence))
-    return sorted(gravest[:TROUBLES_MOST])
+def troubles(findings: Iterable[Mapping[str, Any]]) -> list[Trouble]:
+    """What goes wrong, in order, those that begin with the same entry as one; of more than ``TROUBLES_MOST`` the gravest."""
+    gravest = sorted(_weighed(findings), key=lambda one: (-one[0], one[1]["sequence"]))
+    return sorted((told for _, told in gravest[:TROUBLES_MOST]), key=lambda told: told["sequence"])
 
 
-def _weights(findings: Iterable[Mapping[str, Any]]) -> dict[int, float]:
-    """What goes wrong, by the entry with which it begins. A kind that is not known here weighs as long as its ``length_ms``."""
-    weights: dict[int, dict[str, float]] = {}
+def _weighed(findings: Iterable[Mapping[str, Any]]) -> Iterable[tuple[float, Trouble]]:
+    """Each problem with its weight. A kind that is not known here weighs as long as its ``length_ms``."""
+    weights: dict[int, dict[str, tuple[float, Mapping[str, Any]]]] = {}
     for finding in findings:
         kind = finding["kind"]
         weight = WEIGHTS_MS.get(kind, 0) + SHARES.get(kind, 1.0) * (finding.get("length_ms") or 0)
-        if kind in QUIET or weight <= 0 or not finding.get("sequences"):
+        short = kind in LEAST_MS and (finding.get("length_ms") or 0) < LEAST_MS[kind]
+        if short or kind in QUIET or weight <= 0 or not finding.get("sequences"):
             continue
         # Of many partitions without an owner at once the longest counts: they are one thing that happened.
         at = weights.setdefault(finding["sequences"][0], {})
-        at[kind] = max(at.get(kind, 0.0), weight)
-    return {sequence: sum(kinds.values()) for sequence, kinds in weights.items()}
+        if kind not in at or weight > at[kind][0]:
+            at[kind] = (weight, finding)
+    for sequence, kinds in weights.items():
+        _, gravest = max(kinds.values(), key=lambda one: one[0])
+        at_ms = gravest.get("from_ms", gravest.get("at_ms"))
+        told = Trouble(sequence=sequence, at_ms=at_ms, says=str(gravest["says"]))
+        yield sum(weight for weight, _ in kinds.values()), told

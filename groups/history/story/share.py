@@ -16,7 +16,7 @@ def tell_share_member(
     """What a member of a share group, there before and after, begins and ceases to read."""
     who, after = cast.name(change.member_id), step.after
     free = {key for key in change.released if not holders.is_held(after, key)}
-    is_free = f"; {in_words(after, free)} {is_or_are(free)} free" if free else ""
+    is_free = f"; {in_words(after, free)} {is_or_are(free)} unassigned" if free else ""
     if change.gained:
         leaves = f", leaves {in_words(after, change.released)}" if change.released else ""
         return Sentence(
@@ -28,7 +28,9 @@ def tell_share_member(
         )
     if change.epoch_before == change.epoch:
         return None
-    return Sentence("advance", change.member_id, f"{who} advances; what it reads stays the same")
+    epoch = after.share.members[change.member_id].epoch
+    says = f"{who} moves to member epoch {epoch}; what it reads stays the same"
+    return Sentence("advance", change.member_id, says)
 
 
 def tell_share_state(step: Step) -> Sentence | None:

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
+from groups.history.verdict.intervals import told_waits
+from groups.history.verdict.phrases import UNASSIGNED_LEAST_MS, unassigned_words
 from groups.history.verdict.text import Part
-from groups.history.words import duration, listed_partitions
+from groups.history.words import counted, duration, listed_partitions
 
 TOLD_LEAST_MS = 100
 """What rounds to 0.1 s."""
+
+BLOCKED_LEAST_MS: Final = 2_000
+"""A shorter wait is no more than two heartbeats that happened to fit."""
+
+BLOCKED_TOLD_MAX: Final = 3
+"""Pairs of who blocked whom that are told; more are counted."""
 
 ByKind = Mapping[str, Sequence[Mapping[str, Any]]]
 
@@ -17,6 +25,7 @@ ByKind = Mapping[str, Sequence[Mapping[str, Any]]]
 def closing(by_kind: ByKind) -> Iterable[list[Part]]:
     moves, free = _moves(by_kind), _longest_unassigned(by_kind)
     yield [*moves, *([Part("; ")] if moves and free else []), *free]
+    yield _blocked(by_kind)
     yield _still_unassigned(by_kind)
     for kind in ("eager_rebalance", "idle_members"):
         for one in by_kind.get(kind, ()):
@@ -65,23 +74,51 @@ def _longest_unassigned(by_kind: ByKind) -> list[Part]:
     free = [
         one
         for one in by_kind.get("no_owner", ())
-        if not one["open"] and one["length_ms"] >= TOLD_LEAST_MS and not (after and one["forming"])
+        if not one["open"]
+        and not one["first"]
+        and one["length_ms"] >= TOLD_LEAST_MS
+        and not (after and one["forming"])
     ]
-    if not free:
+    if not free or (free[0]["length_ms"] >= UNASSIGNED_LEAST_MS and not free[0]["forming"]):
+        # An event tells it.
         return []
     says = unassigned_words([one for one in free if one["sequences"] == free[0]["sequences"]])
     if free[0]["sequences"][0] in {one["sequences"][-1] for one in by_kind.get("removed", ())}:
         # The removal tells it.
         return []
     parts = [Part(says, free[0]["sequences"][0], [one["sequences"][0] for one in free])]
-    return [*parts, Part(", the longest")] if free[0]["count"] > 1 else parts
+    return [*parts, Part(", the longest between two owners")] if len(free) > 1 else parts
 
 
-def unassigned_words(free: Sequence[Mapping[str, Any]]) -> str:
-    """``foo-1 and foo-2 were unassigned for 0.8 s``, of intervals of one length."""
-    names = sorted({one["partition"] for one in free})
-    what = listed_partitions(names, free[0]["noun"])
-    return f"{what} {'was' if len(names) == 1 else 'were'} unassigned for {duration(free[0]['length_ms'])}"
+def _blocked(by_kind: ByKind) -> list[Part]:
+    """Who blocked whom for how long on what, as far as no event tells it: each leads to where the wait began."""
+    told = {id(one) for one in told_waits(by_kind)}
+    looping = {one["name"] for kind in ("crash_loop", "left_and_back") for one in by_kind.get(kind, ())}
+    waits = [
+        one
+        for one in by_kind.get("waited_for", ())
+        if id(one) not in told and one["length_ms"] >= BLOCKED_LEAST_MS and one["name"] not in looping
+    ]
+    pairs: dict[tuple[str, str], Mapping[str, Any]] = {}
+    for one in sorted(waits, key=lambda one: -one["length_ms"]):
+        pairs.setdefault((one["name"], one["waiter_name"]), one)
+    shown = sorted(list(pairs.values())[:BLOCKED_TOLD_MAX], key=lambda one: (one["name"], one["from_ms"]))
+    parts: list[Part] = []
+    before = None
+    for one in shown:
+        if before != one["name"]:
+            parts.append(Part("; " if parts else ""))
+            says = f"{one['name']} blocked {one['waiter_name']} for {duration(one['length_ms'])}"
+        else:
+            parts.append(Part(" and "))
+            says = f"{one['waiter_name']} for {duration(one['length_ms'])}"
+        parts += [Part(says, one["sequences"][0]), Part(f" ({listed_partitions(one['partitions'])})")]
+        before = one["name"]
+    rest = list(pairs.values())[BLOCKED_TOLD_MAX:]
+    if rest:
+        steps = [one["sequences"][0] for one in rest]
+        parts += [Part("; "), Part(counted(len(rest), "more wait"), steps[0], steps)]
+    return parts
 
 
 def _still_unassigned(by_kind: ByKind) -> list[Part]:

@@ -6,21 +6,31 @@ pattern (a crash loop, a storm, a rolling restart) all comings and goings of its
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Iterable, Sequence
+from typing import Final
 
-from groups.history.findings.removed import REASONS
-from groups.history.findings.repeated import several
-from groups.history.verdict.closing import unassigned_words
+from groups.history.findings.removed import REASONS, timeout_words
+from groups.history.verdict.intervals import (
+    NAMED_MAX,
+    aways,
+    emptied,
+    silences,
+    unassigned,
+    unread,
+    waits_for_others,
+)
 from groups.history.verdict.others import others
+from groups.history.verdict.phrases import (
+    UNASSIGNED_LEAST_MS,
+    ByKind,
+    Found,
+    small,
+    unassigned_words,
+    unread_of,
+    unread_parts,
+)
 from groups.history.verdict.text import Event, Part
 from groups.history.words import duration, listed, listed_partitions
-
-Found = Mapping[str, Any]
-ByKind = Mapping[str, Sequence[Found]]
-
-NAMED_MAX: Final = 3
-"""Members that a clause names; more are counted."""
 
 TOGETHER_MS: Final = 3_000
 """Removals for the same reason this close to each other are one event: one cause, not two."""
@@ -30,14 +40,8 @@ JOINED_TOGETHER_MS: Final = 30_000
 
 LOOKS: Final = {"poll_overrun": "max.poll.interval.ms exceeded"}
 
-UNASSIGNED_LEAST_MS: Final = 2_000
-"""A hand-over from one member to the next takes up to a heartbeat; a shorter interval is told among the sums."""
-
 PATTERN: Final = 10**9
 """The weight of a pattern: it stands for many events."""
-
-STILL: Final = 10**8
-"""The weight of what is not over at the log's end, beside its length."""
 
 
 def events(by_kind: ByKind) -> list[Event]:
@@ -54,11 +58,12 @@ def events(by_kind: ByKind) -> list[Event]:
         if not one["forming"] and one["lane"] not in lanes | rolled and one["sequences"][0] not in told_back
     ]
     found += _joins(joins)
-    found += _silences(by_kind, {one["silent_sequence"] for one in removals}, lanes)
-    found += _waits(by_kind, lanes)
-    found += _aways(by_kind)
-    found += _emptied(by_kind)
-    found += _unassigned(by_kind, {one["sequences"][-1] for one in removals}, steps)
+    found += silences(by_kind, {one["silent_sequence"] for one in removals}, lanes)
+    found += waits_for_others(by_kind)
+    found += aways(by_kind)
+    found += emptied(by_kind)
+    found += unassigned(by_kind, {one["sequences"][-1] for one in removals}, steps)
+    found += unread(by_kind, {one["killed_sequence"] for one in by_kind.get("removed", ())})
     return [*found, *others(by_kind, steps)]
 
 
@@ -73,7 +78,7 @@ def _patterns(by_kind: ByKind) -> tuple[list[Event], set[str], set[int]]:
     for one in by_kind.get("storm", ()):
         if not set(one["names"]) <= looping:
             came = f", as {listed(one['names'], NAMED_MAX)} came and went" if one["names"] else ""
-            found.append(_pattern(one, [Part(f"{_small(one['says'])}{came}", one["steps"][0], one["steps"])]))
+            found.append(_pattern(one, [Part(f"{small(one['says'])}{came}", one["steps"][0], one["steps"])]))
     follows = {moves["follows"] for moves in by_kind.get("moves", ())}
     for one in by_kind.get("flapping", ()):
         if not (follows & looping) and not by_kind.get("migrated"):
@@ -109,11 +114,13 @@ def _loop_parts(one: Found, by_kind: ByKind) -> list[Part]:
     free = [
         each
         for each in by_kind.get("no_owner", ())
-        if not each["open"] and one["from_ms"] <= each["from_ms"] <= one["to_ms"]
+        if not each["open"] and not each["first"] and one["from_ms"] <= each["from_ms"] <= one["to_ms"]
     ]
     if free and free[0]["length_ms"] >= UNASSIGNED_LEAST_MS:
         says = unassigned_words([each for each in free if each["sequences"] == free[0]["sequences"]])
         parts += [Part("; "), Part(says, free[0]["sequences"][0])]
+    kills = {each["killed_sequence"] for each in by_kind.get("removed", ()) if each["lane"] == one["lane"]}
+    parts += unread_parts(unread_of(kills - {None}, by_kind))[0]
     if one.get("looks_like") is not None:
         parts.append(Part(f". Looks like {LOOKS[one['looks_like']]}"))
     return parts
@@ -128,10 +135,6 @@ def _rolling_parts(one: Found, by_kind: ByKind) -> list[Part]:
         steps = [away["sequences"][0] for away in aways]
         parts.append(Part(f", each away for up to {duration(longest)}", steps[0], steps))
     return parts
-
-
-def _small(says: str) -> str:
-    return says[0].lower() + says[1:] if says.startswith("The ") else says
 
 
 def _removals(removals: Sequence[Found], by_kind: ByKind) -> Iterable[Event]:
@@ -158,7 +161,19 @@ def _removal(group: Sequence[Found], by_kind: ByKind) -> Event:
     silent = [one for one in group if one["silent_from_ms"] is not None]
     parts: list[Part] = []
     at_ms, sequence, weight = first["at_ms"], steps[0], 0
-    if silent:
+    kills = [one["killed_sequence"] for one in group if one["killed_sequence"] is not None]
+    timeouts = {one["timeout_ms"] for one in group}
+    timeout = timeout_words(first["why"], timeouts.pop()) if len(timeouts) == 1 else ""
+    if len(kills) == len(group):
+        at_ms, sequence = min(one["killed_ms"] for one in group), min(kills)
+        parts += [
+            Part(f"{who} {'were' if several else 'was'} killed", sequence, kills),
+            Part(", and at "),
+            Part("", at_ms=first["at_ms"]),
+            Part(" "),
+            Part(f"{'they' if several else 'it'} {REASONS[first['why']][several]}{timeout}", steps[0], steps),
+        ]
+    elif silent:
         at_ms, sequence = silent[0]["silent_from_ms"], silent[0]["silent_sequence"]
         weight = max(one["at_ms"] - one["silent_from_ms"] for one in silent)
         places = sorted({place for one in silent for place in one["partitions"]})
@@ -172,12 +187,12 @@ def _removal(group: Sequence[Found], by_kind: ByKind) -> Event:
     elif first["looks_like"] is not None:
         parts.append(Part(f"{who} {'were' if several else 'was'} removed", steps[0], steps))
     else:
-        parts.append(Part(f"{who} {REASONS[first['why']][several]}", steps[0], steps))
+        parts.append(Part(f"{who} {REASONS[first['why']][several]}{timeout}", steps[0], steps))
     if first["looks_like"] is not None:
         parts.append(Part(f" (looks like {first['short']})"))
     elif silent and first["why"] is None:
         parts.append(Part(" (the log does not say why)"))
-    cost, worst_ms = _cost(set(steps), silent, by_kind)
+    cost, worst_ms = _cost(set(steps), silent, kills, by_kind)
     back = [one for one in group if one["back_ms"] is not None]
     if len(back) == 1 and back[0]["back_ms"] > back[0]["at_ms"]:
         whom = f"{back[0]['name']} " if several else ""
@@ -195,10 +210,11 @@ def _removal(group: Sequence[Found], by_kind: ByKind) -> Event:
     return Event(at_ms, sequence, parts + cost, weight=max(weight, worst_ms), kind="removed")
 
 
-def _cost(removed_at: set[int], silent: Sequence[Found], by_kind: ByKind) -> tuple[list[Part], int]:
-    """What a removal cost: the longest time without a commit, and without an owner."""
-    parts: list[Part] = []
-    worst_ms = 0
+def _cost(
+    removed_at: set[int], silent: Sequence[Found], kills: Sequence[int], by_kind: ByKind
+) -> tuple[list[Part], int]:
+    """What a removal cost: the longest time without a reader, without a commit, and without an owner."""
+    parts, worst_ms = unread_parts(unread_of(kills, by_kind))
     places = {place: one for one in silent for place in one["partitions"]}
     stops = [
         one
@@ -212,7 +228,7 @@ def _cost(removed_at: set[int], silent: Sequence[Found], by_kind: ByKind) -> tup
     free = [
         one
         for one in by_kind.get("no_owner", ())
-        if not one["open"] and one["sequences"][0] in removed_at and one["length_ms"] > 0
+        if not one["open"] and not one["first"] and one["sequences"][0] in removed_at and one["length_ms"] > 0
     ]
     if free:
         longest = free[0]["length_ms"]
@@ -247,114 +263,3 @@ def _joins(joins: Sequence[Found]) -> Iterable[Event]:
         yield Event(
             group[0]["at_ms"], steps[0], [Part(f"{listed(names)} {verb}", steps[0], steps)], kind="joined"
         )
-
-
-def _silences(by_kind: ByKind, told: set[int | None], lanes: set[str]) -> Iterable[Event]:
-    """Silences that no removal tells: each process's as one."""
-    by_name: dict[tuple[str, bool], list[Found]] = {}
-    names = {one["name"] for kind in ("crash_loop", "left_and_back") for one in by_kind.get(kind, ())}
-    for one in by_kind.get("silent", ()):
-        if one["sequences"][0] not in told and one["name"] not in names:
-            by_name.setdefault((one["name"], one["open"]), []).append(one)
-    once: list[Found] = []
-    for (name, is_open), some in by_name.items():
-        longest = some[0]
-        what, length = listed_partitions(longest["partitions"]), duration(longest["length_ms"])
-        some = sorted(some, key=lambda one: (one["from_ms"], one["sequences"][0]))
-        steps = [one["sequences"][0] for one in some]
-        if is_open:
-            parts = [
-                Part(f"{name} fell silent", steps[0]),
-                Part(f": assigned {what}, and no commit for {length} up to the end"),
-            ]
-        elif len(some) > 1:
-            says = f"{name} was silent {several(len(some))}"
-            parts = [Part(says, steps[0], steps), Part(f", the longest {length} ({what})")]
-        else:
-            once.append(longest)
-            continue
-        weight = longest["length_ms"] + (STILL if is_open else 0)
-        yield Event(some[0]["from_ms"], steps[0], parts, weight=weight, kind="silent")
-    yield from _silent_once(once)
-
-
-def _silent_once(once: list[Found]) -> Iterable[Event]:
-    """Members that were silent at the same time have one cause, and one sentence."""
-    groups: list[list[Found]] = []
-    for one in sorted(once, key=lambda one: (one["from_ms"], one["sequences"][0])):
-        if groups and one["from_ms"] - groups[-1][-1]["from_ms"] <= TOGETHER_MS:
-            groups[-1].append(one)
-        else:
-            groups.append([one])
-    for group in groups:
-        steps = [one["sequences"][0] for one in group]
-        longest = max(one["length_ms"] for one in group)
-        places = sorted({place for one in group for place in one["partitions"]})
-        names = [one["name"] for one in group]
-        was, up_to = ("was", "") if len(group) == 1 else ("were", "up to ")
-        says = f"{listed(names, NAMED_MAX)} {was} silent for {up_to}{duration(longest)}"
-        parts = [Part(says, steps[0], steps), Part(f" while assigned {listed_partitions(places)}")]
-        yield Event(group[0]["from_ms"], steps[0], parts, weight=longest, kind="silent")
-
-
-def _waits(by_kind: ByKind, lanes: set[str]) -> Iterable[Event]:
-    """Waits longer than a hand-over, all of one holder as one; where there is none, the longest if nothing else was as long."""
-    looping = {one["name"] for kind in ("crash_loop", "left_and_back") for one in by_kind.get(kind, ())}
-    waits = [
-        one for one in by_kind.get("waited_for", ()) if not one["forming"] and one["name"] not in looping
-    ]
-    slow = [one for one in waits if one["slow"]]
-    longest_free = max(
-        (one["length_ms"] for one in by_kind.get("no_owner", ()) if not one["open"] and not one["forming"]),
-        default=0,
-    )
-    if not slow and waits:
-        longest = max(waits, key=lambda one: one["length_ms"])
-        slow = [longest] if longest["length_ms"] > max(longest_free, UNASSIGNED_LEAST_MS - 1) else []
-    by_holder: dict[tuple[str, bool], list[Found]] = {}
-    for one in slow:
-        by_holder.setdefault((one["name"], one["open"]), []).append(one)
-    for (name, is_open), some in by_holder.items():
-        longest = max(some, key=lambda one: one["length_ms"])
-        steps = [one["sequences"][0] for one in some]
-        says = longest["says"]
-        if len(some) > 1:
-            says = f"{name} was waited for {several(len(some))}; {says}, the longest"
-        weight = longest["length_ms"] + (STILL if is_open else 0)
-        parts = [Part(says, longest["sequences"][-1], steps)]
-        yield Event(longest["from_ms"], longest["sequences"][0], parts, weight=weight, kind="waited_for")
-
-
-def _aways(by_kind: ByKind) -> Iterable[Event]:
-    """Static members that left for now, but for those that a rolling restart tells."""
-    rolled = {lane for one in by_kind.get("rolling_restart", ()) for lane in one["lanes"]}
-    for one in by_kind.get("away", ()):
-        if one["lane"] not in rolled:
-            weight = one["length_ms"] + (STILL if one["open"] else 0)
-            parts = [Part(one["says"], one["sequences"][0])]
-            yield Event(one["from_ms"], one["sequences"][0], parts, weight=weight, kind="away")
-
-
-def _emptied(by_kind: ByKind) -> Iterable[Event]:
-    """Times without any member that are over."""
-    for one in by_kind.get("emptied", ()):
-        if not one["open"]:
-            parts = [Part(_small(one["says"]), one["sequences"][0])]
-            yield Event(one["from_ms"], one["sequences"][0], parts, weight=one["length_ms"], kind="emptied")
-
-
-def _unassigned(by_kind: ByKind, told: set[int], steps: set[int]) -> Iterable[Event]:
-    """The longest time without an owner, if it was longer than a hand-over and no removal tells it."""
-    free = [
-        one
-        for one in by_kind.get("no_owner", ())
-        if not one["open"] and not one["forming"] and one["sequences"][0] not in told | steps
-    ]
-    if not free or free[0]["length_ms"] < UNASSIGNED_LEAST_MS:
-        return
-    longest = free[0]
-    says = unassigned_words([one for one in free if one["sequences"] == longest["sequences"]])
-    parts = [Part(says, longest["sequences"][0])]
-    yield Event(
-        longest["from_ms"], longest["sequences"][0], parts, weight=longest["length_ms"], kind="no_owner"
-    )

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
+from groups.history.verdict.intervals import first_owner_words
+from groups.history.verdict.phrases import UNASSIGNED_LEAST_MS, unassigned_words, unread_of, unread_parts
 from groups.history.verdict.text import Event, Part
 from groups.history.words import listed
 
@@ -47,7 +49,11 @@ def _each(by_kind: ByKind, kind: str, of_one: str, of_many: str) -> Iterable[Eve
     if found and found[0]["count"] <= NAMED_MAX:
         for one in found:
             says = one["says"][0].lower() + one["says"][1:] if one["says"].startswith("The ") else one["says"]
-            yield _event(one, [Part(says, one["sequences"][0])], weight=one.get("length_ms") or NEWS)
+            unread = unread_of({one["sequences"][0]}, by_kind)
+            # That nobody else read on while it was paused needs no words.
+            cost, unread_ms = unread_parts([each for each in unread if each["after"] != each["member"]])
+            weight = max(one.get("length_ms") or NEWS, unread_ms)
+            yield _event(one, [Part(says, one["sequences"][0]), *cost], weight=weight)
         return
     if not found:
         return
@@ -101,7 +107,22 @@ def _topics(by_kind: ByKind) -> Iterable[Event]:
         for some in list(groups.values())[-NAMED_MAX:]:
             often = f" {len(some)} times" if len(some) > 1 else ""
             steps = [one["sequences"][-1] for one in some]
-            yield _event(some[0], [Part(f"{some[0]['says']}{often}", steps[0], steps)])
+            parts = [Part(f"{some[0]['says']}{often}", steps[0], steps)]
+            yield _event(some[0], parts) if kind != "partitions_added" else _grown(some[0], parts, by_kind)
+
+
+def _grown(one: Found, parts: list[Part], by_kind: ByKind) -> Event:
+    """A topic that grew, and how long its new partitions had no owner, if that was longer than a hand-over."""
+    free = [
+        each
+        for each in by_kind.get("no_owner", ())
+        if each["first"] and not each["open"] and each["sequences"][0] == one["sequences"][0]
+    ]
+    if not free or free[0]["length_ms"] < UNASSIGNED_LEAST_MS:
+        return _event(one, parts)
+    alike = [each for each in free if each["length_ms"] == free[0]["length_ms"]]
+    cost = [Part("; "), Part(unassigned_words(alike), free[0]["sequences"][0]), *first_owner_words(alike)]
+    return _event(one, parts + cost, weight=free[0]["length_ms"])
 
 
 def _migrated(by_kind: ByKind) -> Iterable[Event]:

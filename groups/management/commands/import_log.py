@@ -15,6 +15,7 @@ from groups import database
 from groups.command_line import BAD_USAGE as BAD_INPUT
 from groups.command_line import in_one_line
 from groups.imports import runs as imports
+from groups.imports.client_settings import BadSetting, settings_of
 from groups.models import Import
 from groups.pipeline.topics.naming import BadTopicsFile, read_topics_file
 from groups.spark_ready import how_to_install, missing_packages
@@ -56,6 +57,16 @@ class Command(BaseCommand):
             metavar="FILE",
             help='names of topic ids, JSON: {"topic id": "name"} in base64 as Kafka prints it',
         )
+        parser.add_argument(
+            "--session-timeout-ms",
+            metavar="MS",
+            help='the consumers\' session timeout, which no record of the consumer protocol tells; findings say "as given"',
+        )
+        parser.add_argument(
+            "--max-poll-interval-ms",
+            metavar="MS",
+            help="their max.poll.interval.ms, where no record tells it",
+        )
         parser.add_argument("--master", metavar="URL", default="", help="Spark master; default: local[*]")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -75,6 +86,7 @@ class Command(BaseCommand):
             until_ms=moment_of("--until", options["until"]),
             topics=topics_of(options["topics"]),
             master=options["master"],
+            settings=given_settings(options),
         )
         self.told = ""
         done = imports.perform(created.id, tell=self.tell)
@@ -130,6 +142,14 @@ def topics_of(file: str | None) -> dict[str, Any]:
     except BadTopicsFile as error:
         raise CommandError(f"--topics {file}: {error}.", returncode=BAD_INPUT) from error
     return dict(content)
+
+
+def given_settings(options: Mapping[str, Any]) -> dict[str, int]:
+    try:
+        return settings_of(options)
+    except BadSetting as error:
+        option = f"--{error.field.replace('_', '-')}"
+        raise CommandError(str(error).replace(error.field, option, 1), returncode=BAD_INPUT) from error
 
 
 def title_of(paths: list[str]) -> str:

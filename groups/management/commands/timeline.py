@@ -23,7 +23,7 @@ from groups.history.state.group import Semantics, initial_state
 from groups.incidents.data import is_data
 from groups.incidents.pieces import Stretch
 from groups.models import Timeline
-from groups.storage import exported
+from groups.storage import BadName, exported
 from groups.storage.handing_on import checked, redactor_for
 from groups.storage.names import named
 
@@ -38,13 +38,17 @@ NOTHING_STORED = (
 
 
 class Command(BaseCommand):
-    help = "List the stored timelines; show, export, add or remove some; JSON Lines on standard output."
+    help = (
+        "List the stored timelines; show, export, add, rename or remove some; JSON Lines on standard output."
+    )
     # `manage.py check` and `serve` tell of settings that do not fit together; scripts need not hear it each time.
     requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
         in_one_line(parser)
-        verbs = parser.add_subparsers(dest="verb", required=True, metavar="list|show|export|add|remove")
+        verbs = parser.add_subparsers(
+            dest="verb", required=True, metavar="list|show|export|add|rename|remove"
+        )
         verbs.add_parser("list", help="a line for each stored timeline, the newest first")
         show = verbs.add_parser(
             "show", help="a timeline's entries, frames, records, findings, verdict or metrics"
@@ -101,6 +105,12 @@ class Command(BaseCommand):
         )
         add.add_argument("--semantics", choices=[str(each) for each in Semantics], default="kafka")
 
+        rename = verbs.add_parser(
+            "rename", help="give a timeline another title; it is printed as in the list"
+        )
+        rename.add_argument("id", help="as `timeline list` tells it")
+        rename.add_argument("title", help="1 to 200 characters")
+
         remove = verbs.add_parser("remove", help="delete timelines with all their entries; a line for each")
         remove.add_argument("ids", nargs="+", metavar="ID", help="as `timeline list` tells it")
 
@@ -117,6 +127,9 @@ class Command(BaseCommand):
             return
         if options["verb"] == "export":
             yield from exported_file(options, self.stderr)
+            return
+        if options["verb"] == "rename":
+            yield listed(renamed(options["id"], options["title"]))
             return
         if options["verb"] == "remove":
             yield from removed(options["ids"])
@@ -137,6 +150,16 @@ class Command(BaseCommand):
                 returncode=NO,
             )
         yield from SHOW[options["format"]](timeline, at)
+
+
+def renamed(timeline_id: str, title: str) -> Timeline:
+    if existing(timeline_id).source == Timeline.Source.CASE_STUDY:
+        raise CommandError(f"{timeline_id} is a case study, which keeps its name.", returncode=BAD_USAGE)
+    try:
+        storage.rename(timeline_id, title)
+    except BadName as error:
+        raise CommandError(str(error), returncode=BAD_USAGE) from error
+    return existing(timeline_id)
 
 
 def listed(timeline: Timeline) -> dict[str, Any]:

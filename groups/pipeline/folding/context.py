@@ -55,6 +55,8 @@ class Context:
     ends: Mapping[Log, Ends] = field(default_factory=dict)
     earlier: Mapping[str, tuple[EarlierTimeline, ...]] = field(default_factory=dict)
     """By the group's name as it is listed (``headline.listed_name``)."""
+    settings: Mapping[str, int] = field(default_factory=dict)
+    """Of the groups' consumers, by Kafka's names, as somebody gave them."""
     from_ms: int | None = None
     """Groups of which nothing is later than this are left out."""
 

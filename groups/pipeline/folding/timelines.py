@@ -74,6 +74,7 @@ class TimelineFolding:
         """The records of one request. ``commits`` are the rows of those that are commits, where they come as records."""
         first, last = unit[0], unit[-1]
         rows = set() if commits is None else set(commits["offset"].tolist())
+        self._settings_first(first.at_ms)
         self._gaps_before(first.partition, first.offset, first.at_ms)
         self._notes_until(last.offset, first.at_ms)
         begins = self.sequence
@@ -105,6 +106,7 @@ class TimelineFolding:
         """Offset commits that follow each other; they begin and end with whole requests."""
         rows, partition = columns.rows, columns.partition
         unit, last = columns.starts.searchsorted((start, end)).tolist()
+        self._settings_first(columns.at_ms[int(columns.starts[unit])])
         if partition not in self.begun:
             at = int(columns.starts[unit])
             self._compaction_before(partition, int(rows["offset"][at]), columns.at_ms[at])
@@ -268,6 +270,11 @@ class TimelineFolding:
             payload=payload,
         )
         self._add(entry, orjson.dumps(entry.to_json()))
+
+    def _settings_first(self, at_ms: int) -> None:
+        """What was given of the consumers' settings stands before all else."""
+        if self.sequence == FIRST_SEQUENCE and self.context.settings:
+            self._add_note({"note": "settings", "settings": dict(self.context.settings)}, at_ms)
 
     def _add_gap(self, lost: LostOffsets, partition: int | None, at_ms: int) -> None:
         self._add_note(

@@ -12,12 +12,12 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from groups import database
 from groups.command_line import BAD_USAGE as BAD_INPUT
-from groups.command_line import in_one_line, whole_number
+from groups.command_line import in_one_line
 from groups.spark_ready import how_to_install, missing_packages
 from simulations.jobs import sweep_runs
 from simulations.models import Sweep
 from simulations.sweeps.answering import told
-from simulations.sweeps.asked import USUAL_HAPPENINGS, USUAL_SEEDS, AxesError, axes_of
+from simulations.sweeps.asked import USUAL_HAPPENINGS, USUAL_SEEDS, AxesError, axes_of, range_of
 
 
 class Command(BaseCommand):
@@ -48,22 +48,27 @@ class Command(BaseCommand):
             help=f"default: {', '.join(USUAL_HAPPENINGS)}; also join-many, leave-many",
         )
         parser.add_argument(
-            "--seeds", metavar="N", type=whole_number, default=USUAL_SEEDS, help=f"default: {USUAL_SEEDS}"
+            "--seeds",
+            metavar="A-B",
+            default=f"1-{USUAL_SEEDS}",
+            help=f"first and last seed, or one alone; default: 1-{USUAL_SEEDS}",
         )
         parser.add_argument("--master", metavar="URL", default="", help="Spark master; default: local[*]")
 
     def handle(self, *_args: Any, **options: Any) -> None:
-        asked = {
-            key: value
-            for key, value in (
-                ("assignors", options["assignor"]),
-                ("shapes", options["shape"]),
-                ("events", options["event"]),
-                ("seeds", options["seeds"]),
-            )
-            if value is not None
-        }
         try:
+            first, last = range_of(options["seeds"])
+            asked = {
+                key: value
+                for key, value in (
+                    ("assignors", options["assignor"]),
+                    ("shapes", options["shape"]),
+                    ("events", options["event"]),
+                    ("seeds", last - first + 1),
+                    ("first_seed", first),
+                )
+                if value is not None
+            }
             self.axes = axes_of(asked)
         except AxesError as error:
             raise CommandError(str(error), returncode=BAD_INPUT) from None

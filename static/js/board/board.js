@@ -9,6 +9,7 @@
  * @typedef {import('../labels.js').Labels} Labels
  */
 
+import { unreadOf } from '../unread.js';
 import { columnsOf, partitionsOf, unowned, widen } from '../view.js';
 import { Blocks } from './blocks.js';
 import { Lanes } from './lanes.js';
@@ -37,9 +38,11 @@ export class Board {
    * @param {Labels} options.labels
    * @param {(key: string) => void} [options.onPick]
    * @param {(moment: import('../types').Moment) => import('../hardships.js').Violation | null} [options.violationAt]
+   * @param {() => import('../types').SilentSpan[]} [options.silences] of the timeline
    */
-  constructor(root, { cast, labels, onPick, violationAt = () => null }) {
+  constructor(root, { cast, labels, onPick, violationAt = () => null, silences = () => [] }) {
     this.violationAt = violationAt;
+    this.silences = silences;
     this.root = root;
     this.cast = cast;
     this.labels = labels;
@@ -82,7 +85,12 @@ export class Board {
     const drawn = this.#fitting(columns);
     const views = partitionsOf(frame);
     const violation = moment?.shape === 'violation' ? this.violationAt(moment) : null;
-    const scene = { frame, moment, views, free: unowned(frame, columns, views), since, forward, violation };
+    const unread = new Map(
+      unreadOf(settled, this.silences()).flatMap(({ keys, why }) =>
+        keys.map((key) => /** @type {const} */ ([key, why])),
+      ),
+    );
+    const scene = { frame, moment, views, unread, free: unowned(frame, columns, views), since, forward, violation };
     this.root.style.setProperty('--most', String(Math.min(this.#members, ROOM_MOST)));
     drawn.render(scene, animate);
     drawn.pick(this.#picked);

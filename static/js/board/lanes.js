@@ -9,7 +9,8 @@
  * @typedef {import('../cast.js').Cast} Cast
  * @typedef {import('../labels.js').Labels} Labels
  * @typedef {{frame: Frame, moment: Moment | null, views: Map<string, PartitionView>, free: Set<string>,
- *   since: (key: string) => number | null, forward: boolean, violation?: import('../hardships.js').Violation | null}} Scene
+ *   since: (key: string) => number | null, forward: boolean, violation?: import('../hardships.js').Violation | null,
+ *   unread?: Map<string, 'killed' | 'paused' | 'silent'>}} Scene
  */
 
 import { h, s } from '../dom.js';
@@ -18,10 +19,25 @@ import { isShare, keysOf, readingChanges } from '../view.js';
 import { duration } from '../words.js';
 import { chip, chipSays, face, measure, travel } from './chips.js';
 import { columnHeads, topicHeads } from './heads.js';
+import { obstacleOf } from '../next-heartbeat.js';
 import { leadOf, named, noteOf, outsiderLead, outsiderNote, poolNote } from './notes.js';
 import { drawTethers } from './tethers.js';
 
 const POOL = '\npool';
+
+/** What stands under a chip that is assigned and not read. @type {{[why: string]: string}} */
+const UNREAD = { killed: 'not read', paused: 'not read', silent: '○ no commits' };
+
+/** When a target owner gets what is unassigned, where its next heartbeat does not bring it. @type {{[obstacle: string]: string}} */
+const LATER = {
+  removed: 'next target',
+  killed: 'process killed',
+  away: 'away',
+  paused: 'paused',
+  cut: 'cut off',
+  revoking: 'after revoking',
+  revokes: 'after revoking',
+};
 
 export class Lanes {
   /** @type {Map<string, HTMLElement>} */
@@ -219,7 +235,9 @@ export class Lanes {
         ? `${this.labels.counted(count)} without ${this.labels.having.who === 'owner' ? 'an owner' : 'a reader'}`
         : views.size
           ? 'none'
-          : `no ${one} is known yet`;
+          : Object.keys(frame.members).length
+            ? `no ${one} is known yet`
+            : 'nobody has joined yet';
     child(row, '.lead').replaceChildren(
       h(
         'div',
@@ -237,7 +255,9 @@ export class Lanes {
       ),
     );
     const mentioned = [...free].flatMap((key) => views.get(key) ?? []);
-    child(row, '.note').replaceChildren(...poolNote(frame, count, mentioned, this.cast));
+    child(row, '.note').replaceChildren(
+      ...poolNote(frame, count, mentioned, this.cast, (key) => this.labels.partition(key)),
+    );
   }
 
   /** Dashed outlines where partitions should be and are not. @param {Frame} frame @param {Map<string, PartitionView>} views */
@@ -258,11 +278,12 @@ export class Lanes {
           { class: 'slot', 'data-hue': lane.hue },
           ...face(column, this.labels.prefix(column.topic), this.labels.shape(column.topic)),
         );
+        const waits = view.holder ? null : obstacleOf(frame, member);
         const says = isShare(frame)
           ? ['to read']
           : view.holder
             ? ['owned by ', named(this.cast, view.holder)]
-            : ['next heartbeat'];
+            : [waits ? LATER[waits] : 'next heartbeat'];
         cell.append(slot, h('div', { class: 'cap' }, ...says));
         // A reader more is no move from the others.
         if (!isShare(frame)) this.#pairs.push({ chip: node, slot, hue: lane.hue });
@@ -277,7 +298,7 @@ export class Lanes {
    * @param {boolean} animate
    * @returns {Element[]} the chips that have another holder than before
    */
-  #place({ frame, views, free, since, forward }, animate) {
+  #place({ frame, moment, views, free, since, forward, unread }, animate) {
     /** @type {Element[]} */
     const moved = [];
     /** @type {Map<string, string | null>} */
@@ -299,15 +320,23 @@ export class Lanes {
       const cell = /** @type {HTMLElement} */ (this.#cells.get(`${lane ? lane.key : POOL}\n${key}`));
       const mode = view?.mode ?? 'free';
       const flying = node.classList.contains('moving') ? ' moving' : '';
-      node.className = `chip ${mode}${flying}`;
+      const idle = mode === 'own' || mode === 'leaving' ? unread?.get(key) : undefined;
+      node.className = `chip ${mode}${idle ? ` unread ${idle}` : ''}${flying}`;
       node.dataset.mode = mode;
       if (lane) node.dataset.hue = lane.hue;
       else delete node.dataset.hue;
       const name = (/** @type {string} */ member) => this.cast.name(member);
-      node.setAttribute('aria-label', chipSays(view, this.labels.partition(key), name, this.labels.having.who));
+      node.setAttribute(
+        'aria-label',
+        `${chipSays(view, this.labels.partition(key), name, this.labels.having.who)}${idle ? `; ${UNREAD[idle]}` : ''}`,
+      );
       if (node.parentNode !== cell) cell.prepend(node);
-      const caption = this.#caption(view, since(key), frame);
-      if (caption.length) node.after(h('div', { class: mode === 'own' ? 'cap' : 'cap w' }, ...caption));
+      const caption =
+        idle && mode === 'own'
+          ? [UNREAD[idle]]
+          : this.#caption(view, since(key), frame, moment?.shape === 'acknowledge');
+      if (caption.length)
+        node.after(h('div', { class: mode === 'own' ? (idle ? 'cap bad' : 'cap') : 'cap w' }, ...caption));
 
       if (mode === 'twice') for (const other of view?.holders.slice(1) ?? []) this.#also(column, other);
       const home = lane ? lane.key : null;
@@ -367,8 +396,8 @@ export class Lanes {
     return node;
   }
 
-  /** @param {PartitionView | undefined} view @param {number | null} since_ms @param {Frame} frame @returns {(string | Node)[]} */
-  #caption(view, since_ms, frame) {
+  /** @param {PartitionView | undefined} view @param {number | null} since_ms @param {Frame} frame @param {boolean} released by who owned it @returns {(string | Node)[]} */
+  #caption(view, since_ms, frame, released) {
     const mode = view?.mode ?? 'free';
     if (mode === 'leaving') return ['goes to ', view?.wants ? named(this.cast, view.wants) : 'nobody'];
     if (mode === 'revoking') return ['revoking'];
@@ -380,7 +409,7 @@ export class Lanes {
     if (mode === 'free') {
       if (since_ms === null) return [`no ${this.labels.having.who} yet`];
       const free = frame.at_ms - since_ms;
-      return [free > 0 ? `for ${duration(free)}` : 'just released'];
+      return [free > 0 ? `for ${duration(free)}` : released ? 'just released' : 'just now'];
     }
     return [];
   }

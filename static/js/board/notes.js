@@ -9,6 +9,7 @@
 
 import { h, s } from '../dom.js';
 import { coordinatorSays, expressionOf, hardshipsOf, outsiderSays, replacedBy, stillReads } from '../hardships.js';
+import { NEXT_TARGET, ofIt, obstacleOf, receivesNext, toRevoke, untilWhat } from '../next-heartbeat.js';
 import { epochOf, givingUp, isClassic, isShare, keysOf, readingChanges, waitsOf } from '../view.js';
 import { duration, list, memberSays, plural } from '../words.js';
 import { deadlines, ring } from './ring.js';
@@ -79,12 +80,12 @@ export function epochBadge(frame, member, short = false) {
 export function leadOf(frame, member, cast, labels, compact) {
   const lane = cast.lane(member);
   const left = deadlines(frame, member);
-  const { says, brief, kafka } = memberSays(frame, member, (key) => labels.partition(key));
+  const { says, brief, kafka, term } = memberSays(frame, member, (key) => labels.partition(key));
   const state = frame.members[member];
   const name = cast.name(member);
   // Beside a long name the badge keeps to its numbers.
   const behind = (state.epoch ?? 0) < (epochOf(frame) ?? 0);
-  const terse = compact || name.length > NAME_SHORT[behind ? 'behind' : 'level'];
+  const terse = !compact && name.length > NAME_SHORT[behind ? 'behind' : 'level'];
   const beat = frame.clients?.[member]?.heartbeat_ms;
   const before = replacedBy(frame, member, cast);
   const third = coordinatorSays(frame)?.loads
@@ -126,12 +127,21 @@ export function leadOf(frame, member, cast, labels, compact) {
             ),
         epochBadge(frame, member, terse),
       ),
-      h('div', { class: 'st', title: [says, kafka].filter(Boolean).join('; ') }, compact ? brief : says),
+      h(
+        'div',
+        {
+          class: frame.clients?.[member]?.killed ? 'st hard' : 'st',
+          ...(term
+            ? { 'data-term': term, 'data-head': kafka || says }
+            : { title: [says, kafka].filter(Boolean).join('; ') }),
+        },
+        compact ? brief : says,
+      ),
       compact
         ? null
-        : hardshipsOf(frame, member).map((one) =>
-            h('div', { class: one.bad ? 'hard bad' : 'hard', title: one.kafka }, one.says),
-          ),
+        : hardshipsOf(frame, member)
+            .filter((one) => one.says !== says)
+            .map((one) => h('div', { class: one.bad ? 'hard bad' : 'hard', title: one.kafka }, one.says)),
       compact || !expression ? null : h('div', { class: 'rx', title: matched(expression) }, expression.regex),
       compact ? null : h('div', { class: 'hb' }, third),
     ),
@@ -153,26 +163,30 @@ export function noteOf(frame, member, views, cast, labels) {
   for (const [whom, keys] of blocks) {
     lines.push(h('span', { class: 'w' }, 'Blocks ', disc(cast, whom), ` on ${list(keys.map(label))}`));
   }
-  const killed = frame.clients?.[member]?.killed;
-  if (killed) lines.push(h('span', {}, 'Its session is still open'));
+  const { session, rebalance } = deadlines(frame, member);
+  const obstacle = obstacleOf(frame, member);
+  if (obstacle === 'killed')
+    lines.push(h('span', {}, session ? `Its session expires in ${duration(session.ms)}` : 'Its session is still open'));
   else if (blocks.size) {
-    const { rebalance } = deadlines(frame, member);
-    if (!givingUp(frame, member).length && state.epoch !== -2)
-      lines.push(h('span', {}, 'Receives it in its next heartbeat response'));
+    if (obstacle === 'revokes')
+      lines.push(
+        h(
+          'span',
+          {},
+          `Is asked to revoke ${toRevoke(frame, member).length > 1 ? 'them' : 'it'} in its next heartbeat response`,
+        ),
+      );
     else if (rebalance) lines.push(h('span', {}, `${duration(rebalance.ms)} left to revoke`));
   }
   for (const [holder, keys] of waitsFor) {
     lines.push(h('span', {}, 'Waits for ', disc(cast, holder), ' to release ', h('b', {}, list(keys.map(label)))));
   }
   if (free.length) {
-    lines.push(
-      h(
-        'span',
-        {},
-        h('b', {}, list(free.map(label))),
-        ` ${free.length > 1 ? 'are' : 'is'} unassigned: gets ${free.length > 1 ? 'them' : 'it'} in its next heartbeat response`,
-      ),
-    );
+    const [are, them] = free.length > 1 ? ['are', 'them'] : ['is', 'it'];
+    const says = obstacle
+      ? ` ${are} unassigned until ${ofIt(untilWhat(frame, member, label))}`
+      : ` ${are} unassigned: gets ${them} in its next heartbeat response`;
+    lines.push(h('span', {}, h('b', {}, list(free.map(label))), says));
   }
   if (isShare(frame)) {
     const { begins, leaves } = readingChanges(frame, member);
@@ -181,7 +195,7 @@ export function noteOf(frame, member, views, cast, labels) {
     if (leaves.length)
       lines.push(h('span', {}, 'Leaves ', h('b', {}, list(leaves.map(label))), ' at its next heartbeat'));
   }
-  if (!lines.length) lines.push(h('span', { class: 'quiet' }, quiet(frame, member, state)));
+  if (!lines.length) lines.push(h('span', { class: 'quiet' }, quiet(frame, member, state, label)));
   const expression = expressionOf(frame, member);
   if (expression) lines.push(h('span', { class: 'quiet' }, matched(expression)));
   for (const says of copies(state, label)) lines.push(h('span', { class: 'quiet' }, says));
@@ -222,19 +236,25 @@ export function outsiderNote(frame, member, labels) {
     keys.length
       ? h('span', { class: 'w' }, `Its client still reads ${list(keys.map((key) => labels.partition(key)))}`)
       : null,
-    fenced ? h('span', {}, `Fenced by ${fenced}`) : h('span', {}, 'Receives it in its next heartbeat response'),
+    fenced ? h('span', {}, `Fenced by ${fenced}`) : h('span', {}, 'Is fenced in its next heartbeat response'),
   ].filter((node) => node !== null);
 }
 
-/** @param {Frame} frame @param {string} member @param {import('../types').MemberFrame} state */
-function quiet(frame, member, state) {
+/** @param {Frame} frame @param {string} member @param {import('../types').MemberFrame} state @param {(key: string) => string} label */
+function quiet(frame, member, state, label) {
   const owned = keysOf(state.assigned).length;
   if (isClassic(frame)) return owned ? `Reads ${plural(owned, 'partition')}` : 'Reads nothing';
   // A static member that left for now sends no heartbeat that could tell it anything.
   if (state.epoch === -2) return 'Its session is still open';
-  if (givingUp(frame, member).length) return 'Confirms the revocation in its next heartbeat';
+  if (givingUp(frame, member).length) {
+    const calling = frame.clients?.[member]?.calling;
+    return calling
+      ? `Confirms the revocation when ${calling} has returned`
+      : 'Confirms the revocation in its next heartbeat';
+  }
+  if (state.epoch === null) return 'Its epoch and assignment are not in the log yet';
   if ((state.epoch ?? 0) < (frame.group_epoch ?? 0))
-    return owned || frame.target?.[member] ? 'Receives it in its next heartbeat response' : 'Waits for a target';
+    return owned || frame.target?.[member] ? receivesNext(frame, member, label) : 'Waits for a target';
   const target = keysOf(frame.target?.[member]).length;
   return `${isShare(frame) ? 'Reads' : 'Owns'} its target: ${owned} of ${target}`;
 }
@@ -263,30 +283,31 @@ function copies(state, label) {
  * @param {number} count partitions without an owner
  * @param {PartitionView[]} views those of them that the frame mentions
  * @param {Cast} cast
+ * @param {(key: string) => string} label
  */
-export function poolNote(frame, count, views, cast) {
+export function poolNote(frame, count, views, cast, label) {
   if (!count) return [];
   if (isShare(frame) && keysOf(frame.initializing).length) return [h('span', {}, 'Share state is being made')];
   if (isClassic(frame)) return [h('span', {}, 'Unassigned until the next generation')];
   const wanted = views.filter((view) => view.wants);
   if (count === 1 && wanted.length === 1) {
-    return [
-      h(
-        'span',
-        {},
-        'Assigned to ',
-        disc(cast, /** @type {string} */ (wanted[0].wants)),
-        ' in its next heartbeat response',
-      ),
-    ];
+    const taker = /** @type {string} */ (wanted[0].wants);
+    return obstacleOf(frame, taker)
+      ? [untilOf(frame, taker, cast, label)]
+      : [h('span', {}, 'Assigned to ', disc(cast, taker), ' in its next heartbeat response')];
   }
+  if (!wanted.length) return [h('span', {}, 'Waiting for a target')];
+  const takers = [...new Set(wanted.map((view) => /** @type {string} */ (view.wants)))];
+  const held = takers.filter((taker) => obstacleOf(frame, taker));
+  if (held.length === 1 && takers.length === 1) return [untilOf(frame, held[0], cast, label)];
+  const owners = `their target ${isShare(frame) ? 'readers' : 'owners'}`;
   return [
-    h(
-      'span',
-      {},
-      wanted.length
-        ? `Assigned at the next heartbeats of their target ${isShare(frame) ? 'readers' : 'owners'}`
-        : 'Waiting for a target',
-    ),
+    h('span', {}, held.length ? `Until ${owners} are ready for them` : `Assigned at the next heartbeats of ${owners}`),
   ];
+}
+
+/** @param {Frame} frame @param {string} member @param {Cast} cast @param {(key: string) => string} label */
+function untilOf(frame, member, cast, label) {
+  if (obstacleOf(frame, member) === 'removed') return h('span', {}, `Until ${NEXT_TARGET}`);
+  return h('span', {}, 'Until ', disc(cast, member), untilWhat(frame, member, label));
 }

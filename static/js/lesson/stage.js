@@ -45,6 +45,8 @@ export class LessonStage {
       cast: this.cast,
       labels: this.labels,
       numberOf: (sequence) => countUpTo(this.timeline.steps, sequence),
+      // What only looks like the reason is the lesson's to ask.
+      looksLike: () => '',
     });
     this.#room();
   }

@@ -10,6 +10,7 @@
  */
 
 import { hardshipsOf, outsiderSays, stillReads, troubledOf } from '../hardships.js';
+import { obstacleOf, ofIt, untilWhat } from '../next-heartbeat.js';
 import { epochOf, targetIsKnown } from '../view.js';
 import { list } from '../words.js';
 import { ABSENT, BEHIND, LOST, meaning, REVOKING, SETTLED, STALLED, TWICE, UNASSIGNED, WAITING } from './modes.js';
@@ -97,7 +98,13 @@ export function memberText(scene, lane, names) {
   }
   const left = Math.max(0, blocks.size - NAMED) + Math.max(0, waits.size - NAMED);
   if (left) says.push(`and ${many(left, 'more member')} so`);
-  if (free.length) says.push(`receives ${partitions(free, names)} in its next heartbeat response`);
+  if (free.length) {
+    says.push(
+      obstacleOf(frame, id)
+        ? `${partitions(free, names)} ${free.length > 1 ? 'stay' : 'stays'} unassigned until ${ofIt(untilWhat(frame, id, names.partition))}`
+        : `receives ${partitions(free, names)} in its next heartbeat response`,
+    );
+  }
   if (behind) says.push(`has not received epoch ${group} yet (at epoch ${state.epoch})`);
   const mode = broken
     ? TWICE

@@ -141,9 +141,4 @@ export class CrowdStage {
     if (this.#picked === key)
       showPartition(this.places.partition, { ...shown, spans: stretchesOf(window, key), rounded: !window.exact });
   }
-
-  /** What needs attention, in order. @returns {Promise<number[]>} */
-  async problems() {
-    return this.events.problems;
-  }
 }

@@ -61,8 +61,15 @@ export class TrackStage {
       labels,
       onPick: (key) => onPick(key === this.#picked ? null : key),
       violationAt,
+      silences: () => meta.summary.silences ?? [],
     });
-    this.view = new TimelineView(places.tracks, { spans: this.spans, cast, labels, onSeek });
+    this.view = new TimelineView(places.tracks, {
+      spans: this.spans,
+      cast,
+      labels,
+      onSeek,
+      silences: () => meta.summary.silences ?? [],
+    });
     this.events = new Events({
       root: places.log,
       chain: places.chain,
@@ -166,11 +173,7 @@ export class TrackStage {
       labels: this.labels,
       onClose: () => this.onPick(null),
     });
-  }
-
-  /** What needs attention, in order. @returns {Promise<number[]>} */
-  async problems() {
-    return this.timeline.moments.filter((moment) => PROBLEMS.has(moment.shape)).map((moment) => moment.sequence);
+    if (key !== null) this.places.partition.scrollIntoView({ block: 'nearest' });
   }
 
   /** @returns {Moment[]} */
@@ -208,6 +211,3 @@ export class TrackStage {
     return owned ? stretch.from_ms : null;
   }
 }
-
-/** Shapes of moments that need attention (groups/history/digests/events.py). @type {Set<string>} */
-export const PROBLEMS = new Set(['remove', 'fault', 'fence', 'fail_over', 'violation', 'gap']);

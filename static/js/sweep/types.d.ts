@@ -29,7 +29,9 @@ export interface Detail {
     assignors: { name: string; label: string; runs_as: string }[];
     shapes: { name: string; label: string }[];
     events: { name: string; label: string; head: string }[];
+    /** How many, from the first one on. */
     seeds: number;
+    first_seed: number;
   };
   master: string;
   cores: number;

@@ -38,6 +38,32 @@ export function hardship(at, { kind, from, to, from_ms, to_ms }, y, left) {
 }
 
 /**
+ * Where a member was assigned and silent: a line from its last commit on, which begins with the open dot of what is inferred.
+ *
+ * @param {Scale} at
+ * @param {import('../types').SilentSpan} span
+ * @param {number} y
+ * @param {number} left
+ */
+export function silence(at, { from_sequence, to_sequence, from_ms, to_ms, partitions }, y, left) {
+  if (!at.shows(from_sequence, to_sequence)) return [];
+  const x = Math.max(left, at.of(from_sequence, from_ms));
+  const end = at.of(to_sequence, to_ms);
+  if (end <= x) return [];
+  const length = to_ms === null ? ' up to the end' : ` for ${duration(to_ms - from_ms)}`;
+  const many = partitions.length === 1 ? '1 partition' : `${partitions.length} partitions`;
+  return [
+    s(
+      'g',
+      { class: 'silence' },
+      s('title', {}, `Silent${length}: assigned ${many} and commits none (inferred)`),
+      s('line', { x1: x, x2: end, y1: y + 1, y2: y + 1 }),
+      s('circle', { cx: x, cy: y + 1, r: 3 }),
+    ),
+  ];
+}
+
+/**
  * @param {Scale} at
  * @param {Spans} spans
  * @param {{y: number, top: number, bottom: number, left: number}} place the row of names, and the tracks

@@ -15,10 +15,11 @@ import { s, text } from '../dom.js';
 import { bands } from '../spans.js';
 import { isClassic } from '../view.js';
 import { duration } from '../words.js';
-import { coordinators, hardship, violations } from './incidents.js';
+import { coordinators, hardship, silence, violations } from './incidents.js';
 import { markOf } from './marks.js';
 import { overview } from './overview.js';
 import { scale, windowOf, WINDOW_STEPS } from './scale.js';
+import { patterns } from './patterns.js';
 import { ROWS_MOST, pack } from './tracks.js';
 
 const PARTITION_HUES = ['4', '3', '5', '0', '1', '2'];
@@ -46,8 +47,10 @@ export class TimelineView {
    * @param {Cast} options.cast
    * @param {Labels} options.labels
    * @param {(sequence: number) => void} options.onSeek
+   * @param {() => import('../types').SilentSpan[]} [options.silences]
    */
-  constructor(root, { spans, cast, labels, onSeek }) {
+  constructor(root, { spans, cast, labels, onSeek, silences = () => [] }) {
+    this.silences = silences;
     this.root = root;
     this.spans = spans;
     this.cast = cast;
@@ -128,7 +131,7 @@ export class TimelineView {
     const right = width - RIGHT;
     const at = scale({ axis: this.axis, steps, window: shown, left, right, end_ms });
     this.#scale = at;
-    const nodes = [this.#patterns()];
+    const nodes = [patterns()];
     const windowed = shown.to - shown.from < steps.length;
     const top = windowed ? 22 : 0;
     if (windowed) nodes.push(overview({ steps, shown, left, right, epochs: this.spans.epochs }));
@@ -250,6 +253,10 @@ export class TimelineView {
       for (const stretch of this.spans.hard) {
         if (stretch.lane === lane.key) nodes.push(...hardship(at, stretch, y + height - (dense ? 4 : 8), left));
       }
+      for (const one of this.silences()) {
+        if (this.cast.lane(one.member).key === lane.key)
+          nodes.push(...silence(at, one, y + height - (dense ? 4 : 8), left));
+      }
       for (const { span, row: index } of placed) {
         nodes.push(...this.#span(at, span, lane.hue, y + (merged ? 0 : index * row), row, left, !merged));
       }
@@ -306,11 +313,12 @@ export class TimelineView {
       nodes.push(s('line', { class: 'epochline', x1: x, x2: x, y1, y2 }));
       // What names an epoch ends before the next one begins.
       const ends = Math.min(right + RIGHT, next ? at.of(next.sequence, next.at_ms) : Infinity);
-      const label = [`${classic ? 'gen.' : 'epoch'} ${epoch}`, String(epoch)].find(
-        (name) => x + name.length * 6.4 + 6 < ends,
-      );
+      const long = `${classic ? 'gen.' : 'epoch'} ${epoch}`;
+      const label = [long, String(epoch)].find((name) => x + name.length * 6.4 + 6 < ends);
       if (x + 5 < free || !label) continue;
-      nodes.push(text(x + 5, yText, label, 'mono'));
+      const node = text(x + 5, yText, label, 'mono');
+      node.append(s('title', {}, long));
+      nodes.push(node);
       free = x + label.length * 6.4 + 12;
     }
     return nodes;
@@ -326,15 +334,19 @@ export class TimelineView {
       if (width <= 0.5) continue;
       const quiet = stretch.state === 'Stable' || stretch.state === 'Empty' || stretch.state === 'Dead';
       nodes.push(
-        s('rect', {
-          class: `gstate ${quiet ? 'quiet' : 'busy'}`,
-          'data-s': stretch.state,
-          x,
-          y: y - 7,
-          width: Math.max(1, width - 1.5),
-          height: 13,
-          rx: 2,
-        }),
+        s(
+          'rect',
+          {
+            class: `gstate ${quiet ? 'quiet' : 'busy'}`,
+            'data-s': stretch.state,
+            x,
+            y: y - 7,
+            width: Math.max(1, width - 1.5),
+            height: 13,
+            rx: 2,
+          },
+          s('title', {}, stretch.state),
+        ),
       );
       if (width > stretch.state.length * 5.6 + 8)
         nodes.push(text(x + 5, y + 3, stretch.state, quiet ? 'gs' : 'gs busy'));
@@ -394,30 +406,6 @@ export class TimelineView {
         return same ? key.slice(cut + 1) : this.labels.partition(key);
       })
       .join(', ');
-  }
-
-  #patterns() {
-    return s(
-      'defs',
-      {},
-      ['0', '1', '2', '3', '4', '5', 'x'].map((hue) =>
-        s(
-          'pattern',
-          { id: `hatch-${hue}`, width: 5, height: 5, patternUnits: 'userSpaceOnUse', patternTransform: 'rotate(45)' },
-          s('rect', { width: 2.2, height: 5, fill: `var(--m${hue})` }),
-        ),
-      ),
-      s(
-        'pattern',
-        { id: 'cut', width: 5, height: 5, patternUnits: 'userSpaceOnUse' },
-        s('rect', { width: 3, height: 5, fill: 'var(--warn-arc)' }),
-      ),
-      s(
-        'pattern',
-        { id: 'bare', width: 5, height: 5, patternUnits: 'userSpaceOnUse' },
-        s('rect', { width: 1.4, height: 5, fill: 'var(--bad-line)' }),
-      ),
-    );
   }
 
   #scrub() {

@@ -1,0 +1,121 @@
+"""What single entries of a log tell beside the group: anomalies, gaps, settings, commits, topics that grew, clients that overlap.
+
+An incremental fold over steps; the findings are made of it at the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from groups.history.entries import Entry, Kind
+from groups.history.evidence.lives import COMINGS_KEPT_MAX
+from groups.history.evidence.ownership import is_gap
+from groups.history.evidence.steps import Step
+from groups.history.replay.fields import mapping
+from groups.history.story.events import gap_words, still_had
+
+GAPS_TOLD_MAX: Final = 100
+"""Gaps of a log that are told one by one: a log with more of them is better read again from its source."""
+
+SETTINGS_MAX: Final = 1_000
+"""Settings that are remembered; Kafka has fewer."""
+
+
+class LogNotes:
+    """``commits`` counts requests; ``anomalies`` are by kind, the first of each with its count; the rest are lists, bounded."""
+
+    def __init__(self) -> None:
+        self.gaps: list[dict[str, Any]] = []
+        self.settings: dict[str, int] = {}
+        self.compacted_to: int | None = None
+        """Up to this offset any record may be missing that a later one of the same key has replaced."""
+        self.overlaps: list[dict[str, Any]] = []
+        self.commits = 0
+        self.commits_sequence = 0
+        self.anomalies: dict[str, dict[str, Any]] = {}
+        self.grown: list[dict[str, Any]] = []
+
+    def add(self, step: Step) -> None:
+        """Fold one settled step."""
+        self._grew(step)
+        for anomaly in step.anomalies:
+            known = self.anomalies.setdefault(
+                anomaly.kind,
+                {
+                    "says": anomaly.says,
+                    "member": anomaly.member,
+                    "count": 0,
+                    "first": step.sequence,
+                    "at_ms": step.after.at_ms,
+                },
+            )
+            known["count"] += 1
+            known["last"] = step.sequence
+        self._read(step, step.entries[-1])
+
+    def is_compacted(self, step: Step, last: Entry) -> bool:
+        """Whether records may be missing before this step that compaction took; so too before the first one beyond."""
+        if self.compacted_to is None or last.offset is None:
+            return False
+        if last.offset > self.compacted_to:
+            self.compacted_to = None
+        return True
+
+    def _grew(self, step: Step) -> None:
+        before, after = step.before.topics, step.after.topics
+        if before is after:
+            return
+        for name, topic in after.items():
+            old = before.get(name)
+            same = old is not None and old.topic_id == topic.topic_id
+            if old is None or not same or old.partitions is None or topic.partitions is None:
+                continue
+            if topic.partitions > old.partitions and len(self.grown) < COMINGS_KEPT_MAX:
+                told = {"topic": name, "before": old.partitions, "after": topic.partitions}
+                self.grown.append({**told, "sequence": step.sequence, "at_ms": step.after.at_ms})
+
+    def _read(self, step: Step, last: Entry) -> None:
+        """What the last entry itself tells: callbacks, commits, gaps, settings."""
+        if last.kind is Kind.CALLBACK and not step.anomalies and len(self.overlaps) < COMINGS_KEPT_MAX:
+            both = still_had(step, last)
+            if both:
+                had = [[member_id, owned] for member_id, owned in both.items()]
+                told = {"member": last.actor, "had": had, "sequence": step.sequence, "at_ms": last.at_ms}
+                self.overlaps.append(told)
+        if last.kind is Kind.RECORD and last.payload.get("type") == 1 and last.payload.get("value"):
+            self.commits += 1
+            self.commits_sequence = step.sequence
+        elif is_gap(last):
+            if last.payload.get("compacted"):
+                self.compacted_to = last.payload.get("to_offset")
+            if len(self.gaps) < GAPS_TOLD_MAX:
+                self.gaps.append({**last.payload, "sequence": step.sequence, "says": gap_words(last.payload)})
+        elif last.kind is Kind.NOTE and last.payload.get("note") == "settings":
+            given = mapping(last.payload.get("settings"))
+            for name, value in list(given.items())[:SETTINGS_MAX]:
+                if isinstance(value, int) and value > 0:
+                    self.settings[str(name)] = value
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "gaps": self.gaps,
+            "settings": self.settings,
+            "compacted_to": self.compacted_to,
+            "overlaps": self.overlaps,
+            "commits": [self.commits, self.commits_sequence],
+            "anomalies": self.anomalies,
+            "grown": self.grown,
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> LogNotes:
+        notes = cls()
+        notes.gaps = [dict(gap) for gap in data["gaps"]]
+        notes.settings = dict(data["settings"])
+        notes.compacted_to = data["compacted_to"]
+        notes.overlaps = [dict(overlap) for overlap in data["overlaps"]]
+        notes.commits, notes.commits_sequence = data["commits"]
+        notes.anomalies = {kind: dict(known) for kind, known in data["anomalies"].items()}
+        notes.grown = [dict(growth) for growth in data["grown"]]
+        return notes

@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { keySteps } from '../../static/js/key-steps.js';
+import { nextProblem } from '../../static/js/problems.js';
+import { unreadOf, unreadSays } from '../../static/js/unread.js';
+import { FRAMES, MOMENTS } from './fixtures/basic.js';
+
+const last = FRAMES[FRAMES.length - 1];
+const client = (what) => ({ owned: {}, revoking: {}, calling: null, heartbeat_ms: 0, ...what });
+const says = (unread) =>
+  unreadSays(
+    unread,
+    (member) => member,
+    (key) => key,
+  );
+
+test('a group is converged and nobody reads what a killed process is assigned', () => {
+  const unread = unreadOf({ ...last, clients: { A: client({ killed: true }), B: client({}) } }, []);
+  assert.deepEqual(unread, [{ member: 'A', keys: ['foo-0'], why: 'killed' }]);
+  assert.equal(says(unread), 'Not read: foo-0 (A was killed)');
+});
+
+test('a silent member is told as inferred, from its last commit until it ended', () => {
+  const silence = {
+    member: 'B',
+    from_ms: 0,
+    to_ms: null,
+    from_sequence: 10,
+    to_sequence: null,
+    ended: 'open',
+    partitions: [
+      { topic: 'foo', partition: 2, from_ms: 0, from_sequence: 10 },
+      { topic: 'foo', partition: 9, from_ms: 0, from_sequence: 10 },
+    ],
+  };
+  assert.equal(says(unreadOf(last, [silence])), 'foo-2: assigned to B, which commits nothing (inferred)');
+  assert.deepEqual(unreadOf(last, [{ ...silence, to_sequence: last.sequence }]), []);
+  assert.deepEqual(unreadOf(last, [{ ...silence, from_sequence: last.sequence + 1 }]), []);
+});
+
+test('where all is read nothing is said', () => {
+  assert.deepEqual(unreadOf(last, []), []);
+});
+
+test('a story pauses at the first step of each kind that teaches something, and never twice in a row', () => {
+  const pauses = [...keySteps(MOMENTS)].map(
+    (sequence) => MOMENTS.findIndex((moment) => moment.sequence === sequence) + 1,
+  );
+  assert.deepEqual(
+    pauses.map((step) => MOMENTS[step - 1].shape),
+    ['target', 'advance', 'acknowledge', 'revoke'],
+  );
+  pauses.forEach((step, index) => assert.ok(index === 0 || step - pauses[index - 1] >= 2));
+  assert.ok(!pauses.includes(MOMENTS.length));
+});
+
+test('the next problem lies behind the whole moment at which the board rests, the last one before it', () => {
+  const troubles = [5, 9, 20].map((sequence) => ({ sequence, at_ms: null, says: '' }));
+  assert.equal(nextProblem(troubles, { first: 4, last: 9 }, 1), 2);
+  assert.equal(nextProblem(troubles, { first: 9, last: 12 }, -1), 0);
+  assert.equal(nextProblem(troubles, { first: 4, last: 30 }, 1), -1);
+  assert.equal(nextProblem(troubles, { first: 4, last: 4 }, -1), -1);
+});
