@@ -10,6 +10,8 @@ from groups.history.consumer_state import ConsumerGroup, ResolvedRegex
 from groups.history.state import Protocol, State
 from simulations.assignors.java_orders import LEAST_SLOTS
 from simulations.coordinator.choosing import Chosen
+from simulations.coordinator.classic.group import Group
+from simulations.coordinator.classic.parking import FollowUp, ParkedAnswer
 from simulations.coordinator.counts import Counts, CountsCache
 from simulations.coordinator.image import Image
 from simulations.coordinator.settings import MAX_INT, Settings
@@ -68,6 +70,8 @@ class Memory:
     """
     chosen: Chosen | None = None
     """The member that a client-side assignor is to run on (``kip`` only)."""
+    classic: Group | None = None
+    """The classic group, if there is one: most of it stands in no record."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,6 +142,9 @@ class TimerCancel:
 TimerCommand = TimerStart | TimerCancel
 
 SESSION, REBALANCE, ASSIGNMENT, COMPUTE = "session", "rebalance", "assignment", "compute"
+JOIN, SYNC = "join", "sync"
+"""Timers of the classic protocol's two phases: the group's own (member ``None``) in a classic group, a classic member's
+in a consumer group."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,3 +161,7 @@ class Outcome(Generic[A]):
     tasks: tuple[ResolveRegexes, ...] = ()
     lasts_ms: int = field(default=0, compare=False)
     """Before this time the same request gives this very outcome, if nothing that the coordinator knows has changed."""
+    parked_answers: tuple[ParkedAnswer, ...] = ()
+    """Answers to requests that were parked, this one among them; they are sent at once, before records are committed."""
+    follow_up: FollowUp | None = None
+    """To be handed to ``Shard.appended`` when the records are committed, or could not be."""

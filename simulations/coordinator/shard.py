@@ -7,14 +7,25 @@ the records, runs the timers and the tasks, and hands their results back.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, TypeVar
 
 from groups.history.fold import replay_record
 from groups.history.state import Semantics, State, initial_state
-from groups.wire.coordinator_schema import CONSUMER_GROUP_MEMBER_METADATA
+from groups.wire.coordinator_schema import CONSUMER_GROUP_MEMBER_METADATA, GROUP_METADATA
 from simulations.coordinator import deletion, describing, fetching, group_config, loading
+from simulations.coordinator.classic import describing as classic_describing
+from simulations.coordinator.classic.messages import (
+    ClassicHeartbeat,
+    ClassicHeartbeatAnswer,
+    DescribedGroup,
+    JoinGroup,
+    LeaveAnswer,
+    LeaveGroup,
+    SyncGroup,
+)
+from simulations.coordinator.classic.parking import FollowUp, ParkedAnswer
 from simulations.coordinator.client_messages import (
     InstallAnswer,
     InstallAssignment,
@@ -22,6 +33,7 @@ from simulations.coordinator.client_messages import (
     PrepareAssignment,
 )
 from simulations.coordinator.counts import CountsCache
+from simulations.coordinator.errors import ErrorCode
 from simulations.coordinator.group_config import GroupConfig
 from simulations.coordinator.image import Image, ImageTopic
 from simulations.coordinator.interface import COORDINATORS
@@ -152,6 +164,40 @@ class Shard:
         self._steady.clear()
         return False
 
+    def join(
+        self, request: JoinGroup, now_ms: int, *, ticket: int, drawn_id: str | None = None
+    ) -> Outcome[None]:
+        """JoinGroup of the classic protocol; its answer comes in an outcome's ``parked_answers``, now or later.
+
+        ``ticket`` is the caller's own for this request and no other. ``drawn_id`` is a fresh ``Uuid`` (22 characters of
+        url-safe base64), from which the coordinator makes the id of a member that has none.
+        """
+        return self._done(self._rules.join(self.context(now_ms, drawn_id), request, ticket))
+
+    def sync(self, request: SyncGroup, now_ms: int, *, ticket: int) -> Outcome[None]:
+        """SyncGroup of the classic protocol; answered as ``join``."""
+        return self._done(self._rules.sync(self.context(now_ms), request, ticket))
+
+    def classic_heartbeat(self, request: ClassicHeartbeat, now_ms: int) -> Outcome[ClassicHeartbeatAnswer]:
+        """Heartbeat of the classic protocol, answered at once."""
+        return self._done(self._rules.classic_heartbeat(self.context(now_ms), request))
+
+    def leave_group(self, request: LeaveGroup, now_ms: int) -> Outcome[LeaveAnswer]:
+        """LeaveGroup of the classic protocol, answered when its records are committed."""
+        return self._done(self._rules.leave_group(self.context(now_ms), request))
+
+    def appended(self, follow_up: FollowUp, now_ms: int, *, error: ErrorCode | None = None) -> Outcome[None]:
+        """The records of the outcome that had this ``follow_up`` are committed; ``error``: they could not be written."""
+        return self._done(self._rules.appended(self.context(now_ms), follow_up, error))
+
+    def unloaded(self) -> tuple[ParkedAnswer, ...]:
+        """Another broker is the coordinator from here on: what is still parked is answered NOT_COORDINATOR."""
+        return self._rules.unloaded(self.context(0))
+
+    def describe_classic(self) -> DescribedGroup:
+        """The group as DescribeGroups tells it, in its newest version."""
+        return classic_describing.describe(self.context(0))
+
     def commit(self, request: OffsetCommit, now_ms: int) -> Outcome[CommitAnswer]:
         return self._done(self._rules.commit(self.context(now_ms), request))
 
@@ -203,9 +249,10 @@ class Shard:
         """The group as ConsumerGroupDescribe tells it."""
         return describing.describe(self.context(0))
 
-    def listed(self) -> dict[str, Any] | None:
+    def listed(self) -> Mapping[str, Any] | None:
         """The group's row in ListGroups; ``None`` if there is no group."""
-        return describing.listed(self.context(0))
+        context = self.context(0)
+        return describing.listed(context) or classic_describing.listed(context)
 
     def load(self, records: Iterable[Record]) -> None:
         """Replays records that were written before: a new coordinator's first work.
@@ -216,6 +263,9 @@ class Shard:
         for record in records:
             before = self.state
             self._replay(record)
+            if record["type"] == GROUP_METADATA:
+                # What an operation of its own wrote is known better than from its record.
+                self.memory = replace(self.memory, classic=None)
             if strict:
                 loading.check_replayed(before, self.state, record)
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from simulations.coordinator import commits, expressions, loading
+from simulations.coordinator.classic.coordinator import ClassicCoordinator
+from simulations.coordinator.classic.loading import classic_group
 from simulations.coordinator.client_messages import (
     InstallAnswer,
     InstallAssignment,
@@ -31,7 +33,7 @@ from simulations.coordinator.subscriptions import subscribed_names
 from simulations.coordinator.validation import check_request
 
 
-class KafkaCoordinator:
+class KafkaCoordinator(ClassicCoordinator):
     """Rules of release 4.3.1. It keeps nothing between operations: memory is the context's replayed state."""
 
     def heartbeat(self, context: Context, request: Heartbeat) -> Outcome[HeartbeatAnswer]:
@@ -61,6 +63,8 @@ class KafkaCoordinator:
         self, context: Context, timer: str, member_id: str | None, bound_epoch: int | None
     ) -> Outcome[None]:
         """A timer ran out that was neither replaced nor cancelled. A removal computes no target."""
+        if classic_group(context) is not None:
+            return self.classic_expired(context, timer, member_id, bound_epoch)
         member = context.group.members.get(member_id or "")
         if member is None or timer not in (SESSION, REBALANCE):
             return Outcome(answer=None)
@@ -79,6 +83,8 @@ class KafkaCoordinator:
         return expressions.regexes_resolved(context, resolution)
 
     def loaded(self, context: Context) -> Outcome[None]:
+        if classic_group(context) is not None:
+            return self.classic_loaded(context)
         return loading.loaded(context)
 
     def matched(self, context: Context) -> dict[str, tuple[str, ...]]:

@@ -24,6 +24,8 @@ Source: KIP-848, "Consumer Group Heartbeat API", "Data Model", "Case Studies".
 from __future__ import annotations
 
 from simulations.coordinator import commits
+from simulations.coordinator.classic.coordinator import ClassicCoordinator
+from simulations.coordinator.classic.loading import classic_group
 from simulations.coordinator.client_messages import (
     InstallAnswer,
     InstallAssignment,
@@ -50,7 +52,7 @@ from simulations.coordinator.outcome import ASSIGNMENT, COMPUTE, REBALANCE, Cont
 from simulations.coordinator.static_members import check_member, replaced_member
 
 
-class KipCoordinator:
+class KipCoordinator(ClassicCoordinator):
     """Rules of the proposal. It keeps nothing between operations: memory is the context's."""
 
     def heartbeat(self, context: Context, request: Heartbeat) -> Outcome[HeartbeatAnswer]:
@@ -92,6 +94,8 @@ class KipCoordinator:
         self, context: Context, timer: str, member_id: str | None, bound_epoch: int | None
     ) -> Outcome[None]:
         """A session or a rebalance timeout removes the member; the other two see to the target."""
+        if classic_group(context) is not None:
+            return self.classic_expired(context, timer, member_id, bound_epoch)
         context = seen(context)
         if timer == ASSIGNMENT:
             return compute(context)
@@ -106,6 +110,8 @@ class KipCoordinator:
         return metadata.image_changed(seen(context), names)
 
     def loaded(self, context: Context) -> Outcome[None]:
+        if classic_group(context) is not None:
+            return self.classic_loaded(context)
         return metadata.loaded(seen(context))
 
     def matched(self, context: Context) -> dict[str, tuple[str, ...]]:
