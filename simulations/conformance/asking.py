@@ -102,6 +102,7 @@ def _commit(shard: Shard, asked: Asked, now_ms: int) -> Answered:
         offsets=tuple(offsets),
         version=asked.version,
         retention_ms=told.get("retentionTimeMs", -1),
+        instance_id=told.get("groupInstanceId"),
     )
     outcome = shard.commit(request, now_ms)
     answer = _Partitions("topicId" if by_id else "name")

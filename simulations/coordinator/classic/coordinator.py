@@ -13,6 +13,7 @@ from simulations.coordinator.classic.group import Group
 from simulations.coordinator.classic.loading import classic_group
 from simulations.coordinator.classic.messages import (
     NO_MEMBER_ID,
+    SYNC_PROTOCOL_VERSION,
     ClassicHeartbeat,
     ClassicHeartbeatAnswer,
     JoinAnswer,
@@ -59,7 +60,7 @@ class ClassicCoordinator:
 
     def sync(self, context: Context, request: SyncGroup, ticket: int) -> Outcome[None]:
         group = classic_group(context)
-        code = check_group(request.group_id)
+        code = _sync_refused_at_once(request)
         if code is ErrorCode.NONE and group is None:
             code = ErrorCode.UNKNOWN_MEMBER_ID
         if group is None or code is not ErrorCode.NONE:
@@ -155,6 +156,14 @@ def nobody_left(request: LeaveGroup) -> LeaveAnswer:
 
 def _answered(ticket: int, answer: JoinAnswer | SyncAnswer) -> Outcome[None]:
     return Outcome(answer=None, parked_answers=(ParkedAnswer(ticket=ticket, answer=answer),))
+
+
+def _sync_refused_at_once(request: SyncGroup) -> ErrorCode:
+    """A request that may tell its protocol has to (``SyncGroupRequest.areMandatoryProtocolTypeAndNamePresent``)."""
+    untold = request.protocol_type is None or request.protocol_name is None
+    if untold and request.version >= SYNC_PROTOCOL_VERSION:
+        return ErrorCode.INCONSISTENT_GROUP_PROTOCOL
+    return check_group(request.group_id)
 
 
 def _refused_at_once(context: Context, request: JoinGroup) -> ErrorCode:

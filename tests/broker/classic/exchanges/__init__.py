@@ -1,0 +1,18 @@
+"""Scripted exchanges of the classic protocol with a real broker, which the simulated coordinator has to repeat."""
+
+from __future__ import annotations
+
+from . import joining, offsets, restarting, rounds, static, staying, syncing
+from .table import EXCHANGES, Exchange
+
+__all__ = [
+    "EXCHANGES",
+    "Exchange",
+    "joining",
+    "offsets",
+    "restarting",
+    "rounds",
+    "static",
+    "staying",
+    "syncing",
+]
