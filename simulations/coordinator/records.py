@@ -56,7 +56,7 @@ def member_metadata(group_id: str, member: ConsumerMember) -> Record:
             "rebalanceTimeoutMs": member.rebalance_timeout_ms,
             "serverAssignor": member.server_assignor,
             # Kafka's default is not null, so that a broker writes the null.
-            "classicMemberMetadata": None,
+            "classicMemberMetadata": member.classic,
         },
     )
 

@@ -46,6 +46,7 @@ from simulations.coordinator.offset_messages import (
     OffsetFetch,
 )
 from simulations.coordinator.outcome import (
+    JOIN,
     REBALANCE,
     Context,
     Memory,
@@ -211,8 +212,8 @@ class Shard:
         self, timer: str, member_id: str | None, bound_epoch: int | None, now_ms: int
     ) -> Outcome[None]:
         """A timer ran out that was neither replaced nor cancelled meanwhile."""
-        if timer == REBALANCE and member_id is not None:
-            self._rebalancing(member_id, runs=False)
+        if member_id is not None:
+            self._timed(timer, member_id, runs=False)
         return self._done(self._rules.expired(self.context(now_ms), timer, member_id, bound_epoch))
 
     def image_changed(self, image: Image, names: tuple[str, ...], now_ms: int) -> Outcome[None]:
@@ -288,11 +289,14 @@ class Shard:
         for record in outcome.records:
             self._replay(record)
         for command in outcome.timers:
-            if command.timer == REBALANCE and command.member_id is not None:
-                self._rebalancing(command.member_id, runs=isinstance(command, TimerStart))
+            if command.member_id is not None:
+                self._timed(command.timer, command.member_id, runs=isinstance(command, TimerStart))
         return outcome
 
-    def _rebalancing(self, member_id: str, *, runs: bool) -> None:
-        running = self.memory.rebalancing
-        if (member_id in running) != runs:
-            self.memory = replace(self.memory, rebalancing=running ^ {member_id})
+    def _timed(self, timer: str, member_id: str, *, runs: bool) -> None:
+        """Remembers whose timer runs, of those that operations ask for."""
+        memory = self.memory
+        if timer == REBALANCE and (member_id in memory.rebalancing) != runs:
+            self.memory = replace(memory, rebalancing=memory.rebalancing ^ {member_id})
+        elif timer == JOIN and (member_id in memory.joining) != runs:
+            self.memory = replace(memory, joining=memory.joining ^ {member_id})

@@ -49,6 +49,7 @@ MEMORY: Final[Mapping[str, Callable[[Memory, ConsumerGroup], Hashable]]] = {
     "resolving": lambda memory, _: memory.resolving,
     "new_topics_version": lambda memory, _: memory.new_topics_version,
     "rebalancing": lambda *_: None,  # The timers that run tell it.
+    "joining": lambda *_: None,  # A plan has no classic members.
     "member_slots": lambda memory, _: memory.member_slots,
     "offset_slots": lambda *_: (
         None
