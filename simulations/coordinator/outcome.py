@@ -102,6 +102,8 @@ class Memory:
     """
     chosen: Chosen | None = None
     """The member that a client-side assignor is to run on (``kip`` only)."""
+    forgotten: bool = False
+    """The group was dropped and no record tells: a JoinGroup that names a member id does so to an empty consumer group."""
     classic: Group | None = None
     """The classic group, if there is one: most of it stands in no record."""
 

@@ -83,7 +83,7 @@ def current_assignment(group_id: str, member: ConsumerMember, *, with_epochs: bo
         topics: list[dict[str, Any]] = []
         for topic_id, epochs in assignment.items():
             topic: dict[str, Any] = {"topicId": topic_id, "partitions": list(epochs)}
-            if with_epochs:
+            if with_epochs and epochs:
                 topic["assignmentEpochs"] = list(epochs.values())
             topics.append(topic)
         return topics

@@ -59,6 +59,12 @@ from simulations.coordinator.settings import Settings
 
 A = TypeVar("A")
 
+
+def without_group(state: State) -> State:
+    """The state of a group that is not there, with the offsets that it left behind."""
+    return replace(state, deleted=True, consumer=initial_state(state.group, state.semantics).consumer)
+
+
 Known = tuple[State, Memory, Settings, GroupConfig, Image]
 """All that the outcome of an operation depends on, but for the operation and the time."""
 
@@ -117,7 +123,7 @@ class Shard:
 
     def context(self, now_ms: int, drawn_id: str | None = None) -> Context:
         return Context(
-            state=self.state,
+            state=without_group(self.state) if self.memory.forgotten else self.state,
             image=self.image,
             settings=self._settings(),
             now_ms=now_ms,
@@ -247,8 +253,8 @@ class Shard:
         return self._done(deletion.expire_offsets(self.context(now_ms)))
 
     def describe(self) -> dict[str, Any]:
-        """The group as ConsumerGroupDescribe tells it."""
-        return describing.describe(self.context(0))
+        """The group as ConsumerGroupDescribe tells it: as it is in the log, also where its coordinator forgot it."""
+        return describing.describe(replace(self.context(0), state=self.state))
 
     def listed(self) -> Mapping[str, Any] | None:
         """The group's row in ListGroups; ``None`` if there is no group."""
@@ -275,6 +281,9 @@ class Shard:
         return self._done(self._rules.loaded(self.context(now_ms)))
 
     def _replay(self, record: Record) -> None:
+        if self.memory.forgotten:
+            self.state = without_group(self.state)
+            self.memory = replace(self.memory, forgotten=False)
         before = self.state
         # Anomalies are those of one record; the fold adds to what stands there.
         self.state = replay_record(replace(before, anomalies=()) if before.anomalies else before, record)

@@ -56,6 +56,7 @@ MEMORY: Final[Mapping[str, Callable[[Memory, ConsumerGroup], Hashable]]] = {
     ),  # Nobody fetches or deletes all offsets there, which alone shows their order.
     "regexes_counted": lambda memory, _: _matched(memory.regexes_counted),
     "chosen": lambda *_: None,  # A plan has no client-side assignors.
+    "forgotten": lambda memory, _: memory.forgotten,
     "classic": lambda memory, _: (
         memory.classic is not None
     ),  # An empty one of offsets alone: a plan has no other.

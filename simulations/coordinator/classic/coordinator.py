@@ -56,7 +56,11 @@ class ClassicCoordinator:
             if request.member_id != NO_MEMBER_ID:
                 code = ErrorCode.UNKNOWN_MEMBER_ID
                 answer = JoinAnswer(error_code=code, member_id=request.member_id, version=request.version)
-                return _answered(ticket, answer)
+                refusal = _answered(ticket, answer)
+                if context.group_exists:
+                    # Kafka drops an empty consumer group before it looks at the id, and its tombstones are lost.
+                    return replace(refusal, memory=replace(context.memory, forgotten=True))
+                return refusal
             group = Group(state_timestamp_ms=context.now_ms)
         operation = Operation(context, group)
         if is_new and context.group_exists:

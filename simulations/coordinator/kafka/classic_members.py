@@ -110,14 +110,18 @@ def heartbeat(context: Context, request: ClassicHeartbeat) -> Outcome[ClassicHea
 
 
 def leave(context: Context, request: LeaveGroup) -> Outcome[LeaveAnswer]:
-    """Members of either protocol leave, all of the request in one batch."""
+    """Members of either protocol leave, all of the request in one batch.
+
+    Kafka takes several in the order of a hash set whose hashes differ from one run of the broker to the next; here they
+    go in that of the request.
+    """
     left: list[LeftMember] = []
     leaving: dict[str, None] = {}
     for entry in request.members:
         try:
             member_id = _leaving(context, entry)
             leaving[member_id] = None
-            told = LeftMember(member_id=member_id, instance_id=entry.instance_id)
+            told = LeftMember(member_id=entry.member_id, instance_id=entry.instance_id)
         except RequestRefused as refusal:
             told = LeftMember(
                 member_id=entry.member_id, instance_id=entry.instance_id, error_code=refusal.code
@@ -168,7 +172,6 @@ def _join(context: Context, request: JoinGroup, ticket: int) -> Outcome[None]:
             context,
             holder.member_id,
             advanced.member,
-            advanced.group_epoch,
             stale=advanced.target_epoch < advanced.group_epoch,
         )
         operation.records[:0] = advanced.records

@@ -80,12 +80,11 @@ def downgrade(context: Context, leaving: Collection[str]) -> Operation:
     return operation
 
 
-def replace_last(
-    context: Context, replaced: str, joining: ConsumerMember, group_epoch: int, *, stale: bool
-) -> Operation:
+def replace_last(context: Context, replaced: str, joining: ConsumerMember, *, stale: bool) -> Operation:
     """The group with ``joining`` in the place of ``replaced``, whose target it is assigned.
 
-    ``stale``: the target is not of ``group_epoch``, so that a rebalance follows.
+    Its generation is the epoch from before the request, also where that began another one. ``stale``: the target is
+    not of the newest epoch, so that a rebalance follows.
     """
     members, target = context.group.members, context.group.target
     kept = [
@@ -94,7 +93,7 @@ def replace_last(
         if member_id != replaced
     ]
     targets = {**target, joining.member_id: target.get(replaced, {})}
-    group = _group(context, [*kept, joining], group_epoch, targets)
+    group = _group(context, [*kept, joining], context.group.group_epoch, targets)
     operation = _begun(context, group, {replaced: joining.member_id})
     if stale:
         prepare_rebalance(operation)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from base64 import b64encode
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Final
 
 from groups.history.consumer_state import STABLE, ConsumerMember
 from groups.history.fold import replay_record
@@ -36,6 +37,11 @@ from simulations.coordinator.errors import ErrorCode, RequestRefused
 from simulations.coordinator.image import Image
 from simulations.coordinator.messages import Heartbeat, HeartbeatAnswer
 from simulations.coordinator.outcome import SESSION, Context, Outcome, Record, Refresh, TimerStart
+
+CUSTOM_ASSIGNOR: Final = (
+    "an unsupported custom assignor is in use. Please refer to the documentation or switch to a default assignor "
+    "before re-attempting the upgrade"
+)
 
 Answering = Callable[[Context, Heartbeat], Outcome[HeartbeatAnswer]]
 
@@ -91,13 +97,19 @@ def upgraded(context: Context, request: Heartbeat, answering: Answering) -> Outc
 
 def _check(context: Context, group: Group, request: Heartbeat) -> None:
     settings = context.settings
-    convertible = (
-        settings.migration_policy.upgrades and group.is_consumer and len(group.members) <= settings.max_size
+    if not settings.migration_policy.upgrades:
+        raise _not_upgraded(request, "online upgrade is disabled")
+    if not group.is_consumer:
+        raise _not_upgraded(request, "the group does not use the consumer embedded protocol")
+    if len(group.members) > settings.max_size:
+        raise _not_upgraded(request, "the group size exceeds the consumer group maximum size")
+
+
+def _not_upgraded(request: Heartbeat, why: str) -> RequestRefused:
+    return RequestRefused(
+        ErrorCode.GROUP_ID_NOT_FOUND,
+        f"Cannot upgrade classic group {request.group_id} to consumer group because {why}.",
     )
-    if not convertible:
-        raise RequestRefused(
-            ErrorCode.GROUP_ID_NOT_FOUND, f"Group {request.group_id} is not a consumer group."
-        )
 
 
 def _send_back(operation: Operation) -> None:
@@ -113,17 +125,10 @@ def _members(context: Context, group: Group, request: Heartbeat) -> list[Consume
     """The members as a consumer group has them, in the order of the classic group's table."""
     try:
         return [_member(group, member, context.image) for member in group.in_order()]
-    except (RecordError, _CustomAssignorError) as problem:
-        why = (
-            "an unsupported custom assignor is in use. Please refer to the documentation or switch to a default "
-            "assignor before re-attempting the upgrade"
-            if isinstance(problem, _CustomAssignorError)
-            else "the embedded consumer protocol is malformed"
-        )
-        raise RequestRefused(
-            ErrorCode.GROUP_ID_NOT_FOUND,
-            f"Cannot upgrade classic group {request.group_id} to consumer group because {why}.",
-        ) from problem
+    except RecordError as problem:
+        raise _not_upgraded(request, "the embedded consumer protocol is malformed") from problem
+    except _CustomAssignorError as problem:
+        raise _not_upgraded(request, CUSTOM_ASSIGNOR) from problem
 
 
 class _CustomAssignorError(Exception):

@@ -25,6 +25,10 @@ from .transcript import Restarted, Sent, Transcript
 PARKED_S = 0.12
 """A request that is not answered by then waits for something; the broker takes a few milliseconds for the others."""
 
+APPENDED_S = 0.5
+COMMITTED_S = 0.05
+"""Some answers leave before their records are committed, which alone a description shows."""
+
 ANSWER_LIMIT_S = 30
 SESSION_MS, REBALANCE_MS = 45_000, 60_000
 
@@ -259,7 +263,11 @@ class Classic:
             body["groupInstanceId"] = self._instances.get(who) if instance is None else instance
         if version >= 5:
             body |= {"protocolType": protocol_type, "protocolName": protocol}
-        return self.ask("SyncGroup", version, body, who)
+        sent = self.ask("SyncGroup", version, body, who)
+        if who == self.leader and sent.answer is None:
+            # It waits for nobody, but for the log, which may be slow.
+            self.pause(APPENDED_S)
+        return sent
 
     def beat(
         self,
@@ -352,6 +360,7 @@ class Classic:
         return self.ask("OffsetCommit", version, body, who)
 
     def describe(self, version: int = 6) -> Sent:
+        self.pause(COMMITTED_S)
         return self.ask(
             "DescribeGroups", version, {"groups": [self.name], "includeAuthorizedOperations": False}
         )
@@ -411,6 +420,7 @@ class Classic:
 
     def lists(self) -> Sent:
         """ListGroups; the group's own row alone is kept."""
+        self.pause(COMMITTED_S)
         sent = self.ask("ListGroups", 5, {"statesFilter": [], "typesFilter": []})
         assert sent.answer is not None
         own = [row for row in sent.answer["groups"] if row["groupId"] == self.name]

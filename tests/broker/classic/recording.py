@@ -110,6 +110,7 @@ class Recording:
         self.node.start()
         for name in kept:
             self._groups[name].reconnect(self.node)
+        self.warm_up()
 
     def finish(self) -> dict[str, Transcript]:
         """Stops the node; the transcripts with what it wrote of each group until its script had ended."""
@@ -157,7 +158,7 @@ def write(transcripts: Mapping[str, Transcript], path: Path = FIXTURE) -> None:
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.broker.classic.recording", description=__doc__)
     parser.add_argument("names", nargs="*", help="exchanges; all if none is named")
-    parser.add_argument("--write", action="store_true", help="write the fixture")
+    parser.add_argument("--write", action="store_true", help="write the fixture; what is not named stays")
     parser.add_argument("--out", type=Path, help="where to write it instead")
     options = parser.parse_args()
     chosen = [EXCHANGES[name] for name in options.names] or list(EXCHANGES.values())
@@ -172,7 +173,8 @@ def main() -> int:
         for line in found:
             sys.stdout.write(f"{name}: {line}\n")
     if options.write or options.out:
-        write(transcripts, options.out or FIXTURE)
+        kept = recorded() if options.names and not options.out else {}
+        write({**kept, **transcripts}, options.out or FIXTURE)
     sys.stdout.write(f"{len(transcripts)} groups, {differing} differ\n")
     return 1 if differing or problems else 0
 

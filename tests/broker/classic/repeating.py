@@ -115,6 +115,8 @@ class Repeated:
             answer = told.answer
             self.written += told.records
             self._command(told.timers, sent.at_ms)
+            for parked in told.parked_answers:
+                self.answers[parked.ticket] = parked.answer.body(), sent.at_ms
         if answer is not None:
             self.answers[sent.ticket] = answer, sent.at_ms
 

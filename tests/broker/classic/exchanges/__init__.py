@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from . import joining, offsets, restarting, rounds, static, staying, syncing
+from . import joining, migrating, offsets, restarting, rounds, static, staying, syncing
 from .table import EXCHANGES, Exchange
 
 __all__ = [
     "EXCHANGES",
     "Exchange",
     "joining",
+    "migrating",
     "offsets",
     "restarting",
     "rounds",

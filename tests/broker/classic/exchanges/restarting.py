@@ -114,14 +114,15 @@ def _(group: Classic) -> None:
 
 @exchange(ABOUT, "classic-restart-expires", "Sessions begin anew with the load")
 def _(group: Classic) -> None:
-    group.form("A", "B", session_ms=8_000)
+    group.form("A", "B", session_ms=20_000)
 
 
 @after_restart("classic-restart-expires")
 def _(group: Classic) -> None:
-    group.pause(5.0)
     group.beat("A")
-    group.pause(4.0)
+    group.pause(10.0)
+    group.beat("A")
+    group.pause(12.0)
     group.describe()
     group.beat("A")
     group.beat("B")

@@ -243,3 +243,12 @@ def _(group: Classic) -> None:
         group.join(name)
     group.settle()
     group.describe()
+
+
+@exchange(ABOUT, "classic-protocol-most", "Most votes win also where Java's hash table has another one first")
+def _(group: Classic) -> None:
+    group.enter("A", protocols=dict.fromkeys(("roundrobin", "sticky")))
+    group.enter("B", protocols=dict.fromkeys(("roundrobin", "sticky")))
+    group.enter("C", protocols=dict.fromkeys(("sticky", "roundrobin")))
+    group.settle()
+    group.describe()
