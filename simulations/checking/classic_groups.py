@@ -50,6 +50,10 @@ CLASSIC_GROUP_INVARIANTS: Final = {
             number="G.3 #27",
             says="SyncGroup is answered with what the leader of this generation assigned to the member.",
             source="`GroupMetadataManager.classicGroupSyncToClassicGroup`",
+            apart=(
+                "Of a leader that assigns twice before its first record is committed, the first assignment is told and "
+                "the second stands in the log last, as the rules have it."
+            ),
         ),
         Invariant(
             name=WRITTEN,
@@ -97,7 +101,7 @@ class ClassicGroupChecker:
         self._answered: set[int] = set()
         self._number = 0
         self._told = _Generation()
-        self._written: tuple[int, dict[str, str]] = 0, {}
+        self._written: tuple[int, list[dict[str, str]]] = 0, []
 
     def see(self, entry: Entry) -> list[Violation]:
         payload = entry.payload
@@ -112,7 +116,10 @@ class ClassicGroupChecker:
                 self._record(entry, payload["value"])
             case Kind.FAULT if payload["fault"] == "fail_over":
                 # What was not written is lost, and its generation may be told again.
-                self._number, self._told = self._written[0], _Generation(assigned=self._written[1])
+                self._number, self._told = (
+                    self._written[0],
+                    _Generation(assigned=(self._written[1] or [{}])[-1]),
+                )
         return self._violations.take()
 
     def _response(self, entry: Entry, request: Entry) -> None:
@@ -156,8 +163,11 @@ class ClassicGroupChecker:
             return
         if body["leader"] != who:
             self._add(BARRIER, f"{who} is told the members and does not lead", entry, request)
-        told.listed = {each["memberId"]: each["groupInstanceId"] is not None for each in body["members"]}
-        if body["leader"] not in told.listed:
+        listed = {each["memberId"]: each["groupInstanceId"] is not None for each in body["members"]}
+        if not returned:
+            # A leader that came back is told those of before, of whom a new coordinator has heard nothing.
+            told.listed = listed
+        if body["leader"] not in listed:
             self._add(ONE_LEADER, f"{body['leader']} leads and is no member", entry, request)
 
     def _synced(self, entry: Entry, request: Entry, body: Mapping[str, Any]) -> None:
@@ -165,11 +175,11 @@ class ClassicGroupChecker:
         if number != self._number:
             says = f"{who} is given an assignment of generation {number}; the group is at {self._number}"
             self._add(ASSIGNED, says, entry, request)
-        written, assignments = self._written
+        written, assigned = self._written
         if written != number:
             says = f"{who} is given an assignment of generation {number}, of which no record tells"
             self._add(WRITTEN, says, entry, request)
-        elif assignments.get(who, "") != body["assignment"]:
+        elif all(each.get(who, "") != body["assignment"] for each in assigned):
             self._add(ASSIGNED, f"{who} is not given what was assigned to it", entry, request)
         strange = [each for each, static in self._told.listed.items() if each not in self._told.joined]
         strange = [each for each in strange if not self._told.listed[each]]
@@ -179,7 +189,7 @@ class ClassicGroupChecker:
 
     def _record(self, entry: Entry, value: Mapping[str, Any] | None) -> None:
         if value is None:
-            self._number, self._told, self._written = 0, _Generation(), (0, {})
+            self._number, self._told, self._written = 0, _Generation(), (0, [])
             return
         number, members = value["generation"], value["members"]
         assignments = {each["memberId"]: each["assignment"] for each in members}
@@ -195,7 +205,8 @@ class ClassicGroupChecker:
             says = f"{value['leader']} leads generation {number} and is none of its members"
             self._violations.add(ONE_LEADER, says, (entry.sequence,))
         self._leader_assigned(entry, assignments)
-        self._number, self._written = number, (number, assignments)
+        before = self._written[1] if self._written[0] == number else []
+        self._number, self._written = number, (number, [*before, assignments])
 
     def _leader_assigned(self, entry: Entry, assignments: Mapping[str, str]) -> None:
         """What is written is what the leader brought, and nothing for whom it left out."""

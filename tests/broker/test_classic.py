@@ -6,11 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from .classic import recording
+from .classic import improvised, recording
 from .classic.exchanges import EXCHANGES
 from .classic.repeating import differences
 from .classic.transcript import Transcript
 from .node import running
+
+SEEDS = range(8)
+"""Of the improvised groups; hundreds were played by hand."""
 
 Played = tuple[dict[str, Transcript], dict[str, Exception]]
 
@@ -21,6 +24,23 @@ def played(released_jars: str, tmp_path_factory: pytest.TempPathFactory) -> Play
     folder: Path = tmp_path_factory.mktemp("classic")
     with running(folder, recording.SETTINGS) as node:
         return recording.record(node, EXCHANGES.values())
+
+
+@pytest.fixture(scope="module")
+def drawn(released_jars: str, tmp_path_factory: pytest.TempPathFactory) -> Played:
+    """Some improvised groups on another one (half a minute)."""
+    folder: Path = tmp_path_factory.mktemp("classic-improvised")
+    with running(folder, recording.SETTINGS) as node:
+        return improvised.play(node, SEEDS)
+
+
+@pytest.mark.broker
+@pytest.mark.parametrize("group", map(improvised.name_of, SEEDS))
+def test_requests_that_are_drawn_at_random_are_answered_alike(drawn: Played, group: str) -> None:
+    transcripts, problems = drawn
+    if group in problems:
+        raise problems[group]
+    assert not (found := differences(transcripts[group])), "\n".join(found)
 
 
 @pytest.mark.broker

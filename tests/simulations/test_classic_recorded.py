@@ -8,7 +8,7 @@ from copy import deepcopy
 import pytest
 
 from tests.broker.classic.exchanges import EXCHANGES
-from tests.broker.classic.recording import recorded
+from tests.broker.classic.recording import IMPROVISED, recorded
 from tests.broker.classic.repeating import differences
 from tests.broker.classic.transcript import Sent, Transcript
 
@@ -26,6 +26,11 @@ def test_each_exchange_was_recorded_and_there_are_many() -> None:
 @pytest.mark.parametrize("group", EXCHANGES)
 def test_the_simulated_coordinator_answers_and_writes_what_was_recorded(group: str) -> None:
     assert not (found := differences(recorded()[group])), "\n".join(found)
+
+
+@pytest.mark.parametrize("group", sorted(recorded(IMPROVISED)))
+def test_what_was_drawn_at_random_and_recorded_comes_out_the_same(group: str) -> None:
+    assert not (found := differences(recorded(IMPROVISED)[group])), "\n".join(found)
 
 
 def test_the_recorded_exchanges_meet_the_errors_of_the_classic_protocol() -> None:

@@ -26,7 +26,9 @@ from .exchanges import EXCHANGES, Exchange
 from .repeating import differences
 from .transcript import Transcript, Written
 
-FIXTURE = Path(__file__).parents[2] / "simulations" / "fixtures" / "classic-exchanges.jsonl.gz"
+FIXTURES = Path(__file__).parents[2] / "simulations" / "fixtures"
+FIXTURE = FIXTURES / "classic-exchanges.jsonl.gz"
+IMPROVISED = FIXTURES / "classic-improvised.jsonl.gz"
 
 SETTINGS: Mapping[str, object] = {
     "group.initial.rebalance.delay.ms": 1_000,
@@ -141,9 +143,9 @@ def record(node: Node, exchanges: Iterable[Exchange]) -> tuple[dict[str, Transcr
 
 
 @cache
-def recorded() -> dict[str, Transcript]:
-    """The fixture, by group; shared, not to be changed."""
-    with gzip.open(FIXTURE, "rt", encoding="utf-8") as file:
+def recorded(path: Path = FIXTURE) -> dict[str, Transcript]:
+    """A fixture, by group; shared, not to be changed."""
+    with gzip.open(path, "rt", encoding="utf-8") as file:
         transcripts = [Transcript.from_json(json.loads(line)) for line in file]
     return {each.group: each for each in transcripts}
 
