@@ -97,7 +97,7 @@ class ClassicGroupChecker:
     def __init__(self) -> None:
         self._violations = Violations()
         self._asked: dict[int, Entry] = {}
-        self._last_join: dict[str, int] = {}
+        self._joins: dict[str, list[int]] = {}
         self._answered: set[int] = set()
         self._number = 0
         self._told = _Generation()
@@ -109,7 +109,7 @@ class ClassicGroupChecker:
             case Kind.REQUEST:
                 self._asked[entry.sequence] = entry
                 if payload["api"] == "JoinGroup" and payload["body"]["memberId"]:
-                    self._last_join[payload["body"]["memberId"]] = entry.sequence
+                    self._joins.setdefault(payload["body"]["memberId"], []).append(entry.sequence)
             case Kind.RESPONSE if entry.cause in self._asked:
                 self._response(entry, self._asked[entry.cause])
             case Kind.RECORD if payload["type"] == 2:
@@ -128,6 +128,10 @@ class ClassicGroupChecker:
             self._add(ANSWERED_ONCE, f"{api} of {request.actor} is answered again", entry, request)
         self._answered.add(request.sequence)
         if body["errorCode"]:
+            # What was refused has not taken the place of an earlier one.
+            joins = self._joins.get(request.payload["body"].get("memberId") or "", [])
+            if request.sequence in joins:
+                joins.remove(request.sequence)
             return
         if api == "JoinGroup":
             self._joined(entry, request, body)
@@ -141,8 +145,7 @@ class ClassicGroupChecker:
 
     def _joined(self, entry: Entry, request: Entry, body: Mapping[str, Any]) -> None:
         who, number = body["memberId"], body["generationId"]
-        last = self._last_join.get(who, request.sequence)
-        if last > request.sequence:
+        if any(other > request.sequence for other in self._joins.get(who, ())):
             self._add(ANSWERED_ONCE, f"{who} has sent another JoinGroup since this one", entry, request)
         if number != self._number:
             if number != self._number + 1:

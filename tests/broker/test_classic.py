@@ -21,9 +21,7 @@ Played = tuple[dict[str, Transcript], dict[str, Exception]]
 @pytest.fixture(scope="module")
 def played(released_jars: str, tmp_path_factory: pytest.TempPathFactory) -> Played:
     """Every scripted exchange on one broker, side by side (about a minute)."""
-    folder: Path = tmp_path_factory.mktemp("classic")
-    with running(folder, recording.SETTINGS) as node:
-        return recording.record(node, EXCHANGES.values())
+    return recording.record(tmp_path_factory.mktemp("classic"), EXCHANGES.values())
 
 
 @pytest.fixture(scope="module")

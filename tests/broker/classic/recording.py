@@ -127,10 +127,24 @@ class Recording:
         return {name: group.transcript for name, group in self._groups.items()}
 
 
-def record(node: Node, exchanges: Iterable[Exchange]) -> tuple[dict[str, Transcript], dict[str, Exception]]:
-    """The transcripts of all exchanges, and what went wrong with the scripts themselves."""
+def record(folder: Path, exchanges: Iterable[Exchange]) -> tuple[dict[str, Transcript], dict[str, Exception]]:
+    """The transcripts of all exchanges, and what went wrong with the scripts themselves; a broker for each policy."""
+    transcripts: dict[str, Transcript] = {}
+    problems: dict[str, Exception] = {}
     listed = list(exchanges)
-    recording = Recording(node)
+    for policy in dict.fromkeys(each.policy for each in listed):
+        settings = {**SETTINGS, "group.consumer.migration.policy": policy}
+        with running(folder / policy, settings) as node:
+            found, wrong = _record(node, settings, [each for each in listed if each.policy == policy])
+        transcripts |= found
+        problems |= wrong
+    return transcripts, problems
+
+
+def _record(
+    node: Node, settings: Mapping[str, object], listed: list[Exchange]
+) -> tuple[dict[str, Transcript], dict[str, Exception]]:
+    recording = Recording(node, settings)
     recording.make_topics()
     recording.warm_up()
     recording.play({each.name: each.play for each in listed if each.after_restart is None})
@@ -164,8 +178,8 @@ def main() -> int:
     parser.add_argument("--out", type=Path, help="where to write it instead")
     options = parser.parse_args()
     chosen = [EXCHANGES[name] for name in options.names] or list(EXCHANGES.values())
-    with tempfile.TemporaryDirectory() as folder, running(Path(folder), SETTINGS) as node:
-        transcripts, problems = record(node, chosen)
+    with tempfile.TemporaryDirectory() as folder:
+        transcripts, problems = record(Path(folder), chosen)
     for name, problem in problems.items():
         sys.stdout.write(f"{name} was not played to its end: {problem!r}\n")
     differing = 0

@@ -629,3 +629,56 @@ def _(group: Classic) -> None:
     group.consume("N")
     group.beat("A")
     group.sync("A")
+
+
+def _all_ways(group: Classic) -> None:
+    """A classic group is joined by a consumer, a consumer group by a classic member, and the consumer leaves it."""
+    group.form("A")
+    group.consume_join("N")
+    group.beat("A")
+    group.leave("A")
+    group.consume_join("N")
+    group.consume_ack("N")
+    group.ids.clear()
+    group.join("B")
+    group.join("B")
+    group.sync("B")
+    group.consume("N", -1)
+    group.describe()
+    group.describe_consumers()
+    group.beat("B")
+    group.consume_join("M")
+    group.lists()
+
+
+for _policy in ("disabled", "upgrade", "downgrade"):
+    exchange(
+        ABOUT,
+        f"policy-{_policy}",
+        f"A consumer in a classic group, a classic member in a consumer group, the last consumer leaves: policy {_policy}",
+        policy=_policy,
+    )(_all_ways)
+
+
+@exchange(
+    ABOUT,
+    "policy-upgrade-classic-only",
+    "Where downgrades are not allowed a consumer group of classic members goes on as one",
+    policy="upgrade",
+)
+def _(group: Classic) -> None:
+    group.consume_join("N", instanceId="n")
+    group.enter("A")
+    group.sync("A")
+    group.consume("N", -1, instanceId="n")
+    group.beat("A")
+    group.enter("B")
+    group.sync("B")
+    group.beat("A")
+    group.join("A")
+    group.sync("A")
+    group.describe_consumers()
+    group.leave("A")
+    group.beat("B")
+    group.leave("B")
+    group.lists()

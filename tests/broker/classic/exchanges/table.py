@@ -19,17 +19,19 @@ class Exchange:
     shows: str
     play: Play
     after_restart: Play | None = None
+    policy: str = "bidirectional"
+    """``group.consumer.migration.policy`` of the broker that it is played on."""
 
 
 EXCHANGES: dict[str, Exchange] = {}
 
 
-def exchange(about: str, name: str, shows: str) -> Callable[[Play], Play]:
+def exchange(about: str, name: str, shows: str, *, policy: str = "bidirectional") -> Callable[[Play], Play]:
     """Enters a script into the table; its group is called as it is."""
 
     def enter(play: Play) -> Play:
         assert name not in EXCHANGES, name
-        EXCHANGES[name] = Exchange(name=name, about=about, shows=shows, play=play)
+        EXCHANGES[name] = Exchange(name=name, about=about, shows=shows, play=play, policy=policy)
         return play
 
     return enter
