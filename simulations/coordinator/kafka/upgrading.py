@@ -136,6 +136,9 @@ class _CustomAssignorError(Exception):
 
 
 def _member(group: Group, member: Member, image: Image) -> ConsumerMember:
+    if not any(name == group.protocol_name for name, _ in member.protocols):
+        # It joins again with others than the last generation's protocol, whose bytes Kafka asks it for.
+        raise RequestRefused(ErrorCode.UNKNOWN_SERVER_ERROR, None)
     subscription = decode_subscription(member.metadata(group.protocol_name))
     assigned: dict[str, dict[int, int]] = {}
     if member.assignment:

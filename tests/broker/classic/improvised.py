@@ -37,8 +37,16 @@ SESSIONS_MS = (4_000, 6_000, 45_000, 45_000)
 REBALANCES_MS = (3_000, 4_000, 6_000)
 
 
+CONSUMERS = ("N", "M")
+
+
+def is_mixed(seed: int) -> bool:
+    """Each third group has members of both protocols."""
+    return seed % 3 == 2
+
+
 def name_of(seed: int) -> str:
-    return f"classic-improvised-{seed}"
+    return f"{'mixed' if is_mixed(seed) else 'classic'}-improvised-{seed}"
 
 
 class Improvised:
@@ -58,13 +66,17 @@ class Improvised:
 
     def play(self, steps: int = STEPS) -> None:
         for _ in range(steps):
-            act = self._drawn.choices(list(_ACTS), weights=list(_ACTS.values()))[0]
+            acts = self._acts()
+            act = self._drawn.choices(list(acts), weights=list(acts.values()))[0]
             self._keep_away()
             act(self, self._drawn.choice(NAMES))
         with contextlib.suppress(AssertionError):
             # The ids of those that still wait are told by their answers alone.
             self._group.settle(END_S)
         self._keep_away()
+
+    def _acts(self) -> dict[Callable[[Any, str], None], float]:
+        return {**_ACTS}
 
     def _keep_away(self) -> None:
         """Waits until the next timer is not near, as far as the coordinator beside knows the group."""
@@ -179,7 +191,7 @@ class Improvised:
         return "range"
 
 
-_ACTS: dict[Callable[[Improvised, str], None], float] = {
+_ACTS: dict[Callable[[Any, str], None], float] = {
     Improvised.join: 26,
     Improvised.everybody_joins: 9,
     Improvised.sync: 10,
@@ -198,11 +210,46 @@ _ACTS: dict[Callable[[Improvised, str], None], float] = {
 """With how often each is done."""
 
 
+class Mixed(Improvised):
+    """The same with members of the consumer protocol beside them, so that the group changes its kind again and again."""
+
+    def _acts(self) -> dict[Callable[[Any, str], None], float]:
+        return {**super()._acts(), **_MIXED_ACTS}
+
+    def consumer_joins(self, _name: str) -> None:
+        name = self._drawn.choice(CONSUMERS)
+        topics = self._drawn.choice((("foo",), ("foo", "bar")))
+        self._group.consume_join(name, topics)
+
+    def consumers_go_on(self, _name: str) -> None:
+        for name in CONSUMERS:
+            if self._group.epochs.get(name, 0) > 0:
+                self._group.consume_ack(name)
+
+    def consumer_beats(self, _name: str) -> None:
+        self._group.consume(self._drawn.choice(CONSUMERS))
+
+    def consumer_leaves(self, _name: str) -> None:
+        self._group.consume(self._drawn.choice(CONSUMERS), -1)
+
+    def describe(self, _name: str) -> None:
+        self._group.describe()
+        self._group.describe_consumers()
+
+
+_MIXED_ACTS: dict[Callable[[Any, str], None], float] = {
+    Mixed.consumer_joins: 9,
+    Mixed.consumers_go_on: 12,
+    Mixed.consumer_beats: 6,
+    Mixed.consumer_leaves: 6,
+}
+
+
 def play(node: Node, seeds: Iterable[int]) -> tuple[dict[str, Transcript], dict[str, Exception]]:
     """A group for each seed, side by side; their transcripts, and what went wrong with the playing, by group."""
 
     def one(seed: int) -> Callable[[Classic], None]:
-        return lambda group: Improvised(group, seed).play()
+        return lambda group: (Mixed if is_mixed(seed) else Improvised)(group, seed).play()
 
     recording = Recording(node)
     recording.make_topics()

@@ -136,6 +136,20 @@ def _(group: Classic) -> None:
 
 @exchange(
     ABOUT,
+    "migrate-up-other-protocol",
+    "While a member joins with others than the last generation's protocol: an unknown server error",
+)
+def _(group: Classic) -> None:
+    group.form("A", "B", protocols=dict.fromkeys(("range", "sticky")))
+    group.join("A", protocols={"sticky": None})
+    group.consume_join("N")
+    group.describe()
+    group.beat("A")
+    group.beat("B")
+
+
+@exchange(
+    ABOUT,
     "migrate-up-refused",
     "Another protocol type, a custom assignor's data, bytes that cannot be read: not a consumer group",
 )
