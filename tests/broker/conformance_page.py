@@ -53,7 +53,8 @@ def _classic() -> Iterator[str]:
     yield "without a broker, too. What it does stands in [The classic coordinator](classic-coordinator.md)."
     yield ""
     yield f"{len(CLASSIC)} exchanges; all agree."
-    for about, rows in groupby(CLASSIC.values(), key=lambda each: each.about):
+    listed = sorted(CLASSIC.values(), key=lambda each: each.about)
+    for about, rows in groupby(listed, key=lambda each: each.about):
         yield f"\n## {about[0].upper()}{about[1:]}\n"
         yield "| exchange | what it shows | |"
         yield "|---|---|---|"

@@ -4,6 +4,7 @@
 module             what it is for
 =================  ==================================================================================
 ``transcript``     what was sent, answered and written, as values and as JSON
+``line``           a connection with one request on it
 ``acting``         one group's requests, sent so that some of them may wait for each other
 ``exchanges``      the scripts
 ``improvised``     requests that are drawn at random

@@ -9,17 +9,15 @@ from __future__ import annotations
 import base64
 import contextlib
 import select
-import socket
-import struct
 import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from groups.wire.embedded.consumer_protocol import encode_assignment, encode_subscription
-from groups.wire.rpc import APIS, decode_response, encode_request
 
 from ..acting import HEARTBEAT_FIELDS
 from ..node import Node, wait_for_coordinator
+from .line import ANSWER_LIMIT_S, Line, now_ms
 from .transcript import Restarted, Sent, Transcript
 
 PARKED_S = 0.12
@@ -29,50 +27,11 @@ APPENDED_S = 0.5
 COMMITTED_S = 0.05
 """Some answers leave before their records are committed, which alone a description shows."""
 
-ANSWER_LIMIT_S = 30
 SESSION_MS, REBALANCE_MS = 45_000, 60_000
 
-BY_NAME = {api.name: api for api in APIS.values()}
 PARKED_APIS = ("JoinGroup", "SyncGroup")
 
 Assigned = Mapping[str, Sequence[int]]
-
-
-class Line:
-    """A connection with one request on it at most."""
-
-    def __init__(self, port: int) -> None:
-        self.socket = socket.create_connection(("127.0.0.1", port), ANSWER_LIMIT_S)
-        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self.sent: Sent | None = None
-        self._data = b""
-
-    def send(self, sent: Sent) -> None:
-        header = {
-            "requestApiKey": BY_NAME[sent.api].key,
-            "requestApiVersion": sent.version,
-            "correlationId": sent.ticket,
-            "clientId": sent.client,
-        }
-        message = encode_request({"header": header, "body": sent.body})
-        self.sent = sent
-        self.socket.sendall(struct.pack(">i", len(message)) + message)
-
-    def read(self) -> bool:
-        """Takes what has come; whether the answer is complete, which is then noted."""
-        piece = self.socket.recv(65536)
-        if not piece:
-            raise ConnectionError("the broker closed the connection")
-        self._data += piece
-        if len(self._data) < 4 or len(self._data) < 4 + struct.unpack(">i", self._data[:4])[0]:
-            return False
-        assert self.sent is not None
-        body = decode_response(self._data[4:], BY_NAME[self.sent.api], self.sent.version)["body"]
-        self._data = b""
-        self.sent.answer = {name: value for name, value in body.items() if name != "throttleTimeMs"}
-        self.sent.done_ms = now_ms()
-        self.sent = None
-        return True
 
 
 class Classic:
@@ -445,10 +404,6 @@ class Classic:
     def delete_offsets(self, topic: str, partitions: Sequence[int]) -> Sent:
         named = {"name": topic, "partitions": [{"partitionIndex": number} for number in partitions]}
         return self.ask("OffsetDelete", 0, {"groupId": self.name, "topics": [named]})
-
-
-def now_ms() -> int:
-    return time.time_ns() // 1_000_000
 
 
 def _text(data: bytes) -> str:

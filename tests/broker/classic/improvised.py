@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from ..node import Node, running
-from .acting import Classic, now_ms
+from .acting import Classic
+from .line import now_ms
 from .recording import SETTINGS, Recording, write
 from .repeating import Repeated, differences
 from .transcript import Sent, Transcript

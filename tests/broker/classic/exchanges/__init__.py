@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from . import joining, migrating, offsets, restarting, rounds, static, staying, syncing
+from . import downgrading, joining, migrating, mixed, offsets, restarting, rounds, static, staying, syncing
 from .table import EXCHANGES, Exchange
 
 __all__ = [
     "EXCHANGES",
     "Exchange",
+    "downgrading",
     "joining",
     "migrating",
+    "mixed",
     "offsets",
     "restarting",
     "rounds",
