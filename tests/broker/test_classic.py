@@ -33,7 +33,7 @@ def drawn(released_jars: str, tmp_path_factory: pytest.TempPathFactory) -> Playe
 
 
 @pytest.mark.broker
-@pytest.mark.parametrize("group", map(improvised.name_of, SEEDS))
+@pytest.mark.parametrize("group", [improvised.name_of(seed) for seed in SEEDS])
 def test_requests_that_are_drawn_at_random_are_answered_alike(drawn: Played, group: str) -> None:
     transcripts, problems = drawn
     if group in problems:
