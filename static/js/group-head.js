@@ -58,7 +58,8 @@ export class GroupHead {
     this.#replace(this.epochs, isClassic(frame) ? classic(frame, this.cast) : consumer(frame));
     const says = nowSays(frame, moment, views, this.cast, (key) => this.labels.partition(key));
     this.now.classList.toggle('bad', moment?.shape === 'violation');
-    if (this.now.textContent !== says) this.now.replaceChildren(...emphasised(says, moment ? this.cast.name(moment.actor) : ''));
+    if (this.now.textContent !== says)
+      this.now.replaceChildren(...emphasised(says, moment ? this.cast.name(moment.actor) : ''));
     this.#replace(this.gap, violation ? this.#proof(violation) : this.#gap(frame, views));
     const coordinator = coordinatorSays(frame);
     // Room is kept for it where it will be needed, so that the board does not jump.
@@ -73,7 +74,8 @@ export class GroupHead {
 
   /** What has not changed stays, so that a word that is being read keeps its focus. @param {HTMLElement} root @param {HTMLElement[]} nodes */
   #replace(root, nodes) {
-    const same = root.childElementCount === nodes.length && nodes.every((node, at) => node.isEqualNode(root.children[at]));
+    const same =
+      root.childElementCount === nodes.length && nodes.every((node, at) => node.isEqualNode(root.children[at]));
     if (!same) root.replaceChildren(...nodes);
   }
 
@@ -82,7 +84,13 @@ export class GroupHead {
     const shown = proof.slice(-PROOFS_MOST);
     return [
       h('span', { title: `invariant ${invariant}` }, shown.length ? 'Proved by' : 'Seen at the end of the run'),
-      ...shown.map((sequence) => h('a', { href: `?at=${sequence}`, 'data-at': sequence, title: `entry ${sequence}` }, `step ${this.numberOf(sequence)}`)),
+      ...shown.map((sequence) =>
+        h(
+          'a',
+          { href: `?at=${sequence}`, 'data-at': sequence, title: `entry ${sequence}` },
+          `step ${this.numberOf(sequence)}`,
+        ),
+      ),
     ];
   }
 
@@ -92,9 +100,14 @@ export class GroupHead {
     const far = gapOf(frame, views);
     if (!far) return [h('span', {}, 'No target for this epoch yet')];
     const { of, off, each } = far;
-    const pips = each && of <= PIPS_MOST
-      ? h('span', { class: 'pips', 'aria-hidden': 'true' }, each.map((reached) => h('i', { class: reached ? null : 'o' })))
-      : null;
+    const pips =
+      each && of <= PIPS_MOST
+        ? h(
+            'span',
+            { class: 'pips', 'aria-hidden': 'true' },
+            each.map((reached) => h('i', { class: reached ? null : 'o' })),
+          )
+        : null;
     const says = off
       ? h('span', {}, h('b', {}, off), ` of ${of} still to reach ${off > 1 ? 'their' : 'its'} target`)
       : h('span', {}, term('converged', 'Converged'), ': every member owns its target');
@@ -112,10 +125,24 @@ function consumer(frame) {
   const high = Math.max(...epochs);
   const parts = [
     h('span', {}, term('group epoch'), ' ', h('b', {}, group)),
-    h('span', { class: (frame.assignment_epoch ?? 0) < group ? 'behind' : null }, term('assignment epoch'), ' ', h('b', {}, frame.assignment_epoch ?? 0)),
+    h(
+      'span',
+      { class: (frame.assignment_epoch ?? 0) < group ? 'behind' : null },
+      term('assignment epoch'),
+      ' ',
+      h('b', {}, frame.assignment_epoch ?? 0),
+    ),
   ];
   if (epochs.length) {
-    parts.push(h('span', { class: low < group ? 'behind' : null }, term('member epoch', low === high ? 'member epoch' : 'member epochs'), ' ', h('b', {}, low === high ? low : `${low}–${high}`)));
+    parts.push(
+      h(
+        'span',
+        { class: low < group ? 'behind' : null },
+        term('member epoch', low === high ? 'member epoch' : 'member epochs'),
+        ' ',
+        h('b', {}, low === high ? low : `${low}–${high}`),
+      ),
+    );
   }
   if (away) parts.push(h('span', {}, 'away ', h('b', {}, away)));
   if (frame.topology) parts.push(h('span', {}, 'topology ', h('b', {}, frame.topology.epoch)));
@@ -126,7 +153,8 @@ function consumer(frame) {
 function classic(frame, cast) {
   const parts = [h('span', {}, term('generation'), ' ', h('b', {}, frame.generation))];
   if (frame.protocol_name) parts.push(h('span', {}, 'assignor ', h('b', {}, frame.protocol_name)));
-  if (frame.leader && cast.knows(frame.leader)) parts.push(h('span', {}, 'leader ', h('b', {}, cast.name(frame.leader))));
+  if (frame.leader && cast.knows(frame.leader))
+    parts.push(h('span', {}, 'leader ', h('b', {}, cast.name(frame.leader))));
   return parts;
 }
 

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from groups.wire.embedded.consumer_protocol import encode_subscription
-from simulations.assignors import AssignorError
-from simulations.assignors.consumer import uniform
-from simulations.coordinator.messages import Heartbeat
-from simulations.coordinator.outcome import Record
+from simulations.protocol.assignors import AssignorError
+from simulations.protocol.assignors.consumer import uniform
+from simulations.protocol.coordinator.consumer.outcome import Record
+from simulations.protocol.messages.groups import Heartbeat
 from tests.simulations.broker import FOO, GROUP, Broker
 
 JOINS: dict[str, Any] = {"rebalance_timeout_ms": 300_000, "subscribed_topic_names": ("foo",), "owned": {}}
