@@ -32,7 +32,7 @@ from simulations.protocol.client.consumer import membership
 from simulations.protocol.client.consumer.state import ClientState as ClientMemory
 from simulations.protocol.coordinator.consumer.outcome import Context, Outcome, VolatileState
 from simulations.protocol.coordinator.consumer.reconciliation import Reconciliation
-from simulations.protocol.coordinator.consumer.released import heartbeat
+from simulations.protocol.coordinator.consumer.released import advancing, heartbeat
 from simulations.protocol.coordinator.consumer.released.coordinator import KafkaCoordinator
 from simulations.world.scenario import Action, Verb, load
 
@@ -164,7 +164,7 @@ def mistaken_refusal(patch: pytest.MonkeyPatch) -> None:
 
 
 def mistaken_patience(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(heartbeat, "_target_is_due", lambda *_: False)
+    patch.setattr(advancing, "_target_is_due", lambda *_: False)
 
 
 ENOUGH = 2_500

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from typing import Any
 
 import pytest
 
+from groups.wire.embedded.consumer_protocol import encode_subscription
 from simulations.protocol.assignors import AssignorError
 from simulations.protocol.assignors.consumer import uniform
 from simulations.protocol.coordinator.consumer.outcome import Record
-from simulations.protocol.coordinator.errors import AnotherProtocol
 from simulations.protocol.messages.groups import Heartbeat
 from tests.simulations.broker import FOO, GROUP, Broker
 
@@ -175,12 +176,14 @@ def test_who_left_for_now_is_fenced_with_a_greater_epoch() -> None:
 
 
 def classic(*members: str) -> Record:
-    listed = [{"memberId": member, "clientId": "c", "clientHost": "/h"} for member in members]
-    value = {"protocolType": "consumer", "generation": 4, "members": listed}
+    told = {"clientId": "c", "clientHost": "/h", "sessionTimeout": 6_000, "rebalanceTimeout": 9_000}
+    own = b64encode(encode_subscription({"version": 0, "topics": ["foo"], "userData": None})).decode()
+    listed = [{"memberId": member, "subscription": own, **told} for member in members]
+    value = {"protocolType": "consumer", "protocol": "range", "generation": 4, "members": listed}
     return {"type": 2, "key": {"group": GROUP}, "version": 3, "value": value}
 
 
-def test_an_empty_classic_group_is_replaced_and_one_with_members_is_another_matter() -> None:
+def test_an_empty_classic_group_is_replaced_and_one_with_members_is_converted() -> None:
     broker = Broker()
     broker.shard.load([classic()])
     for epoch in (1, -1):
@@ -190,8 +193,9 @@ def test_an_empty_classic_group_is_replaced_and_one_with_members_is_another_matt
     other = Broker()
     other.shard.load([classic("C")])
     assert other.heartbeat("A", 4).error_message == "Group orders is not a consumer group."
-    with pytest.raises(AnotherProtocol):
-        other.join("A")
+    other.join("A")
+    assert other.types == [2, 5, 3, 7, 6, 8, 5, 3, 7, 7, 6, 8]
+    assert other.shard.state.consumer.members["C"].epoch == 4
 
 
 def test_partition_metadata_of_an_older_release_are_deleted_once() -> None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from simulations.proof.conformance.recording import Fields, RecordedRequest
+from simulations.protocol.coordinator.classic.parking import ParkedAnswer
 from simulations.protocol.coordinator.consumer.outcome import Outcome, Record, ResolveRegexes, TimerCommand
 from simulations.protocol.coordinator.errors import ErrorCode
 from simulations.protocol.coordinator.shard import Shard
@@ -42,6 +43,8 @@ class Answered:
     records: tuple[Record, ...] = ()
     timers: tuple[TimerCommand, ...] = ()
     tasks: tuple[ResolveRegexes, ...] = ()
+    parked_answers: tuple[ParkedAnswer, ...] = ()
+    """To requests of the classic protocol that waited (``classic_asking``)."""
 
 
 def ask(shard: Shard, asked: RecordedRequest, now_ms: int) -> Answered:
@@ -102,6 +105,7 @@ def _commit(shard: Shard, asked: RecordedRequest, now_ms: int) -> Answered:
         offsets=tuple(offsets),
         version=asked.version,
         retention_ms=told.get("retentionTimeMs", -1),
+        instance_id=told.get("groupInstanceId"),
     )
     outcome = shard.commit(request, now_ms)
     answer = _Partitions("topicId" if by_id else "name")
@@ -200,6 +204,7 @@ def _of(outcome: Outcome[Any], body: Callable[[Any], Fields]) -> Answered:
         records=outcome.records,
         timers=outcome.timers,
         tasks=outcome.tasks,
+        parked_answers=outcome.parked_answers,
     )
 
 

@@ -111,6 +111,7 @@ FIELDS: Final[dict[type, dict[str, EpochKind]]] = {
         "offsets": _P,
         "version": _P,
         "retention_ms": _P,
+        "instance_id": _P,
     },
     CommittedOffset: {
         "topic": _P,

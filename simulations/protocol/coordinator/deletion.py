@@ -6,7 +6,7 @@ Kafka: ``OffsetMetadataManager`` (``deleteOffsets``, ``deleteAllOffsets``, ``cle
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from groups.history.state.group import Offset, Protocol
 from groups.wire.coordinator_schema import (
@@ -16,6 +16,9 @@ from groups.wire.coordinator_schema import (
     CONSUMER_GROUP_TARGET_ASSIGNMENT_METADATA,
 )
 from simulations.protocol.assignors.java_orders import TimelineOrder, string_hash
+from simulations.protocol.coordinator.classic.group import EMPTY, STABLE, Group
+from simulations.protocol.coordinator.classic.loading import classic_group
+from simulations.protocol.coordinator.classic.subscribed import is_subscribed
 from simulations.protocol.coordinator.consumer import records
 from simulations.protocol.coordinator.consumer.outcome import Context, Outcome, Record
 from simulations.protocol.coordinator.consumer.subscriptions import subscribed_names
@@ -40,11 +43,14 @@ def delete_offsets(context: Context, request: OffsetDelete) -> Outcome[OffsetDel
     """A topic that the group subscribes to is refused; an offset that is not there is deleted all the same."""
     if _is_absent(context):
         return Outcome(answer=OffsetDeleteAnswer(error_code=ErrorCode.GROUP_ID_NOT_FOUND))
-    subscribed = subscribed_names(context) if context.group_exists else frozenset()
+    group = classic_group(context)
+    if group is not None and group.state is not EMPTY and not group.is_consumer:
+        return Outcome(answer=OffsetDeleteAnswer(error_code=ErrorCode.NON_EMPTY_GROUP))
+    subscribed = _subscribed(context, group)
     codes: list[tuple[str, int, int]] = []
     written: list[Record] = []
     for topic, partitions in request.topics.items():
-        refused = topic in subscribed
+        refused = subscribed(topic)
         for partition in partitions:
             code = ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC if refused else ErrorCode.NONE
             codes.append((topic, partition, code))
@@ -57,7 +63,8 @@ def delete_group(context: Context) -> Outcome[DeleteAnswer]:
     """Only a group without members is deleted: its offsets first, then what is known of it."""
     if _is_absent(context):
         return Outcome(answer=DeleteAnswer(error_code=ErrorCode.GROUP_ID_NOT_FOUND))
-    if context.group.members or context.state.classic.members:
+    group = classic_group(context)
+    if context.group.members or (group is not None and group.state is not EMPTY):
         return Outcome(answer=DeleteAnswer(error_code=ErrorCode.NON_EMPTY_GROUP))
     offsets = [
         records.offset_gone(context.state.group, topic, partition)
@@ -69,20 +76,40 @@ def delete_group(context: Context) -> Outcome[DeleteAnswer]:
 
 def expire_offsets(context: Context) -> Outcome[None]:
     """Offsets that are old and of no subscribed topic go; with the last one goes a group that has no members."""
-    if _is_absent(context) or context.state.classic.recorded:
+    group = classic_group(context)
+    if _is_absent(context) or (group is not None and _keeps_offsets(group)):
         return Outcome(answer=None)
-    subscribed = subscribed_names(context) if context.group_exists else frozenset()
+    subscribed = _subscribed(context, group)
+    emptied_ms = group.state_timestamp_ms if group is not None and group.protocol_type is not None else None
+    if group is not None and group.state is not EMPTY:
+        emptied_ms = None
     written: list[Record] = []
     kept = False
     for topic in topics_in_order(context):
         for partition, offset in partitions_in_order(context, topic):
-            if topic not in subscribed and _is_old(context, offset):
+            if not subscribed(topic) and _is_old(context, offset, emptied_ms):
                 written.append(records.offset_gone(context.state.group, topic, partition))
             else:
                 kept = True
-    if not kept and not context.group.members:
+    if not kept and not context.group.members and (group is None or group.state is EMPTY):
         written += group_gone(context)
     return Outcome(answer=None, records=tuple(written))
+
+
+def _keeps_offsets(group: Group) -> bool:
+    """Whether no offset of a classic group is looked at: members of another protocol, or a rebalance
+    (``ClassicGroup.offsetExpirationCondition``)."""
+    if group.protocol_type is None or group.state is EMPTY:
+        return False
+    return not (group.is_consumer and group.subscribed is not None and group.state is STABLE)
+
+
+def _subscribed(context: Context, group: Group | None) -> Callable[[str], bool]:
+    """Whether somebody subscribes to a topic; ``group`` is the classic group, if it is one."""
+    if group is not None:
+        return lambda topic: is_subscribed(group, topic)
+    names = subscribed_names(context) if context.group_exists else frozenset()
+    return names.__contains__
 
 
 def group_gone(context: Context) -> list[Record]:
@@ -108,7 +135,10 @@ def _is_absent(context: Context) -> bool:
     return context.state.deleted or context.state.protocol not in (Protocol.CONSUMER, Protocol.CLASSIC)
 
 
-def _is_old(context: Context, offset: Offset) -> bool:
+def _is_old(context: Context, offset: Offset, emptied_ms: int | None) -> bool:
+    """``emptied_ms``: since when a classic group has no members, from which its offsets' retention counts."""
     if offset.expire_timestamp_ms is not None:
         return context.now_ms >= offset.expire_timestamp_ms
-    return context.now_ms - offset.commit_timestamp_ms >= context.settings.offsets_retention_ms
+    since_ms = offset.commit_timestamp_ms if emptied_ms in (None, -1) else emptied_ms
+    assert since_ms is not None
+    return context.now_ms - since_ms >= context.settings.offsets_retention_ms

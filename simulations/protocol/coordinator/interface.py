@@ -5,9 +5,19 @@ from __future__ import annotations
 from typing import Final, Protocol
 
 from groups.history.state.group import Semantics
+from simulations.protocol.coordinator.classic.messages import (
+    ClassicHeartbeat,
+    ClassicHeartbeatAnswer,
+    JoinGroup,
+    LeaveAnswer,
+    LeaveGroup,
+    SyncGroup,
+)
+from simulations.protocol.coordinator.classic.parking import FollowUp, ParkedAnswer
 from simulations.protocol.coordinator.consumer.outcome import Context, Outcome, Resolution
 from simulations.protocol.coordinator.consumer.proposal import KipCoordinator
 from simulations.protocol.coordinator.consumer.released import KafkaCoordinator
+from simulations.protocol.coordinator.errors import ErrorCode
 from simulations.protocol.messages.client_mode import (
     InstallAnswer,
     InstallAssignment,
@@ -21,6 +31,20 @@ class Coordinator(Protocol):
     """Every operation is a function of its arguments; see ``Outcome`` for what it leaves behind."""
 
     def heartbeat(self, context: Context, request: Heartbeat) -> Outcome[HeartbeatAnswer]: ...
+
+    def join(self, context: Context, request: JoinGroup, ticket: int) -> Outcome[None]: ...
+
+    def sync(self, context: Context, request: SyncGroup, ticket: int) -> Outcome[None]: ...
+
+    def classic_heartbeat(
+        self, context: Context, request: ClassicHeartbeat
+    ) -> Outcome[ClassicHeartbeatAnswer]: ...
+
+    def leave_group(self, context: Context, request: LeaveGroup) -> Outcome[LeaveAnswer]: ...
+
+    def appended(self, context: Context, follow_up: FollowUp, error: ErrorCode | None) -> Outcome[None]: ...
+
+    def unloaded(self, context: Context) -> tuple[ParkedAnswer, ...]: ...
 
     def commit(self, context: Context, request: OffsetCommit) -> Outcome[CommitAnswer]: ...
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Final
 
 from simulations.protocol.assignors.scripted import ScriptedAssignor
@@ -10,6 +11,23 @@ from simulations.protocol.assignors.scripted import ScriptedAssignor
 MAX_INT: Final = 2147483647
 
 DAY_MINUTES: Final = 24 * 60
+
+
+class MigrationPolicy(StrEnum):
+    """``group.consumer.migration.policy``: which ways a group with members may change its protocol."""
+
+    BIDIRECTIONAL = "bidirectional"
+    UPGRADE = "upgrade"
+    DOWNGRADE = "downgrade"
+    DISABLED = "disabled"
+
+    @property
+    def upgrades(self) -> bool:
+        return self in (MigrationPolicy.BIDIRECTIONAL, MigrationPolicy.UPGRADE)
+
+    @property
+    def downgrades(self) -> bool:
+        return self in (MigrationPolicy.BIDIRECTIONAL, MigrationPolicy.DOWNGRADE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +70,17 @@ class Settings:
     """``offsets.retention.minutes``"""
     offsets_retention_check_interval_ms: int = 600_000
     """``offsets.retention.check.interval.ms``: how often who runs the shard calls ``expire_offsets``."""
+
+    initial_rebalance_delay_ms: int = 3_000
+    """``group.initial.rebalance.delay.ms``: how long the first join phase of a classic group waits for more members."""
+    classic_min_session_timeout_ms: int = 6_000
+    """``group.min.session.timeout.ms``: bounds what a classic member may ask for."""
+    classic_max_session_timeout_ms: int = 1_800_000
+    """``group.max.session.timeout.ms``"""
+    classic_max_size: int = MAX_INT
+    """``group.max.size``: members of a classic group"""
+    migration_policy: MigrationPolicy = MigrationPolicy.BIDIRECTIONAL
+    """``group.consumer.migration.policy``"""
 
     @property
     def offsets_retention_ms(self) -> int:

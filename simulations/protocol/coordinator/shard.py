@@ -7,17 +7,29 @@ the records, runs the timers and the tasks, and hands their results back.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, TypeVar
 
 from groups.history.replay.fold import replay_record
 from groups.history.state.group import Semantics, State, initial_state
-from groups.wire.coordinator_schema import CONSUMER_GROUP_MEMBER_METADATA
+from groups.wire.coordinator_schema import CONSUMER_GROUP_MEMBER_METADATA, GROUP_METADATA
 from simulations.protocol.coordinator import deletion, describing, fetching, group_config
+from simulations.protocol.coordinator.classic import describing as classic_describing
+from simulations.protocol.coordinator.classic.messages import (
+    ClassicHeartbeat,
+    ClassicHeartbeatAnswer,
+    DescribedGroup,
+    JoinGroup,
+    LeaveAnswer,
+    LeaveGroup,
+    SyncGroup,
+)
+from simulations.protocol.coordinator.classic.parking import FollowUp, ParkedAnswer
 from simulations.protocol.coordinator.consumer import loading
 from simulations.protocol.coordinator.consumer.counts import CountsCache
 from simulations.protocol.coordinator.consumer.outcome import (
+    JOIN,
     REBALANCE,
     Context,
     Outcome,
@@ -26,6 +38,7 @@ from simulations.protocol.coordinator.consumer.outcome import (
     TimerStart,
     VolatileState,
 )
+from simulations.protocol.coordinator.errors import ErrorCode
 from simulations.protocol.coordinator.group_config import GroupConfig
 from simulations.protocol.coordinator.image import Image, ImageTopic
 from simulations.protocol.coordinator.interface import COORDINATORS
@@ -46,6 +59,12 @@ from simulations.protocol.messages.offsets import (
 )
 
 A = TypeVar("A")
+
+
+def without_group(state: State) -> State:
+    """The state of a group that is not there, with the offsets that it left behind."""
+    return replace(state, deleted=True, consumer=initial_state(state.group, state.semantics).consumer)
+
 
 Known = tuple[State, VolatileState, Settings, GroupConfig, Image]
 """All that the outcome of an operation depends on, but for the operation and the time."""
@@ -79,6 +98,7 @@ class Shard:
         self._counts = CountsCache()
         self._known: Known = (self.state, self.memory, settings, self.group_config, image)
         self._steady: dict[str, tuple[Heartbeat, Outcome[HeartbeatAnswer]]] = {}
+        self._steady_classic: dict[str, tuple[ClassicHeartbeat, Outcome[ClassicHeartbeatAnswer]]] = {}
 
     def copy(self) -> Shard:
         return Shard(
@@ -105,7 +125,7 @@ class Shard:
 
     def context(self, now_ms: int, drawn_id: str | None = None) -> Context:
         return Context(
-            state=self.state,
+            state=without_group(self.state) if self.memory.forgotten else self.state,
             image=self.image,
             settings=self._settings(),
             now_ms=now_ms,
@@ -151,7 +171,52 @@ class Shard:
             return True
         self._known = (self.state, self.memory, self.settings, self.group_config, self.image)
         self._steady.clear()
+        self._steady_classic.clear()
         return False
+
+    def join(
+        self, request: JoinGroup, now_ms: int, *, ticket: int, drawn_id: str | None = None
+    ) -> Outcome[None]:
+        """JoinGroup of the classic protocol; its answer comes in an outcome's ``parked_answers``, now or later.
+
+        ``ticket`` is the caller's own for this request and no other. ``drawn_id`` is a fresh ``Uuid`` (22 characters of
+        url-safe base64), from which the coordinator makes the id of a member that has none.
+        """
+        return self._done(self._rules.join(self.context(now_ms, drawn_id), request, ticket))
+
+    def sync(self, request: SyncGroup, now_ms: int, *, ticket: int) -> Outcome[None]:
+        """SyncGroup of the classic protocol; answered as ``join``."""
+        return self._done(self._rules.sync(self.context(now_ms), request, ticket))
+
+    def classic_heartbeat(self, request: ClassicHeartbeat, now_ms: int) -> Outcome[ClassicHeartbeatAnswer]:
+        """Heartbeat of the classic protocol, answered at once.
+
+        While nothing changes, its outcome does not depend on the time, and is the object that it was before.
+        """
+        if request.member_id in self._steady_classic and self._knows_the_same():
+            asked, before = self._steady_classic[request.member_id]
+            if asked == request:
+                return before
+        outcome = self._done(self._rules.classic_heartbeat(self.context(now_ms), request))
+        if not outcome.answer.error_code and self._knows_the_same():
+            self._steady_classic[request.member_id] = request, outcome
+        return outcome
+
+    def leave_group(self, request: LeaveGroup, now_ms: int) -> Outcome[LeaveAnswer]:
+        """LeaveGroup of the classic protocol, answered when its records are committed."""
+        return self._done(self._rules.leave_group(self.context(now_ms), request))
+
+    def appended(self, follow_up: FollowUp, now_ms: int, *, error: ErrorCode | None = None) -> Outcome[None]:
+        """The records of the outcome that had this ``follow_up`` are committed; ``error``: they could not be written."""
+        return self._done(self._rules.appended(self.context(now_ms), follow_up, error))
+
+    def unloaded(self) -> tuple[ParkedAnswer, ...]:
+        """Another broker is the coordinator from here on: what is still parked is answered NOT_COORDINATOR."""
+        return self._rules.unloaded(self.context(0))
+
+    def describe_classic(self) -> DescribedGroup:
+        """The group as DescribeGroups tells it, in its newest version."""
+        return classic_describing.describe(self.context(0))
 
     def commit(self, request: OffsetCommit, now_ms: int) -> Outcome[CommitAnswer]:
         return self._done(self._rules.commit(self.context(now_ms), request))
@@ -166,8 +231,8 @@ class Shard:
         self, timer: str, member_id: str | None, bound_epoch: int | None, now_ms: int
     ) -> Outcome[None]:
         """A timer ran out that was neither replaced nor cancelled meanwhile."""
-        if timer == REBALANCE and member_id is not None:
-            self._rebalancing(member_id, runs=False)
+        if member_id is not None:
+            self._timed(timer, member_id, runs=False)
         return self._done(self._rules.expired(self.context(now_ms), timer, member_id, bound_epoch))
 
     def image_changed(self, image: Image, names: tuple[str, ...], now_ms: int) -> Outcome[None]:
@@ -201,12 +266,13 @@ class Shard:
         return self._done(deletion.expire_offsets(self.context(now_ms)))
 
     def describe(self) -> dict[str, Any]:
-        """The group as ConsumerGroupDescribe tells it."""
-        return describing.describe(self.context(0))
+        """The group as ConsumerGroupDescribe tells it: as it is in the log, also where its coordinator forgot it."""
+        return describing.describe(replace(self.context(0), state=self.state))
 
-    def listed(self) -> dict[str, Any] | None:
+    def listed(self) -> Mapping[str, Any] | None:
         """The group's row in ListGroups; ``None`` if there is no group."""
-        return describing.listed(self.context(0))
+        context = self.context(0)
+        return describing.listed(context) or classic_describing.listed(context)
 
     def load(self, records: Iterable[Record]) -> None:
         """Replays records that were written before: a new coordinator's first work.
@@ -217,6 +283,9 @@ class Shard:
         for record in records:
             before = self.state
             self._replay(record)
+            if record["type"] == GROUP_METADATA:
+                # What an operation of its own wrote is known better than from its record.
+                self.memory = replace(self.memory, classic=None)
             if strict:
                 loading.check_replayed(before, self.state, record)
 
@@ -225,6 +294,9 @@ class Shard:
         return self._done(self._rules.loaded(self.context(now_ms)))
 
     def _replay(self, record: Record) -> None:
+        if self.memory.forgotten:
+            self.state = without_group(self.state)
+            self.memory = replace(self.memory, forgotten=False)
         before = self.state
         # Anomalies are those of one record; the fold adds to what stands there.
         self.state = replay_record(replace(before, anomalies=()) if before.anomalies else before, record)
@@ -239,11 +311,14 @@ class Shard:
         for record in outcome.records:
             self._replay(record)
         for command in outcome.timers:
-            if command.timer == REBALANCE and command.member_id is not None:
-                self._rebalancing(command.member_id, runs=isinstance(command, TimerStart))
+            if command.member_id is not None:
+                self._timed(command.timer, command.member_id, runs=isinstance(command, TimerStart))
         return outcome
 
-    def _rebalancing(self, member_id: str, *, runs: bool) -> None:
-        running = self.memory.rebalancing
-        if (member_id in running) != runs:
-            self.memory = replace(self.memory, rebalancing=running ^ {member_id})
+    def _timed(self, timer: str, member_id: str, *, runs: bool) -> None:
+        """Remembers whose timer runs, of those that operations ask for."""
+        memory = self.memory
+        if timer == REBALANCE and (member_id in memory.rebalancing) != runs:
+            self.memory = replace(memory, rebalancing=memory.rebalancing ^ {member_id})
+        elif timer == JOIN and (member_id in memory.joining) != runs:
+            self.memory = replace(memory, joining=memory.joining ^ {member_id})

@@ -155,7 +155,8 @@ class CommittedOffset:
 class OffsetCommit:
     """OffsetCommit request. Version 10 names topics by id, older ones by name; the coordinator is told both.
 
-    ``retention_ms`` is ``RetentionTimeMs`` of versions 2 to 4: how long the offset is to be kept.
+    ``retention_ms`` is ``RetentionTimeMs`` of versions 2 to 4: how long the offset is to be kept. ``member_epoch`` is the
+    generation of a member of the classic protocol, and -1 of who is no member.
     """
 
     group_id: str
@@ -164,6 +165,7 @@ class OffsetCommit:
     offsets: tuple[CommittedOffset, ...]
     version: int = 10
     retention_ms: int = -1
+    instance_id: str | None = None
 
     def body(self) -> dict[str, Any]:
         topics: dict[str, list[dict[str, Any]]] = {}
@@ -180,6 +182,7 @@ class OffsetCommit:
             "groupId": self.group_id,
             "memberId": self.member_id,
             "generationIdOrMemberEpoch": self.member_epoch,
+            **({"groupInstanceId": self.instance_id} if self.instance_id is not None else {}),
             "topics": [{"topicId": topic_id, "partitions": parts} for topic_id, parts in topics.items()],
         }
 

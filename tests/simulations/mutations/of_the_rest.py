@@ -8,6 +8,7 @@ from tests.simulations.mutations.mutation import mutation as _m
 
 COMMITS: Final = "simulations/protocol/coordinator/consumer/commits.py"
 KAFKA: Final = "simulations/protocol/coordinator/consumer/released/heartbeat.py"
+KAFKA_ADVANCING: Final = "simulations/protocol/coordinator/consumer/released/advancing.py"
 KAFKA_LEAVING: Final = "simulations/protocol/coordinator/consumer/released/leaving.py"
 KIP_JOINING: Final = "simulations/protocol/coordinator/consumer/proposal/joining.py"
 LOADING: Final = "simulations/protocol/coordinator/consumer/loading.py"
@@ -27,14 +28,14 @@ AROUND: Final = (
     ),
     _m(
         "no-rebalance-timer",
-        KAFKA,
+        KAFKA_ADVANCING,
         "if member.state != UNREVOKED_PARTITIONS:",
         "if member.state or True:",
         "nobody looks whether a member gives up in time",
     ),
     _m(
         "epoch-jumps",
-        KAFKA,
+        KAFKA_ADVANCING,
         "epoch += 1",
         "epoch += 2",
         "the group epoch grows by two",

@@ -6,13 +6,16 @@ Kafka: ``OffsetMetadataManager.commitOffset`` and ``ConsumerGroup.validateOffset
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
-from groups.history.state.group import Protocol
+from groups.history.state.classic import ClassicGroup
 from simulations.protocol.assignors.java_orders import utf16
+from simulations.protocol.coordinator.classic import commits as classic_commits
+from simulations.protocol.coordinator.classic.loading import classic_group, group_of_records
 from simulations.protocol.coordinator.consumer import records
 from simulations.protocol.coordinator.consumer.outcome import Context, Outcome, Record
-from simulations.protocol.coordinator.errors import AnotherProtocol, ErrorCode
+from simulations.protocol.coordinator.errors import ErrorCode
 from simulations.protocol.messages.groups import TOPIC_ID_VERSION, CommitAnswer, CommittedOffset, OffsetCommit
 
 MEMBER_EPOCH_VERSION: Final = 9
@@ -38,7 +41,13 @@ def commit(context: Context, request: OffsetCommit, *, older_epochs: bool) -> Ou
             offsets.append(offset)
     if not offsets:
         return Outcome(answer=CommitAnswer(error_codes=tuple(codes)))
-    refused = _refusal(context, request, offsets, older_epochs=older_epochs)
+    group = classic_group(context)
+    if group is None and not context.group_exists and request.member_epoch < 0:
+        group = group_of_records(ClassicGroup(), context.now_ms)
+    if group is not None:
+        refused = classic_commits.refusal(group, request)
+    else:
+        refused = _refusal(context, request, offsets, older_epochs=older_epochs)
     expires_ms = context.now_ms + request.retention_ms if request.retention_ms != NO_RETENTION else None
     written: list[Record] = []
     for offset in offsets:
@@ -46,7 +55,13 @@ def commit(context: Context, request: OffsetCommit, *, older_epochs: bool) -> Ou
         codes.append((offset.topic_id if by_id else offset.topic, offset.partition, code))
         if code is ErrorCode.NONE:
             written.append(records.offset_commit(request.group_id, offset, context.now_ms, expires_ms))
-    return Outcome(answer=CommitAnswer(error_codes=tuple(codes)), records=tuple(written))
+    accepted = group is not None and refused is ErrorCode.NONE
+    return Outcome(
+        answer=CommitAnswer(error_codes=tuple(codes)),
+        records=tuple(written),
+        timers=classic_commits.timers(group, request) if group is not None and accepted else (),
+        memory=replace(context.memory, classic=group) if group is not context.memory.classic else None,
+    )
 
 
 def _unknown(context: Context, offset: CommittedOffset, *, by_id: bool) -> ErrorCode:
@@ -88,21 +103,12 @@ def _refusal(
 
 
 def _without_group(context: Context, request: OffsetCommit) -> ErrorCode:
-    """Who is no member may commit for a group that is not there, which makes a classic group of offsets alone."""
-    state = context.state
-    if state.protocol is None or state.deleted:
-        if request.member_epoch < 0:
-            return ErrorCode.NONE
+    """A member of a group that is not there; who is none makes a classic group of offsets alone."""
+    if context.state.protocol is None or context.state.deleted:
         if request.version >= MEMBER_EPOCH_VERSION:
             return ErrorCode.GROUP_ID_NOT_FOUND
         return ErrorCode.ILLEGAL_GENERATION
-    if state.protocol is not Protocol.CLASSIC:
-        return ErrorCode.GROUP_ID_NOT_FOUND
-    if state.classic.members:
-        raise AnotherProtocol(
-            f"the group {request.group_id} has members of the classic protocol: who may commit is theirs"
-        )
-    return ErrorCode.NONE if request.member_epoch < 0 else ErrorCode.UNKNOWN_MEMBER_ID
+    return ErrorCode.GROUP_ID_NOT_FOUND
 
 
 def _too_long(context: Context, offset: CommittedOffset) -> ErrorCode:

@@ -18,6 +18,7 @@ from groups.wire.coordinator_schema import (
     CONSUMER_GROUP_METADATA,
     CONSUMER_GROUP_REGULAR_EXPRESSION,
     CONSUMER_GROUP_TARGET_ASSIGNMENT_METADATA,
+    GROUP_METADATA,
     OFFSET_COMMIT,
 )
 from simulations.protocol.assignors.java_orders import LEAST_SLOTS, grown
@@ -70,6 +71,8 @@ def remembered(memory: VolatileState, before: State, record: Record) -> Volatile
         return _after_commit(memory, before, record)
     if record_type == CONSUMER_GROUP_REGULAR_EXPRESSION and memory.regexes_counted is None:
         return replace(memory, regexes_counted=before.consumer.regexes)
+    if record_type == GROUP_METADATA and record["value"] is None:
+        return replace(memory, classic=None)
     if record_type == CONSUMER_GROUP_METADATA and record["value"] is None:
         return replace(memory, member_slots=LEAST_SLOTS, refresh=Refresh(), regexes_counted=None)
     return memory

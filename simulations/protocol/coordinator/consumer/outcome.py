@@ -9,10 +9,42 @@ from typing import Any, Final, Generic, TypeVar
 from groups.history.state.consumer import ConsumerGroup, ResolvedRegex
 from groups.history.state.group import Protocol, State
 from simulations.protocol.assignors.java_orders import LEAST_SLOTS
+from simulations.protocol.coordinator.classic.group import Group
+from simulations.protocol.coordinator.classic.parking import FollowUp, ParkedAnswer
 from simulations.protocol.coordinator.consumer.choosing import Chosen
 from simulations.protocol.coordinator.consumer.counts import Counts, CountsCache
 from simulations.protocol.coordinator.image import Image
 from simulations.protocol.coordinator.settings import MAX_INT, Settings
+from simulations.protocol.coordinator.timers import (
+    ASSIGNMENT,
+    COMPUTE,
+    JOIN,
+    REBALANCE,
+    SESSION,
+    SYNC,
+    TimerCancel,
+    TimerCommand,
+    TimerStart,
+)
+
+__all__ = [
+    "ASSIGNMENT",
+    "COMPUTE",
+    "JOIN",
+    "REBALANCE",
+    "SESSION",
+    "SYNC",
+    "Context",
+    "Memory",
+    "Outcome",
+    "Record",
+    "Refresh",
+    "Resolution",
+    "ResolveRegexes",
+    "TimerCancel",
+    "TimerCommand",
+    "TimerStart",
+]
 
 Record = Mapping[str, Any]
 """The payload of a record entry: ``type``, ``key``, ``version``, ``value``."""
@@ -57,6 +89,8 @@ class VolatileState:
     """Version of the newest image that brought a topic which the coordinator had not seen."""
     rebalancing: frozenset[str] = frozenset()
     """Members whose rebalance timer runs; the shard keeps it by the timer commands."""
+    joining: frozenset[str] = frozenset()
+    """Classic members of a consumer group that were told to join again; the shard keeps it by the timer commands."""
     member_slots: int = LEAST_SLOTS
     """Slots of the hash table of members, which grows and never shrinks; the shard keeps it by the records."""
     offset_slots: Mapping[str, int] = field(default_factory=dict)
@@ -68,6 +102,10 @@ class VolatileState:
     """
     chosen: Chosen | None = None
     """The member that a client-side assignor is to run on (``kip`` only)."""
+    forgotten: bool = False
+    """The group was dropped and no record tells: a JoinGroup that names a member id does so to an empty consumer group."""
+    classic: Group | None = None
+    """The classic group, if there is one: most of it stands in no record."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,27 +158,6 @@ class Context:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TimerStart:
-    """Starts a timer, or starts it anew. ``bound_epoch``: it does nothing if the member has left that epoch."""
-
-    timer: str
-    member_id: str | None
-    length_ms: int
-    bound_epoch: int | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TimerCancel:
-    timer: str
-    member_id: str | None
-
-
-TimerCommand = TimerStart | TimerCancel
-
-SESSION, REBALANCE, ASSIGNMENT, COMPUTE = "session", "rebalance", "assignment", "compute"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome(Generic[A]):
     """One operation's answer, records in order, timer commands, what it remembers, and the tasks that it starts.
 
@@ -154,3 +171,7 @@ class Outcome(Generic[A]):
     tasks: tuple[ResolveRegexes, ...] = ()
     lasts_ms: int = field(default=0, compare=False)
     """Before this time the same request gives this very outcome, if nothing that the coordinator knows has changed."""
+    parked_answers: tuple[ParkedAnswer, ...] = ()
+    """Answers to requests that were parked, this one among them; they are sent at once, before records are committed."""
+    follow_up: FollowUp | None = None
+    """To be handed to ``Shard.appended`` when the records are committed, or could not be."""

@@ -23,6 +23,9 @@ Source: KIP-848, "Consumer Group Heartbeat API", "Data Model", "Case Studies".
 
 from __future__ import annotations
 
+from simulations.protocol.coordinator.classic.coordinator import ClassicCoordinator
+from simulations.protocol.coordinator.classic.group import EMPTY
+from simulations.protocol.coordinator.classic.loading import classic_group
 from simulations.protocol.coordinator.consumer import commits
 from simulations.protocol.coordinator.consumer.outcome import (
     ASSIGNMENT,
@@ -39,7 +42,7 @@ from simulations.protocol.coordinator.consumer.proposal.joining import join, rem
 from simulations.protocol.coordinator.consumer.proposal.metadata import seen
 from simulations.protocol.coordinator.consumer.proposal.validation import check_heartbeat
 from simulations.protocol.coordinator.consumer.static_members import check_member, replaced_member
-from simulations.protocol.coordinator.errors import RequestRefused
+from simulations.protocol.coordinator.errors import AnotherProtocol, RequestRefused
 from simulations.protocol.messages.client_mode import (
     InstallAnswer,
     InstallAssignment,
@@ -57,7 +60,7 @@ from simulations.protocol.messages.groups import (
 )
 
 
-class KipCoordinator:
+class KipCoordinator(ClassicCoordinator):
     """Rules of the proposal. It keeps nothing between operations: memory is the context's."""
 
     def heartbeat(self, context: Context, request: Heartbeat) -> Outcome[HeartbeatAnswer]:
@@ -68,6 +71,12 @@ class KipCoordinator:
             return Outcome(answer=HeartbeatAnswer(error_code=refusal.code, error_message=refusal.message))
 
     def _heartbeat(self, context: Context, request: Heartbeat) -> Outcome[HeartbeatAnswer]:
+        group = classic_group(context)
+        if group is not None and group.state is not EMPTY:
+            raise AnotherProtocol(
+                f"the group {request.group_id} has members of the classic protocol, and a member of the consumer "
+                "protocol joins: under the proposal's semantics no group is converted"
+            )
         if request.member_epoch != JOIN_EPOCH:
             check_member(context.group, request)
         if request.member_epoch == LEAVE_EPOCH:
@@ -99,6 +108,8 @@ class KipCoordinator:
         self, context: Context, timer: str, member_id: str | None, bound_epoch: int | None
     ) -> Outcome[None]:
         """A session or a rebalance timeout removes the member; the other two see to the target."""
+        if classic_group(context) is not None:
+            return self.classic_expired(context, timer, member_id, bound_epoch)
         context = seen(context)
         if timer == ASSIGNMENT:
             return compute(context)
@@ -113,6 +124,8 @@ class KipCoordinator:
         return metadata.image_changed(seen(context), names)
 
     def loaded(self, context: Context) -> Outcome[None]:
+        if classic_group(context) is not None:
+            return self.classic_loaded(context)
         return metadata.loaded(seen(context))
 
     def matched(self, context: Context) -> dict[str, tuple[str, ...]]:

@@ -14,7 +14,8 @@ from simulations.protocol.coordinator.consumer.outcome import Context, Outcome, 
 from simulations.protocol.coordinator.consumer.proposal.client_mode import asked, noted
 from simulations.protocol.coordinator.consumer.proposal.metadata import assignment_timer, bump, session_timer
 from simulations.protocol.coordinator.consumer.reconciliation import Reconciliation
-from simulations.protocol.coordinator.consumer.released.heartbeat import fenced, rebalance_timer, repeats_lost
+from simulations.protocol.coordinator.consumer.released.advancing import rebalance_timer
+from simulations.protocol.coordinator.consumer.released.heartbeat import fenced, repeats_lost
 from simulations.protocol.coordinator.consumer.subscriptions import (
     names_changed,
     subscribed_ids,

@@ -7,15 +7,28 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from simulations.protocol.coordinator.classic.coordinator import ClassicCoordinator
+from simulations.protocol.coordinator.classic.loading import classic_group
+from simulations.protocol.coordinator.classic.messages import (
+    ClassicHeartbeat,
+    ClassicHeartbeatAnswer,
+    JoinGroup,
+    LeaveAnswer,
+    LeaveGroup,
+    SyncGroup,
+)
 from simulations.protocol.coordinator.consumer import commits, expressions, loading
 from simulations.protocol.coordinator.consumer.outcome import (
+    JOIN,
     REBALANCE,
     SESSION,
+    SYNC,
     Context,
     Outcome,
     Refresh,
     Resolution,
 )
+from simulations.protocol.coordinator.consumer.released import classic_members
 from simulations.protocol.coordinator.consumer.released.fast_path import steady
 from simulations.protocol.coordinator.consumer.released.heartbeat import answer_heartbeat, refused
 from simulations.protocol.coordinator.consumer.released.leaving import leave, remove
@@ -38,7 +51,7 @@ from simulations.protocol.messages.groups import (
 )
 
 
-class KafkaCoordinator:
+class KafkaCoordinator(ClassicCoordinator):
     """Rules of release 4.3.1. It keeps nothing between operations: memory is the context's replayed state."""
 
     def heartbeat(self, context: Context, request: Heartbeat) -> Outcome[HeartbeatAnswer]:
@@ -52,6 +65,20 @@ class KafkaCoordinator:
             return answer_heartbeat(context, request)
         except RequestRefused as refusal:
             return Outcome(answer=refused(refusal))
+
+    def join_consumer_group(self, context: Context, request: JoinGroup, ticket: int) -> Outcome[None]:
+        return classic_members.join(context, request, ticket)
+
+    def sync_in_consumer_group(self, context: Context, request: SyncGroup, ticket: int) -> Outcome[None]:
+        return classic_members.sync(context, request, ticket)
+
+    def heartbeat_in_consumer_group(
+        self, context: Context, request: ClassicHeartbeat
+    ) -> Outcome[ClassicHeartbeatAnswer]:
+        return classic_members.heartbeat(context, request)
+
+    def leave_consumer_group(self, context: Context, request: LeaveGroup) -> Outcome[LeaveAnswer]:
+        return classic_members.leave(context, request)
 
     def commit(self, context: Context, request: OffsetCommit) -> Outcome[CommitAnswer]:
         return commits.commit(context, request, older_epochs=True)
@@ -68,13 +95,14 @@ class KafkaCoordinator:
         self, context: Context, timer: str, member_id: str | None, bound_epoch: int | None
     ) -> Outcome[None]:
         """A timer ran out that was neither replaced nor cancelled. A removal computes no target."""
+        if classic_group(context) is not None:
+            return self.classic_expired(context, timer, member_id, bound_epoch)
         member = context.group.members.get(member_id or "")
-        if member is None or timer not in (SESSION, REBALANCE):
+        if member is None or timer not in (SESSION, REBALANCE, JOIN, SYNC):
             return Outcome(answer=None)
         if timer == REBALANCE and member.epoch != bound_epoch:
             return Outcome(answer=None)
-        records, timers = remove(context, member.member_id)
-        return Outcome(answer=None, records=records, timers=timers)
+        return remove(context, (member.member_id,), None)
 
     def image_changed(self, context: Context, names: tuple[str, ...]) -> Outcome[None]:
         """No record: the hash of a group that subscribes is due, and the next heartbeat of anybody computes it."""
@@ -86,6 +114,8 @@ class KafkaCoordinator:
         return expressions.regexes_resolved(context, resolution)
 
     def loaded(self, context: Context) -> Outcome[None]:
+        if classic_group(context) is not None:
+            return self.classic_loaded(context)
         return loading.loaded(context)
 
     def matched(self, context: Context) -> dict[str, tuple[str, ...]]:

@@ -1,0 +1,22 @@
+"""The coordinator of the classic protocol (JoinGroup, SyncGroup, Heartbeat, LeaveGroup), as a pure machine.
+
+It has the shape of the consumer protocol's coordinator: an operation sees a ``Context`` and leaves an ``Outcome`` behind.
+Two things are its own. Most of a classic group stands in no record, so that it is kept in ``Memory.classic``. And
+requests wait for each other: their answers come with a later operation's outcome (``parking``).
+
+====================  =============================================================================
+what                  where its rule is
+====================  =============================================================================
+requests and answers  ``messages``
+answers that wait     ``parking``
+the group in memory   ``group``
+an operation          ``operation``, ``coordinator``
+the join phase        ``joining``, ``rebalancing``; static members in ``static_members``
+the sync phase        ``syncing``
+staying and leaving   ``sessions``
+commits, deletion     ``commits``, ``subscribed``
+a new coordinator     ``loading``
+described and listed  ``describing``
+records               ``records``
+====================  =============================================================================
+"""
