@@ -7,8 +7,20 @@
 from __future__ import annotations
 
 from simulations.checking.checker import INVARIANT_FAULT, Checker
+from simulations.checking.classic_clients import CLASSIC_INVARIANTS, ClassicClientChecker, RunChecker
 from simulations.checking.invariants import INVARIANTS, Invariant, as_table
 from simulations.checking.liveness import Bounds
 from simulations.checking.violations import Violation
 
-__all__ = ["INVARIANTS", "INVARIANT_FAULT", "Bounds", "Checker", "Invariant", "Violation", "as_table"]
+__all__ = [
+    "CLASSIC_INVARIANTS",
+    "INVARIANTS",
+    "INVARIANT_FAULT",
+    "Bounds",
+    "Checker",
+    "ClassicClientChecker",
+    "Invariant",
+    "RunChecker",
+    "Violation",
+    "as_table",
+]

@@ -13,7 +13,7 @@ from typing import Any, Final
 from groups.history.entries import Entry, Kind
 from groups.history.state import Semantics, initial_state
 from simulations.assignors.java_orders import offsets_partition
-from simulations.clients import Request
+from simulations.clients import Consumer, Request
 from simulations.coordinator.image import Image
 from simulations.coordinator.messages import Partitions
 from simulations.coordinator.outcome import SESSION, Outcome, Record, TimerStart
@@ -115,6 +115,7 @@ class Simulation:
             if first_ms is None:
                 first_ms = interval_ms * number // (len(scenario.start.members) + 1)
             process = self.acting.new_process(member.name)
+            assert isinstance(process.consumer, Consumer)
             adopted = process.consumer.adopt(
                 epoch=member.epoch,
                 owned=by_id(self.image, member.owned),

@@ -25,6 +25,8 @@ class Verb(StrEnum):
     PAUSE = "pause"
     RESUME = "resume"
     RESTART = "restart"
+    BOUNCE = "bounce"
+    ENFORCE_REBALANCE = "enforce_rebalance"
     HEARTBEAT = "heartbeat"
     COMMIT = "commit"
     SLOW_REVOKE = "slow_revoke"
@@ -145,5 +147,9 @@ class Action:
     reason: Reason = Reason.NONE
     lags: Mapping[int, int] = field(default_factory=dict)
     """Of ``report``: task → records that its standby is behind."""
+    reason_text: str | None = None
+    """Of ``enforce_rebalance``."""
+    changes: Mapping[str, Any] = field(default_factory=dict)
+    """Of ``bounce``: fields of the member that the new process is started with."""
     rates: Mapping[str, Any] = field(default_factory=dict)
     """The fields of ``Network`` that ``network`` sets."""

@@ -10,6 +10,7 @@ from groups.history.state import Semantics
 from simulations.coordinator.settings import Settings
 from simulations.scenario.actions import Action, Event
 from simulations.scenario.brought import Streams
+from simulations.scenario.classic import Classic
 from simulations.scenario.surroundings import CALM, Network
 
 MEMBERS_MAX: Final = 1_000
@@ -67,6 +68,8 @@ class Member:
     """Client-side assignors, the best first; only ``kip`` has them."""
     streams: Streams = field(default_factory=Streams)
     """What its assignor ``streams`` is told, if it brings that."""
+    classic: Classic | None = None
+    """What a consumer of the classic protocol is set to; ``None`` of one of the consumer protocol."""
     rebalance_timeout_ms: int = 300_000
     callback_ms: int = 20
     auto_commit: bool = False
