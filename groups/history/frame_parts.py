@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from groups.history.classic_state import ClassicMember
+from groups.history.classic_state import Barrier, ClassicMember
 from groups.history.member_frames import Frame
 from groups.history.state import Client, Coordinator, State, Timers
 from groups.history.streams_state import Topology
@@ -22,6 +22,17 @@ def classic_member_part(_member_id: str, member: ClassicMember) -> Frame:
         "assigned": {name: sorted(partitions) for name, partitions in member.assigned.items() if partitions},
         "session_timeout_ms": member.session_timeout_ms,
         "rebalance_timeout_ms": member.rebalance_timeout_ms,
+    }
+
+
+def barrier_part(barrier: Barrier) -> Frame:
+    return {
+        "told": list(barrier.told),
+        "joined": list(barrier.joined),
+        "synced": list(barrier.synced),
+        "until_ms": barrier.until_ms,
+        "reasons": dict(barrier.reasons),
+        "leader": barrier.leader,
     }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
-from groups.history.classic_state import ClassicMember
+from groups.history.classic_state import LEFT, ClassicMember
 from groups.history.commit_runs import CommitRun
 from groups.history.entries import Entry, Kind
 from groups.history.epochs import Epochs
@@ -186,9 +186,8 @@ class Finder:
         self._midways(step)
         if not step.same_group:
             self.lives.change(step)
-        why, needs = _reason(cause)
         for member_id in step.removed:
-            self._goes(step, member_id, why, needs)
+            self._goes(step, member_id, *_reason(cause, step.before.classic.gone.get(member_id)))
         active = [old for old in step.replaced if self._is_replaced(step, old)]
         for member_id in (*step.found, *step.joined, *step.replaced.values()):
             self._meet(step, member_id)
@@ -407,8 +406,13 @@ class Finder:
         return finder
 
 
-def _reason(cause: Cause | None) -> tuple[str | None, list[str]]:
-    """Why members are gone, where a request or a timer tells it, and which sources tell it."""
+def _reason(cause: Cause | None, seen: str | None) -> tuple[str | None, list[str]]:
+    """Why a member is gone, where a request or a timer tells it, and which sources tell it.
+
+    A classic group's record comes when the next generation does: ``seen`` is what was seen of the member before.
+    """
+    if seen is not None:
+        return seen, ["records", "requests" if seen == LEFT else "timers"]
     if cause is not None and cause.leaves:
         return "left", ["records", "requests"]
     if cause is not None and cause.timer == "session":

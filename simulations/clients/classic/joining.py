@@ -34,7 +34,7 @@ from simulations.clients.classic.errors import (
     exception_of,
 )
 from simulations.clients.classic.memory import Event, JoinState, Memory, Purpose
-from simulations.clients.effects import Callback, Effect, Operation, Returned, Send, minus
+from simulations.clients.effects import Callback, Effect, Operation, Planned, Returned, Send, minus
 from simulations.coordinator.classic.messages import (
     CONSUMER_PROTOCOL_TYPE,
     SYNC_PROTOCOL_VERSION,
@@ -197,12 +197,14 @@ def _send_sync(
     assignments: tuple[tuple[str, bytes], ...] = ()
     if answer.leader == m.member_id:
         try:
-            assignments = leading.assign(m, answer, assignors)
+            assignments, withheld = leading.assign(m, answer, assignors)
         except leading.AssignmentFailed as failed:
             m.ask_to_rejoin(f"rebalance failed due to {failed.exception}")
             throw(m, failed.exception, now_ms, effects)
             return
         m.leads = True
+        if withheld:
+            effects.append(Planned(withheld=withheld))
     tells = release.sync_version >= SYNC_PROTOCOL_VERSION
     m.in_flight = SyncGroup(
         group_id=config.group_id,

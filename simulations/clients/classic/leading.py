@@ -12,7 +12,7 @@ from groups.wire.embedded.user_data import COOPERATIVE_STICKY, STICKY
 from groups.wire.errors import RecordError
 from simulations.assignors.classic.custom import StickyBefore23Assignor
 from simulations.assignors.classic.strategies import STRATEGIES
-from simulations.assignors.interface import Assignor, AssignorError, GroupSpec, MemberSpec, Topic
+from simulations.assignors.interface import Assignment, Assignor, AssignorError, GroupSpec, MemberSpec, Topic
 from simulations.clients.classic import embedding
 from simulations.clients.classic.memory import Memory, Snapshot
 from simulations.coordinator.classic.messages import JoinAnswer, Offered
@@ -26,8 +26,12 @@ class AssignmentFailed(Exception):
         self.exception = exception
 
 
-def assign(m: Memory, answer: JoinAnswer, assignors: dict[str, Assignor]) -> Offered:
-    """Each member's bytes. ``assignors`` are the client's own, made when first used. ``AssignmentFailed`` if it fails."""
+Withheld = dict[str, dict[str, list[int]]]
+"""Member id → topic → partitions that it is to get in the next round."""
+
+
+def assign(m: Memory, answer: JoinAnswer, assignors: dict[str, Assignor]) -> tuple[Offered, Withheld]:
+    """Each member's bytes, and what is kept back for a round. ``assignors`` are the client's own, made when first used. ``AssignmentFailed`` if it fails."""
     name = answer.protocol_name or ""
     if name not in m.config.assignors:
         raise AssignmentFailed(
@@ -46,16 +50,32 @@ def assign(m: Memory, answer: JoinAnswer, assignors: dict[str, Assignor]) -> Off
         m.metadata, m.covered = m.config.metadata(), m.covered | m.group_names
     m.snapshot = snapshot(m)
     if answer.skip_assignment:
-        return ()
+        return (), {}
     topics = {topic: m.metadata[topic] for topic in sorted(m.group_names) if topic in m.metadata}
     assignor = assignors.setdefault(name, _made(name, m.config.release.sticky_version))
     try:
-        given = assignor.assign(GroupSpec(members=members, topics=topics)).members
+        answered = assignor.assign(GroupSpec(members=members, topics=topics))
     except AssignorError as error:
         raise AssignmentFailed("KafkaException", str(error)) from None
+    given = answered.members
     if m.cooperative and (name != COOPERATIVE_STICKY or m.config.release.checks_cooperative_sticky):
         _check_cooperative(members, given, name)
-    return tuple((member_id, embedding.assignment(given.get(member_id, {}), newest)) for member_id in members)
+    offered = tuple(
+        (member_id, embedding.assignment(given.get(member_id, {}), newest)) for member_id in members
+    )
+    return offered, _withheld(answered.intended or given, given)
+
+
+def _withheld(intended: Assignment, sent: Assignment) -> Withheld:
+    rest: Withheld = {}
+    for member_id, partitions in intended.items():
+        if sent.get(member_id) is partitions:
+            continue
+        for topic, numbers in partitions.items():
+            now = frozenset(sent.get(member_id, {}).get(topic, ()))
+            if later := [p for p in numbers if p not in now]:
+                rest.setdefault(member_id, {})[topic] = sorted(later)
+    return rest
 
 
 def snapshot(m: Memory) -> Snapshot:

@@ -71,7 +71,7 @@ class GivenId(str):
 def drawn_member_id(context: Context, request: JoinGroup) -> str:
     """``clientId-UUID``, of a static member ``instanceId-UUID`` (``ClassicGroup.generateMemberId``)."""
     if isinstance(context.drawn_id, GivenId):
-        return context.drawn_id
+        return str(context.drawn_id)
     named = request.client_id if request.instance_id is None else request.instance_id
     return f"{named}-{canonical(drawn(context))}"
 
