@@ -182,12 +182,14 @@ def _fenced(state: State, who: str, error: str) -> State:
 
 
 def _without_former(state: State, who: str) -> State:
-    """A process that was turned away joins under another id: what it was before is over."""
+    """A process that was turned away joins under another id, and takes along what it has not given up."""
     stem = who.partition("~")[0]
     clients = state.clients or {}
     for other, client in clients.items():
-        if other != who and client.fenced and not client.owned and other.partition("~")[0] == stem:
+        if other != who and client.fenced and other.partition("~")[0] == stem:
             clients = drop(clients, other)
+            if client.owned:
+                clients = put(clients, who, replace(clients.get(who) or Client(), owned=client.owned))
     return replace(state, clients=clients) if clients is not state.clients else state
 
 

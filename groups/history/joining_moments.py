@@ -56,9 +56,7 @@ def tell_answer(step: Step, entry: Entry, cast: Cast) -> Sentence | None:
     if code == REBALANCE_IN_PROGRESS:
         return Sentence("note", to, f"{who} is told to join again (REBALANCE_IN_PROGRESS)")
     if isinstance(code, int) and code in FENCES:
-        return Sentence(
-            "fence", to, f"{who} is no member any more ({FENCES[code]}): it loses everything and joins again"
-        )
+        return Sentence("fence", to, f"{who} is no member any more ({FENCES[code]}) and has to join again")
     if code:
         return Sentence("fault", to, f"{who} is refused: {TURNED_AWAY.get(int(code), f'error {code}')}")
     was, now = step.before.classic.phase, step.after.classic.phase

@@ -8,12 +8,14 @@ rolling bounces), and so does ``sticky`` before KIP-341 (KAFKA-7026).
 
 from __future__ import annotations
 
+from base64 import b64decode
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
 from groups.history.entries import Entry, Kind
 from groups.history.state import State
+from groups.wire.embedded.consumer_protocol import decode_assignment
 from simulations.checking.invariants import Invariant
 from simulations.checking.violations import Partition, Violation, Violations, named
 
@@ -50,6 +52,11 @@ CLASSIC_INVARIANTS: Final = {
 }
 
 
+CLASSIC_APIS: Final = frozenset({"JoinGroup", "SyncGroup", "Heartbeat"})
+FENCES: Final = frozenset({22, 25, 82})
+"""ILLEGAL_GENERATION, UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID."""
+
+
 class RunChecker(Protocol):
     """What a run tells whoever checks it."""
 
@@ -66,11 +73,15 @@ class RunChecker(Protocol):
 
 @dataclass(slots=True)
 class _Client:
-    """``owned``: partition → the entry that gave it; ``generation`` is the last that it joined."""
+    """``owned``: partition → the entry that gave it; ``generation`` is the last that it joined.
+
+    ``stale`` is what it owned in a membership that is over, until it hears what it has in the new one.
+    """
 
     owned: dict[Partition, int] = field(default_factory=dict)
     generation: int = -1
     calling: str | None = None
+    stale: set[Partition] = field(default_factory=set)
 
 
 class ClassicClientChecker:
@@ -80,13 +91,21 @@ class ClassicClientChecker:
         self._violations = Violations()
         self._clients: dict[str, _Client] = {}
         self._generation = -1
+        self._fenced: set[str] = set()
 
     def see(self, entry: Entry, state: State) -> list[Violation]:
         """The invariants that the entry broke."""
         payload = entry.payload
         match entry.kind:
-            case Kind.RESPONSE if payload["api"] == "JoinGroup":
-                self._joined(entry)
+            case Kind.RESPONSE if payload["api"] in CLASSIC_APIS:
+                if payload["body"]["errorCode"] in FENCES:
+                    self._fenced.add(payload["to"])
+                elif payload["api"] == "JoinGroup":
+                    self._joined(entry)
+                elif payload["api"] == "SyncGroup" and not payload["body"]["errorCode"]:
+                    self._synced(entry)
+            case Kind.REQUEST if payload["api"] == "JoinGroup":
+                self._renamed(entry.actor)
             case Kind.CALLBACK:
                 self._called(entry)
             case Kind.FAULT if payload["fault"] == "kill" and payload.get("member"):
@@ -109,6 +128,16 @@ class ClassicClientChecker:
     def asks_for(self, who: str, names: Iterable[str], regex: str | None, at_ms: int) -> None:
         """No target is checked."""
 
+    def _renamed(self, who: str) -> None:
+        """A process that is no member any more comes back under another id, with what it has not given up."""
+        stem = who.partition("~")[0]
+        for other in [each for each in self._fenced if each != who and each.partition("~")[0] == stem]:
+            self._fenced.discard(other)
+            client = self._clients.pop(other, None)
+            if client is not None and who not in self._clients:
+                self._clients[who] = client
+                client.generation, client.stale = -1, set(client.owned)
+
     def _joined(self, entry: Entry) -> None:
         body: Mapping[str, Any] = entry.payload["body"]
         if body["errorCode"]:
@@ -123,6 +152,27 @@ class ClassicClientChecker:
             self._violations.add(GENERATIONS, says, (entry.sequence,), (who,))
         self._generation = max(self._generation, generation)
         self._client(who).generation = generation
+
+    def _synced(self, entry: Entry) -> None:
+        """The leader believed a stale claim: a member is to keep what another one reads, and reads it already."""
+        who = entry.payload["to"]
+        client = self._client(who)
+        given = decode_assignment(b64decode(entry.payload["body"]["assignment"]))["assignedPartitions"]
+        kept = {(topic["topic"], p) for topic in given for p in topic["partitions"]} & client.stale
+        client.stale -= kept
+        for other, its in self._clients.items():
+            both = kept & (its.owned.keys() - its.stale)
+            if both and other != who and its.generation == self._generation == client.generation:
+                self._shared(entry, who, other, both)
+
+    def _shared(self, entry: Entry, who: str, other: str, both: set[Partition]) -> None:
+        its = self._clients[other]
+        proof = [its.owned[key] for key in both]
+        says = (
+            f"{who} and {other} both process {named(both)} in generation {self._generation}: "
+            f"{other} has not revoked {'it' if len(both) == 1 else 'them'}"
+        )
+        self._violations.add(ONE_PROCESSOR, says, (*proof, entry.sequence), (who, other), both)
 
     def _called(self, entry: Entry) -> None:
         payload, who = entry.payload, entry.actor
@@ -152,13 +202,8 @@ class ClassicClientChecker:
         for other, its in self._clients.items():
             if other == who or its.generation != self._generation or client.generation != self._generation:
                 continue
-            if both := keys & its.owned.keys():
-                proof = [its.owned[key] for key in both]
-                says = (
-                    f"{who} and {other} both process {named(both)} in generation {self._generation}: "
-                    f"{other} has not revoked {'it' if len(both) == 1 else 'them'}"
-                )
-                self._violations.add(ONE_PROCESSOR, says, (*proof, entry.sequence), (who, other), both)
+            if both := keys & (its.owned.keys() - its.stale):
+                self._shared(entry, who, other, both)
         client.owned |= dict.fromkeys(keys, entry.sequence)
 
     def _client(self, who: str) -> _Client:

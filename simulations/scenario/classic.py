@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
+from simulations.assignors.classic.custom import STREAM
 from simulations.assignors.classic.strategies import (
     COOPERATIVE,
     DEFAULT_STRATEGIES,
@@ -62,8 +63,8 @@ def read_classic(keys: Mapping[str, Node], before: Classic, *, static: bool, nod
     told = before
     if "client" in keys:
         told = replace(told, client=keys["client"].choice(tuple(RELEASES), "release"))
-        if "assignors" not in keys and not RELEASES[told.client].cooperative:
-            known = tuple(name for name in told.assignors if COOPERATIVE not in SUPPORTS[name])
+        if "assignors" not in keys:
+            known = tuple(name for name in told.assignors if _knows(told.client, name))
             told = replace(told, assignors=known or ("range",))
     if "assignors" in keys:
         told = replace(told, assignors=_assignors(keys["assignors"], told.client))
@@ -85,6 +86,11 @@ def read_classic(keys: Mapping[str, Node], before: Classic, *, static: bool, nod
     return told
 
 
+def _knows(client: str, name: str) -> bool:
+    """Streams had its assignor before it was cooperative; the others came with that."""
+    return RELEASES[client].cooperative or COOPERATIVE not in SUPPORTS[name] or name == STREAM
+
+
 def _milliseconds(keys: Mapping[str, Node], key: str, usual: int) -> int:
     return keys[key].integer(1, MILLISECONDS_MAX) if key in keys else usual
 
@@ -95,7 +101,7 @@ def _assignors(node: Node, client: str) -> tuple[str, ...]:
         name = item.choice(tuple(STRATEGIES), "assignor")
         if name in chosen:
             raise item.wrong(f"{name} stands twice")
-        if COOPERATIVE in SUPPORTS[name] and not RELEASES[client].cooperative and name != "stream":
+        if not _knows(client, name):
             raise item.wrong(f"a client {client} does not know {name}; that begins with 2.4")
         chosen.append(name)
     if not chosen:

@@ -87,9 +87,17 @@ def generations(log: Iterable[Entry]) -> Iterator[tuple[int, str, dict[str, list
 def owned_at_the_end(log: Iterable[Entry]) -> dict[str, list[int]]:
     """Who processes what when the run is over, as callbacks tell."""
     owned: dict[str, set[int]] = {}
+    fenced: set[str] = set()
     for entry in log:
         if entry.kind is Kind.FAULT and entry.payload["fault"] == "kill":
             owned.pop(entry.actor, None)
+        if entry.kind is Kind.REQUEST and entry.payload["api"] == "JoinGroup" and entry.actor not in owned:
+            # A process that lost its id goes on under another, with what it has not given up.
+            stem = entry.actor.partition("~")[0]
+            for other in [each for each in fenced & owned.keys() if each.partition("~")[0] == stem]:
+                owned[entry.actor] = owned.pop(other)
+        if entry.kind is Kind.RESPONSE and entry.payload["body"].get("errorCode") in (22, 25, 82):
+            fenced.add(entry.payload["to"])
         if entry.kind is not Kind.CALLBACK:
             continue
         numbers = {p for ps in entry.payload["partitions"].values() for p in ps}

@@ -23,7 +23,6 @@ from typing import Final
 
 from groups.wire.embedded.user_data import NO_GENERATION, STICKY
 from simulations.assignors.claims import claims_of
-from simulations.assignors.classic.cooperative_sticky import in_transfer
 from simulations.assignors.classic.metadata import partition_counts
 from simulations.assignors.explanation import Explanation
 from simulations.assignors.interface import Assignment, GroupAssignment, GroupSpec, MemberSpec
@@ -48,8 +47,9 @@ class CustomCooperativeAssignor:
             for partition in range(count)
             if not any((topic, partition) in own for own in kept.values())
         ]
+        believed = {taken: member_id for member_id, own in kept.items() for taken in own}
         _level(spec, kept, free)
-        return _withheld(spec, _assignment(kept))
+        return _withheld(_assignment(kept), believed)
 
 
 class StreamAssignor:
@@ -82,7 +82,14 @@ class StreamAssignor:
             }
             for member_id in spec.members
         }
-        return _withheld(spec, plan)
+        believed = {
+            (topic, p): member_id
+            for member_id, member in spec.members.items()
+            for topic, partitions in member.owned.items()
+            for p in partitions
+            if owner.get(p) == member_id
+        }
+        return _withheld(plan, believed)
 
 
 class StickyBefore23Assignor:
@@ -183,14 +190,13 @@ def _assignment(own: Mapping[str, Mapping[TopicPartition, None]]) -> Assignment:
     return {member_id: dict(by_topic) for member_id, by_topic in plan.items()}
 
 
-def _withheld(spec: GroupSpec, plan: Assignment) -> GroupAssignment:
-    """The plan without what somebody else says to hold and does not know yet that it is to give up."""
-    transferring = in_transfer(spec, plan)
+def _withheld(plan: Assignment, believed: Mapping[TopicPartition, str]) -> GroupAssignment:
+    """The plan without what somebody else is believed to hold, and does not know yet that it is to give up."""
     sent: Assignment = {
         member_id: {
             topic: rest
             for topic, partitions in by_topic.items()
-            if (rest := [p for p in partitions if transferring.get((topic, p)) != member_id])
+            if (rest := [p for p in partitions if believed.get((topic, p), member_id) == member_id])
         }
         for member_id, by_topic in plan.items()
     }

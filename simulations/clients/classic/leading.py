@@ -7,9 +7,11 @@ check is left out for ``cooperative-sticky`` since 3.1 (KAFKA-13406).
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from groups.wire.embedded.user_data import COOPERATIVE_STICKY, STICKY
 from groups.wire.errors import RecordError
+from simulations.assignors.claims import claims_of
 from simulations.assignors.classic.custom import StickyBefore23Assignor
 from simulations.assignors.classic.strategies import STRATEGIES
 from simulations.assignors.interface import Assignment, Assignor, AssignorError, GroupSpec, MemberSpec, Topic
@@ -54,7 +56,10 @@ def assign(m: Memory, answer: JoinAnswer, assignors: dict[str, Assignor]) -> tup
     topics = {topic: m.metadata[topic] for topic in sorted(m.group_names) if topic in m.metadata}
     assignor = assignors.setdefault(name, _made(name, m.config.release.sticky_version))
     try:
-        answered = assignor.assign(GroupSpec(members=members, topics=topics))
+        counted = members
+        if name == COOPERATIVE_STICKY and m.config.release.newest_claims_only:
+            counted = _of_newest_generation(members)
+        answered = assignor.assign(GroupSpec(members=counted, topics=topics))
     except AssignorError as error:
         raise AssignmentFailed("KafkaException", str(error)) from None
     given = answered.members
@@ -89,6 +94,19 @@ def snapshot(m: Memory) -> Snapshot:
 
 def _racks(topic: Topic) -> tuple[frozenset[str], ...]:
     return tuple(frozenset((topic.racks or {}).get(partition, ())) for partition in range(topic.partitions))
+
+
+def _of_newest_generation(members: Mapping[str, MemberSpec]) -> dict[str, MemberSpec]:
+    """The members, without what those of older generations, or of none, claim."""
+    generations = {
+        member_id: claims_of(COOPERATIVE_STICKY, member).generation for member_id, member in members.items()
+    }
+    told = [generation for generation in generations.values() if generation is not None and generation >= 0]
+    newest = max(told, default=None)
+    return {
+        member_id: member if newest is None or generations[member_id] == newest else replace(member, owned={})
+        for member_id, member in members.items()
+    }
 
 
 def _made(name: str, sticky_version: int) -> Assignor:

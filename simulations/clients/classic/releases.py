@@ -30,6 +30,7 @@ class Release:
     again (KAFKA-12983); before, it went on to claim what it had.
     ``checks_cooperative_sticky``: the leader checks the answer of ``cooperative-sticky``, too, against what members
     claim, and throws (KAFKA-13406).
+    ``newest_claims_only``: for ``cooperative-sticky`` only what members of the newest generation claim counts at all.
     ``keeps_id``: ILLEGAL_GENERATION does not cost the member id (KAFKA-13419).
     """
 
@@ -46,6 +47,7 @@ class Release:
     prepares_after_reset: bool
     checks_cooperative_sticky: bool
     keeps_id: bool
+    newest_claims_only: bool
 
     @property
     def static(self) -> bool:
@@ -64,6 +66,7 @@ def _release(
     prepares: bool = True,
     checks: bool = False,
     keeps_id: bool = True,
+    newest_only: bool = False,
 ) -> Release:
     join, sync, heartbeat, leave, commit = versions
     return Release(
@@ -80,6 +83,7 @@ def _release(
         prepares_after_reset=prepares,
         checks_cooperative_sticky=checks,
         keeps_id=keeps_id,
+        newest_claims_only=newest_only,
     )
 
 
@@ -94,8 +98,8 @@ RELEASES: Final[Mapping[str, Release]] = MappingProxyType(
             _release("2.3", (5, 3, 3, 2, 7), 0, sticky=1, prepares=False, **_BEFORE_COOPERATIVE),
             _release("2.4", (6, 4, 4, 4, 8), 1, user_data=False, prepares=False, checks=True, keeps_id=False),
             _release("2.5", (7, 5, 4, 4, 8), 1, user_data=False, prepares=False, checks=True, keeps_id=False),
-            _release("3.0", (7, 5, 4, 4, 8), 1, checks=True, keeps_id=False),
-            _release("3.1", (7, 5, 4, 4, 8), 1),
+            _release("3.0", (7, 5, 4, 4, 8), 1, checks=True, keeps_id=False, newest_only=True),
+            _release("3.1", (7, 5, 4, 4, 8), 1, newest_only=True),
             _release("3.2", (9, 5, 4, 5, 8), 2),
             _release("3.5", (9, 5, 4, 5, 8), 3),
             _release("4.3", (9, 5, 4, 5, 9), 3),
