@@ -127,7 +127,8 @@ def replay_callback(state: State, entry: Entry) -> State:
     client = replace(client, owned=owned, calling=name if starts else None)
     if name == "on_partitions_revoked" and starts and not client.revoking:
         client = replace(client, revoking=partitions)
-    if name == "on_partitions_lost" and not starts:
+    if not starts and (name == "on_partitions_lost" or state.classic.barrier is not None):
+        # In the classic protocol nobody has to take note of it.
         client = replace(client, revoking={})
     return replace(state, clients=put(clients, entry.actor, client))
 

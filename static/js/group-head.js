@@ -8,11 +8,12 @@
  * @typedef {import('./hardships.js').Violation} Violation
  */
 
+import { barrierSays } from './barrier.js';
 import { h } from './dom.js';
 import { term } from './terms.js';
 import { coordinatorSays } from './hardships.js';
 import { gapOf, isClassic } from './view.js';
-import { nowSays, stateMeans } from './words.js';
+import { duration, nowSays, stateMeans } from './words.js';
 
 /** More pips than this say no more than the number. */
 const PIPS_MOST = 12;
@@ -88,6 +89,13 @@ export class GroupHead {
 
   /** @param {import('./types').Frame} frame @param {Map<string, PartitionView> | import('./ownership.js').Ownership} views */
   #gap(frame, views) {
+    const waits = barrierSays(frame, (member) => this.cast.name(member));
+    if (waits) {
+      return [h(
+        'span', { title: 'Members that have sent the request, and those that the others wait for. When the time is over, who has not come is removed.' },
+        waits.says, waits.left_ms === null ? null : h('span', {}, '; ', h('b', {}, duration(waits.left_ms)), ' left'),
+      )];
+    }
     if (isClassic(frame) || frame.state === 'NotReady' || !Object.keys(frame.members).length) return [];
     const far = gapOf(frame, views);
     if (!far) return [h('span', {}, 'No target for this epoch yet')];
@@ -126,7 +134,8 @@ function consumer(frame) {
 function classic(frame, cast) {
   const parts = [h('span', {}, term('generation'), ' ', h('b', {}, frame.generation))];
   if (frame.protocol_name) parts.push(h('span', {}, 'assignor ', h('b', {}, frame.protocol_name)));
-  if (frame.leader && cast.knows(frame.leader)) parts.push(h('span', {}, 'leader ', h('b', {}, cast.name(frame.leader))));
+  const leader = frame.barrier?.leader ?? frame.leader;
+  if (leader && cast.knows(leader)) parts.push(h('span', {}, 'leader ', h('b', {}, cast.name(leader))));
   return parts;
 }
 
