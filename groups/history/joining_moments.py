@@ -78,4 +78,4 @@ def tell_handover(entry: Entry, cast: Cast) -> Sentence | None:
         return Sentence("gain", entry.actor, f"{who} reads {partitions(keys)}") if starts else None
     if starts:
         return Sentence("revoke", entry.actor, f"{who} revokes {partitions(keys)}")
-    return Sentence("acknowledge", entry.actor, f"{who} has given up {partitions(keys)}")
+    return Sentence("acknowledge", entry.actor, f"{who} has revoked {partitions(keys)}")

@@ -83,7 +83,7 @@ export function doesWhat(frame, member, counted) {
     case 'join': return [`Waits at the barrier, ${has}`, 'Waits'];
     case 'between': return [frame.barrier?.leader === member ? `Leader, assigns, ${has}` : `Joined, ${has}`, 'Joined'];
     case 'sync': return [frame.barrier?.leader === member ? `Leader, has assigned, ${has}` : `Waits for the leader, ${has}`, 'Waits'];
-    case 'out': return [frame.state === PREPARING ? `Not told yet, ${has}` : `Not in this generation, ${has}`, 'Not told yet'];
+    case 'out': return [frame.state === PREPARING ? `Has not received it yet, ${has}` : `Not in this generation, ${has}`, 'Unaware'];
     default: return [`${frame.leader === member ? 'Leader' : 'Member'}, ${has}`, frame.leader === member ? 'Leader' : 'Member'];
   }
 }

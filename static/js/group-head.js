@@ -96,6 +96,7 @@ export class GroupHead {
         waits.says, waits.left_ms === null ? null : h('span', {}, '; ', h('b', {}, duration(waits.left_ms)), ' left'),
       )];
     }
+    if (frame.barrier) return [h('span', {}, 'No rebalance in progress')];
     if (isClassic(frame) || frame.state === 'NotReady' || !Object.keys(frame.members).length) return [];
     const far = gapOf(frame, views);
     if (!far) return [h('span', {}, 'No target for this epoch yet')];
