@@ -38,6 +38,7 @@ INSTALLED_APPS = [
     "explorer",
     "explorer.home",
     "explorer.board",
+    "explorer.compare",
     "explorer.imports",
     "explorer.inspector",
     "explorer.laboratory",

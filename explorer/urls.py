@@ -7,6 +7,7 @@ from django.urls import include, path
 urlpatterns = [
     path("", include("explorer.home.urls")),
     path("", include("explorer.board.urls")),
+    path("", include("explorer.compare.urls")),
     path("", include("explorer.imports.urls")),
     path("", include("explorer.runs.urls")),
     path("", include("explorer.inspector.urls")),

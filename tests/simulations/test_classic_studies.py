@@ -23,7 +23,11 @@ from tests.simulations.classic_runs import (
     violations,
 )
 
-CLASSIC = [name for name in studies.names() if name.partition("-")[0] in ("kip341", "kip429", "kip792")]
+CLASSIC = [
+    name
+    for name in studies.names()
+    if name.partition("-")[0] in ("kip341", "kip429", "kip792") and name != "kip429-consumer"
+]
 
 
 def log_of(name: str) -> list[Entry]:
