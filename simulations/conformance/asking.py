@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from simulations.conformance.recording import Asked, Fields
+from simulations.coordinator.classic.parking import ParkedAnswer
 from simulations.coordinator.errors import ErrorCode
 from simulations.coordinator.messages import (
     JOIN_EPOCH,
@@ -42,6 +43,8 @@ class Answered:
     records: tuple[Record, ...] = ()
     timers: tuple[TimerCommand, ...] = ()
     tasks: tuple[ResolveRegexes, ...] = ()
+    parked_answers: tuple[ParkedAnswer, ...] = ()
+    """To requests of the classic protocol that waited (``classic_asking``)."""
 
 
 def ask(shard: Shard, asked: Asked, now_ms: int) -> Answered:
@@ -102,6 +105,7 @@ def _commit(shard: Shard, asked: Asked, now_ms: int) -> Answered:
         offsets=tuple(offsets),
         version=asked.version,
         retention_ms=told.get("retentionTimeMs", -1),
+        instance_id=told.get("groupInstanceId"),
     )
     outcome = shard.commit(request, now_ms)
     answer = _Partitions("topicId" if by_id else "name")
@@ -200,6 +204,7 @@ def _of(outcome: Outcome[Any], body: Callable[[Any], Fields]) -> Answered:
         records=outcome.records,
         timers=outcome.timers,
         tasks=outcome.tasks,
+        parked_answers=outcome.parked_answers,
     )
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from simulations.coordinator.group_config import NAMES
-from simulations.coordinator.settings import Settings
+from simulations.coordinator.settings import MigrationPolicy, Settings
 from simulations.coordinator.shard import Shard
 
 BROKER_SETTINGS: Final[dict[str, str]] = {
@@ -23,6 +23,11 @@ BROKER_SETTINGS: Final[dict[str, str]] = {
     "group.consumer.max.size": "max_size",
     "group.consumer.assignors": "assignors",
     "group.consumer.regex.refresh.interval.ms": "regex_refresh_interval_ms",
+    "group.consumer.migration.policy": "migration_policy",
+    "group.initial.rebalance.delay.ms": "initial_rebalance_delay_ms",
+    "group.min.session.timeout.ms": "classic_min_session_timeout_ms",
+    "group.max.session.timeout.ms": "classic_max_session_timeout_ms",
+    "group.max.size": "classic_max_size",
     "offset.metadata.max.bytes": "offset_metadata_max_bytes",
     "offsets.retention.minutes": "offsets_retention_minutes",
 }
@@ -54,11 +59,22 @@ def settings_of(told: Mapping[str, str]) -> Settings:
                 raise BadSetting(f"{name}: {unknown[0]} is not simulated; there are uniform and range")
             values[field] = names
             continue
+        if field == "migration_policy":
+            values[field] = migration_policy(text)
+            continue
         try:
             values[field] = int(text)
         except ValueError:
             raise BadSetting(f"{name} is {text!r}; expected a whole number") from None
     return replace(Settings(), **values)
+
+
+def migration_policy(text: str) -> MigrationPolicy:
+    """A policy in any case; a word that is none disables, as a broker takes it (``ConsumerGroupMigrationPolicy.parse``)."""
+    try:
+        return MigrationPolicy(text.strip().lower())
+    except ValueError:
+        return MigrationPolicy.DISABLED
 
 
 def group_settings(shard: Shard, told: Mapping[str, str | None]) -> None:

@@ -19,7 +19,9 @@ a new coordinator                     ``loading``; ``kip.metadata``
 offsets                               ``commits``, ``fetching``, ``deletion``
 a group described and listed          ``describing``
 settings of broker and group          ``settings``, ``group_config``
-requests, answers, records, timers    ``messages``, ``offset_messages``, ``client_messages``, ``records``, ``outcome``
+requests, answers, records, timers    ``messages``, ``offset_messages``, ``client_messages``, ``records``, ``outcome``, ``timers``
+the classic protocol                  ``classic``, for both semantics
+groups that change their protocol     ``kafka.upgrading``, ``kafka.downgrading``, ``kafka.classic_members``
 where the two semantics differ        ``differences``
 ====================================  ===============================================================
 """

@@ -15,6 +15,36 @@ from simulations.coordinator.classic.parking import FollowUp, ParkedAnswer
 from simulations.coordinator.counts import Counts, CountsCache
 from simulations.coordinator.image import Image
 from simulations.coordinator.settings import MAX_INT, Settings
+from simulations.coordinator.timers import (
+    ASSIGNMENT,
+    COMPUTE,
+    JOIN,
+    REBALANCE,
+    SESSION,
+    SYNC,
+    TimerCancel,
+    TimerCommand,
+    TimerStart,
+)
+
+__all__ = [
+    "ASSIGNMENT",
+    "COMPUTE",
+    "JOIN",
+    "REBALANCE",
+    "SESSION",
+    "SYNC",
+    "Context",
+    "Memory",
+    "Outcome",
+    "Record",
+    "Refresh",
+    "Resolution",
+    "ResolveRegexes",
+    "TimerCancel",
+    "TimerCommand",
+    "TimerStart",
+]
 
 Record = Mapping[str, Any]
 """The payload of a record entry: ``type``, ``key``, ``version``, ``value``."""
@@ -59,6 +89,8 @@ class Memory:
     """Version of the newest image that brought a topic which the coordinator had not seen."""
     rebalancing: frozenset[str] = frozenset()
     """Members whose rebalance timer runs; the shard keeps it by the timer commands."""
+    joining: frozenset[str] = frozenset()
+    """Classic members of a consumer group that were told to join again; the shard keeps it by the timer commands."""
     member_slots: int = LEAST_SLOTS
     """Slots of the hash table of members, which grows and never shrinks; the shard keeps it by the records."""
     offset_slots: Mapping[str, int] = field(default_factory=dict)
@@ -70,6 +102,8 @@ class Memory:
     """
     chosen: Chosen | None = None
     """The member that a client-side assignor is to run on (``kip`` only)."""
+    forgotten: bool = False
+    """The group was dropped and no record tells: a JoinGroup that names a member id does so to an empty consumer group."""
     classic: Group | None = None
     """The classic group, if there is one: most of it stands in no record."""
 
@@ -121,30 +155,6 @@ class Context:
     def group_exists(self) -> bool:
         """Its first record makes it, which need not be an epoch's: who subscribes to nothing bumps none."""
         return self.state.protocol is Protocol.CONSUMER and not self.state.deleted
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TimerStart:
-    """Starts a timer, or starts it anew. ``bound_epoch``: it does nothing if the member has left that epoch."""
-
-    timer: str
-    member_id: str | None
-    length_ms: int
-    bound_epoch: int | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TimerCancel:
-    timer: str
-    member_id: str | None
-
-
-TimerCommand = TimerStart | TimerCancel
-
-SESSION, REBALANCE, ASSIGNMENT, COMPUTE = "session", "rebalance", "assignment", "compute"
-JOIN, SYNC = "join", "sync"
-"""Timers of the classic protocol's two phases: the group's own (member ``None``) in a classic group, a classic member's
-in a consumer group."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

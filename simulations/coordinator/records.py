@@ -56,7 +56,7 @@ def member_metadata(group_id: str, member: ConsumerMember) -> Record:
             "rebalanceTimeoutMs": member.rebalance_timeout_ms,
             "serverAssignor": member.server_assignor,
             # Kafka's default is not null, so that a broker writes the null.
-            "classicMemberMetadata": None,
+            "classicMemberMetadata": member.classic,
         },
     )
 
@@ -83,7 +83,7 @@ def current_assignment(group_id: str, member: ConsumerMember, *, with_epochs: bo
         topics: list[dict[str, Any]] = []
         for topic_id, epochs in assignment.items():
             topic: dict[str, Any] = {"topicId": topic_id, "partitions": list(epochs)}
-            if with_epochs:
+            if with_epochs and epochs:
                 topic["assignmentEpochs"] = list(epochs.values())
             topics.append(topic)
         return topics

@@ -46,6 +46,7 @@ from simulations.coordinator.offset_messages import (
     OffsetFetch,
 )
 from simulations.coordinator.outcome import (
+    JOIN,
     REBALANCE,
     Context,
     Memory,
@@ -57,6 +58,12 @@ from simulations.coordinator.outcome import (
 from simulations.coordinator.settings import Settings
 
 A = TypeVar("A")
+
+
+def without_group(state: State) -> State:
+    """The state of a group that is not there, with the offsets that it left behind."""
+    return replace(state, deleted=True, consumer=initial_state(state.group, state.semantics).consumer)
+
 
 Known = tuple[State, Memory, Settings, GroupConfig, Image]
 """All that the outcome of an operation depends on, but for the operation and the time."""
@@ -90,6 +97,7 @@ class Shard:
         self._counts = CountsCache()
         self._known: Known = (self.state, self.memory, settings, self.group_config, image)
         self._steady: dict[str, tuple[Heartbeat, Outcome[HeartbeatAnswer]]] = {}
+        self._steady_classic: dict[str, tuple[ClassicHeartbeat, Outcome[ClassicHeartbeatAnswer]]] = {}
 
     def copy(self) -> Shard:
         return Shard(
@@ -116,7 +124,7 @@ class Shard:
 
     def context(self, now_ms: int, drawn_id: str | None = None) -> Context:
         return Context(
-            state=self.state,
+            state=without_group(self.state) if self.memory.forgotten else self.state,
             image=self.image,
             settings=self._settings(),
             now_ms=now_ms,
@@ -162,6 +170,7 @@ class Shard:
             return True
         self._known = (self.state, self.memory, self.settings, self.group_config, self.image)
         self._steady.clear()
+        self._steady_classic.clear()
         return False
 
     def join(
@@ -179,8 +188,18 @@ class Shard:
         return self._done(self._rules.sync(self.context(now_ms), request, ticket))
 
     def classic_heartbeat(self, request: ClassicHeartbeat, now_ms: int) -> Outcome[ClassicHeartbeatAnswer]:
-        """Heartbeat of the classic protocol, answered at once."""
-        return self._done(self._rules.classic_heartbeat(self.context(now_ms), request))
+        """Heartbeat of the classic protocol, answered at once.
+
+        While nothing changes, its outcome does not depend on the time, and is the object that it was before.
+        """
+        if request.member_id in self._steady_classic and self._knows_the_same():
+            asked, before = self._steady_classic[request.member_id]
+            if asked == request:
+                return before
+        outcome = self._done(self._rules.classic_heartbeat(self.context(now_ms), request))
+        if not outcome.answer.error_code and self._knows_the_same():
+            self._steady_classic[request.member_id] = request, outcome
+        return outcome
 
     def leave_group(self, request: LeaveGroup, now_ms: int) -> Outcome[LeaveAnswer]:
         """LeaveGroup of the classic protocol, answered when its records are committed."""
@@ -211,8 +230,8 @@ class Shard:
         self, timer: str, member_id: str | None, bound_epoch: int | None, now_ms: int
     ) -> Outcome[None]:
         """A timer ran out that was neither replaced nor cancelled meanwhile."""
-        if timer == REBALANCE and member_id is not None:
-            self._rebalancing(member_id, runs=False)
+        if member_id is not None:
+            self._timed(timer, member_id, runs=False)
         return self._done(self._rules.expired(self.context(now_ms), timer, member_id, bound_epoch))
 
     def image_changed(self, image: Image, names: tuple[str, ...], now_ms: int) -> Outcome[None]:
@@ -246,8 +265,8 @@ class Shard:
         return self._done(deletion.expire_offsets(self.context(now_ms)))
 
     def describe(self) -> dict[str, Any]:
-        """The group as ConsumerGroupDescribe tells it."""
-        return describing.describe(self.context(0))
+        """The group as ConsumerGroupDescribe tells it: as it is in the log, also where its coordinator forgot it."""
+        return describing.describe(replace(self.context(0), state=self.state))
 
     def listed(self) -> Mapping[str, Any] | None:
         """The group's row in ListGroups; ``None`` if there is no group."""
@@ -274,6 +293,9 @@ class Shard:
         return self._done(self._rules.loaded(self.context(now_ms)))
 
     def _replay(self, record: Record) -> None:
+        if self.memory.forgotten:
+            self.state = without_group(self.state)
+            self.memory = replace(self.memory, forgotten=False)
         before = self.state
         # Anomalies are those of one record; the fold adds to what stands there.
         self.state = replay_record(replace(before, anomalies=()) if before.anomalies else before, record)
@@ -288,11 +310,14 @@ class Shard:
         for record in outcome.records:
             self._replay(record)
         for command in outcome.timers:
-            if command.timer == REBALANCE and command.member_id is not None:
-                self._rebalancing(command.member_id, runs=isinstance(command, TimerStart))
+            if command.member_id is not None:
+                self._timed(command.timer, command.member_id, runs=isinstance(command, TimerStart))
         return outcome
 
-    def _rebalancing(self, member_id: str, *, runs: bool) -> None:
-        running = self.memory.rebalancing
-        if (member_id in running) != runs:
-            self.memory = replace(self.memory, rebalancing=running ^ {member_id})
+    def _timed(self, timer: str, member_id: str, *, runs: bool) -> None:
+        """Remembers whose timer runs, of those that operations ask for."""
+        memory = self.memory
+        if timer == REBALANCE and (member_id in memory.rebalancing) != runs:
+            self.memory = replace(memory, rebalancing=memory.rebalancing ^ {member_id})
+        elif timer == JOIN and (member_id in memory.joining) != runs:
+            self.memory = replace(memory, joining=memory.joining ^ {member_id})

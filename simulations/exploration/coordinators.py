@@ -49,12 +49,14 @@ MEMORY: Final[Mapping[str, Callable[[Memory, ConsumerGroup], Hashable]]] = {
     "resolving": lambda memory, _: memory.resolving,
     "new_topics_version": lambda memory, _: memory.new_topics_version,
     "rebalancing": lambda *_: None,  # The timers that run tell it.
+    "joining": lambda *_: None,  # A plan has no classic members.
     "member_slots": lambda memory, _: memory.member_slots,
     "offset_slots": lambda *_: (
         None
     ),  # Nobody fetches or deletes all offsets there, which alone shows their order.
     "regexes_counted": lambda memory, _: _matched(memory.regexes_counted),
     "chosen": lambda *_: None,  # A plan has no client-side assignors.
+    "forgotten": lambda memory, _: memory.forgotten,
     "classic": lambda memory, _: (
         memory.classic is not None
     ),  # An empty one of offsets alone: a plan has no other.

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
 
+from .classic.exchanges import EXCHANGES as CLASSIC
 from .exchanges import EXCHANGES
 from .jars import RELEASE
 from .real_clients import STORIES
@@ -31,7 +32,7 @@ This page is made from the tests' own tables (`python -m tests.broker.conformanc
 
 
 def page() -> str:
-    return "\n".join([FRONT, *_exchanges(), *_stories(), *_improvised(), ""])
+    return "\n".join([FRONT, *_exchanges(), *_stories(), *_improvised(), *_classic(), ""])
 
 
 def _exchanges() -> Iterator[str]:
@@ -43,6 +44,30 @@ def _exchanges() -> Iterator[str]:
         yield "|---|---|---|"
         for each in rows:
             yield f"| `{each.name}` | {each.shows} | {each.differs or 'agrees'} |"
+
+
+def _classic() -> Iterator[str]:
+    yield "\n# The classic protocol and migration\n"
+    yield "Requests that wait for each other are sent to a broker of the same release; each answer, when it came, and each record is then"
+    yield "demanded of the simulated coordinator, whose timers run beside them. The recordings are kept with the tests, which repeat them"
+    yield "without a broker, too. What it does stands in [The classic coordinator](classic-coordinator.md)."
+    yield ""
+    yield f"{len(CLASSIC)} exchanges; all agree."
+    listed = sorted(CLASSIC.values(), key=lambda each: each.about)
+    for about, rows in groupby(listed, key=lambda each: each.about):
+        yield f"\n## {about[0].upper()}{about[1:]}\n"
+        yield "| exchange | what it shows | |"
+        yield "|---|---|---|"
+        for each in rows:
+            yield f"| `{each.name}` | {each.shows} | agrees |"
+    yield "\n## Improvised classic groups\n"
+    yield "Groups of six members, some static, whose requests are drawn at random: joining with other protocols, bytes, versions and timeouts,"
+    yield "coming back without an id, assigning, committing, leaving, waiting. In each third group members of the consumer protocol join and"
+    yield "leave, too, so that it changes its kind again and again. A few are played with the tests; more with"
+    yield ""
+    yield "```sh"
+    yield "python -m tests.broker.classic.improvised 0-199"
+    yield "```"
 
 
 def _improvised() -> Iterator[str]:
@@ -69,4 +94,6 @@ def _stories() -> Iterator[str]:
 
 if __name__ == "__main__":
     PAGE.write_text(page())
-    sys.stdout.write(f"{PAGE.name}: {len(EXCHANGES)} exchanges, {len(STORIES)} groups of clients\n")
+    sys.stdout.write(
+        f"{PAGE.name}: {len(EXCHANGES)} exchanges, {len(STORIES)} groups of clients, {len(CLASSIC)} classic exchanges\n"
+    )

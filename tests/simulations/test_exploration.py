@@ -20,7 +20,7 @@ from simulations.assignors.scripted import ScriptedAssignor
 from simulations.checking import INVARIANTS, Checker
 from simulations.clients import membership
 from simulations.clients.memory import Memory as ClientMemory
-from simulations.coordinator.kafka import heartbeat
+from simulations.coordinator.kafka import advancing, heartbeat
 from simulations.coordinator.kafka.coordinator import KafkaCoordinator
 from simulations.coordinator.outcome import Context, Memory, Outcome
 from simulations.coordinator.reconciliation import Reconciliation
@@ -164,7 +164,7 @@ def mistaken_refusal(patch: pytest.MonkeyPatch) -> None:
 
 
 def mistaken_patience(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(heartbeat, "_target_is_due", lambda *_: False)
+    patch.setattr(advancing, "_target_is_due", lambda *_: False)
 
 
 ENOUGH = 2_500

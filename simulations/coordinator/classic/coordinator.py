@@ -7,12 +7,15 @@ the classic protocol as it was, so that both semantics share it.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from simulations.coordinator.classic import joining, loading, sessions, static_members, syncing
 from simulations.coordinator.classic.checks import check_group
 from simulations.coordinator.classic.group import Group
 from simulations.coordinator.classic.loading import classic_group
 from simulations.coordinator.classic.messages import (
     NO_MEMBER_ID,
+    SYNC_PROTOCOL_VERSION,
     ClassicHeartbeat,
     ClassicHeartbeatAnswer,
     JoinAnswer,
@@ -26,13 +29,15 @@ from simulations.coordinator.classic.messages import (
 from simulations.coordinator.classic.operation import Operation
 from simulations.coordinator.classic.parking import (
     AssignmentAppended,
+    ClassicMemberAppended,
     FollowUp,
     ParkedAnswer,
     ReplacementAppended,
 )
 from simulations.coordinator.classic.rebalancing import join_timer_expired
+from simulations.coordinator.deletion import group_gone
 from simulations.coordinator.errors import AnotherProtocol, ErrorCode
-from simulations.coordinator.outcome import JOIN, SESSION, SYNC, Context, Outcome
+from simulations.coordinator.outcome import JOIN, SESSION, SYNC, Context, Outcome, TimerCancel
 
 
 class ClassicCoordinator:
@@ -45,21 +50,30 @@ class ClassicCoordinator:
             return _answered(ticket, answer)
         group = classic_group(context)
         if group is None and context.group_exists and context.group.members:
-            raise AnotherProtocol(f"the group {request.group_id} has members of the consumer protocol")
+            return self.join_consumer_group(context, request, ticket)
         is_new = group is None
         if group is None:
             if request.member_id != NO_MEMBER_ID:
                 code = ErrorCode.UNKNOWN_MEMBER_ID
                 answer = JoinAnswer(error_code=code, member_id=request.member_id, version=request.version)
-                return _answered(ticket, answer)
+                refusal = _answered(ticket, answer)
+                if context.group_exists:
+                    # Kafka drops an empty consumer group before it looks at the id, and its tombstones are lost.
+                    return replace(refusal, memory=replace(context.memory, forgotten=True))
+                return refusal
             group = Group(state_timestamp_ms=context.now_ms)
         operation = Operation(context, group)
+        if is_new and context.group_exists:
+            # An empty consumer group gives way, in the same batch.
+            operation.records += group_gone(context)
         joining.join(operation, request, ticket, is_new_group=is_new)
         return operation.outcome(None)
 
     def sync(self, context: Context, request: SyncGroup, ticket: int) -> Outcome[None]:
         group = classic_group(context)
-        code = check_group(request.group_id)
+        code = _sync_refused_at_once(request)
+        if code is ErrorCode.NONE and group is None and context.group.members:
+            return self.sync_in_consumer_group(context, request, ticket)
         if code is ErrorCode.NONE and group is None:
             code = ErrorCode.UNKNOWN_MEMBER_ID
         if group is None or code is not ErrorCode.NONE:
@@ -73,6 +87,8 @@ class ClassicCoordinator:
     ) -> Outcome[ClassicHeartbeatAnswer]:
         group = classic_group(context)
         code = check_group(request.group_id)
+        if code is ErrorCode.NONE and group is None and context.group_exists:
+            return self.heartbeat_in_consumer_group(context, request)
         if code is ErrorCode.NONE and group is None:
             code = ErrorCode.UNKNOWN_MEMBER_ID
         if group is None or code is not ErrorCode.NONE:
@@ -86,12 +102,16 @@ class ClassicCoordinator:
         code = check_group(request.group_id)
         if code is not ErrorCode.NONE:
             return Outcome(answer=LeaveAnswer(error_code=code, version=request.version))
+        if group is None and context.group_exists:
+            return self.leave_consumer_group(context, request)
         if group is None:
             return Outcome(answer=nobody_left(request))
         operation = Operation(context, group)
         return operation.outcome(sessions.leave(operation, request))
 
     def appended(self, context: Context, follow_up: FollowUp, error: ErrorCode | None) -> Outcome[None]:
+        if isinstance(follow_up, ClassicMemberAppended):
+            return _classic_member_appended(follow_up, error)
         group = classic_group(context)
         if group is None:
             return Outcome(answer=None)
@@ -107,6 +127,21 @@ class ClassicCoordinator:
             else:
                 static_members.append_failed(operation, follow_up, error)
         return operation.outcome(None)
+
+    def join_consumer_group(self, context: Context, request: JoinGroup, ticket: int) -> Outcome[None]:
+        """A classic member joins a group that has members of the consumer protocol, or once had."""
+        raise _not_converted(context)
+
+    def sync_in_consumer_group(self, context: Context, request: SyncGroup, ticket: int) -> Outcome[None]:
+        raise _not_converted(context)
+
+    def heartbeat_in_consumer_group(
+        self, context: Context, request: ClassicHeartbeat
+    ) -> Outcome[ClassicHeartbeatAnswer]:
+        raise _not_converted(context)
+
+    def leave_consumer_group(self, context: Context, request: LeaveGroup) -> Outcome[LeaveAnswer]:
+        raise _not_converted(context)
 
     def unloaded(self, context: Context) -> tuple[ParkedAnswer, ...]:
         group = classic_group(context)
@@ -143,6 +178,21 @@ class ClassicCoordinator:
         return operation.outcome(None)
 
 
+def _not_converted(context: Context) -> AnotherProtocol:
+    return AnotherProtocol(
+        f"the group {context.state.group} is one of the consumer protocol; under these semantics no classic member joins it"
+    )
+
+
+def _classic_member_appended(stored: ClassicMemberAppended, error: ErrorCode | None) -> Outcome[None]:
+    """A classic member's JoinGroup in a consumer group is answered; then it has to ask for its assignment in time."""
+    if error is not None:
+        answer = JoinAnswer(error_code=error, version=stored.answer.version)
+        return _answered(stored.ticket, answer)
+    cancelled = TimerCancel(timer=JOIN, member_id=stored.member_id)
+    return replace(_answered(stored.ticket, stored.answer), timers=(cancelled, *stored.timers))
+
+
 def nobody_left(request: LeaveGroup) -> LeaveAnswer:
     """The answer for a group that is not there: nobody of the request is a member."""
     code = ErrorCode.UNKNOWN_MEMBER_ID
@@ -155,6 +205,14 @@ def nobody_left(request: LeaveGroup) -> LeaveAnswer:
 
 def _answered(ticket: int, answer: JoinAnswer | SyncAnswer) -> Outcome[None]:
     return Outcome(answer=None, parked_answers=(ParkedAnswer(ticket=ticket, answer=answer),))
+
+
+def _sync_refused_at_once(request: SyncGroup) -> ErrorCode:
+    """A request that may tell its protocol has to (``SyncGroupRequest.areMandatoryProtocolTypeAndNamePresent``)."""
+    untold = request.protocol_type is None or request.protocol_name is None
+    if untold and request.version >= SYNC_PROTOCOL_VERSION:
+        return ErrorCode.INCONSISTENT_GROUP_PROTOCOL
+    return check_group(request.group_id)
 
 
 def _refused_at_once(context: Context, request: JoinGroup) -> ErrorCode:

@@ -52,7 +52,7 @@ def join(operation: Operation, request: JoinGroup, ticket: int, *, is_new_group:
         _join_unknown(operation, request, ticket)
     else:
         _join_known(operation, request, ticket)
-    if is_new_group and not operation.records:
+    if is_new_group:
         empty = Group(state_timestamp_ms=operation.now_ms)
         operation.records.append(records.group_metadata(operation.group_id, empty, {}))
 

@@ -107,7 +107,9 @@ class JoinAnswer:
             "errorCode": int(self.error_code),
             "generationId": self.generation,
             "protocolType": self.protocol_type,
-            "protocolName": self.protocol_name,
+            "protocolName": self.protocol_name
+            if self.version >= PROTOCOL_NAME_VERSION
+            else self.protocol_name or "",
             "leader": self.leader,
             "skipAssignment": self.skip_assignment,
             "memberId": self.member_id,

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 from simulations.coordinator.classic.group import Member
 from simulations.coordinator.classic.messages import JoinAnswer, SyncAnswer
+from simulations.coordinator.timers import TimerStart
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,11 +51,10 @@ class ReplacementAppended:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClassicMemberAppended:
-    """The records of a classic member's JoinGroup in a consumer group; its timers start and it is answered."""
+    """The records of a classic member's JoinGroup in a consumer group; its ``timers`` start and it is answered."""
 
     member_id: str
-    session_timeout_ms: int
-    rebalance_timeout_ms: int
+    timers: tuple[TimerStart, ...]
     ticket: int
     answer: JoinAnswer
 

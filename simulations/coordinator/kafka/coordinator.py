@@ -10,6 +10,14 @@ from dataclasses import replace
 from simulations.coordinator import commits, expressions, loading
 from simulations.coordinator.classic.coordinator import ClassicCoordinator
 from simulations.coordinator.classic.loading import classic_group
+from simulations.coordinator.classic.messages import (
+    ClassicHeartbeat,
+    ClassicHeartbeatAnswer,
+    JoinGroup,
+    LeaveAnswer,
+    LeaveGroup,
+    SyncGroup,
+)
 from simulations.coordinator.client_messages import (
     InstallAnswer,
     InstallAssignment,
@@ -17,6 +25,7 @@ from simulations.coordinator.client_messages import (
     PrepareAssignment,
 )
 from simulations.coordinator.errors import ErrorCode, RequestRefused
+from simulations.coordinator.kafka import classic_members
 from simulations.coordinator.kafka.heartbeat import answer_heartbeat, refused
 from simulations.coordinator.kafka.leaving import leave, remove
 from simulations.coordinator.kafka.steady import steady
@@ -28,7 +37,16 @@ from simulations.coordinator.messages import (
     HeartbeatAnswer,
     OffsetCommit,
 )
-from simulations.coordinator.outcome import REBALANCE, SESSION, Context, Outcome, Refresh, Resolution
+from simulations.coordinator.outcome import (
+    JOIN,
+    REBALANCE,
+    SESSION,
+    SYNC,
+    Context,
+    Outcome,
+    Refresh,
+    Resolution,
+)
 from simulations.coordinator.subscriptions import subscribed_names
 from simulations.coordinator.validation import check_request
 
@@ -48,6 +66,20 @@ class KafkaCoordinator(ClassicCoordinator):
         except RequestRefused as refusal:
             return Outcome(answer=refused(refusal))
 
+    def join_consumer_group(self, context: Context, request: JoinGroup, ticket: int) -> Outcome[None]:
+        return classic_members.join(context, request, ticket)
+
+    def sync_in_consumer_group(self, context: Context, request: SyncGroup, ticket: int) -> Outcome[None]:
+        return classic_members.sync(context, request, ticket)
+
+    def heartbeat_in_consumer_group(
+        self, context: Context, request: ClassicHeartbeat
+    ) -> Outcome[ClassicHeartbeatAnswer]:
+        return classic_members.heartbeat(context, request)
+
+    def leave_consumer_group(self, context: Context, request: LeaveGroup) -> Outcome[LeaveAnswer]:
+        return classic_members.leave(context, request)
+
     def commit(self, context: Context, request: OffsetCommit) -> Outcome[CommitAnswer]:
         return commits.commit(context, request, older_epochs=True)
 
@@ -66,12 +98,11 @@ class KafkaCoordinator(ClassicCoordinator):
         if classic_group(context) is not None:
             return self.classic_expired(context, timer, member_id, bound_epoch)
         member = context.group.members.get(member_id or "")
-        if member is None or timer not in (SESSION, REBALANCE):
+        if member is None or timer not in (SESSION, REBALANCE, JOIN, SYNC):
             return Outcome(answer=None)
         if timer == REBALANCE and member.epoch != bound_epoch:
             return Outcome(answer=None)
-        records, timers = remove(context, member.member_id)
-        return Outcome(answer=None, records=records, timers=timers)
+        return remove(context, (member.member_id,), None)
 
     def image_changed(self, context: Context, names: tuple[str, ...]) -> Outcome[None]:
         """No record: the hash of a group that subscribes is due, and the next heartbeat of anybody computes it."""

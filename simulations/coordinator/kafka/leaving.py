@@ -1,23 +1,23 @@
-"""Leaving and being removed: the same records either way, and no new target (``removeMember`` in Kafka)."""
+"""Leaving and being removed: the same records either way, and no new target (``removeMember`` in Kafka).
+
+With the last member of the consumer protocol a group that has classic members becomes a classic one.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TypeVar
 
 from groups.history.consumer_state import ConsumerMember
 from simulations.coordinator import records
 from simulations.coordinator.errors import ErrorCode, RequestRefused
-from simulations.coordinator.kafka.heartbeat import not_consumer
+from simulations.coordinator.kafka import downgrading
 from simulations.coordinator.messages import STATIC_LEAVE_EPOCH, Heartbeat, HeartbeatAnswer
-from simulations.coordinator.outcome import (
-    REBALANCE,
-    SESSION,
-    Context,
-    Outcome,
-    Record,
-    TimerCancel,
-    TimerCommand,
-)
+from simulations.coordinator.outcome import JOIN, REBALANCE, SESSION, SYNC, Context, Outcome, TimerCancel
 from simulations.coordinator.static_members import check_member, left_for_now
-from simulations.coordinator.subscriptions import abandoned_regex, names_after
+
+A = TypeVar("A")
 
 
 def leave(context: Context, request: Heartbeat) -> Outcome[HeartbeatAnswer]:
@@ -35,25 +35,43 @@ def leave(context: Context, request: Heartbeat) -> Outcome[HeartbeatAnswer]:
         left = left_for_now(context.group.members[request.member_id])
         kept = records.current_assignment(context.state.group, left, with_epochs=True)
         return Outcome(answer=answer, records=(kept,))
-    written, timers = remove(context, request.member_id)
-    return Outcome(answer=answer, records=written, timers=timers)
+    return remove(context, (request.member_id,), answer)
 
 
-def remove(context: Context, member_id: str) -> tuple[tuple[Record, ...], tuple[TimerCommand, ...]]:
-    """Tombstones of the member and of an expression that it was the last to have, then the next group epoch.
+def not_consumer(request: Heartbeat) -> RequestRefused:
+    return RequestRefused(ErrorCode.GROUP_ID_NOT_FOUND, f"Group {request.group_id} is not a consumer group.")
+
+
+def remove(context: Context, member_ids: Sequence[str], answer: A) -> Outcome[A]:
+    """Tombstones of the members and of expressions that they were the last to have, then the next group epoch.
 
     Its hash is that of what the others subscribe to.
     """
+    timers = tuple(
+        TimerCancel(timer=timer, member_id=member_id)
+        for member_id in member_ids
+        for timer in (
+            (SESSION, REBALANCE, JOIN, SYNC)
+            if context.group.members[member_id].uses_classic
+            else (SESSION, REBALANCE)
+        )
+    )
+    if downgrading.is_due(context, member_ids):
+        outcome = downgrading.downgrade(context, member_ids).outcome(answer)
+        return replace(outcome, timers=(*timers, *outcome.timers))
     group_id, group = context.state.group, context.group
-    member, nobody = group.members[member_id], ConsumerMember(member_id=member_id)
-    gone = abandoned_regex(context, member, nobody)
-    metadata_hash = context.image.metadata_hash(names_after(context, member, nobody))
+    counts, gone = context.counts, dict[str, None]()
+    for member_id in member_ids:
+        member = group.members[member_id]
+        counts = counts.changed(member, ConsumerMember(member_id=member_id))
+        regex = member.subscribed_topic_regex
+        if regex and regex not in counts.regexes:
+            gone[regex] = None
+    resolved = (name for regex, found in group.regexes.items() if regex not in gone for name in found.topics)
+    metadata_hash = context.image.metadata_hash(frozenset((*counts.by_name, *resolved)))
     written = (
-        *records.removal(group_id, [member_id]),
-        *([records.regex_gone(group_id, gone)] if gone is not None else []),
+        *records.removal(group_id, member_ids),
+        *(records.regex_gone(group_id, regex) for regex in gone),
         records.group_epoch(group_id, group.group_epoch + 1, metadata_hash),
     )
-    return written, (
-        TimerCancel(timer=SESSION, member_id=member_id),
-        TimerCancel(timer=REBALANCE, member_id=member_id),
-    )
+    return Outcome(answer=answer, records=written, timers=timers)

@@ -25,6 +25,7 @@ from __future__ import annotations
 
 from simulations.coordinator import commits
 from simulations.coordinator.classic.coordinator import ClassicCoordinator
+from simulations.coordinator.classic.group import EMPTY
 from simulations.coordinator.classic.loading import classic_group
 from simulations.coordinator.client_messages import (
     InstallAnswer,
@@ -32,7 +33,7 @@ from simulations.coordinator.client_messages import (
     PrepareAnswer,
     PrepareAssignment,
 )
-from simulations.coordinator.errors import RequestRefused
+from simulations.coordinator.errors import AnotherProtocol, RequestRefused
 from simulations.coordinator.kip import client_mode, metadata
 from simulations.coordinator.kip.computing import compute
 from simulations.coordinator.kip.heartbeat import fence, regular
@@ -63,6 +64,12 @@ class KipCoordinator(ClassicCoordinator):
             return Outcome(answer=HeartbeatAnswer(error_code=refusal.code, error_message=refusal.message))
 
     def _heartbeat(self, context: Context, request: Heartbeat) -> Outcome[HeartbeatAnswer]:
+        group = classic_group(context)
+        if group is not None and group.state is not EMPTY:
+            raise AnotherProtocol(
+                f"the group {request.group_id} has members of the classic protocol, and a member of the consumer "
+                "protocol joins: under the proposal's semantics no group is converted"
+            )
         if request.member_epoch != JOIN_EPOCH:
             check_member(context.group, request)
         if request.member_epoch == LEAVE_EPOCH:

@@ -12,7 +12,8 @@ from groups.history.consumer_state import NO_NOTE, UNREVOKED_PARTITIONS, Consume
 from simulations.coordinator import records
 from simulations.coordinator.client_messages import offer_row
 from simulations.coordinator.errors import RequestRefused
-from simulations.coordinator.kafka.heartbeat import fenced, rebalance_timer, repeats_lost
+from simulations.coordinator.kafka.advancing import rebalance_timer
+from simulations.coordinator.kafka.heartbeat import fenced, repeats_lost
 from simulations.coordinator.kip.client_mode import asked, noted
 from simulations.coordinator.kip.metadata import assignment_timer, bump, session_timer
 from simulations.coordinator.messages import JOIN_EPOCH, Heartbeat, HeartbeatAnswer, Partitions

@@ -60,9 +60,13 @@ class _Finder(importlib.abc.MetaPathFinder):
         return importlib.util.spec_from_file_location(name, self._path, loader=loader)
 
 
-def main(name: str, first: str, last: str, *semantics: str) -> None:
-    mutation = next(each for each in MUTATIONS if each.name == name)
+def introduce(mutation: Mutation) -> None:
+    """From now on its file is imported with the mistake in it."""
     sys.meta_path.insert(0, _Finder(mutation))
+
+
+def main(name: str, first: str, last: str, *semantics: str) -> None:
+    introduce(next(each for each in MUTATIONS if each.name == name))
 
     from simulations.fuzzing.answering import judged
 

@@ -8,6 +8,7 @@ from tests.simulations.mutations.mutation import mutation as _m
 
 COMMITS: Final = "simulations/coordinator/commits.py"
 KAFKA: Final = "simulations/coordinator/kafka/heartbeat.py"
+KAFKA_ADVANCING: Final = "simulations/coordinator/kafka/advancing.py"
 KAFKA_LEAVING: Final = "simulations/coordinator/kafka/leaving.py"
 KIP_JOINING: Final = "simulations/coordinator/kip/joining.py"
 LOADING: Final = "simulations/coordinator/loading.py"
@@ -27,14 +28,14 @@ AROUND: Final = (
     ),
     _m(
         "no-rebalance-timer",
-        KAFKA,
+        KAFKA_ADVANCING,
         "if member.state != UNREVOKED_PARTITIONS:",
         "if member.state or True:",
         "nobody looks whether a member gives up in time",
     ),
     _m(
         "epoch-jumps",
-        KAFKA,
+        KAFKA_ADVANCING,
         "epoch += 1",
         "epoch += 2",
         "the group epoch grows by two",
