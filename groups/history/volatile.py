@@ -328,7 +328,8 @@ def told_assignment(state: State, body: Fields) -> Partitions | None:
     Released answers have ``topicPartitions``; the proposal's have assigned and pending partitions apart.
     """
     assignment = body.get("assignment")
-    if assignment is None:
+    if not isinstance(assignment, Mapping):
+        # SyncGroup's is bytes, also of a classic member in a consumer group.
         return None
     topics = assignment.get("topicPartitions")
     if topics is None:

@@ -16,6 +16,7 @@ from typing import Any, Final, Protocol
 from groups.history.entries import Entry, Kind
 from groups.history.state import State
 from groups.wire.embedded.consumer_protocol import decode_assignment
+from simulations.checking.classic_groups import ClassicGroupChecker
 from simulations.checking.invariants import Invariant
 from simulations.checking.violations import Partition, Violation, Violations, named
 
@@ -87,8 +88,10 @@ class _Client:
 class ClassicClientChecker:
     """``see`` each entry of a run with members of the classic protocol, in order, from its first on."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, all_classic: bool = True) -> None:
         self._violations = Violations()
+        self._group = ClassicGroupChecker() if all_classic else None
+        """The coordinator's own; a group that changes its protocol is not only a classic one."""
         self._clients: dict[str, _Client] = {}
         self._generation = -1
         self._fenced: set[str] = set()
@@ -112,11 +115,12 @@ class ClassicClientChecker:
                 self._clients.pop(payload["member"], None)
             case Kind.RECORD if payload["type"] == 2 and payload["value"] is None:
                 self._generation = -1
-        return self._violations.take()
+        broken = self._violations.take()
+        return broken if self._group is None else [*broken, *self._group.see(entry)]
 
-    def steady(self, _entry: Entry) -> list[Violation]:
-        """A heartbeat changes nothing of what is asked here."""
-        return []
+    def steady(self, entry: Entry) -> list[Violation]:
+        """A heartbeat that is accepted changes nothing of what clients do."""
+        return [] if self._group is None else self._group.see(entry)
 
     def end(self, _at_ms: int) -> list[Violation]:
         """Nothing is left to be asked."""

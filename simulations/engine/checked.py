@@ -31,7 +31,9 @@ def run(
 def checker_of(scenario: Scenario, semantics: Semantics) -> RunChecker:
     """Who looks at a run; with members of the classic protocol other rules hold."""
     if any(member.classic is not None for member in scenario.members.values()):
-        return ClassicClientChecker()
+        stays = all(action.changes.get("protocol") in (None, "classic") for action in scenario.script)
+        every = all(member.classic is not None for member in scenario.members.values())
+        return ClassicClientChecker(all_classic=stays and every)
     return Checker(semantics, bounds_of(scenario))
 
 

@@ -322,6 +322,9 @@ class Coordinating:
             "to": exchange.member_id,
             "body": answer.body(),
         }
+        if exchange.entry and exchange.entry != cause and APIS[type(request)].park is not None:
+            # What lets a parked answer go is its cause; which request it answers stands beside it.
+            payload["request"] = exchange.entry
         entry = self._log.write(Kind.RESPONSE, COORDINATOR, now_ms, payload, cause=cause)
         self._world.settled(*told)
         self._world.reply(exchange, answer, entry)

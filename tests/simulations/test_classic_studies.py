@@ -192,3 +192,34 @@ def test_the_compatibility_matrix_of_kip_792_is_what_members_send(
     assert bool(told.get("ownedPartitions")) == owned
     assert (told.get("generationId", -1) >= 0) == generation
     assert sorted(p for ps in owned_at_the_end(log).values() for p in ps) == list(range(6))
+
+
+def test_a_group_whose_members_are_bounced_to_the_consumer_protocol_moves_there_online_and_back() -> None:
+    log = list(
+        run(
+            load(
+                """
+protocol: classic
+assignor: range
+topics: {orders: {partitions: 6}}
+config: {initial_rebalance_delay_ms: 0}
+members: {A: {subscribe: [orders]}, B: {subscribe: [orders]}}
+script:
+  - {at: 0s, join: A}
+  - {at: 4s, join: B}
+  - {at: 20s, bounce: A, with: {protocol: consumer}, for: 2s}
+  - {at: 60s, bounce: A, with: {protocol: classic}, for: 2s}
+until: 100s
+""",
+                "orders",
+            )
+        )
+    )
+    state, protocols = initial_state("orders"), []
+    for entry in log:
+        state = replay(state, entry)
+        assert not state.anomalies, (entry.sequence, state.anomalies)
+        if entry.settled and state.protocol is not None and [str(state.protocol)] != protocols[-1:]:
+            protocols.append(str(state.protocol))
+    assert protocols == ["classic", "consumer", "classic"]
+    assert sorted(p for ps in owned_at_the_end(log).values() for p in ps) == list(range(6))
