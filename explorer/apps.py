@@ -7,4 +7,4 @@ class ExplorerConfig(AppConfig):
     name = "explorer"
 
     def ready(self) -> None:
-        from explorer import celery, checks  # noqa: F401  (registers the checks; makes shared tasks find their app)
+        from explorer.server import checks  # noqa: F401  (registers the checks; makes shared tasks find their app)

@@ -18,12 +18,12 @@ django.setup(set_prefix=False)
 from channels.routing import URLRouter  # noqa: E402
 from django.conf import settings  # noqa: E402
 
-from explorer import housekeeping, memory  # noqa: E402
 from explorer.access.gate import Gate, Handler  # noqa: E402
-from explorer.api.sockets import routes  # noqa: E402
-from explorer.embedded import EmbeddedWorker  # noqa: E402
-from explorer.inspector.preparing import prepare_guesses  # noqa: E402
-from explorer.laboratory.asking import children  # noqa: E402
+from explorer.pages.inspector.preparing import prepare_guesses  # noqa: E402
+from explorer.pages.laboratory.asking import children  # noqa: E402
+from explorer.push.sockets import routes  # noqa: E402
+from explorer.server import housekeeping, memory  # noqa: E402
+from explorer.server.embedded import EmbeddedWorker  # noqa: E402
 
 UPLOADS = ("/api/imports", "/import/")
 """The addresses that take files; every other one takes a page of text."""

@@ -6,15 +6,15 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from groups import storage
-from groups.children import ChildFailed, run_child
 from groups.history.entries import ENTRY_FORMAT
-from groups.history.fold import FOLD_VERSION
-from groups.history.recorder import Batch
+from groups.history.passes.recorder import RecordedBatch
+from groups.history.replay.fold import FOLD_VERSION
+from groups.jobs.children import ChildFailed, run_child
 from groups.models import Timeline
-from simulations import studies
-from simulations.tasks import engine_digest
+from simulations.jobs.run_tasks import engine_digest
+from simulations.world import studies
 
-WORKER: Final = "simulations.study_worker"
+WORKER: Final = "simulations.jobs.studies"
 
 
 def missing() -> list[str]:
@@ -54,18 +54,18 @@ def load_missing() -> list[str]:
     return names
 
 
-def recorded(names: Iterable[str]) -> Iterator[tuple[str, list[Batch]]]:
+def recorded(names: Iterable[str]) -> Iterator[tuple[str, list[RecordedBatch]]]:
     """Each study's batches, from one child for all of them. ``ChildFailed`` tells what is wrong with which."""
     asked = list(names)
     if not asked:
         return
-    name, batches = "", list[Batch]()
+    name, batches = "", list[RecordedBatch]()
     for message in run_child(WORKER, question={"names": asked}):
         match message["type"]:
             case "study":
                 name, batches = str(message["name"]), []
             case "batch":
-                batches.append(Batch.from_line(message))
+                batches.append(RecordedBatch.from_line(message))
             case "error":
                 raise ChildFailed(f"{name}: {message['message']}" if name else str(message["message"]))
             case "done":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from explorer import environment
+from explorer.server import environment
 from groups.places import ROOT, data_folder
 
 VAR = environment.folder("REBALANCE_VAR", data_folder())
@@ -36,25 +36,25 @@ INSTALLED_APPS = [
     "groups",
     "simulations",
     "explorer",
-    "explorer.home",
-    "explorer.board",
-    "explorer.compare",
-    "explorer.imports",
-    "explorer.inspector",
-    "explorer.laboratory",
-    "explorer.runs",
-    "explorer.sweeps",
-    "explorer.api",
+    "explorer.pages.home",
+    "explorer.pages.board",
+    "explorer.pages.compare",
+    "explorer.pages.imports",
+    "explorer.pages.inspector",
+    "explorer.pages.laboratory",
+    "explorer.pages.runs",
+    "explorer.pages.sweeps",
+    "explorer.pages.timelines",
 ]
 
 MIDDLEWARE = [
-    "explorer.staticfiles.StaticFilesMiddleware",
+    "explorer.server.staticfiles.StaticFilesMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "django.middleware.gzip.GZipMiddleware",
     "django.middleware.http.ConditionalGetMiddleware",
     "django.middleware.common.CommonMiddleware",
-    "explorer.imports.receiving.forgetting_uploads",
-    "explorer.csrf.PagesAndPrograms",
+    "explorer.pages.imports.receiving.forgetting_uploads",
+    "explorer.server.csrf.PagesAndPrograms",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
 
@@ -83,7 +83,7 @@ STATIC_ROOT.mkdir(mode=0o700, parents=True, exist_ok=True)
 STATICFILES_DIRS = [ROOT / "static"]
 STATICFILES_FINDERS = [
     "django.contrib.staticfiles.finders.FileSystemFinder",
-    "explorer.staticfiles.PlotlyFinder",
+    "explorer.server.staticfiles.PlotlyFinder",
 ]
 WHITENOISE_ALLOW_ALL_ORIGINS = False
 STORAGES = {
@@ -91,7 +91,7 @@ STORAGES = {
     "staticfiles": {
         "BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"
         if DEBUG
-        else "explorer.staticfiles.HashedStorage"
+        else "explorer.server.staticfiles.HashedStorage"
     },
 }
 
@@ -128,7 +128,7 @@ CHANNEL_LAYERS = {
         "CONFIG": {"hosts": [REDIS_URL], "capacity": 1000, "expiry": 60},
     }
     if REDIS_URL
-    else {"BACKEND": "explorer.layers.ThreadSafeInMemoryChannelLayer", "CONFIG": {"capacity": 1000}}
+    else {"BACKEND": "explorer.server.layers.ThreadSafeInMemoryChannelLayer", "CONFIG": {"capacity": 1000}}
 }
 
 # -- bounds that an installation may want to move; the fixed ones stand beside the code that they bound
@@ -150,7 +150,7 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 2100
 """Fields of a form: an upload has one for the path of each of its files."""
 
-FILE_UPLOAD_HANDLERS = ["explorer.imports.receiving.Keeping"]
+FILE_UPLOAD_HANDLERS = ["explorer.pages.imports.receiving.Keeping"]
 FILE_UPLOAD_PERMISSIONS = 0o600
 """What is kept is the server's alone; the static files are collected with these rights, too."""
 
@@ -163,7 +163,7 @@ ASSIGNOR_FILES = environment.words("ASSIGNOR_FILES", "")
 
 # -- the browser's own defences
 X_FRAME_OPTIONS = "DENY"
-CSRF_FAILURE_VIEW = "explorer.api.endpoint.csrf_failure"
+CSRF_FAILURE_VIEW = "explorer.web.endpoint.csrf_failure"
 CSRF_COOKIE_SAMESITE = "Strict"
 # Behind a proxy that speaks TLS, our own pages come from https while the server hears http.
 CSRF_TRUSTED_ORIGINS = [

@@ -5,15 +5,15 @@ from __future__ import annotations
 from django.urls import include, path
 
 urlpatterns = [
-    path("", include("explorer.home.urls")),
-    path("", include("explorer.board.urls")),
-    path("", include("explorer.compare.urls")),
-    path("", include("explorer.imports.urls")),
-    path("", include("explorer.runs.urls")),
-    path("", include("explorer.inspector.urls")),
-    path("", include("explorer.laboratory.urls")),
-    path("", include("explorer.sweeps.urls")),
-    path("api/", include("explorer.api.urls")),
+    path("", include("explorer.pages.home.urls")),
+    path("", include("explorer.pages.board.urls")),
+    path("", include("explorer.pages.compare.urls")),
+    path("", include("explorer.pages.imports.urls")),
+    path("", include("explorer.pages.runs.urls")),
+    path("", include("explorer.pages.inspector.urls")),
+    path("", include("explorer.pages.laboratory.urls")),
+    path("", include("explorer.pages.sweeps.urls")),
+    path("api/", include("explorer.pages.timelines.urls")),
 ]
 
 handler400 = "explorer.access.failures.bad_request"

@@ -10,7 +10,7 @@ from typing import Any
 
 from django.db import models
 
-from groups.logstore.headline import GROUP_LENGTH_MOST
+from groups.packs.headline import GROUP_LENGTH_MOST
 
 ID_LENGTH_MOST = 64
 """Case studies have their names as ids; all others ten characters."""
@@ -50,7 +50,7 @@ class Timeline(models.Model):
     """Digest of the simulator that made the entries: only the same one makes the same entries again."""
 
     summary: models.JSONField[dict[str, Any], dict[str, Any]] = models.JSONField(default=dict)
-    """The whole of it, or its headline (``groups.logstore.headline``) where the entries stand in packs."""
+    """The whole of it, or its headline (``groups.packs.headline``) where the entries stand in packs."""
 
     index_place: models.JSONField[list[Any] | None, list[Any] | None] = models.JSONField(null=True)
     """Where the index stands (pack, offset, length) of a timeline whose entries are in packs; null: they are rows."""

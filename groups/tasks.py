@@ -7,7 +7,7 @@ import contextlib
 from celery import shared_task
 
 from groups import storage
-from groups.children import ParentStops, run_child
+from groups.jobs.children import ParentStops, run_child
 
 
 @shared_task(name="groups.refold")  # type: ignore[untyped-decorator]

@@ -13,7 +13,7 @@ from inspect import isabstract
 from pathlib import Path
 from typing import Final
 
-from simulations.assignors.client_side import CLIENT_ASSIGNORS, ClientAssignor
+from simulations.protocol.assignors.client_side import CLIENT_ASSIGNORS, ClientAssignor
 
 CLASS: Final = "Assignor"
 

@@ -7,12 +7,12 @@ from typing import Any, Final
 
 import orjson
 
-from groups.history.changes import Frame, diff
 from groups.history.entries import Entry, Kind
-from groups.history.fold import replay
-from groups.history.frames import FrameMaker
-from groups.history.record_lines import record_line
-from groups.history.state import State
+from groups.history.frames.changes import Frame, diff
+from groups.history.frames.frame import FrameMaker
+from groups.history.passes.record_lines import record_line
+from groups.history.replay.fold import replay
+from groups.history.state.group import State
 from groups.wire.logs.batches import write_segment
 from groups.wire.logs.record_batch import RecordBatch, coordinator_batch
 from groups.wire.records import encode_record

@@ -13,14 +13,14 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from groups.history.record_types import OFFSET_TYPES
-from groups.pipeline.recognising import Kind
-from groups.pipeline.sources import Source, list_sources
+from groups.history.replay.record_types import OFFSET_TYPES
+from groups.pipeline.reading.recognising import FileKind
+from groups.pipeline.reading.sources import Source, list_sources
 from groups.wire.logs.batches import RecordBatch, read_batches
 from groups.wire.logs.metadata_log import decode_metadata_record
 from groups.wire.logs.request_log import LineProblem, LoggedRequest, read_request_log
 from groups.wire.records import decode_record
-from simulations.conformance import GROUP_APIS, ImageChange, Written, images_of
+from simulations.proof.conformance import GROUP_APIS, ImageChange, Written, images_of
 
 
 @dataclass(slots=True)
@@ -55,10 +55,10 @@ def read(requests: str, paths: Sequence[str], utc_offset: timedelta) -> Files:
         key=lambda source: (source.partition or 0, source.first_offset or 0),
     )
     for source in sources:
-        if source.kind is Kind.OFFSETS:
+        if source.kind is FileKind.OFFSETS:
             _offsets(source, files)
     metadata = [
-        batch for source in sources if source.kind is Kind.METADATA for batch in _metadata(source, files)
+        batch for source in sources if source.kind is FileKind.METADATA for batch in _metadata(source, files)
     ]
     # A checkpoint tells again what the log told; offsets order them.
     metadata.sort(key=lambda batch: batch[1])
@@ -117,7 +117,7 @@ def _metadata(source: Source, files: Files) -> Iterator[tuple[int, int, list[dic
         if batch.is_control:
             continue
         told = (
-            (record.timestamp_ms, decode_metadata_record(record.value, with_surroundings=True))
+            (record.timestamp_ms, decode_metadata_record(record.value, with_environment=True))
             for record in batch.records
         )
         # One timestamp a batch, but in a checkpoint each record may have its own.

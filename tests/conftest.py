@@ -18,8 +18,8 @@ from hypothesis import settings as hypothesis_settings
 
 from groups import storage
 from groups.models import Timeline
-from groups.pipeline.java import NoJava, find_java
-from groups.pipeline.session import CACHE
+from groups.pipeline.spark.java import NoJava, find_java
+from groups.pipeline.spark.session import CACHE
 from groups.spark_ready import missing_packages
 from tests.services.servers import Absent, services
 from tests.serving import ROOT, environment_for
@@ -154,7 +154,7 @@ def spark_can_start() -> None:
 @pytest.fixture(scope="session")
 def spark(spark_can_start: None) -> Iterator[Any]:
     """One session for all tests: starting one is most of what they would cost."""
-    from groups.pipeline.session import close_session, open_session
+    from groups.pipeline.spark.session import close_session, open_session
 
     session = open_session(master="local[2]")
     yield session

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from groups.history.entries import Entry, Kind, Provenance
-from groups.history.recorder import Batch, Recorder
+from groups.history.passes.recorder import RecordedBatch, Recorder
 from groups.wire.codecs.primitives import to_base64
 from groups.wire.embedded.consumer_protocol import encode_assignment, encode_subscription
 from tests.history.test_causes import R, two_members
@@ -73,7 +73,7 @@ class Story:
             "partitionsPendingRevocation": [],
         }
 
-    def batches(self, units_a_batch: int = 1) -> list[Batch]:
+    def batches(self, units_a_batch: int = 1) -> list[RecordedBatch]:
         return batches_of(self.entries, units_a_batch)
 
 
@@ -82,7 +82,7 @@ def a_day_of_three() -> Story:
     return Story().joins("A", [0]).joins("B", [1]).joins("C", [2]).leaves("B")
 
 
-def broken_run() -> Batch:
+def broken_run() -> RecordedBatch:
     """A and B share three partitions; then B gets foo-1, which A has, and whoever checks the run says so."""
     log = two_members()
     log.at(2000).heartbeat("A", 3)
@@ -102,10 +102,10 @@ def broken_run() -> Batch:
     return log.recorded()
 
 
-def batches_of(entries: Iterable[Entry], units_a_batch: int = 1) -> list[Batch]:
+def batches_of(entries: Iterable[Entry], units_a_batch: int = 1) -> list[RecordedBatch]:
     """The entries as a child process would hand them over: a batch for every so many units."""
     recorder = Recorder(group=GROUP)
-    flushed: list[Batch | None] = []
+    flushed: list[RecordedBatch | None] = []
     units = 0
     for entry in entries:
         recorder.add(entry)

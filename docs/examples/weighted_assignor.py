@@ -6,7 +6,7 @@ then has the least for its weight; of several such to the one that had the parti
 
 from __future__ import annotations
 
-from simulations.assignors.client_side import (
+from simulations.protocol.assignors.client_side import (
     ClientAnswer,
     ClientAssignor,
     ClientGroup,

@@ -8,7 +8,7 @@ from django.conf import settings
 from django.http import HttpResponse
 from django.template.loader import render_to_string
 
-from explorer.api.endpoint import error_response
+from explorer.web.endpoint import error_response
 
 HEADINGS: Final = {
     400: "This request cannot be understood",

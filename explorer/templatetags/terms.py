@@ -7,8 +7,8 @@ from django import template
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from explorer.board.inlined import inlined
-from explorer.glossary import terms
+from explorer.web.glossary import terms
+from explorer.web.inlined import inlined
 
 register = template.Library()
 

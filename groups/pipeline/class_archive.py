@@ -11,11 +11,11 @@ import io
 import sys
 import tempfile
 
-from groups.pipeline.java import NoJava, find_java
 from groups.pipeline.job import run
-from groups.pipeline.session import CACHE, class_archive
-from groups.pipeline.spark_child import Lines
-from groups.pipeline.warm import WarmSession
+from groups.pipeline.spark.child import Lines
+from groups.pipeline.spark.java import NoJava, find_java
+from groups.pipeline.spark.session import CACHE, class_archive
+from groups.pipeline.spark.warm import WarmSession
 from groups.places import ROOT
 
 SAMPLES = ROOT / "groups" / "samples"

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import PurePath
 from typing import Final
 
-from groups.pipeline.context import Compaction
-from groups.pipeline.split_facts import HOLES_A_SPLIT_MOST, SplitFacts
+from groups.pipeline.folding.context import Compaction
+from groups.pipeline.reading.split_facts import HOLES_A_SPLIT_MOST, SplitFacts
 
 SEGMENT_DIGITS: Final = 20
 """A segment is named by its base offset in so many digits."""

@@ -28,18 +28,18 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from groups.pipeline import transformations as steps
-from groups.pipeline.context import Context, EarlierTimeline
-from groups.pipeline.datasource import OffsetsLog, Task, tasks_of
-from groups.pipeline.naming import BadTopicsFile, read_topics_file
+from groups.pipeline.folding.context import Context, EarlierTimeline
 from groups.pipeline.progress import READING_SHARE, Progress, TaskCounting
-from groups.pipeline.recognising import Kind
+from groups.pipeline.reading.datasource import OffsetsLog, Task, tasks_of
+from groups.pipeline.reading.recognising import FileKind
+from groups.pipeline.reading.rows import Wanted
+from groups.pipeline.reading.sources import Listing, list_sources
+from groups.pipeline.reading.transactions import LeftOut
 from groups.pipeline.report import Findings
-from groups.pipeline.rows import Wanted
-from groups.pipeline.session import folding_tasks
-from groups.pipeline.sources import Listing, list_sources
-from groups.pipeline.spark_child import Lines
-from groups.pipeline.transactions import LeftOut
-from groups.pipeline.warm import WarmSession, answer_requests
+from groups.pipeline.spark.child import Lines
+from groups.pipeline.spark.session import folding_tasks
+from groups.pipeline.spark.warm import WarmSession, answer_requests
+from groups.pipeline.topics.naming import BadTopicsFile, read_topics_file
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -55,7 +55,7 @@ def run(request: Mapping[str, Any], lines: Lines, warm: WarmSession) -> None:
     topics = read_topics_file(request.get("topics") or {})
     progress.tell("Recognising")
     listing = list_sources(request["paths"])
-    progress.bytes_read = sum(source.bytes for source in listing.sources if source.kind is Kind.OFFSETS)
+    progress.bytes_read = sum(source.bytes for source in listing.sources if source.kind is FileKind.OFFSETS)
     expected = sum(source.records for source in listing.sources)
     progress.set("Recognised", len(listing.sources), len(listing.sources), "sources")
     progress.set("Read", 0, expected, "records")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
-from groups.pipeline.spark_child import Lines
+from groups.pipeline.spark.child import Lines
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -9,16 +9,16 @@ from typing import Any, Final
 
 import orjson
 
-from groups.history.record_types import CLASSIC_GROUP, CONSUMER_TYPES, SHARE_TYPES, STREAMS_TYPES
+from groups.history.replay.record_types import CLASSIC_GROUP, CONSUMER_TYPES, SHARE_TYPES, STREAMS_TYPES
 from groups.pipeline.compaction import compaction_of
-from groups.pipeline.context import Compaction, LostOffsets, log_of
-from groups.pipeline.datasource import Task
-from groups.pipeline.naming import COMMIT, TOPICS_FILE
-from groups.pipeline.recognising import Kind
-from groups.pipeline.sources import Listing, Source
-from groups.pipeline.split_facts import SplitFacts
-from groups.pipeline.topic_facts import Known, metadata_story
-from groups.pipeline.transactions import ABORTED, OPEN, Ends, LeftOut, Log
+from groups.pipeline.folding.context import Compaction, LostOffsets, log_of
+from groups.pipeline.reading.datasource import Task
+from groups.pipeline.reading.recognising import FileKind
+from groups.pipeline.reading.sources import Listing, Source
+from groups.pipeline.reading.split_facts import SplitFacts
+from groups.pipeline.reading.transactions import ABORTED, OPEN, Ends, LeftOut, Log
+from groups.pipeline.topics.facts import Known, metadata_story
+from groups.pipeline.topics.naming import COMMIT, TOPICS_FILE
 
 PROBLEMS_MOST: Final = 500
 """Places that a report lists one by one; beyond, only their number is told."""
@@ -103,7 +103,7 @@ class Findings:
 
     def add_problem(self, source: Source, content: dict[str, Any]) -> None:
         first, last = content["offset"], content["last_offset"]
-        if content.pop("lost") and first is not None and source.kind is Kind.OFFSETS:
+        if content.pop("lost") and first is not None and source.kind is FileKind.OFFSETS:
             # Bytes that are no batch: whatever stood there is missing from the groups of this partition.
             lost = LostOffsets(from_offset=first, to_offset=last or first, reason=content["reason"])
             self.lost.setdefault(source.partition, []).append(lost)
@@ -131,7 +131,7 @@ class Findings:
     @property
     def some_partitions_unknown(self) -> bool:
         """Whether some files tell their partition and others do not."""
-        told = {s.partition is None for s in self.listing.sources if s.kind is Kind.OFFSETS}
+        told = {s.partition is None for s in self.listing.sources if s.kind is FileKind.OFFSETS}
         return len(told) > 1
 
     def known(self, given: tuple[Mapping[str, str], Mapping[str, int]]) -> Known:
@@ -145,7 +145,7 @@ class Findings:
     def lost_offsets(self) -> dict[int | None, tuple[LostOffsets, ...]]:
         """What is missing in each partition: batches that cannot be read, and holes between files."""
         lost = {partition: list(some) for partition, some in self.lost.items()}
-        nameless = [s for s in self.listing.sources if s.kind is Kind.OFFSETS and s.partition is None]
+        nameless = [s for s in self.listing.sources if s.kind is FileKind.OFFSETS and s.partition is None]
         if len(nameless) > 1:
             # Which of these files a group of no known partition is in cannot be told.
             lost.pop(None, None)
@@ -163,12 +163,14 @@ class Findings:
         by_partition: dict[int | None, list[SplitFacts]] = {}
         for number, facts in self.splits.items():
             by_partition.setdefault(partitions[number], []).append(facts)
-        if sum(s.kind is Kind.OFFSETS and s.partition is None for s in self.listing.sources) > 1:
+        if sum(s.kind is FileKind.OFFSETS and s.partition is None for s in self.listing.sources) > 1:
             by_partition.pop(None, None)
         found = {}
         for partition, some in by_partition.items():
             files = (
-                s.file for s in self.listing.sources if s.kind is Kind.OFFSETS and s.partition == partition
+                s.file
+                for s in self.listing.sources
+                if s.kind is FileKind.OFFSETS and s.partition == partition
             )
             compaction = compaction_of(some, files)
             if compaction is not None:
@@ -181,7 +183,7 @@ class Findings:
         told: dict[int | None, list[tuple[int, int]]] = {}
         for number, facts in self.splits.items():
             told.setdefault(partitions[number], []).extend((at, epoch) for at, epoch in facts.leaders)
-        if sum(s.kind is Kind.OFFSETS and s.partition is None for s in self.listing.sources) > 1:
+        if sum(s.kind is FileKind.OFFSETS and s.partition is None for s in self.listing.sources) > 1:
             told.pop(None, None)
         found: dict[int | None, tuple[tuple[int, int], ...]] = {}
         for partition, some in told.items():

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
-from groups.pipeline.context import Context
-from groups.pipeline.datasource import FORMAT, Task, arrow_schema, told_tasks, told_wanted
-from groups.pipeline.folding import fold_blocks
-from groups.pipeline.group_blocks import GroupBlock
-from groups.pipeline.rows import EVERYTHING, Wanted
+from groups.pipeline.folding.context import Context
+from groups.pipeline.folding.tasks import fold_blocks
+from groups.pipeline.reading.datasource import FORMAT, Task, arrow_schema, told_tasks, told_wanted
+from groups.pipeline.reading.group_blocks import GroupBlock
+from groups.pipeline.reading.rows import EVERYTHING, Wanted
 
 if TYPE_CHECKING:
     import pyarrow as pa

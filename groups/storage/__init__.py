@@ -1,7 +1,7 @@
 """How timelines are stored and read: what tasks, views, sockets and commands call.
 
 * ``writing``: one writer per timeline, with a lease and the next sequence: runs, which grow;
-* ``importing``: the rows of imported timelines, whose entries stand in packs (``groups.logstore``);
+* ``importing``: the rows of imported timelines, whose entries stand in packs (``groups.packs``);
 * ``reading``: chunks, frames, changes and entries, bounded, of both;
 * ``digests``, ``digest_answers``: what the map shows of a window;
 * ``opened``: chunks of packs that were looked at, a cache; ``deleting``: what gives the disk back;

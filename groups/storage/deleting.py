@@ -9,8 +9,8 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
-from groups.logstore.files import open_files
 from groups.models import Timeline
+from groups.packs.files import open_files
 from groups.storage import opened
 from groups.storage.errors import NoSuchTimeline
 

@@ -15,8 +15,8 @@ import cramjam
 from groups.history.digests.levels import LEVELS
 from groups.history.digests.packed import Packed
 from groups.history.digests.part import Columns, Digest, Rows, Tracks
-from groups.history.fold import FOLD_VERSION
-from groups.history.recorder import Batch
+from groups.history.passes.recorder import RecordedBatch
+from groups.history.replay.fold import FOLD_VERSION
 from groups.models import Digested
 
 FINEST: Final = 0
@@ -44,7 +44,7 @@ class Wanted:
     partitions: bool
 
 
-def store(timeline_id: str, batch: Batch) -> None:
+def store(timeline_id: str, batch: RecordedBatch) -> None:
     """Rows beside the ``Folded`` of the batch, one for each level."""
     Digested.objects.bulk_create(
         Digested(

@@ -16,9 +16,9 @@ from django.db import transaction
 from django.utils import timezone
 
 from groups.history.entries import ENTRY_FORMAT
-from groups.history.fold import FOLD_VERSION
-from groups.logstore.headline import listed_name
+from groups.history.replay.fold import FOLD_VERSION
 from groups.models import TITLE_LENGTH_MOST, Import, Timeline
+from groups.packs.headline import listed_name
 from groups.storage.deleting import ROWS_AT_ONCE, collect
 from groups.storage.writing import new_id
 

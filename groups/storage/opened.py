@@ -13,14 +13,14 @@ from typing import Final
 
 from django.conf import settings
 
-from groups.children import ChildFailed, run_child
-from groups.history.fold import FOLD_VERSION
-from groups.logstore.index import StoredChunk
-from groups.logstore.opening import OpenedChunk
+from groups.history.replay.fold import FOLD_VERSION
+from groups.jobs.children import ChildFailed, run_child
 from groups.models import Timeline
+from groups.packs.index import StoredChunk
+from groups.packs.opening import OpenedChunk
 from groups.storage.errors import CannotOpen
 
-CHILD: Final = "groups.logstore.open_child"
+CHILD: Final = "groups.packs.open_child"
 
 CACHE_BYTES_MOST: Final = 2 * 1024**3
 """What opened chunks may take of the disk; those that were not looked at for the longest go first."""

@@ -9,13 +9,13 @@ from typing import Any
 import orjson
 from django.db.models import QuerySet
 
-from groups.history.changes import apply
 from groups.history.entries import Entry
-from groups.history.frames import frame
+from groups.history.frames.changes import apply
+from groups.history.frames.frame import frame
 from groups.history.metrics import Metrics
-from groups.history.state import Semantics, initial_state
-from groups.logstore.opening import join
+from groups.history.state.group import Semantics, initial_state
 from groups.models import Timeline
+from groups.packs.opening import join
 from groups.storage.chunk import Chunk
 from groups.storage.errors import NoSuchTimeline
 from groups.storage.logs import log_of

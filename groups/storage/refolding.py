@@ -14,16 +14,16 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from groups.history.entries import ENTRY_FORMAT, FIRST_SEQUENCE, Entry
-from groups.history.fold import FOLD_VERSION
-from groups.history.indexing import Indexer
-from groups.history.recorder import Batch, Recorder
-from groups.history.state import Semantics
-from groups.logstore.blocks import entries_of
-from groups.logstore.files import open_files
-from groups.logstore.headline import headline
-from groups.logstore.index import StoredChunk, TimelineIndex, read_index
-from groups.logstore.packs import PackWriter, Place, read_blob
+from groups.history.passes.indexing import Indexer
+from groups.history.passes.recorder import RecordedBatch, Recorder
+from groups.history.replay.fold import FOLD_VERSION
+from groups.history.state.group import Semantics
 from groups.models import Digested, Folded, Timeline
+from groups.packs.blocks import entries_of
+from groups.packs.files import open_files
+from groups.packs.headline import headline
+from groups.packs.index import StoredChunk, TimelineIndex, read_index
+from groups.packs.packs import PackWriter, Place, read_blob
 from groups.storage import digests
 from groups.storage.deleting import collect
 from groups.storage.importing import plain
@@ -183,7 +183,7 @@ def protocol_at_start(timeline: Timeline) -> str | None:
     return protocol
 
 
-def _store(timeline_id: str, batch: Batch) -> None:
+def _store(timeline_id: str, batch: RecordedBatch) -> None:
     Folded.objects.create(
         timeline_id=timeline_id,
         fold_version=FOLD_VERSION,

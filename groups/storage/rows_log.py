@@ -11,9 +11,9 @@ import orjson
 from django.db.models import Max, QuerySet
 
 from groups.history.digests import Digest, joined
-from groups.history.fold import FOLD_VERSION
-from groups.logstore.opening import OpenedChunk, join
+from groups.history.replay.fold import FOLD_VERSION
 from groups.models import Batch, Digested, Folded, Timeline
+from groups.packs.opening import OpenedChunk, join
 from groups.storage.chunk import Chunk
 from groups.storage.digests import FINEST, Stretch, Wanted, covering, level_for, read_row
 from groups.storage.errors import NotReady

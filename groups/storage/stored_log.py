@@ -13,13 +13,13 @@ from django.conf import settings
 
 from groups.history.digests import Digest, joined
 from groups.history.digests.packed import Packed
-from groups.history.fold import FOLD_VERSION
-from groups.logstore.blocks import entries_of
-from groups.logstore.files import MissingFile, open_files
-from groups.logstore.index import StoredChunk, TimelineIndex, read_index
-from groups.logstore.opening import OpenedChunk
-from groups.logstore.packs import Place, read_blob
+from groups.history.replay.fold import FOLD_VERSION
 from groups.models import Timeline
+from groups.packs.blocks import entries_of
+from groups.packs.files import MissingFile, open_files
+from groups.packs.index import StoredChunk, TimelineIndex, read_index
+from groups.packs.opening import OpenedChunk
+from groups.packs.packs import Place, read_blob
 from groups.storage.chunk import Chunk
 from groups.storage.digests import Stretch, Wanted, level_for, only, unknown
 from groups.storage.errors import CannotOpen, NotReady

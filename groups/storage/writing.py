@@ -25,19 +25,19 @@ from django.db import transaction
 from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
-from groups.announce import announce, timeline_group
 from groups.history.digests.packed import later_digests
 from groups.history.entries import ENTRY_FORMAT
-from groups.history.fold import FOLD_VERSION
-from groups.logstore.headline import GROUP_LENGTH_MOST
+from groups.history.replay.fold import FOLD_VERSION
+from groups.jobs.announce import announce, timeline_group
 from groups.models import TITLE_LENGTH_MOST, Folded, Timeline
 from groups.models import Batch as StoredBatch
+from groups.packs.headline import GROUP_LENGTH_MOST
 from groups.storage import digests
 from groups.storage.errors import LeaseLost, NoSuchTimeline, SequenceGap
 from groups.storage.names import named_json, named_summary
 
 if TYPE_CHECKING:
-    from groups.history.recorder import Batch
+    from groups.history.passes.recorder import RecordedBatch
 
 LEASE_S = 30
 """A writer that has not renewed for so long is taken for dead. Long against a pause of the machine or a slow
@@ -121,7 +121,7 @@ class Writer:
     last: int
     renewed_s: float = 0.0
 
-    def append(self, batch: Batch) -> bool:
+    def append(self, batch: RecordedBatch) -> bool:
         """Store the batch and announce it; false if all of it is stored already.
 
         ``SequenceGap`` if entries are missing before it, ``LeaseLost`` if this writer may not write any more.
@@ -167,7 +167,7 @@ class Writer:
     def _held(self) -> QuerySet[Timeline]:
         return _running(self.timeline_id).filter(lease_owner=self.owner)
 
-    def _advance(self, batch: Batch) -> None:
+    def _advance(self, batch: RecordedBatch) -> None:
         advanced = (
             self._held()
             .filter(last=self.last)
@@ -183,7 +183,7 @@ class Writer:
             raise _why_lost(self.timeline_id, self.owner)
 
 
-def replace_timeline(timeline_id: str, batches: Iterable[Batch], **facts: Any) -> Timeline:
+def replace_timeline(timeline_id: str, batches: Iterable[RecordedBatch], **facts: Any) -> Timeline:
     """Store a whole timeline in the place of one that may be there: a case study made anew.
 
     One transaction: those who look see the old one or the new one, and a failure leaves the old one.
@@ -266,7 +266,7 @@ def announce_status(timeline_id: str) -> None:
     )
 
 
-def changes_message(batch: Batch, names: dict[str, str]) -> dict[str, Any]:
+def changes_message(batch: RecordedBatch, names: dict[str, str]) -> dict[str, Any]:
     """What the channel layer carries of a batch: its parts as JSON text, so that nobody parses or encodes again."""
     message: dict[str, Any] = {"type": "timeline.changes", "after": batch.first - 1, "last": batch.last}
     if len(batch.changes) + len(batch.moments) > MESSAGE_BYTES_MOST:
@@ -279,7 +279,7 @@ def changes_message(batch: Batch, names: dict[str, str]) -> dict[str, Any]:
     }
 
 
-def tail_of(batch: Batch, *, after: int) -> Batch:
+def tail_of(batch: RecordedBatch, *, after: int) -> RecordedBatch:
     """The part of a batch that follows on ``after``.
 
     A run that is resumed simulates from its start again, and its child cuts batches by wall time, so the batch
@@ -301,7 +301,7 @@ def tail_of(batch: Batch, *, after: int) -> Batch:
     )
 
 
-def _store(timeline_id: str, batch: Batch) -> None:
+def _store(timeline_id: str, batch: RecordedBatch) -> None:
     span = {"timeline_id": timeline_id, "first": batch.first, "last": batch.last}
     StoredBatch.objects.create(**span, entries=batch.entries)
     Folded.objects.create(

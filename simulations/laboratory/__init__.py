@@ -7,7 +7,7 @@ its address.
 from __future__ import annotations
 
 from simulations.laboratory.answers import BOARDS, Answer, Board, answer, answers
-from simulations.laboratory.cases import Before, Case, CaseError, Event, Member, Topic
+from simulations.laboratory.cases import Before, Case, CaseError, CaseTopic, Event, Member
 
 __all__ = [
     "BOARDS",
@@ -16,9 +16,9 @@ __all__ = [
     "Board",
     "Case",
     "CaseError",
+    "CaseTopic",
     "Event",
     "Member",
-    "Topic",
     "answer",
     "answers",
 ]

@@ -7,12 +7,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
-from simulations.assignors import ASSIGNORS
-from simulations.assignors.explanation import Explanation
-from simulations.assignors.interface import AssignorError, GroupAssignment
-from simulations.assignors.measures import Measures, RebalanceProtocol, measure, protocol_of
 from simulations.laboratory.cases import NOBODY, Before, Case
 from simulations.laboratory.specs import Owners, before_of, goal_of, spec_of
+from simulations.protocol.assignors import ASSIGNORS
+from simulations.protocol.assignors.explanation import Explanation
+from simulations.protocol.assignors.interface import AssignorError, GroupAssignment
+from simulations.protocol.assignors.measures import Measures, RebalanceProtocol, measure, protocol_of
 
 
 @dataclass(frozen=True, slots=True)

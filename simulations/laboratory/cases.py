@@ -80,7 +80,7 @@ class Member:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Topic:
+class CaseTopic:
     """``partitions`` before the event."""
 
     partitions: int
@@ -97,7 +97,7 @@ class Case:
     """
 
     members: tuple[Member, ...]
-    topics: tuple[Topic, ...]
+    topics: tuple[CaseTopic, ...]
     event: Event = Event.STABLE
     joining: tuple[Member, ...] = ()
     leaving: tuple[int, ...] = ()

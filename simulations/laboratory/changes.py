@@ -37,9 +37,9 @@ from simulations.laboratory.cases import (
     Before,
     Case,
     CaseError,
+    CaseTopic,
     Event,
     Member,
-    Topic,
 )
 from simulations.laboratory.presets import (
     Racks,
@@ -210,7 +210,7 @@ def _topics(case: Case, change: Change) -> Case:
     there = len(case.topics)
     kind = subscriptions_in(case)
     if _step(change) > 0:
-        topics = (*case.topics, Topic(partitions=NEW_TOPIC_PARTITIONS))
+        topics = (*case.topics, CaseTopic(partitions=NEW_TOPIC_PARTITIONS))
     elif there == 1:
         raise CaseError("a group needs at least one topic", "topics")
     else:
@@ -240,11 +240,11 @@ def _topics(case: Case, change: Change) -> Case:
     )
 
 
-def _with_topics(case: Case, topics: tuple[Topic, ...]) -> Case:
+def _with_topics(case: Case, topics: tuple[CaseTopic, ...]) -> Case:
     return replace(case, topics=topics, given=_fitted(case, topics))
 
 
-def _fitted(case: Case, topics: tuple[Topic, ...]) -> tuple[tuple[int, ...], ...] | None:
+def _fitted(case: Case, topics: tuple[CaseTopic, ...]) -> tuple[tuple[int, ...], ...] | None:
     """What was given, for topics of other sizes."""
     if case.given is None:
         return None

@@ -20,9 +20,9 @@ from simulations.laboratory.cases import (
     Before,
     Case,
     CaseError,
+    CaseTopic,
     Event,
     Member,
-    Topic,
 )
 
 E = TypeVar("E", Event, Before)
@@ -103,9 +103,9 @@ def _read_members(value: object, at: str, topics: int) -> tuple[Member, ...]:
     return tuple(members)
 
 
-def _read_topic(value: object, at: str) -> Topic:
+def _read_topic(value: object, at: str) -> CaseTopic:
     told = _object(value, at, TOPIC_KEYS)
-    return Topic(
+    return CaseTopic(
         partitions=_whole(told.get("partitions"), f"{at}.partitions"),
         name=_text(told.get("name"), f"{at}.name"),
     )

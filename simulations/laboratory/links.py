@@ -37,9 +37,9 @@ from simulations.laboratory.cases import (
     Before,
     Case,
     CaseError,
+    CaseTopic,
     Event,
     Member,
-    Topic,
 )
 from simulations.laboratory.presets import (
     Racks,
@@ -138,7 +138,7 @@ def _case(told: Mapping[str, str]) -> Case:
         members=everybody[:there],
         joining=everybody[there:],
         topics=tuple(
-            Topic(partitions=size, name=name) for size, name in zip(sizes, topic_names, strict=True)
+            CaseTopic(partitions=size, name=name) for size, name in zip(sizes, topic_names, strict=True)
         ),
         event=event,
         leaving=leaving,

@@ -10,9 +10,9 @@ from simulations.laboratory.cases import (
     Before,
     Case,
     CaseError,
+    CaseTopic,
     Event,
     Member,
-    Topic,
     check_size,
 )
 
@@ -61,7 +61,7 @@ def case_of_frame(frame: Mapping[str, Any], cast: Sequence[Mapping[str, str]] = 
             _member(member_id, name if unique else member_id, members[member_id], places)
             for member_id, name in zip(ids, shown, strict=True)
         ),
-        topics=tuple(Topic(partitions=counts[topic], name=topic) for topic in topics),
+        topics=tuple(CaseTopic(partitions=counts[topic], name=topic) for topic in topics),
         event=Event.STABLE,
         before=Before.GIVEN,
         given=tuple(tuple(owners) for owners in given),

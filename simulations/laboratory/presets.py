@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
 
-from simulations.laboratory.cases import RACKS, Before, Case, CaseError, Event, Member, Topic
+from simulations.laboratory.cases import RACKS, Before, Case, CaseError, CaseTopic, Event, Member
 
 CYCLE: Final = 3
 """Disjoint and nested subscriptions repeat after so many members."""
@@ -106,7 +106,7 @@ def preset(
 ) -> Case:
     """The case at a point of the axes; ``count`` is how many join, leave, or partitions a topic gets."""
     counts = sizes_of(sizes, shape.topics, shape.partitions)
-    topics = tuple(Topic(partitions=partitions) for partitions in counts)
+    topics = tuple(CaseTopic(partitions=partitions) for partitions in counts)
     members = tuple(
         Member(topics=subscription_of(subscriptions, place, shape.topics), rack=rack_of(racks, place))
         for place in range(shape.members)

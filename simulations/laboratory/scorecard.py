@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from simulations.assignors.measures import Measures
 from simulations.laboratory.answers import Answer
+from simulations.protocol.assignors.measures import Measures
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from simulations.assignors.measures import RebalanceProtocol
 from simulations.laboratory.answers import BOARDS, Answer, counts_of
 from simulations.laboratory.cases import NOBODY, Case, Event
+from simulations.protocol.assignors.measures import RebalanceProtocol
 
 NAMED_MOST: Final = 6
 """So many members or partitions are named in a sentence; of more the number is told."""

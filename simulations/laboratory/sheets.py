@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from simulations.assignors.faults import FAULTS
 from simulations.laboratory.answers import Answer, answers, counts_of
 from simulations.laboratory.cases import NOBODY, Case, Event
 from simulations.laboratory.documents import to_json
@@ -14,6 +13,7 @@ from simulations.laboratory.presets import racks_in, sizes_in, subscriptions_in
 from simulations.laboratory.scorecard import scorecard
 from simulations.laboratory.sentences import line_of, title_of, verdict
 from simulations.laboratory.steps import steps_of
+from simulations.protocol.assignors.faults import FAULTS
 
 
 def sheet(case: Case) -> dict[str, Any]:

@@ -8,8 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from simulations.assignors import ASSIGNORS
-from simulations.assignors.interface import (
+from simulations.laboratory.cases import NOBODY, RACKS, REPLICAS, Before, Case, Event
+from simulations.protocol.assignors import ASSIGNORS
+from simulations.protocol.assignors.interface import (
     Assignor,
     GroupAssignment,
     GroupSpec,
@@ -18,7 +19,6 @@ from simulations.assignors.interface import (
     Topic,
     all_subscribe_alike,
 )
-from simulations.laboratory.cases import NOBODY, RACKS, REPLICAS, Before, Case, Event
 
 CHURNS: Final = 2
 """Times that somebody comes and goes, or goes and comes back, before the event, where each assignor left the group

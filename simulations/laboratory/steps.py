@@ -7,10 +7,10 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from simulations.assignors.measures import RebalanceProtocol
 from simulations.laboratory.answers import Answer, counts_of
 from simulations.laboratory.cases import NOBODY, Case, Event
 from simulations.laboratory.sentences import NAMED_MOST, counted, listed
+from simulations.protocol.assignors.measures import RebalanceProtocol
 
 STEPS_MOST: Final = 60
 """Of one board: nobody reads more. `manage.py assign --explain` gives them all."""

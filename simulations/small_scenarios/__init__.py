@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from importlib import resources
 
-from simulations.scenario import Scenario
-from simulations.scenario import load as load_scenario
+from simulations.world.scenario import Scenario
+from simulations.world.scenario import load as load_scenario
 
 _SUFFIX = ".yaml"
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from simulations.assignors import ASSIGNORS
-from simulations.assignors.interface import AssignorError
-from simulations.assignors.measures import measure
 from simulations.laboratory import Board, Case
 from simulations.laboratory.specs import before_of, spec_of
+from simulations.protocol.assignors import ASSIGNORS
+from simulations.protocol.assignors.interface import AssignorError
+from simulations.protocol.assignors.measures import measure
 from simulations.sweeps.axes import Axes, Block, Cell
 from simulations.sweeps.cases import case_of
 
@@ -17,7 +17,7 @@ FIGURES: Final = (
     *("moved", "revoked", "interrupted", "paused", "min", "max", "rebalances", "local", "placed"),
     "ms",
 )
-"""The figures of a row, in order: those of ``simulations.assignors.measures``, and how long the event's answer took."""
+"""The figures of a row, in order: those of ``simulations.protocol.assignors.measures``, and how long the event's answer took."""
 
 MS: Final = FIGURES.index("ms")
 

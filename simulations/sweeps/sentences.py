@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from simulations.assignors.measures import RebalanceProtocol
 from simulations.laboratory.sentences import listed
+from simulations.protocol.assignors.measures import RebalanceProtocol
 from simulations.sweeps.axes import Axes, Happening
 from simulations.sweeps.summary import MEASURES, Rows, values_of, written
 

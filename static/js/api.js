@@ -77,9 +77,10 @@ export function addresses(meta) {
      * @param {'members' | 'partitions' | 'group'} of
      * @param {import('./types').WindowAsk & {topics?: string[]}} window
      */
-    digest: (of, { from, to, columns, topics = [] }) => ask(
-      `${base}/digest?${new URLSearchParams([['of', of], ['from', `${from}`], ['to', `${to}`], ['columns', `${columns}`], ['v', version], ...topics.map((topic) => ['topic', topic])])}`,
-    ),
+    digest: (of, { from, to, columns, topics = [] }) =>
+      ask(
+        `${base}/digest?${new URLSearchParams([['of', of], ['from', `${from}`], ['to', `${to}`], ['columns', `${columns}`], ['v', version], ...topics.map((topic) => ['topic', topic])])}`,
+      ),
     /** @param {number} after @returns {Promise<Delta>} */
     after: (after) => ask(`${base}/changes?after=${after}`),
     /** Records hold hashes of 64 bits. @param {number} from @param {number} to @returns {Promise<Entry[]>} */

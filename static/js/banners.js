@@ -20,7 +20,11 @@ export class Banners {
 
   /** @param {string} name @param {'' | 'warn' | 'bad'} kind @param {...import('./dom.js').Child} children */
   show(name, kind, ...children) {
-    const node = h('div', { class: `banner ${kind}`, role: kind === 'bad' ? 'alert' : 'status', 'data-banner': name }, ...children);
+    const node = h(
+      'div',
+      { class: `banner ${kind}`, role: kind === 'bad' ? 'alert' : 'status', 'data-banner': name },
+      ...children,
+    );
     const old = this.#shown.get(name);
     if (old) old.replaceWith(node);
     else this.root.append(node);
@@ -51,13 +55,28 @@ export class Banners {
         count.textContent = says;
         return;
       }
-      this.show('status', '', h('b', {}, meta.source === 'import' ? 'Reading' : 'Running'),
+      this.show(
+        'status',
+        '',
+        h('b', {}, meta.source === 'import' ? 'Reading' : 'Running'),
         h('span', { 'data-count': '' }, says),
-        h('span', { class: 'grow' }), h('button', { class: 'btn sm', type: 'button', onclick: onCancel }, 'Cancel'));
+        h('span', { class: 'grow' }),
+        h('button', { class: 'btn sm', type: 'button', onclick: onCancel }, 'Cancel'),
+      );
     } else if (meta.status === 'failed') {
-      this.show('status', 'bad', h('b', {}, `This ${what} failed.`), `${why} ${entries ? 'Everything before it is here.' : ''}`.trim());
+      this.show(
+        'status',
+        'bad',
+        h('b', {}, `This ${what} failed.`),
+        `${why} ${entries ? 'Everything before it is here.' : ''}`.trim(),
+      );
     } else if (meta.status === 'interrupted') {
-      this.show('status', 'warn', h('b', {}, `This ${what} was interrupted.`), `${why} Everything before that is here.`.trim());
+      this.show(
+        'status',
+        'warn',
+        h('b', {}, `This ${what} was interrupted.`),
+        `${why} Everything before that is here.`.trim(),
+      );
     } else if (meta.status === 'cancelled') {
       this.show('status', 'warn', h('b', {}, `This ${what} was cancelled.`), 'Everything before that is here.');
     } else {
@@ -74,9 +93,13 @@ export class Banners {
     }
     const first = gaps[0];
     const at = typeof first.sequence === 'number' ? first.sequence : null;
-    this.show('gaps', 'warn', h('b', {}, `${plural(gaps.length, 'gap')} in this log.`),
+    this.show(
+      'gaps',
+      'warn',
+      h('b', {}, `${plural(gaps.length, 'gap')} in this log.`),
       typeof first.says === 'string' ? `${first.says}.` : 'What happened there is not known.',
-      at === null ? null : h('a', { href: `?at=${at}`, 'data-at': at }, 'Go there'));
+      at === null ? null : h('a', { href: `?at=${at}`, 'data-at': at }, 'Go there'),
+    );
   }
 
   /** What no healthy group does: a sentence, and the way to it. @param {Violation[]} violations */
@@ -86,10 +109,23 @@ export class Banners {
       this.hide('violations');
       return;
     }
-    const says = violations.length > 1 ? `This run breaks rules of the protocol ${violations.length} times.` : 'This run breaks a rule of the protocol.';
-    this.show('violations', 'bad', h('b', {}, says),
-      h('a', { href: `?at=${first.sequence}`, 'data-at': first.sequence }, violations.length > 1 ? 'Go to the first' : 'Go there'),
-      first.proof.length ? h('a', { href: `?at=${first.proof[0]}`, 'data-at': first.proof[0] }, 'Where it begins') : null);
+    const says =
+      violations.length > 1
+        ? `This run breaks rules of the protocol ${violations.length} times.`
+        : 'This run breaks a rule of the protocol.';
+    this.show(
+      'violations',
+      'bad',
+      h('b', {}, says),
+      h(
+        'a',
+        { href: `?at=${first.sequence}`, 'data-at': first.sequence },
+        violations.length > 1 ? 'Go to the first' : 'Go there',
+      ),
+      first.proof.length
+        ? h('a', { href: `?at=${first.proof[0]}`, 'data-at': first.proof[0] }, 'Where it begins')
+        : null,
+    );
   }
 
   /** Where a broker and the simulated coordinator part. @param {import('./types').Summary} summary */
@@ -101,16 +137,25 @@ export class Banners {
     }
     const count = Number(found[0].count);
     const at = found[0].sequences[0];
-    this.show('differences', 'warn', h('b', {}, `The simulated coordinator differs ${count > 1 ? `${count} times` : 'once'}.`),
+    this.show(
+      'differences',
+      'warn',
+      h('b', {}, `The simulated coordinator differs ${count > 1 ? `${count} times` : 'once'}.`),
       'The board shows what the broker recorded; Details show both.',
-      h('a', { href: `?at=${at}`, 'data-at': at }, count > 1 ? 'Go to the first' : 'Go there'));
+      h('a', { href: `?at=${at}`, 'data-at': at }, count > 1 ? 'Go to the first' : 'Go there'),
+    );
   }
 
   /** @param {Link} link @param {() => void} onRetry */
   link(link, onRetry) {
     if (link === 'lost') {
-      this.show('link', 'warn', h('b', {}, 'The connection was lost.'), 'New entries will come when it is back; all that is here can be played. After a new start of the server, open the address that it prints.',
-        h('button', { class: 'btn sm', type: 'button', onclick: onRetry }, 'Connect now'));
+      this.show(
+        'link',
+        'warn',
+        h('b', {}, 'The connection was lost.'),
+        'New entries will come when it is back; all that is here can be played. After a new start of the server, open the address that it prints.',
+        h('button', { class: 'btn sm', type: 'button', onclick: onRetry }, 'Connect now'),
+      );
     } else if (link !== 'connecting') {
       this.hide('link');
     }

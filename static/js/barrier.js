@@ -61,7 +61,9 @@ export function barrierSays(frame, name) {
   }
   const shown = missing.slice(0, NAMED_MOST).map(name);
   const more = missing.length - shown.length;
-  const whom = missing.length ? `waits for ${shown.join(', ')}${more > 0 ? ` and ${more} more` : ''}` : 'waits for more members';
+  const whom = missing.length
+    ? `waits for ${shown.join(', ')}${more > 0 ? ` and ${more} more` : ''}`
+    : 'waits for more members';
   return { says: `JoinGroup: ${all - missing.length} of ${all}; ${whom}`, left_ms };
 }
 
@@ -79,12 +81,27 @@ export function doesWhat(frame, member, counted) {
   if (client?.calling) return [`In ${client.calling}`, 'In a callback'];
   const has = reads ? `reads ${counted(reads)}` : 'reads nothing';
   switch (placeOf(frame, member)) {
-    case 'told': return [`Told to rejoin; has not polled, ${has}`, 'Told to rejoin'];
-    case 'join': return [`Waits at the barrier, ${has}`, 'Waits'];
-    case 'between': return [frame.barrier?.leader === member ? `Leader, assigns, ${has}` : `Joined, ${has}`, 'Joined'];
-    case 'sync': return [frame.barrier?.leader === member ? `Leader, has assigned, ${has}` : `Waits for the leader, ${has}`, 'Waits'];
-    case 'out': return [frame.state === PREPARING ? `Has not received it yet, ${has}` : `Not in this generation, ${has}`, 'Unaware'];
-    default: return [`${frame.leader === member ? 'Leader' : 'Member'}, ${has}`, frame.leader === member ? 'Leader' : 'Member'];
+    case 'told':
+      return [`Told to rejoin; has not polled, ${has}`, 'Told to rejoin'];
+    case 'join':
+      return [`Waits at the barrier, ${has}`, 'Waits'];
+    case 'between':
+      return [frame.barrier?.leader === member ? `Leader, assigns, ${has}` : `Joined, ${has}`, 'Joined'];
+    case 'sync':
+      return [
+        frame.barrier?.leader === member ? `Leader, has assigned, ${has}` : `Waits for the leader, ${has}`,
+        'Waits',
+      ];
+    case 'out':
+      return [
+        frame.state === PREPARING ? `Has not received it yet, ${has}` : `Not in this generation, ${has}`,
+        'Unaware',
+      ];
+    default:
+      return [
+        `${frame.leader === member ? 'Leader' : 'Member'}, ${has}`,
+        frame.leader === member ? 'Leader' : 'Member',
+      ];
   }
 }
 
@@ -95,7 +112,12 @@ export function waitsAtBarrier(frame, member) {
   const waits = place === 'join' || place === 'sync';
   return {
     waitsFor: waits ? missing.filter((other) => other !== member) : [],
-    holdsUp: missing.includes(member) ? Object.keys(frame.members).filter((other) => other !== member && ['join', 'sync'].includes(placeOf(frame, other) ?? '')) : [],
-    reason: place === 'join' || place === 'between' || place === 'sync' ? frame.barrier?.reasons[member] ?? null : null,
+    holdsUp: missing.includes(member)
+      ? Object.keys(frame.members).filter(
+          (other) => other !== member && ['join', 'sync'].includes(placeOf(frame, other) ?? ''),
+        )
+      : [],
+    reason:
+      place === 'join' || place === 'between' || place === 'sync' ? (frame.barrier?.reasons[member] ?? null) : null,
   };
 }

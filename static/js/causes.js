@@ -58,7 +58,9 @@ export class Causes {
     if (shape === 'acknowledge') return this.#told.get(actor) ?? this.#target;
     if (shape === 'gain') {
       const had = new Set(holds(before, actor));
-      const freed = holds(frame, actor).filter((key) => !had.has(key)).map((key) => this.#freed.get(key) ?? -1);
+      const freed = holds(frame, actor)
+        .filter((key) => !had.has(key))
+        .map((key) => this.#freed.get(key) ?? -1);
       return Math.max(this.#target, ...freed);
     }
     return -1;

@@ -17,13 +17,16 @@ import { each, epochOf } from './view.js';
 export function readersOf(frame) {
   /** @type {Map<string, string[]>} */
   const readers = new Map();
-  const add = (/** @type {string} */ key, /** @type {string} */ member) => readers.set(key, [...readers.get(key) ?? [], member]);
+  const add = (/** @type {string} */ key, /** @type {string} */ member) =>
+    readers.set(key, [...(readers.get(key) ?? []), member]);
   if (frame.clients) {
     for (const [member, client] of Object.entries(frame.clients)) {
       const leaves = new Set();
       // What is being revoked is not read any more.
       if (client.calling) each(client.revoking, (key) => leaves.add(key));
-      each(client.owned, (key) => { if (!leaves.has(key)) add(key, member); });
+      each(client.owned, (key) => {
+        if (!leaves.has(key)) add(key, member);
+      });
     }
   } else for (const [member, state] of Object.entries(frame.members)) each(state.assigned, (key) => add(key, member));
   return readers;
@@ -86,14 +89,20 @@ export function seenFrom(seen, from_ms) {
 
 /** What was lost until a time. @param {Cost} cost @param {number} at_ms */
 export function lostUntil(cost, at_ms) {
-  return sum(cost.stretches.filter(({ member }) => member === null)
-    .map(({ from_ms, to_ms }) => Math.max(0, Math.min(to_ms, at_ms) - from_ms)));
+  return sum(
+    cost.stretches
+      .filter(({ member }) => member === null)
+      .map(({ from_ms, to_ms }) => Math.max(0, Math.min(to_ms, at_ms) - from_ms)),
+  );
 }
 
 /** Partition → since when nobody reads it, at a time. @param {Cost} cost @param {number} at_ms */
 export function bareSince(cost, at_ms) {
-  return new Map(cost.stretches.filter(({ member, from_ms, to_ms }) => member === null && from_ms <= at_ms && at_ms < to_ms)
-    .map(({ key, from_ms }) => [key, from_ms]));
+  return new Map(
+    cost.stretches
+      .filter(({ member, from_ms, to_ms }) => member === null && from_ms <= at_ms && at_ms < to_ms)
+      .map(({ key, from_ms }) => [key, from_ms]),
+  );
 }
 
 /** The last that was seen at or before a time; the first where there is none. @param {Seen[]} seen @param {number} at_ms */

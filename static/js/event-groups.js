@@ -47,10 +47,14 @@ export class EventGroups {
     this.onSeek = onSeek;
     this.inner = h('div', { class: 'lines groups', role: 'list' });
     root.append(this.inner);
-    root.addEventListener('scroll', () => {
-      this.#seen.top = root.scrollTop;
-      this.#draw();
-    }, { passive: true });
+    root.addEventListener(
+      'scroll',
+      () => {
+        this.#seen.top = root.scrollTop;
+        this.#draw();
+      },
+      { passive: true },
+    );
     new ResizeObserver(() => {
       this.#seen = { top: root.scrollTop, height: root.clientHeight };
       this.#draw();
@@ -62,7 +66,9 @@ export class EventGroups {
   load(groups, more, start_ms) {
     this.#groups = groups;
     this.#start = start_ms;
-    this.note.textContent = more ? `${more.toLocaleString('en')} earlier events are not in this list; the map shows them.` : '';
+    this.note.textContent = more
+      ? `${more.toLocaleString('en')} earlier events are not in this list; the map shows them.`
+      : '';
     const longest = groups.reduce((most, group) => Math.max(most, when(group.from_ms, start_ms).length), 0);
     this.inner.style.setProperty('--number', '44px');
     this.inner.style.setProperty('--when', `${Math.max(44, longest * LETTER)}px`);
@@ -77,7 +83,10 @@ export class EventGroups {
     if (at >= 0) {
       const top = at * LINE;
       if (top < this.#seen.top + LINE || top > this.#seen.top + this.#seen.height - 2 * LINE) {
-        this.#seen.top = Math.max(0, Math.min(Math.round(top - this.#seen.height / 2), this.#lines.length * LINE - this.#seen.height));
+        this.#seen.top = Math.max(
+          0,
+          Math.min(Math.round(top - this.#seen.height / 2), this.#lines.length * LINE - this.#seen.height),
+        );
         this.root.scrollTop = this.#seen.top;
       }
     }
@@ -133,7 +142,7 @@ export class EventGroups {
     if (here && !more) this.#open.delete(group.first);
     else {
       const found = await this.eventsOf(group, here?.[here.length - 1]?.sequence);
-      this.#open.set(group.first, [...here ?? [], ...found]);
+      this.#open.set(group.first, [...(here ?? []), ...found]);
     }
     this.#lay();
   }
@@ -141,35 +150,69 @@ export class EventGroups {
   #draw() {
     const from = Math.max(0, Math.floor(this.#seen.top / LINE) - BEYOND);
     const to = Math.min(this.#lines.length, Math.ceil((this.#seen.top + this.#seen.height) / LINE) + BEYOND);
-    const focused = /** @type {HTMLElement | null} */ (this.inner.contains(document.activeElement) ? document.activeElement : null);
+    const focused = /** @type {HTMLElement | null} */ (
+      this.inner.contains(document.activeElement) ? document.activeElement : null
+    );
     const keep = focused?.dataset.at;
     const current = this.#current();
     const nodes = [];
     for (let index = from; index < to; index += 1) nodes.push(this.#line(index, current));
     this.inner.replaceChildren(...nodes);
-    if (keep) /** @type {HTMLElement | null} */ (this.inner.querySelector(`[data-at="${keep}"]`))?.focus({ preventScroll: true });
+    if (keep)
+      /** @type {HTMLElement | null} */ (this.inner.querySelector(`[data-at="${keep}"]`))?.focus({
+        preventScroll: true,
+      });
   }
 
   /** @param {number} index @param {number} current */
   #line(index, current) {
     const { group, moment, more } = this.#lines[index];
     const open = this.#open.has(group.first);
-    const says = more ? `${(group.count - (this.#open.get(group.first)?.length ?? 0)).toLocaleString('en')} more` : moment ? moment.says : groupSays(group);
+    const says = more
+      ? `${(group.count - (this.#open.get(group.first)?.length ?? 0)).toLocaleString('en')} more`
+      : moment
+        ? moment.says
+        : groupSays(group);
     const at_ms = moment?.at_ms ?? group.from_ms;
-    const name = ['ev', index > current && 'future', group.problem && !moment && 'bad', moment && 'inside'].filter(Boolean).join(' ');
+    const name = ['ev', index > current && 'future', group.problem && !moment && 'bad', moment && 'inside']
+      .filter(Boolean)
+      .join(' ');
     const counted = !moment && !more && group.count > 1;
     const node = h(
-      'div', { class: name, role: 'listitem', 'data-line': index },
-      h('span', {}, counted ? h('button', {
-        class: 'opens', type: 'button', 'aria-expanded': String(open), 'data-at': `open-${group.first}`, title: open ? 'Close the list' : 'Open the list',
-        'aria-label': `${open ? 'Close' : 'Open'} the list: ${says}`,
-      }, open ? '▾' : '▸') : null),
+      'div',
+      { class: name, role: 'listitem', 'data-line': index },
+      h(
+        'span',
+        {},
+        counted
+          ? h(
+              'button',
+              {
+                class: 'opens',
+                type: 'button',
+                'aria-expanded': String(open),
+                'data-at': `open-${group.first}`,
+                title: open ? 'Close the list' : 'Open the list',
+                'aria-label': `${open ? 'Close' : 'Open'} the list: ${says}`,
+              },
+              open ? '▾' : '▸',
+            )
+          : null,
+      ),
       h('span', { class: 'num' }, counted ? `×${group.count.toLocaleString('en')}` : ''),
       h('span', { class: 'num' }, more ? '' : when(at_ms, this.#start)),
       h('span'),
-      h('button', {
-        class: 'tx', type: 'button', 'data-at': `${more ? 'more' : 'go'}-${moment?.sequence ?? group.first}`, title: says,
-      }, more ? null : h('span', { class: 'sr' }, `${when(at_ms, this.#start)}: `), shortened(says)),
+      h(
+        'button',
+        {
+          class: 'tx',
+          type: 'button',
+          'data-at': `${more ? 'more' : 'go'}-${moment?.sequence ?? group.first}`,
+          title: says,
+        },
+        more ? null : h('span', { class: 'sr' }, `${when(at_ms, this.#start)}: `),
+        shortened(says),
+      ),
     );
     if (index === current) node.setAttribute('aria-current', 'step');
     node.style.top = `${index * LINE}px`;

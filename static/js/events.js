@@ -89,11 +89,15 @@ export class Events {
     this.arcs = s('svg', { class: 'arc', width: 46, 'aria-hidden': 'true' });
     root.append(this.inner, this.arcs);
     // What is in sight is remembered: to ask for it while drawing would lay the whole page out.
-    root.addEventListener('scroll', () => {
-      if (this.#seen.top === root.scrollTop) return;
-      this.#seen.top = root.scrollTop;
-      this.#draw();
-    }, { passive: true });
+    root.addEventListener(
+      'scroll',
+      () => {
+        if (this.#seen.top === root.scrollTop) return;
+        this.#seen.top = root.scrollTop;
+        this.#draw();
+      },
+      { passive: true },
+    );
     new ResizeObserver(() => {
       this.#seen = { top: root.scrollTop, height: root.clientHeight };
       this.#draw();
@@ -118,7 +122,9 @@ export class Events {
     if (this.filter.options.length !== lanes.length + 1) {
       this.filter.replaceChildren(
         h('option', { value: '' }, 'All members'),
-        ...lanes.map((lane) => h('option', { value: lane.key, selected: lane.key === this.#member }, `Only ${lane.name}`)),
+        ...lanes.map((lane) =>
+          h('option', { value: lane.key, selected: lane.key === this.#member }, `Only ${lane.name}`),
+        ),
       );
     }
     this.#columns();
@@ -129,7 +135,10 @@ export class Events {
   #columns() {
     const longest = this.#steps.reduce((most, step) => Math.max(most, when(step.at_ms, this.#start).length), 0);
     const badge = this.cast.lanes.reduce((most, lane) => Math.max(most, lane.badge.length), 1);
-    this.inner.style.setProperty('--number', `${Math.max(22, String(this.#base + this.#steps.length).length * LETTER)}px`);
+    this.inner.style.setProperty(
+      '--number',
+      `${Math.max(22, String(this.#base + this.#steps.length).length * LETTER)}px`,
+    );
     this.inner.style.setProperty('--when', `${Math.max(44, longest * LETTER)}px`);
     this.inner.style.setProperty('--who', `${badge > 2 ? 34 : 22}px`);
   }
@@ -146,8 +155,10 @@ export class Events {
     this.#chain = chainOf(this.#steps, this.#current, this.causeOf);
     let root = this.#current;
     while (this.#chain.has(root)) root = /** @type {number} */ (this.#chain.get(root));
-    this.chain.textContent = root >= 0 && root !== this.#current
-      ? `Goes back to step ${this.#base + root + 1}: ${shortened(this.#steps[root].says)}` : '';
+    this.chain.textContent =
+      root >= 0 && root !== this.#current
+        ? `Goes back to step ${this.#base + root + 1}: ${shortened(this.#steps[root].says)}`
+        : '';
     this.chain.title = this.#steps[root]?.says ?? '';
     this.#reveal();
   }
@@ -171,8 +182,7 @@ export class Events {
         this.#seen.top = Math.max(0, Math.min(Math.round(top - height / 2), this.#lines.length * LINE - height));
         this.root.scrollTop = this.#seen.top;
       }
-    }
-    else this.root.scrollTop = 0;
+    } else this.root.scrollTop = 0;
     this.#draw();
   }
 
@@ -185,7 +195,9 @@ export class Events {
   #draw() {
     const from = Math.max(0, Math.floor(this.#seen.top / LINE) - BEYOND);
     const to = Math.min(this.#lines.length, Math.ceil((this.#seen.top + this.#seen.height) / LINE) + BEYOND);
-    const focused = /** @type {HTMLElement | null} */ (this.inner.contains(document.activeElement) ? document.activeElement : null);
+    const focused = /** @type {HTMLElement | null} */ (
+      this.inner.contains(document.activeElement) ? document.activeElement : null
+    );
     const keep = focused?.dataset.sequence;
     const chained = new Set([...this.#chain.keys(), ...this.#chain.values()]);
     const nodes = [];
@@ -210,21 +222,54 @@ export class Events {
     // A long name would leave no room for what happened; the disc says who it was.
     const named = actor && actor.name.length > NAME_MOST && step.says.startsWith(`${actor.name} `);
     const says = shortened(named ? step.says.slice(actor.name.length + 1) : step.says);
-    const name = ['ev', starts && 'ep', chained && 'chain', index > this.#current && 'future', step.shape === 'violation' && 'bad'].filter(Boolean).join(' ');
+    const name = [
+      'ev',
+      starts && 'ep',
+      chained && 'chain',
+      index > this.#current && 'future',
+      step.shape === 'violation' && 'bad',
+    ]
+      .filter(Boolean)
+      .join(' ');
     const node = h(
-      'button', {
-        class: name, type: 'button', 'data-sequence': step.sequence,
-        'aria-current': index === this.#current ? 'step' : null, title: step.says,
+      'button',
+      {
+        class: name,
+        type: 'button',
+        'data-sequence': step.sequence,
+        'aria-current': index === this.#current ? 'step' : null,
+        title: step.says,
       },
       h('span'),
       // Read out as one sentence; what is seen is in columns.
       h('span', { class: 'sr' }, `Step ${this.#base + index + 1}, ${when(step.at_ms, this.#start)}: ${step.says}`),
       h('span', { class: 'num', 'aria-hidden': 'true' }, this.#base + index + 1),
       h('span', { class: 'num', 'aria-hidden': 'true' }, when(step.at_ms, this.#start)),
-      step.shape === 'violation' || step.shape === 'fail_over' ? s('svg', { width: 18, height: 18, viewBox: '-9 -9 18 18', role: 'img', 'aria-label': MEANING[step.shape], 'data-hue': 'x' }, markOf(step.shape)) : actor
-        ? h('span', { class: 'who', 'data-hue': actor.hue, title: actor.name, 'aria-hidden': 'true' }, actor.badge)
-        : s('svg', { width: 18, height: 18, viewBox: '0 0 18 18', role: 'img', 'aria-label': 'coordinator' },
-          s('path', { d: 'M9 3.5 14.5 9 9 14.5 3.5 9z', fill: 'none', stroke: 'currentColor', 'stroke-width': 1.5 })),
+      step.shape === 'violation' || step.shape === 'fail_over'
+        ? s(
+            'svg',
+            {
+              width: 18,
+              height: 18,
+              viewBox: '-9 -9 18 18',
+              role: 'img',
+              'aria-label': MEANING[step.shape],
+              'data-hue': 'x',
+            },
+            markOf(step.shape),
+          )
+        : actor
+          ? h('span', { class: 'who', 'data-hue': actor.hue, title: actor.name, 'aria-hidden': 'true' }, actor.badge)
+          : s(
+              'svg',
+              { width: 18, height: 18, viewBox: '0 0 18 18', role: 'img', 'aria-label': 'coordinator' },
+              s('path', {
+                d: 'M9 3.5 14.5 9 9 14.5 3.5 9z',
+                fill: 'none',
+                stroke: 'currentColor',
+                'stroke-width': 1.5,
+              }),
+            ),
       h('span', { class: 'tx', 'aria-hidden': 'true' }, says),
     );
     node.style.top = `${line * LINE}px`;

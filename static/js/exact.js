@@ -14,6 +14,7 @@ const WHOLE = /^-?\d+$/;
  * @param {string} text
  * @returns {any}
  */
-export const parseExactly = (text) => JSON.parse(
-  text.replace(TOKEN, (token) => (WHOLE.test(token) && !Number.isSafeInteger(Number(token)) ? `"${token}"` : token)),
-);
+export const parseExactly = (text) =>
+  JSON.parse(
+    text.replace(TOKEN, (token) => (WHOLE.test(token) && !Number.isSafeInteger(Number(token)) ? `"${token}"` : token)),
+  );

@@ -38,8 +38,13 @@ export class Feed {
    * @param {typeof clearTimeout} [options.never]
    */
   constructor({
-    url, last, append, fetchAfter,
-    onLink = () => {}, onStatus = () => {}, onHello = () => {},
+    url,
+    last,
+    append,
+    fetchAfter,
+    onLink = () => {},
+    onStatus = () => {},
+    onHello = () => {},
     connect = (address) => new WebSocket(address),
     later = (run, ms) => setTimeout(run, ms),
     never = (timer) => clearTimeout(timer),

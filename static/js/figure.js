@@ -54,17 +54,24 @@ export class Figure {
     this.script = script;
     this.fetchFigure = fetchFigure;
     this.onSeek = onSeek;
-    onZone(() => { if (this.#drawn) this.#draw(); });
+    onZone(() => {
+      if (this.#drawn) this.#draw();
+    });
   }
 
   /** Call once the board is alive. */
   watch() {
     let inView = false;
-    const near = new IntersectionObserver((entries) => { inView = entries[entries.length - 1].isIntersecting; });
+    const near = new IntersectionObserver((entries) => {
+      inView = entries[entries.length - 1].isIntersecting;
+    });
     near.observe(this.panel);
     let touched = performance.now();
-    const touch = () => { touched = performance.now(); };
-    for (const name of ['keydown', 'pointerdown', 'pointermove', 'wheel', 'scroll']) addEventListener(name, touch, { passive: true, capture: true });
+    const touch = () => {
+      touched = performance.now();
+    };
+    for (const name of ['keydown', 'pointerdown', 'pointermove', 'wheel', 'scroll'])
+      addEventListener(name, touch, { passive: true, capture: true });
     // Evaluating the script is one task of some tenths of a second: it waits for a moment at which nobody feels it.
     const look = () => {
       if (!inView || !this.isIdle() || performance.now() - touched < IDLE_MS) {
@@ -72,7 +79,8 @@ export class Figure {
         return;
       }
       near.disconnect();
-      for (const name of ['keydown', 'pointerdown', 'pointermove', 'wheel', 'scroll']) removeEventListener(name, touch, { capture: true });
+      for (const name of ['keydown', 'pointerdown', 'pointermove', 'wheel', 'scroll'])
+        removeEventListener(name, touch, { capture: true });
       this.#start();
     };
     setTimeout(look, LOOK_MS);
@@ -82,7 +90,8 @@ export class Figure {
   /** @param {number} sequence @param {number} at_ms */
   move(sequence, at_ms) {
     this.#at = { sequence, at_ms };
-    if (this.#drawn) this.#plotly.relayout(this.plot, { 'shapes[0].x0': this.#x(at_ms), 'shapes[0].x1': this.#x(at_ms) });
+    if (this.#drawn)
+      this.#plotly.relayout(this.plot, { 'shapes[0].x0': this.#x(at_ms), 'shapes[0].x1': this.#x(at_ms) });
   }
 
   /** The timeline has grown. */
@@ -113,7 +122,9 @@ export class Figure {
         if (typeof sequence === 'number') this.onSeek(sequence);
       });
     } catch (error) {
-      this.plot.replaceChildren(h('p', { class: 'why' }, `The figure could not be drawn. ${error instanceof Error ? error.message : ''}`));
+      this.plot.replaceChildren(
+        h('p', { class: 'why' }, `The figure could not be drawn. ${error instanceof Error ? error.message : ''}`),
+      );
     }
   }
 
@@ -145,20 +156,51 @@ export class Figure {
         marker: { color, size: 5 },
       };
     });
-    const axis = { color: token('--ink-3'), linecolor: token('--line-2'), gridcolor: token('--line'), zeroline: false, tickfont: { size: 11 } };
-    await this.#plotly.react(this.plot, themed, {
-      ...layout,
-      paper_bgcolor: 'rgba(0,0,0,0)',
-      plot_bgcolor: 'rgba(0,0,0,0)',
-      font: { family: getComputedStyle(document.body).fontFamily, size: 11, color: token('--ink-2') },
-      xaxis: { ...layout.xaxis, ...axis, showgrid: false, title: { ...layout.xaxis.title, text: layout.xaxis.type === 'date' ? zoneName(first) : layout.xaxis.title?.text } },
-      yaxis: { ...layout.yaxis, ...axis },
-      hoverlabel: { bgcolor: token('--raise'), bordercolor: token('--line-2'), font: { color: ink } },
-      shapes: [{
-        type: 'line', yref: 'paper', y0: 0, y1: 1, x0: this.#x(this.#at.at_ms), x1: this.#x(this.#at.at_ms),
-        line: { color: ink, width: 1.6 },
-      }],
-    }, { responsive: true, displaylogo: false, displayModeBar: 'hover', modeBarButtonsToRemove: ['select2d', 'lasso2d', 'autoScale2d'] });
+    const axis = {
+      color: token('--ink-3'),
+      linecolor: token('--line-2'),
+      gridcolor: token('--line'),
+      zeroline: false,
+      tickfont: { size: 11 },
+    };
+    await this.#plotly.react(
+      this.plot,
+      themed,
+      {
+        ...layout,
+        paper_bgcolor: 'rgba(0,0,0,0)',
+        plot_bgcolor: 'rgba(0,0,0,0)',
+        font: { family: getComputedStyle(document.body).fontFamily, size: 11, color: token('--ink-2') },
+        xaxis: {
+          ...layout.xaxis,
+          ...axis,
+          showgrid: false,
+          title: {
+            ...layout.xaxis.title,
+            text: layout.xaxis.type === 'date' ? zoneName(first) : layout.xaxis.title?.text,
+          },
+        },
+        yaxis: { ...layout.yaxis, ...axis },
+        hoverlabel: { bgcolor: token('--raise'), bordercolor: token('--line-2'), font: { color: ink } },
+        shapes: [
+          {
+            type: 'line',
+            yref: 'paper',
+            y0: 0,
+            y1: 1,
+            x0: this.#x(this.#at.at_ms),
+            x1: this.#x(this.#at.at_ms),
+            line: { color: ink, width: 1.6 },
+          },
+        ],
+      },
+      {
+        responsive: true,
+        displaylogo: false,
+        displayModeBar: 'hover',
+        modeBarButtonsToRemove: ['select2d', 'lasso2d', 'autoScale2d'],
+      },
+    );
     this.#drawn = true;
     this.#legend(data);
     this.#words(data);
@@ -166,29 +208,59 @@ export class Figure {
 
   /** Which line is whose. @param {any[]} data */
   #legend(data) {
-    this.legend.replaceChildren(...data.map((trace) => {
-      const member = trace.meta?.member;
-      if (member) return h('span', { class: 'lg' }, disc(this.cast, member));
-      return h('span', { class: 'lg' }, h('i', { class: `k line ${trace.meta?.line}` }), trace.name);
-    }));
+    this.legend.replaceChildren(
+      ...data.map((trace) => {
+        const member = trace.meta?.member;
+        if (member) return h('span', { class: 'lg' }, disc(this.cast, member));
+        return h('span', { class: 'lg' }, h('i', { class: `k line ${trace.meta?.line}` }), trace.name);
+      }),
+    );
   }
 
   /** The same in words. @param {any[]} data */
   #words(data) {
     const start = data[0]?.x?.[0] ?? 0;
-    const rows = data.flatMap((trace) => trace.x.map((/** @type {number} */ ms, /** @type {number} */ at) => ({
-      ms, epoch: trace.y[at], sequence: trace.customdata[at],
-      name: trace.meta?.member ? this.cast.name(trace.meta.member) : trace.name,
-    }))).sort((a, b) => a.sequence - b.sequence);
-    this.table.replaceChildren(h(
-      'table', { class: 't' },
-      h('thead', {}, h('tr', {}, h('th', {}, 'When'), h('th', {}, 'Whose'), h('th', {}, 'Epoch'))),
-      h('tbody', {}, rows.slice(0, ROWS_MOST).map(({ ms, name, epoch, sequence }) => h(
-        'tr', {},
-        h('td', { class: 'num' }, h('a', { href: `?at=${sequence}`, 'data-at': sequence }, start > 1e11 ? when(ms, start) : duration(ms))),
-        h('td', {}, name), h('td', { class: 'num' }, epoch === null ? 'gone' : epoch),
-      ))),
-    ));
-    if (rows.length > ROWS_MOST) this.table.append(h('p', { class: 'why' }, `${rows.length - ROWS_MOST} more in the figure.`));
+    const rows = data
+      .flatMap((trace) =>
+        trace.x.map((/** @type {number} */ ms, /** @type {number} */ at) => ({
+          ms,
+          epoch: trace.y[at],
+          sequence: trace.customdata[at],
+          name: trace.meta?.member ? this.cast.name(trace.meta.member) : trace.name,
+        })),
+      )
+      .sort((a, b) => a.sequence - b.sequence);
+    this.table.replaceChildren(
+      h(
+        'table',
+        { class: 't' },
+        h('thead', {}, h('tr', {}, h('th', {}, 'When'), h('th', {}, 'Whose'), h('th', {}, 'Epoch'))),
+        h(
+          'tbody',
+          {},
+          rows
+            .slice(0, ROWS_MOST)
+            .map(({ ms, name, epoch, sequence }) =>
+              h(
+                'tr',
+                {},
+                h(
+                  'td',
+                  { class: 'num' },
+                  h(
+                    'a',
+                    { href: `?at=${sequence}`, 'data-at': sequence },
+                    start > 1e11 ? when(ms, start) : duration(ms),
+                  ),
+                ),
+                h('td', {}, name),
+                h('td', { class: 'num' }, epoch === null ? 'gone' : epoch),
+              ),
+            ),
+        ),
+      ),
+    );
+    if (rows.length > ROWS_MOST)
+      this.table.append(h('p', { class: 'why' }, `${rows.length - ROWS_MOST} more in the figure.`));
   }
 }

@@ -59,7 +59,8 @@ export class GroupHead {
     this.#replace(this.epochs, isClassic(frame) ? classic(frame, this.cast) : consumer(frame));
     const says = nowSays(frame, moment, views, this.cast, (key) => this.labels.partition(key));
     this.now.classList.toggle('bad', moment?.shape === 'violation');
-    if (this.now.textContent !== says) this.now.replaceChildren(...emphasised(says, moment ? this.cast.name(moment.actor) : ''));
+    if (this.now.textContent !== says)
+      this.now.replaceChildren(...emphasised(says, moment ? this.cast.name(moment.actor) : ''));
     this.#replace(this.gap, violation ? this.#proof(violation) : this.#gap(frame, views));
     const coordinator = coordinatorSays(frame);
     // Room is kept for it where it will be needed, so that the board does not jump.
@@ -74,7 +75,8 @@ export class GroupHead {
 
   /** What has not changed stays, so that a word that is being read keeps its focus. @param {HTMLElement} root @param {HTMLElement[]} nodes */
   #replace(root, nodes) {
-    const same = root.childElementCount === nodes.length && nodes.every((node, at) => node.isEqualNode(root.children[at]));
+    const same =
+      root.childElementCount === nodes.length && nodes.every((node, at) => node.isEqualNode(root.children[at]));
     if (!same) root.replaceChildren(...nodes);
   }
 
@@ -83,7 +85,13 @@ export class GroupHead {
     const shown = proof.slice(-PROOFS_MOST);
     return [
       h('span', { title: `invariant ${invariant}` }, shown.length ? 'Proved by' : 'Seen at the end of the run'),
-      ...shown.map((sequence) => h('a', { href: `?at=${sequence}`, 'data-at': sequence, title: `entry ${sequence}` }, `step ${this.numberOf(sequence)}`)),
+      ...shown.map((sequence) =>
+        h(
+          'a',
+          { href: `?at=${sequence}`, 'data-at': sequence, title: `entry ${sequence}` },
+          `step ${this.numberOf(sequence)}`,
+        ),
+      ),
     ];
   }
 
@@ -91,19 +99,31 @@ export class GroupHead {
   #gap(frame, views) {
     const waits = barrierSays(frame, (member) => this.cast.name(member));
     if (waits) {
-      return [h(
-        'span', { title: 'Members that have sent the request, and those that the others wait for. When the time is over, who has not come is removed.' },
-        waits.says, waits.left_ms === null ? null : h('span', {}, '; ', h('b', {}, duration(waits.left_ms)), ' left'),
-      )];
+      return [
+        h(
+          'span',
+          {
+            title:
+              'Members that have sent the request, and those that the others wait for. When the time is over, who has not come is removed.',
+          },
+          waits.says,
+          waits.left_ms === null ? null : h('span', {}, '; ', h('b', {}, duration(waits.left_ms)), ' left'),
+        ),
+      ];
     }
     if (frame.barrier) return [h('span', {}, 'No rebalance in progress')];
     if (isClassic(frame) || frame.state === 'NotReady' || !Object.keys(frame.members).length) return [];
     const far = gapOf(frame, views);
     if (!far) return [h('span', {}, 'No target for this epoch yet')];
     const { of, off, each } = far;
-    const pips = each && of <= PIPS_MOST
-      ? h('span', { class: 'pips', 'aria-hidden': 'true' }, each.map((reached) => h('i', { class: reached ? null : 'o' })))
-      : null;
+    const pips =
+      each && of <= PIPS_MOST
+        ? h(
+            'span',
+            { class: 'pips', 'aria-hidden': 'true' },
+            each.map((reached) => h('i', { class: reached ? null : 'o' })),
+          )
+        : null;
     const says = off
       ? h('span', {}, h('b', {}, off), ` of ${of} still to reach ${off > 1 ? 'their' : 'its'} target`)
       : h('span', {}, term('converged', 'Converged'), ': every member owns its target');
@@ -121,10 +141,24 @@ function consumer(frame) {
   const high = Math.max(...epochs);
   const parts = [
     h('span', {}, term('group epoch'), ' ', h('b', {}, group)),
-    h('span', { class: (frame.assignment_epoch ?? 0) < group ? 'behind' : null }, term('assignment epoch'), ' ', h('b', {}, frame.assignment_epoch ?? 0)),
+    h(
+      'span',
+      { class: (frame.assignment_epoch ?? 0) < group ? 'behind' : null },
+      term('assignment epoch'),
+      ' ',
+      h('b', {}, frame.assignment_epoch ?? 0),
+    ),
   ];
   if (epochs.length) {
-    parts.push(h('span', { class: low < group ? 'behind' : null }, term('member epoch', low === high ? 'member epoch' : 'member epochs'), ' ', h('b', {}, low === high ? low : `${low}–${high}`)));
+    parts.push(
+      h(
+        'span',
+        { class: low < group ? 'behind' : null },
+        term('member epoch', low === high ? 'member epoch' : 'member epochs'),
+        ' ',
+        h('b', {}, low === high ? low : `${low}–${high}`),
+      ),
+    );
   }
   if (away) parts.push(h('span', {}, 'away ', h('b', {}, away)));
   if (frame.topology) parts.push(h('span', {}, 'topology ', h('b', {}, frame.topology.epoch)));

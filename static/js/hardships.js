@@ -32,15 +32,21 @@ export function hardshipsOf(frame, member) {
   if (client.fenced) {
     found.push({ says: 'Fenced: abandons its partitions and rejoins', kafka: client.fenced, bad: true });
   }
-  if (client.killed) found.push({ says: 'Process killed; session still open', kafka: 'its session runs out', bad: false });
-  if (client.paused) found.push({ says: 'Paused', kafka: 'the process is paused: it sends and receives nothing', bad: false });
+  if (client.killed)
+    found.push({ says: 'Process killed; session still open', kafka: 'its session runs out', bad: false });
+  if (client.paused)
+    found.push({ says: 'Paused', kafka: 'the process is paused: it sends and receives nothing', bad: false });
   if (client.cut?.length) {
     const whom = client.cut.includes(ANYBODY) ? '' : ` from ${client.cut.join(', ')}`;
     found.push({ says: `Cut off${whom}`, kafka: 'what it sends, and what is sent to it, is lost', bad: false });
   }
   if (Math.abs(client.clock_ms ?? 0) >= CLOCK_LEAST_MS) {
     const off = client.clock_ms ?? 0;
-    found.push({ says: `Clock ${duration(Math.abs(off))} ${off > 0 ? 'ahead' : 'behind'}`, kafka: 'its clock jumped', bad: false });
+    found.push({
+      says: `Clock ${duration(Math.abs(off))} ${off > 0 ? 'ahead' : 'behind'}`,
+      kafka: 'its clock jumped',
+      bad: false,
+    });
   }
   if (client.computing) {
     found.push({ says: 'Computes the assignment', kafka: 'shouldComputeAssignment', bad: false, duty: true });
@@ -56,8 +62,10 @@ export function hardshipsOf(frame, member) {
  * @returns {string[]}
  */
 export function outsiders(frame) {
-  return Object.keys(frame.clients ?? {}).filter((client) => !frame.members[client]
-    && (stillReads(frame, client).length > 0 || Boolean(frame.clients?.[client].fenced)));
+  return Object.keys(frame.clients ?? {}).filter(
+    (client) =>
+      !frame.members[client] && (stillReads(frame, client).length > 0 || Boolean(frame.clients?.[client].fenced)),
+  );
 }
 
 /**
@@ -78,7 +86,11 @@ export function troubledOf(frame, violation) {
     const hard = hardshipsOf(frame, member).filter((one) => !one.duty);
     const broken = violation?.members.includes(member) ?? false;
     if (!hard.length && !broken) continue;
-    found.push({ member, says: [...(broken ? ['Part of the broken invariant'] : []), ...hard.map((one) => one.says)], bad: broken || hard.some((one) => one.bad) });
+    found.push({
+      member,
+      says: [...(broken ? ['Part of the broken invariant'] : []), ...hard.map((one) => one.says)],
+      bad: broken || hard.some((one) => one.bad),
+    });
   }
   return found.sort((a, b) => Number(b.bad) - Number(a.bad));
 }
@@ -93,11 +105,19 @@ export function outsiderSays(frame, member) {
   const client = frame.clients?.[member];
   if (client?.fenced) {
     const left = stillReads(frame, member).length > 0;
-    return { says: left ? 'Fenced: abandons its partitions' : 'Fenced: has to rejoin', kafka: client.fenced, bad: true };
+    return {
+      says: left ? 'Fenced: abandons its partitions' : 'Fenced: has to rejoin',
+      kafka: client.fenced,
+      bad: true,
+    };
   }
   if (client?.calling) return { says: 'Removed; busy in a callback', kafka: client.calling, bad: false };
   const [worst] = hardshipsOf(frame, member);
-  return { says: worst ? `Removed; ${worst.says.toLowerCase()}` : 'Removed; the client has not been notified (zombie)', kafka: 'no member of the group any more', bad: false };
+  return {
+    says: worst ? `Removed; ${worst.says.toLowerCase()}` : 'Removed; the client has not been notified (zombie)',
+    kafka: 'no member of the group any more',
+    bad: false,
+  };
 }
 
 /**
@@ -111,25 +131,47 @@ export function coordinatorSays(frame) {
   if (!it) return null;
   const name = it.name ?? 'coordinator';
   if (it.cut.length) {
-    return { says: `${name} is cut off`, title: 'Nothing reaches the coordinator: what it writes is not replicated, what it answers is lost.', waits: true };
+    return {
+      says: `${name} is cut off`,
+      title: 'Nothing reaches the coordinator: what it writes is not replicated, what it answers is lost.',
+      waits: true,
+    };
   }
   const left = (it.loading_until_ms ?? 0) - frame.at_ms;
   if (left > 0) {
-    return { says: `${name} loads for ${duration(left)} more`, title: 'The new coordinator reads the log. Until it has done so it answers no request (COORDINATOR_LOAD_IN_PROGRESS), and no session runs.', waits: true, loads: true };
+    return {
+      says: `${name} loads for ${duration(left)} more`,
+      title:
+        'The new coordinator reads the log. Until it has done so it answers no request (COORDINATOR_LOAD_IN_PROGRESS), and no session runs.',
+      waits: true,
+      loads: true,
+    };
   }
-  return it.name ? { says: `coordinator ${name}`, title: 'The broker that is the coordinator since the last fail-over.', waits: false } : null;
+  return it.name
+    ? {
+        says: `coordinator ${name}`,
+        title: 'The broker that is the coordinator since the last fail-over.',
+        waits: false,
+      }
+    : null;
 }
 
 /** @param {Summary} summary @returns {Violation[]} */
 export function violationsOf(summary) {
-  return (summary.findings ?? []).filter(({ kind }) => kind === 'violation').map((finding) => {
-    const at = Number(finding.at);
-    const partitions = /** @type {import('./types').Partitions} */ (finding.partitions ?? {});
-    return {
-      sequence: at, says: String(finding.says), invariant: String(finding.invariant), keys: keysOf(partitions),
-      members: /** @type {string[]} */ (finding.members ?? []), proof: finding.sequences.filter((sequence) => sequence !== at),
-    };
-  });
+  return (summary.findings ?? [])
+    .filter(({ kind }) => kind === 'violation')
+    .map((finding) => {
+      const at = Number(finding.at);
+      const partitions = /** @type {import('./types').Partitions} */ (finding.partitions ?? {});
+      return {
+        sequence: at,
+        says: String(finding.says),
+        invariant: String(finding.invariant),
+        keys: keysOf(partitions),
+        members: /** @type {string[]} */ (finding.members ?? []),
+        proof: finding.sequences.filter((sequence) => sequence !== at),
+      };
+    });
 }
 
 /**

@@ -21,7 +21,9 @@ function draw() {
   if (!body) return;
   showTimes(body);
   const wanted = /** @type {HTMLInputElement} */ (part('imports-search')).value.trim().toLowerCase();
-  const shown = rows.filter((row) => row.isConnected && (!wanted || (row.textContent ?? '').toLowerCase().includes(wanted)));
+  const shown = rows.filter(
+    (row) => row.isConnected && (!wanted || (row.textContent ?? '').toLowerCase().includes(wanted)),
+  );
   for (const heading of body.querySelectorAll('tr.day')) heading.remove();
   let last = '';
   for (const row of rows) {
@@ -39,28 +41,43 @@ function draw() {
 function rename(row) {
   const shown = link(row);
   if (shown.hidden) return;
-  const field = /** @type {HTMLInputElement} */ (h('input', {
-    class: 'field sm', value: shown.textContent ?? '', maxlength: 200, required: true, 'aria-label': 'Name of the import',
-  }));
+  const field = /** @type {HTMLInputElement} */ (
+    h('input', {
+      class: 'field sm',
+      value: shown.textContent ?? '',
+      maxlength: 200,
+      required: true,
+      'aria-label': 'Name of the import',
+    })
+  );
   const problem = h('span', { class: 'problem', role: 'alert' });
   const done = () => {
     form.remove();
     shown.hidden = false;
     /** @type {HTMLElement | null} */ (row.querySelector('.ops button'))?.focus();
   };
-  const form = h('form', {
-    class: 'rename',
-    onkeydown: (/** @type {KeyboardEvent} */ event) => { if (event.key === 'Escape') done(); },
-    onsubmit: async (/** @type {Event} */ event) => {
-      event.preventDefault();
-      try {
-        shown.textContent = (await tell(url(row), 'PATCH', { title: field.value })).title;
-        done();
-      } catch (error) {
-        problem.textContent = error instanceof Error ? error.message : 'The name could not be kept.';
-      }
+  const form = h(
+    'form',
+    {
+      class: 'rename',
+      onkeydown: (/** @type {KeyboardEvent} */ event) => {
+        if (event.key === 'Escape') done();
+      },
+      onsubmit: async (/** @type {Event} */ event) => {
+        event.preventDefault();
+        try {
+          shown.textContent = (await tell(url(row), 'PATCH', { title: field.value })).title;
+          done();
+        } catch (error) {
+          problem.textContent = error instanceof Error ? error.message : 'The name could not be kept.';
+        }
+      },
     },
-  }, field, h('button', { class: 'btn sm' }, 'Save'), h('button', { class: 'btn sm bare', type: 'button', onclick: done }, 'Cancel'), problem);
+    field,
+    h('button', { class: 'btn sm' }, 'Save'),
+    h('button', { class: 'btn sm bare', type: 'button', onclick: done }, 'Cancel'),
+    problem,
+  );
   shown.hidden = true;
   shown.after(form);
   field.select();
@@ -82,10 +99,20 @@ async function remove(row) {
 if (body) {
   for (const row of rows) {
     const name = link(row).textContent;
-    row.querySelector('.ops')?.append(
-      h('button', { class: 'btn sm bare', type: 'button', 'aria-label': `Rename ${name}`, onclick: () => rename(row) }, 'Rename'),
-      h('button', { class: 'btn sm bare', type: 'button', 'aria-label': `Delete ${name}`, onclick: () => remove(row) }, 'Delete'),
-    );
+    row
+      .querySelector('.ops')
+      ?.append(
+        h(
+          'button',
+          { class: 'btn sm bare', type: 'button', 'aria-label': `Rename ${name}`, onclick: () => rename(row) },
+          'Rename',
+        ),
+        h(
+          'button',
+          { class: 'btn sm bare', type: 'button', 'aria-label': `Delete ${name}`, onclick: () => remove(row) },
+          'Delete',
+        ),
+      );
   }
   part('imports-narrow').hidden = rows.length < 2;
   part('imports-search').addEventListener('input', draw);

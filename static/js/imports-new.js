@@ -6,7 +6,8 @@
 import { part } from './dom.js';
 
 /** Files that stand beside segments and hold nothing that is read. */
-const COMPANION = /(\.(index|timeindex|txnindex|snapshot|deleted|cleaned|swap)|leader-epoch-checkpoint|partition\.metadata|quorum-state)$/;
+const COMPANION =
+  /(\.(index|timeindex|txnindex|snapshot|deleted|cleaned|swap)|leader-epoch-checkpoint|partition\.metadata|quorum-state)$/;
 /** The server takes no more in one upload; a larger log is imported with manage.py. */
 const FILES_MOST = 2000;
 
@@ -46,7 +47,7 @@ async function walk(entry, under = '') {
     // A reader gives a hundred at a time.
     const some = /** @type {any[]} */ (await new Promise((done, failed) => reader.readEntries(done, failed)));
     if (!some.length || found.length > FILES_MOST) return found;
-    for (const inner of some) found.push(...await walk(inner, path));
+    for (const inner of some) found.push(...(await walk(inner, path)));
   }
 }
 
@@ -81,12 +82,16 @@ function send() {
   };
   request.open('POST', '/api/imports');
   request.responseType = 'json';
-  request.setRequestHeader('X-CSRFToken', document.querySelector('meta[name="csrf-token"]')?.getAttribute('content') ?? '');
+  request.setRequestHeader(
+    'X-CSRFToken',
+    document.querySelector('meta[name="csrf-token"]')?.getAttribute('content') ?? '',
+  );
   request.send(body);
 }
 
 /** @param {HTMLInputElement} input */
-const picked = (input) => [...input.files ?? []].map((file) => ({ file, path: file.webkitRelativePath || file.name }));
+const picked = (input) =>
+  [...(input.files ?? [])].map((file) => ({ file, path: file.webkitRelativePath || file.name }));
 
 files.addEventListener('change', () => choose(picked(files)));
 folder.addEventListener('change', () => choose(picked(folder)));
@@ -107,7 +112,7 @@ form.addEventListener('dragleave', () => form.classList.remove('over'));
 form.addEventListener('drop', async (event) => {
   event.preventDefault();
   form.classList.remove('over');
-  const entries = [...event.dataTransfer?.items ?? []].map((item) => item.webkitGetAsEntry()).filter(Boolean);
+  const entries = [...(event.dataTransfer?.items ?? [])].map((item) => item.webkitGetAsEntry()).filter(Boolean);
   choose((await Promise.all(entries.map((entry) => walk(entry)))).flat());
 });
 document.documentElement.dataset.alive = 'true';

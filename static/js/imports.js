@@ -72,8 +72,18 @@ function draw() {
 
 function head() {
   const took = (detail.finished ? Date.parse(detail.finished) : Date.now()) - Date.parse(detail.created);
-  const words = { waiting: 'Waiting for', running: 'Running for', complete: 'Imported in', failed: 'Failed after', cancelled: 'Cancelled after' };
-  part('since').replaceChildren(words[/** @type {'waiting'} */ (detail.status)] ?? '', ' ', h('b', { class: 'num' }, duration(took)));
+  const words = {
+    waiting: 'Waiting for',
+    running: 'Running for',
+    complete: 'Imported in',
+    failed: 'Failed after',
+    cancelled: 'Cancelled after',
+  };
+  part('since').replaceChildren(
+    words[/** @type {'waiting'} */ (detail.status)] ?? '',
+    ' ',
+    h('b', { class: 'num' }, duration(took)),
+  );
   part('stop').hidden = ended();
   part('delete').hidden = !ended();
   part('rename').hidden = !ended();
@@ -90,7 +100,7 @@ function head() {
 }
 
 /** Groups that are known by now: those stored, or those that were read. */
-const total = () => (ended() ? detail.timelines_in_all : detail.found ?? detail.waiting_groups.length);
+const total = () => (ended() ? detail.timelines_in_all : (detail.found ?? detail.waiting_groups.length));
 
 /** What was found, in one sentence: every clause leads to its place. @returns {(Node | string)[]} */
 function sentence() {
@@ -105,12 +115,17 @@ function sentence() {
   said.push(ended() ? ` in ${count(detail.records.read)} records. ` : ' found so far. ');
   const clause = best && telling(best);
   if (best && clause) {
-    said.push(h('a', { class: 'clause', href: `${best.url}?at=${clause.sequence}` }, `${best.title}: ${clause.text}`), '. ');
+    said.push(
+      h('a', { class: 'clause', href: `${best.url}?at=${clause.sequence}` }, `${best.title}: ${clause.text}`),
+      '. ',
+    );
   }
   const lost = detail.records.skipped.filter(({ normal }) => !normal);
   if (lost.length) {
     const number = lost.reduce((sum, { records }) => sum + records, 0);
-    const says = number ? `${plural(number, 'record')} ${number === 1 ? 'was' : 'were'} skipped` : `${plural(lost.length, 'file')} could not be read`;
+    const says = number
+      ? `${plural(number, 'record')} ${number === 1 ? 'was' : 'were'} skipped`
+      : `${plural(lost.length, 'file')} could not be read`;
     said.push(h('a', { class: 'clause', href: '#skipped-panel' }, says), '.');
   }
   return said;
@@ -120,34 +135,78 @@ function sentence() {
 function telling(row) {
   const proven = row.verdict.clauses.filter(({ sequence }) => sequence !== null);
   const worst = row.verdict.worst?.sequence;
-  return proven.find(({ sequence }) => sequence === worst) ?? proven.find(({ text }) => text.includes('removed')) ?? proven[0];
+  return (
+    proven.find(({ sequence }) => sequence === worst) ??
+    proven.find(({ text }) => text.includes('removed')) ??
+    proven[0]
+  );
 }
 
 function banners() {
   const shown = /** @type {HTMLElement[]} */ ([]);
   if (detail.status === 'failed') {
-    shown.push(h('div', { class: 'banner bad', role: 'alert' }, h('b', {}, 'The import failed. '), detail.problem,
-      ' Nothing of it was kept. ', h('a', { href: '/import/', class: 'btn sm' }, 'Choose other files'), ' ',
-      h('a', { href: '/import/#samples', class: 'btn sm' }, 'Try a sample')));
+    shown.push(
+      h(
+        'div',
+        { class: 'banner bad', role: 'alert' },
+        h('b', {}, 'The import failed. '),
+        detail.problem,
+        ' Nothing of it was kept. ',
+        h('a', { href: '/import/', class: 'btn sm' }, 'Choose other files'),
+        ' ',
+        h('a', { href: '/import/#samples', class: 'btn sm' }, 'Try a sample'),
+      ),
+    );
   } else if (detail.status === 'cancelled') {
-    shown.push(h('div', { class: 'banner' }, h('b', {}, 'Cancelled. '), 'Nothing of it was kept. ',
-      h('a', { href: '/import/', class: 'btn sm' }, 'Import again')));
+    shown.push(
+      h(
+        'div',
+        { class: 'banner' },
+        h('b', {}, 'Cancelled. '),
+        'Nothing of it was kept. ',
+        h('a', { href: '/import/', class: 'btn sm' }, 'Import again'),
+      ),
+    );
   } else if (detail.status === 'waiting' && detail.spark && !detail.spark.ready) {
-    shown.push(h('div', { class: 'banner' }, h('b', {}, 'Getting Spark ready. '),
-      'Its packages are being fetched, once; this import begins as soon as they are there.'));
+    shown.push(
+      h(
+        'div',
+        { class: 'banner' },
+        h('b', {}, 'Getting Spark ready. '),
+        'Its packages are being fetched, once; this import begins as soon as they are there.',
+      ),
+    );
   }
   const { same, longer, overlapping } = detail.again;
   if (same) {
-    shown.push(h('div', { class: 'banner' }, h('b', {}, 'Imported before. '),
-      `${same === 1 ? 'One group has' : `${count(same)} groups have`} the entries of an earlier import: same timeline, same links.`));
+    shown.push(
+      h(
+        'div',
+        { class: 'banner' },
+        h('b', {}, 'Imported before. '),
+        `${same === 1 ? 'One group has' : `${count(same)} groups have`} the entries of an earlier import: same timeline, same links.`,
+      ),
+    );
   }
   if (longer) {
-    shown.push(h('div', { class: 'banner' }, h('b', {}, 'The log went on. '),
-      `${longer === 1 ? 'One timeline continues' : `${count(longer)} timelines continue`} an earlier import; links to them stay what they are.`));
+    shown.push(
+      h(
+        'div',
+        { class: 'banner' },
+        h('b', {}, 'The log went on. '),
+        `${longer === 1 ? 'One timeline continues' : `${count(longer)} timelines continue`} an earlier import; links to them stay what they are.`,
+      ),
+    );
   }
   if (overlapping) {
-    shown.push(h('div', { class: 'banner' }, h('b', {}, 'Overlaps an earlier import. '),
-      `${overlapping === 1 ? 'One group has' : `${count(overlapping)} groups have`} some of the same offsets with other entries around them, so ${overlapping === 1 ? 'it is' : 'they are'} kept apart.`));
+    shown.push(
+      h(
+        'div',
+        { class: 'banner' },
+        h('b', {}, 'Overlaps an earlier import. '),
+        `${overlapping === 1 ? 'One group has' : `${count(overlapping)} groups have`} some of the same offsets with other entries around them, so ${overlapping === 1 ? 'it is' : 'they are'} kept apart.`,
+      ),
+    );
   }
   part('banners').replaceChildren(...shown);
 }
@@ -157,20 +216,38 @@ function stages(stage, told) {
   const done = detail.status === 'complete';
   const ends = { complete: 'Done', failed: 'Failed', cancelled: 'Cancelled' };
   part('stage').textContent = ends[/** @type {'complete'} */ (detail.status)] ?? (stage || 'Progress');
-  part('stages').replaceChildren(...told.flatMap(({ name, done: reached, of, unit }) => {
-    const share = of ? Math.min(100, (100 * reached) / of) : 0;
-    return [
-      h('span', {}, name),
-      h('span', { class: 'barr', role: 'progressbar', 'aria-label': name, 'aria-valuenow': Math.round(share) }, h('i', { style: `width:${share}%` })),
-      h('span', { class: 'n' }, of === null && !reached ? '' : count(reached),
-        of && of !== reached ? h('span', { class: 'q' }, ` of ${count(of)}`) : null,
-        h('span', { class: 'q u' }, unit && (of !== null || reached) ? ` ${reached === 1 && (of ?? 1) === 1 ? unit.replace(/s$/, '') : unit}` : '')),
-    ];
-  }));
+  part('stages').replaceChildren(
+    ...told.flatMap(({ name, done: reached, of, unit }) => {
+      const share = of ? Math.min(100, (100 * reached) / of) : 0;
+      return [
+        h('span', {}, name),
+        h(
+          'span',
+          { class: 'barr', role: 'progressbar', 'aria-label': name, 'aria-valuenow': Math.round(share) },
+          h('i', { style: `width:${share}%` }),
+        ),
+        h(
+          'span',
+          { class: 'n' },
+          of === null && !reached ? '' : count(reached),
+          of && of !== reached ? h('span', { class: 'q' }, ` of ${count(of)}`) : null,
+          h(
+            'span',
+            { class: 'q u' },
+            unit && (of !== null || reached)
+              ? ` ${reached === 1 && (of ?? 1) === 1 ? unit.replace(/s$/, '') : unit}`
+              : '',
+          ),
+        ),
+      ];
+    }),
+  );
   const facts = [
     detail.bytes ? bytes(detail.bytes) : '',
     detail.found ? `${plural(detail.found, 'group')} found` : '',
-    !ended() && detail.remaining_s !== null ? `about ${detail.remaining_s < 90 ? `${detail.remaining_s} s` : plural(Math.round(detail.remaining_s / 60), 'minute')} left` : '',
+    !ended() && detail.remaining_s !== null
+      ? `about ${detail.remaining_s < 90 ? `${detail.remaining_s} s` : plural(Math.round(detail.remaining_s / 60), 'minute')} left`
+      : '',
   ].filter(Boolean);
   part('stage-facts').textContent = facts.join(' · ');
   // Once a stage, not once a count: a screen reader is not a counter.
@@ -181,27 +258,56 @@ function stages(stage, told) {
   }
 }
 
-const tick = () => s('svg', { width: 12, height: 12, viewBox: '0 0 12 12', 'aria-hidden': 'true' },
-  s('path', { d: 'M2 6.5 5 9.5 10.5 2.5', fill: 'none', stroke: 'currentColor', 'stroke-width': 1.8 }));
+const tick = () =>
+  s(
+    'svg',
+    { width: 12, height: 12, viewBox: '0 0 12 12', 'aria-hidden': 'true' },
+    s('path', { d: 'M2 6.5 5 9.5 10.5 2.5', fill: 'none', stroke: 'currentColor', 'stroke-width': 1.8 }),
+  );
 
 function sources() {
   const known = detail.sources;
-  part('sources-says').textContent = known.length ? `${plural(known.length, 'file')}, recognised by content and not by name` : '';
-  part('sources').replaceChildren(...known.map((source) => {
-    const cut = source.file.lastIndexOf('/') + 1;
-    const readable = source.kind === 'offsets' || source.kind === 'metadata';
-    return h('tr', {},
-      h('td', { class: 'fn', title: source.file }, h('span', { class: 'quiet' }, source.file.slice(0, cut)),
-        source.file.slice(cut).replace(/^0{6,}(?=\d)/, '…')),
-      h('td', {}, source.is),
-      h('td', { class: 'r num' }, source.first_offset === null ? '' : `${count(source.first_offset)} to ${count(source.last_offset ?? 0)}`),
-      h('td', { class: 'r num' }, bytes(source.bytes)),
-      h('td', { class: 'r num', title: source.compacted ? `${count(source.compacted)} offsets were compacted away, which is normal` : null },
-        readable ? count(source.records) : ''),
-      h('td', {}, readable
-        ? h('span', { class: 'ok' }, tick(), source.repeats ? `repeats ${source.repeats}` : source.state)
-        : h('span', { class: 'quiet', title: source.state }, 'not read')));
-  }));
+  part('sources-says').textContent = known.length
+    ? `${plural(known.length, 'file')}, recognised by content and not by name`
+    : '';
+  part('sources').replaceChildren(
+    ...known.map((source) => {
+      const cut = source.file.lastIndexOf('/') + 1;
+      const readable = source.kind === 'offsets' || source.kind === 'metadata';
+      return h(
+        'tr',
+        {},
+        h(
+          'td',
+          { class: 'fn', title: source.file },
+          h('span', { class: 'quiet' }, source.file.slice(0, cut)),
+          source.file.slice(cut).replace(/^0{6,}(?=\d)/, '…'),
+        ),
+        h('td', {}, source.is),
+        h(
+          'td',
+          { class: 'r num' },
+          source.first_offset === null ? '' : `${count(source.first_offset)} to ${count(source.last_offset ?? 0)}`,
+        ),
+        h('td', { class: 'r num' }, bytes(source.bytes)),
+        h(
+          'td',
+          {
+            class: 'r num',
+            title: source.compacted ? `${count(source.compacted)} offsets were compacted away, which is normal` : null,
+          },
+          readable ? count(source.records) : '',
+        ),
+        h(
+          'td',
+          {},
+          readable
+            ? h('span', { class: 'ok' }, tick(), source.repeats ? `repeats ${source.repeats}` : source.state)
+            : h('span', { class: 'quiet', title: source.state }, 'not read'),
+        ),
+      );
+    }),
+  );
 }
 
 /** As the server says it: 1,024 bytes are a KB. @param {number} size */
@@ -216,16 +322,38 @@ function groups() {
   const { timelines: rows, matching } = narrowed ?? detail;
   const [from, to] = detail.span ?? [0, 0];
   part('groups-says').textContent = total()
-    ? ended() ? (narrowed ? `${count(matching)} of ${count(total())}` : `${count(total())}, those with findings first`) : `${count(total())} found so far` : '';
-  part('window-says').textContent = detail.span ? `rebalances, ${stretch(from, to)}; red: unassigned for over 10 s` : '';
+    ? ended()
+      ? narrowed
+        ? `${count(matching)} of ${count(total())}`
+        : `${count(total())}, those with findings first`
+      : `${count(total())} found so far`
+    : '';
+  part('window-says').textContent = detail.span
+    ? `rebalances, ${stretch(from, to)}; red: unassigned for over 10 s`
+    : '';
   part('narrow').hidden = !ended() || !detail.timelines_in_all;
   part('groups').replaceChildren(
     ...rows.map((row) => groupRow(row, from, to)),
-    ...detail.waiting_groups.slice(0, WAITING_SHOWN).map((group) =>
-      h('tr', { class: 'wait' }, h('td', { class: 'gn' }, group.group), h('td', {}, group.protocol), h('td', {}, spark([], [], 0, 0, false)),
-        h('td', { class: 'vd' }, 'Waiting to be folded'), h('td', { class: 'r num' }, count(group.records)))),
+    ...detail.waiting_groups
+      .slice(0, WAITING_SHOWN)
+      .map((group) =>
+        h(
+          'tr',
+          { class: 'wait' },
+          h('td', { class: 'gn' }, group.group),
+          h('td', {}, group.protocol),
+          h('td', {}, spark([], [], 0, 0, false)),
+          h('td', { class: 'vd' }, 'Waiting to be folded'),
+          h('td', { class: 'r num' }, count(group.records)),
+        ),
+      ),
   );
-  part('groups-none').textContent = narrowed && !rows.length ? 'No group fits.' : ended() ? 'No group was found.' : 'Groups stand here from their first record on.';
+  part('groups-none').textContent =
+    narrowed && !rows.length
+      ? 'No group fits.'
+      : ended()
+        ? 'No group was found.'
+        : 'Groups stand here from their first record on.';
   const hidden = matching - rows.length;
   part('more').hidden = hidden <= 0;
   part('more-groups').textContent = `Show more of ${count(hidden)}`;
@@ -235,7 +363,8 @@ function groups() {
 async function narrow(after) {
   const mine = (asking += 1);
   const query = new URLSearchParams({ q: asked.q, after: String(after) });
-  if (asked.hours && detail.span) query.set('from_ms', String(Math.max(0, Math.round(detail.span[1] - Number(asked.hours) * 3_600_000))));
+  if (asked.hours && detail.span)
+    query.set('from_ms', String(Math.max(0, Math.round(detail.span[1] - Number(asked.hours) * 3_600_000))));
   try {
     const found = await ask(`${url}/groups?${query}`);
     // An answer to what was asked before must not stand in the place of a later one.
@@ -256,20 +385,34 @@ function groupRow(row, from, to) {
     row.continues ? `goes on after entry ${count(row.continues_after ?? 0)} of the earlier import` : '',
     row.overlaps.length ? `overlaps ${row.overlaps.join(', ')}` : '',
     row.problem,
-  ].filter(Boolean).join('; ');
-  return h('tr', {},
+  ]
+    .filter(Boolean)
+    .join('; ');
+  return h(
+    'tr',
+    {},
     h('td', { class: 'gn' }, h('a', { href: row.url }, row.title)),
     h('td', {}, row.protocol),
     h('td', {}, spark(row.epochs, row.no_owner, from, to, true)),
-    h('td', { class: 'vd' }, folding && !row.verdict.text ? 'Folding' : verdict(row), facts ? h('span', { class: 'sub' }, facts) : null),
-    h('td', { class: 'r num' }, count(row.entries)));
+    h(
+      'td',
+      { class: 'vd' },
+      folding && !row.verdict.text ? 'Folding' : verdict(row),
+      facts ? h('span', { class: 'sub' }, facts) : null,
+    ),
+    h('td', { class: 'r num' }, count(row.entries)),
+  );
 }
 
 /** @param {Row} row @returns {(Node | string)[]} */
 function verdict(row) {
-  if (!row.verdict.clauses?.length) return [row.protocol === 'simple' ? 'Commits only: no record of a member' : row.verdict.text || 'Nothing is known yet'];
+  if (!row.verdict.clauses?.length)
+    return [
+      row.protocol === 'simple' ? 'Commits only: no record of a member' : row.verdict.text || 'Nothing is known yet',
+    ];
   return row.verdict.clauses.map(({ text, sequence }) =>
-    sequence === null ? text : h('a', { href: `${row.url}?at=${sequence}` }, text));
+    sequence === null ? text : h('a', { href: `${row.url}?at=${sequence}` }, text),
+  );
 }
 
 /**
@@ -279,18 +422,26 @@ function verdict(row) {
  */
 function spark(epochs, bad, from, to, known) {
   const width = BARS * 4;
-  const of = (/** @type {number} */ at) => Math.min(BARS - 1, Math.floor(((at - from) / Math.max(1, to - from)) * BARS));
+  const of = (/** @type {number} */ at) =>
+    Math.min(BARS - 1, Math.floor(((at - from) / Math.max(1, to - from)) * BARS));
   const bars = new Array(BARS).fill(0);
   for (const at of epochs) bars[of(at)] += 1;
   const red = new Set(bad.map(of));
-  const label = known ? `${plural(epochs.length, 'rebalance')}${bad.length ? `, ${bad.length} times unassigned for long` : ''}` : 'not folded yet';
-  return s('svg', { class: 'spark', width, height: 24, viewBox: `0 0 ${width} 24`, role: 'img', 'aria-label': label },
+  const label = known
+    ? `${plural(epochs.length, 'rebalance')}${bad.length ? `, ${bad.length} times unassigned for long` : ''}`
+    : 'not folded yet';
+  return s(
+    'svg',
+    { class: 'spark', width, height: 24, viewBox: `0 0 ${width} 24`, role: 'img', 'aria-label': label },
     s('line', { class: 'ax', x1: 0, x2: width, y1: 22.5, y2: 22.5 }),
     known ? null : s('rect', { class: 'un', x: 0, y: 4, width, height: 18 }),
     bars.map((number, at) => {
       const height = number ? Math.min(18, 4 + number * 2) : red.has(at) ? 4 : 0;
-      return height ? s('rect', { class: red.has(at) ? 'r' : 'b', x: at * 4 + 0.5, y: 22 - height, width: 3, height }) : null;
-    }));
+      return height
+        ? s('rect', { class: red.has(at) ? 'r' : 'b', x: at * 4 + 0.5, y: 22 - height, width: 3, height })
+        : null;
+    }),
+  );
 }
 
 function ids() {
@@ -306,27 +457,59 @@ function ids() {
 
 /** @param {Nameless} row */
 function idRow(row) {
-  const where = [row.partitions === null ? '' : `${plural(row.partitions, 'partition')} seen`, `group ${row.groups.slice(0, 2).join(', ')}${row.groups.length > 2 ? ` and ${row.groups.length - 2} more` : ''}`]
-    .filter(Boolean).join(', ');
+  const where = [
+    row.partitions === null ? '' : `${plural(row.partitions, 'partition')} seen`,
+    `group ${row.groups.slice(0, 2).join(', ')}${row.groups.length > 2 ? ` and ${row.groups.length - 2} more` : ''}`,
+  ]
+    .filter(Boolean)
+    .join(', ');
   const first = h('div', { class: 'l1' }, h('code', {}, row.id), h('span', { class: 'quiet' }, where));
   const problem = h('span', { class: 'problem', role: 'alert' });
   if (row.name) {
-    return h('li', {}, first, h('div', { class: 'l2' }, h('span', {}, 'Shown as ', h('b', {}, row.name), ', named by you'),
-      h('button', { class: 'btn sm bare', type: 'button', onclick: () => name(row, null, problem) }, 'Take back'), problem));
+    return h(
+      'li',
+      {},
+      first,
+      h(
+        'div',
+        { class: 'l2' },
+        h('span', {}, 'Shown as ', h('b', {}, row.name), ', named by you'),
+        h('button', { class: 'btn sm bare', type: 'button', onclick: () => name(row, null, problem) }, 'Take back'),
+        problem,
+      ),
+    );
   }
-  const field = /** @type {HTMLInputElement} */ (h('input', {
-    class: 'field', placeholder: 'topic name', value: row.suggestion?.name ?? '', maxlength: 249, required: true,
-    'aria-label': `Name of ${row.id}`, autocomplete: 'off', spellcheck: 'false',
-  }));
-  return h('li', {}, first,
+  const field = /** @type {HTMLInputElement} */ (
+    h('input', {
+      class: 'field',
+      placeholder: 'topic name',
+      value: row.suggestion?.name ?? '',
+      maxlength: 249,
+      required: true,
+      'aria-label': `Name of ${row.id}`,
+      autocomplete: 'off',
+      spellcheck: 'false',
+    })
+  );
+  return h(
+    'li',
+    {},
+    first,
     h('div', {}, row.suggestion ? row.suggestion.why : 'No commit names it'),
-    h('form', {
-      class: 'l2',
-      onsubmit: (/** @type {Event} */ event) => {
-        event.preventDefault();
-        name(row, field.value.trim(), problem);
+    h(
+      'form',
+      {
+        class: 'l2',
+        onsubmit: (/** @type {Event} */ event) => {
+          event.preventDefault();
+          name(row, field.value.trim(), problem);
+        },
       },
-    }, field, h('button', { class: 'btn sm' }, 'Use this name'), problem));
+      field,
+      h('button', { class: 'btn sm' }, 'Use this name'),
+      problem,
+    ),
+  );
 }
 
 /**
@@ -375,12 +558,23 @@ function skipped() {
   part('skipped-panel').hidden = !rows.length;
   const lost = rows.filter(({ normal }) => !normal).reduce((sum, { records }) => sum + records, 0);
   part('skipped-says').textContent = `${count(lost)} of ${count(detail.records.read)} records`;
-  part('skipped').replaceChildren(...rows.map((row) => {
-    const offsets = row.offset === null ? '' : row.last_offset !== null && row.last_offset > row.offset
-      ? `, offsets ${count(row.offset)} to ${count(row.last_offset)}` : `, offset ${count(row.offset)}`;
-    return h('li', {}, h('b', {}, row.reason), h('span', { class: 'n' }, row.records ? plural(row.records, 'record') : row.normal ? 'normal' : ''),
-      h('span', { class: 'at' }, `${row.file}${offsets}${row.normal && row.records ? '; normal' : ''}`));
-  }));
+  part('skipped').replaceChildren(
+    ...rows.map((row) => {
+      const offsets =
+        row.offset === null
+          ? ''
+          : row.last_offset !== null && row.last_offset > row.offset
+            ? `, offsets ${count(row.offset)} to ${count(row.last_offset)}`
+            : `, offset ${count(row.offset)}`;
+      return h(
+        'li',
+        {},
+        h('b', {}, row.reason),
+        h('span', { class: 'n' }, row.records ? plural(row.records, 'record') : row.normal ? 'normal' : ''),
+        h('span', { class: 'at' }, `${row.file}${offsets}${row.normal && row.records ? '; normal' : ''}`),
+      );
+    }),
+  );
 }
 
 async function refresh() {
@@ -405,7 +599,9 @@ async function refresh() {
 }
 
 function listen() {
-  const socket = new WebSocket(`${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}/ws/imports/${encodeURIComponent(detail.id)}`);
+  const socket = new WebSocket(
+    `${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}/ws/imports/${encodeURIComponent(detail.id)}`,
+  );
   let known = -1;
   socket.onmessage = (event) => {
     const message = JSON.parse(event.data);
@@ -451,7 +647,8 @@ part('stop').addEventListener('click', async () => {
 });
 part('delete').addEventListener('click', async () => {
   const number = detail.timelines_in_all;
-  if (!confirm(`Delete this import${number ? ` and its ${plural(number, 'timeline')}` : ''}? Links to them end.`)) return;
+  if (!confirm(`Delete this import${number ? ` and its ${plural(number, 'timeline')}` : ''}? Links to them end.`))
+    return;
   try {
     await tell(url, 'DELETE');
     location.href = '/import/';
@@ -459,8 +656,23 @@ part('delete').addEventListener('click', async () => {
     toast(error instanceof Error ? error.message : 'It could not be deleted.');
   }
 });
-const reportText = () => JSON.stringify({ timelines: detail.timelines.map(({ id, group, protocol, entries, first_ms, last_ms, gaps }) =>
-  ({ id, group, protocol, entries, first_ms, last_ms, gaps })), records: detail.records }, null, 2);
+const reportText = () =>
+  JSON.stringify(
+    {
+      timelines: detail.timelines.map(({ id, group, protocol, entries, first_ms, last_ms, gaps }) => ({
+        id,
+        group,
+        protocol,
+        entries,
+        first_ms,
+        last_ms,
+        gaps,
+      })),
+      records: detail.records,
+    },
+    null,
+    2,
+  );
 part('copy-report').addEventListener('click', async () => {
   try {
     await navigator.clipboard.writeText(reportText());
@@ -470,9 +682,12 @@ part('copy-report').addEventListener('click', async () => {
   }
 });
 part('report').addEventListener('click', () => {
-  const link = /** @type {HTMLAnchorElement} */ (h('a', {
-    href: URL.createObjectURL(new Blob([reportText()], { type: 'application/json' })), download: `import-${detail.id}.json`,
-  }));
+  const link = /** @type {HTMLAnchorElement} */ (
+    h('a', {
+      href: URL.createObjectURL(new Blob([reportText()], { type: 'application/json' })),
+      download: `import-${detail.id}.json`,
+    })
+  );
   link.click();
   URL.revokeObjectURL(link.href);
 });

@@ -74,10 +74,13 @@ export class Inspector {
     if (!moment) {
       this.range.textContent = '';
       this.#drawn = '';
-      this.root.replaceChildren(h('p', { class: 'why' }, 'Nothing has happened yet. Press ', h('kbd', {}, '→'), ' for the first event.'));
+      this.root.replaceChildren(
+        h('p', { class: 'why' }, 'Nothing has happened yet. Press ', h('kbd', {}, '→'), ' for the first event.'),
+      );
       return;
     }
-    this.range.textContent = moment.first === moment.sequence ? `entry ${moment.first}` : `entries ${moment.first}–${moment.sequence}`;
+    this.range.textContent =
+      moment.first === moment.sequence ? `entry ${moment.first}` : `entries ${moment.first}–${moment.sequence}`;
     const kept = this.#kept.get(moment.sequence);
     this.#head = SHOWN_MOST;
     if (kept) {
@@ -98,8 +101,12 @@ export class Inspector {
       if (this.#rest !== rest) return;
       this.#drawn = '';
       this.root.replaceChildren(
-        h('p', { class: 'why' }, `These entries could not be fetched. ${error instanceof Error ? error.message : ''} `,
-          h('button', { type: 'button', onclick: () => this.#fetch(rest, moment) }, 'Try again')),
+        h(
+          'p',
+          { class: 'why' },
+          `These entries could not be fetched. ${error instanceof Error ? error.message : ''} `,
+          h('button', { type: 'button', onclick: () => this.#fetch(rest, moment) }, 'Try again'),
+        ),
       );
     }
   }
@@ -111,7 +118,10 @@ export class Inspector {
   async #shown({ first, sequence }) {
     const cut = first + this.#head - 1;
     if (sequence - cut <= LAST_SHOWN) return this.fetchEntries(first, sequence);
-    const [head, tail] = await Promise.all([this.fetchEntries(first, cut), this.fetchEntries(sequence - LAST_SHOWN + 1, sequence)]);
+    const [head, tail] = await Promise.all([
+      this.fetchEntries(first, cut),
+      this.fetchEntries(sequence - LAST_SHOWN + 1, sequence),
+    ]);
     return [...head, ...tail];
   }
 
@@ -124,24 +134,50 @@ export class Inspector {
     this.#drawn = drawn;
     const cause = sequence === null ? null : this.momentAt(sequence);
     if (cause && cause.sequence < moment.first) {
-      nodes.push(h('p', { class: 'why' }, `Because of step ${this.numberOf(cause)}: `,
-        h('a', { href: `?at=${cause.sequence}`, 'data-at': cause.sequence }, cause.says)));
+      nodes.push(
+        h(
+          'p',
+          { class: 'why' },
+          `Because of step ${this.numberOf(cause)}: `,
+          h('a', { href: `?at=${cause.sequence}`, 'data-at': cause.sequence }, cause.says),
+        ),
+      );
     }
     const shown = this.view === 'records' ? entries.filter((entry) => entry.kind === 'record') : entries;
     const ranked = [...shown].sort((a, b) => (RANK[a.kind] ?? 2) - (RANK[b.kind] ?? 2));
     for (const entry of ranked) nodes.push(...this.#entry(entry, rest.frame));
     const left = moment.sequence - moment.first + 1 - entries.length;
     if (left > 0) {
-      nodes.push(h('p', { class: 'why' }, `${left.toLocaleString('en')} more entries between the first and the last ones. `, h('button', {
-        type: 'button', class: 'btn sm', onclick: () => {
-          this.#head += SHOWN_MOST;
-          this.#fetch(rest, moment);
-        },
-      }, `Show ${Math.min(left, SHOWN_MOST)} more`)));
+      nodes.push(
+        h(
+          'p',
+          { class: 'why' },
+          `${left.toLocaleString('en')} more entries between the first and the last ones. `,
+          h(
+            'button',
+            {
+              type: 'button',
+              class: 'btn sm',
+              onclick: () => {
+                this.#head += SHOWN_MOST;
+                this.#fetch(rest, moment);
+              },
+            },
+            `Show ${Math.min(left, SHOWN_MOST)} more`,
+          ),
+        ),
+      );
     }
     if (!shown.length) {
-      nodes.push(h('p', { class: 'why' }, this.view === 'records'
-        ? 'This moment left no record: it happened outside of the log.' : 'This moment has no entries.'));
+      nodes.push(
+        h(
+          'p',
+          { class: 'why' },
+          this.view === 'records'
+            ? 'This moment left no record: it happened outside of the log.'
+            : 'This moment has no entries.',
+        ),
+      );
     }
     this.root.replaceChildren(...nodes);
     this.root.scrollTop = 0;
@@ -162,21 +198,34 @@ export class Inspector {
     }
     if (entry.kind === 'record') {
       const tombstone = payload.value === null || payload.value_bytes === null;
-      const where = [`type ${payload.type}`, entry.partition != null && entry.offset != null ? `offset ${entry.offset}` : null]
-        .filter(Boolean).join(', ');
+      const where = [
+        `type ${payload.type}`,
+        entry.partition != null && entry.offset != null ? `offset ${entry.offset}` : null,
+      ]
+        .filter(Boolean)
+        .join(', ');
       const inferred = entry.provenance === 'inferred' ? ' (inferred)' : '';
       const fields = table(fieldsOf({ ...keyOf(payload), ...(payload.value ?? {}) }, frame, 'record'));
       return [
         heading(`${recordName(payload.type)}${tombstone ? ', tombstone' : ''}${inferred}`, where),
         bytesInPlace({
-          timeline: this.timeline, sequence: entry.sequence, name: recordName(payload.type), instead: fields,
+          timeline: this.timeline,
+          sequence: entry.sequence,
+          name: recordName(payload.type),
+          instead: fields,
           fetchBytes: () => this.fetchBytes(entry.sequence),
         }),
         fields,
       ];
     }
     if (entry.kind === 'fault' && payload.fault === 'difference') return difference(payload, frame);
-    return [h('p', { class: 'aside' }, ...sentence(entry, who, (member) => (this.cast.knows(member) ? this.cast.name(member) : member)))];
+    return [
+      h(
+        'p',
+        { class: 'aside' },
+        ...sentence(entry, who, (member) => (this.cast.knows(member) ? this.cast.name(member) : member)),
+      ),
+    ];
   }
 }
 
@@ -191,11 +240,22 @@ const heading = (title, aside) => h('h3', { class: 'xh' }, title, h('span', { cl
 
 /** @param {import('./fields.js').Field[]} fields */
 function table(fields) {
-  return h('table', { class: 'kv' }, h('tbody', {}, fields.map(({ name, value, note, title, depth }) => h(
-    'tr', { 'data-depth': depth || null },
-    h('th', { scope: 'row' }, name),
-    h('td', { title: title || null }, ...breakable(value), note ? h('span', { class: 'hl' }, ` ${note}`) : null),
-  ))));
+  return h(
+    'table',
+    { class: 'kv' },
+    h(
+      'tbody',
+      {},
+      fields.map(({ name, value, note, title, depth }) =>
+        h(
+          'tr',
+          { 'data-depth': depth || null },
+          h('th', { scope: 'row' }, name),
+          h('td', { title: title || null }, ...breakable(value), note ? h('span', { class: 'hl' }, ` ${note}`) : null),
+        ),
+      ),
+    ),
+  );
 }
 
 /** Kafka's long names may go on in the next line after an underscore, and nowhere else. @param {string} text */
@@ -209,34 +269,65 @@ const breakable = (text) => text.split(/(?<=_)/).flatMap((part, at) => (at ? [h(
  */
 function difference(payload, frame) {
   const side = (/** @type {string} */ title, /** @type {any} */ value) => {
-    const body = value !== null && typeof value === 'object' && !Array.isArray(value) ? { ...value.key, ...value.value, ...(value.key || value.value ? {} : value) } : null;
-    return [heading(title, typeof value?.type === 'number' ? recordName(value.type) : ''), body ? table(fieldsOf(body, frame, 'record')) : h('p', { class: 'aside' }, value === null || value === undefined ? 'nothing' : h('code', {}, JSON.stringify(value)))];
+    const body =
+      value !== null && typeof value === 'object' && !Array.isArray(value)
+        ? { ...value.key, ...value.value, ...(value.key || value.value ? {} : value) }
+        : null;
+    return [
+      heading(title, typeof value?.type === 'number' ? recordName(value.type) : ''),
+      body
+        ? table(fieldsOf(body, frame, 'record'))
+        : h(
+            'p',
+            { class: 'aside' },
+            value === null || value === undefined ? 'nothing' : h('code', {}, JSON.stringify(value)),
+          ),
+    ];
   };
   return [
     h('p', { class: 'why' }, `The simulated coordinator differs: ${payload.what}.`),
-    ...side('Recorded', payload.recorded), ...side('Simulated', payload.simulated),
+    ...side('Recorded', payload.recorded),
+    ...side('Simulated', payload.simulated),
   ];
 }
 
 /** What befell a process or the coordinator, where no sentence needs more than its name. @type {{[fault: string]: string}} */
-const FAULTS = { kill: 'is killed', pause: 'is paused', resume: 'is resumed', cut: 'is cut off', heal: 'can be reached again' };
+const FAULTS = {
+  kill: 'is killed',
+  pause: 'is paused',
+  resume: 'is resumed',
+  cut: 'is cut off',
+  heal: 'can be reached again',
+};
 
 /** Callbacks, timers, faults and notes, as a sentence. @param {Entry} entry @param {string} who @param {(member: string) => string} name */
 function sentence(entry, who, name) {
   const { payload } = entry;
   const partitions = Object.entries(payload.partitions ?? {})
-    .flatMap(([topic, numbers]) => /** @type {number[]} */ (numbers).map((number) => `${topic}-${number}`)).join(', ');
-  if (entry.kind === 'callback') return [h('code', {}, `${payload.callback}(${partitions})`), payload.phase === 'end' ? ` ended in ${who}.` : ` begins in ${who}.`];
+    .flatMap(([topic, numbers]) => /** @type {number[]} */ (numbers).map((number) => `${topic}-${number}`))
+    .join(', ');
+  if (entry.kind === 'callback')
+    return [
+      h('code', {}, `${payload.callback}(${partitions})`),
+      payload.phase === 'end' ? ` ended in ${who}.` : ` begins in ${who}.`,
+    ];
   if (entry.kind === 'timer') {
     const of = payload.member ? ` of ${name(payload.member)}` : '';
-    const until = typeof payload.deadline_ms === 'number' && payload.event === 'started' ? `, ends in ${duration(payload.deadline_ms - entry.at_ms)}` : '';
+    const until =
+      typeof payload.deadline_ms === 'number' && payload.event === 'started'
+        ? `, ends in ${duration(payload.deadline_ms - entry.at_ms)}`
+        : '';
     return [`The ${payload.timer} timer${of} ${payload.event === 'fired' ? 'fired' : `was ${payload.event}`}${until}.`];
   }
   if (entry.kind === 'fault' && payload.fault === 'invariant') {
-    return [`${payload.says} The invariant ${payload.invariant} does not hold; entries ${(payload.sequences ?? []).join(', ')} prove it.`];
+    return [
+      `${payload.says} The invariant ${payload.invariant} does not hold; entries ${(payload.sequences ?? []).join(', ')} prove it.`,
+    ];
   }
   if (entry.kind === 'fault' && payload.fault === 'fail_over') {
-    return [`${payload.coordinator ?? 'Another broker'} is the coordinator now${payload.loading_ms ? `; it reads the log for ${duration(payload.loading_ms)}` : ''}.`];
+    return [
+      `${payload.coordinator ?? 'Another broker'} is the coordinator now${payload.loading_ms ? `; it reads the log for ${duration(payload.loading_ms)}` : ''}.`,
+    ];
   }
   if (entry.kind === 'fault' && FAULTS[payload.fault] && payload.member) {
     const peer = payload.peer ? ` ${payload.fault === 'heal' ? 'by' : 'from'} ${name(payload.peer)}` : '';
@@ -246,10 +337,17 @@ function sentence(entry, who, name) {
   if (entry.kind === 'note') {
     if (payload.note === 'step') return [`Narration, step ${payload.step}: ${payload.says}`];
     if (payload.note === 'topics') {
-      const told = Object.entries(payload.topics ?? {}).map(([topic, is]) => (is ? `${topic} with ${is.partitions ?? 'an unknown number of'} partitions` : `${topic} is deleted`));
+      const told = Object.entries(payload.topics ?? {}).map(([topic, is]) =>
+        is ? `${topic} with ${is.partitions ?? 'an unknown number of'} partitions` : `${topic} is deleted`,
+      );
       return [`Topics: ${told.join(', ')}${payload.source ? `, from ${payload.source}` : ''}.`];
     }
-    if (payload.note === 'config') return [`Settings of the group: ${Object.entries(payload.config ?? {}).map(([name, value]) => `${name} ${value}`).join(', ')}.`];
+    if (payload.note === 'config')
+      return [
+        `Settings of the group: ${Object.entries(payload.config ?? {})
+          .map(([name, value]) => `${name} ${value}`)
+          .join(', ')}.`,
+      ];
     return [`${payload.note}: ${payload.reason ?? payload.says ?? ''}`];
   }
   return [JSON.stringify(payload)];

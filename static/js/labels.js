@@ -28,7 +28,9 @@ export class Labels {
   /** What those are called that have a partition, and what they do with it. */
   get having() {
     if (this.#tasks) return { who: 'owner', says: 'owns it', none: 'Unassigned' };
-    return this.#shared ? { who: 'reader', says: 'reads it', none: 'No reader' } : { who: 'owner', says: 'owns it', none: 'Unassigned' };
+    return this.#shared
+      ? { who: 'reader', says: 'reads it', none: 'No reader' }
+      : { who: 'owner', says: 'owns it', none: 'Unassigned' };
   }
 
   /** Gives each topic its shape, once there are several. @param {Iterable<string>} topics */

@@ -84,7 +84,9 @@ export class MetricsPanel {
       this.#draw(metrics);
     } catch (error) {
       if (asked !== this.#asked) return;
-      this.table.replaceChildren(h('p', { class: 'why' }, `The metrics could not be computed. ${error instanceof Error ? error.message : ''}`));
+      this.table.replaceChildren(
+        h('p', { class: 'why' }, `The metrics could not be computed. ${error instanceof Error ? error.message : ''}`),
+      );
     }
   }
 
@@ -96,40 +98,89 @@ export class MetricsPanel {
 
   /** @param {Metrics} metrics */
   #coordinator({ broker }) {
-    return scrolled('Metrics of the coordinator', h(
-      'table', { class: 't' },
-      h('thead', {}, h('tr', {}, h('th', { scope: 'col' }, 'Coordinator'), h('th', { scope: 'col', class: 'num' }, 'Value'), h('th', { scope: 'col' }, 'Unit'))),
-      h('tbody', {}, broker.map((metric) => h(
-        'tr', { title: metric.about },
-        h('th', { scope: 'row' }, titled(metric)),
-        h('td', { class: 'num' }, shown(metric.value)),
-        h('td', { class: 'quiet' }, metric.unit),
-      ))),
-    ));
+    return scrolled(
+      'Metrics of the coordinator',
+      h(
+        'table',
+        { class: 't' },
+        h(
+          'thead',
+          {},
+          h(
+            'tr',
+            {},
+            h('th', { scope: 'col' }, 'Coordinator'),
+            h('th', { scope: 'col', class: 'num' }, 'Value'),
+            h('th', { scope: 'col' }, 'Unit'),
+          ),
+        ),
+        h(
+          'tbody',
+          {},
+          broker.map((metric) =>
+            h(
+              'tr',
+              { title: metric.about },
+              h('th', { scope: 'row' }, titled(metric)),
+              h('td', { class: 'num' }, shown(metric.value)),
+              h('td', { class: 'quiet' }, metric.unit),
+            ),
+          ),
+        ),
+      ),
+    );
   }
 
   /** @param {Metrics} metrics */
   #consumers({ clients }) {
-    if (!clients.length) return h('p', { class: 'why' }, 'The log holds no request and no callback: it tells nothing of the consumers’ own metrics.');
+    if (!clients.length)
+      return h(
+        'p',
+        { class: 'why' },
+        'The log holds no request and no callback: it tells nothing of the consumers’ own metrics.',
+      );
     const columns = clients.slice(0, COLUMNS_MOST);
     const more = clients.length - columns.length;
     return scrolled(
       'Metrics of the consumers',
       h(
-        'table', { class: 't' },
-        h('thead', {}, h(
-          'tr', {}, h('th', { scope: 'col' }, 'Consumer'),
-          columns.map(({ member }) => h('th', { scope: 'col', class: 'num' }, disc(this.cast, member), h('span', { class: 'sr' }, this.cast.name(member)))),
-          h('th', { scope: 'col' }, 'Unit'),
-        )),
-        h('tbody', {}, columns[0].metrics.map((metric, row) => h(
-          'tr', { title: metric.about },
-          h('th', { scope: 'row' }, metric.name),
-          columns.map((client) => h('td', { class: 'num' }, shown(client.metrics[row].value))),
-          h('td', { class: 'quiet' }, metric.unit),
-        ))),
+        'table',
+        { class: 't' },
+        h(
+          'thead',
+          {},
+          h(
+            'tr',
+            {},
+            h('th', { scope: 'col' }, 'Consumer'),
+            columns.map(({ member }) =>
+              h(
+                'th',
+                { scope: 'col', class: 'num' },
+                disc(this.cast, member),
+                h('span', { class: 'sr' }, this.cast.name(member)),
+              ),
+            ),
+            h('th', { scope: 'col' }, 'Unit'),
+          ),
+        ),
+        h(
+          'tbody',
+          {},
+          columns[0].metrics.map((metric, row) =>
+            h(
+              'tr',
+              { title: metric.about },
+              h('th', { scope: 'row' }, metric.name),
+              columns.map((client) => h('td', { class: 'num' }, shown(client.metrics[row].value))),
+              h('td', { class: 'quiet' }, metric.unit),
+            ),
+          ),
+        ),
       ),
-      more > 0 ? h('p', { class: 'why' }, `${more} more consumer${more === 1 ? '' : 's'}: the API tells of all.`) : null,
+      more > 0
+        ? h('p', { class: 'why' }, `${more} more consumer${more === 1 ? '' : 's'}: the API tells of all.`)
+        : null,
     );
   }
 

@@ -22,7 +22,7 @@ export function openingOf(meta, search, { origin, last }) {
   const asked = momentOf(search);
   if (asked !== null) return asked;
   if (meta.status === 'running') return last;
-  return meta.source === 'import' ? meta.worst ?? last : origin;
+  return meta.source === 'import' ? (meta.worst ?? last) : origin;
 }
 
 /** Whether the board opens at the worst moment of an import, and not where somebody's link says. @param {Meta} meta @param {string} search */

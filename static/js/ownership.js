@@ -60,7 +60,8 @@ export class Ownership {
     this.#streams = isStreams(frame);
     this.#beginning = true;
     for (const [id, member] of Object.entries(frame.members)) {
-      for (const topic of member.subscribed ?? []) if (!this.#exist.has(topic) && frame.topics?.[topic]?.partitions) this.#size(topic);
+      for (const topic of member.subscribed ?? [])
+        if (!this.#exist.has(topic) && frame.topics?.[topic]?.partitions) this.#size(topic);
       this.#hold(id, ASSIGNED, NONE, heldBy(frame, id));
       this.#hold(id, PENDING, NONE, member.pending_revocation);
       this.#hold(id, CLIENT, NONE, frame.clients?.[id]?.revoking);
@@ -125,7 +126,6 @@ export class Ownership {
       this.#members.clear();
     }
     this.#known = known;
-
   }
 
   /** Partitions that exist and that nobody holds. @returns {ReadonlySet<string>} */
@@ -146,14 +146,29 @@ export class Ownership {
     if (!place || (!place.holders.size && !place.wanted.size)) {
       if (!this.#free.has(key)) return null;
       const cut = key.lastIndexOf('-');
-      return { key, topic: key.slice(0, cut), partition: Number(key.slice(cut + 1)), holders: [], holder: null, wants: null, wanted: [], mode: 'free' };
+      return {
+        key,
+        topic: key.slice(0, cut),
+        partition: Number(key.slice(cut + 1)),
+        holders: [],
+        holder: null,
+        wants: null,
+        wanted: [],
+        mode: 'free',
+      };
     }
     const holders = [...place.holders.keys()];
     if (holders.length > 1) holders.sort((a, b) => Number(this.#held(place, b)) - Number(this.#held(place, a)));
     const wanted = [...place.wanted];
     return {
-      key, topic: place.topic, partition: place.partition, holders, holder: holders[0] ?? null,
-      wants: wanted[wanted.length - 1] ?? null, wanted, mode: this.#mode(place),
+      key,
+      topic: place.topic,
+      partition: place.partition,
+      holders,
+      holder: holders[0] ?? null,
+      wants: wanted[wanted.length - 1] ?? null,
+      wanted,
+      mode: this.#mode(place),
     };
   }
 
@@ -193,7 +208,7 @@ export class Ownership {
   }
 
   /** The views of all that is free, changes hands or has to: nothing is ever said of the others. */
-  * values() {
+  *values() {
     for (const key of new Set([...this.#busy, ...this.#astray])) yield /** @type {PartitionView} */ (this.of(key));
     for (const key of this.#free) {
       const view = this.get(key);
@@ -205,7 +220,8 @@ export class Ownership {
   #again(id, before, after) {
     const [was, is] = [before.members[id], after.members[id]];
     if (was !== is) {
-      for (const topic of is?.subscribed ?? []) if (!this.#exist.has(topic) && after.topics?.[topic]?.partitions) this.#size(topic);
+      for (const topic of is?.subscribed ?? [])
+        if (!this.#exist.has(topic) && after.topics?.[topic]?.partitions) this.#size(topic);
       this.#hold(id, PENDING, was?.pending_revocation, is?.pending_revocation);
     }
     this.#hold(id, ASSIGNED, was && heldBy(before, id), is && heldBy(after, id));
@@ -218,16 +234,18 @@ export class Ownership {
     for (const topic of new Set([...Object.keys(before.topics), ...Object.keys(after.topics)])) {
       const partitions = after.topics[topic]?.partitions ?? null;
       if (before.topics[topic]?.partitions === partitions) continue;
-      if (this.#exist.has(topic) || Object.values(after.members).some((member) => member.subscribed?.includes(topic))) this.#size(topic);
+      if (this.#exist.has(topic) || Object.values(after.members).some((member) => member.subscribed?.includes(topic)))
+        this.#size(topic);
     }
   }
 
   /** @param {string} topic */
   #size(topic) {
     const before = this.#exist.get(topic) ?? 0;
-    const after = this.#streams ? 0 : this.frame?.topics?.[topic]?.partitions ?? 0;
+    const after = this.#streams ? 0 : (this.frame?.topics?.[topic]?.partitions ?? 0);
     this.#exist.set(topic, after);
-    for (let partition = Math.min(before, after); partition < Math.max(before, after); partition += 1) this.#freed(keyOf(topic, partition), topic, partition);
+    for (let partition = Math.min(before, after); partition < Math.max(before, after); partition += 1)
+      this.#freed(keyOf(topic, partition), topic, partition);
   }
 
   /** @param {string} key @param {string} topic @param {number} partition */
@@ -240,20 +258,24 @@ export class Ownership {
 
   /** @param {string} id @param {number} bit @param {Partitions | null | undefined} old @param {Partitions | null | undefined} now */
   #hold(id, bit, old, now) {
-    moved(old, now, (topic, partition, there) => this.#alter(topic, partition, (place) => {
-      const held = place.holders.get(id) ?? 0;
-      const holds = there ? held | bit : held & ~bit;
-      if (holds) place.holders.set(id, holds);
-      else place.holders.delete(id);
-    }));
+    moved(old, now, (topic, partition, there) =>
+      this.#alter(topic, partition, (place) => {
+        const held = place.holders.get(id) ?? 0;
+        const holds = there ? held | bit : held & ~bit;
+        if (holds) place.holders.set(id, holds);
+        else place.holders.delete(id);
+      }),
+    );
   }
 
   /** @param {string} id @param {Partitions | null | undefined} old @param {Partitions | null | undefined} now */
   #want(id, old, now) {
-    moved(old, now, (topic, partition, there) => this.#alter(topic, partition, (place) => {
-      if (there) place.wanted.add(id);
-      else place.wanted.delete(id);
-    }));
+    moved(old, now, (topic, partition, there) =>
+      this.#alter(topic, partition, (place) => {
+        if (there) place.wanted.add(id);
+        else place.wanted.delete(id);
+      }),
+    );
   }
 
   /** @param {string} topic @param {number} partition @param {(place: Place) => void} act */

@@ -58,7 +58,12 @@ const cast = new Cast(meta.summary.cast ?? []);
 const labels = new Labels();
 labels.remember(meta.summary.topics);
 const ownership = size === 'crowd' ? new Ownership() : null;
-const timeline = new Timeline({ chunks: meta.chunks, load: api.chunk, follower: ownership, keep: size === 'whole' ? Infinity : CROWD_CHUNKS });
+const timeline = new Timeline({
+  chunks: meta.chunks,
+  load: api.chunk,
+  follower: ownership,
+  keep: size === 'whole' ? Infinity : CROWD_CHUNKS,
+});
 let picked = /** @type {string | null} */ (null);
 let following = false;
 /** Whether the board still stands where an import opened: then Space shows how it came to that. */
@@ -67,32 +72,65 @@ let standsAtWorst = false;
 const violationAt = (/** @type {import('./types').Moment} */ { first, sequence }) =>
   violationsOf(meta.summary).find((one) => one.sequence >= first && one.sequence <= sequence) ?? null;
 const places = {
-  board: part('board'), tracks: part('tracks'), log: part('log'), chain: part('chain'), filter: part('who-filter'), commits: part('commits'), partition: part('partition'),
+  board: part('board'),
+  tracks: part('tracks'),
+  log: part('log'),
+  chain: part('chain'),
+  filter: part('who-filter'),
+  commits: part('commits'),
+  partition: part('partition'),
 };
 const shared = {
-  timeline, meta, cast, labels, places, violationAt,
+  timeline,
+  meta,
+  cast,
+  labels,
+  places,
+  violationAt,
   onSeek: (/** @type {number} */ sequence) => scrub(sequence),
   onPick: (/** @type {string | null} */ key) => pick(key),
-  onSettled: () => { if (timeline.rest) show(timeline.rest, { animate: false, before: timeline.position }); },
+  onSettled: () => {
+    if (timeline.rest) show(timeline.rest, { animate: false, before: timeline.position });
+  },
 };
-const stage = ownership
-  ? await crowdStage(ownership)
-  : new TrackStage({ ...shared, whole: size === 'whole' });
+const stage = ownership ? await crowdStage(ownership) : new TrackStage({ ...shared, whole: size === 'whole' });
 const head = new GroupHead({
-  state: part('state'), epochs: part('epochs'), now: part('now'), gap: part('gap'), coordinator: part('coordinator'), cast, labels,
+  state: part('state'),
+  epochs: part('epochs'),
+  now: part('now'),
+  gap: part('gap'),
+  coordinator: part('coordinator'),
+  cast,
+  labels,
   numberOf: (sequence) => timeline.numberOf(sequence),
 });
 const inspector = new Inspector({
-  root: part('details'), range: part('range'), cast, timeline: meta.id, fetchEntries: api.entries, fetchBytes: api.bytes,
-  momentAt: (sequence) => timeline.momentAt(sequence), causeOf: (moment) => stage.causeOf(moment),
+  root: part('details'),
+  range: part('range'),
+  cast,
+  timeline: meta.id,
+  fetchEntries: api.entries,
+  fetchBytes: api.bytes,
+  momentAt: (sequence) => timeline.momentAt(sequence),
+  causeOf: (moment) => stage.causeOf(moment),
   numberOf: (moment) => timeline.numberOf(moment.sequence),
 });
 const figure = new Figure({
-  panel: part('figure-panel'), plot: part('figure'), table: part('figure-table'), legend: part('figure-legend'), cast,
-  script: part('figure-panel').dataset.script ?? '', fetchFigure: api.epochs, onSeek: (sequence) => go(sequence), isIdle: () => !player.playing,
+  panel: part('figure-panel'),
+  plot: part('figure'),
+  table: part('figure-table'),
+  legend: part('figure-legend'),
+  cast,
+  script: part('figure-panel').dataset.script ?? '',
+  fetchFigure: api.epochs,
+  onSeek: (sequence) => go(sequence),
+  isIdle: () => !player.playing,
 });
 const metrics = new MetricsPanel({
-  panel: /** @type {HTMLDetailsElement} */ (part('metrics-panel')), table: part('metrics'), cast, fetchMetrics: api.metrics,
+  panel: /** @type {HTMLDetailsElement} */ (part('metrics-panel')),
+  table: part('metrics'),
+  cast,
+  fetchMetrics: api.metrics,
 });
 const banners = new Banners(part('banners'));
 const address = new Address();
@@ -111,10 +149,19 @@ const start_ms = () => meta.summary.first_ms ?? timeline.moments[0]?.at_ms ?? 0;
 async function crowdStage(following) {
   const [{ CrowdStage }, { BoardMap }] = await Promise.all([import('./stage/crowd.js'), import('./map/map.js')]);
   return new CrowdStage({
-    ...shared, ownership: following, fetchDigest: api.digest,
-    draws: ({ root, source }) => new BoardMap(root, {
-      source, cast, labels, verdict: () => part('verdict').textContent ?? '', start_ms: () => start_ms(), onSeek: scrub, onPick: (key) => pick(key === picked ? null : key),
-    }),
+    ...shared,
+    ownership: following,
+    fetchDigest: api.digest,
+    draws: ({ root, source }) =>
+      new BoardMap(root, {
+        source,
+        cast,
+        labels,
+        verdict: () => part('verdict').textContent ?? '',
+        start_ms: () => start_ms(),
+        onSeek: scrub,
+        onPick: (key) => pick(key === picked ? null : key),
+      }),
   });
 }
 
@@ -135,7 +182,8 @@ function show(rest, { animate, before }) {
   part('time').textContent = when(rest.moment?.at_ms ?? rest.frame.at_ms, start_ms());
   part('board').dataset.sequence = String(rest.sequence);
   const laboratory = document.getElementById('laboratory');
-  if (laboratory instanceof HTMLAnchorElement) laboratory.href = `/laboratory?timeline=${encodeURIComponent(meta.id)}&at=${rest.sequence}`;
+  if (laboratory instanceof HTMLAnchorElement)
+    laboratory.href = `/laboratory?timeline=${encodeURIComponent(meta.id)}&at=${rest.sequence}`;
   address.follow(rest.sequence);
 }
 
@@ -150,7 +198,10 @@ async function go(sequence) {
   const before = timeline.position;
   let rest = timeline.seekLoaded(sequence);
   if (!rest) {
-    if (scrubbed !== null) await new Promise((resolve) => { setTimeout(resolve, REST_MS); });
+    if (scrubbed !== null)
+      await new Promise((resolve) => {
+        setTimeout(resolve, REST_MS);
+      });
     if (mine !== wanted) return null;
     rest = await waiting(timeline.seek(sequence));
   }
@@ -195,8 +246,10 @@ async function stepProblem(direction) {
   if (!problems.length) return toast('No problem was found in this timeline');
   const at = timeline.rest?.moment?.first ?? timeline.rest?.sequence ?? timeline.origin;
   const end = timeline.rest?.sequence ?? timeline.origin;
-  const target = direction > 0 ? problems.find((sequence) => sequence > end) : problems.findLast((sequence) => sequence < at);
-  if (target === undefined) return toast(direction > 0 ? 'No problem after this moment' : 'No problem before this moment');
+  const target =
+    direction > 0 ? problems.find((sequence) => sequence > end) : problems.findLast((sequence) => sequence < at);
+  if (target === undefined)
+    return toast(direction > 0 ? 'No problem after this moment' : 'No problem before this moment');
   await go(target);
   toast(`Problem ${problems.indexOf(target) + 1} of ${problems.length}`);
 }
@@ -314,7 +367,7 @@ async function saveNames(names) {
 
 async function copyLink() {
   const href = withMoment(withView(location.href, reading.view), timeline.rest?.sequence ?? 0);
-  toast(await copy(href) ? `Link to step ${timeline.position} copied` : href);
+  toast((await copy(href)) ? `Link to step ${timeline.position} copied` : href);
 }
 
 const wantedAtStart = () => openingOf(meta, openedAt, timeline);
@@ -330,12 +383,26 @@ function wire() {
   part('play').addEventListener('click', togglePlay);
   part('event-on').addEventListener('click', () => step(1));
   part('epoch-on').addEventListener('click', () => stepEpoch(1));
-  part('speeds').replaceChildren(...SPEEDS.map((speed) => h(
-    'button', { type: 'button', 'data-speed': speed, 'aria-pressed': speed === 1 ? 'true' : 'false', onclick: () => player.setSpeed(speed) },
-    speed === 0.5 ? '½×' : `${speed}×`,
-  )));
-  choose('axis', (value) => { stage.axis = /** @type {'events' | 'time'} */ (value); });
-  choose('hue', (value) => { stage.hue = /** @type {'member' | 'partition'} */ (value); });
+  part('speeds').replaceChildren(
+    ...SPEEDS.map((speed) =>
+      h(
+        'button',
+        {
+          type: 'button',
+          'data-speed': speed,
+          'aria-pressed': speed === 1 ? 'true' : 'false',
+          onclick: () => player.setSpeed(speed),
+        },
+        speed === 0.5 ? '½×' : `${speed}×`,
+      ),
+    ),
+  );
+  choose('axis', (value) => {
+    stage.axis = /** @type {'events' | 'time'} */ (value);
+  });
+  choose('hue', (value) => {
+    stage.hue = /** @type {'member' | 'partition'} */ (value);
+  });
   choose('detail', (value) => inspector.show(/** @type {'exchange' | 'records'} */ (value)));
   part('copy').addEventListener('click', copyLink);
   part('help-open').addEventListener('click', () => help.showModal());
@@ -359,7 +426,9 @@ function wire() {
     '[': () => player.shift(-1),
     ']': () => player.shift(1),
     c: copyLink,
-    '/': () => { if ('map' in stage) stage.map.find(); },
+    '/': () => {
+      if ('map' in stage) stage.map.find();
+    },
     '?': () => help.showModal(),
     Escape: () => pick(null),
   });
@@ -368,7 +437,10 @@ function wire() {
 /** What is still being computed or read comes through a socket. */
 function follow() {
   connect({
-    url: api.socket, timeline, fetchAfter: api.after, onTail: grow,
+    url: api.socket,
+    timeline,
+    fetchAfter: api.after,
+    onTail: grow,
     onHello: (hello) => {
       if (hello.fold_version !== meta.fold_version) location.reload();
       else if (hello.status && hello.status !== meta.status) hearStatus({ status: hello.status });

@@ -49,20 +49,29 @@ class Run {
     const timeline = new Timeline({ chunks, load });
     for (const { first } of chunks) timeline.give(await load(first));
     const spans = new Spans(this.cast);
-    timeline.walk((moment, frame) => {
-      spans.add(moment, frame);
-      this.seen.push({ moment, frame, at_ms: moment.at_ms });
-    }, (frame) => {
-      spans.start(frame);
-      this.seen.push({ moment: null, frame, at_ms: frame.at_ms });
-    })();
+    timeline.walk(
+      (moment, frame) => {
+        spans.add(moment, frame);
+        this.seen.push({ moment, frame, at_ms: moment.at_ms });
+      },
+      (frame) => {
+        spans.start(frame);
+        this.seen.push({ moment: null, frame, at_ms: frame.at_ms });
+      },
+    )();
     this.begin_ms = this.seen[0]?.at_ms ?? 0;
     this.seen = seenFrom(this.seen, this.begin_ms + FROM_MS);
     this.end_ms = this.seen[this.seen.length - 1]?.at_ms ?? 0;
     this.columns = columnsOf(spans.counts);
     this.labels.meet(spans.counts.keys());
     const always = this.cast.lanes.map((lane) => lane.key);
-    this.lanes = new Lanes(this.part('board'), { columns: this.columns, cast: this.cast, labels: this.labels, compact: true, always });
+    this.lanes = new Lanes(this.part('board'), {
+      columns: this.columns,
+      cast: this.cast,
+      labels: this.labels,
+      compact: true,
+      always,
+    });
   }
 
   /** @param {string} name */
@@ -90,7 +99,10 @@ class Run {
     const views = partitionsOf(frame);
     const bare = bareSince(cost, at_ms);
     const since = (/** @type {string} */ key) => bare.get(key) ?? null;
-    this.lanes?.render({ frame, moment: seen.moment, views, free: unowned(frame, this.columns, views), since, forward }, animate);
+    this.lanes?.render(
+      { frame, moment: seen.moment, views, free: unowned(frame, this.columns, views), since, forward },
+      animate,
+    );
     this.part('state').textContent = frame.state ?? 'unknown';
     this.part('now').textContent = seen.moment?.narration ?? seen.moment?.says ?? '';
   }
@@ -100,7 +112,9 @@ async function compare() {
   const data = document.getElementById('runs-data');
   if (!data) return;
   const roots = [.../** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll('.run'))];
-  const runs = JSON.parse(data.textContent ?? '[]').map((/** @type {any} */ meta, /** @type {number} */ at) => new Run(meta, roots[at]));
+  const runs = JSON.parse(data.textContent ?? '[]').map(
+    (/** @type {any} */ meta, /** @type {number} */ at) => new Run(meta, roots[at]),
+  );
   await Promise.all(runs.map((/** @type {Run} */ run) => run.load()));
   const length_ms = Math.max(1, ...runs.map((/** @type {Run} */ run) => run.end_ms - run.begin_ms));
   for (const run of runs) run.measure(length_ms);
@@ -109,7 +123,9 @@ async function compare() {
   const slider = /** @type {HTMLInputElement} */ (part('time'));
   slider.min = String(FROM_MS);
   slider.max = String(length_ms);
-  const times = [...new Set(runs.flatMap((/** @type {Run} */ run) => run.seen.map(({ at_ms }) => at_ms - run.begin_ms)))].sort((a, b) => a - b);
+  const times = [
+    ...new Set(runs.flatMap((/** @type {Run} */ run) => run.seen.map(({ at_ms }) => at_ms - run.begin_ms))),
+  ].sort((a, b) => a - b);
   let now_ms = Math.min(length_ms, Math.max(FROM_MS, numberIn('at_ms')));
   let timer = 0;
   const draw = (/** @type {boolean} */ animate) => {
@@ -168,9 +184,21 @@ async function compare() {
 function tracks(runs, length_ms) {
   const rows = runs.reduce((all, run) => all + (run.cost?.keys.length ?? 0) + 1, 0);
   const height = rows * ROW + 8;
-  const x = (/** @type {number} */ since_ms) => LEFT + (WIDTH - LEFT) * (since_ms - FROM_MS) / Math.max(1, length_ms - FROM_MS);
-  const svg = s('svg', { viewBox: `0 0 ${WIDTH} ${height}`, role: 'img', 'aria-label': 'Who reads each partition over time' },
-    s('defs', {}, s('pattern', { id: 'unread', width: 5, height: 5, patternUnits: 'userSpaceOnUse' }, s('path', { d: 'M1 0v5', stroke: 'var(--bad-line)', 'stroke-width': 1.4 }))));
+  const x = (/** @type {number} */ since_ms) =>
+    LEFT + ((WIDTH - LEFT) * (since_ms - FROM_MS)) / Math.max(1, length_ms - FROM_MS);
+  const svg = s(
+    'svg',
+    { viewBox: `0 0 ${WIDTH} ${height}`, role: 'img', 'aria-label': 'Who reads each partition over time' },
+    s(
+      'defs',
+      {},
+      s(
+        'pattern',
+        { id: 'unread', width: 5, height: 5, patternUnits: 'userSpaceOnUse' },
+        s('path', { d: 'M1 0v5', stroke: 'var(--bad-line)', 'stroke-width': 1.4 }),
+      ),
+    ),
+  );
   let y = 0;
   runs.forEach((run, number) => {
     const title = s('text', { x: 0, y: y + 11 });
@@ -185,11 +213,17 @@ function tracks(runs, length_ms) {
         if (stretch.key !== key) continue;
         const from = x(stretch.from_ms - run.begin_ms);
         const bar = s('rect', {
-          x: from, y: y + 1, width: Math.max(1, x(stretch.to_ms - run.begin_ms) - from), height: ROW - 4,
-          class: stretch.member === null ? 'unread' : 'read', 'data-hue': stretch.member === null ? null : run.cast.lane(stretch.member).hue,
+          x: from,
+          y: y + 1,
+          width: Math.max(1, x(stretch.to_ms - run.begin_ms) - from),
+          height: ROW - 4,
+          class: stretch.member === null ? 'unread' : 'read',
+          'data-hue': stretch.member === null ? null : run.cast.lane(stretch.member).hue,
         });
         const tip = s('title', {});
-        tip.append(`${key}: ${stretch.member === null ? 'no reader' : run.cast.name(stretch.member)}, ${duration(stretch.to_ms - stretch.from_ms)}`);
+        tip.append(
+          `${key}: ${stretch.member === null ? 'no reader' : run.cast.name(stretch.member)}, ${duration(stretch.to_ms - stretch.from_ms)}`,
+        );
         bar.append(tip);
         svg.append(bar);
       }
@@ -217,13 +251,33 @@ function scorecard(runs) {
     ['Last change of a reader', (cost) => cost.settled_ms, duration],
   ];
   part('card').replaceChildren(
-    h('thead', {}, h('tr', {}, h('th', { scope: 'col' }, 'Measure'), runs.map((run, at) => h('th', { scope: 'col', title: run.meta.title }, String(at + 1))))),
-    h('tbody', {}, measures.map(([title, of, says]) => {
-      const values = runs.map((run) => of(/** @type {Cost} */ (run.cost)) - (title === 'Last change of a reader' ? run.begin_ms : 0));
-      const best = Math.min(...values);
-      const differ = new Set(values).size > 1;
-      return h('tr', {}, h('th', { scope: 'row' }, title), values.map((value) => h('td', {}, differ && value === best ? h('b', {}, says(value)) : says(value))));
-    })),
+    h(
+      'thead',
+      {},
+      h(
+        'tr',
+        {},
+        h('th', { scope: 'col' }, 'Measure'),
+        runs.map((run, at) => h('th', { scope: 'col', title: run.meta.title }, String(at + 1))),
+      ),
+    ),
+    h(
+      'tbody',
+      {},
+      measures.map(([title, of, says]) => {
+        const values = runs.map(
+          (run) => of(/** @type {Cost} */ (run.cost)) - (title === 'Last change of a reader' ? run.begin_ms : 0),
+        );
+        const best = Math.min(...values);
+        const differ = new Set(values).size > 1;
+        return h(
+          'tr',
+          {},
+          h('th', { scope: 'row' }, title),
+          values.map((value) => h('td', {}, differ && value === best ? h('b', {}, says(value)) : says(value))),
+        );
+      }),
+    ),
   );
 }
 
@@ -238,5 +292,11 @@ function seconds(length_ms) {
 }
 
 compare().catch((error) => {
-  part('boards').replaceChildren(h('p', { class: 'banner bad', role: 'alert' }, error instanceof Error ? error.message : 'These timelines could not be loaded.'));
+  part('boards').replaceChildren(
+    h(
+      'p',
+      { class: 'banner bad', role: 'alert' },
+      error instanceof Error ? error.message : 'These timelines could not be loaded.',
+    ),
+  );
 });

@@ -31,7 +31,10 @@ function play() {
   });
   timeline.give(chunk);
   const spans = new Spans(cast);
-  timeline.walk((moment, frame) => spans.add(moment, frame), (frame) => spans.start(frame))();
+  timeline.walk(
+    (moment, frame) => spans.add(moment, frame),
+    (frame) => spans.start(frame),
+  )();
   const columns = columnsOf(spans.counts);
   const labels = new Labels();
   labels.meet(spans.counts.keys());
@@ -41,11 +44,21 @@ function play() {
   const draw = (/** @type {import('./timeline.js').Rest | null} */ rest, /** @type {boolean} */ animate) => {
     if (!rest) return;
     const views = partitionsOf(rest.frame);
-    const since = (/** @type {string} */ key) => spans.bare.find((bare) =>
-      bare.key === key && bare.from <= rest.sequence && (bare.to === null || bare.to > rest.sequence))?.from_ms ?? null;
-    lanes.render({
-      frame: rest.frame, moment: rest.moment, views, free: unowned(rest.frame, columns, views), since, forward: animate,
-    }, animate);
+    const since = (/** @type {string} */ key) =>
+      spans.bare.find(
+        (bare) => bare.key === key && bare.from <= rest.sequence && (bare.to === null || bare.to > rest.sequence),
+      )?.from_ms ?? null;
+    lanes.render(
+      {
+        frame: rest.frame,
+        moment: rest.moment,
+        views,
+        free: unowned(rest.frame, columns, views),
+        since,
+        forward: animate,
+      },
+      animate,
+    );
     part('caption').replaceChildren(h('b', { class: 'num' }, timeline.position), `\u2002${rest.moment?.says ?? ''}`);
   };
   const { steps } = timeline;

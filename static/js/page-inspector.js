@@ -34,7 +34,11 @@ const PASTED_MOST = 4096;
 
 const text = /** @type {HTMLTextAreaElement} */ (part('text'));
 const second = /** @type {HTMLTextAreaElement} */ (part('second'));
-const asking = new Asking({ line: part('guess'), fields: [text, second], bytesMost: Number(part('ins').dataset.bytesMost) });
+const asking = new Asking({
+  line: part('guess'),
+  fields: [text, second],
+  bytesMost: Number(part('ins').dataset.bytesMost),
+});
 const narrow = matchMedia('(max-width: 720px)');
 const columns = () => (narrow.matches ? 8 : 16);
 
@@ -50,7 +54,10 @@ let pair = [];
 let opening = Promise.resolve();
 
 const pane = new BytesPane({
-  fields: part('fields'), hex: part('hex'), foot: part('lies'), columns,
+  fields: part('fields'),
+  hex: part('hex'),
+  foot: part('lies'),
+  columns,
   onSelect: () => looking.show(sheet),
   onEdit,
   onLeave: () => text.focus(),
@@ -94,7 +101,11 @@ function typed() {
 /** @param {Guess} guess */
 async function chooseKind(guess) {
   if (!sheet) return;
-  const answer = await asking.ask('/api/inspect', { bytes: sheet.current.bytes, kind: guess.kind, version: asVersion(guess) });
+  const answer = await asking.ask('/api/inspect', {
+    bytes: sheet.current.bytes,
+    kind: guess.kind,
+    version: asVersion(guess),
+  });
   if (!answer || !sheet) return;
   const kept = { ...answer, guesses: sheet.current.guesses, how: sheet.current.how };
   sheet = new Sheet(kept, sheet.source);
@@ -113,7 +124,11 @@ async function onEdit(place, typed) {
   let answer;
   try {
     answer = await tell('/api/inspect', 'POST', {
-      bytes: current.bytes, kind: current.kind, version: asVersion(current), guess: false, timeline: record?.found.timeline,
+      bytes: current.bytes,
+      kind: current.kind,
+      version: asVersion(current),
+      guess: false,
+      timeline: record?.found.timeline,
       edits: [{ path: place.path, value: made.value }],
     });
   } catch (error) {
@@ -160,7 +175,12 @@ function show({ select = null, open: opened } = {}) {
   if (!sheet) return;
   const { current, original, paths, steps } = sheet;
   arrange();
-  pane.show(current, { before: sheet.isEdited ? original : null, select: select ?? current.problem?.path ?? null, open: opened, edited: paths });
+  pane.show(current, {
+    before: sheet.isEdited ? original : null,
+    select: select ?? current.problem?.path ?? null,
+    open: opened,
+    edited: paths,
+  });
   part('title').textContent = current.title;
   part('subtitle').textContent = current.version === null ? '' : `version ${current.version}`;
   part('size').textContent = counted(current.length, 'byte');
@@ -175,7 +195,7 @@ function show({ select = null, open: opened } = {}) {
 }
 
 function showWhere() {
-  const crumb = mode === 'compare' ? 'Two compared' : record ? record.found.title : sheet?.current.title ?? '';
+  const crumb = mode === 'compare' ? 'Two compared' : record ? record.found.title : (sheet?.current.title ?? '');
   part('crumb').textContent = crumb;
   part('crumb-slash').hidden = !crumb;
   document.title = `${crumb ? `${crumb} · ` : ''}Inspector · Rebalance Explorer`;
@@ -203,8 +223,10 @@ function arrange() {
   part('text-label').textContent = comparing ? 'First' : 'Bytes';
   part('hint').hidden = comparing;
   if (comparing) part('clients').hidden = true;
-  for (const id of ['copy-json', 'copy-hex', 'copy-link']) /** @type {HTMLButtonElement} */ (part(id)).disabled = !ready;
-  for (const button of part('mode').querySelectorAll('button')) button.setAttribute('aria-pressed', String(button.dataset.value === mode));
+  for (const id of ['copy-json', 'copy-hex', 'copy-link'])
+    /** @type {HTMLButtonElement} */ (part(id)).disabled = !ready;
+  for (const button of part('mode').querySelectorAll('button'))
+    button.setAttribute('aria-pressed', String(button.dataset.value === mode));
 }
 
 // -- comparing
@@ -241,14 +263,18 @@ async function setMode(wanted) {
 }
 
 async function compareTyped() {
-  if (!text.value.trim() || !second.value.trim()) return asking.say([`The ${text.value.trim() ? 'second' : 'first'} is missing.`]);
+  if (!text.value.trim() || !second.value.trim())
+    return asking.say([`The ${text.value.trim() ? 'second' : 'first'} is missing.`]);
   if (asking.isTooLong(text.value) || asking.isTooLong(second.value)) return undefined;
   pair = [text, second].map((field, at) => ({ name: ['first', 'second'][at], body: { text: field.value } }));
   return compare();
 }
 
 async function compare() {
-  const [first, other] = pair.map(({ name, body, entry }) => ({ ...(entry === undefined ? { ...body, name } : { entry }), timeline: record?.found.timeline }));
+  const [first, other] = pair.map(({ name, body, entry }) => ({
+    ...(entry === undefined ? { ...body, name } : { entry }),
+    timeline: record?.found.timeline,
+  }));
   /** @type {import('./bytes/types').Compared | null} */
   const answer = await asking.ask('/api/inspect/compare', { first, second: other });
   if (!answer) return;
@@ -283,7 +309,10 @@ function ofEntries() {
 function fragment() {
   const entries = ofEntries();
   if (entries !== null) return entries;
-  if (mode === 'compare') return fragmentOf(pair.map(({ body }) => ({ kind: body.kind ?? '', version: body.version ?? null, bytes: body.bytes ?? '' })));
+  if (mode === 'compare')
+    return fragmentOf(
+      pair.map(({ body }) => ({ kind: body.kind ?? '', version: body.version ?? null, bytes: body.bytes ?? '' })),
+    );
   if (!sheet) return '';
   const { kind, bytes } = sheet.current;
   return fragmentOf([{ kind, version: asVersion(sheet.current) ?? null, bytes }]);
@@ -294,7 +323,7 @@ function fragment() {
  * from which Back leads to the examples.
  */
 function follow() {
-  const address = `${location.pathname}${record && mode === 'one' ? record.search : fragment() ?? ''}`;
+  const address = `${location.pathname}${record && mode === 'one' ? record.search : (fragment() ?? '')}`;
   const first = !location.search && !location.hash && address !== location.pathname;
   history[first ? 'pushState' : 'replaceState'](null, '', address);
 }
@@ -303,11 +332,13 @@ async function copyLink() {
   if (!sheet && mode === 'one') return;
   const carried = record && mode === 'one' && !sheet?.isEdited ? record.search : fragment();
   if (carried === null) {
-    toast(`Too large for a link, which carries ${LINK_BYTES_MOST.toLocaleString('en')} bytes at most. Copy as hex in its place.`);
+    toast(
+      `Too large for a link, which carries ${LINK_BYTES_MOST.toLocaleString('en')} bytes at most. Copy as hex in its place.`,
+    );
     return;
   }
   const href = `${location.origin}${location.pathname}${carried}`;
-  toast(await copy(href) ? 'Link copied' : href);
+  toast((await copy(href)) ? 'Link copied' : href);
 }
 
 /** @param {'json' | 'hex'} form */
@@ -331,7 +362,9 @@ function showPart(which) {
 async function openRecord(timeline, entry, against) {
   asking.say(['Reading the record…']);
   try {
-    record = new OpenRecord(await ask(`/api/timelines/${encodeURIComponent(timeline)}/entries/${encodeURIComponent(entry)}/bytes`));
+    record = new OpenRecord(
+      await ask(`/api/timelines/${encodeURIComponent(timeline)}/entries/${encodeURIComponent(entry)}/bytes`),
+    );
     sheet = record.sheet;
     const earlier = /^\d{1,15}$/.test(against ?? '') ? Number(against) : null;
     if (earlier === null) {
@@ -358,8 +391,13 @@ async function begin() {
   const entry = query.get('entry');
   if (linked.length === 2) {
     mode = 'compare';
-    pair = linked.map(({ kind, version, bytes }, at) => ({ name: ['first', 'second'][at], body: { bytes, kind: kind || undefined, version: version ?? undefined } }));
-    [text, second].forEach((field, at) => { field.value = toHex(fromBase64(linked[at].bytes)); });
+    pair = linked.map(({ kind, version, bytes }, at) => ({
+      name: ['first', 'second'][at],
+      body: { bytes, kind: kind || undefined, version: version ?? undefined },
+    }));
+    [text, second].forEach((field, at) => {
+      field.value = toHex(fromBase64(linked[at].bytes));
+    });
     arrange();
     await compare();
   } else if (linked.length === 1) {
@@ -395,7 +433,10 @@ function wire() {
   }
   part('start').addEventListener('click', (event) => {
     const example = /** @type {HTMLElement | null} */ (/** @type {Element} */ (event.target).closest('button.example'));
-    if (example) open({ text: example.dataset.hex, kind: example.dataset.kind }, 'Example').then(() => part('fields').focus({ preventScroll: true }));
+    if (example)
+      open({ text: example.dataset.hex, kind: example.dataset.kind }, 'Example').then(() =>
+        part('fields').focus({ preventScroll: true }),
+      );
   });
   part('example-two').addEventListener('click', async () => {
     mode = 'one';
@@ -422,10 +463,14 @@ function wire() {
     f: () => part('fields').focus(),
     '/': () => text.focus(),
     c: copyLink,
-    y: () => { if (mode === 'one') pane.copyValue(); },
+    y: () => {
+      if (mode === 'one') pane.copyValue();
+    },
     u: undo,
   });
 }
 
 wire();
-begin().finally(() => { document.documentElement.dataset.alive = 'true'; });
+begin().finally(() => {
+  document.documentElement.dataset.alive = 'true';
+});

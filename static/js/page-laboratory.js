@@ -37,14 +37,28 @@ let step = 1;
 let asking = Promise.resolve();
 
 const setup = new Setup({
-  group: part('group'), presets: part('presets'), happens: part('happens'), shape: /** @type {HTMLSelectElement} */ (part('shape')), own: part('shape-own'), link: part('link'),
+  group: part('group'),
+  presets: part('presets'),
+  happens: part('happens'),
+  shape: /** @type {HTMLSelectElement} */ (part('shape')),
+  own: part('shape-own'),
+  link: part('link'),
   onChange: (change) => changeTo(change),
-  onMember: (place) => { if (sheet) card.open(sheet, place); },
+  onMember: (place) => {
+    if (sheet) card.open(sheet, place);
+  },
 });
-const card = new MemberCard({ dialog: /** @type {HTMLDialogElement} */ (part('member')), onChange: (change) => changeTo(change) });
+const card = new MemberCard({
+  dialog: /** @type {HTMLDialogElement} */ (part('member')),
+  onChange: (change) => changeTo(change),
+});
 const moments = new Moments({
-  dialog: /** @type {HTMLDialogElement} */ (part('moments')), timeline: /** @type {HTMLSelectElement} */ (part('timeline')),
-  moment: /** @type {HTMLInputElement} */ (part('moment')), at: part('moment-at'), says: part('moment-says'), use: /** @type {HTMLButtonElement} */ (part('moment-use')),
+  dialog: /** @type {HTMLDialogElement} */ (part('moments')),
+  timeline: /** @type {HTMLSelectElement} */ (part('timeline')),
+  moment: /** @type {HTMLInputElement} */ (part('moment')),
+  at: part('moment-at'),
+  says: part('moment-says'),
+  use: /** @type {HTMLButtonElement} */ (part('moment-use')),
   onUse: (query) => take(() => ask(`/api/laboratory?${query}`)),
 });
 
@@ -56,7 +70,8 @@ function openInAddress() {
 // -- asking
 
 /** @param {Change} change */
-const changeTo = (change) => take(() => tell('/api/laboratory', 'POST', { query: sheet?.query ?? '', changes: [change] }));
+const changeTo = (change) =>
+  take(() => tell('/api/laboratory', 'POST', { query: sheet?.query ?? '', changes: [change] }));
 
 /** @param {() => Promise<Sheet>} make */
 function take(make) {
@@ -99,17 +114,27 @@ function say(says, kind = 'bad') {
 function show() {
   if (!sheet) return;
   const { answers } = sheet;
-  for (const id of ['lab', 'basis', 'crumb-slash', 'copy-link', 'play', 'sweep']) document.getElementById(id)?.removeAttribute('hidden');
+  for (const id of ['lab', 'basis', 'crumb-slash', 'copy-link', 'play', 'sweep'])
+    document.getElementById(id)?.removeAttribute('hidden');
   const { steps } = answers[open];
   step = Math.max(0, Math.min(step, steps.length - 1));
   part('crumb').textContent = sheet.title;
   document.title = `${sheet.title} · Laboratory · Rebalance Explorer`;
-  part('verdict').replaceChildren(...sheet.says.map(({ text, board }) => (board === undefined ? document.createTextNode(text) : h('a', { class: 'clause', href: `#b${board + 1}`, 'data-board': board }, text))));
+  part('verdict').replaceChildren(
+    ...sheet.says.map(({ text, board }) =>
+      board === undefined
+        ? document.createTextNode(text)
+        : h('a', { class: 'clause', href: `#b${board + 1}`, 'data-board': board }, text),
+    ),
+  );
   setup.show(sheet);
   drawBoards();
   const held = /** @type {HTMLElement | null} */ (document.activeElement)?.dataset.key;
   showScorecard(part('scorecard'), sheet, open, openBoard);
-  if (held?.startsWith('column-')) /** @type {HTMLElement | null} */ (document.querySelector(`[data-key="column-${open}"]`))?.focus({ preventScroll: true });
+  if (held?.startsWith('column-'))
+    /** @type {HTMLElement | null} */ (document.querySelector(`[data-key="column-${open}"]`))?.focus({
+      preventScroll: true,
+    });
   showExplanation();
   const { play } = answers[open];
   // It can be pressed all the same, and says why not.
@@ -128,11 +153,26 @@ function drawBoards() {
     node.setAttribute('aria-current', String(is));
     node.querySelector('.rn')?.classList.toggle('on', is);
     const { measures } = answer;
-    node.querySelector('.mv')?.replaceChildren(...(measures
-      ? [h('b', {}, numbered(measures.moved)), ' moved, ', h('b', {}, measures.min === measures.max ? numbered(measures.min) : `${numbered(measures.min)}–${numbered(measures.max)}`), ' each']
-      : [h('b', {}, 'throws')]));
+    node
+      .querySelector('.mv')
+      ?.replaceChildren(
+        ...(measures
+          ? [
+              h('b', {}, numbered(measures.moved)),
+              ' moved, ',
+              h(
+                'b',
+                {},
+                measures.min === measures.max
+                  ? numbered(measures.min)
+                  : `${numbered(measures.min)}–${numbered(measures.max)}`,
+              ),
+              ' each',
+            ]
+          : [h('b', {}, 'throws')]),
+      );
     const holder = /** @type {HTMLElement} */ (node.querySelector('.h'));
-    const framed = is && view !== 'before' ? answer.steps[step]?.columns ?? null : null;
+    const framed = is && view !== 'before' ? (answer.steps[step]?.columns ?? null) : null;
     holder.replaceChildren(boardOf(shown, answer, { width: Math.floor(holder.clientWidth), view, framed }));
     const says = /** @type {HTMLElement} */ (node.querySelector('.say'));
     says.textContent = answer.says;
@@ -153,7 +193,9 @@ function showExplanation() {
   back.disabled = step <= 0;
   next.disabled = step >= answer.steps.length - 1;
   part('faults').hidden = !answer.faults.length;
-  part('faults').textContent = answer.faults.map((fault) => `A fault of Kafka’s own, repeated here: ${fault.says}.`).join(' ');
+  part('faults').textContent = answer.faults
+    .map((fault) => `A fault of Kafka’s own, repeated here: ${fault.says}.`)
+    .join(' ');
 }
 
 /** @param {number} board */
@@ -198,7 +240,9 @@ async function play() {
 
 async function copyLink() {
   if (!sheet) return;
-  toast((await copy(location.href)) ? 'Link copied: it carries the group and the event' : 'The clipboard did not take it');
+  toast(
+    (await copy(location.href)) ? 'Link copied: it carries the group and the event' : 'The clipboard did not take it',
+  );
 }
 
 function wire() {
@@ -223,8 +267,13 @@ function wire() {
   const keys = { ArrowRight: () => goTo(step + 1), ArrowLeft: () => goTo(step - 1), c: copyLink };
   for (const place of boards.keys()) keys[String(place + 1)] = () => openBoard(place);
   listen(keys);
-  addEventListener('hashchange', () => { if (/^#b?[1-6]$/.test(location.hash)) openBoard(openInAddress()); });
-  addEventListener('popstate', () => { if (sheet && location.search.slice(1) !== sheet.query && location.search) take(() => ask(`/api/laboratory${location.search}`)); });
+  addEventListener('hashchange', () => {
+    if (/^#b?[1-6]$/.test(location.hash)) openBoard(openInAddress());
+  });
+  addEventListener('popstate', () => {
+    if (sheet && location.search.slice(1) !== sheet.query && location.search)
+      take(() => ask(`/api/laboratory${location.search}`));
+  });
   let resized = /** @type {any} */ (null);
   addEventListener('resize', () => {
     clearTimeout(resized);
@@ -235,7 +284,9 @@ function wire() {
 wire();
 // On a phone the answers come first: the controls would fill the screen before them.
 /** @type {HTMLDetailsElement} */ (part('setup')).open = !matchMedia('(max-width: 720px)').matches;
-matchMedia('(max-width: 720px)').addEventListener('change', ({ matches }) => { if (!matches) /** @type {HTMLDetailsElement} */ (part('setup')).open = true; });
+matchMedia('(max-width: 720px)').addEventListener('change', ({ matches }) => {
+  if (!matches) /** @type {HTMLDetailsElement} */ (part('setup')).open = true;
+});
 if (sheet) {
   show();
   // A moment of a timeline becomes the group that it had.

@@ -10,7 +10,9 @@ function count() {
   const chosen = (/** @type {string} */ name) => form.querySelectorAll(`input[name="${name}"]:checked`).length;
   const own = more.value.split(/[\s,]+/).filter(Boolean).length;
   const cases = chosen('assignors') * (chosen('shapes') + own) * chosen('events') * (Number(seeds.value) || 0);
-  part('cases').textContent = cases ? `${cases.toLocaleString('en-US')} case${cases === 1 ? '' : 's'}` : 'Nothing to ask yet: choose at least one of each.';
+  part('cases').textContent = cases
+    ? `${cases.toLocaleString('en-US')} case${cases === 1 ? '' : 's'}`
+    : 'Nothing to ask yet: choose at least one of each.';
 }
 
 form.addEventListener('input', count);

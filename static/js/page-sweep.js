@@ -63,9 +63,18 @@ function draw() {
 function since() {
   const tag = part('since');
   if (!ended()) {
-    tag.replaceChildren(detail.status === 'waiting' ? 'Waiting for ' : 'Running for ', h('b', { class: 'num' }, duration(Date.now() - Date.parse(detail.created))));
+    tag.replaceChildren(
+      detail.status === 'waiting' ? 'Waiting for ' : 'Running for ',
+      h('b', { class: 'num' }, duration(Date.now() - Date.parse(detail.created))),
+    );
   } else {
-    tag.replaceChildren(h('b', { class: 'num' }, count(detail.done)), ' cases, seeds ', h('b', { class: 'num' }, '1'), ' to ', h('b', { class: 'num' }, String(detail.axes.seeds)));
+    tag.replaceChildren(
+      h('b', { class: 'num' }, count(detail.done)),
+      ' cases, seeds ',
+      h('b', { class: 'num' }, '1'),
+      ' to ',
+      h('b', { class: 'num' }, String(detail.axes.seeds)),
+    );
   }
 }
 
@@ -73,30 +82,64 @@ function head() {
   const running = !ended();
   since();
   part('delete').hidden = running;
-  const says = detail.says.map(({ text, cell, measure }) => (cell === undefined ? text : h('a', {
-    class: 'clause', href: '#maps', onclick: (/** @type {Event} */ event) => {
-      event.preventDefault();
-      lead(cell, measure ?? shown.measure);
-    },
-  }, text)));
+  const says = detail.says.map(({ text, cell, measure }) =>
+    cell === undefined
+      ? text
+      : h(
+          'a',
+          {
+            class: 'clause',
+            href: '#maps',
+            onclick: (/** @type {Event} */ event) => {
+              event.preventDefault();
+              lead(cell, measure ?? shown.measure);
+            },
+          },
+          text,
+        ),
+  );
   const nothing = ended() ? detail.problem || 'Nothing was answered.' : `${detail.stage || 'No results yet'}…`;
   part('says').replaceChildren(...(says.length ? [running ? 'So far: ' : '', ...says] : [nothing]));
-  part('basis').textContent = running ? `${Math.floor((100 * detail.done) / detail.cases)} % done`
-    : detail.done ? `Medians of ${detail.status === 'complete' ? '' : 'up to '}${plural(detail.axes.seeds, 'seed')}` : '';
+  part('basis').textContent = running
+    ? `${Math.floor((100 * detail.done) / detail.cases)} % done`
+    : detail.done
+      ? `Medians of ${detail.status === 'complete' ? '' : 'up to '}${plural(detail.axes.seeds, 'seed')}`
+      : '';
 }
 
 function banners() {
   const shownNow = /** @type {HTMLElement[]} */ ([]);
   const kept = `${count(detail.done)} of ${count(detail.cases)} cases are kept.`;
-  const goOn = () => (detail.same_engine ? h('button', { class: 'btn sm', type: 'button', onclick: resume }, 'Go on with the rest') : h('span', {}, 'The assignors have changed since, so that it cannot go on.'));
+  const goOn = () =>
+    detail.same_engine
+      ? h('button', { class: 'btn sm', type: 'button', onclick: resume }, 'Go on with the rest')
+      : h('span', {}, 'The assignors have changed since, so that it cannot go on.');
   if (detail.status === 'failed') {
-    shownNow.push(h('div', { class: 'banner bad', role: 'alert' }, h('b', {}, 'The sweep failed. '), h('span', {}, detail.problem), detail.done ? h('span', {}, kept) : null, goOn()));
+    shownNow.push(
+      h(
+        'div',
+        { class: 'banner bad', role: 'alert' },
+        h('b', {}, 'The sweep failed. '),
+        h('span', {}, detail.problem),
+        detail.done ? h('span', {}, kept) : null,
+        goOn(),
+      ),
+    );
   } else if (detail.status === 'interrupted') {
-    shownNow.push(h('div', { class: 'banner warn' }, h('b', {}, 'Cut short. '), h('span', {}, `${detail.problem} ${kept}`), goOn()));
+    shownNow.push(
+      h('div', { class: 'banner warn' }, h('b', {}, 'Cut short. '), h('span', {}, `${detail.problem} ${kept}`), goOn()),
+    );
   } else if (detail.status === 'cancelled') {
     shownNow.push(h('div', { class: 'banner' }, h('b', {}, 'Stopped. '), h('span', {}, kept), goOn()));
   } else if (detail.spark && !detail.spark.ready) {
-    shownNow.push(h('div', { class: 'banner' }, h('b', {}, 'Getting Spark ready. '), 'Its packages are being fetched, once; this sweep begins as soon as they are there.'));
+    shownNow.push(
+      h(
+        'div',
+        { class: 'banner' },
+        h('b', {}, 'Getting Spark ready. '),
+        'Its packages are being fetched, once; this sweep begins as soon as they are there.',
+      ),
+    );
   }
   part('banners').replaceChildren(...shownNow);
 }
@@ -108,9 +151,15 @@ function progress() {
   part('count').replaceChildren(h('b', {}, count(detail.done)), ' of ', h('b', {}, count(detail.cases)), ' cases');
   part('bar').setAttribute('aria-valuenow', String(Math.round(share)));
   /** @type {HTMLElement} */ (part('bar').firstElementChild).style.width = `${share}%`;
-  part('left').textContent = detail.done ? [left(), 'what is there can be opened'].filter(Boolean).join('; ') : detail.stage;
+  part('left').textContent = detail.done
+    ? [left(), 'what is there can be opened'].filter(Boolean).join('; ')
+    : detail.stage;
   // Each fifth, not each count: a screen reader is not a counter.
-  const says = ended() ? `The sweep is ${detail.status}.` : detail.done ? `${Math.floor(share / 20) * 20} % done` : detail.stage;
+  const says = ended()
+    ? `The sweep is ${detail.status}.`
+    : detail.done
+      ? `${Math.floor(share / 20) * 20} % done`
+      : detail.stage;
   if (says !== announced) {
     announced = says;
     part('progress-says').textContent = says;
@@ -129,20 +178,33 @@ function left() {
 
 function facts() {
   const { status, took_ms, cores, master, same_engine } = detail;
-  const ran = cores ? [plural(cores, 'core'), status === 'complete' ? duration(took_ms) : ''].filter(Boolean).join(', ') : 'not begun';
+  const ran = cores
+    ? [plural(cores, 'core'), status === 'complete' ? duration(took_ms) : ''].filter(Boolean).join(', ')
+    : 'not begun';
   const rows = /** @type {[string, (Node | string)[]][]} */ ([
     ['Ran on', ['Spark, ', h('code', {}, master), `, ${ran}`]],
     ['Seeds', ['draw who came and went before, who comes or goes, and which topic grows']],
     ['Before', ['each assignor starts from the assignment that it made itself, after four random joins and leaves']],
-    ['Replay', [same_engine ? 'a cell opened again gives the same numbers, but for time' : 'the assignors have changed since: a cell opened again may give other numbers']],
+    [
+      'Replay',
+      [
+        same_engine
+          ? 'a cell opened again gives the same numbers, but for time'
+          : 'the assignors have changed since: a cell opened again may give other numbers',
+      ],
+    ],
   ]);
   part('facts').replaceChildren(...rows.flatMap(([term, told]) => [h('dt', {}, term), h('dd', {}, told)]));
 }
 
 function controls() {
-  part('measure').replaceChildren(...detail.measures.map(({ key, label }) =>
-    h('button', { type: 'button', 'data-value': key, 'aria-pressed': String(key === shown.measure) }, label)));
-  for (const button of part('of').querySelectorAll('button')) button.setAttribute('aria-pressed', String(button.dataset.value === shown.of));
+  part('measure').replaceChildren(
+    ...detail.measures.map(({ key, label }) =>
+      h('button', { type: 'button', 'data-value': key, 'aria-pressed': String(key === shown.measure) }, label),
+    ),
+  );
+  for (const button of part('of').querySelectorAll('button'))
+    button.setAttribute('aria-pressed', String(button.dataset.value === shown.of));
   scale();
 }
 
@@ -184,8 +246,10 @@ async function showCell() {
   const label = detail.measures.find(({ key: each }) => each === shown.measure)?.label ?? '';
   panel.show(found, shown.measure === 'spread' ? '' : label.toLowerCase());
   const value = shown.of === 'worst' ? found.most : found.median;
-  part('to-cell').replaceChildren(h('span', {}, `${found.assignor}, ${found.shape}, ${found.event.toLowerCase()}`),
-    h('b', {}, value === null ? 'seeds ↓' : `${value}${found.unit} ↓`));
+  part('to-cell').replaceChildren(
+    h('span', {}, `${found.assignor}, ${found.shape}, ${found.event.toLowerCase()}`),
+    h('b', {}, value === null ? 'seeds ↓' : `${value}${found.unit} ↓`),
+  );
 }
 
 /** @param {boolean} [now] */
@@ -218,7 +282,9 @@ async function refresh(now = false) {
 }
 
 function listen() {
-  const socket = new WebSocket(`${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}/ws/sweeps/${encodeURIComponent(detail.id)}`);
+  const socket = new WebSocket(
+    `${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}/ws/sweeps/${encodeURIComponent(detail.id)}`,
+  );
   socket.onmessage = (event) => {
     const message = JSON.parse(event.data);
     const fresh = message.done !== detail.done || message.status !== detail.status;
@@ -257,7 +323,11 @@ async function resume() {
 
 async function copyLink() {
   address();
-  toast(await copy(location.href) ? 'The link is in the clipboard' : 'The browser did not allow it; the address holds the link');
+  toast(
+    (await copy(location.href))
+      ? 'The link is in the clipboard'
+      : 'The browser did not allow it; the address holds the link',
+  );
 }
 
 async function paint() {
@@ -304,7 +374,11 @@ part('delete').addEventListener('click', async () => {
 listenKeys({ c: copyLink });
 
 const wish = new URLSearchParams();
-for (const [key, names] of Object.entries({ assignors: detail.axes.assignors, shapes: detail.axes.shapes, events: detail.axes.events })) {
+for (const [key, names] of Object.entries({
+  assignors: detail.axes.assignors,
+  shapes: detail.axes.shapes,
+  events: detail.axes.events,
+})) {
   for (const { name } of names) wish.append(key, name);
 }
 wish.set('seeds', String(detail.axes.seeds));
@@ -328,5 +402,6 @@ setInterval(() => {
   }
 }, 1000);
 document.documentElement.dataset.alive = 'true';
-const idle = /** @type {any} */ (window).requestIdleCallback ?? ((/** @type {() => void} */ run) => setTimeout(run, 300));
+const idle =
+  /** @type {any} */ (window).requestIdleCallback ?? ((/** @type {() => void} */ run) => setTimeout(run, 300));
 idle(paint, { timeout: 1500 });

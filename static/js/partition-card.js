@@ -20,9 +20,11 @@ const LINES_MOST = 60;
  * @param {string} [own] what is said of who has it
  */
 export function historyOf(spans, key, own = 'owns it') {
-  const owned = spans.spans.filter((span) => span.key === key && span.mode !== 'want')
+  const owned = spans.spans
+    .filter((span) => span.key === key && span.mode !== 'want')
     .map((span) => ({ ...span, says: span.mode === 'revoking' ? 'is revoking it' : own, bare: false }));
-  const bare = spans.bare.filter((stretch) => stretch.key === key)
+  const bare = spans.bare
+    .filter((stretch) => stretch.key === key)
     .map((stretch) => ({ ...stretch, lane: '', says: 'nobody', bare: true }));
   return [...owned, ...bare].sort((a, b) => a.from - b.from);
 }
@@ -45,17 +47,32 @@ export function showPartition(root, { spans, key, cast, labels, rounded = false,
   }
   const lines = historyOf(spans, key, labels.having.says).slice(-LINES_MOST);
   root.replaceChildren(
-    h('div', { class: 'xh' }, `${labels.having.who === 'owner' ? 'Owners' : 'Readers'} of ${labels.partition(key)}`,
-      h('button', { type: 'button', class: 'btn sm bare num', onclick: onClose, 'aria-label': 'Close' }, 'Esc')),
-    h('ul', { class: 'owners' }, lines.map((line) => {
-      const lane = line.bare ? null : cast.lanes.find((candidate) => candidate.key === line.lane);
-      const length = line.to_ms === null ? 'until the end' : duration(line.to_ms - line.from_ms);
-      return h('li', {}, h(
-        'a', { href: `?at=${line.from}`, 'data-at': line.from, class: line.bare ? 'bare' : null },
-        lane ? h('span', { class: 'who', 'data-hue': lane.hue }, lane.badge) : null,
-        ` ${lane ? `${lane.name} ${line.says}` : labels.having.none}, ${length}`,
-      ));
-    })),
-    rounded ? h('p', { class: 'why' }, 'Times are rounded: this timeline has more events than are looked at here.') : '',
+    h(
+      'div',
+      { class: 'xh' },
+      `${labels.having.who === 'owner' ? 'Owners' : 'Readers'} of ${labels.partition(key)}`,
+      h('button', { type: 'button', class: 'btn sm bare num', onclick: onClose, 'aria-label': 'Close' }, 'Esc'),
+    ),
+    h(
+      'ul',
+      { class: 'owners' },
+      lines.map((line) => {
+        const lane = line.bare ? null : cast.lanes.find((candidate) => candidate.key === line.lane);
+        const length = line.to_ms === null ? 'until the end' : duration(line.to_ms - line.from_ms);
+        return h(
+          'li',
+          {},
+          h(
+            'a',
+            { href: `?at=${line.from}`, 'data-at': line.from, class: line.bare ? 'bare' : null },
+            lane ? h('span', { class: 'who', 'data-hue': lane.hue }, lane.badge) : null,
+            ` ${lane ? `${lane.name} ${line.says}` : labels.having.none}, ${length}`,
+          ),
+        );
+      }),
+    ),
+    rounded
+      ? h('p', { class: 'why' }, 'Times are rounded: this timeline has more events than are looked at here.')
+      : '',
   );
 }

@@ -19,7 +19,11 @@ export class Player {
    * @param {() => number} [options.now]
    */
   constructor({
-    next, onState, later = (run, ms) => setTimeout(run, ms), never = (timer) => clearTimeout(timer), now = () => performance.now(),
+    next,
+    onState,
+    later = (run, ms) => setTimeout(run, ms),
+    never = (timer) => clearTimeout(timer),
+    now = () => performance.now(),
   }) {
     this.now = now;
     this.next = next;

@@ -16,7 +16,10 @@ if (channel) {
 
 /** After what else waits: unlike a timeout it does not wait any longer than that. @returns {Promise<void>} */
 export function nextTask() {
-  if (!channel || typeof document === 'undefined') return new Promise((resolve) => { setTimeout(resolve, 0); });
+  if (!channel || typeof document === 'undefined')
+    return new Promise((resolve) => {
+      setTimeout(resolve, 0);
+    });
   return new Promise((resolve) => {
     waiting.push(resolve);
     channel.port2.postMessage(0);

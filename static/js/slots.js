@@ -27,7 +27,16 @@ export function countUpTo(items, sequence) {
 }
 
 /** @param {number} first @param {number} last @param {number | null} [moments] @returns {Slot} */
-export const slotOf = (first, last, moments = null) => ({ first, last, moments, data: null, steps: null, loading: null, late: [], used: 0 });
+export const slotOf = (first, last, moments = null) => ({
+  first,
+  last,
+  moments,
+  data: null,
+  steps: null,
+  loading: null,
+  late: [],
+  used: 0,
+});
 
 /** The slot in which an entry stands, or the nearest one; -1 where there is none. @param {Slot[]} slots @param {number} sequence */
 export function indexOf(slots, sequence) {
@@ -51,7 +60,8 @@ export function stepsIn(slot, rests) {
 /** How many steps stand before a slot, as far as is known. @param {Slot[]} slots @param {number} index @param {(moment: Moment) => boolean} rests */
 export function stepsBefore(slots, index, rests) {
   let count = 0;
-  for (let at = 0; at < index; at += 1) count += slots[at].data ? stepsIn(slots[at], rests).length : slots[at].moments ?? 0;
+  for (let at = 0; at < index; at += 1)
+    count += slots[at].data ? stepsIn(slots[at], rests).length : (slots[at].moments ?? 0);
   return count;
 }
 

@@ -55,7 +55,8 @@ export class Spans {
 
   /** @param {Moment} moment @param {Frame} frame */
   add(moment, frame) {
-    if (moment.shape === 'violation') this.violations.push({ sequence: moment.sequence, at_ms: moment.at_ms, says: moment.says });
+    if (moment.shape === 'violation')
+      this.violations.push({ sequence: moment.sequence, at_ms: moment.at_ms, says: moment.says });
     this.#see(frame, moment.sequence, moment.at_ms, false);
   }
 
@@ -74,7 +75,13 @@ export class Spans {
     const epoch = epochOf(frame);
     const known = this.epochs[this.epochs.length - 1];
     const begun = !first || Object.keys(frame.members).length > 0;
-    if (begun && epoch !== null && epoch > 0 && (!known || known.epoch !== epoch) && (!before || epochOf(before) !== epoch || !known)) {
+    if (
+      begun &&
+      epoch !== null &&
+      epoch > 0 &&
+      (!known || known.epoch !== epoch) &&
+      (!before || epochOf(before) !== epoch || !known)
+    ) {
       this.epochs.push({ epoch, sequence, at_ms });
     }
     const state = frame.state ?? 'unknown';
@@ -84,11 +91,17 @@ export class Spans {
       this.states.push({ state, from: sequence, to: null, from_ms: at_ms, to_ms: null });
     }
     this.#coordinate(frame, sequence, at_ms);
-    if (!before || before.clients !== frame.clients || before.members !== frame.members) this.#suffer(frame, sequence, at_ms);
+    if (!before || before.clients !== frame.clients || before.members !== frame.members)
+      this.#suffer(frame, sequence, at_ms);
     // Commits, heartbeats and timers leave these parts as they are, and so the spans.
-    const still = before && before.members === frame.members && before.target === frame.target
-      && before.clients === frame.clients && before.topics === frame.topics
-      && before.group_epoch === frame.group_epoch && before.assignment_epoch === frame.assignment_epoch;
+    const still =
+      before &&
+      before.members === frame.members &&
+      before.target === frame.target &&
+      before.clients === frame.clients &&
+      before.topics === frame.topics &&
+      before.group_epoch === frame.group_epoch &&
+      before.assignment_epoch === frame.assignment_epoch;
     if (still) return;
 
     this.mostMembers = Math.max(this.mostMembers, Object.keys(frame.members).length);

@@ -61,7 +61,9 @@ export function connect({ url, timeline, fetchAfter, onTail, onHello, onStatus, 
       if (taken) onTail();
       return taken;
     },
-    fetchAfter, onHello, onStatus,
+    fetchAfter,
+    onHello,
+    onStatus,
     onLink: (link) => onLink(link, hurry),
   });
   feed.open();

@@ -46,10 +46,18 @@ export function explain(page = document) {
     tip.style.top = `${below ? at.bottom + GAP : Math.max(EDGE, at.top - GAP - size.height)}px`;
   };
   // A tip that the pointer rests on stays: it can be longer than a glance.
-  page.addEventListener('pointerover', (event) => { if (!tip.contains(/** @type {Node} */ (event.target))) show(event.target); });
+  page.addEventListener('pointerover', (event) => {
+    if (!tip.contains(/** @type {Node} */ (event.target))) show(event.target);
+  });
   page.addEventListener('focusin', (event) => show(event.target));
   page.addEventListener('focusout', hide);
   page.addEventListener('click', (event) => show(event.target));
   page.addEventListener('scroll', hide, { capture: true, passive: true });
-  page.addEventListener('keydown', (event) => { if (event.key === 'Escape') hide(); }, true);
+  page.addEventListener(
+    'keydown',
+    (event) => {
+      if (event.key === 'Escape') hide();
+    },
+    true,
+  );
 }

@@ -145,9 +145,10 @@ export class Timeline {
   async stepEpoch(direction, epochs) {
     const from = this.rest ? this.rest : { sequence: this.origin, moment: null };
     const first = from.moment ? from.moment.first : from.sequence;
-    const target = direction > 0
-      ? epochs.find((epoch) => epoch.sequence > from.sequence)?.sequence ?? this.last
-      : epochs.findLast((epoch) => epoch.sequence < first)?.sequence ?? this.origin;
+    const target =
+      direction > 0
+        ? (epochs.find((epoch) => epoch.sequence > from.sequence)?.sequence ?? this.last)
+        : (epochs.findLast((epoch) => epoch.sequence < first)?.sequence ?? this.origin);
     return this.seek(target);
   }
 
@@ -366,9 +367,10 @@ export class Timeline {
     const cursor = this.#cursor;
     let frame;
     if (cursor && cursor.slot === slot && Math.abs(target - cursor.applied) <= target) {
-      frame = target >= cursor.applied
-        ? apply(cursor.frame, data.changes, cursor.applied, target)
-        : unapply(cursor.frame, data.changes, target, cursor.applied);
+      frame =
+        target >= cursor.applied
+          ? apply(cursor.frame, data.changes, cursor.applied, target)
+          : unapply(cursor.frame, data.changes, target, cursor.applied);
       this.follower?.follow(frame, data.changes, Math.min(target, cursor.applied), Math.max(target, cursor.applied));
     } else {
       frame = apply(data.frame, data.changes, 0, target);

@@ -72,8 +72,8 @@ export function onZone(listener) {
 }
 
 /** @param {number} ms @param {Intl.DateTimeFormatOptions} options */
-const parts = (ms, options) => new Intl.DateTimeFormat('en-GB', { timeZone: zone(), hourCycle: 'h23', ...options })
-  .formatToParts(ms);
+const parts = (ms, options) =>
+  new Intl.DateTimeFormat('en-GB', { timeZone: zone(), hourCycle: 'h23', ...options }).formatToParts(ms);
 
 /** @param {Intl.DateTimeFormatPart[]} found @param {string} type */
 const partOf = (found, type) => found.find((one) => one.type === type)?.value ?? '';
@@ -81,12 +81,22 @@ const partOf = (found, type) => found.find((one) => one.type === type)?.value ??
 /** How far the zone is from UTC at a moment: `UTC`, `UTC+1`, `UTC−3:30`. @param {number} ms */
 export function zoneName(ms) {
   const name = partOf(parts(ms, { timeZoneName: 'shortOffset' }), 'timeZoneName');
-  return name.replace(/^GMT(\+0)?$/, 'UTC').replace(/^GMT/, 'UTC').replace('-', '−');
+  return name
+    .replace(/^GMT(\+0)?$/, 'UTC')
+    .replace(/^GMT/, 'UTC')
+    .replace('-', '−');
 }
 
 /** Milliseconds to add to a moment so that its UTC reads as the zone's clock does. @param {number} ms */
 export function offset(ms) {
-  const found = parts(ms, { year: 'numeric', month: 'numeric', day: 'numeric', hour: 'numeric', minute: 'numeric', second: 'numeric' });
+  const found = parts(ms, {
+    year: 'numeric',
+    month: 'numeric',
+    day: 'numeric',
+    hour: 'numeric',
+    minute: 'numeric',
+    second: 'numeric',
+  });
   const of = (/** @type {string} */ type) => Number(partOf(found, type));
   const shown = Date.UTC(of('year'), of('month') - 1, of('day'), of('hour'), of('minute'), of('second'));
   return shown - Math.floor(ms / 1000) * 1000;
@@ -131,22 +141,41 @@ export function showTimes(root) {
 export function showSwitch(root, ms) {
   const known = typeof Intl.supportedValuesOf === 'function' ? Intl.supportedValuesOf('timeZone') : [];
   const draw = () => {
-    const select = /** @type {HTMLSelectElement} */ (h('select', {
-      class: 'field sm', 'aria-label': 'Zone of all times', title: 'Zone of all times',
-      onchange: () => choose(/** @type {Choice} */ (select.value)),
-    }, ...[
-      ['local', `${nameOf('local', ms)} (local)`], ['utc', 'UTC'],
-      ['log', isZone(ofLogs) ? `${nameOf('log', ms)} (logs)` : 'Zone of the logs…'],
-    ].map(([value, says]) => h('option', { value, selected: value === choice }, says))));
-    const field = /** @type {HTMLInputElement} */ (h('input', {
-      class: 'field sm', list: 'known-zones', value: ofLogs, placeholder: 'Europe/Berlin', 'aria-label': 'Zone of the logs',
-      onchange: () => {
-        field.setCustomValidity(isZone(field.value) ? '' : 'Not a zone: write it as Europe/Berlin or UTC.');
-        if (field.reportValidity()) choose('log', field.value);
-      },
-    }));
-    root.replaceChildren(select, ...(choice === 'log'
-      ? [field, h('datalist', { id: 'known-zones' }, ...known.map((name) => h('option', { value: name })))] : []));
+    const select = /** @type {HTMLSelectElement} */ (
+      h(
+        'select',
+        {
+          class: 'field sm',
+          'aria-label': 'Zone of all times',
+          title: 'Zone of all times',
+          onchange: () => choose(/** @type {Choice} */ (select.value)),
+        },
+        ...[
+          ['local', `${nameOf('local', ms)} (local)`],
+          ['utc', 'UTC'],
+          ['log', isZone(ofLogs) ? `${nameOf('log', ms)} (logs)` : 'Zone of the logs…'],
+        ].map(([value, says]) => h('option', { value, selected: value === choice }, says)),
+      )
+    );
+    const field = /** @type {HTMLInputElement} */ (
+      h('input', {
+        class: 'field sm',
+        list: 'known-zones',
+        value: ofLogs,
+        placeholder: 'Europe/Berlin',
+        'aria-label': 'Zone of the logs',
+        onchange: () => {
+          field.setCustomValidity(isZone(field.value) ? '' : 'Not a zone: write it as Europe/Berlin or UTC.');
+          if (field.reportValidity()) choose('log', field.value);
+        },
+      })
+    );
+    root.replaceChildren(
+      select,
+      ...(choice === 'log'
+        ? [field, h('datalist', { id: 'known-zones' }, ...known.map((name) => h('option', { value: name })))]
+        : []),
+    );
   };
   draw();
   onZone(draw);

@@ -17,7 +17,9 @@ const ID = /^[A-Za-z0-9_-]{22}$/;
  */
 export function nameable(meta) {
   const topics = meta.summary.topics ?? {};
-  const bare = Object.entries(topics).filter(([key, { id, was }]) => key === id && !was && ID.test(key)).map(([id]) => ({ id, name: null }));
+  const bare = Object.entries(topics)
+    .filter(([key, { id, was }]) => key === id && !was && ID.test(key))
+    .map(([id]) => ({ id, name: null }));
   const given = Object.entries(meta.topic_names ?? {}).map(([id, name]) => ({ id, name }));
   return [...bare, ...given];
 }
@@ -30,32 +32,44 @@ export function nameable(meta) {
 export function showTopicNames(root, meta, save) {
   const topics = nameable(meta);
   root.hidden = !topics.length;
-  root.replaceChildren(...topics.map(({ id, name }) => {
-    const field = /** @type {HTMLInputElement} */ (h('input', {
-      class: 'field num', name: 'name', value: name ?? '', placeholder: 'topic name', maxlength: 249, required: true,
-      'aria-label': `Name of topic ${id}`, autocomplete: 'off', spellcheck: 'false',
-    }));
-    const problem = h('span', { class: 'problem', role: 'alert' });
-    const keep = async (/** @type {string | null} */ wanted) => {
-      problem.textContent = '';
-      try {
-        await save({ [id]: wanted });
-      } catch (error) {
-        problem.textContent = error instanceof Error ? error.message : 'The name could not be kept.';
-      }
-    };
-    return h(
-      'form', {
-        onsubmit: (/** @type {Event} */ event) => {
-          event.preventDefault();
-          keep(field.value.trim());
+  root.replaceChildren(
+    ...topics.map(({ id, name }) => {
+      const field = /** @type {HTMLInputElement} */ (
+        h('input', {
+          class: 'field num',
+          name: 'name',
+          value: name ?? '',
+          placeholder: 'topic name',
+          maxlength: 249,
+          required: true,
+          'aria-label': `Name of topic ${id}`,
+          autocomplete: 'off',
+          spellcheck: 'false',
+        })
+      );
+      const problem = h('span', { class: 'problem', role: 'alert' });
+      const keep = async (/** @type {string | null} */ wanted) => {
+        problem.textContent = '';
+        try {
+          await save({ [id]: wanted });
+        } catch (error) {
+          problem.textContent = error instanceof Error ? error.message : 'The name could not be kept.';
+        }
+      };
+      return h(
+        'form',
+        {
+          onsubmit: (/** @type {Event} */ event) => {
+            event.preventDefault();
+            keep(field.value.trim());
+          },
         },
-      },
-      h('span', {}, name ? 'You named ' : 'No name in the log for ', h('code', {}, id)),
-      field,
-      h('button', { class: 'btn sm', type: 'submit' }, 'Use this name'),
-      name ? h('button', { class: 'btn sm bare', type: 'button', onclick: () => keep(null) }, 'Take it back') : null,
-      problem,
-    );
-  }));
+        h('span', {}, name ? 'You named ' : 'No name in the log for ', h('code', {}, id)),
+        field,
+        h('button', { class: 'btn sm', type: 'submit' }, 'Use this name'),
+        name ? h('button', { class: 'btn sm bare', type: 'button', onclick: () => keep(null) }, 'Take it back') : null,
+        problem,
+      );
+    }),
+  );
 }

@@ -17,9 +17,25 @@ export interface Change {
 }
 
 export type Shape =
-  | 'join' | 'target' | 'advance' | 'revoke' | 'acknowledge' | 'gain' | 'leave' | 'remove'
-  | 'commit' | 'metadata' | 'regex' | 'state' | 'note' | 'fault' | 'fence' | 'fail_over' | 'replace'
-  | 'violation' | 'gap';
+  | 'join'
+  | 'target'
+  | 'advance'
+  | 'revoke'
+  | 'acknowledge'
+  | 'gain'
+  | 'leave'
+  | 'remove'
+  | 'commit'
+  | 'metadata'
+  | 'regex'
+  | 'state'
+  | 'note'
+  | 'fault'
+  | 'fence'
+  | 'fail_over'
+  | 'replace'
+  | 'violation'
+  | 'gap';
 
 /** A settled step that changed or said something; the board rests on nothing else. */
 export interface Moment {
@@ -87,7 +103,14 @@ export interface Frame {
   generation?: number | null;
   leader?: string | null;
   /** How far a classic group's members are between two generations; absent where nobody knows. */
-  barrier?: { told: string[]; joined: string[]; synced: string[]; until_ms: number | null; reasons: { [member: string]: string }; leader: string | null };
+  barrier?: {
+    told: string[];
+    joined: string[];
+    synced: string[];
+    until_ms: number | null;
+    reasons: { [member: string]: string };
+    leader: string | null;
+  };
   /** What a cooperative leader keeps back for a round: whom it is for. */
   withheld?: { [member: string]: Partitions };
   protocol_name?: string | null;
@@ -125,7 +148,12 @@ export interface Delta {
 }
 
 /** Words of a verdict: `sequences` of one that counts several things, `at_ms` of a time. */
-export interface Clause { text: string; sequence: number | null; sequences?: number[]; at_ms?: number }
+export interface Clause {
+  text: string;
+  sequence: number | null;
+  sequences?: number[];
+  at_ms?: number;
+}
 
 /** A member that was assigned and silent: open dots on each partition, from its last commit on. Inferred. */
 export interface SilentSpan {
@@ -152,7 +180,11 @@ export interface Summary {
   gaps?: { [key: string]: Json }[];
   findings?: { kind: string; says: string; sequences: number[]; certain: boolean; [key: string]: Json }[];
   silences?: SilentSpan[];
-  verdict?: { text: string; clauses: Clause[]; worst?: { sequence: number; at_ms: number | null; kind: string } | null } | null;
+  verdict?: {
+    text: string;
+    clauses: Clause[];
+    worst?: { sequence: number; at_ms: number | null; kind: string } | null;
+  } | null;
 }
 
 export interface Meta {
@@ -218,7 +250,11 @@ export interface Lane {
   order: number;
 }
 
-export interface Column { key: string; topic: string; partition: number }
+export interface Column {
+  key: string;
+  topic: string;
+  partition: number;
+}
 
 /** A stretch of the timeline during which one member stood in one relation to one partition. */
 export interface Span {
@@ -270,7 +306,11 @@ export interface MapLane extends Lane {
 }
 
 /** Partitions of a topic are neighbours among the partition rows: rows `first_row` to `first_row + partitions - 1`. */
-export interface MapTopic { topic: string; first_row: number; partitions: number }
+export interface MapTopic {
+  topic: string;
+  first_row: number;
+  partitions: number;
+}
 
 /** Which stretch of the timeline, and how finely. */
 export interface WindowAsk {
@@ -344,7 +384,12 @@ export interface PartitionsWindow extends WindowAnswer, PartitionRuns {
 }
 
 /** A stretch: `from` and `to` are sequences of moments, `to` excluded; null: it has not ended in this window. */
-export interface MapStretch { from: number; to: number | null; from_ms: number; to_ms: number | null }
+export interface MapStretch {
+  from: number;
+  to: number | null;
+  from_ms: number;
+  to_ms: number | null;
+}
 
 export type HardKind = 'killed' | 'paused' | 'cut' | 'fenced' | 'outside';
 

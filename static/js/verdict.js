@@ -23,9 +23,13 @@ export function showVerdict(root, summary) {
 
 /** @param {Clause} clause */
 function shown({ text, sequence, sequences = [], at_ms }) {
-  if (at_ms !== undefined && at_ms >= CLOCK_FROM_MS) return h('time', { datetime: new Date(at_ms).toISOString() }, text);
+  if (at_ms !== undefined && at_ms >= CLOCK_FROM_MS)
+    return h('time', { datetime: new Date(at_ms).toISOString() }, text);
   if (sequence === null) return document.createTextNode(text);
-  const steps = sequences.length > 1 ? { 'data-steps': sequences.join(' '), title: `Leads through ${sequences.length} moments, one a click` } : {};
+  const steps =
+    sequences.length > 1
+      ? { 'data-steps': sequences.join(' '), title: `Leads through ${sequences.length} moments, one a click` }
+      : {};
   return h('a', { class: 'clause', href: `?at=${sequence}`, 'data-at': sequence, ...steps }, text);
 }
 

@@ -45,7 +45,8 @@ export const isStreams = (frame) => frame.protocol === 'streams';
  * @param {Frame} frame
  * @param {string} member
  */
-export const heldBy = (frame, member) => (frame.barrier ? frame.clients?.[member]?.owned : frame.members[member]?.assigned);
+export const heldBy = (frame, member) =>
+  frame.barrier ? frame.clients?.[member]?.owned : frame.members[member]?.assigned;
 
 /** The group epoch, or the generation of a classic group. @param {Frame} frame */
 export const epochOf = (frame) => (isClassic(frame) ? frame.generation : frame.group_epoch) ?? null;
@@ -140,7 +141,7 @@ export function widen(frame, into = new Map()) {
   const raise = (/** @type {string} */ topic, /** @type {number} */ count) => {
     if (count > (into.get(topic) ?? 0)) into.set(topic, count);
   };
-  const topics = isStreams(frame) ? {} : frame.topics ?? {};
+  const topics = isStreams(frame) ? {} : (frame.topics ?? {});
   for (const [topic, { partitions }] of Object.entries(topics)) {
     if (partitions && (subscribed.has(topic) || into.has(topic))) raise(topic, partitions);
   }
@@ -159,8 +160,15 @@ export function widen(frame, into = new Map()) {
  * @returns {Column[]} topics in alphabetical order, partitions in theirs
  */
 export function columnsOf(counts) {
-  return [...counts.keys()].sort().flatMap((topic) =>
-    Array.from({ length: counts.get(topic) ?? 0 }, (_, partition) => ({ key: keyOf(topic, partition), topic, partition })));
+  return [...counts.keys()]
+    .sort()
+    .flatMap((topic) =>
+      Array.from({ length: counts.get(topic) ?? 0 }, (_, partition) => ({
+        key: keyOf(topic, partition),
+        topic,
+        partition,
+      })),
+    );
 }
 
 /**
@@ -249,7 +257,10 @@ function apart(has, should) {
 function reached(has, should) {
   const { begins, leaves } = apart(has, should);
   const right = keysOf(should).length - begins.length;
-  return [...Array.from({ length: right }, () => true), ...Array.from({ length: begins.length + leaves.length }, () => false)];
+  return [
+    ...Array.from({ length: right }, () => true),
+    ...Array.from({ length: begins.length + leaves.length }, () => false),
+  ];
 }
 
 /**
@@ -280,9 +291,12 @@ export function distance(frame, views) {
   if (!targetIsKnown(frame)) return null;
   const members = Object.entries(frame.members);
   if (isShare(frame)) return members.flatMap(([member, state]) => reached(state.assigned, frame.target?.[member]));
-  const copies = isStreams(frame) ? members.flatMap(([member, state]) => [
-    ...reached(state.standby, frame.target_standby?.[member]), ...reached(state.warmup, frame.target_warmup?.[member]),
-  ]) : [];
+  const copies = isStreams(frame)
+    ? members.flatMap(([member, state]) => [
+        ...reached(state.standby, frame.target_standby?.[member]),
+        ...reached(state.warmup, frame.target_warmup?.[member]),
+      ])
+    : [];
   const owned = [...views.values()]
     .filter((view) => view.wants || view.holder)
     .sort((a, b) => a.topic.localeCompare(b.topic) || a.partition - b.partition)

@@ -50,7 +50,10 @@ export function list(names) {
 
 /** `orders-3, orders-4, orders-5` where there is little room: `orders-3, 4, 5`. @param {string} says */
 export function shortened(says) {
-  return says.replace(/(?<![\w.-])([\w.-]+-)(\d+)((?:, \1\d+)+)/g, (_, name, first, others) => `${name}${first}${others.replaceAll(`, ${name}`, ', ')}`);
+  return says.replace(
+    /(?<![\w.-])([\w.-]+-)(\d+)((?:, \1\d+)+)/g,
+    (_, name, first, others) => `${name}${first}${others.replaceAll(`, ${name}`, ', ')}`,
+  );
 }
 
 /** @param {number} count @param {string} one @param {string} [many] */
@@ -96,13 +99,18 @@ export function memberSays(frame, member, label) {
   const groupEpoch = epochOf(frame) ?? 0;
   const calling = frame.clients?.[member]?.calling;
   const going = givingUp(frame, member);
-  const plain = (/** @type {string} */ says, brief = says) => ({ says, brief, kafka: calling ? `${kafka}, in ${calling}` : kafka });
+  const plain = (/** @type {string} */ says, brief = says) => ({
+    says,
+    brief,
+    kafka: calling ? `${kafka}, in ${calling}` : kafka,
+  });
 
   if (isClassic(frame)) return plain(...classicSays(frame, member));
   if (going.length) return plain(`Revoking ${list(going.map(label))}`, 'Revoking');
   if (frame.clients?.[member]?.killed) return plain('Process killed; session still open', 'Killed');
   if (frame.clients?.[member]?.fenced) return plain('Fenced: no longer a member', 'Fenced');
-  if (epoch === -1 || epoch === -2) return plain(epoch === -2 ? 'Static leave: its instance may return' : 'Left', 'Left');
+  if (epoch === -1 || epoch === -2)
+    return plain(epoch === -2 ? 'Static leave: its instance may return' : 'Left', 'Left');
   if (epoch === 0) {
     return targetIsKnown(frame)
       ? plain('Joined; no assignment received yet', 'Just joined')
@@ -135,7 +143,9 @@ function classicSays(frame, member) {
   const role = frame.leader === member ? 'Leader' : 'Member';
   const state = frame.members[member].state;
   if (frame.state === 'PreparingRebalance') {
-    return state === 'AwaitingJoin' || state === 'JOINED' ? ['Joined; waiting for the others', 'Joined'] : ['Asked to rejoin', 'Asked to rejoin'];
+    return state === 'AwaitingJoin' || state === 'JOINED'
+      ? ['Joined; waiting for the others', 'Joined']
+      : ['Asked to rejoin', 'Asked to rejoin'];
   }
   if (frame.state === 'CompletingRebalance') {
     return frame.leader === member ? ['Leader, assigns', 'Assigns'] : ['Waits for its assignment', 'Waits'];
@@ -181,7 +191,8 @@ function consequence(frame, moment, views, cast, label) {
   const state = actor ? frame.members[actor] : undefined;
   const name = actor ? cast.name(actor) : '';
   if (QUIET.has(moment.shape)) return '';
-  if (frame.state === 'NotReady') return moment.says.includes('not ready') ? '' : 'No task is assigned while the topology is not ready.';
+  if (frame.state === 'NotReady')
+    return moment.says.includes('not ready') ? '' : 'No task is assigned while the topology is not ready.';
   if (isShare(frame) && targetIsKnown(frame)) {
     const far = gapOf(frame, views);
     return far?.of && !far.off ? `Every member reads what the target of epoch ${epoch} gives it.` : '';
@@ -211,7 +222,8 @@ function consequence(frame, moment, views, cast, label) {
   if (waiting.length) {
     const next = waiting[0];
     const takers = new Set(waiting.map((view) => view.wants));
-    const whom = takers.size === 1 ? `${cast.name(/** @type {string} */ (next.wants))} heartbeats` : 'their new owners heartbeat';
+    const whom =
+      takers.size === 1 ? `${cast.name(/** @type {string} */ (next.wants))} heartbeats` : 'their new owners heartbeat';
     return `Released is not assigned: ${list(waiting.map((view) => label(view.key)))} ${waiting.length > 1 ? 'are' : 'is'} unassigned until ${whom}.`;
   }
   const leaving = [...views.values()].filter((view) => view.mode === 'leaving' && view.holder);

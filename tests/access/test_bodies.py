@@ -12,8 +12,8 @@ import pytest
 from asgiref.sync import sync_to_async
 
 from explorer.access import bodies, gate
-from explorer.imports import receiving, uploading
-from groups import imports
+from explorer.pages.imports import receiving, uploading
+from groups.imports import runs as imports
 from groups.models import Import
 from tests.access.conftest import GOES, Asks
 

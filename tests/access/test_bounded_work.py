@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from explorer.laboratory import asking
-from groups.warm_children import AskerLeft, Busy, WarmChildren
+from explorer.pages.laboratory import asking
+from groups.jobs.warm_children import AskerLeft, Busy, WarmChildren
 from tests.access.conftest import GOES, Asks
 
 LINK = "g=abcabc.a&t=12,6,3&s=same&from=range&e=join"

@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 import redis
 
-from explorer import housekeeping
-from explorer.lost_queue import LostQueue
-from groups import import_tasks, imports
+from explorer.server import housekeeping
+from explorer.server.lost_queue import LostQueue
+from groups.imports import runs as imports
+from groups.imports import tasks as import_tasks
 from tests.conftest import missing
 from tests.services.servers import redis_server
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from explorer.inspector import answering, preparing, records
+from explorer.pages.inspector import answering, preparing, records
 from groups import storage
 from groups.models import Timeline
 from groups.wire.codecs.primitives import to_base64

@@ -8,8 +8,8 @@ import pytest
 from django.urls import reverse
 
 from groups.models import Timeline
-from simulations import tasks
-from simulations.scenario import load
+from simulations.jobs import run_tasks as tasks
+from simulations.world.scenario import load
 from tests.api.conftest import Api
 from tests.stories import Story
 

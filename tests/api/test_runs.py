@@ -7,7 +7,8 @@ from django.urls import reverse
 from kombu.exceptions import OperationalError
 
 from groups.models import Timeline
-from simulations import studies, tasks
+from simulations.jobs import run_tasks as tasks
+from simulations.world import studies
 from tests.api.conftest import Api
 
 pytestmark = pytest.mark.django_db(transaction=True)

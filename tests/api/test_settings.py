@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from explorer import environment
+from explorer.server import environment
 from groups.places import ROOT
 
 pytestmark = pytest.mark.once
@@ -43,7 +43,7 @@ def test_the_reference_lists_every_setting() -> None:
         and isinstance(node.args[0], ast.Constant)
     }
     # Spark's jobs know nothing of Django, and read theirs by themselves.
-    jobs = "".join(path.read_text() for path in (ROOT / "groups" / "pipeline").glob("*.py"))
+    jobs = "".join(path.read_text() for path in (ROOT / "groups" / "pipeline").rglob("*.py"))
     read |= set(re.findall(r'os\.environ\.get\("(REBALANCE_[A-Z_]+)"\)', jobs))
     page = (ROOT / "docs" / "reference" / "settings.md").read_text()
     assert set(re.findall(r"^\| `([A-Z_]+)` \|", page, re.MULTILINE)) == read

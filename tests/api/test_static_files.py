@@ -20,7 +20,7 @@ HASHED = re.compile(r"\.[0-9a-f]{12}\.js$")
 @pytest.fixture(scope="module")
 def collected(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     folder = tmp_path_factory.mktemp("static")
-    hashed = {"staticfiles": {"BACKEND": "explorer.staticfiles.HashedStorage"}}
+    hashed = {"staticfiles": {"BACKEND": "explorer.server.staticfiles.HashedStorage"}}
     with override_settings(STORAGES=hashed, STATIC_ROOT=str(folder)):
         call_command("collectstatic", interactive=False, verbosity=0)
         yield folder

@@ -16,8 +16,8 @@ from django.db import connection
 from django.test import Client
 from django.utils import timezone
 
-from explorer.sweeps import starting
-from simulations import sweep_runs, sweep_tasks
+from explorer.pages.sweeps import starting
+from simulations.jobs import sweep_runs, sweep_tasks
 from simulations.models import Answered, Sweep
 from simulations.sweeps.answering import FIGURES
 from simulations.sweeps.asked import axes_of

@@ -9,12 +9,12 @@ import orjson
 import pytest
 from django.test import Client
 
-from explorer.api import timelines
+from explorer.pages.timelines import answers as timelines
 from groups import storage
-from groups.history.changes import apply, unapply
 from groups.history.entries import ENTRY_FORMAT, Entry
-from groups.history.fold import FOLD_VERSION
+from groups.history.frames.changes import apply, unapply
 from groups.history.metrics import Metrics
+from groups.history.replay.fold import FOLD_VERSION
 from groups.models import Timeline
 from tests.api.conftest import Api
 from tests.stories import TOPIC_ID, Story, a_day_of_three

@@ -13,8 +13,8 @@ from itertools import product
 from typing import Any, Final
 
 from groups.wire.embedded.user_data import encode_sticky
-from simulations.assignors import ASSIGNORS
-from simulations.assignors.spec_document import read_spec
+from simulations.protocol.assignors import ASSIGNORS
+from simulations.protocol.assignors.spec_document import read_spec
 
 BUCKETS: Final = 5
 RACKS: Final = ("rack0", "rack1", "rack2")

@@ -23,8 +23,8 @@ from pathlib import Path
 from statistics import median
 from typing import IO, Any, Final
 
-from simulations.assignors import ASSIGNORS, GroupAssignment, GroupSpec
-from simulations.assignors.spec_document import read_spec
+from simulations.protocol.assignors import ASSIGNORS, GroupAssignment, GroupSpec
+from simulations.protocol.assignors.spec_document import read_spec
 from tests.benchmarks.assignor_shapes import Cell, cells
 from tests.benchmarks.figures import Figure
 from tests.broker import jars

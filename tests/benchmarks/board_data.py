@@ -71,11 +71,11 @@ def scenario_text(size: Size) -> str:
 
 def store(size: Size) -> None:
     """Simulates the timeline and stores it whole under its name; a minute of processor time for the large one."""
-    from groups.history.recorder import Recorder
+    from groups.history.passes.recorder import Recorder
     from groups.models import Timeline
     from groups.storage import replace_timeline
-    from simulations.engine import run
-    from simulations.scenario import load
+    from simulations.world.engine import run
+    from simulations.world.scenario import load
 
     scenario = load(scenario_text(size), size.timeline)
     recorder = Recorder(group=scenario.group, semantics="kafka")

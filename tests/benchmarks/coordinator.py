@@ -5,14 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 
-from groups.history.state import Semantics
+from groups.history.state.group import Semantics
 from groups.wire.embedded.consumer_protocol import encode_assignment, encode_subscription
-from simulations.coordinator.classic.messages import ClassicHeartbeat, JoinGroup, SyncGroup
-from simulations.coordinator.image import Image, ImageTopic
-from simulations.coordinator.messages import Heartbeat
-from simulations.coordinator.outcome import JOIN, Outcome
-from simulations.coordinator.settings import Settings
-from simulations.coordinator.shard import Shard
+from simulations.protocol.coordinator.classic.messages import ClassicHeartbeat, JoinGroup, SyncGroup
+from simulations.protocol.coordinator.consumer.outcome import JOIN, Outcome
+from simulations.protocol.coordinator.image import Image, ImageTopic
+from simulations.protocol.coordinator.settings import Settings
+from simulations.protocol.coordinator.shard import Shard
+from simulations.protocol.messages.groups import Heartbeat
 from tests.benchmarks.figures import Figure
 
 TOPIC_ID = "AAAAAAAAAAAAAAAAAAAAAQ"

@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator
 
 from simulations import small_scenarios
-from simulations.exploration import Budgets, explore
+from simulations.proof.exploration import Budgets, explore
 from tests.benchmarks.figures import Figure
 
 

@@ -13,10 +13,10 @@ from random import Random
 from typing import Any, Final
 
 from groups.history.entries import Entry, Kind, Provenance
-from groups.history.fold import replay
-from groups.history.indexing import Indexer
-from groups.history.recorder import Recorder
-from groups.history.state import initial_state
+from groups.history.passes.indexing import Indexer
+from groups.history.passes.recorder import Recorder
+from groups.history.replay.fold import replay
+from groups.history.state.group import initial_state
 from tests.benchmarks.figures import Figure
 
 GROUP: Final = "service-consumers"

@@ -9,9 +9,9 @@ import time
 from collections.abc import Iterator
 from typing import Final
 
-from groups.history.recorder import Recorder
-from simulations.engine import run as simulate
-from simulations.scenario import Scenario, load
+from groups.history.passes.recorder import Recorder
+from simulations.world.engine import run as simulate
+from simulations.world.scenario import Scenario, load
 from tests.benchmarks.figures import Figure
 
 MEMBERS: Final = 1_000

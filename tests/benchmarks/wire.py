@@ -16,7 +16,7 @@ from pathlib import Path
 from statistics import median
 from typing import Final
 
-from groups.pipeline.columns import read_stretches
+from groups.pipeline.reading.columns import read_stretches
 from groups.wire.embedded.consumer_protocol import decode_assignment, decode_subscription
 from groups.wire.logs.batches import RecordBatch, read_batches
 from groups.wire.records import decode_record

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from simulations.conformance import Judge, NotJudged, recordings, report, settings_of
-from simulations.conformance.configs import BROKER_SETTINGS
+from simulations.proof.conformance import Judge, NotJudged, recordings, report, settings_of
+from simulations.proof.conformance.configs import BROKER_SETTINGS
 from simulations.recorded_files import read
 
 from . import played

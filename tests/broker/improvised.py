@@ -112,7 +112,7 @@ class Improvised:
     def leave(self, name: str) -> None:
         self._group.beat(self._ids[name], -1, **self._instance(name))
 
-    def leave_for_now(self, name: str) -> None:
+    def static_leave(self, name: str) -> None:
         self._group.beat(self._ids[name], -2, **self._instance(name))
 
     def beat_at_another_epoch(self, name: str) -> None:
@@ -166,7 +166,7 @@ _ACTS: dict[Callable[[Improvised, str], None], float] = {
     Improvised.subscribe: 6,
     Improvised.give_up_some: 6,
     Improvised.leave: 4,
-    Improvised.leave_for_now: 5,
+    Improvised.static_leave: 5,
     Improvised.beat_at_another_epoch: 4,
     Improvised.commit: 8,
     Improvised.fetch: 3,

@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 
 from groups.wire.logs.request_log import LoggedRequest, json_line, read_request_log
-from simulations.conformance import GROUP_APIS
+from simulations.proof.conformance import GROUP_APIS
 
 REQUESTS, SEGMENTS = "requests.jsonl.gz", "segments"
 

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from groups.history.entries import Entry, Kind, Provenance
-from groups.history.fold import replay
-from groups.history.frames import FrameMaker
-from groups.history.state import initial_state
+from groups.history.frames.frame import FrameMaker
+from groups.history.replay.fold import replay
+from groups.history.state.group import initial_state
 from groups.wire.logs.batches import RecordBatch, read_batches
 from groups.wire.logs.metadata_log import decode_metadata_record
 from groups.wire.metadata_hash import group_hash, topic_hash

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from groups.history.units import units
-from groups.pipeline.group_records import GroupRecord
+from groups.history.passes.units import units
+from groups.pipeline.folding.group_records import GroupRecord
 from groups.wire.logs.control import ControlType, decode_control
 from groups.wire.records import decode_record
 

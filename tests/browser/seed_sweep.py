@@ -16,7 +16,7 @@ import django
 def main(how: str) -> None:
     from django.utils import timezone
 
-    from simulations import sweep_runs
+    from simulations.jobs import sweep_runs
     from simulations.models import Sweep
     from simulations.sweeps.answering import rows_of
     from simulations.sweeps.asked import axes_of

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from random import Random
 from typing import Any, Final
 
-from groups.history.commit_runs import CommitRun
 from groups.history.entries import Entry, Kind, Provenance
-from groups.history.offsets import ZERO_TOPIC_ID
-from groups.history.state import Offset
+from groups.history.evidence.commit_runs import CommitRun
+from groups.history.replay.offsets import ZERO_TOPIC_ID
+from groups.history.state.group import Offset
 from tests.history.corpus import dense
 from tests.history.logs import FOO, record
 

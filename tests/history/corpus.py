@@ -13,14 +13,14 @@ from random import Random
 from typing import Final
 
 from groups.history.entries import Entry, Kind
-from groups.history.state import Semantics
-from groups.history.units import LogRecord, UnitTeller
+from groups.history.passes.units import LogRecord, UnitTeller
+from groups.history.state.group import Semantics
 from groups.wire.records import decode_record
-from simulations import studies
-from simulations.engine import run
-from simulations.fuzzing.drawing import scenario_of
-from simulations.fuzzing.presets import PRESETS
-from simulations.scenario import load
+from simulations.proof.fuzzing.generator import scenario_of
+from simulations.proof.fuzzing.presets import PRESETS
+from simulations.world import studies
+from simulations.world.engine import run
+from simulations.world.scenario import load
 from tests.broker.segments import batches
 from tests.history import (
     test_broken_logs,

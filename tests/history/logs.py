@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from groups.history.entries import Entry, Kind, Provenance
-from groups.history.fold import replay
-from groups.history.frames import frame
-from groups.history.recorder import Batch, Recorder
-from groups.history.state import State, initial_state
+from groups.history.frames.frame import frame
+from groups.history.passes.recorder import RecordedBatch, Recorder
+from groups.history.replay.fold import replay
+from groups.history.state.group import State, initial_state
 
 FOO = "cLledStpRu6ixDUvA4jVgA"
 """The id of topic foo, in Kafka's base64 form."""
@@ -116,7 +116,7 @@ class Log:
     def frame(self, semantics: str = "kafka", at: int | None = None) -> dict[str, Any]:
         return frame(self.state(semantics, at))
 
-    def recorded(self, semantics: str = "kafka") -> Batch:
+    def recorded(self, semantics: str = "kafka") -> RecordedBatch:
         recorder = Recorder(group=self.group, semantics=semantics)
         for entry in self.entries:
             recorder.add(entry)

@@ -8,13 +8,13 @@ import orjson
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from groups.history.changes import apply, diff, unapply
 from groups.history.entries import Entry
 from groups.history.findings import Finder
-from groups.history.fold import replay
-from groups.history.frames import FrameMaker, frame
-from groups.history.recorder import Batch, Recorder, frame_at
-from groups.history.state import initial_state
+from groups.history.frames.changes import apply, diff, unapply
+from groups.history.frames.frame import FrameMaker, frame
+from groups.history.passes.recorder import RecordedBatch, Recorder, frame_at
+from groups.history.replay.fold import replay
+from groups.history.state.group import initial_state
 from tests.history.strategies import logs
 
 ANY_LOG = settings(max_examples=75, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -53,7 +53,7 @@ def test_replay_leaves_the_state_that_it_was_given_as_it_was(entries: list[Entry
         state = after
 
 
-def batches(entries: list[Entry], semantics: str, flush_after: set[int]) -> list[Batch]:
+def batches(entries: list[Entry], semantics: str, flush_after: set[int]) -> list[RecordedBatch]:
     recorder, out = Recorder(group="orders", semantics=semantics), []
     for entry in entries:
         recorder.add(entry)
@@ -64,7 +64,7 @@ def batches(entries: list[Entry], semantics: str, flush_after: set[int]) -> list
     return out
 
 
-def together(parts: list[Batch], name: str) -> list[Any]:
+def together(parts: list[RecordedBatch], name: str) -> list[Any]:
     return [item for batch in parts for item in orjson.loads(getattr(batch, name))]
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import orjson
 
 from groups.history.entries import Kind, Provenance
-from groups.history.recorder import Batch
+from groups.history.passes.recorder import RecordedBatch
 from tests.history.logs import FOO, HASH, STABLE, UNREVOKED, Log, Records
 
 R = Records()
@@ -33,11 +33,11 @@ def two_members() -> Log:
     return log  # fmt: skip
 
 
-def moments(batch: Batch) -> list[dict[str, Any]]:
+def moments(batch: RecordedBatch) -> list[dict[str, Any]]:
     return list(orjson.loads(batch.moments))
 
 
-def removal(batch: Batch) -> dict[str, Any]:
+def removal(batch: RecordedBatch) -> dict[str, Any]:
     return next(finding for finding in batch.summary["findings"] if finding["kind"] == "removed")
 
 

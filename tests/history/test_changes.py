@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groups.history.changes import apply, diff, unapply
+from groups.history.frames.changes import apply, diff, unapply
 
 VALUES: st.SearchStrategy[Any] = st.recursive(
     st.none() | st.booleans() | st.integers(0, 3) | st.sampled_from([1.0, "", "a"]),

@@ -8,8 +8,8 @@ from typing import Any
 import orjson
 
 from groups.history.entries import Kind
-from groups.history.ownership import Ownership
-from groups.history.steps import step_between
+from groups.history.evidence.ownership import Ownership
+from groups.history.evidence.steps import step_between
 from groups.wire.embedded.consumer_protocol import encode_assignment, encode_subscription
 from tests.history.logs import FOO, STABLE, Log, Records, record
 

@@ -6,9 +6,9 @@ import dataclasses
 
 import pytest
 
-from groups.history.consumer_state import ConsumerGroup
-from groups.history.copying import draft, replace, sealed
-from groups.history.state import State, initial_state
+from groups.history.state.consumer import ConsumerGroup
+from groups.history.state.copying import draft, replace, sealed
+from groups.history.state.group import State, initial_state
 from tests.history.logs import released_basic
 
 

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groups.history.changes import apply
 from groups.history.digests import Digest, Digester, coarsened, digest_of, joined, window
 from groups.history.digests.levels import LEVELS, Base, levels
 from groups.history.entries import Entry
+from groups.history.frames.changes import apply
 from tests.history.corpus import CorpusLog, corpus
 from tests.history.naive_digest import Naive, State, naive_columns, unrolled
 from tests.history.strategies import logs

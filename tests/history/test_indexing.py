@@ -11,12 +11,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from groups.history.commit_runs import CommitRun
 from groups.history.entries import Entry
-from groups.history.fold import FOLD_VERSION
-from groups.history.indexing import Indexer
-from groups.history.recorder import Recorder
-from groups.history.state import Protocol, Semantics
+from groups.history.evidence.commit_runs import CommitRun
+from groups.history.passes.indexing import Indexer
+from groups.history.passes.recorder import Recorder
+from groups.history.replay.fold import FOLD_VERSION
+from groups.history.state.group import Protocol, Semantics
 from tests.history.commits import runs_in, with_commits
 from tests.history.corpus import CorpusLog, corpus
 from tests.history.logs import released_basic

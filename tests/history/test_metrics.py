@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 
 from groups.history.entries import Entry, Kind, Provenance
-from groups.history.fold import replay
-from groups.history.frames import frame
+from groups.history.frames.frame import frame
 from groups.history.metrics import Metrics
 from groups.history.metrics.table import METRICS, NOT_TOLD
-from groups.history.recorder import Recorder
-from groups.history.state import Semantics, initial_state
-from simulations import studies
-from simulations.engine import run
+from groups.history.passes.recorder import Recorder
+from groups.history.replay.fold import replay
+from groups.history.state.group import Semantics, initial_state
+from simulations.world import studies
+from simulations.world.engine import run
 
 REFERENCE = Path(__file__).parents[2] / "docs/reference/metrics.md"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from groups.history.problems import QUIET, TROUBLES_MOST, troubles
+from groups.history.story.problems import QUIET, TROUBLES_MOST, troubles
 
 
 def finding(kind: str, *sequences: int, length_ms: int | None = None) -> dict[str, Any]:

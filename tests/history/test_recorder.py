@@ -5,10 +5,10 @@ from __future__ import annotations
 import orjson
 import pytest
 
-from groups.history import recorder as recorder_module
 from groups.history.findings import Finder
-from groups.history.frames import frame
-from groups.history.recorder import Batch, Recorder, frame_at
+from groups.history.frames.frame import frame
+from groups.history.passes import recorder as recorder_module
+from groups.history.passes.recorder import RecordedBatch, Recorder, frame_at
 from tests.history.logs import STABLE, Log, Records, released_basic
 
 
@@ -19,8 +19,8 @@ def test_a_batch_crosses_a_pipe_as_one_line() -> None:
     assert line.count(b"\n") == 1
     parsed = orjson.loads(line)
     assert parsed["type"] == "batch"
-    assert Batch.from_line(parsed) == Batch.from_line(orjson.loads(batch.to_line()))
-    assert Batch.from_line(parsed).entries == batch.entries
+    assert RecordedBatch.from_line(parsed) == RecordedBatch.from_line(orjson.loads(batch.to_line()))
+    assert RecordedBatch.from_line(parsed).entries == batch.entries
 
 
 def test_the_exchange_under_way_is_held_back_until_it_is_known_to_be_whole() -> None:

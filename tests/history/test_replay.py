@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from groups.history.fold import replay
-from groups.history.frames import frame
-from groups.history.state import State, initial_state
+from groups.history.frames.frame import frame
+from groups.history.replay.fold import replay
+from groups.history.state.group import State, initial_state
 from tests.history.logs import FOO, STABLE, UNREVOKED, Log, Records, record, released_basic
 
 R = Records()

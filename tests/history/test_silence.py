@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from groups.history.entries import Entry
+from groups.history.evidence.rhythm import SILENCES_KEPT_MAX, STOPS_KEPT_MAX, Rhythm
 from groups.history.findings import Finder
-from groups.history.indexing import Indexer
-from groups.history.rhythm import SILENCES_KEPT_MAX, STOPS_KEPT_MAX, Rhythm
+from groups.history.passes.indexing import Indexer
 from tests.history.storied import A, B, C, R, Story, two_reading
 
 MINUTE = 60_000

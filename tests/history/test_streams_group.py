@@ -6,7 +6,7 @@ from typing import Any
 
 import orjson
 
-from groups.history.units import LogRecord, entries_from_records
+from groups.history.passes.units import LogRecord, entries_from_records
 from tests.history.logs import Log, Records
 from tests.history.modern_logs import StreamsRecords
 

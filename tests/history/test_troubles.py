@@ -8,22 +8,22 @@ from typing import Any
 import orjson
 
 from groups.history.entries import Kind
+from groups.history.evidence.incidents import KEPT_MAX
 from groups.history.findings import Finder
-from groups.history.recorder import Batch
-from groups.history.troubles import KEPT_MAX
+from groups.history.passes.recorder import RecordedBatch
 from tests.history.logs import Log
 from tests.history.test_causes import R, two_members
 
 
-def says(batch: Batch) -> list[str]:
+def says(batch: RecordedBatch) -> list[str]:
     return [moment["says"] for moment in orjson.loads(batch.moments)]
 
 
-def found(batch: Batch, kind: str) -> list[dict[str, Any]]:
+def found(batch: RecordedBatch, kind: str) -> list[dict[str, Any]]:
     return [finding for finding in batch.summary["findings"] if finding["kind"] == kind]
 
 
-def verdict(batch: Batch) -> str:
+def verdict(batch: RecordedBatch) -> str:
     return str(batch.summary["verdict"]["text"])
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from groups.history import versions
-from groups.history.fold import FOLD_VERSION
+from groups.history.replay.fold import FOLD_VERSION
+from groups.history.state import versions
 from tests.history import truth
 from tests.history.corpus import corpus
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from groups.history.units import LogRecord, UnitTeller, entries_from_records
+from groups.history.passes.units import LogRecord, UnitTeller, entries_from_records
 from tests.history.logs import HASH, STABLE, UNRELEASED, Records, record, released_basic
 
 R = Records()

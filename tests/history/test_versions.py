@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from groups.history import versions
-from groups.history.identity import changed_keys
-from groups.history.versions import VersionedMap, drop, put
+from groups.history.state import versions
+from groups.history.state.identity import changed_keys
+from groups.history.state.versions import VersionedMap, drop, put
 
 KEYS = st.integers(0, 7)
 EDITS = st.lists(

@@ -17,10 +17,10 @@ from typing import Any, Final, TypedDict
 
 import orjson
 
-from groups.history.fold import FOLD_VERSION, replay
-from groups.history.frames import FrameMaker
-from groups.history.recorder import Recorder
-from groups.history.state import initial_state
+from groups.history.frames.frame import FrameMaker
+from groups.history.passes.recorder import Recorder
+from groups.history.replay.fold import FOLD_VERSION, replay
+from groups.history.state.group import initial_state
 from tests.history.corpus import CorpusLog, corpus
 
 TRUTH: Final = Path(__file__).parent / "truth.json"

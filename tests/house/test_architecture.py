@@ -23,8 +23,13 @@ TOP_LEVEL = {
 }
 PURE = [
     *("groups/history", "groups/wire", "explorer/figures"),
-    *("simulations/assignors", "simulations/coordinator", "simulations/clients", "simulations/engine"),
-    *("simulations/laboratory", "simulations/checking", "simulations/conformance"),
+    *(
+        "simulations/protocol/assignors",
+        "simulations/protocol/coordinator",
+        "simulations/protocol/client/consumer",
+        "simulations/world/engine",
+    ),
+    *("simulations/laboratory", "simulations/invariants", "simulations/proof/conformance"),
 ]
 MAKER_OF_FUNCTIONS = "groups/wire/codecs/fused_readers.py"
 """The one place that may compile text: functions made of schemas, which are constants of the code."""
@@ -82,7 +87,7 @@ def test_migrations_are_complete_and_stand_in_one_line() -> None:
 
 
 def test_the_simulation_child_starts_without_django() -> None:
-    code = "import sys, simulations.worker; sys.exit('django' in sys.modules)"
+    code = "import sys, simulations.jobs.run; sys.exit('django' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0
 
 

@@ -108,22 +108,22 @@ def scenarios() -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize(("page", "text"), scenarios())
 def test_every_scenario_that_the_docs_show_runs(page: str, text: str) -> None:
-    from simulations.engine import run
-    from simulations.scenario import load
+    from simulations.world.engine import run
+    from simulations.world.scenario import load
 
     assert sum(1 for _ in run(load(text), "kafka", 1)) > 10
 
 
 def test_the_reference_lists_every_verb_event_key_and_preset_of_scenarios() -> None:
-    from simulations.scenario import Event
-    from simulations.scenario.config import CONFIG_KEYS
-    from simulations.scenario.members import MEMBER_KEYS
-    from simulations.scenario.network import NETWORK_KEYS
-    from simulations.scenario.reading import KEYS
-    from simulations.scenario.start import KEYS as START_KEYS
-    from simulations.scenario.surroundings import WORLDS
-    from simulations.scenario.topics import TOPIC_KEYS
-    from simulations.scenario.verbs import FORMS
+    from simulations.world.scenario import Event
+    from simulations.world.scenario.config import CONFIG_KEYS
+    from simulations.world.scenario.environment import WORLDS
+    from simulations.world.scenario.members import MEMBER_KEYS
+    from simulations.world.scenario.network import NETWORK_KEYS
+    from simulations.world.scenario.reading import KEYS
+    from simulations.world.scenario.start import KEYS as START_KEYS
+    from simulations.world.scenario.topics import TOPIC_KEYS
+    from simulations.world.scenario.verbs import FORMS
 
     words = set(re.findall(r"[`\[{ ](\w+)[`:]", (ROOT / "docs/reference/scenarios.md").read_text()))
     keys = {*KEYS, *CONFIG_KEYS, *MEMBER_KEYS, *NETWORK_KEYS, *START_KEYS, *TOPIC_KEYS}
@@ -132,8 +132,8 @@ def test_the_reference_lists_every_verb_event_key_and_preset_of_scenarios() -> N
 
 
 def test_the_reference_lists_the_verbs_and_events_in_rows_and_no_others() -> None:
-    from simulations.scenario import Event
-    from simulations.scenario.verbs import FORMS
+    from simulations.world.scenario import Event
+    from simulations.world.scenario.verbs import FORMS
 
     page = (ROOT / "docs/reference/scenarios.md").read_text()
     for head, known in (("| verb |", FORMS), ("| event |", tuple(Event))):

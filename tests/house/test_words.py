@@ -108,7 +108,7 @@ def texts() -> Iterator[tuple[str, str]]:
         name = path.relative_to(ROOT).as_posix()
         if name not in MADE:
             yield name, prose(path.read_text())
-    for path in sorted((ROOT / "simulations" / "studies").glob("*.yaml")):
+    for path in sorted((ROOT / "simulations" / "world" / "studies").glob("*.yaml")):
         yield path.relative_to(ROOT).as_posix(), story(path.read_text())
     for commands in COMMANDS.values():
         for name, line in commands.items():

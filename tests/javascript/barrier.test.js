@@ -8,11 +8,22 @@ const counted = (count) => `${count} partitions`;
 
 /** C has joined, A has given everything up and joined, B was told and has not polled. */
 const eager = {
-  state: 'PreparingRebalance', at_ms: 10_000, generation: 46, leader: 'A', protocol: 'classic',
+  state: 'PreparingRebalance',
+  at_ms: 10_000,
+  generation: 46,
+  leader: 'A',
+  protocol: 'classic',
   topics: { foo: { partitions: 6 } },
   members: { A: { assigned: { foo: [0, 1, 2] } }, B: { assigned: { foo: [3, 4, 5] } }, C: { assigned: {} } },
   clients: { A: { owned: {} }, B: { owned: { foo: [3, 4, 5] } }, C: { owned: {} } },
-  barrier: { told: ['B'], joined: ['C', 'A'], synced: [], until_ms: 306_000, reasons: { A: 'group is already rebalancing' }, leader: null },
+  barrier: {
+    told: ['B'],
+    joined: ['C', 'A'],
+    synced: [],
+    until_ms: 306_000,
+    reasons: { A: 'group is already rebalancing' },
+    leader: null,
+  },
   withheld: {},
 };
 
@@ -23,13 +34,27 @@ test('the barrier tells how many have come, whom it waits for and how long still
 
 test('who has not come holds up the others, who say why they joined', () => {
   assert.deepEqual(waitsAtBarrier(eager, 'B'), { waitsFor: [], holdsUp: ['A', 'C'], reason: null });
-  assert.deepEqual(waitsAtBarrier(eager, 'A'), { waitsFor: ['B'], holdsUp: [], reason: 'group is already rebalancing' });
+  assert.deepEqual(waitsAtBarrier(eager, 'A'), {
+    waitsFor: ['B'],
+    holdsUp: [],
+    reason: 'group is already rebalancing',
+  });
 });
 
 test('each member stands before, between or behind the two posts', () => {
-  assert.deepEqual(['A', 'B', 'C'].map((member) => placeOf(eager, member)), ['join', 'told', 'join']);
-  const completing = { ...eager, state: 'CompletingRebalance', barrier: { ...eager.barrier, joined: ['C', 'A', 'B'], synced: ['C'], leader: 'A' } };
-  assert.deepEqual(['A', 'B', 'C'].map((member) => placeOf(completing, member)), ['between', 'between', 'sync']);
+  assert.deepEqual(
+    ['A', 'B', 'C'].map((member) => placeOf(eager, member)),
+    ['join', 'told', 'join'],
+  );
+  const completing = {
+    ...eager,
+    state: 'CompletingRebalance',
+    barrier: { ...eager.barrier, joined: ['C', 'A', 'B'], synced: ['C'], leader: 'A' },
+  };
+  assert.deepEqual(
+    ['A', 'B', 'C'].map((member) => placeOf(completing, member)),
+    ['between', 'between', 'sync'],
+  );
   assert.equal(barrierSays(completing, name)?.says, 'SyncGroup: 1 of 3; waits for the leader A to assign');
   assert.equal(doesWhat(completing, 'A', counted)[0], 'Leader, assigns, reads nothing');
   assert.equal(barrierSays({ ...eager, state: 'Stable' }, name), null);

@@ -2,7 +2,16 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { copyText } from '../../static/js/bytes/copying.js';
-import { changedBytes, edited, fromBase64, History, isEditable, textOf, toBase64, toHex } from '../../static/js/bytes/edits.js';
+import {
+  changedBytes,
+  edited,
+  fromBase64,
+  History,
+  isEditable,
+  textOf,
+  toBase64,
+  toHex,
+} from '../../static/js/bytes/edits.js';
 import { fragmentOf, LINK_BYTES_MOST, linkedIn } from '../../static/js/bytes/link.js';
 import { blobsOf, marking } from '../../static/js/bytes/marks.js';
 import { othersNamed } from '../../static/js/bytes/paste.js';
@@ -15,23 +24,48 @@ const leaf = (name, type, offset, length, value, more = {}) => ({ name, type, of
 /** A record with a blob that was opened in place; the bytes are a count from 0 on. */
 const RECORD = [
   leaf('version', 'int16', 0, 2, 3),
-  { name: 'members', type: 'array', offset: 2, length: 38, prefix: 4, fields: [
-    { name: '0', type: 'struct', offset: 6, length: 34, fields: [
-      leaf('clientId', 'string', 6, 7, 'c-117', { prefix: 2 }),
-      { name: 'subscription', type: 'bytes', offset: 13, length: 27, prefix: 4, kind: 'subscription', value: '', fields: [
-        leaf('version', 'int16', 17, 2, 3),
-        leaf('partitions', 'array int32', 19, 16, [0, 1, 2], { prefix: 4, since: 1 }),
-        leaf('rackId', 'string?', 35, 5, 'abc', { prefix: 2, since: 3 }),
-      ] },
-    ] },
-  ] },
+  {
+    name: 'members',
+    type: 'array',
+    offset: 2,
+    length: 38,
+    prefix: 4,
+    fields: [
+      {
+        name: '0',
+        type: 'struct',
+        offset: 6,
+        length: 34,
+        fields: [
+          leaf('clientId', 'string', 6, 7, 'c-117', { prefix: 2 }),
+          {
+            name: 'subscription',
+            type: 'bytes',
+            offset: 13,
+            length: 27,
+            prefix: 4,
+            kind: 'subscription',
+            value: '',
+            fields: [
+              leaf('version', 'int16', 17, 2, 3),
+              leaf('partitions', 'array int32', 19, 16, [0, 1, 2], { prefix: 4, since: 1 }),
+              leaf('rackId', 'string?', 35, 5, 'abc', { prefix: 2, since: 3 }),
+            ],
+          },
+        ],
+      },
+    ],
+  },
 ];
 const BYTES = Uint8Array.from({ length: 40 }, (_, at) => at);
 const ALL = new Set(['members', 'members.0', 'members.0.subscription']);
 
 test('rows are the fields in sight, and a byte is of the innermost of them', () => {
   const tree = new FieldTree(RECORD);
-  assert.deepEqual(tree.rows(new Set()).map(({ path }) => path), ['version', 'members']);
+  assert.deepEqual(
+    tree.rows(new Set()).map(({ path }) => path),
+    ['version', 'members'],
+  );
   assert.equal(tree.rows(ALL).length, 8);
   assert.equal(tree.at(24, ALL)?.path, 'members.0.subscription.partitions');
   assert.equal(tree.at(24, new Set(['members']))?.path, 'members.0');
@@ -40,8 +74,23 @@ test('rows are the fields in sight, and a byte is of the innermost of them', () 
 });
 
 test('with many fields long arrays begin folded, with few all is open but the like of what is seen', () => {
-  const entry = (name, count) => ({ name, type: 'struct', offset: 0, length: 0, fields: Array.from({ length: count }, (_, at) => leaf(`f${at}`, 'int8', 0, 0, 0)) });
-  const list = (length, count) => new FieldTree([{ name: 'list', type: 'array', offset: 0, length: 0, fields: Array.from({ length }, (_, at) => entry(String(at), count)) }]);
+  const entry = (name, count) => ({
+    name,
+    type: 'struct',
+    offset: 0,
+    length: 0,
+    fields: Array.from({ length: count }, (_, at) => leaf(`f${at}`, 'int8', 0, 0, 0)),
+  });
+  const list = (length, count) =>
+    new FieldTree([
+      {
+        name: 'list',
+        type: 'array',
+        offset: 0,
+        length: 0,
+        fields: Array.from({ length }, (_, at) => entry(String(at), count)),
+      },
+    ]);
   assert.deepEqual([...list(3, 2).opening()].sort(), ['list', 'list.0', 'list.1', 'list.2']);
   assert.deepEqual([...list(3, 9).opening()].sort(), ['list', 'list.0']);
   assert.equal(list(21, 12).opening().has('list'), false);
@@ -50,7 +99,13 @@ test('with many fields long arrays begin folded, with few all is open but the li
 
 test('the field is ink, its length dark, its parent light, an opened blob sunk, the unread struck out', () => {
   const tree = new FieldTree(RECORD);
-  const shown = { selected: tree.byPath.get('members.0.subscription.partitions'), item: null, blobs: blobsOf(tree), unread: [35, 40], changed: new Set([36]) };
+  const shown = {
+    selected: tree.byPath.get('members.0.subscription.partitions'),
+    item: null,
+    blobs: blobsOf(tree),
+    unread: [35, 40],
+    changed: new Set([36]),
+  };
   const mark = marking(shown);
   assert.equal(mark(0), 'by');
   assert.equal(mark(19), 'by blob lit pre');
@@ -63,7 +118,17 @@ test('the field is ink, its length dark, its parent light, an opened blob sunk, 
 });
 
 test('what lies in unpacked bytes lights up the field that holds them', () => {
-  const tree = new FieldTree([{ name: 'records', type: 'bytes', offset: 4, length: 8, in: 'records', kind: 'records', fields: [leaf('key', 'int16', 0, 2, 1)] }]);
+  const tree = new FieldTree([
+    {
+      name: 'records',
+      type: 'bytes',
+      offset: 4,
+      length: 8,
+      in: 'records',
+      kind: 'records',
+      fields: [leaf('key', 'int16', 0, 2, 1)],
+    },
+  ]);
   const place = tree.byPath.get('records.key');
   assert.equal(place.lies, false);
   const mark = marking({ selected: place, item: null, blobs: [], unread: null, changed: new Set() });
@@ -83,7 +148,10 @@ test('an edit changes its own bytes and the lengths around it, not what only mov
   after[16] += 4;
   after[22] += 1;
   const changed = changedBytes(new FieldTree(RECORD), BYTES, new FieldTree(longer), after);
-  assert.deepEqual([...changed].sort((a, b) => a - b), [16, 22, 35, 36, 37, 38]);
+  assert.deepEqual(
+    [...changed].sort((a, b) => a - b),
+    [16, 22, 35, 36, 37, 38],
+  );
 });
 
 test('what was typed becomes a value of its field, or says what is wrong', () => {
@@ -126,16 +194,26 @@ test('a field says where it lies and what its bytes are', () => {
 
 test('as JSON the fields have Kafka’s names, blobs opened, and nothing of the layout', () => {
   assert.deepEqual(jsonOf([...RECORD, leaf('_taggedFields', 'count', 40, 1, 0)]), {
-    version: 3, members: [{ clientId: 'c-117', subscription: { version: 3, partitions: [0, 1, 2], rackId: 'abc' } }],
+    version: 3,
+    members: [{ clientId: 'c-117', subscription: { version: 3, partitions: [0, 1, 2], rackId: 'abc' } }],
   });
 });
 
 test('bytes travel in an address up to a bound, and nothing else is taken for them', () => {
   const bytes = toBase64(Uint8Array.from([255, 254, 0]));
-  const hash = fragmentOf([{ kind: 'subscription', version: null, bytes }, { kind: 'x-request', version: 9, bytes }]);
+  const hash = fragmentOf([
+    { kind: 'subscription', version: null, bytes },
+    { kind: 'x-request', version: 9, bytes },
+  ]);
   assert.equal(hash, '#kind=subscription&bytes=__4A&kind=x-request%409&bytes=__4A');
-  assert.deepEqual(linkedIn(hash), [{ kind: 'subscription', version: null, bytes }, { kind: 'x-request', version: 9, bytes }]);
-  assert.equal(fragmentOf([{ kind: 'key', version: null, bytes: toBase64(new Uint8Array(LINK_BYTES_MOST + 3)) }]), null);
+  assert.deepEqual(linkedIn(hash), [
+    { kind: 'subscription', version: null, bytes },
+    { kind: 'x-request', version: 9, bytes },
+  ]);
+  assert.equal(
+    fragmentOf([{ kind: 'key', version: null, bytes: toBase64(new Uint8Array(LINK_BYTES_MOST + 3)) }]),
+    null,
+  );
   for (const bad of ['', '#', '#bytes=', '#bytes=a b', '#bytes=abcde', '#kind=x']) assert.deepEqual(linkedIn(bad), []);
   assert.equal(toHex(fromBase64(bytes)), 'ff fe 00');
 });
@@ -160,6 +238,12 @@ test('the kinds that bytes could as well be are named, and beyond three counted'
 
 test('a key without an earlier record says how far was looked', () => {
   assert.equal(noneBefore({ before: 3, searched_from: 3, sequence: 9 }), '');
-  assert.equal(noneBefore({ before: null, searched_from: 1, sequence: 9 }), 'This key has no earlier record in this timeline.');
-  assert.equal(noneBefore({ before: null, searched_from: 101, sequence: 20101 }), 'This key has no earlier record among the 20,000 entries before.');
+  assert.equal(
+    noneBefore({ before: null, searched_from: 1, sequence: 9 }),
+    'This key has no earlier record in this timeline.',
+  );
+  assert.equal(
+    noneBefore({ before: null, searched_from: 101, sequence: 20101 }),
+    'This key has no earlier record among the 20,000 entries before.',
+  );
 });

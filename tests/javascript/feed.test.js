@@ -37,7 +37,9 @@ class Stage {
         this.timers.push(timer);
         return timer;
       },
-      never: (timer) => { if (timer) timer.off = true; },
+      never: (timer) => {
+        if (timer) timer.off = true;
+      },
     });
     this.feed.open();
   }
@@ -48,7 +50,9 @@ class Stage {
 
   async say(message) {
     this.socket.onmessage({ data: JSON.stringify(message) });
-    await new Promise((resolve) => { setTimeout(resolve, 0); });
+    await new Promise((resolve) => {
+      setTimeout(resolve, 0);
+    });
   }
 
   /** Runs the newest timer that waits, and tells how long it would have waited. */
@@ -133,7 +137,10 @@ test('a feed that was closed stays closed', () => {
   const stage = new Stage();
   stage.feed.close();
   stage.socket.onclose();
-  assert.equal(stage.timers.every((timer) => timer.off), true);
+  assert.equal(
+    stage.timers.every((timer) => timer.off),
+    true,
+  );
   assert.equal(stage.links.at(-1), 'closed');
 });
 

@@ -3,7 +3,15 @@ import { test } from 'node:test';
 
 import { Cast } from '../../static/js/cast.js';
 import {
-  coordinatorSays, expressionOf, hardshipsOf, outsiders, outsiderSays, replacedBy, stillReads, troubledOf, violationsOf,
+  coordinatorSays,
+  expressionOf,
+  hardshipsOf,
+  outsiders,
+  outsiderSays,
+  replacedBy,
+  stillReads,
+  troubledOf,
+  violationsOf,
 } from '../../static/js/hardships.js';
 import { Labels } from '../../static/js/labels.js';
 import { Spans } from '../../static/js/spans.js';
@@ -17,7 +25,9 @@ const says = (member, what) => hardshipsOf(suffering(member, what), member).map(
 test('what a member suffers is said in words, the worst first', () => {
   assert.deepEqual(says('A', {}), []);
   assert.deepEqual(says('A', { paused: true, cut: ['broker-2'], fenced: 'FENCED_MEMBER_EPOCH' }), [
-    'Fenced: abandons its partitions and rejoins', 'Paused', 'Cut off from broker-2',
+    'Fenced: abandons its partitions and rejoins',
+    'Paused',
+    'Cut off from broker-2',
   ]);
   assert.deepEqual(says('A', { cut: ['anybody'], clock_ms: -5000 }), ['Cut off', 'Clock 5.0\u202fs behind']);
   assert.deepEqual(says('A', { clock_ms: 20 }), []);
@@ -30,22 +40,31 @@ test('a client that was removed and still reads stands outside until it has let 
   assert.deepEqual(stillReads(frame, 'Z'), ['foo-1']);
   assert.equal(outsiderSays(frame, 'Z').says, 'Removed; the client has not been notified (zombie)');
   assert.equal(outsiderSays(suffering('Z', { owned: { foo: [1] }, paused: true }), 'Z').says, 'Removed; paused');
-  assert.equal(outsiderSays(suffering('Z', { owned: { foo: [1] }, fenced: 'UNKNOWN_MEMBER_ID' }), 'Z').says, 'Fenced: abandons its partitions');
+  assert.equal(
+    outsiderSays(suffering('Z', { owned: { foo: [1] }, fenced: 'UNKNOWN_MEMBER_ID' }), 'Z').says,
+    'Fenced: abandons its partitions',
+  );
   assert.deepEqual(outsiders(suffering('Z', {})), []);
   assert.deepEqual(outsiders(suffering('A', { owned: { foo: [1] } })), []);
 });
 
 test('whoever suffers something is listed, the worst first, and who computes an assignment is not', () => {
-  const clients = { A: client({ paused: true }), B: client({ computing: true }), Z: client({ fenced: 'UNKNOWN_MEMBER_ID' }) };
+  const clients = {
+    A: client({ paused: true }),
+    B: client({ computing: true }),
+    Z: client({ fenced: 'UNKNOWN_MEMBER_ID' }),
+  };
   assert.deepEqual(troubledOf({ ...FRAME, clients }, null), [
-    { member: 'Z', says: ['Fenced: has to rejoin'], bad: true }, { member: 'A', says: ['Paused'], bad: false },
+    { member: 'Z', says: ['Fenced: has to rejoin'], bad: true },
+    { member: 'A', says: ['Paused'], bad: false },
   ]);
   const violation = { sequence: 9, says: '', invariant: 'one_holder', members: ['B'], keys: [], proof: [] };
   assert.deepEqual(troubledOf(FRAME, violation), [{ member: 'B', says: ['Part of the broken invariant'], bad: true }]);
 });
 
 test('a coordinator is named from its fail-over on, and loads until its time has come', () => {
-  const told = (at_ms) => coordinatorSays({ ...FRAME, at_ms, coordinator: { name: 'broker-2', epoch: 1, loading_until_ms: 9000, cut: [] } });
+  const told = (at_ms) =>
+    coordinatorSays({ ...FRAME, at_ms, coordinator: { name: 'broker-2', epoch: 1, loading_until_ms: 9000, cut: [] } });
   assert.equal(coordinatorSays(FRAME), null);
   assert.equal(told(7000).says, 'broker-2 loads for 2.0\u202fs more');
   assert.equal(told(9000).says, 'coordinator broker-2');
@@ -54,21 +73,41 @@ test('a coordinator is named from its fail-over on, and loads until its time has
 test('an expression tells what it matched where a record does', () => {
   const members = { A: { ...FRAME.members.A, subscribed_regex: 'f.*' } };
   assert.deepEqual(expressionOf({ ...FRAME, members }, 'A'), { regex: 'f.*', topics: null });
-  assert.deepEqual(expressionOf({ ...FRAME, members, regexes: { 'f.*': ['foo'] } }, 'A'), { regex: 'f.*', topics: ['foo'] });
+  assert.deepEqual(expressionOf({ ...FRAME, members, regexes: { 'f.*': ['foo'] } }, 'A'), {
+    regex: 'f.*',
+    topics: ['foo'],
+  });
   assert.equal(expressionOf(FRAME, 'A'), null);
 });
 
 test('a static member took the place of the one before it, a restarted one of nobody', () => {
-  const cast = new Cast([{ id: 'A~2', name: 'A~2' }, { id: 'A~3', name: 'A~3' }]);
-  const frame = { ...FRAME, members: { 'A~2': { assigned: {}, instance_id: 'w' }, 'A~3': { assigned: {}, instance_id: 'w' }, 'B~2': { assigned: {} } } };
+  const cast = new Cast([
+    { id: 'A~2', name: 'A~2' },
+    { id: 'A~3', name: 'A~3' },
+  ]);
+  const frame = {
+    ...FRAME,
+    members: {
+      'A~2': { assigned: {}, instance_id: 'w' },
+      'A~3': { assigned: {}, instance_id: 'w' },
+      'B~2': { assigned: {} },
+    },
+  };
   assert.equal(replacedBy(frame, 'A~2', cast), 'A');
   assert.equal(replacedBy(frame, 'A~3', cast), 'A~2');
   assert.equal(replacedBy(frame, 'B~2', cast), null);
 });
 
 test('a restarted process has a lane of its own while the one before it is still a member', () => {
-  const cast = new Cast([{ id: 'C', name: 'C' }, { id: 'C~2', name: 'C~2' }, { id: 'C~3', name: 'C~3' }]);
-  const frame = (...members) => ({ ...FRAME, members: Object.fromEntries(members.map((id) => [id, { assigned: {} }])) });
+  const cast = new Cast([
+    { id: 'C', name: 'C' },
+    { id: 'C~2', name: 'C~2' },
+    { id: 'C~3', name: 'C~3' },
+  ]);
+  const frame = (...members) => ({
+    ...FRAME,
+    members: Object.fromEntries(members.map((id) => [id, { assigned: {} }])),
+  });
   cast.meetFrame(frame('C', 'C~2'));
   assert.deepEqual([cast.lane('C').key, cast.lane('C~2').key], ['C', 'C~2']);
   cast.meetFrame(frame('C~3'));
@@ -76,7 +115,16 @@ test('a restarted process has a lane of its own while the one before it is still
 });
 
 test('a violation has its members, its partitions and what proves it', () => {
-  const finding = { kind: 'violation', says: 'x', invariant: 'one_holder', at: 9, sequences: [4, 9], members: ['A'], partitions: { foo: [1] }, certain: true };
+  const finding = {
+    kind: 'violation',
+    says: 'x',
+    invariant: 'one_holder',
+    at: 9,
+    sequences: [4, 9],
+    members: ['A'],
+    partitions: { foo: [1] },
+    certain: true,
+  };
   assert.deepEqual(violationsOf({ findings: [finding, { ...finding, kind: 'moves' }] }), [
     { sequence: 9, says: 'x', invariant: 'one_holder', keys: ['foo-1'], members: ['A'], proof: [4] },
   ]);
@@ -98,8 +146,20 @@ test('spans keep who coordinated, who loaded, who suffered and what broke', () =
     if (index === 6 || index === 7) frame.clients = { A: client({ paused: true }) };
     spans.add(index === 8 ? { ...moment, shape: 'violation', says: 'x' } : moment, frame);
   });
-  assert.deepEqual(spans.coordinators.map(({ name, from, to }) => [name, from / 3, to]), [['broker-2', 5, null]]);
-  assert.deepEqual(spans.loads.map(({ from, to }) => [from / 3, to / 3]), [[5, 6]]);
-  assert.deepEqual(spans.hard.map(({ lane, kind, from, to }) => [lane, kind, from / 3, to / 3]), [['A', 'paused', 7, 9]]);
-  assert.deepEqual(spans.violations.map(({ sequence, says: words }) => [sequence / 3, words]), [[9, 'x']]);
+  assert.deepEqual(
+    spans.coordinators.map(({ name, from, to }) => [name, from / 3, to]),
+    [['broker-2', 5, null]],
+  );
+  assert.deepEqual(
+    spans.loads.map(({ from, to }) => [from / 3, to / 3]),
+    [[5, 6]],
+  );
+  assert.deepEqual(
+    spans.hard.map(({ lane, kind, from, to }) => [lane, kind, from / 3, to / 3]),
+    [['A', 'paused', 7, 9]],
+  );
+  assert.deepEqual(
+    spans.violations.map(({ sequence, says: words }) => [sequence / 3, words]),
+    [[9, 'x']],
+  );
 });

@@ -9,16 +9,30 @@ function group(members, sizes) {
   const total = sizes.reduce((sum, size) => sum + size, 0);
   const before = Array.from({ length: total }, (_, column) => column % members);
   const after = before.with(0, members - 1);
-  const counts = (owners) => Array.from({ length: members }, (_, place) => owners.filter((owner) => owner === place).length);
+  const counts = (owners) =>
+    Array.from({ length: members }, (_, place) => owners.filter((owner) => owner === place).length);
   const sheet = {
-    members: Array.from({ length: members }, (_, place) => ({ name: `m${place}`, rack: null, topics: [], joins: false, leaves: false })),
+    members: Array.from({ length: members }, (_, place) => ({
+      name: `m${place}`,
+      rack: null,
+      topics: [],
+      joins: false,
+      leaves: false,
+    })),
     topics: sizes.map((partitions, place) => ({ name: `topic-${place}`, partitions, added: 0 })),
   };
-  return { sheet, answer: { before, after, counts: { before: counts(before), after: counts(after) }, changed: [0, members - 1] } };
+  return {
+    sheet,
+    answer: { before, after, counts: { before: counts(before), after: counts(after) }, changed: [0, members - 1] },
+  };
 }
 
 test('to 12 members and 30 partitions a board has numbers, beyond it blocks', () => {
-  for (const [members, sizes, mode] of [[12, [20, 10], 'chips'], [13, [30], 'blocks'], [12, [31], 'blocks']]) {
+  for (const [members, sizes, mode] of [
+    [12, [20, 10], 'chips'],
+    [13, [30], 'blocks'],
+    [12, [31], 'blocks'],
+  ]) {
     const { sheet, answer } = group(members, sizes);
     assert.equal(layoutOf(sheet, answer, 500).mode, mode);
   }
@@ -27,7 +41,10 @@ test('to 12 members and 30 partitions a board has numbers, beyond it blocks', ()
 test('beyond 60 members only those that change have a row, and the others are counted', () => {
   const { sheet, answer } = group(61, [200]);
   const layout = layoutOf(sheet, answer, 500);
-  assert.deepEqual(layout.rows.map((row) => row.member), [0, 60]);
+  assert.deepEqual(
+    layout.rows.map((row) => row.member),
+    [0, 60],
+  );
   assert.deepEqual([layout.hidden, layout.kept], [0, 59]);
   const everybody = { ...answer, changed: sheet.members.map((_, place) => place) };
   const cut = layoutOf(sheet, everybody, 500);
@@ -54,7 +71,11 @@ test('a column is found under the pointer, and named', () => {
   assert.equal(columnAt(layout, answer, layout.x[0] + 1), 0);
   assert.equal(columnAt(layout, answer, layout.x[5] + 1), null, 'nothing moves there');
   assert.equal(partitionAt(sheet, 21).name, 'topic-1-1');
-  assert.deepEqual(runsOf([18, 19, 20, 22], sheet), [[18, 19], [20, 20], [22, 22]]);
+  assert.deepEqual(runsOf([18, 19, 20, 22], sheet), [
+    [18, 19],
+    [20, 20],
+    [22, 22],
+  ]);
 });
 
 test('six lanes have a hue, and a name is told in full where it is short', () => {

@@ -10,19 +10,45 @@ import { random, stateAt, StorySource, story } from './fixtures/map-source.js';
 
 /** Each mode has a colour of its own, without textures in thin rows. */
 const PALETTE = {
-  ground: 1, absent: 2, settled: 3, behind: 4, waiting: 5, revoking: 6, stalled: 7, lost: 8, unassigned: 9, unassignedGround: 10, ink: 11, hues: [20, 21, 22, 23, 24, 25, 26],
+  ground: 1,
+  absent: 2,
+  settled: 3,
+  behind: 4,
+  waiting: 5,
+  revoking: 6,
+  stalled: 7,
+  lost: 8,
+  unassigned: 9,
+  unassignedGround: 10,
+  ink: 11,
+  hues: [20, 21, 22, 23, 24, 25, 26],
 };
 const told = story({ members: 120, each: 3, epochs: 3, seed: 7 });
 
 async function asked(window, columns, axis) {
   const source = new StorySource(told);
-  const [members, group] = await Promise.all([source.members({ ...window, columns }), source.group({ ...window, columns })]);
+  const [members, group] = await Promise.all([
+    source.members({ ...window, columns }),
+    source.group({ ...window, columns }),
+  ]);
   return { members, scale: new Scale(axis, group.columns, window) };
 }
 
 function painted({ track, count, width, height, rowHeight, top = 0, first = 0, ratio = 1 }) {
   const words = new Uint32Array(width * height).fill(99);
-  for (const _ of paint({ words, width, height, ratio, top, rowHeight, first, count, rowsOf: (line) => [line], track, palette: PALETTE }));
+  for (const _ of paint({
+    words,
+    width,
+    height,
+    ratio,
+    top,
+    rowHeight,
+    first,
+    count,
+    rowsOf: (line) => [line],
+    track,
+    palette: PALETTE,
+  }));
   return words;
 }
 
@@ -34,7 +60,12 @@ test('any window and zoom paints in each pixel the worst that any whole frame in
     const width = 20 + Math.floor(draw() * 200);
     const { members, scale } = await asked(window, 2 + Math.floor(draw() * 300), 'events');
     const places = scale.edges(members.columns, width);
-    const track = { offsets: members.offsets, start: members.start, codeOf: (run) => ofFlags(members.flags[run]) << 3, places };
+    const track = {
+      offsets: members.offsets,
+      start: members.start,
+      codeOf: (run) => ofFlags(members.flags[run]) << 3,
+      places,
+    };
     const line = new Uint8Array(width);
     const row = Math.floor(draw() * told.members);
     trace(line, track, row);
@@ -57,7 +88,12 @@ test('where each moment has columns to itself, each pixel says exactly what the 
   assert.equal(members.exact, true);
   const width = members.columns.first.length * 4;
   const places = scale.edges(members.columns, width);
-  const track = { offsets: members.offsets, start: members.start, codeOf: (run) => ofFlags(members.flags[run]) << 3, places };
+  const track = {
+    offsets: members.offsets,
+    start: members.start,
+    codeOf: (run) => ofFlags(members.flags[run]) << 3,
+    places,
+  };
   for (let row = 0; row < told.members; row += 7) {
     const line = new Uint8Array(width);
     trace(line, track, row);
@@ -70,7 +106,10 @@ test('where each moment has columns to itself, each pixel says exactly what the 
 });
 
 const track = (modes) => ({
-  offsets: [...modes.keys(), modes.length], start: modes.map(() => 0), codeOf: (run) => (modes[run] << 3) | 7, places: [0, 40],
+  offsets: [...modes.keys(), modes.length],
+  start: modes.map(() => 0),
+  codeOf: (run) => (modes[run] << 3) | 7,
+  places: [0, 40],
 });
 const COLOURS = [1, 3, 4, 5, 6, 7, 8, 9, 9];
 
@@ -84,7 +123,17 @@ test('rows merged into a pixel show the worst of them, for each of the modes', (
 });
 
 test('every row is in the picture at every height, and every pixel is painted', () => {
-  for (const [count, height] of [[1, 500], [7, 500], [200, 500], [499, 500], [500, 500], [501, 500], [1000, 480], [1000, 333], [10_000, 520]]) {
+  for (const [count, height] of [
+    [1, 500],
+    [7, 500],
+    [200, 500],
+    [499, 500],
+    [500, 500],
+    [501, 500],
+    [1000, 480],
+    [1000, 333],
+    [10_000, 520],
+  ]) {
     for (const row of new Set([0, Math.min(1, count - 1), Math.floor(count / 2), count - 1])) {
       const modes = Array.from({ length: count }, (_, index) => (index === row ? 6 : SETTLED));
       const words = painted({ track: track(modes), count, width: 40, height, rowHeight: Math.min(20, height / count) });
@@ -100,10 +149,19 @@ test('scrolled rows lie where they lie in the whole, to the pixel', () => {
   const whole = painted({ track: track(modes), count: 300, width: 40, height: 2400, rowHeight: 8 });
   for (const scrollTop of [0, 3, 8, 801, 1999]) {
     const first = Math.floor(scrollTop / 8);
-    const part = painted({ track: track(modes), count: 300, width: 40, height: 200, rowHeight: 8, first, top: first * 8 - scrollTop });
+    const part = painted({
+      track: track(modes),
+      count: 300,
+      width: 40,
+      height: 200,
+      rowHeight: 8,
+      first,
+      top: first * 8 - scrollTop,
+    });
     // Where the first row begins above the edge, its texture begins there, too.
     const from = scrollTop % 8 ? 8 - (scrollTop % 8) : 0;
-    for (let y = from; y < 150; y += 8) assert.equal(part[(y + 3) * 40 + 20], whole[(scrollTop + y + 3) * 40 + 20], `${scrollTop} at ${y}`);
+    for (let y = from; y < 150; y += 8)
+      assert.equal(part[(y + 3) * 40 + 20], whole[(scrollTop + y + 3) * 40 + 20], `${scrollTop} at ${y}`);
   }
 });
 
@@ -128,7 +186,13 @@ test('a place on the axis and its entry lead to each other, on both axes', async
 });
 
 test('a clock that runs backwards does not turn the axis back', () => {
-  const columns = { first: [0, 5, 9, 12], last: [0, 8, 11, 20], from_ms: [1000, 5000, 3000, 6000], to_ms: [1000, 5000, 3500, 8000], moments: [0, 3, 3, 3] };
+  const columns = {
+    first: [0, 5, 9, 12],
+    last: [0, 8, 11, 20],
+    from_ms: [1000, 5000, 3000, 6000],
+    to_ms: [1000, 5000, 3500, 8000],
+    moments: [0, 3, 3, 3],
+  };
   const scale = new Scale('time', columns, { from: 0, to: 20 });
   const edges = scale.edges(columns, 100);
   for (let index = 1; index < edges.length; index += 1) assert.ok(edges[index] >= edges[index - 1]);
@@ -168,18 +232,28 @@ test('the source is asked for what is in sight at the width of the screen, and a
     plot.ask(641);
     plot.ask(640);
   });
-  assert.deepEqual(source.asked.map(({ columns }) => columns), [640]);
+  assert.deepEqual(
+    source.asked.map(({ columns }) => columns),
+    [640],
+  );
   assert.deepEqual(failures, []);
 });
 
 test('the whole timeline is kept, whatever comes while it is asked for', async () => {
   const source = new StorySource(told);
   const kept = await new Promise((resolve) => {
-    const plot = new Plot(source, { onAnswer: () => { if (plot.windows.answers.members && plot.windows.answers.whole) resolve(plot); }, onFail: () => {} });
+    const plot = new Plot(source, {
+      onAnswer: () => {
+        if (plot.windows.answers.members && plot.windows.answers.whole) resolve(plot);
+      },
+      onFail: () => {},
+    });
     const group = source.group.bind(source);
     // The whole comes last: after an answer for the window has taken its place.
     source.group = async (ask) => {
-      await new Promise((done) => { setTimeout(done, ask.columns === 640 ? 0 : 150); });
+      await new Promise((done) => {
+        setTimeout(done, ask.columns === 640 ? 0 : 150);
+      });
       return group(ask);
     };
     plot.whole();

@@ -2,7 +2,19 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { Hues, namedIn, ofLanes, ofTopics } from '../../static/js/map/entities.js';
-import { ABSENT, BEHIND, LOST, ofFlags, ofPartition, REVOKING, SETTLED, STALLED, TWICE, UNASSIGNED, WAITING } from '../../static/js/map/modes.js';
+import {
+  ABSENT,
+  BEHIND,
+  LOST,
+  ofFlags,
+  ofPartition,
+  REVOKING,
+  SETTLED,
+  STALLED,
+  TWICE,
+  UNASSIGNED,
+  WAITING,
+} from '../../static/js/map/modes.js';
 import { characters, isolated, parted, shortened } from '../../static/js/map/names.js';
 import { PINS_MOST, Roster } from '../../static/js/map/roster.js';
 import { found, haystack, linesOf } from '../../static/js/map/rows.js';
@@ -27,7 +39,9 @@ test('member 873 of 1,000 is found by its name, its host, its client and a part 
 });
 
 test('whose name is what was typed stands before those that only hold it', () => {
-  const entities = ofLanes(lanes(30, (index) => (index === 20 ? 'c-2' : `c-${index}`)).filter(({ order }) => order !== 2));
+  const entities = ofLanes(
+    lanes(30, (index) => (index === 20 ? 'c-2' : `c-${index}`)).filter(({ order }) => order !== 2),
+  );
   assert.equal(search(entities, 'c-2')[0], 'c-2');
   assert.ok(search(entities, 'c-2').length > 5);
 });
@@ -60,11 +74,21 @@ test('rows stand under their hosts, in the order of names, and a closed host kee
   const entities = ofLanes(lanes(100));
   const open = linesOf(entities, { grouping: 'host', closed: () => false, keep: null });
   assert.equal(open.length, 103);
-  assert.deepEqual(open.filter(({ type }) => type === 'group').map(({ name, indices }) => [name, indices.length]), [['10.1.0.7', 40], ['10.1.1.7', 40], ['10.1.2.7', 20]]);
+  assert.deepEqual(
+    open.filter(({ type }) => type === 'group').map(({ name, indices }) => [name, indices.length]),
+    [
+      ['10.1.0.7', 40],
+      ['10.1.1.7', 40],
+      ['10.1.2.7', 20],
+    ],
+  );
   const closed = linesOf(entities, { grouping: 'host', closed: (group) => group === 'host\n10.1.0.7', keep: null });
   assert.equal(closed.length, 63);
   assert.equal(closed[0].indices.length, 40);
-  const unknown = linesOf(entities.map((entity) => ({ ...entity, rack: null })), { grouping: 'rack', closed: () => false, keep: null });
+  const unknown = linesOf(
+    entities.map((entity) => ({ ...entity, rack: null })),
+    { grouping: 'rack', closed: () => false, keep: null },
+  );
   assert.equal(unknown[0].name, 'rack not known');
 });
 
@@ -73,8 +97,14 @@ test('each row is in the list exactly once, however it is grouped and filtered',
   for (const grouping of ['none', 'host', 'rack']) {
     for (const keep of [null, (index) => index % 3 === 0, () => false]) {
       const lines = linesOf(entities, { grouping, closed: () => false, keep });
-      const rows = lines.filter(({ type }) => type === 'row').map(({ index }) => index).sort((a, b) => a - b);
-      assert.deepEqual(rows, [...entities.keys()].filter((index) => !keep || keep(index)));
+      const rows = lines
+        .filter(({ type }) => type === 'row')
+        .map(({ index }) => index)
+        .sort((a, b) => a - b);
+      assert.deepEqual(
+        rows,
+        [...entities.keys()].filter((index) => !keep || keep(index)),
+      );
     }
   }
 });
@@ -96,13 +126,17 @@ test('what a column says of a member is the worst that any of its flags says', (
   assert.equal(ofFlags(flags.OUTSIDE), LOST);
   assert.equal(ofFlags(flags.MEMBER | flags.TWICE | flags.FENCED), TWICE);
   assert.deepEqual([0, 1, 2, 3, 4, 5].map(ofPartition), [ABSENT, SETTLED, BEHIND, REVOKING, UNASSIGNED, TWICE]);
-  for (let a = 0; a < 4096; a += 37) for (let b = 0; b < 4096; b += 41) assert.equal(ofFlags(a | b), Math.max(ofFlags(a), ofFlags(b)));
+  for (let a = 0; a < 4096; a += 37)
+    for (let b = 0; b < 4096; b += 41) assert.equal(ofFlags(a | b), Math.max(ofFlags(a), ofFlags(b)));
 });
 
 test('a hue belongs to whom the verdict names and to whom is pinned, six at once, and is kept', () => {
   const hues = new Hues();
   hues.give(['a', 'b']);
-  assert.deepEqual(['a', 'b', 'c'].map((key) => hues.of(key)), ['0', '1', 'x']);
+  assert.deepEqual(
+    ['a', 'b', 'c'].map((key) => hues.of(key)),
+    ['0', '1', 'x'],
+  );
   hues.give(['c', 'b', 'd', 'e', 'f', 'g', 'h']);
   assert.equal(hues.of('b'), '1');
   assert.equal(hues.of('h'), 'x');
@@ -111,7 +145,10 @@ test('a hue belongs to whom the verdict names and to whom is pinned, six at once
 
 test('a verdict names whom it names, whole', () => {
   const all = lanes(1000);
-  assert.deepEqual(namedIn('consumer-1-17 left; consumer-0-42’s session expired, because of consumer-1-17.', all), ['consumer-1-17', 'consumer-0-42']);
+  assert.deepEqual(namedIn('consumer-1-17 left; consumer-0-42’s session expired, because of consumer-1-17.', all), [
+    'consumer-1-17',
+    'consumer-0-42',
+  ]);
   assert.deepEqual(namedIn('consumer-1-170 is nobody', all), []);
 });
 
@@ -130,7 +167,10 @@ test('a pinned row stands above the others, has a hue, and no more than a dozen 
   assert.equal(cast.lane('consumer-0-07').hue, '0');
   assert.equal(made.pin('consumer-0-73'), 'pinned');
   assert.notEqual(cast.lane('consumer-0-73').hue, 'x');
-  assert.deepEqual(made.lines(EVERYTHING).pins.map(({ key }) => key), ['consumer-0-73']);
+  assert.deepEqual(
+    made.lines(EVERYTHING).pins.map(({ key }) => key),
+    ['consumer-0-73'],
+  );
   assert.equal(made.lines(EVERYTHING).lines.length, 100);
   for (let index = 0; index < PINS_MOST - 1; index += 1) assert.equal(made.pin(nameOf(index)), 'pinned');
   assert.equal(made.pin('consumer-0-99'), 'full');
@@ -155,7 +195,10 @@ test('groups begin closed, and a search opens those that hold what it finds', ()
   made.fold('host\n10.1.1.7');
   assert.equal(made.lines(EVERYTHING).lines.length, 43);
   made.shown = { ...made.shown, query: '0-99' };
-  assert.deepEqual(made.lines(EVERYTHING).lines.map(({ name }) => name), ['10.1.2.7', 'consumer-0-99']);
+  assert.deepEqual(
+    made.lines(EVERYTHING).lines.map(({ name }) => name),
+    ['10.1.2.7', 'consumer-0-99'],
+  );
 });
 
 test('a group that grows from nobody to a thousand and back has its rows', () => {

@@ -19,17 +19,26 @@ test('who revokes says whom it blocks, who waits says for whom, and each leads t
   const blocking = memberText(scene, lane(revoke.actor), NAMES);
   assert.equal(blocking.mode, REVOKING);
   assert.match(blocking.says, new RegExp(`blocks ${taker} on orders-\\d+, which it is revoking`));
-  assert.deepEqual(blocking.links.map(({ key }) => key), [taker]);
+  assert.deepEqual(
+    blocking.links.map(({ key }) => key),
+    [taker],
+  );
   const waiting = memberText(scene, lane(taker), NAMES);
   assert.equal(waiting.mode, WAITING);
   assert.match(waiting.says, new RegExp(`waits for ${revoke.actor} to release orders-\\d+`));
-  assert.deepEqual(waiting.links.map(({ key }) => key), [revoke.actor]);
+  assert.deepEqual(
+    waiting.links.map(({ key }) => key),
+    [revoke.actor],
+  );
   assert.deepEqual([...holdUps(scene, revoke.actor).blocks.keys()], [taker]);
 });
 
 test('whoever is in trouble stands in the list, the worst first, and nobody else', () => {
   const troubles = troublesOf(scene, NAMES);
-  assert.deepEqual(new Set(troubles.map(({ key }) => key)), new Set([revoke.actor, taker, ...troubles.filter(({ mode }) => mode === LOST).map(({ key }) => key)]));
+  assert.deepEqual(
+    new Set(troubles.map(({ key }) => key)),
+    new Set([revoke.actor, taker, ...troubles.filter(({ mode }) => mode === LOST).map(({ key }) => key)]),
+  );
   for (let index = 1; index < troubles.length; index += 1) assert.ok(troubles[index - 1].mode >= troubles[index].mode);
   const free = troublesOf(source.scene(freeAt), NAMES);
   assert.equal(free[0].mode, UNASSIGNED);

@@ -10,9 +10,15 @@ import { chunksOf, random, randomLog } from './fixtures/random-log.js';
 const SEEDS = Array.from({ length: 40 }, (_, seed) => seed + 1);
 
 /** Of two targets, or two holders, either may come first; which one counts is nobody's to say. */
-const plain = (view) => view && {
-  ...view, holders: [...view.holders].sort(), wanted: [...view.wanted].sort(), holder: null, wants: null, mode: view.wanted.length > 1 ? null : view.mode,
-};
+const plain = (view) =>
+  view && {
+    ...view,
+    holders: [...view.holders].sort(),
+    wanted: [...view.wanted].sort(),
+    holder: null,
+    wants: null,
+    mode: view.wanted.length > 1 ? null : view.mode,
+  };
 
 function assertSays(ownership, frame, counts, where) {
   const views = partitionsOf(frame);
@@ -25,9 +31,17 @@ function assertSays(ownership, frame, counts, where) {
   const single = [...views.values()].every((view) => view.wanted.length < 2 && view.holders.length < 2);
   if (!single) return;
   const far = distance(frame, views);
-  assert.deepEqual(ownership.distance(), far && { of: far.length, off: far.filter((reached) => !reached).length }, where);
+  assert.deepEqual(
+    ownership.distance(),
+    far && { of: far.length, off: far.filter((reached) => !reached).length },
+    where,
+  );
   for (const member of Object.keys(frame.members)) {
-    const sorted = ({ blocks, waitsFor, free: mine }) => [[...blocks].map(([who, keys]) => [who, keys.sort()]).sort(), [...waitsFor].map(([who, keys]) => [who, keys.sort()]).sort(), mine.sort()];
+    const sorted = ({ blocks, waitsFor, free: mine }) => [
+      [...blocks].map(([who, keys]) => [who, keys.sort()]).sort(),
+      [...waitsFor].map(([who, keys]) => [who, keys.sort()]).sort(),
+      mine.sort(),
+    ];
     assert.deepEqual(sorted(waitsOf(frame, ownership, member)), sorted(waitsOf(frame, views, member)), where);
   }
 }
@@ -39,7 +53,9 @@ test('wherever one seeks and steps, ownership that follows the changes is that o
     const ownership = new Ownership();
     const timeline = new Timeline({
       chunks: chunks.map(({ first, last, moments }) => ({ first, last, moments: moments.length })),
-      load: async (first) => chunks.find((chunk) => chunk.first === first), follower: ownership, keep: 2,
+      load: async (first) => chunks.find((chunk) => chunk.first === first),
+      follower: ownership,
+      keep: 2,
     });
     const draw = random(seed);
     const counts = new Map();
@@ -58,7 +74,8 @@ test('wherever one seeks and steps, ownership that follows the changes is that o
       const own = new Map();
       widen(rest.frame, own);
       assertSays(fresh, rest.frame, own, `seed ${seed}, turn ${turn}`);
-      for (const view of partitionsOf(rest.frame).values()) assert.deepEqual(plain(ownership.of(view.key)), plain(view), `seed ${seed}, turn ${turn}`);
+      for (const view of partitionsOf(rest.frame).values())
+        assert.deepEqual(plain(ownership.of(view.key)), plain(view), `seed ${seed}, turn ${turn}`);
     }
   }
 });
@@ -68,7 +85,8 @@ test('a frame that is left and come back to says the same, however many chunks w
   const chunks = chunksOf(log, 12);
   let loads = 0;
   const timeline = new Timeline({
-    chunks: chunks.map(({ first, last, moments }) => ({ first, last, moments: moments.length })), keep: 3,
+    chunks: chunks.map(({ first, last, moments }) => ({ first, last, moments: moments.length })),
+    keep: 3,
     load: async (first) => {
       loads += 1;
       return chunks.find((chunk) => chunk.first === first);

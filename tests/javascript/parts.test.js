@@ -12,18 +12,25 @@ import { nameable } from '../../static/js/topic-names.js';
 import { momentOf, withMoment } from '../../static/js/url.js';
 import { FRAMES, MOMENTS } from './fixtures/basic.js';
 
-const settle = () => new Promise((resolve) => { setTimeout(resolve, 0); });
+const settle = () =>
+  new Promise((resolve) => {
+    setTimeout(resolve, 0);
+  });
 
 test('the address names a moment, and nothing else is taken for one', () => {
   assert.equal(momentOf('?at=45'), 45);
-  for (const bad of ['', '?at=', '?at=-1', '?at=x', '?at=1e3', '?at=9999999999999999']) assert.equal(momentOf(bad), null);
+  for (const bad of ['', '?at=', '?at=-1', '?at=x', '?at=1e3', '?at=9999999999999999'])
+    assert.equal(momentOf(bad), null);
   assert.equal(withMoment('http://here/t/x?play=1&q=2', 9), 'http://here/t/x?q=2&at=9');
 });
 
 test('integers of 64 bits keep their digits, and nothing else is changed', () => {
-  const text = '{"metadataHash":-8123456789012345678,"says":"at 9007199254740993 \\" 9007199254740993","list":[9007199254740991,0.12345678901234567,1e300]}';
+  const text =
+    '{"metadataHash":-8123456789012345678,"says":"at 9007199254740993 \\" 9007199254740993","list":[9007199254740991,0.12345678901234567,1e300]}';
   assert.deepEqual(parseExactly(text), {
-    metadataHash: '-8123456789012345678', says: 'at 9007199254740993 " 9007199254740993', list: [9007199254740991, 0.12345678901234567, 1e300],
+    metadataHash: '-8123456789012345678',
+    says: 'at 9007199254740993 " 9007199254740993',
+    list: [9007199254740991, 0.12345678901234567, 1e300],
   });
   const [field] = fieldsOf(parseExactly('{"metadataHash":-8123456789012345678}'), FRAMES[0], 'record');
   assert.equal(field.value, '-8123456789012345678');
@@ -40,7 +47,10 @@ test('keys are never taken from somebody who types, nor Space from a button', ()
   assert.equal(mayTake(press('ArrowRight', 'BUTTON'), false), true);
   // Enter follows a link, Space does nothing with it; and nobody presses what stands in a dialog that has closed.
   assert.deepEqual([mayTake(press('Enter', 'A'), false), mayTake(press(' ', 'A'), false)], [false, true]);
-  const gone = { tagName: 'BUTTON', closest: (/** @type {string} */ selector) => (selector === 'dialog:not([open])' ? {} : null) };
+  const gone = {
+    tagName: 'BUTTON',
+    closest: (/** @type {string} */ selector) => (selector === 'dialog:not([open])' ? {} : null),
+  };
   assert.equal(mayTake({ ...press(' ', 'BUTTON'), target: gone }, false), true);
   assert.equal(mayTake(press('c', 'BODY', { ctrlKey: true }), false), false);
   assert.equal(mayTake(press('c', 'BODY'), true), false);
@@ -84,7 +94,13 @@ test('a pause while a step is under way holds', async () => {
   let finish;
   const timers = [];
   const player = new Player({
-    next: () => new Promise((resolve) => { finish = resolve; }), onState: () => {}, later: (run) => timers.push(run), never: () => {},
+    next: () =>
+      new Promise((resolve) => {
+        finish = resolve;
+      }),
+    onState: () => {},
+    later: (run) => timers.push(run),
+    never: () => {},
   });
   player.play();
   player.pause();
@@ -120,24 +136,52 @@ test('on the axis of events steps stand equally far apart; on that of time by th
 test('the chain of a step goes back to its first cause and on to what it brought about', () => {
   const causes = [0, 1, 2, 0, 4, 5, 5, 7, 8, 0, 10, 11, 11, 11, 14, 15];
   const chain = chainOf(MOMENTS, 13, (step) => (causes[step.step - 1] ? causes[step.step - 1] * 3 : null));
-  assert.deepEqual([...chain].sort((a, b) => a[0] - b[0]), [[10, 9], [13, 10], [14, 13], [15, 14]]);
+  assert.deepEqual(
+    [...chain].sort((a, b) => a[0] - b[0]),
+    [
+      [10, 9],
+      [13, 10],
+      [14, 13],
+      [15, 14],
+    ],
+  );
 });
 
-test('fields are written with topic names, Kafka\'s states and what a reader would have to work out', () => {
+test("fields are written with topic names, Kafka's states and what a reader would have to work out", () => {
   const frame = FRAMES[6];
-  const response = fieldsOf({
-    errorCode: 0, memberEpoch: 1, assignment: { topicPartitions: [{ topicId: 'cLledStpRu6ixDUvA4jVgA', partitions: [0, 1] }] },
-  }, frame, 'response');
-  assert.deepEqual(response.map(({ name, value, note }) => [name, value, note]), [
-    ['errorCode', '0 NONE', ''], ['memberEpoch', '1', 'still the old epoch'], ['assignment', 'foo [0, 1]', ''],
-  ]);
+  const response = fieldsOf(
+    {
+      errorCode: 0,
+      memberEpoch: 1,
+      assignment: { topicPartitions: [{ topicId: 'cLledStpRu6ixDUvA4jVgA', partitions: [0, 1] }] },
+    },
+    frame,
+    'response',
+  );
+  assert.deepEqual(
+    response.map(({ name, value, note }) => [name, value, note]),
+    [
+      ['errorCode', '0 NONE', ''],
+      ['memberEpoch', '1', 'still the old epoch'],
+      ['assignment', 'foo [0, 1]', ''],
+    ],
+  );
   const record = fieldsOf({ state: 1, assignedPartitions: [], value: null }, frame, 'record');
-  assert.deepEqual(record.map(({ value }) => value), ['1 UNREVOKED_PARTITIONS', '[]', 'null']);
+  assert.deepEqual(
+    record.map(({ value }) => value),
+    ['1 UNREVOKED_PARTITIONS', '[]', 'null'],
+  );
   assert.equal(fieldsOf({ TopicPartitions: null }, frame, 'request')[0].value, 'null (unchanged)');
   const group = fieldsOf({ generation: 3, members: [{ memberId: 'A' }, { memberId: 'B' }] }, frame, 'record');
-  assert.deepEqual(group.map(({ name, value, depth }) => [name, value, depth]), [
-    ['generation', '3', 0], ['members', '2', 0], ['memberId', 'A', 1], ['memberId', 'B', 1],
-  ]);
+  assert.deepEqual(
+    group.map(({ name, value, depth }) => [name, value, depth]),
+    [
+      ['generation', '3', 0],
+      ['members', '2', 0],
+      ['memberId', 'A', 1],
+      ['memberId', 'B', 1],
+    ],
+  );
   assert.equal(recordName(8), 'ConsumerGroupCurrentMemberAssignment');
   assert.equal(recordName(31), 'Record of type 31');
 });

@@ -14,30 +14,64 @@ function spansOf() {
   return spans;
 }
 
-const told = (spans, key) => spans.spans.filter((span) => span.key === key)
-  .map((span) => `${span.lane} ${span.mode} ${span.from / 3}-${span.to === null ? 'end' : span.to / 3}`);
+const told = (spans, key) =>
+  spans.spans
+    .filter((span) => span.key === key)
+    .map((span) => `${span.lane} ${span.mode} ${span.from / 3}-${span.to === null ? 'end' : span.to / 3}`);
 
 test('the spans of a partition tell who owned it, gave it up and waited for it, from step to step', () => {
   assert.deepEqual(told(spansOf(), 'foo-1'), [
-    'A want 2-3', 'A own 3-14', 'C want 11-16', 'A revoking 14-15', 'C own 16-end',
+    'A want 2-3',
+    'A own 3-14',
+    'C want 11-16',
+    'A revoking 14-15',
+    'C own 16-end',
   ]);
 });
 
 test('stretches without an owner begin with the first member and end with a gain', () => {
   const spans = spansOf();
-  assert.deepEqual(spans.bare.map(({ key, from, to, from_ms, to_ms }) => [key, from / 3, to / 3, to_ms - from_ms]), [
-    ['foo-0', 1, 3, 1000], ['foo-1', 1, 3, 1000], ['foo-2', 1, 3, 1000], ['foo-2', 8, 9, 500], ['foo-1', 15, 16, 600],
-  ]);
-  assert.deepEqual(bands(spans.bare).map((band) => band.keys), [['foo-0', 'foo-1', 'foo-2'], ['foo-2'], ['foo-1']]);
+  assert.deepEqual(
+    spans.bare.map(({ key, from, to, from_ms, to_ms }) => [key, from / 3, to / 3, to_ms - from_ms]),
+    [
+      ['foo-0', 1, 3, 1000],
+      ['foo-1', 1, 3, 1000],
+      ['foo-2', 1, 3, 1000],
+      ['foo-2', 8, 9, 500],
+      ['foo-1', 15, 16, 600],
+    ],
+  );
+  assert.deepEqual(
+    bands(spans.bare).map((band) => band.keys),
+    [['foo-0', 'foo-1', 'foo-2'], ['foo-2'], ['foo-1']],
+  );
 });
 
 test('epochs and group states follow each other without holes', () => {
   const spans = spansOf();
-  assert.deepEqual(spans.epochs.map(({ epoch, sequence }) => [epoch, sequence / 3]), [[1, 1], [2, 4], [3, 10]]);
-  assert.deepEqual(spans.states.map(({ state, from }) => `${state} ${from / 3}`), [
-    'Empty 0', 'Assigning 1', 'Reconciling 2', 'Stable 3', 'Assigning 4', 'Reconciling 5', 'Stable 9',
-    'Assigning 10', 'Reconciling 11', 'Stable 16',
-  ]);
+  assert.deepEqual(
+    spans.epochs.map(({ epoch, sequence }) => [epoch, sequence / 3]),
+    [
+      [1, 1],
+      [2, 4],
+      [3, 10],
+    ],
+  );
+  assert.deepEqual(
+    spans.states.map(({ state, from }) => `${state} ${from / 3}`),
+    [
+      'Empty 0',
+      'Assigning 1',
+      'Reconciling 2',
+      'Stable 3',
+      'Assigning 4',
+      'Reconciling 5',
+      'Stable 9',
+      'Assigning 10',
+      'Reconciling 11',
+      'Stable 16',
+    ],
+  );
   assert.equal(spans.mostMembers, 3);
 });
 

@@ -23,7 +23,10 @@ const frameOf = (step) => (step ? FRAMES[step - 1] : EMPTY);
 
 test('countUpTo counts the items up to a sequence', () => {
   const items = [{ sequence: 3 }, { sequence: 6 }, { sequence: 6 }, { sequence: 9 }];
-  assert.deepEqual([0, 3, 5, 6, 9, 10].map((at) => countUpTo(items, at)), [0, 1, 1, 3, 4, 4]);
+  assert.deepEqual(
+    [0, 3, 5, 6, 9, 10].map((at) => countUpTo(items, at)),
+    [0, 1, 1, 3, 4, 4],
+  );
 });
 
 test('a seek to any moment gives the frame after it, in any order and over any cut into chunks', async () => {
@@ -53,7 +56,10 @@ test('steps forwards and backwards visit every moment, over the borders of chunk
     seen.push(rest.moment.step);
     assert.deepEqual(rest.frame, frameOf(rest.moment.step));
   }
-  assert.deepEqual(seen, MOMENTS.map((moment) => moment.step));
+  assert.deepEqual(
+    seen,
+    MOMENTS.map((moment) => moment.step),
+  );
   assert.equal(timeline.atEnd, true);
   for (let step = 15; step >= 0; step -= 1) assert.deepEqual((await timeline.step(-1)).frame, frameOf(step));
   assert.equal(await timeline.step(-1), null);
@@ -84,7 +90,10 @@ test('the later of two seeks wins, whichever chunk comes first', async () => {
   const open_ = [];
   const timeline = new Timeline({
     chunks: all,
-    load: (first) => new Promise((resolve) => { open_.push({ first, resolve }); }),
+    load: (first) =>
+      new Promise((resolve) => {
+        open_.push({ first, resolve });
+      }),
   });
   const early = timeline.seek(48);
   const late = timeline.seek(3);
@@ -135,7 +144,13 @@ test('what leaves a hole is not taken, and what overlaps is taken once', async (
 test('what is appended while the tail chunk is under way is not lost', async () => {
   const all = chunks(4);
   let arrive;
-  const timeline = new Timeline({ chunks: [all[0]], load: () => new Promise((resolve) => { arrive = resolve; }) });
+  const timeline = new Timeline({
+    chunks: [all[0]],
+    load: () =>
+      new Promise((resolve) => {
+        arrive = resolve;
+      }),
+  });
   const seeking = timeline.seek(12);
   assert.equal(timeline.append(delta(5, 6)), true);
   arrive(structuredClone(all[0]));
@@ -167,16 +182,22 @@ test('moments that the board does not stop at are passed by', async () => {
   await timeline.seek(0);
   const seen = [];
   for (let rest = await timeline.step(1); rest; rest = await timeline.step(1)) seen.push(rest.moment.step);
-  assert.deepEqual(seen, MOMENTS.filter((moment) => moment.shape !== 'target').map((moment) => moment.step));
+  assert.deepEqual(
+    seen,
+    MOMENTS.filter((moment) => moment.shape !== 'target').map((moment) => moment.step),
+  );
 });
 
 test('a walk visits each moment once with its frame, and goes on where chunks were missing', async () => {
   const { timeline } = open(4);
   const seen = [];
-  const walkOn = timeline.walk((moment, frame) => {
-    seen.push(moment.step);
-    assert.deepEqual(frame, frameOf(moment.step));
-  }, (frame) => assert.deepEqual(frame, EMPTY));
+  const walkOn = timeline.walk(
+    (moment, frame) => {
+      seen.push(moment.step);
+      assert.deepEqual(frame, frameOf(moment.step));
+    },
+    (frame) => assert.deepEqual(frame, EMPTY),
+  );
   await timeline.fetch(1);
   await timeline.fetch(13);
   await timeline.fetch(37);
@@ -185,7 +206,10 @@ test('a walk visits each moment once with its frame, and goes on where chunks we
   await timeline.fetch(25);
   walkOn();
   walkOn();
-  assert.deepEqual(seen, MOMENTS.map((moment) => moment.step));
+  assert.deepEqual(
+    seen,
+    MOMENTS.map((moment) => moment.step),
+  );
 });
 
 test('a walk goes on over what is appended', async () => {
@@ -198,9 +222,16 @@ test('a walk goes on over what is appended', async () => {
     assert.deepEqual(frame, frameOf(moment.step));
   });
   walkOn();
-  for (const [from, to] of [[5, 5], [6, 9], [10, 16]]) {
+  for (const [from, to] of [
+    [5, 5],
+    [6, 9],
+    [10, 16],
+  ]) {
     timeline.append(delta(from, to));
     walkOn();
   }
-  assert.deepEqual(seen, MOMENTS.map((moment) => moment.step));
+  assert.deepEqual(
+    seen,
+    MOMENTS.map((moment) => moment.step),
+  );
 });

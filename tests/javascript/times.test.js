@@ -42,7 +42,9 @@ test('a zone that does not exist is known as none, and who listens hears of a ch
   assert.equal(isZone('Europe/Nowhere'), false);
   assert.equal(isZone(''), false);
   let heard = 0;
-  onZone(() => { heard += 1; });
+  onZone(() => {
+    heard += 1;
+  });
   choose('utc');
   assert.equal(heard, 1);
 });

@@ -11,5 +11,10 @@ test('a clause that counts several things leads from each to the next, and round
     told.push([sequence, `${nth + 1} of ${of}`]);
     last = String(nth);
   }
-  assert.deepEqual(told, [[9, '2 of 3'], [12, '3 of 3'], [5, '1 of 3'], [9, '2 of 3']]);
+  assert.deepEqual(told, [
+    [9, '2 of 3'],
+    [12, '3 of 3'],
+    [5, '1 of 3'],
+    [9, '2 of 3'],
+  ]);
 });

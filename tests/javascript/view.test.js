@@ -4,12 +4,14 @@ import { test } from 'node:test';
 import { columnsOf, distance, givingUp, partitionsOf, unowned, waitsOf, widen } from '../../static/js/view.js';
 import { EMPTY, FRAMES } from './fixtures/basic.js';
 
-const modes = (frame) => Object.fromEntries([...partitionsOf(frame)].map(([key, view]) => [key, `${view.holder ?? '-'} ${view.mode}`]));
+const modes = (frame) =>
+  Object.fromEntries([...partitionsOf(frame)].map(([key, view]) => [key, `${view.holder ?? '-'} ${view.mode}`]));
 
 test('a partition is owned, to go, being given up, without an owner, and owned again', () => {
-  assert.deepEqual([4, 6, 7, 8, 9].map((step) => modes(FRAMES[step - 1])['foo-2']), [
-    'A own', 'A leaving', 'A revoking', '- free', 'B own',
-  ]);
+  assert.deepEqual(
+    [4, 6, 7, 8, 9].map((step) => modes(FRAMES[step - 1])['foo-2']),
+    ['A own', 'A leaving', 'A revoking', '- free', 'B own'],
+  );
 });
 
 test('before the target of an epoch is known, nothing is to go', () => {
@@ -46,7 +48,10 @@ test('the distance to the target is known with the target', () => {
 
 test('columns are the partitions of topics that somebody reads, and stay where they are', () => {
   const counts = widen(FRAMES[3]);
-  assert.deepEqual(columnsOf(counts).map((column) => column.key), ['foo-0', 'foo-1', 'foo-2']);
+  assert.deepEqual(
+    columnsOf(counts).map((column) => column.key),
+    ['foo-0', 'foo-1', 'foo-2'],
+  );
   assert.deepEqual(columnsOf(widen(EMPTY)), []);
   const grown = { ...FRAMES[3], topics: { foo: { id: null, partitions: 12 }, bar: { id: null, partitions: 3 } } };
   assert.equal(columnsOf(widen(grown, counts)).length, 12);
@@ -63,8 +68,17 @@ test('a partition that does not exist yet is not one without an owner', () => {
 
 test('a classic group has holders and no target', () => {
   const frame = {
-    sequence: 1, at_ms: 0, group: 'g', protocol: 'classic', state: 'Stable', generation: 4, leader: 'A', protocol_name: 'range',
-    topics: { foo: { id: null, partitions: 2 } }, clients: null, timers: null,
+    sequence: 1,
+    at_ms: 0,
+    group: 'g',
+    protocol: 'classic',
+    state: 'Stable',
+    generation: 4,
+    leader: 'A',
+    protocol_name: 'range',
+    topics: { foo: { id: null, partitions: 2 } },
+    clients: null,
+    timers: null,
     members: { A: { assigned: { foo: [0] }, subscribed: ['foo'] }, B: { assigned: { foo: [1] }, subscribed: ['foo'] } },
   };
   assert.deepEqual(modes(frame), { 'foo-0': 'A own', 'foo-1': 'B own' });

@@ -11,9 +11,10 @@ const cast = new Cast(['A', 'B', 'C'].map((id) => ({ id, name: id })));
 const now = (step) => nowSays(FRAMES[step - 1], MOMENTS[step - 1], partitionsOf(FRAMES[step - 1]), cast, (key) => key);
 
 test('durations are told to a tenth of a second below a minute', () => {
-  assert.deepEqual([0, 600, 59_949, 59_960, 242_000, 3_660_000, 90_000_000].map((ms) => plain(duration(ms))), [
-    '0.0 s', '0.6 s', '59.9 s', '1 min 0 s', '4 min 2 s', '1 h 1 min', '1 d 1 h',
-  ]);
+  assert.deepEqual(
+    [0, 600, 59_949, 59_960, 242_000, 3_660_000, 90_000_000].map((ms) => plain(duration(ms))),
+    ['0.0 s', '0.6 s', '59.9 s', '1 min 0 s', '4 min 2 s', '1 h 1 min', '1 d 1 h'],
+  );
 });
 
 test('a simulation is told in seconds, a log in the time of day', () => {
@@ -26,7 +27,7 @@ test('long lists are counted', () => {
   assert.equal(list(['a', 'b', 'c', 'd', 'e']), 'a, b and 3 more');
 });
 
-test('what a member does is said in words, with Kafka\'s name beside it', () => {
+test("what a member does is said in words, with Kafka's name beside it", () => {
   const says = (step, member) => memberSays(FRAMES[step - 1], member, (key) => key);
   assert.equal(says(1, 'A').says, 'Joined; no target assignment yet');
   assert.equal(says(2, 'A').says, 'Joined; no assignment received yet');
@@ -38,27 +39,42 @@ test('what a member does is said in words, with Kafka\'s name beside it', () => 
 });
 
 test('the sentence of a moment says what it means for who waits', () => {
-  assert.equal(nowSays(EMPTY, null, new Map(), cast, (key) => key), 'No member yet.');
+  assert.equal(
+    nowSays(EMPTY, null, new Map(), cast, (key) => key),
+    'No member yet.',
+  );
   const waiting = partitionsOf({ ...EMPTY, target: { A: { foo: [0] } } });
-  assert.equal(nowSays(EMPTY, null, waiting, cast, (key) => key), 'No member yet. Every partition is unassigned.');
+  assert.equal(
+    nowSays(EMPTY, null, waiting, cast, (key) => key),
+    'No member yet. Every partition is unassigned.',
+  );
   assert.equal(now(1), 'A joins. There is no target yet.');
   assert.equal(now(4), 'B joins. The target is still the one of epoch 1.');
   assert.equal(now(11), 'Target computed: foo-1 goes to C. A still owns it; it has not been asked to revoke it yet.');
   assert.equal(now(13), 'C advances; foo-1 is still held by A. It must wait: A still owns foo-1.');
   assert.equal(now(14), 'A is told to give up foo-1. It stays at epoch 2 until it has confirmed the revocation.');
-  assert.equal(now(15), 'A acknowledges; foo-1 is free. Released is not assigned: foo-1 is unassigned until C heartbeats.');
+  assert.equal(
+    now(15),
+    'A acknowledges; foo-1 is free. Released is not assigned: foo-1 is unassigned until C heartbeats.',
+  );
   assert.equal(now(16), 'C gets foo-1. Every member owns its target: the group is stable at epoch 3.');
 });
 
 test('a case study speaks for itself', () => {
   const moment = { ...MOMENTS[0], narration: 'A is the first to come.' };
-  assert.equal(nowSays(FRAMES[0], moment, new Map(), cast, (key) => key), 'A is the first to come.');
+  assert.equal(
+    nowSays(FRAMES[0], moment, new Map(), cast, (key) => key),
+    'A is the first to come.',
+  );
 });
 
 test('a member that comes back stays in its lane and colour; the seventh is grey', () => {
   const many = new Cast(['A', 'B', 'A~2', 'C', 'D', 'E', 'F', 'G'].map((id) => ({ id, name: id })));
   assert.equal(many.lane('A~2').key, 'A');
-  assert.deepEqual(['A', 'B', 'F', 'G'].map((id) => many.lane(id).hue), ['0', '1', '5', 'x']);
+  assert.deepEqual(
+    ['A', 'B', 'F', 'G'].map((id) => many.lane(id).hue),
+    ['0', '1', '5', 'x'],
+  );
 });
 
 test('what stands in a disc is short', () => {
@@ -67,7 +83,10 @@ test('what stands in a disc is short', () => {
 
 test('where there is little room, partitions of one topic are named once', () => {
   assert.equal(shortened('A gets foo-0, foo-1, foo-2'), 'A gets foo-0, 1, 2');
-  assert.equal(shortened('bar-0, bar-1, foo-3 go to enrich-2; foo-4 goes to B'), 'bar-0, 1, foo-3 go to enrich-2; foo-4 goes to B');
+  assert.equal(
+    shortened('bar-0, bar-1, foo-3 go to enrich-2; foo-4 goes to B'),
+    'bar-0, 1, foo-3 go to enrich-2; foo-4 goes to B',
+  );
   assert.equal(shortened('enrich-1, enrich-2 joined'), 'enrich-1, 2 joined');
   assert.equal(shortened('a.b_c-d-1, a.b_c-d-12 are free'), 'a.b_c-d-1, 12 are free');
   assert.equal(shortened('foo-1, barfoo-1, foo-2'), 'foo-1, barfoo-1, foo-2');

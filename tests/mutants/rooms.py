@@ -22,7 +22,7 @@ class Room:
 
 ROOMS: Final = {
     "coordinator": Room(
-        folder="simulations/coordinator",
+        folder="simulations/protocol/coordinator",
         tests=(
             "coordinator",
             "reconciliation",
@@ -49,19 +49,20 @@ ROOMS: Final = {
         ),
     ),
     "clients": Room(
-        folder="simulations/clients",
+        folder="simulations/protocol/client/consumer",
         tests=("clients", "clients_released", "kip_computing_consumer", "client_side", "clients_random"),
     ),
     "conformance": Room(
-        folder="simulations/conformance", tests=("conformance_excuses", "conformance", "conformance_leaves")
+        folder="simulations/proof/conformance",
+        tests=("conformance_excuses", "conformance", "conformance_leaves"),
     ),
     "checking": Room(
-        folder="simulations/checking",
+        folder="simulations/invariants",
         tests=("checking_beyond", "checking_clients", "checking", "found", "invariants", "mutations"),
     ),
-    "exploration": Room(folder="simulations/exploration", tests=("exploration", "three_members")),
+    "exploration": Room(folder="simulations/proof/exploration", tests=("exploration", "three_members")),
     "assignors": Room(
-        folder="simulations/assignors",
+        folder="simulations/protocol/assignors",
         tests=(
             "assignors",
             "java_orders",

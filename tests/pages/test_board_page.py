@@ -9,8 +9,8 @@ import pytest
 from django.contrib.staticfiles import finders
 from django.test import Client
 
-from explorer.board.inlined import inlined
-from explorer.board.modules import modules
+from explorer.web.inlined import inlined
+from explorer.web.modules import modules
 from groups.models import Timeline
 from tests.stories import Story
 

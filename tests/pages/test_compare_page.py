@@ -8,10 +8,10 @@ import pytest
 from django.test import Client
 
 from explorer import case_studies
-from explorer.compare import views
+from explorer.pages.compare import views
 from groups import storage
 from groups.models import Timeline
-from simulations import studies
+from simulations.world import studies
 from tests.pages.test_board_page import data_in
 from tests.stories import Story
 

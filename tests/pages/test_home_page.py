@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 from django.test import Client
 
-from explorer.home.words import ago
+from explorer.pages.home.words import ago
 from groups.models import Timeline
 from tests.stories import Story
 

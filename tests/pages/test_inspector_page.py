@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 from django.test import Client
 
-from explorer.inspector.examples import examples
+from explorer.pages.inspector.examples import examples
 from groups.models import Timeline
 from groups.wire.inspection import inspect
 from tests.stories import Story

@@ -7,8 +7,8 @@ import html
 import pytest
 from django.test import Client
 
-from explorer.sweeps import starting
-from simulations import sweep_runs
+from explorer.pages.sweeps import starting
+from simulations.jobs import sweep_runs
 from simulations.models import Sweep
 from simulations.sweeps.asked import axes_of
 

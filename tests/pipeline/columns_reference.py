@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from groups.pipeline.columns import STRETCH_BYTES, Damage, Stretch, read_stretches
+from groups.pipeline.reading.columns import STRETCH_BYTES, Damage, Stretch, read_stretches
 from groups.wire.logs.batches import BatchProblem, RecordBatch, read_batches
 from groups.wire.records import decode_record
 

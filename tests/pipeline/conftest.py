@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 import pytest
 
-from groups.logstore.files import Folder
+from groups.packs.files import Folder
 from tests.pipeline.folds import FOLDER, Folds
 
 
@@ -16,10 +16,10 @@ from tests.pipeline.folds import FOLDER, Folds
 def imported(spark: Any, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Folds]:
     """Runs both stages of the job on paths; what it told and stored."""
     from groups.pipeline.job import import_with
-    from groups.pipeline.naming import read_topics_file
     from groups.pipeline.progress import Progress
-    from groups.pipeline.sources import list_sources
-    from groups.pipeline.spark_child import Lines
+    from groups.pipeline.reading.sources import list_sources
+    from groups.pipeline.spark.child import Lines
+    from groups.pipeline.topics.naming import read_topics_file
 
     def run(
         *paths: Path, topics: Mapping[str, Any] | None = None, split_bytes: int = 1024, **request: Any

@@ -11,21 +11,21 @@ from unittest import mock
 
 import orjson
 
-from groups.logstore.blocks import entries_of
-from groups.logstore.files import Files, MissingFile, Writing
-from groups.logstore.index import TimelineIndex, read_index
-from groups.logstore.packs import Place, read_blob
-from groups.pipeline import folding
-from groups.pipeline.context import Context
-from groups.pipeline.datasource import tasks_of
-from groups.pipeline.folding import Folding, GroupFolding
-from groups.pipeline.group_blocks import GroupBlock
+from groups.packs.blocks import entries_of
+from groups.packs.files import Files, MissingFile, Writing
+from groups.packs.index import TimelineIndex, read_index
+from groups.packs.packs import Place, read_blob
+from groups.pipeline.folding import tasks as folding
+from groups.pipeline.folding.context import Context
+from groups.pipeline.folding.tasks import Folding, GroupFolding
 from groups.pipeline.job import earlier_of
-from groups.pipeline.naming import read_topics_file
-from groups.pipeline.reading import read_split
+from groups.pipeline.reading.datasource import tasks_of
+from groups.pipeline.reading.group_blocks import GroupBlock
+from groups.pipeline.reading.rows import EVERYTHING, Row, Wanted
+from groups.pipeline.reading.sources import SPLIT_BYTES, Listing, list_sources
+from groups.pipeline.reading.tasks import read_split
 from groups.pipeline.report import Findings
-from groups.pipeline.rows import EVERYTHING, Row, Wanted
-from groups.pipeline.sources import SPLIT_BYTES, Listing, list_sources
+from groups.pipeline.topics.naming import read_topics_file
 from tests.pipeline.segments import Segment
 
 Line = dict[str, Any]

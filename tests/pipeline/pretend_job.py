@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import orjson
 
-from groups.logstore.files import open_files
+from groups.packs.files import open_files
 from tests.pipeline.folds import import_without_spark
 from tests.pipeline.segments import FOO, Group, Segment, sample_group
 

@@ -16,8 +16,8 @@ from pathlib import Path
 
 import pyspark
 
-from groups.pipeline.java import find_java
-from groups.pipeline.session import CACHE
+from groups.pipeline.spark.java import find_java
+from groups.pipeline.spark.session import CACHE
 
 READY_S = 120
 

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from groups.pipeline.columns import distinct as distinct_module
-from groups.pipeline.columns import framing, read_stretches, stretches
-from groups.pipeline.columns.window import Window
+from groups.pipeline.reading.columns import distinct as distinct_module
+from groups.pipeline.reading.columns import framing, read_stretches, stretches
+from groups.pipeline.reading.columns.window import Window
 from groups.wire.commits import commit_payload
 from groups.wire.coordinator_schema import OFFSET_COMMIT, RECORD_TYPES
 from groups.wire.logs import compression

@@ -12,13 +12,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groups.history.changes import apply
 from groups.history.entries import Entry
-from groups.history.recorder import Recorder
-from groups.logstore.opening import open_chunk
-from groups.pipeline import timeline_folding
-from groups.pipeline.context import LostOffsets
-from groups.pipeline.topic_facts import Known, TopicChange
+from groups.history.frames.changes import apply
+from groups.history.passes.recorder import Recorder
+from groups.packs.opening import open_chunk
+from groups.pipeline.folding import timelines as timeline_folding
+from groups.pipeline.folding.context import LostOffsets
+from groups.pipeline.topics.facts import Known, TopicChange
 from tests.pipeline.drawn import copies, logs
 from tests.pipeline.folds import Folds, fold, fold_paths
 from tests.pipeline.segments import FOO, START_MS, Group, Segment, sample_group

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from groups.history.entries import Entry, Kind, Provenance
-from groups.history.fold import replay
-from groups.history.state import State, initial_state
+from groups.history.replay.fold import replay
+from groups.history.state.group import State, initial_state
 from groups.wire.logs.batches import RecordBatch, read_batches, write_segment
 from groups.wire.records import decode_record, encode_record
 from tests.benchmarks.generated.mixes import MIXES, PARTITION, Written, partition_for

@@ -13,9 +13,11 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from groups import import_tasks, imports, storage
-from groups.children import close_warm_children
-from groups.imported import Received
+from groups import storage
+from groups.imports import runs as imports
+from groups.imports import tasks as import_tasks
+from groups.imports.receiving import Received
+from groups.jobs.children import close_warm_children
 from groups.models import Import, Timeline
 from groups.storage import opened
 

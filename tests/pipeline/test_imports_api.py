@@ -12,9 +12,9 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from explorer.imports import uploading
-from explorer.imports.uploading import safe_path
-from groups import imports
+from explorer.pages.imports import uploading
+from explorer.pages.imports.uploading import safe_path
+from groups.imports import runs as imports
 from groups.models import Import, Timeline
 from tests.pipeline.segments import FOO, sample_group
 
@@ -214,7 +214,7 @@ def test_the_form_works_without_scripts() -> None:
 
 
 def test_the_page_says_that_spark_is_being_made_ready(monkeypatch: pytest.MonkeyPatch) -> None:
-    from explorer.imports import describing, views
+    from explorer.pages.imports import describing, views
 
     monkeypatch.setattr(views, "missing_packages", lambda: ["pyspark"])
     monkeypatch.setattr(describing, "missing_packages", lambda: ["pyspark"])

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from groups.pipeline import java
-from groups.pipeline.java import NoJava, find_java, parse_version, write_shim
+from groups.pipeline.spark import java
+from groups.pipeline.spark.java import NoJava, find_java, parse_version, write_shim
 from tests.conftest import missing
 
 

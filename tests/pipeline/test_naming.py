@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from groups.pipeline.naming import BadTopicsFile, plan, read_topics_file
-from groups.pipeline.topic_facts import GroupFacts, Known, TopicChange, metadata_story
+from groups.pipeline.topics.facts import GroupFacts, Known, TopicChange, metadata_story
+from groups.pipeline.topics.naming import BadTopicsFile, plan, read_topics_file
 from tests.pipeline.segments import BAR, FOO, Group, Payload, hash_of
 
 BOTH = {"foo": FOO, "bar": BAR}

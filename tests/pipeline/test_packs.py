@@ -15,12 +15,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groups.logstore.blocks import entries_of
-from groups.logstore.files import UNFINISHED, ArrowFiles, DamagedFile, Files, Folder, MissingFile, open_files
-from groups.logstore.packs import PACK_BYTES, PackWriter, Place, read_blob
-from groups.pipeline.commit_columns import PlacedCommits, block
-from groups.pipeline.commit_runs import Progress
-from groups.pipeline.group_blocks import COMMIT, GroupBlock, OtherRecord, Tables, cut
+from groups.packs.blocks import entries_of
+from groups.packs.files import UNFINISHED, ArrowFiles, DamagedFile, Files, Folder, MissingFile, open_files
+from groups.packs.packs import PACK_BYTES, PackWriter, Place, read_blob
+from groups.pipeline.folding.commit_columns import PlacedCommits, block
+from groups.pipeline.folding.commit_runs import Progress
+from groups.pipeline.reading.group_blocks import COMMIT, GroupBlock, OtherRecord, Tables, cut
 from groups.wire.commits import commit_payload
 from tests.pipeline.folds import MemoryFiles
 
@@ -334,7 +334,7 @@ def test_a_path_and_its_url_are_one_folder(tmp_path: Path) -> None:
 def test_stored_logs_are_read_without_sparks_packages() -> None:
     """The web has no need of them: they are loaded by nothing that opens a chunk."""
     program = (
-        "import sys, groups.logstore.opening, groups.logstore.open_child\n"
+        "import sys, groups.packs.opening, groups.packs.open_child\n"
         "print([name for name in ('numpy', 'pyarrow', 'pyspark', 'django') if name in sys.modules])"
     )
     done = subprocess.run(

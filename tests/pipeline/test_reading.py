@@ -8,12 +8,12 @@ from typing import Any
 import orjson
 import pytest
 
-from groups.pipeline.group_blocks import GroupBlock
-from groups.pipeline.reading import read_split
-from groups.pipeline.rows import Row
-from groups.pipeline.sources import list_sources
-from groups.pipeline.split_facts import SplitFacts
-from groups.pipeline.transactions import ABORTED
+from groups.pipeline.reading.group_blocks import GroupBlock
+from groups.pipeline.reading.rows import Row
+from groups.pipeline.reading.sources import list_sources
+from groups.pipeline.reading.split_facts import SplitFacts
+from groups.pipeline.reading.tasks import read_split
+from groups.pipeline.reading.transactions import ABORTED
 from groups.wire.logs.batches import Compression
 from groups.wire.logs.control import ControlType
 from tests.pipeline.segments import FOO, Group, Segment, record, sample_group

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groups.pipeline.sentences import why
+from groups.pipeline.spark.failures import why
 
 EXCEPTION = re.compile(r"\b\w*(Error|Exception|Traceback)\b|\bat java|\.py\b")
 

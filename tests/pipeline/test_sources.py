@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from groups.pipeline.recognising import Kind
-from groups.pipeline.sources import list_sources
+from groups.pipeline.reading.recognising import FileKind
+from groups.pipeline.reading.sources import list_sources
 from groups.wire.logs.batches import Compression
 from tests.pipeline.segments import Group, Segment, metadata_segment, sample_group
 
 
-def kinds(*paths: Path) -> list[Kind]:
+def kinds(*paths: Path) -> list[FileKind]:
     return [source.kind for source in list_sources([str(path) for path in paths]).sources]
 
 
@@ -22,7 +22,7 @@ def test_a_segment_of_the_offsets_topic_is_recognised_under_any_name(tmp_path: P
     moved = tmp_path / "attachment.bin"
     moved.write_bytes(path.read_bytes())
 
-    assert kinds(path, moved) == [Kind.OFFSETS, Kind.OFFSETS]
+    assert kinds(path, moved) == [FileKind.OFFSETS, FileKind.OFFSETS]
 
 
 def test_the_folder_tells_the_partition_and_nothing_else_does(tmp_path: Path) -> None:
@@ -39,8 +39,8 @@ def test_the_metadata_log_and_another_topic_are_told_apart(tmp_path: Path) -> No
     other.mkdir()
     (other / "0.log").write_bytes(Segment().raw((b"user-17", b"clicked")).bytes())
 
-    assert kinds(metadata_segment(tmp_path, [(0, bytes([1, 12, 0]))])) == [Kind.METADATA]
-    assert kinds(other) == [Kind.OTHER_TOPIC]
+    assert kinds(metadata_segment(tmp_path, [(0, bytes([1, 12, 0]))])) == [FileKind.METADATA]
+    assert kinds(other) == [FileKind.OTHER_TOPIC]
 
 
 @pytest.mark.parametrize(

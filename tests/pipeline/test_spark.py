@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from groups import imports
+from groups.imports import runs as imports
 from groups.wire.logs.control import ControlType
 from tests.pipeline.folds import Folds, fold
 from tests.pipeline.segments import BAR, FOO, Group, Segment, sample_group

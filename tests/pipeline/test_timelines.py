@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from groups.pipeline.context import Compaction, LostOffsets
+from groups.pipeline.folding.context import Compaction, LostOffsets
 from groups.pipeline.report import GroupSeen
 from tests.history.modern_logs import ShareRecords, StreamsRecords
 from tests.pipeline.folds import fold

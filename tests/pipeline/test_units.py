@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groups.history.units import units
-from groups.pipeline.group_records import GroupRecord
+from groups.history.passes.units import units
+from groups.pipeline.folding.group_records import GroupRecord
 from tests.pipeline.segments import FOO, Group, Payload, record
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
-from simulations.clients import (
+from simulations.protocol.client.consumer import (
     Alarm,
     Call,
     Consumer,
@@ -17,9 +17,9 @@ from simulations.clients import (
     Returned,
     Send,
 )
-from simulations.clients.states import MemberState
-from simulations.coordinator.messages import CommitAnswer, Heartbeat, HeartbeatAnswer, OffsetCommit
-from simulations.coordinator.offset_messages import OffsetFetch
+from simulations.protocol.client.consumer.states import MemberState
+from simulations.protocol.messages.groups import CommitAnswer, Heartbeat, HeartbeatAnswer, OffsetCommit
+from simulations.protocol.messages.offsets import OffsetFetch
 from tests.simulations.broker import FOO
 
 Asked = TypeVar("Asked")

@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from groups.history.fold import replay
-from groups.history.state import State, initial_state
-from simulations.checking import Bounds, Checker, Violation
+from groups.history.replay.fold import replay
+from groups.history.state.group import State, initial_state
+from simulations.invariants import Bounds, Checker, Violation
 from tests.history.logs import FOO, Log, topic_partitions
 
 Record = dict[str, Any]

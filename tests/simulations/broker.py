@@ -4,19 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from groups.history.consumer_state import ConsumerGroup, ConsumerMember
-from groups.history.state import Semantics
-from simulations.coordinator.image import Image, ImageTopic
-from simulations.coordinator.messages import (
-    CommittedOffset,
-    Heartbeat,
-    HeartbeatAnswer,
-    OffsetCommit,
-)
-from simulations.coordinator.outcome import Outcome
-from simulations.coordinator.regexes import resolve
-from simulations.coordinator.settings import Settings
-from simulations.coordinator.shard import Shard
+from groups.history.state.consumer import ConsumerGroup, ConsumerMember
+from groups.history.state.group import Semantics
+from simulations.protocol.coordinator.consumer.outcome import Outcome
+from simulations.protocol.coordinator.consumer.regexes import resolve
+from simulations.protocol.coordinator.image import Image, ImageTopic
+from simulations.protocol.coordinator.settings import Settings
+from simulations.protocol.coordinator.shard import Shard
+from simulations.protocol.messages.groups import CommittedOffset, Heartbeat, HeartbeatAnswer, OffsetCommit
 
 FOO, BAR = "AAAAAAAAAAAAAAAAAAAAAQ", "AAAAAAAAAAAAAAAAAAAAAg"
 GROUP = "orders"

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from groups.history.entries import Entry, Kind
-from groups.history.state import Semantics
-from simulations.checking import INVARIANT_FAULT, Checker
-from simulations.engine.checked import bounds_of
-from simulations.engine.simulation import Simulation
-from simulations.scenario import Scenario
+from groups.history.state.group import Semantics
+from simulations.invariants import INVARIANT_FAULT, Checker
+from simulations.world.engine.checked_run import bounds_of
+from simulations.world.engine.simulation import Simulation
+from simulations.world.scenario import Scenario
 
 MISTAKES_OF_NOBODY = (-1, 14, 16, 25, 82, 110, 111)
 """Errors of heartbeats that a sound client may be answered: it was removed or fenced, its instance is another's, the

@@ -10,19 +10,19 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from groups.history.entries import Entry, Kind, Provenance
-from groups.history.state import Semantics
-from simulations.coordinator.classic.messages import (
+from groups.history.state.group import Semantics
+from simulations.protocol.coordinator.classic.messages import (
     ClassicHeartbeat,
     JoinGroup,
     LeaveGroup,
     LeavingMember,
     SyncGroup,
 )
-from simulations.coordinator.classic.parking import FollowUp
-from simulations.coordinator.image import Image
-from simulations.coordinator.outcome import Outcome, Record, TimerCancel
-from simulations.coordinator.settings import Settings
-from simulations.coordinator.shard import Shard
+from simulations.protocol.coordinator.classic.parking import FollowUp
+from simulations.protocol.coordinator.consumer.outcome import Outcome, Record, TimerCancel
+from simulations.protocol.coordinator.image import Image
+from simulations.protocol.coordinator.settings import Settings
+from simulations.protocol.coordinator.shard import Shard
 
 NAMES: Final = "ABCDE"
 OFFERS: Final = (("range",), ("range", "sticky"), ("sticky", "range"))

@@ -8,8 +8,8 @@ from typing import Any
 
 from groups.history.entries import Entry, Kind
 from groups.wire.embedded.consumer_protocol import decode_assignment, decode_subscription
-from simulations.engine import run
-from simulations.scenario import load
+from simulations.world.engine import run
+from simulations.world.scenario import load
 
 Owned = dict[str, dict[str, list[int]]]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from simulations import studies
+from simulations.world import studies
 
 CONSUMER_STUDIES = [
     name

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from groups.wire.embedded.user_data import encode_sticky
-from simulations.assignors import ASSIGNORS
-from simulations.assignors.spec_document import answer_to
+from simulations.protocol.assignors import ASSIGNORS
+from simulations.protocol.assignors.spec_document import answer_to
 from tests.broker import jars
 
 FIXTURE = Path(__file__).parent / "fixtures" / "kafka-answers.jsonl.gz"

@@ -15,10 +15,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from groups.history.state import Semantics
-from simulations import studies
+from groups.history.state.group import Semantics
 from simulations.management.commands.simulate import told_lines
-from simulations.scenario import load
+from simulations.world import studies
+from simulations.world.scenario import load
 
 FOLDER = Path(__file__).parent / "fixtures" / "pinned"
 DIGESTS = FOLDER / "digests.json"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from groups.history.state import initial_state
-from simulations import studies
-from simulations.engine import run
+from groups.history.state.group import initial_state
 from simulations.output import frame_lines
+from simulations.world import studies
+from simulations.world.engine import run
 
 
 def step_frames(name: str, semantics: str | None = None, seed: int | None = None) -> list[dict[str, Any]]:

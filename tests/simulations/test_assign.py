@@ -13,7 +13,7 @@ import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
-from simulations.assignors.spec_document import SpecError, answer_to
+from simulations.protocol.assignors.spec_document import SpecError, answer_to
 
 ROOT = Path(__file__).resolve().parents[2]
 MEMBER = {"subscribed_topics": ["foo"], "owned": {"foo": [0, 1, 2]}}

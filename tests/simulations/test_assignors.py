@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simulations.assignors import (
+from simulations.protocol.assignors import (
     SERVER_ASSIGNORS,
     Assignment,
     AssignorError,
@@ -17,8 +17,8 @@ from simulations.assignors import (
     Topic,
     all_subscribe_alike,
 )
-from simulations.assignors.consumer.uniform import UniformAssignor
-from simulations.assignors.explanation import Explanation
+from simulations.protocol.assignors.consumer.uniform import UniformAssignor
+from simulations.protocol.assignors.explanation import Explanation
 
 Owned = dict[str, list[int]]
 

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from groups.history.entries import Kind
-from simulations import studies
-from simulations.checking import INVARIANT_FAULT
-from simulations.engine import run
+from simulations.invariants import INVARIANT_FAULT
+from simulations.world import studies
+from simulations.world.engine import run
 from tests.simulations.consumer_studies import CONSUMER_STUDIES
 from tests.simulations.rows import rows, step_frames, table
 

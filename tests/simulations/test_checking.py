@@ -13,14 +13,14 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 
 from groups.history.entries import Entry
-from groups.history.fold import replay
-from groups.history.recorder import Recorder
-from groups.history.state import State, initial_state
-from simulations import studies
-from simulations.checking import INVARIANTS, Checker, as_table
-from simulations.coordinator.kafka.coordinator import KafkaCoordinator
-from simulations.engine import run
-from simulations.engine.checked import bounds_of
+from groups.history.passes.recorder import Recorder
+from groups.history.replay.fold import replay
+from groups.history.state.group import State, initial_state
+from simulations.invariants import INVARIANTS, Checker, as_table
+from simulations.protocol.coordinator.consumer.released.coordinator import KafkaCoordinator
+from simulations.world import studies
+from simulations.world.engine import run
+from simulations.world.engine.checked_run import bounds_of
 from tests.history.logs import FOO, Log
 from tests.house import ROOT
 from tests.simulations.broken_logs import (

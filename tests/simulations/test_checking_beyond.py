@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from groups.history.fold import replay
-from groups.history.state import initial_state
-from simulations.checking import Checker
+from groups.history.replay.fold import replay
+from groups.history.state.group import initial_state
+from simulations.invariants import Checker
 from tests.history.logs import FOO, Log
 from tests.simulations.broken_logs import (
     BOUNDS,

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from groups.wire.embedded.user_data import STICKY, encode_sticky
-from simulations.assignors.claims import Claims, claims_of, claims_of_all
-from simulations.assignors.interface import MemberSpec
+from simulations.protocol.assignors.claims import Claims, claims_of, claims_of_all
+from simulations.protocol.assignors.interface import MemberSpec
 
 TOPICS = st.lists(
     st.fixed_dictionaries(

@@ -9,8 +9,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from groups.wire.embedded.user_data import encode_cooperative_sticky, encode_sticky
-from simulations.assignors import ASSIGNORS, Assignment, Assignor, AssignorError, GroupSpec, MemberSpec, Topic
-from simulations.assignors.validation import problems
+from simulations.protocol.assignors import (
+    ASSIGNORS,
+    Assignment,
+    Assignor,
+    AssignorError,
+    GroupSpec,
+    MemberSpec,
+    Topic,
+)
+from simulations.protocol.assignors.validation import problems
 
 STICKY = ("sticky", "cooperative-sticky")
 RACKS = ("a", "b", "c")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from groups.history.entries import Entry, Kind
-from simulations.checking.classic_groups import (
+from simulations.invariants.classic_groups import (
     ANSWERED_ONCE,
     ASSIGNED,
     BARRIER,
@@ -20,7 +20,7 @@ from simulations.checking.classic_groups import (
     WRITTEN,
     ClassicGroupChecker,
 )
-from simulations.checking.violations import Violation
+from simulations.invariants.violations import Violation
 from tests.simulations.classic_drive import Drive
 
 SEEDS = range(300)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from groups.history.changes import apply, diff, unapply
 from groups.history.entries import Entry, Kind
-from groups.history.fold import replay
-from groups.history.frames import FrameMaker
-from groups.history.state import initial_state
-from simulations import studies
-from simulations.engine import run
-from simulations.scenario import load
+from groups.history.frames.changes import apply, diff, unapply
+from groups.history.frames.frame import FrameMaker
+from groups.history.replay.fold import replay
+from groups.history.state.group import initial_state
+from simulations.world import studies
+from simulations.world.engine import run
+from simulations.world.scenario import load
 from tests.simulations.classic_runs import (
     answers,
     callbacks,

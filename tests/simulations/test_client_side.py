@@ -11,8 +11,8 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 
 from simulations.assignor_files import AssignorFileError, client_assignors, load
-from simulations.assignors import ASSIGNORS, AssignorError, GroupSpec, MemberSpec, Topic
-from simulations.assignors.assignor_choice import (
+from simulations.protocol.assignors import ASSIGNORS, AssignorError, GroupSpec, MemberSpec, Topic
+from simulations.protocol.assignors.assignor_choice import (
     Choice,
     Preference,
     Reading,
@@ -20,7 +20,7 @@ from simulations.assignors.assignor_choice import (
     able_to_compute,
     choose,
 )
-from simulations.assignors.client_side import (
+from simulations.protocol.assignors.client_side import (
     ASSIGNMENT_ERROR,
     CLIENT_ASSIGNORS,
     FROM_CLASSIC,
@@ -35,7 +35,7 @@ from simulations.assignors.client_side import (
     OnGroup,
     install_problems,
 )
-from simulations.assignors.spec_document import answer_to
+from simulations.protocol.assignors.spec_document import answer_to
 
 SERVER = ("uniform", "range")
 EXAMPLE = Path(__file__).resolve().parents[2] / "docs" / "examples" / "weighted_assignor.py"
@@ -249,15 +249,15 @@ def test_the_example_of_the_docs_gives_a_heavy_member_more_and_keeps_what_it_can
         ("raise SystemExit(3)", " line 1: SystemExit: 3"),
         ("class Assignor: name = 'x'", ": no class Assignor that is a ClientAssignor"),
         (
-            "from simulations.assignors.client_side import ClientAssignor\nclass Assignor(ClientAssignor): name = 'x'",
+            "from simulations.protocol.assignors.client_side import ClientAssignor\nclass Assignor(ClientAssignor): name = 'x'",
             ": Assignor has no assign",
         ),
         (
-            "from simulations.assignors.client_side import ClientAssignor\nclass Assignor(ClientAssignor):\n  name = ''\n  assign = print",
+            "from simulations.protocol.assignors.client_side import ClientAssignor\nclass Assignor(ClientAssignor):\n  name = ''\n  assign = print",
             ": Assignor.name must be a text that is not empty",
         ),
         (
-            "from simulations.assignors.client_side import ClientAssignor\nclass Assignor(ClientAssignor):\n  name = 'range'\n  assign = print",
+            "from simulations.protocol.assignors.client_side import ClientAssignor\nclass Assignor(ClientAssignor):\n  name = 'range'\n  assign = print",
             ": there is an assignor range already; give it another name",
         ),
     ],

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from groups.history.entries import Entry, Kind
-from simulations.assignors.streams_like import StreamsError
-from simulations.checking import INVARIANT_FAULT
-from simulations.engine import run
-from simulations.scenario import ScenarioError, load
+from simulations.invariants import INVARIANT_FAULT
+from simulations.protocol.assignors.streams_like import StreamsError
+from simulations.world.engine import run
+from simulations.world.scenario import ScenarioError, load
 
 GROUP = """\
 group: g

@@ -5,8 +5,8 @@ The sequences are those that the Java client of 4.3.1 was seen to send.
 
 from __future__ import annotations
 
-from simulations.clients.states import MemberState
-from simulations.coordinator.messages import CommittedOffset
+from simulations.protocol.client.consumer.states import MemberState
+from simulations.protocol.messages.groups import CommittedOffset
 from tests.simulations.application import INTERVAL_MS, Application, answer
 from tests.simulations.broker import FOO
 

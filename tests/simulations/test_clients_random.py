@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simulations.clients import (
+from simulations.protocol.client.consumer import (
     Alarm,
     AskMetadata,
     Call,
@@ -21,9 +21,14 @@ from simulations.clients import (
     Request,
     Send,
 )
-from simulations.clients.effects import minus
-from simulations.clients.states import ALLOWED_FROM, IllegalTransition, MemberState, check_transition
-from simulations.coordinator.messages import (
+from simulations.protocol.client.consumer.effects import minus
+from simulations.protocol.client.consumer.states import (
+    ALLOWED_FROM,
+    IllegalTransition,
+    MemberState,
+    check_transition,
+)
+from simulations.protocol.messages.groups import (
     CommitAnswer,
     CommittedOffset,
     Heartbeat,
@@ -31,7 +36,7 @@ from simulations.coordinator.messages import (
     OffsetCommit,
     Partitions,
 )
-from simulations.coordinator.offset_messages import FetchAnswer, OffsetFetch
+from simulations.protocol.messages.offsets import FetchAnswer, OffsetFetch
 from tests.simulations.broker import BAR, FOO
 
 PASSING = [0, 0, 0, 0, 0, 14, 15, 16]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from simulations.clients import CloseOption, Failure
-from simulations.clients.states import MemberState
-from simulations.coordinator.messages import CommittedOffset, Heartbeat, Partitions
-from simulations.coordinator.offset_messages import FetchAnswer, OffsetFetch
+from simulations.protocol.client.consumer import CloseOption, Failure
+from simulations.protocol.client.consumer.states import MemberState
+from simulations.protocol.messages.groups import CommittedOffset, Heartbeat, Partitions
+from simulations.protocol.messages.offsets import FetchAnswer, OffsetFetch
 from tests.simulations.application import INTERVAL_MS, Application, answer
 from tests.simulations.broker import BAR, FOO
 

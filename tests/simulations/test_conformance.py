@@ -15,8 +15,8 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from groups.history.entries import Entry, Kind
-from groups.history.recorder import Recorder
-from simulations.conformance import (
+from groups.history.passes.recorder import Recorder
+from simulations.proof.conformance import (
     BadSetting,
     Judge,
     NotJudged,
@@ -26,8 +26,8 @@ from simulations.conformance import (
     report,
     settings_of,
 )
-from simulations.conformance.excuses import LATE_IMAGE
-from simulations.conformance.splitting import parts_of
+from simulations.proof.conformance.excuses import LATE_IMAGE
+from simulations.proof.conformance.splitting import parts_of
 from simulations.recorded_files import Files, read
 from simulations.samples import sample
 

@@ -8,16 +8,21 @@ from dataclasses import replace
 import pytest
 from django.core.management import call_command
 
-from simulations.conformance import Asked, ImageChange, Recording, Written
-from simulations.conformance.asking import HEARTBEAT
-from simulations.conformance.excuses import LATE_IMAGE
-from simulations.conformance.position import IMAGE_LAG_LEAST_MS, IMAGE_LAG_MOST_MS, LOG_DELAY_MOST_MS, Log
-from simulations.coordinator.image import Image
+from simulations.proof.conformance import ImageChange, RecordedRequest, Recording, Written
+from simulations.proof.conformance.excuses import LATE_IMAGE
+from simulations.proof.conformance.position import (
+    IMAGE_LAG_LEAST_MS,
+    IMAGE_LAG_MOST_MS,
+    LOG_DELAY_MOST_MS,
+    Log,
+)
+from simulations.proof.conformance.requests import HEARTBEAT
+from simulations.protocol.coordinator.image import Image
 from tests.simulations.broker import Broker
 
 
-def asked(arrived_ms: int, done_ms: int) -> Asked:
-    return Asked(
+def asked(arrived_ms: int, done_ms: int) -> RecordedRequest:
+    return RecordedRequest(
         group="g",
         api=HEARTBEAT,
         version=1,
@@ -36,7 +41,7 @@ def resolved(at_ms: int, version: int) -> Written:
     return Written(partition=0, offset=0, batch=0, at_ms=at_ms, payload=payload)
 
 
-def log(*requests: Asked, written: tuple[Written, ...] = (), slowest_ms: int = 0) -> Log:
+def log(*requests: RecordedRequest, written: tuple[Written, ...] = (), slowest_ms: int = 0) -> Log:
     changes = (
         ImageChange(at_ms=1_000, version=5, image=Image(topics={}, version=5)),
         ImageChange(at_ms=9_000, version=8, image=Image(topics={}, version=8)),

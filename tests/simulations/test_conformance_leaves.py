@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from simulations.conformance import Judge, NotJudged, Recording, recordings, settings_of
-from simulations.conformance.comparing import UNJUDGED_FIELDS
+from simulations.proof.conformance import Judge, NotJudged, Recording, recordings, settings_of
+from simulations.proof.conformance.comparing import UNJUDGED_FIELDS
 from simulations.recorded_files import read
 from tests.simulations.test_conformance import RECORDED, SETTINGS
 

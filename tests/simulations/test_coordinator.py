@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from simulations.coordinator.messages import HeartbeatAnswer
-from simulations.coordinator.outcome import TimerCancel, TimerStart
+from simulations.protocol.coordinator.consumer.outcome import TimerCancel, TimerStart
+from simulations.protocol.messages.groups import HeartbeatAnswer
 from tests.simulations.broker import FOO, Broker
 
 JOINS: dict[str, Any] = {"rebalance_timeout_ms": 300_000, "subscribed_topic_names": ("foo",), "owned": {}}

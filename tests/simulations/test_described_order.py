@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from groups.history.state import Semantics
-from simulations.assignors.java_orders import HashOrder, uuid_hash
-from simulations.coordinator.image import Image, ImageTopic
-from simulations.coordinator.messages import Heartbeat
-from simulations.coordinator.settings import Settings
-from simulations.coordinator.shard import Shard
+from groups.history.state.group import Semantics
+from simulations.protocol.assignors.java_orders import HashOrder, uuid_hash
+from simulations.protocol.coordinator.image import Image, ImageTopic
+from simulations.protocol.coordinator.settings import Settings
+from simulations.protocol.coordinator.shard import Shard
+from simulations.protocol.messages.groups import Heartbeat
 
 ONE, TWO = "37xZdyoLRVO_1XWjhRrC8w", "Z1lxJtPlSRiD9wHwFkCaWQ"
 """Two topic ids that a broker's tables keep in one bucket."""

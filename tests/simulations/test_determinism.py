@@ -12,7 +12,7 @@ import sys
 
 import pytest
 
-from groups.history.recorder import Batch
+from groups.history.passes.recorder import RecordedBatch
 from tests.house import ROOT
 from tests.simulations import pinned
 
@@ -24,7 +24,7 @@ ASCII = {"PYTHONHASHSEED": "0", "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCEC
 
 WORKER = """
 import json, sys
-from simulations.worker import answer
+from simulations.jobs.run import answer
 for line in answer(json.load(sys.stdin), lambda: 0.0):
     sys.stdout.buffer.write(line)
 """
@@ -74,7 +74,7 @@ def test_workers_say_the_same_lines_whatever_their_hash_seed_and_locale() -> Non
 
 
 def test_a_worker_stores_the_entries_that_the_engine_makes() -> None:
-    from simulations.worker import answer
+    from simulations.jobs.run import answer
 
     text, seed = pinned.text_of("storm"), pinned.SEEDS[0]
     stored: list[bytes] = []
@@ -82,5 +82,5 @@ def test_a_worker_stores_the_entries_that_the_engine_makes() -> None:
         message = json.loads(line)
         assert message["type"] != "error", message
         if message["type"] == "batch":
-            stored.append(Batch.from_line(message).entries[1:-1])
+            stored.append(RecordedBatch.from_line(message).entries[1:-1])
     assert b",".join(stored) == b",".join(line.strip() for line in pinned.printed(text, "kafka", seed))

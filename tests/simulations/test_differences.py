@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
-from groups.history.state import Semantics
-from simulations.coordinator.differences import DIFFERENCES, Case, Difference, play
-from simulations.coordinator.differences.pages import BEGIN, END, markdown
+from groups.history.state.group import Semantics
+from simulations.proof.differences import DIFFERENCES, Case, Difference, play
+from simulations.proof.differences.pages import BEGIN, END, markdown
 
 CASES = [pytest.param(each.case, id=each.id) for each in DIFFERENCES if each.case is not None]
 

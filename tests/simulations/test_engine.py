@@ -13,18 +13,18 @@ from groups.history.entries import Entry, Kind
 from groups.wire.logs.batches import read_batches
 from groups.wire.logs.record_batch import RecordBatch
 from groups.wire.records import decode_record
-from simulations import engine, studies
-from simulations.engine import RunTooLong, run, simulation
-from simulations.engine.queue import EventQueue, Priority
 from simulations.output import segment
-from simulations.scenario import load
+from simulations.world import engine, studies
+from simulations.world.engine import RunTooLong, run, simulation
+from simulations.world.engine.queue import EventQueue, Priority
+from simulations.world.scenario import load
 
 ROOT = Path(__file__).resolve().parents[2]
 
 PROGRAM = """
 import sys
-from simulations import studies
-from simulations.engine import run
+from simulations.world import studies
+from simulations.world.engine import run
 for name in studies.names():
     for semantics in ("kip", "kafka"):
         for entry in run(studies.load(name), semantics, 11):

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simulations.assignors import ASSIGNORS, AssignorError, Explanation, GroupSpec, MemberSpec, Topic
+from simulations.protocol.assignors import ASSIGNORS, AssignorError, Explanation, GroupSpec, MemberSpec, Topic
 
 TopicPartition = tuple[str, int]
 Held = dict[str, set[TopicPartition]]

@@ -13,28 +13,28 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 
 from groups.history.entries import Entry
-from groups.history.fold import replay
-from groups.history.state import Semantics, initial_state
+from groups.history.replay.fold import replay
+from groups.history.state.group import Semantics, initial_state
 from simulations import small_scenarios
-from simulations.assignors.scripted import ScriptedAssignor
-from simulations.checking import INVARIANTS, Checker
-from simulations.clients import membership
-from simulations.clients.memory import Memory as ClientMemory
-from simulations.coordinator.kafka import advancing, heartbeat
-from simulations.coordinator.kafka.coordinator import KafkaCoordinator
-from simulations.coordinator.outcome import Context, Memory, Outcome
-from simulations.coordinator.reconciliation import Reconciliation
-from simulations.exploration import Budgets, NotExplorable, explore
-from simulations.exploration.canonical import ranks, unjudged
-from simulations.exploration.coordinators import MEMORY
-from simulations.exploration.findings import Report
-from simulations.exploration.plan import Plan
-from simulations.exploration.processes import Processes
-from simulations.exploration.search import Search
-from simulations.exploration.trace import timeline
-from simulations.exploration.world import Worlds
-from simulations.explore_runs import explore_shared
-from simulations.scenario import Action, Verb, load
+from simulations.invariants import INVARIANTS, Checker
+from simulations.jobs.explorations import explore_shared
+from simulations.proof.exploration import Budgets, NotExplorable, explore
+from simulations.proof.exploration.canonical import ranks, unjudged
+from simulations.proof.exploration.coordinators import MEMORY
+from simulations.proof.exploration.findings import Report
+from simulations.proof.exploration.plan import Plan
+from simulations.proof.exploration.processes import Processes
+from simulations.proof.exploration.search import Search
+from simulations.proof.exploration.trace import timeline
+from simulations.proof.exploration.world import Worlds
+from simulations.protocol.assignors.scripted import ScriptedAssignor
+from simulations.protocol.client.consumer import membership
+from simulations.protocol.client.consumer.state import ClientState as ClientMemory
+from simulations.protocol.coordinator.consumer.outcome import Context, Outcome, VolatileState
+from simulations.protocol.coordinator.consumer.reconciliation import Reconciliation
+from simulations.protocol.coordinator.consumer.released import advancing, heartbeat
+from simulations.protocol.coordinator.consumer.released.coordinator import KafkaCoordinator
+from simulations.world.scenario import Action, Verb, load
 
 KAFKA, KIP = Semantics.KAFKA, Semantics.KIP
 
@@ -266,7 +266,7 @@ def test_a_run_is_judged_as_an_exploration_where_a_client_begins_with_what_was_t
 
 def test_no_field_of_a_world_is_left_unjudged() -> None:
     assert unjudged() == []
-    assert MEMORY.keys() == {field.name for field in fields(Memory)}
+    assert MEMORY.keys() == {field.name for field in fields(VolatileState)}
 
 
 def test_it_stops_at_its_bound_and_says_so() -> None:

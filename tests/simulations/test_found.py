@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from simulations.fuzzing.verdict import broken_by
-from simulations.scenario import load
+from simulations.proof.fuzzing.verdict import broken_by
+from simulations.world.scenario import load
 
 FOUND = sorted(Path(__file__).with_name("fixtures").joinpath("found").glob("*.yaml"))
 

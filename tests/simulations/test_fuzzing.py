@@ -15,18 +15,19 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 
 from groups.history.entries import Entry
-from groups.history.state import Semantics, State
-from groups.pipeline.spark_child import Lines
-from simulations.checking import Checker, Violation
-from simulations.engine import run
-from simulations.fuzzing import answering, job
-from simulations.fuzzing.answering import Answer, answer
-from simulations.fuzzing.coverage import expected
-from simulations.fuzzing.drawing import document_of, scenario_of, text_of
-from simulations.fuzzing.presets import PRESETS
-from simulations.fuzzing.shrinking import as_yaml, shrunk
-from simulations.fuzzing.verdict import CRASHED, Broken, broken_by
-from simulations.scenario import load
+from groups.history.state.group import Semantics, State
+from groups.pipeline.spark.child import Lines
+from simulations.invariants import Checker, Violation
+from simulations.proof.fuzzing import batches as answering
+from simulations.proof.fuzzing.batches import Answer, answer
+from simulations.proof.fuzzing.coverage import expected
+from simulations.proof.fuzzing.generator import document_of, scenario_of, text_of
+from simulations.proof.fuzzing.presets import PRESETS
+from simulations.proof.fuzzing.shrinking import as_yaml, shrunk
+from simulations.proof.fuzzing.verdict import CRASHED, Broken, broken_by
+from simulations.spark import fuzzing as job
+from simulations.world.engine import run
+from simulations.world.scenario import load
 
 SEEDS = (0, 149)
 """Some fifteen seconds; `make fuzz-simulator` runs many more."""
@@ -86,8 +87,8 @@ class Hates(Checker):
 @pytest.fixture
 def hating(monkeypatch: pytest.MonkeyPatch) -> int:
     """A seed that fails: nothing may run out."""
-    monkeypatch.setattr("simulations.fuzzing.verdict.Checker", Hates)
-    monkeypatch.setattr("simulations.engine.checked.Checker", Hates)
+    monkeypatch.setattr("simulations.proof.fuzzing.verdict.Checker", Hates)
+    monkeypatch.setattr("simulations.world.engine.checked_run.Checker", Hates)
     return next(seed for seed in range(50) if answering.judged(seed, "kafka").broken is not None)
 
 
@@ -116,7 +117,7 @@ def test_an_error_of_the_simulator_itself_is_found_too(monkeypatch: pytest.Monke
     def fails(*_: Any) -> None:
         raise RuntimeError("lost my way")
 
-    monkeypatch.setattr("simulations.engine.simulation.Simulation.entries", fails)
+    monkeypatch.setattr("simulations.world.engine.simulation.Simulation.entries", fails)
     broken = answering.judged(1, "kip").broken
     assert broken is not None
     assert broken.invariant == CRASHED
@@ -215,7 +216,7 @@ def test_spark_runs_the_same_seeds(spark: Any, monkeypatch: pytest.MonkeyPatch) 
         return map(json.loads, out.getvalue().splitlines())
 
     monkeypatch.setattr(job, "spark_session", lambda **options: nullcontext(spark))
-    monkeypatch.setattr("groups.children.run_child", in_this_process)
+    monkeypatch.setattr("groups.jobs.children.run_child", in_this_process)
     told, beside = fuzz("--seeds", "0-9", "--spark", "local[2]", "--coverage")
     here, _ = fuzz("--seeds", "0-9", "--coverage")
     assert told | {"seconds": 0} == here | {"seconds": 0}

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from groups.history.state import Semantics
-from simulations.coordinator.errors import ConfigRefused
-from simulations.coordinator.settings import Settings
-from simulations.coordinator.shard import Shard
+from groups.history.state.group import Semantics
+from simulations.protocol.coordinator.errors import ConfigRefused
+from simulations.protocol.coordinator.settings import Settings
+from simulations.protocol.coordinator.shard import Shard
 from tests.simulations.broker import Broker
 
 

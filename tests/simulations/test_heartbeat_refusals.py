@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from simulations.assignors import AssignorError
-from simulations.assignors.consumer import uniform
-from simulations.coordinator.errors import AnotherProtocol
-from simulations.coordinator.messages import Heartbeat
-from simulations.coordinator.outcome import Record
+from simulations.protocol.assignors import AssignorError
+from simulations.protocol.assignors.consumer import uniform
+from simulations.protocol.coordinator.consumer.outcome import Record
+from simulations.protocol.coordinator.errors import AnotherProtocol
+from simulations.protocol.messages.groups import Heartbeat
 from tests.simulations.broker import FOO, GROUP, Broker
 
 JOINS: dict[str, Any] = {"rebalance_timeout_ms": 300_000, "subscribed_topic_names": ("foo",), "owned": {}}

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from groups.history.entries import Entry, Kind
-from simulations import studies
-from simulations.coordinator.errors import ErrorCode
-from simulations.engine import run
+from simulations.protocol.coordinator.errors import ErrorCode
+from simulations.world import studies
+from simulations.world.engine import run
 from tests.simulations.rows import step_frames
 
 INCIDENTS = [name for name in studies.names() if name.startswith("incident-")]

@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from groups.history.entries import Kind
-from groups.history.fold import replay
-from groups.history.state import initial_state
-from simulations import studies
-from simulations.engine import run
-from simulations.scenario import Scenario, load
+from groups.history.replay.fold import replay
+from groups.history.state.group import initial_state
+from simulations.world import studies
+from simulations.world.engine import run
+from simulations.world.scenario import Scenario, load
 from tests.simulations.checked import checked
 from tests.simulations.consumer_studies import CONSUMER_STUDIES
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulations.assignors.java_orders import (
+from simulations.protocol.assignors.java_orders import (
     HashOrder,
     TimelineOrder,
     int_hash,

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from simulations.assignors import ASSIGNORS
-from simulations.assignors.faults import FAULTS
-from simulations.assignors.spec_document import answer_to
+from simulations.protocol.assignors import ASSIGNORS
+from simulations.protocol.assignors.faults import FAULTS
+from simulations.protocol.assignors.spec_document import answer_to
 from tests.broker import jars
 from tests.conftest import missing
 from tests.simulations.kafka_answers import committed, drawn, kafka_answers

@@ -6,24 +6,24 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from simulations.assignors.client_side import (
+from simulations.protocol.assignors.client_side import (
     CLIENT_ASSIGNORS,
     ClientAnswer,
     ClientAssignor,
     ClientGroup,
     MemberAnswer,
 )
-from simulations.assignors.streams_like import Reason, StreamsError, StreamsLike, read
-from simulations.clients.assigning import Assigning, Computing, Step
-from simulations.coordinator.client_messages import (
+from simulations.protocol.assignors.streams_like import Reason, StreamsError, StreamsLike, read
+from simulations.protocol.client.consumer.assigning import Assigning, AssigningStep, Computing
+from simulations.protocol.coordinator.consumer.outcome import ASSIGNMENT
+from simulations.protocol.coordinator.errors import ErrorCode
+from simulations.protocol.messages.client_mode import (
     InstallAnswer,
     InstallAssignment,
     PrepareAnswer,
     metadata_of,
 )
-from simulations.coordinator.errors import ErrorCode
-from simulations.coordinator.messages import HeartbeatAnswer
-from simulations.coordinator.outcome import ASSIGNMENT
+from simulations.protocol.messages.groups import HeartbeatAnswer
 from tests.simulations.broker import BAR, FOO, GROUP, Broker
 
 
@@ -157,7 +157,7 @@ def test_a_stale_epoch_is_asked_again_after_the_next_heartbeat_with_the_epoch_th
     (later,) = part.heard(HeartbeatAnswer(member_id="a", member_epoch=5))
     assert later == replace(install, member_epoch=5)
     part.installed(InstallAnswer())
-    assert part.step is Step.IDLE
+    assert part.step is AssigningStep.IDLE
     assert part.heard(HeartbeatAnswer(member_id="a", member_epoch=5)) == []
 
 
@@ -166,7 +166,7 @@ def test_who_is_not_the_chosen_one_any_more_gives_up() -> None:
         part = Assigning(GROUP, "a", (sticky(),))
         part.heard(HeartbeatAnswer(member_id="a", member_epoch=3, compute=True))
         part.prepared(PrepareAnswer(error_code=code))
-        assert part.step is Step.IDLE
+        assert part.step is AssigningStep.IDLE
         assert part.heard(HeartbeatAnswer(member_id="a", member_epoch=3)) == []
 
 
@@ -185,7 +185,7 @@ def test_a_copy_goes_its_own_way_and_two_that_will_do_the_same_are_told_alike() 
     assert twin.canonical(same) == part.canonical(same)
     group = ClientGroup(members={}, topics={}, epoch=5)
     part.prepared(PrepareAnswer(assignor="sticky", group=group))
-    assert twin.step is Step.PREPARING
+    assert twin.step is AssigningStep.PREPARING
     assert twin.canonical(same) != part.canonical(same)
     assert hash(part.canonical(lambda epoch: epoch - 3)) is not None
 

@@ -9,23 +9,29 @@ import pytest
 from groups.wire.codecs.codec import codec
 from groups.wire.codecs.schema import Message
 from groups.wire.kip import INSTALL_ASSIGNMENT, KIP_APIS, PREPARE_ASSIGNMENT, as_proposed, encode_kip_record
-from simulations.assignors.client_side import (
+from simulations.protocol.assignors.client_side import (
     CLIENT_ASSIGNORS,
     ClientAnswer,
     MemberAnswer,
     Metadata,
     Offer,
 )
-from simulations.coordinator.client_messages import (
+from simulations.protocol.coordinator.consumer.outcome import (
+    ASSIGNMENT,
+    COMPUTE,
+    SESSION,
+    TimerCancel,
+    TimerStart,
+)
+from simulations.protocol.coordinator.errors import ErrorCode
+from simulations.protocol.coordinator.shard import Shard
+from simulations.protocol.messages.client_mode import (
     InstallAnswer,
     InstallAssignment,
     PrepareAnswer,
     PrepareAssignment,
 )
-from simulations.coordinator.errors import ErrorCode
-from simulations.coordinator.messages import HeartbeatAnswer
-from simulations.coordinator.outcome import ASSIGNMENT, COMPUTE, SESSION, TimerCancel, TimerStart
-from simulations.coordinator.shard import Shard
+from simulations.protocol.messages.groups import HeartbeatAnswer
 from tests.simulations.broker import FOO, GROUP, Broker
 
 STICKY = Offer(name="sticky", minimum_version=-1)

@@ -7,18 +7,19 @@ from random import Random
 import pytest
 
 from groups.history.entries import Kind
-from groups.history.fold import replay
-from groups.history.state import initial_state
-from simulations import studies
-from simulations.assignors.client_side import CLIENT_ASSIGNORS
-from simulations.clients import ConsumerConfig
-from simulations.clients.computing import ComputingConsumer
-from simulations.clients.effects import Alarm, Call, Effect, Send
-from simulations.clients.requests import Request
-from simulations.coordinator.client_messages import InstallAssignment, PrepareAssignment
-from simulations.coordinator.messages import Heartbeat
-from simulations.coordinator.outcome import ASSIGNMENT, COMPUTE, TimerStart
-from simulations.engine import acting, run
+from groups.history.replay.fold import replay
+from groups.history.state.group import initial_state
+from simulations.protocol.assignors.client_side import CLIENT_ASSIGNORS
+from simulations.protocol.client.consumer import ConsumerConfig
+from simulations.protocol.client.consumer.computing import ComputingConsumer
+from simulations.protocol.client.consumer.effects import Alarm, Call, Effect, Send
+from simulations.protocol.client.consumer.requests import Request
+from simulations.protocol.coordinator.consumer.outcome import ASSIGNMENT, COMPUTE, TimerStart
+from simulations.protocol.messages.client_mode import InstallAssignment, PrepareAssignment
+from simulations.protocol.messages.groups import Heartbeat
+from simulations.world import studies
+from simulations.world.engine import actions as acting
+from simulations.world.engine import run
 from tests.simulations.broker import FOO, GROUP, Broker
 
 STEP_MS = 500

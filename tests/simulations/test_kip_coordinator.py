@@ -6,14 +6,20 @@ from typing import Any
 
 import pytest
 
-from groups.history.state import Semantics
-from simulations.assignors.client_side import Metadata, Offer
-from simulations.coordinator.errors import ErrorCode
-from simulations.coordinator.image import ImageTopic
-from simulations.coordinator.messages import Heartbeat
-from simulations.coordinator.outcome import ASSIGNMENT, REBALANCE, SESSION, Memory, TimerStart
-from simulations.coordinator.settings import Settings
-from simulations.coordinator.shard import Shard
+from groups.history.state.group import Semantics
+from simulations.protocol.assignors.client_side import Metadata, Offer
+from simulations.protocol.coordinator.consumer.outcome import (
+    ASSIGNMENT,
+    REBALANCE,
+    SESSION,
+    TimerStart,
+    VolatileState,
+)
+from simulations.protocol.coordinator.errors import ErrorCode
+from simulations.protocol.coordinator.image import ImageTopic
+from simulations.protocol.coordinator.settings import Settings
+from simulations.protocol.coordinator.shard import Shard
+from simulations.protocol.messages.groups import Heartbeat
 from tests.simulations.broker import BAR, FOO, GROUP, Broker
 
 ANEW = "AAAAAAAAAAAAAAAAAAAABA"
@@ -199,7 +205,7 @@ def test_the_rebalance_timeout_counts_from_the_first_answer_that_asks_and_once_m
     assert started in broker.last.timers
     broker.heartbeat("a", 1)
     assert started not in broker.last.timers
-    broker.shard.memory = Memory()
+    broker.shard.memory = VolatileState()
     broker.heartbeat("a", 1)
     assert started in broker.last.timers
 

@@ -14,12 +14,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from groups.history.fold import replay
-from groups.history.frames import FrameMaker
-from groups.history.state import initial_state
-from simulations.assignors import ASSIGNORS
-from simulations.engine import run
-from simulations.laboratory import BOARDS, Before, Case, CaseError, Event, Member, Topic, answer, answers
+from groups.history.frames.frame import FrameMaker
+from groups.history.replay.fold import replay
+from groups.history.state.group import initial_state
+from simulations.laboratory import BOARDS, Before, Case, CaseError, CaseTopic, Event, Member, answer, answers
 from simulations.laboratory.answers import Board, counts_of, places_of
 from simulations.laboratory.cases import NOBODY
 from simulations.laboratory.changes import CHANGES, changed
@@ -30,7 +28,9 @@ from simulations.laboratory.playing import scenario_of, why_not
 from simulations.laboratory.presets import SHAPES, Racks, Shape, Sizes, Subscriptions, happening, preset
 from simulations.laboratory.sentences import title_of, verdict
 from simulations.laboratory.sheets import sheet
-from simulations.scenario import load
+from simulations.protocol.assignors import ASSIGNORS
+from simulations.world.engine import run
+from simulations.world.scenario import load
 from tests.serving import ROOT
 
 SIX = Shape(6, 3, 21)
@@ -50,7 +50,7 @@ def letters(case: Case, owners: tuple[int, ...]) -> str:
 @st.composite
 def cases(draw: st.DrawFn) -> Case:
     topics = tuple(
-        Topic(partitions=draw(st.integers(1, 6)), name=name)
+        CaseTopic(partitions=draw(st.integers(1, 6)), name=name)
         for name in draw(st.sampled_from([(None,), (None, None), ("foo", None, "b&r"), (None,) * 5]))
     )
     some = st.sets(st.integers(0, len(topics) - 1)).map(lambda found: tuple(sorted(found)))
@@ -182,7 +182,7 @@ def test_a_group_that_does_not_fit_into_a_link_says_so() -> None:
     given = ((0,) * 5_000,)
     case = Case(
         members=preset(Shape(100, 1, 5_000)).members,
-        topics=(Topic(partitions=5_000),),
+        topics=(CaseTopic(partitions=5_000),),
         before=Before.GIVEN,
         given=given,
     )

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from groups.history.consumer_state import ConsumerMember
-from groups.history.state import Semantics
-from simulations.coordinator import records
-from simulations.coordinator.errors import IllegalState
-from simulations.coordinator.outcome import Record, ResolveRegexes, TimerStart
-from simulations.coordinator.shard import Shard
+from groups.history.state.consumer import ConsumerMember
+from groups.history.state.group import Semantics
+from simulations.protocol.coordinator.consumer import records
+from simulations.protocol.coordinator.consumer.outcome import Record, ResolveRegexes, TimerStart
+from simulations.protocol.coordinator.errors import IllegalState
+from simulations.protocol.coordinator.shard import Shard
 from tests.simulations.broker import FOO, GROUP, Broker
 
 THIRD = "AAAAAAAAAAAAAAAAAAAAAw"

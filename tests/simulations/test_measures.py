@@ -8,9 +8,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simulations.assignors.interface import GroupAssignment, GroupSpec, MemberSpec, Topic
-from simulations.assignors.measures import RebalanceProtocol, concluded, measure, per_topic, protocol_of
-from simulations.assignors.optimum import least_moves
+from simulations.protocol.assignors.interface import GroupAssignment, GroupSpec, MemberSpec, Topic
+from simulations.protocol.assignors.measures import (
+    RebalanceProtocol,
+    concluded,
+    measure,
+    per_topic,
+    protocol_of,
+)
+from simulations.protocol.assignors.optimum import least_moves
 
 Owned = dict[str, list[int]]
 

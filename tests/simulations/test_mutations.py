@@ -22,7 +22,7 @@ def test_there_are_enough_and_each_has_a_name_and_a_seed_of_its_own() -> None:
     names = [mutation.name for mutation in MUTATIONS]
     assert len(set(names)) == len(names) >= LEAST
     assert sorted(hunting.recorded()) == sorted(names)
-    for area in ("coordinator/kafka", "coordinator/kip", "clients/", "assignors/", "engine/"):
+    for area in ("consumer/released", "consumer/proposal", "client/", "assignors/", "engine/"):
         assert any(area in mutation.file for mutation in MUTATIONS)
 
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from simulations.coordinator.messages import CommittedOffset, OffsetCommit
-from simulations.coordinator.offset_messages import FetchedTopic, OffsetDelete, OffsetFetch
-from simulations.coordinator.outcome import Outcome
+from simulations.protocol.coordinator.consumer.outcome import Outcome
+from simulations.protocol.messages.groups import CommittedOffset, OffsetCommit
+from simulations.protocol.messages.offsets import FetchedTopic, OffsetDelete, OffsetFetch
 from tests.simulations.broker import BAR, FOO, GROUP, Broker
 
 DAY_MS = 24 * 60 * 60 * 1_000

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from groups.history.consumer_state import ConsumerGroup, ConsumerMember
-from simulations.coordinator.errors import RequestRefused
-from simulations.coordinator.reconciliation import Reconciliation
+from groups.history.state.consumer import ConsumerGroup, ConsumerMember
+from simulations.protocol.coordinator.consumer.reconciliation import Reconciliation
+from simulations.protocol.coordinator.errors import RequestRefused
 from tests.simulations.broker import FOO
 
 STABLE, UNREVOKED, UNRELEASED, UNKNOWN = 0, 1, 2, 127

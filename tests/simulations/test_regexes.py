@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from simulations.coordinator.image import Image, ImageTopic
-from simulations.coordinator.outcome import ResolveRegexes
-from simulations.coordinator.regexes import description, resolve
+from simulations.protocol.coordinator.consumer.outcome import ResolveRegexes
+from simulations.protocol.coordinator.consumer.regexes import description, resolve
+from simulations.protocol.coordinator.image import Image, ImageTopic
 from tests.simulations.broker import BAR, FOO, Broker
 
 THIRD = "AAAAAAAAAAAAAAAAAAAAAw"

@@ -11,8 +11,8 @@ import pytest
 
 from groups.history.entries import Entry, Kind
 from groups.wire.metadata_hash import group_hash, topic_hash
-from simulations import studies
-from simulations.engine import run
+from simulations.world import studies
+from simulations.world.engine import run
 
 NAMES = {"c1": "A", "c2": "B", "c3": "C"}
 STABLE, UNREVOKED, UNRELEASED = 0, 1, 2

@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 import pytest
 
-from groups.history.consumer_state import ConsumerGroup, ConsumerMember
-from simulations.coordinator import records
-from simulations.coordinator.outcome import Record, TimerStart
-from simulations.coordinator.reconciliation import Reconciliation
-from simulations.coordinator.settings import Settings
+from groups.history.state.consumer import ConsumerGroup, ConsumerMember
+from simulations.protocol.coordinator.consumer import records
+from simulations.protocol.coordinator.consumer.outcome import Record, TimerStart
+from simulations.protocol.coordinator.consumer.reconciliation import Reconciliation
+from simulations.protocol.coordinator.settings import Settings
 from tests.simulations.broker import BAR, FOO, GROUP, Broker
 
 Act = Callable[[Broker], object]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from groups.history.state import Semantics
-from simulations.scenario import Event, How, ScenarioError, Verb, load
-from simulations.scenario.surroundings import WORLDS
+from groups.history.state.group import Semantics
+from simulations.world.scenario import Event, How, ScenarioError, Verb, load
+from simulations.world.scenario.environment import WORLDS
 
 GOOD = """\
 name: three of them

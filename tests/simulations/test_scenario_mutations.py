@@ -10,9 +10,9 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simulations import studies
-from simulations.engine import run
-from simulations.scenario import ScenarioError, load
+from simulations.world import studies
+from simulations.world.engine import run
+from simulations.world.scenario import ScenarioError, load
 from tests.simulations.test_scenario import BASE, EVERYTHING, GOOD
 
 STUDIES = ("kip848-six-partitions", "released-fail-over", "incident-static-churn")

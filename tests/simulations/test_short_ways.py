@@ -9,16 +9,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from groups.history.state import Semantics
-from simulations import studies
-from simulations.clients import Consumer
-from simulations.coordinator.shard import Shard
-from simulations.engine import run
-from simulations.engine.coordinating import Coordinating
-from simulations.engine.network import Network
-from simulations.fuzzing.drawing import scenario_of
-from simulations.fuzzing.presets import PRESETS
-from simulations.scenario import Scenario, load
+from groups.history.state.group import Semantics
+from simulations.proof.fuzzing.generator import scenario_of
+from simulations.proof.fuzzing.presets import PRESETS
+from simulations.protocol.client.consumer import Consumer
+from simulations.protocol.coordinator.shard import Shard
+from simulations.world import studies
+from simulations.world.engine import run
+from simulations.world.engine.network import Network
+from simulations.world.engine.runtime import CoordinatorRuntime
+from simulations.world.scenario import Scenario, load
 
 QUIET: Final = load(
     """
@@ -57,7 +57,9 @@ def test_both_ways_tell_the_same_of_case_studies(name: str) -> None:
 
 
 def test_nearly_all_heartbeats_of_a_quiet_group_go_the_short_way() -> None:
-    with patch.object(Coordinating, "_beats", autospec=True, side_effect=Coordinating._beats) as short:
+    with patch.object(
+        CoordinatorRuntime, "_beats", autospec=True, side_effect=CoordinatorRuntime._beats
+    ) as short:
         steady = [each for each in told(QUIET, Semantics.KAFKA) if each["payload"].get("steady")]
     assert len(steady) > 100
     assert short.call_count >= 0.9 * len(steady)
@@ -69,8 +71,8 @@ def told(scenario: Scenario, semantics: Semantics) -> list[dict[str, Any]]:
 
 def told_the_long_way(scenario: Scenario, semantics: Semantics) -> list[dict[str, Any]]:
     with (
-        patch.object(Consumer, "quick_ring", return_value=None),
-        patch.object(Consumer, "quick_receive", return_value=False),
+        patch.object(Consumer, "fast_path_ring", return_value=None),
+        patch.object(Consumer, "fast_path_receive", return_value=False),
         patch.object(Network, "undisturbed", PropertyMock(return_value=False)),
         patch.object(Shard, "_knows_the_same", return_value=False),
     ):

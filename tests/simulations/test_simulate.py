@@ -14,12 +14,12 @@ import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
-from groups.history.changes import apply
-from groups.history.recorder import Batch
+from groups.history.frames.changes import apply
+from groups.history.passes.recorder import RecordedBatch
 from groups.wire.logs.batches import read_batches
 from simulations import small_scenarios
+from simulations.jobs.run import answer
 from simulations.output import WHOLE_FRAMES_MEMBERS_MAX
-from simulations.worker import answer
 
 ROOT = Path(__file__).resolve().parents[2]
 SCENARIO = "{topics: {foo: {partitions: 2}}, members: {A: {subscribe: [foo]}}, script: [{at: 0s, join: A}], until: 9s}"
@@ -212,7 +212,7 @@ def ask(question: dict[str, Any], times_s: list[float] | None = None) -> list[di
 
 def test_the_child_gives_batches_of_all_entries_and_says_that_it_is_done() -> None:
     lines = ask({"scenario": "kip848-basic", "semantics": None, "seed": None}, [n / 40 for n in range(2_000)])
-    batches = [Batch.from_line(line) for line in lines if line["type"] == "batch"]
+    batches = [RecordedBatch.from_line(line) for line in lines if line["type"] == "batch"]
     assert len(batches) > 10
     assert [line["type"] for line in lines][-1] == "done"
     entries = [entry for batch in batches for entry in json.loads(batch.entries)]
@@ -242,7 +242,7 @@ def test_the_child_tells_what_is_wrong_with_a_scenario() -> None:
 
 def test_the_child_ends_when_its_standard_input_is_closed() -> None:
     child = subprocess.Popen(
-        [sys.executable, "-m", "simulations.worker"],
+        [sys.executable, "-m", "simulations.jobs.run"],
         cwd=ROOT,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -260,7 +260,11 @@ def test_the_child_ends_when_its_standard_input_is_closed() -> None:
 
 def test_the_child_refuses_a_question_that_is_no_json() -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "simulations.worker"], cwd=ROOT, input=b"?\n", capture_output=True, check=False
+        [sys.executable, "-m", "simulations.jobs.run"],
+        cwd=ROOT,
+        input=b"?\n",
+        capture_output=True,
+        check=False,
     )
     assert (done.returncode, json.loads(done.stdout)["type"], done.stderr) == (2, "error", b"")
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from groups.history.entries import Entry, Kind
-from simulations.coordinator.outcome import SESSION, TimerCancel, TimerStart
-from simulations.scenario import load
+from simulations.protocol.coordinator.consumer.outcome import SESSION, TimerCancel, TimerStart
+from simulations.world.scenario import load
 from tests.simulations.broker import FOO, Broker
 from tests.simulations.checked import checked
 from tests.simulations.test_coordinator import refusal

@@ -8,10 +8,10 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simulations.coordinator.kafka.heartbeat import answer_heartbeat
-from simulations.coordinator.kafka.steady import steady
-from simulations.coordinator.messages import Heartbeat
-from simulations.coordinator.validation import check_request
+from simulations.protocol.coordinator.consumer.released.fast_path import steady
+from simulations.protocol.coordinator.consumer.released.heartbeat import answer_heartbeat
+from simulations.protocol.coordinator.consumer.validation import check_request
+from simulations.protocol.messages.groups import Heartbeat
 from tests.simulations.broker import FOO, GROUP, Broker
 
 MEMBERS = st.sampled_from(["A", "B", "C"])

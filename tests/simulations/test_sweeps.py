@@ -10,17 +10,17 @@ from typing import Any
 import orjson
 import pytest
 
-from groups.pipeline.spark_child import Lines
+from groups.pipeline.spark.child import Lines
 from simulations.laboratory import BOARDS, answer
 from simulations.laboratory.links import case_of as case_of_link
 from simulations.laboratory.links import query_of
+from simulations.spark.sweep_blocks import dealt
+from simulations.spark.sweeps import PACE, answers_line
 from simulations.sweeps import sentences, summary
 from simulations.sweeps.answering import FIGURES, row_of, rows_of
 from simulations.sweeps.asked import CASES_MOST, AxesError, axes_of, shape_of
 from simulations.sweeps.axes import Axes, Block, Happening
 from simulations.sweeps.cases import case_of
-from simulations.sweeps.job import PACE, answers_line
-from simulations.sweeps.transformations import dealt
 
 SMALL = {"shapes": ["6x3x21", "7x3x20-skewed-nested-racks"], "events": list(Happening), "seeds": 2}
 NO_TIME = len(FIGURES) - 1
@@ -222,7 +222,7 @@ def test_the_line_of_a_wave_holds_the_rows_as_they_came() -> None:
 def test_spark_gives_the_rows_that_one_process_gives_and_leaves_out_what_is_there(
     spark: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from simulations.sweeps import job
+    from simulations.spark import sweeps as job
 
     monkeypatch.setattr(job, "spark_session", lambda **options: nullcontext(spark))
     axes = axes_of(SMALL)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from groups.history.consumer_state import ConsumerMember
-from simulations.coordinator import records
+from groups.history.state.consumer import ConsumerMember
+from simulations.protocol.coordinator.consumer import records
 from tests.simulations.broker import BAR, FOO, GROUP, Broker
 
 Assigned = dict[str, tuple[int, ...]]

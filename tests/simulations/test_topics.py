@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from groups.wire.metadata_hash import group_hash, topic_hash
-from simulations.assignors.broker_order import in_memory_target
-from simulations.coordinator.image import Image, ImageTopic
+from simulations.protocol.assignors.broker_order import in_memory_target
+from simulations.protocol.coordinator.image import Image, ImageTopic
 from tests.simulations.broker import BAR, FOO, Broker
 
 THIRD = "AAAAAAAAAAAAAAAAAAAAAw"

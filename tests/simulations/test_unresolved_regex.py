@@ -9,13 +9,13 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from groups.history.entries import Entry, Kind
-from groups.history.fold import replay
-from groups.history.state import initial_state
-from simulations import studies
-from simulations.checking import Checker, Violation
-from simulations.engine import run
-from simulations.engine.checked import bounds_of
-from simulations.scenario import load
+from groups.history.replay.fold import replay
+from groups.history.state.group import initial_state
+from simulations.invariants import Checker, Violation
+from simulations.world import studies
+from simulations.world.engine import run
+from simulations.world.engine.checked_run import bounds_of
+from simulations.world.scenario import load
 from tests.simulations.rows import row, step_frames
 
 STUDY = "released-unresolved-regex"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from simulations.assignors.interface import GroupSpec, MemberSpec, Topic
-from simulations.assignors.validation import partitions_named, problems
+from simulations.protocol.assignors.interface import GroupSpec, MemberSpec, Topic
+from simulations.protocol.assignors.validation import partitions_named, problems
 
 SPEC = GroupSpec(
     members={

@@ -7,9 +7,9 @@ from itertools import pairwise
 import pytest
 
 from groups.history.entries import Entry, Kind
-from simulations.checking import INVARIANT_FAULT
-from simulations.engine import run
-from simulations.scenario import load
+from simulations.invariants import INVARIANT_FAULT
+from simulations.world.engine import run
+from simulations.world.scenario import load
 
 GROUP = """\
 group: g

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from groups.history.entries import Entry, Kind
-from groups.history.state import initial_state
-from simulations.checking import INVARIANT_FAULT
-from simulations.engine import run
+from groups.history.state.group import initial_state
+from simulations.invariants import INVARIANT_FAULT
 from simulations.output import frame_lines
-from simulations.scenario import load
+from simulations.world.engine import run
+from simulations.world.scenario import load
 
 UNTIL_MS = 900_000
 

@@ -9,14 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from groups.history.entries import Kind
-from groups.history.fold import replay_record
-from groups.history.state import initial_state
-from simulations import studies
-from simulations.coordinator.outcome import Record
-from simulations.engine import run
-from simulations.engine.committed import CLEAN_AT, CommittedLog, compacted
-from simulations.engine.partition_log import PartitionLog
-from simulations.engine.queue import EventQueue
+from groups.history.replay.fold import replay_record
+from groups.history.state.group import initial_state
+from simulations.protocol.coordinator.consumer.outcome import Record
+from simulations.world import studies
+from simulations.world.engine import run
+from simulations.world.engine.committed import CLEAN_AT, CommittedLog, compacted
+from simulations.world.engine.partition_log import PartitionLog
+from simulations.world.engine.queue import EventQueue
 from tests.simulations.consumer_studies import CONSUMER_STUDIES
 from tests.simulations.worlds import THREE, Disturbed
 

@@ -8,9 +8,9 @@ from hypothesis import Phase, example, given, settings
 from hypothesis import strategies as st
 
 from groups.history.entries import Kind
-from simulations.coordinator.errors import ErrorCode
-from simulations.engine.simulation import Simulation
-from simulations.scenario.surroundings import Network
+from simulations.protocol.coordinator.errors import ErrorCode
+from simulations.world.engine.simulation import Simulation
+from simulations.world.scenario.environment import Network
 from tests.simulations.worlds import THREE, Disturbed, rough
 
 QUIET_FROM_MS = 20_000

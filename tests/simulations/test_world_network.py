@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from groups.history.entries import Kind
-from simulations.checking import Checker
+from simulations.invariants import Checker
 from tests.simulations.worlds import THREE, Disturbed, rough
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -7,12 +7,12 @@ from dataclasses import replace
 from typing import Any
 
 from groups.history.entries import Entry, Kind
-from simulations.checking import INVARIANT_FAULT, Checker
-from simulations.engine.checked import bounds_of
-from simulations.engine.queue import Priority
-from simulations.engine.simulation import Simulation
-from simulations.scenario import load
-from simulations.scenario.surroundings import Network
+from simulations.invariants import INVARIANT_FAULT, Checker
+from simulations.world.engine.checked_run import bounds_of
+from simulations.world.engine.queue import Priority
+from simulations.world.engine.simulation import Simulation
+from simulations.world.scenario import load
+from simulations.world.scenario.environment import Network
 
 THREE = """
 topics: {foo: {partitions: 6}}

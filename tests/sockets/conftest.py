@@ -12,8 +12,8 @@ from channels.routing import URLRouter
 from django.conf import settings
 
 from explorer.access.gate import Gate, Handler
-from explorer.api import hub as hub_module
-from explorer.api.sockets import routes
+from explorer.push import hub as hub_module
+from explorer.push.sockets import routes
 from groups import storage
 from groups.models import Timeline
 from tests.stories import GROUP

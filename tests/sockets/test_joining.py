@@ -6,8 +6,8 @@ from typing import Any
 
 import orjson
 
-from explorer.api import hub
-from explorer.api.hub import joined
+from explorer.push import hub
+from explorer.push.hub import joined
 
 
 def changes(after: int, last: int, *, summary: str | None = None) -> dict[str, Any]:

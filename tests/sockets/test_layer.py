@@ -7,7 +7,7 @@ import time
 
 from asgiref.sync import async_to_sync
 
-from explorer.layers import ThreadSafeInMemoryChannelLayer
+from explorer.server.layers import ThreadSafeInMemoryChannelLayer
 
 
 async def test_what_a_thread_sends_arrives_whole_in_order_and_at_once() -> None:

@@ -10,12 +10,13 @@ import pytest
 from channels.db import database_sync_to_async
 
 from explorer.access.keys import cookie_for
-from explorer.api import hub as hub_module
-from explorer.api.hub import hub
-from explorer.api.sockets import NOT_FOUND, TimelineSocket
-from groups import announce, storage
-from groups.history.changes import apply
-from groups.history.fold import FOLD_VERSION
+from explorer.push import hub as hub_module
+from explorer.push.hub import hub
+from explorer.push.sockets import NOT_FOUND, TimelineSocket
+from groups import storage
+from groups.history.frames.changes import apply
+from groups.history.replay.fold import FOLD_VERSION
+from groups.jobs import announce
 from groups.models import Timeline
 from groups.storage import Writer, writing
 from tests.sockets.conftest import HEADERS, Socket

@@ -12,11 +12,11 @@ import pytest
 from django.db import connection
 
 from groups import storage
-from groups.history.changes import apply
 from groups.history.entries import Entry
-from groups.history.fold import FOLD_VERSION, replay
-from groups.history.frames import frame
-from groups.history.state import initial_state
+from groups.history.frames.changes import apply
+from groups.history.frames.frame import frame
+from groups.history.replay.fold import FOLD_VERSION, replay
+from groups.history.state.group import initial_state
 from groups.models import Folded, Timeline
 from groups.storage import BadName, NotReady, reading
 from tests.stories import GROUP, OTHER_TOPIC_ID, TOPIC_ID, Story, a_day_of_three

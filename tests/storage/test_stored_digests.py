@@ -6,8 +6,8 @@ import orjson
 import pytest
 
 from groups import storage
-from groups.history.frames import frame
-from groups.history.state import initial_state
+from groups.history.frames.frame import frame
+from groups.history.state.group import initial_state
 from groups.storage.digests import Wanted
 from groups.storage.stored_log import OPENED_FOR_ONE_ANSWER, StoredLog
 from tests.history.naive_digest import Naive, unrolled

@@ -14,18 +14,19 @@ import pytest
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 
-from groups import imports, storage
+from groups import storage
 from groups.history.entries import Entry
-from groups.history.fold import FOLD_VERSION, replay
-from groups.history.frames import frame
+from groups.history.frames.frame import frame
 from groups.history.metrics import Metrics
-from groups.history.recorder import Recorder
-from groups.history.state import initial_state
-from groups.logstore.files import Folder
-from groups.logstore.index import StoredChunk
-from groups.logstore.opening import open_chunk
+from groups.history.passes.recorder import Recorder
+from groups.history.replay.fold import FOLD_VERSION, replay
+from groups.history.state.group import initial_state
+from groups.imports import runs as imports
 from groups.models import Timeline
-from groups.pipeline import timeline_folding
+from groups.packs.files import Folder
+from groups.packs.index import StoredChunk
+from groups.packs.opening import open_chunk
+from groups.pipeline.folding import timelines as timeline_folding
 from groups.storage import CannotOpen, NotReady, importing, opened
 from groups.storage.stored_log import StoredLog, index_at
 from tests.pipeline.folds import fold_paths

@@ -59,7 +59,7 @@ def loud(question: object) -> None:
 
 def parent(question: object) -> None:
     """Is itself a parent: starts a silent child, tells its number, and waits to be killed."""
-    from groups.children import run_child
+    from groups.jobs.children import run_child
 
     for message in run_child(PROGRAM, ["silent"], question={}):
         say(**message)

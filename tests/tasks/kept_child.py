@@ -1,4 +1,4 @@
-"""A child that is kept for the next question: ``groups.pipeline.warm`` around a session that is none of Spark's.
+"""A child that is kept for the next question: ``groups.pipeline.spark.warm`` around a session that is none of Spark's.
 
 The question's ``do`` says what it does; each answer tells its process and how many questions it had before.
 """
@@ -12,9 +12,9 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from groups.pipeline import warm
-from groups.pipeline.spark_child import Lines
-from groups.pipeline.warm import WarmSession, answer_requests
+from groups.pipeline.spark import warm
+from groups.pipeline.spark.child import Lines
+from groups.pipeline.spark.warm import WarmSession, answer_requests
 
 IDLE_S = 1.0
 

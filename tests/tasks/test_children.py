@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from groups import children
-from groups.children import ChildFailed, ParentStops, run_child
+from groups.jobs import children
+from groups.jobs.children import ChildFailed, ParentStops, run_child
 from tests.tasks.child_programs import PROGRAM
 
 pytestmark = pytest.mark.once

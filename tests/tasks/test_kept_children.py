@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from groups import children
-from groups.children import ChildFailed, ParentStops, ask_warm_child, close_warm_children
+from groups.jobs import children
+from groups.jobs.children import ChildFailed, ParentStops, ask_warm_child, close_warm_children
 from tests.tasks.test_children import is_alive
 
 pytestmark = pytest.mark.once

@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from explorer import housekeeping
-from groups import children, storage, tasks
-from groups.history.fold import FOLD_VERSION
+from explorer.server import housekeeping
+from groups import storage, tasks
+from groups.history.replay.fold import FOLD_VERSION
+from groups.jobs import children
 from groups.models import Folded, Timeline
 from groups.storage import refolding
 from tests.stories import a_day_of_three

@@ -14,15 +14,17 @@ from django.db import connection
 from django.test import override_settings
 from django.utils import timezone
 
-from explorer import case_studies, housekeeping
-from explorer.embedded import EmbeddedWorker
-from explorer.runs.starting import Refused, start_run
+from explorer import case_studies
+from explorer.pages.runs.starting import Refused, start_run
+from explorer.server import housekeeping
+from explorer.server.embedded import EmbeddedWorker
 from groups import storage
-from groups.children import ParentStops
 from groups.history.entries import Entry
-from groups.history.recorder import Batch, Recorder
+from groups.history.passes.recorder import RecordedBatch, Recorder
+from groups.jobs.children import ParentStops
 from groups.models import Timeline
-from simulations import studies, tasks
+from simulations.jobs import run_tasks as tasks
+from simulations.world import studies
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -45,7 +47,7 @@ def queued(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return waiting
 
 
-def recorded(study: str) -> list[Batch]:
+def recorded(study: str) -> list[RecordedBatch]:
     """What a study's own worker says of it."""
     [(_, batches)] = case_studies.recorded([study])
     return batches
@@ -130,7 +132,7 @@ def test_a_run_that_was_cut_short_is_resumed_and_ends_as_if_nothing_had_been(que
         assert storage.frame_at(found, sequence) == storage.frame_at(storage.get(whole.id), sequence)
 
 
-def first_half(timeline: Timeline, batches: list[Batch], *, most: int) -> Batch:
+def first_half(timeline: Timeline, batches: list[RecordedBatch], *, most: int) -> RecordedBatch:
     """What a worker had said by the last moment among the first ``most`` entries."""
     moments = [moment["sequence"] for batch in batches for moment in orjson.loads(batch.moments)]
     until = max(sequence for sequence in moments if sequence <= most)

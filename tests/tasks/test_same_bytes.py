@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 
-from explorer.embedded import EmbeddedWorker
-from explorer.runs.starting import start_run
+from explorer.pages.runs.starting import start_run
+from explorer.server.embedded import EmbeddedWorker
 from groups import storage
 from groups.models import Batch, Timeline
 from tests.house import ROOT

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from groups import children, warm_children
-from groups.children import ChildFailed, ParentStops
-from groups.warm_children import AskerLeft, Busy, WarmChildren
+from groups.jobs import children, warm_children
+from groups.jobs.children import ChildFailed, ParentStops
+from groups.jobs.warm_children import AskerLeft, Busy, WarmChildren
 from tests.tasks.test_children import is_alive
 
 pytestmark = pytest.mark.once

@@ -25,7 +25,7 @@ import orjson
 import pytest
 from websockets.sync.client import connect
 
-from groups.history.changes import apply
+from groups.history.frames.changes import apply
 from groups.places import ROOT
 from tests.services.servers import end, free_port
 
@@ -182,8 +182,8 @@ def test_a_child_dies_with_a_worker_that_is_killed(system: System, long_scenario
 
 
 def children_of(pid: int) -> list[int]:
-    """The simulating processes below a process: those that were started through ``groups.children``."""
-    return [found for found in family_of(pid) if "groups.children" in command_of(found)]
+    """The simulating processes below a process: those that were started through ``groups.jobs.children``."""
+    return [found for found in family_of(pid) if "groups.jobs.children" in command_of(found)]
 
 
 def family_of(pid: int) -> list[int]:

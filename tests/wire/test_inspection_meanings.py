@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from groups.history import consumer_state, streams_state
+from groups.history.state import consumer as consumer_state
+from groups.history.state import streams as streams_state
 from groups.wire.codecs.schema import Array, Field
 from groups.wire.coordinator_schema import RECORD_TYPES
 from groups.wire.inspection import find, inspect, kinds

@@ -131,7 +131,7 @@ def test_metadata_records_tell_racks_settings_and_changes_to_who_asks_for_them()
         if line["name"] not in wanted:
             continue
         seen.add((line["name"], line["version"]))
-        record = decode_metadata_record(bytes.fromhex(line["hex"]), with_surroundings=True)
+        record = decode_metadata_record(bytes.fromhex(line["hex"]), with_environment=True)
         assert record is not None
         assert (record["type"], record["version"]) == (line["name"], line["version"])
         for name in wanted[line["name"]]:

@@ -8,8 +8,8 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from explorer import case_studies
 from groups import database
-from groups.children import ChildFailed
 from groups.command_line import in_one_line
+from groups.jobs.children import ChildFailed
 
 
 class Command(BaseCommand):

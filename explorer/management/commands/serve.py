@@ -20,10 +20,10 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from explorer import case_studies
 from explorer.access.connections import BoundedConnection
-from explorer.staticfiles import PLOTLY
+from explorer.server.staticfiles import PLOTLY
 from groups import database
-from groups.children import ChildFailed
 from groups.command_line import in_one_line, whole_number
+from groups.jobs.children import ChildFailed
 
 PORTS_TRIED = 20
 """Ports after the asked one that may be tried: a few servers side by side are usual, more are a mistake."""

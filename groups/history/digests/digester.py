@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
-from groups.history.changes import Change, Frame
 from groups.history.digests.events import Collapsing
 from groups.history.digests.levels import Base
 from groups.history.digests.ownership import ASSIGNED, CLIENT, PENDING, Ownership
@@ -28,6 +27,7 @@ from groups.history.digests.values import (
     PartitionKey,
     PartitionValue,
 )
+from groups.history.frames.changes import Change, Frame
 
 _HARD: Final = {"cut": CUT, "paused": PAUSED, "killed": KILLED, "fenced": FENCED}
 _FACTS: Final = frozenset({"client_id", "host", "rack_id", "instance_id"})

@@ -4,8 +4,8 @@ One file a finder: what it needs, what it claims, what it cannot know. ``finder`
 they look at; ``finding`` the form of what they say.
 """
 
+from groups.history.evidence.lives import COMINGS_KEPT_MAX
 from groups.history.findings.finder import Counts, Finder
 from groups.history.findings.finding import Finding
-from groups.history.lives import COMINGS_KEPT_MAX
 
 __all__ = ["COMINGS_KEPT_MAX", "Counts", "Finder", "Finding"]

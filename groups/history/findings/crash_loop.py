@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from typing import Final
 
+from groups.history.evidence.lives import Going
 from groups.history.findings.facts import Facts
 from groups.history.findings.finding import Finding, finding
 from groups.history.findings.removed import guessed
 from groups.history.findings.repeated import about, by_process, several, spans, usual_ms
-from groups.history.lives import Going
 from groups.history.words import duration
 
 TIMES_LEAST: Final = 3

@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final, NamedTuple
 
-from groups.history.epochs import Epochs
-from groups.history.lives import Going, Lives
-from groups.history.names import Cast
-from groups.history.ownership import Ownership
-from groups.history.paces import Silence
-from groups.history.rhythm import Rhythm
-from groups.history.state import TWO_OWNERS, Protocol
-from groups.history.troubles import Troubles
+from groups.history.evidence.display_names import DisplayNames
+from groups.history.evidence.incidents import Incidents
+from groups.history.evidence.lives import Going, Lives
+from groups.history.evidence.ownership import Ownership
+from groups.history.evidence.paces import Silence
+from groups.history.evidence.rhythm import Rhythm
+from groups.history.state.group import TWO_OWNERS, Protocol
+from groups.history.story.epochs import Epochs
 from groups.history.words import PARTITIONS, TASKS, Wording, partition_name
 
 SESSION_TIMEOUT_MS: Final = 45_000
@@ -39,12 +39,12 @@ class Facts:
     """``frame`` is the last one; ``settings`` are Kafka's, by name, where somebody told them."""
 
     frame: Mapping[str, Any]
-    cast: Cast
+    cast: DisplayNames
     epochs: Epochs
     ownership: Ownership
     lives: Lives
     rhythm: Rhythm
-    troubles: Troubles
+    troubles: Incidents
     anomalies: Mapping[str, Mapping[str, Any]]
     settings: Mapping[str, int] = field(default_factory=dict)
     last_ms: int = 0

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
-from groups.history.classic_state import LEFT, ClassicMember
-from groups.history.commit_runs import CommitRun
 from groups.history.entries import Entry, Kind
-from groups.history.epochs import Epochs
-from groups.history.fields import mapping
+from groups.history.evidence.commit_runs import CommitRun
+from groups.history.evidence.display_names import DisplayNames
+from groups.history.evidence.incidents import Incidents
+from groups.history.evidence.lives import COMINGS_KEPT_MAX, Going, Lives
+from groups.history.evidence.ownership import Ownership, is_gap, is_hole
+from groups.history.evidence.rhythm import Rhythm
+from groups.history.evidence.steps import Step
 from groups.history.findings.away import found_away
 from groups.history.findings.came import found_came
 from groups.history.findings.coordinator_moved import found_coordinator_moved
@@ -37,19 +40,16 @@ from groups.history.findings.slow_revocation import found_waits
 from groups.history.findings.stable import found_stable
 from groups.history.findings.storm import found_storms
 from groups.history.findings.topics_changed import found_grown
-from groups.history.findings.troubles import found_troubles
+from groups.history.findings.troubles import found_incidents
 from groups.history.findings.twin_instance import found_twins
 from groups.history.findings.unassigned import found_unassigned
-from groups.history.lives import COMINGS_KEPT_MAX, Going, Lives
-from groups.history.modern_state import LEAVE_GROUP_STATIC_MEMBER_EPOCH, ModernMember
-from groups.history.moments import Cause, begins_midway
-from groups.history.names import Cast
-from groups.history.ownership import Ownership, is_gap, is_hole
-from groups.history.rhythm import Rhythm
-from groups.history.state import Protocol, State
-from groups.history.steps import Step
-from groups.history.troubles import Troubles
-from groups.history.volatile_moments import gap_words, still_had
+from groups.history.replay.fields import mapping
+from groups.history.state.classic import LEFT, ClassicMember
+from groups.history.state.epochs import LEAVE_GROUP_STATIC_MEMBER_EPOCH, ModernMember
+from groups.history.state.group import Protocol, State
+from groups.history.story.epochs import Epochs
+from groups.history.story.events import gap_words, still_had
+from groups.history.story.moments import Cause, begins_midway
 
 GAPS_TOLD_MAX: Final = 100
 """Gaps of a log that are told one by one: a log with more of them is better read again from its source."""
@@ -72,12 +72,12 @@ class Finder:
     """An incremental fold over steps; ``to_json`` and ``from_json`` carry it over a checkpoint."""
 
     def __init__(self) -> None:
-        self.cast = Cast()
+        self.cast = DisplayNames()
         self.epochs = Epochs()
         self.ownership = Ownership()
         self.lives = Lives()
         self.rhythm = Rhythm()
-        self.troubles = Troubles()
+        self.troubles = Incidents()
         self.gaps: list[dict[str, Any]] = []
         self._settings: dict[str, int] = {}
         self._began: dict[str, Any] | None = None
@@ -307,7 +307,7 @@ class Finder:
         """All findings so far; ``frame`` is the last one and gives topic ids their names."""
         facts = self._facts(frame)
         return [
-            *found_troubles(self.troubles, self.cast),
+            *found_incidents(self.troubles, self.cast),
             *found_came(facts, midway=self._midway, began=self._began),
             *found_removed(facts),
             *found_crash_loops(facts),
@@ -384,12 +384,12 @@ class Finder:
     def from_json(cls, data: Mapping[str, Any]) -> Finder:
         """The inverse of ``to_json``."""
         finder = cls()
-        finder.cast = Cast.from_json(data["cast"])
+        finder.cast = DisplayNames.from_json(data["cast"])
         finder.epochs = Epochs.from_json(data["epochs"])
         finder.ownership = Ownership.from_json(data["ownership"])
         finder.lives = Lives.from_json(data["lives"])
         finder.rhythm = Rhythm.from_json(data["rhythm"])
-        finder.troubles = Troubles.from_json(data["troubles"])
+        finder.troubles = Incidents.from_json(data["troubles"])
         finder.gaps = [dict(gap) for gap in data["gaps"]]
         finder._settings = dict(data["settings"])
         finder._began = data["began"]

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from groups.history.commit_runs import CommitRun
 from groups.history.entries import Kind
-from groups.history.fields import mapping
-from groups.history.offsets import ZERO_TOPIC_ID
-from groups.history.ownership import Ownership
-from groups.history.paces import Place
-from groups.history.rhythm import Rhythm
-from groups.history.state import State
-from groups.history.steps import Key, Step
+from groups.history.evidence.commit_runs import CommitRun
+from groups.history.evidence.ownership import Ownership
+from groups.history.evidence.paces import Place
+from groups.history.evidence.rhythm import Rhythm
+from groups.history.evidence.steps import Key, Step
+from groups.history.replay.fields import mapping
+from groups.history.replay.offsets import ZERO_TOPIC_ID
+from groups.history.state.group import State
 
 HolderOf = Callable[[Place], str | None]
 

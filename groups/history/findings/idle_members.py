@@ -9,7 +9,7 @@ from typing import Final
 
 from groups.history.findings.facts import Facts
 from groups.history.findings.finding import Finding, finding
-from groups.history.state import Protocol
+from groups.history.state.group import Protocol
 from groups.history.words import duration, is_or_are, listed
 
 IDLE_LEAST_MS: Final = 20_000

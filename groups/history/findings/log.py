@@ -10,7 +10,7 @@ from typing import Any
 
 from groups.history.findings.facts import Facts
 from groups.history.findings.finding import Finding, finding
-from groups.history.volatile_moments import overlap_words
+from groups.history.story.events import overlap_words
 from groups.history.words import counted, duration
 
 

@@ -19,9 +19,9 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
+from groups.history.evidence.lives import Going
 from groups.history.findings.facts import Facts, Timeout
 from groups.history.findings.finding import Finding, finding
-from groups.history.lives import Going
 from groups.history.words import duration
 
 REASONS: Final[dict[str | None, tuple[str, str]]] = {

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
+from groups.history.evidence.lives import Going
 from groups.history.findings.facts import Facts
-from groups.history.lives import Going
 
 
 def by_process(facts: Facts) -> dict[str, list[Going]]:

@@ -3,16 +3,16 @@
 Needs: offset commits in the log, and topics whose names are known (commits name topics, assignments their ids).
 Claims: since when, until when, which partitions stopped, whether it resumed, was removed or still is silent. Inferred, always.
 Cannot know: whether records were read and not committed; how many waited; anything of a client that never commits to Kafka.
-See ``groups.history.rhythm`` for the evidence that is asked for.
+See ``groups.history.evidence.rhythm`` for the evidence that is asked for.
 """
 
 from __future__ import annotations
 
 from typing import Final, TypedDict
 
+from groups.history.evidence.paces import Silence, Stop
 from groups.history.findings.facts import Facts
 from groups.history.findings.finding import Finding, finding
-from groups.history.paces import Silence, Stop
 from groups.history.words import duration, listed_partitions
 
 TOLD_MAX: Final = 100

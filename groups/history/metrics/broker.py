@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from groups.history.commit_runs import CommitRun
 from groups.history.entries import Entry, Kind
+from groups.history.evidence.commit_runs import CommitRun
 from groups.history.metrics.sampled import Sampled
-from groups.history.record_types import GROUP_EPOCH, MEMBER_METADATA, OFFSET_TYPES, meaning
+from groups.history.replay.record_types import GROUP_EPOCH, MEMBER_METADATA, OFFSET_TYPES, meaning
 
 STATES: Final = ("empty", "assigning", "reconciling", "stable", "dead")
 LOAD_STATES: Final = ("loading", "active", "failed")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from groups.history.commit_runs import CommitRun
 from groups.history.entries import Entry, Kind
+from groups.history.evidence.commit_runs import CommitRun
 from groups.history.metrics.broker import BrokerMetrics
 from groups.history.metrics.clients import ClientMetrics
 from groups.history.metrics.table import METRICS, NOT_TOLD

@@ -11,11 +11,12 @@ from typing import Any
 import orjson
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from groups import database, imports
+from groups import database
 from groups.command_line import BAD_USAGE as BAD_INPUT
 from groups.command_line import in_one_line
+from groups.imports import runs as imports
 from groups.models import Import
-from groups.pipeline.naming import BadTopicsFile, read_topics_file
+from groups.pipeline.topics.naming import BadTopicsFile, read_topics_file
 from groups.spark_ready import how_to_install, missing_packages
 
 SOURCES = ("auto", "segments")

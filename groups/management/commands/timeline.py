@@ -11,14 +11,15 @@ from typing import Any
 import orjson
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from groups import database, exported, storage
+from groups import database, storage
 from groups.command_line import BAD_USAGE, in_one_line, whole_number
 from groups.history.entries import Entry
-from groups.history.fold import replay
-from groups.history.frames import frame
-from groups.history.record_lines import record_line
-from groups.history.state import Semantics, initial_state
+from groups.history.frames.frame import frame
+from groups.history.passes.record_lines import record_line
+from groups.history.replay.fold import replay
+from groups.history.state.group import Semantics, initial_state
 from groups.models import Timeline
+from groups.storage import exported
 from groups.storage.names import named
 
 FORMATS = ("entries", "frames", "records", "findings", "verdict", "metrics")

@@ -102,7 +102,7 @@ class FramedRecord(Framed):
 
 
 @dataclass(frozen=True, slots=True)
-class Batch(Framed):
+class InspectedBatch(Framed):
     """One batch: its header, and its records, decompressed where they have to be."""
 
     def into(self, listing: Listing, walk: Walk, version: int | None) -> None:
@@ -216,7 +216,7 @@ class Segment(Framed):
                 node.length, node.kind = length, "batch"
                 batch = Walk(walk.data[position : position + length], position, walk.budget)
                 try:
-                    Batch().into(inner, batch, None)
+                    InspectedBatch().into(inner, batch, None)
                 except Stopped as stopped:
                     listing.fault = node.problem = listing.fault or stopped.problem
         listing.read = len(walk.data)

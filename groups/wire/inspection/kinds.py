@@ -18,7 +18,7 @@ from groups.wire.embedded import streams_user_data
 from groups.wire.embedded.consumer_protocol import ASSIGNMENT, SUBSCRIPTION
 from groups.wire.embedded.user_data import COOPERATIVE_STICKY_USER_DATA, STICKY_USER_DATA
 from groups.wire.errors import UnknownVersionError
-from groups.wire.inspection.framing import Batch, FramedRecord, Segment
+from groups.wire.inspection.framing import FramedRecord, InspectedBatch, Segment
 from groups.wire.inspection.layouts import Layout, RecordKey, SelfVersioned, Unversioned, Versioned
 from groups.wire.inspection.requests import Request, Response
 from groups.wire.kip import KIP_APIS, KIP_RECORD_TYPES
@@ -136,7 +136,7 @@ def _framed() -> Iterator[Kind]:
         name="batch",
         title="Record batch",
         about="one batch of a log, of magic 2",
-        layout=Batch(),
+        layout=InspectedBatch(),
         prior=40,
         is_checked=True,
     )

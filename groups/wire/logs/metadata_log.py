@@ -113,7 +113,7 @@ _TOPICS: Final = {2: _TOPIC, 3: _PARTITION, 9: _REMOVE_TOPIC}
 _SURROUNDINGS: Final = {4: _CONFIG, 5: _PARTITION_CHANGE, _REGISTER_BROKER_API_KEY: _REGISTER_BROKER}
 
 
-def decode_metadata_record(value: bytes | None, *, with_surroundings: bool = False) -> dict[str, Any] | None:
+def decode_metadata_record(value: bytes | None, *, with_environment: bool = False) -> dict[str, Any] | None:
     """What a record tells about a topic; ``None`` for all other records.
 
     ``with_surroundings``: also what it tells of brokers' racks, of settings, and of changes of partitions
@@ -135,7 +135,7 @@ def decode_metadata_record(value: bytes | None, *, with_surroundings: bool = Fal
     api_key, at = read_unsigned_varint(value, at)
     version, at = read_unsigned_varint(value, at)
     message = _TOPICS.get(api_key)
-    if message is None and with_surroundings:
+    if message is None and with_environment:
         old = api_key == _REGISTER_BROKER_API_KEY and version < 2
         message = _OLD_REGISTER_BROKER if old else _SURROUNDINGS.get(api_key)
     if message is None:

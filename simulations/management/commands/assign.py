@@ -18,7 +18,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from groups.command_line import BAD_USAGE as BAD_INPUT
 from groups.command_line import in_one_line
 from simulations.assignor_files import AssignorFileError, client_assignors
-from simulations.assignors.spec_document import ORDERS, SpecError, answer_to
+from simulations.protocol.assignors.spec_document import ORDERS, SpecError, answer_to
 
 Ask = Callable[[object], dict[str, Any]]
 

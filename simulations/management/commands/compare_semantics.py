@@ -9,9 +9,9 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from groups.command_line import BAD_USAGE as BAD_INPUT
 from groups.command_line import in_one_line
-from groups.history.state import Semantics
-from simulations.coordinator.differences import DIFFERENCES, Difference, play
-from simulations.coordinator.differences.pages import markdown
+from groups.history.state.group import Semantics
+from simulations.proof.differences import DIFFERENCES, Difference, play
+from simulations.proof.differences.pages import markdown
 
 
 class Command(BaseCommand):

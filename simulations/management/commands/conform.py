@@ -15,7 +15,7 @@ from groups.command_line import BAD_USAGE as BAD_INPUT
 from groups.command_line import in_one_line
 
 if TYPE_CHECKING:
-    from simulations.conformance import ImageChange, Judge
+    from simulations.proof.conformance import ImageChange, Judge
 
 DIFFERS = 1
 
@@ -73,7 +73,14 @@ class Command(BaseCommand):
 
     def handle(self, *_args: Any, **options: Any) -> None:
         # Only here: what the simulator needs is not to slow down every other command.
-        from simulations.conformance import BadSetting, Judge, NotJudged, recordings, report, settings_of
+        from simulations.proof.conformance import (
+            BadSetting,
+            Judge,
+            NotJudged,
+            recordings,
+            report,
+            settings_of,
+        )
         from simulations.recorded_files import read
 
         bundled = bundled_settings(options)
@@ -165,8 +172,8 @@ def utc_offset_of(told: str) -> timedelta:
 
 
 def topics_of(file: str) -> tuple[ImageChange, ...]:
-    from groups.pipeline.naming import BadTopicsFile, read_topics_file
-    from simulations.conformance import image_of_names
+    from groups.pipeline.topics.naming import BadTopicsFile, read_topics_file
+    from simulations.proof.conformance import image_of_names
 
     try:
         names, partitions = read_topics_file(orjson.loads(Path(file).read_bytes()))

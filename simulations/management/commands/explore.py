@@ -14,8 +14,8 @@ from groups.command_line import in_one_line
 from simulations.management.commands.simulate import SEMANTICS, chosen, scenario_of, usage
 
 if TYPE_CHECKING:
-    from simulations.exploration import Report, Violated
-    from simulations.exploration.world import Worlds
+    from simulations.proof.exploration import Report, Violated
+    from simulations.proof.exploration.world import Worlds
 
 BUDGET_MAX = 9
 """Each fault more multiplies the worlds; nobody has seen the end of this many."""
@@ -57,8 +57,8 @@ class Command(BaseCommand):
 
     def handle(self, *_args: Any, **options: Any) -> None:
         # Only here: what the simulator needs is not to slow down every other command.
-        from simulations.exploration import STATES_MAX, Budgets, NotExplorable, explore
-        from simulations.explore_runs import explore_shared
+        from simulations.jobs.explorations import explore_shared
+        from simulations.proof.exploration import STATES_MAX, Budgets, NotExplorable, explore
 
         scenario = scenario_of(options["scenario"])
         told = options["semantics"]
@@ -122,7 +122,7 @@ def as_json(report: Report, worlds: Worlds) -> dict[str, Any]:
 
 def not_judged(worlds: Worlds) -> list[dict[str, Any]]:
     """What no world was asked, and why; of expressions, too, where members subscribe by them."""
-    from simulations.exploration import NOT_ASKED
+    from simulations.proof.exploration import NOT_ASKED
 
     told: list[dict[str, Any]] = [
         {"reason": reason, "invariants": list(names)} for reason, names in NOT_ASKED.items()
@@ -134,7 +134,7 @@ def not_judged(worlds: Worlds) -> list[dict[str, Any]]:
 
 
 def in_words(worlds: Worlds, violated: Violated) -> list[str]:
-    from simulations.exploration.trace import sentence
+    from simulations.proof.exploration.trace import sentence
 
     told, world = [], worlds.first()
     for step in violated.trace:
@@ -144,7 +144,7 @@ def in_words(worlds: Worlds, violated: Violated) -> list[str]:
 
 
 def entries(worlds: Worlds, violated: Violated) -> list[dict[str, Any]]:
-    from simulations.exploration.trace import timeline
+    from simulations.proof.exploration.trace import timeline
 
     told = timeline(worlds, violated.trace, violated.invariant, violated.says)
     return [entry.to_json() for entry in told]

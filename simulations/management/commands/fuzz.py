@@ -13,7 +13,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from groups.command_line import BAD_USAGE, in_one_line
 
 if TYPE_CHECKING:
-    from simulations.fuzzing.answering import Answer, Found
+    from simulations.proof.fuzzing.batches import Answer, Found
 
 SEED_MAX: Final = 2**53
 """The greatest whole number that every reader of JSON keeps."""
@@ -24,7 +24,7 @@ SHRUNK_MOST: Final = 5
 INTERRUPTED: Final = 130
 """What a shell says of a command that was ended by Ctrl-C."""
 
-JOB: Final = "simulations.fuzzing.job"
+JOB: Final = "simulations.spark.fuzzing"
 
 
 class Command(BaseCommand):
@@ -50,7 +50,7 @@ class Command(BaseCommand):
 
     def handle(self, *_args: Any, **options: Any) -> None:
         # Only here: what the simulator needs is not to slow down every other command.
-        from simulations.fuzzing.answering import Answer
+        from simulations.proof.fuzzing.batches import Answer
 
         self.first, self.last = seeds_of(options["seeds"])
         self.semantics = semantics_of(options["semantics"])
@@ -82,7 +82,7 @@ class Command(BaseCommand):
 
     def here(self) -> Iterator[Answer]:
         """In this process, on one core."""
-        from simulations.fuzzing.answering import answer, blocks
+        from simulations.proof.fuzzing.batches import answer, blocks
 
         for first, last in blocks(self.first, self.last):
             yield answer(first, last, self.semantics, self.presets, covered=self.covered)
@@ -90,10 +90,10 @@ class Command(BaseCommand):
     def on_spark(self, master: str) -> Iterator[Answer]:
         from collections import Counter
 
-        from groups.children import ChildFailed, run_child
+        from groups.jobs.children import ChildFailed, run_child
         from groups.spark_ready import how_to_install, missing_packages
-        from simulations.fuzzing.answering import Answer, Found
-        from simulations.fuzzing.verdict import Broken
+        from simulations.proof.fuzzing.batches import Answer, Found
+        from simulations.proof.fuzzing.verdict import Broken
 
         if missing := missing_packages():
             raise usage(how_to_install(missing))
@@ -162,8 +162,8 @@ class Command(BaseCommand):
 
     def shrunk(self, found: Sequence[Found], folder: Path | None) -> dict[tuple[int, str], str]:
         """The scenarios of the failures that are worth looking at first, as YAML."""
-        from simulations.fuzzing.drawing import document_of
-        from simulations.fuzzing.shrinking import as_yaml, shrunk
+        from simulations.proof.fuzzing.generator import document_of
+        from simulations.proof.fuzzing.shrinking import as_yaml, shrunk
 
         first_of: dict[tuple[str, str], Found] = {}
         for each in found:
@@ -187,10 +187,10 @@ def write_run(
     import orjson
 
     from simulations import output
-    from simulations.engine import run
-    from simulations.fuzzing.drawing import document_of
-    from simulations.fuzzing.shrinking import as_yaml
-    from simulations.scenario import load
+    from simulations.proof.fuzzing.generator import document_of
+    from simulations.proof.fuzzing.shrinking import as_yaml
+    from simulations.world.engine import run
+    from simulations.world.scenario import load
 
     name = f"{semantics}-{seed}"
     whole = as_yaml(document_of(seed, semantics, presets))
@@ -233,7 +233,7 @@ def semantics_of(told: str) -> list[str]:
 
 
 def presets_of(told: str | None) -> list[str]:
-    from simulations.fuzzing.presets import PRESETS
+    from simulations.proof.fuzzing.presets import PRESETS
 
     if told is None:
         return [str(preset) for preset in PRESETS]

@@ -16,8 +16,8 @@ from groups.command_line import in_one_line
 
 if TYPE_CHECKING:
     from groups.history.entries import Entry
-    from groups.history.state import Semantics
-    from simulations.scenario import Scenario
+    from groups.history.state.group import Semantics
+    from simulations.world.scenario import Scenario
 
 SEMANTICS = ("kip", "kafka")
 SEED_MAX = 2**63 - 1
@@ -51,9 +51,9 @@ class Command(BaseCommand):
 
     def handle(self, *_args: Any, **options: Any) -> None:
         # Only here: what the simulator needs is not to slow down every other command.
-        from groups.history.state import Semantics
-        from simulations.engine import RunTooLong
+        from groups.history.state.group import Semantics
         from simulations.output import BY, FORMATS, WHOLE_FRAMES_MEMBERS_MAX
+        from simulations.world.engine import RunTooLong
 
         form = chosen("--format", options["format"], FORMATS)
         by = chosen("--by", options["by"] or "entry", BY)
@@ -115,9 +115,9 @@ def told_lines(
     """The run in the chosen form, as bytes to write one after the other; ``broken`` gets entries of violations."""
     import orjson
 
-    from groups.history.state import initial_state
+    from groups.history.state.group import initial_state
     from simulations import output
-    from simulations.engine import run
+    from simulations.world.engine import run
 
     entries = noting(run(scenario, semantics, seed), broken)
     if form == "segment":
@@ -138,7 +138,7 @@ def told_lines(
 
 def noting(entries: Iterable[Entry], broken: list[Entry]) -> Iterator[Entry]:
     """The entries as they are; those that tell a violation are kept as well."""
-    from simulations.checking import INVARIANT_FAULT
+    from simulations.invariants import INVARIANT_FAULT
 
     for entry in entries:
         if entry.payload.get("fault") == INVARIANT_FAULT:
@@ -148,8 +148,8 @@ def noting(entries: Iterable[Entry], broken: list[Entry]) -> Iterator[Entry]:
 
 def broken_expressions(scenario: Scenario, semantics: Semantics) -> Iterator[str]:
     """A line for each expression that does not compile: only one form of the output shows what comes of it."""
-    from groups.history.state import Semantics
-    from simulations.coordinator.regexes import description
+    from groups.history.state.group import Semantics
+    from simulations.protocol.coordinator.consumer.regexes import description
 
     members = ((member.name, member.regex) for member in scenario.members.values())
     actions = ((action.who, action.regex) for action in scenario.script)
@@ -162,9 +162,10 @@ def broken_expressions(scenario: Scenario, semantics: Semantics) -> Iterator[str
 
 def scenario_of(named: str) -> Scenario:
     """A file, standard input, a case study or a small scenario; ``CommandError`` with the place of a mistake."""
-    from simulations import small_scenarios, studies
-    from simulations.scenario import ScenarioError, load
-    from simulations.scenario.errors import nearest
+    from simulations import small_scenarios
+    from simulations.world import studies
+    from simulations.world.scenario import ScenarioError, load
+    from simulations.world.scenario.errors import nearest
 
     path = Path(named)
     try:

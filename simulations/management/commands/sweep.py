@@ -14,7 +14,7 @@ from groups import database
 from groups.command_line import BAD_USAGE as BAD_INPUT
 from groups.command_line import in_one_line, whole_number
 from groups.spark_ready import how_to_install, missing_packages
-from simulations import sweep_runs
+from simulations.jobs import sweep_runs
 from simulations.models import Sweep
 from simulations.sweeps.answering import told
 from simulations.sweeps.asked import USUAL_HAPPENINGS, USUAL_SEEDS, AxesError, axes_of

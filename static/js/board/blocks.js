@@ -97,7 +97,12 @@ export class Blocks {
     let y = 6;
     this.#places = new Map();
 
-    const pool = this.#line([...free].map((key) => this.#block(key, 'free', views.get(key), 'x')), head, width, y + 4);
+    const pool = this.#line(
+      [...free].map((key) => this.#block(key, 'free', views.get(key), 'x')),
+      head,
+      width,
+      y + 4,
+    );
     const poolHeight = Math.max(30, pool.height + 8);
     nodes.push(
       s('rect', { x: 0, y: 0, width, height: y + poolHeight, fill: 'var(--sunk)' }),
@@ -111,7 +116,9 @@ export class Blocks {
     const troubled = new Map(troubledOf(frame, violation).map((one) => [one.member, one]));
     const { rows, rest } = this.#rows(frame, held, moment?.actor ?? null, troubled);
     const first = [...troubled.keys()].slice(0, TROUBLED_MOST);
-    const table = [h('tr', {}, h('th', {}, 'Member'), h('th', {}, 'Epoch'), h('th', {}, 'State'), h('th', {}, 'Partitions'))];
+    const table = [
+      h('tr', {}, h('th', {}, 'Member'), h('th', {}, 'Epoch'), h('th', {}, 'State'), h('th', {}, 'Partitions')),
+    ];
     const draw = (/** @type {string} */ member) => {
       const row = this.#row(scene, member, held.get(member) ?? [], troubled.get(member), { head, width, y });
       nodes.push(row.node);
@@ -119,24 +126,40 @@ export class Blocks {
       y += row.height;
     };
     if (first.length) {
-      nodes.push(s('text', { x: 14, y: y + 6, class: 'rest' }, `In trouble: ${plural(troubled.size, 'consumer')}${troubled.size > first.length ? `, of which ${first.length} stand here` : ''}`));
+      nodes.push(
+        s(
+          'text',
+          { x: 14, y: y + 6, class: 'rest' },
+          `In trouble: ${plural(troubled.size, 'consumer')}${troubled.size > first.length ? `, of which ${first.length} stand here` : ''}`,
+        ),
+      );
       y += 14;
       first.forEach(draw);
       nodes.push(s('rect', { class: 'rule', x: 0, y: y + 5, width, height: 1 }));
       y += 13;
     }
     if (rest) {
-      nodes.push(s('text', { x: 14, y: y + 6, class: 'rest' }, `${rows.length} of ${rows.length + rest} members are drawn: those that change${head === HEAD ? ', then the first by joining' : ', …'}`));
+      nodes.push(
+        s(
+          'text',
+          { x: 14, y: y + 6, class: 'rest' },
+          `${rows.length} of ${rows.length + rest} members are drawn: those that change${head === HEAD ? ', then the first by joining' : ', …'}`,
+        ),
+      );
       y += 16;
     }
     rows.filter((member) => !first.includes(member)).forEach(draw);
     this.tethers = s('g', { class: 'tethers' });
     this.svg.setAttribute('viewBox', `0 0 ${width} ${y + 8}`);
     this.svg.setAttribute('height', String(y + 8));
-    const at = this.svg.contains(document.activeElement) ? /** @type {SVGElement} */ (document.activeElement).dataset.member : null;
+    const at = this.svg.contains(document.activeElement)
+      ? /** @type {SVGElement} */ (document.activeElement).dataset.member
+      : null;
     this.svg.replaceChildren(patterns(), ...nodes, this.tethers);
     // All rows are new; who walks along them by key stays where they are.
-    const again = at ? /** @type {SVGElement | null} */ (this.svg.querySelector(`[data-member="${CSS.escape(at)}"]`)) : null;
+    const again = at
+      ? /** @type {SVGElement | null} */ (this.svg.querySelector(`[data-member="${CSS.escape(at)}"]`))
+      : null;
     (again ?? this.svg.querySelector('.brow'))?.setAttribute('tabindex', '0');
     again?.focus({ preventScroll: true });
     this.text.replaceChildren(...table);
@@ -157,33 +180,58 @@ export class Blocks {
     const name = this.cast.name(member);
     const label = (/** @type {string} */ key) => this.labels.partition(key);
     const group = epochOf(frame) ?? 0;
-    const epoch = state ? state.epoch ?? '' : head === HEAD ? 'out' : '';
+    const epoch = state ? (state.epoch ?? '') : head === HEAD ? 'out' : '';
     const behind = typeof epoch === 'number' && epoch < group;
     const acts = moment?.actor === member;
     const before = acts && moment?.shape === 'replace' ? replacedBy(frame, member, this.cast) : null;
     const told = [...(trouble?.says ?? []), ...(before ? [`2nd process of ${before}, same group.instance.id`] : [])];
     const expression = expressionOf(frame, member)?.regex;
-    const says = [...(state ? [memberSays(frame, member, label).says] : []), ...told, ...(expression ? [`subscribes to ${expression}`] : [])].join('; ');
+    const says = [
+      ...(state ? [memberSays(frame, member, label).says] : []),
+      ...told,
+      ...(expression ? [`subscribes to ${expression}`] : []),
+    ].join('; ');
     const line = this.#line(blocks, head, width, y + 2);
-    const words = told.length ? this.#words(told.join('; '), trouble?.bad ?? false, { ...line, head, width, top: y + 2 }) : null;
+    const words = told.length
+      ? this.#words(told.join('; '), trouble?.bad ?? false, { ...line, head, width, top: y + 2 })
+      : null;
     const height = Math.max(ROW, (words?.bottom ?? line.height) + 3);
     const classes = ['brow', acts && 'act', !state && 'outside', violation?.members.includes(member) && 'broken'];
     const title = `${name}${state ? (epoch === '' ? '' : `, epoch ${epoch}${behind ? ` of ${group}` : ''}`) : ', not a member'}: ${says}`;
     const node = s(
-      'g', {
-        class: classes.filter(Boolean).join(' '), 'data-member': member, 'data-lane': this.cast.lane(member).key, 'data-hue': this.cast.lane(member).hue,
-        role: 'button', tabindex: -1,
+      'g',
+      {
+        class: classes.filter(Boolean).join(' '),
+        'data-member': member,
+        'data-lane': this.cast.lane(member).key,
+        'data-hue': this.cast.lane(member).hue,
+        role: 'button',
+        tabindex: -1,
       },
       s('title', {}, title),
       s('rect', { class: 'under', x: 0, y, width, height }),
       s('rect', { class: 'edge', x: 0, y, width: 4, height }),
       s('text', { x: 14, y: y + 12, class: 'nm' }, clip(name, head === HEAD ? 15 : 6)),
-      s('text', { x: head - 12, y: y + 12, class: behind ? 'ep behind' : 'ep', 'text-anchor': 'end' }, behind ? `▲ ${epoch}${head === HEAD ? ` of ${group}` : ''}` : epoch),
-      ...line.nodes, words?.node ?? null,
+      s(
+        'text',
+        { x: head - 12, y: y + 12, class: behind ? 'ep behind' : 'ep', 'text-anchor': 'end' },
+        behind ? `▲ ${epoch}${head === HEAD ? ` of ${group}` : ''}` : epoch,
+      ),
+      ...line.nodes,
+      words?.node ?? null,
     );
     const keys = state ? keysOf(state.assigned) : stillReads(frame, member);
     return {
-      node, height, words: h('tr', {}, h('th', {}, name), h('td', {}, state ? epoch : 'not a member'), h('td', {}, says), h('td', {}, keys.map(label).join(', '))),
+      node,
+      height,
+      words: h(
+        'tr',
+        {},
+        h('th', {}, name),
+        h('td', {}, state ? epoch : 'not a member'),
+        h('td', {}, says),
+        h('td', {}, keys.map(label).join(', ')),
+      ),
     };
   }
 
@@ -200,7 +248,11 @@ export class Blocks {
     const line = beside ? y : y + TALL + GAP;
     const room = Math.max(8, Math.floor((width - 12 - left) / LETTER));
     return {
-      node: s('text', { x: left, y: line + 10, class: bad ? 'hard bad' : 'hard' }, says.length > room ? `${says.slice(0, room - 1)}…` : says),
+      node: s(
+        'text',
+        { x: left, y: line + 10, class: bad ? 'hard bad' : 'hard' },
+        says.length > room ? `${says.slice(0, room - 1)}…` : says,
+      ),
       bottom: line - top + TALL,
     };
   }
@@ -214,11 +266,16 @@ export class Blocks {
         held.get(holder)?.push(this.#block(view.key, view.mode, view, this.cast.lane(holder).hue));
       }
       for (const member of frame.protocol === 'share' ? view.wanted : view.wants ? [view.wants] : []) {
-        if (!view.holders.includes(member)) held.get(member)?.push(this.#block(view.key, 'want', view, this.cast.lane(member).hue));
+        if (!view.holders.includes(member))
+          held.get(member)?.push(this.#block(view.key, 'want', view, this.cast.lane(member).hue));
       }
     }
     for (const client of Object.keys(frame.clients ?? {})) {
-      if (!frame.members[client]) held.set(client, stillReads(frame, client).map((key) => this.#block(key, 'still', views.get(key), this.cast.lane(client).hue)));
+      if (!frame.members[client])
+        held.set(
+          client,
+          stillReads(frame, client).map((key) => this.#block(key, 'still', views.get(key), this.cast.lane(client).hue)),
+        );
     }
     for (const blocks of held.values()) blocks.sort((a, b) => a.key.localeCompare(b.key, 'en', { numeric: true }));
     return held;
@@ -252,8 +309,10 @@ export class Blocks {
    */
   #block(key, mode, view, hue) {
     const label = this.labels.partition(key);
-    const says = mode === 'still' ? `${label}: a client that is no member any more still reads it`
-      : chipSays(view, label, (member) => this.cast.name(member), this.labels.having.who);
+    const says =
+      mode === 'still'
+        ? `${label}: a client that is no member any more still reads it`
+        : chipSays(view, label, (member) => this.cast.name(member), this.labels.having.who);
     const named = mode !== 'own' && mode !== 'free';
     return { key, mode, x: 0, y: 0, width: named ? label.length * 5.8 + 10 : SIDE, hue, says };
   }
@@ -290,12 +349,25 @@ export class Blocks {
     const places = (key && this.#places.get(key)) || [];
     const from = places.find((block) => block.mode !== 'want' && block.mode !== 'still');
     const to = places.find((block) => block.mode === 'want');
-    const marks = places.map((block) => s('rect', {
-      class: 'mark', x: block.x - 1.5, y: block.y - 1.5, width: block.width + 3, height: TALL + 3, rx: 3,
-    }));
-    const line = from && to ? [s('path', {
-      'data-hue': to.hue, d: `M${from.x + from.width / 2} ${from.y + TALL / 2}L${to.x + to.width / 2} ${to.y + TALL / 2}`,
-    })] : [];
+    const marks = places.map((block) =>
+      s('rect', {
+        class: 'mark',
+        x: block.x - 1.5,
+        y: block.y - 1.5,
+        width: block.width + 3,
+        height: TALL + 3,
+        rx: 3,
+      }),
+    );
+    const line =
+      from && to
+        ? [
+            s('path', {
+              'data-hue': to.hue,
+              d: `M${from.x + from.width / 2} ${from.y + TALL / 2}L${to.x + to.width / 2} ${to.y + TALL / 2}`,
+            }),
+          ]
+        : [];
     this.tethers.replaceChildren(...line, ...marks);
   }
 }
@@ -304,19 +376,42 @@ export class Blocks {
 function drawn(block, label) {
   const wide = block.width > SIDE;
   return s(
-    'g', { class: `block ${block.mode}`, 'data-key': block.key, 'data-hue': block.hue },
+    'g',
+    { class: `block ${block.mode}`, 'data-key': block.key, 'data-hue': block.hue },
     s('title', {}, block.says),
     s('rect', { x: block.x + 0.75, y: block.y + 0.75, width: block.width - 1.5, height: TALL - 1.5, rx: 2 }),
-    block.mode === 'revoking' ? s('rect', { class: 'hatch', x: block.x + 0.75, y: block.y + 0.75, width: block.width - 1.5, height: TALL - 1.5, rx: 2 }) : null,
+    block.mode === 'revoking'
+      ? s('rect', {
+          class: 'hatch',
+          x: block.x + 0.75,
+          y: block.y + 0.75,
+          width: block.width - 1.5,
+          height: TALL - 1.5,
+          rx: 2,
+        })
+      : null,
     wide ? s('text', { x: block.x + block.width / 2, y: block.y + 9.7, 'text-anchor': 'middle' }, label) : null,
   );
 }
 
 function patterns() {
-  return s('defs', {}, ['0', '1', '2', '3', '4', '5', 'x'].map((hue) => s(
-    'pattern', { id: `block-hatch-${hue}`, width: 5, height: 5, patternUnits: 'userSpaceOnUse', patternTransform: 'rotate(45)' },
-    s('rect', { width: 1.6, height: 5, fill: `var(--m${hue})`, 'fill-opacity': 0.45 }),
-  )));
+  return s(
+    'defs',
+    {},
+    ['0', '1', '2', '3', '4', '5', 'x'].map((hue) =>
+      s(
+        'pattern',
+        {
+          id: `block-hatch-${hue}`,
+          width: 5,
+          height: 5,
+          patternUnits: 'userSpaceOnUse',
+          patternTransform: 'rotate(45)',
+        },
+        s('rect', { width: 1.6, height: 5, fill: `var(--m${hue})`, 'fill-opacity': 0.45 }),
+      ),
+    ),
+  );
 }
 
 /** @param {Event} event @returns {string | null} */

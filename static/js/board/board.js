@@ -92,8 +92,8 @@ export class Board {
   /** @param {Column[]} columns */
   #fitting(columns) {
     const width = this.root.clientWidth || 1000;
-    const many = this.#members > LANES_MOST || columns.length > COLUMNS_MOST
-      || columns.length * COLUMN_LEAST + HEAD_LEAST > width;
+    const many =
+      this.#members > LANES_MOST || columns.length > COLUMNS_MOST || columns.length * COLUMN_LEAST + HEAD_LEAST > width;
     const shape = many ? 'blocks' : columns.map((column) => column.key).join(' ');
     if (!this.#drawn || shape !== this.#shape) {
       this.#drawn?.destroy();

@@ -21,9 +21,9 @@ const APART_CHIPS = 8;
  * @param {string} shape of the topic, where there are several
  */
 export function chip(column, prefix, shape) {
-  return /** @type {HTMLButtonElement} */ (h(
-    'button', { class: 'chip', type: 'button', 'data-key': column.key }, ...face(column, prefix, shape),
-  ));
+  return /** @type {HTMLButtonElement} */ (
+    h('button', { class: 'chip', type: 'button', 'data-key': column.key }, ...face(column, prefix, shape))
+  );
 }
 
 /** What a chip or an outline has written on it; the topic is left out where a column is narrow. */
@@ -43,10 +43,14 @@ export function face(/** @type {Column} */ column, /** @type {string} */ prefix,
  * @param {string} [who] has a partition
  */
 export function chipSays(view, label, name, who = 'owner') {
-  if (!view || view.mode === 'free') return view?.wants ? `${label}: unassigned, target owner ${name(view.wants)}` : `${label}: ${who === 'owner' ? 'unassigned' : `no ${who}`}`;
+  if (!view || view.mode === 'free')
+    return view?.wants
+      ? `${label}: unassigned, target owner ${name(view.wants)}`
+      : `${label}: ${who === 'owner' ? 'unassigned' : `no ${who}`}`;
   const holder = name(/** @type {string} */ (view.holder));
   const whom = view.wants ? name(view.wants) : 'nobody';
-  if (view.mode === 'own' && view.holders.length > 1) return `${label}: shared by ${view.holders.map(name).join(' and ')}`;
+  if (view.mode === 'own' && view.holders.length > 1)
+    return `${label}: shared by ${view.holders.map(name).join(' and ')}`;
   if (view.mode === 'twice') return `${label}: owned twice, by ${view.holders.map(name).join(' and ')}`;
   if (view.mode === 'revoking') return `${label}: ${holder} is revoking it for ${whom}`;
   if (view.mode === 'leaving') return `${label}: owned by ${holder}, goes to ${whom}`;
@@ -80,18 +84,19 @@ export function travel(from, moved, onFrame) {
     const y = a.top - b.top;
     if (Math.abs(x) + Math.abs(y) <= 1) continue;
     node.classList.add('moving');
-    const flight = node.animate(
-      [{ transform: `translate(${x}px, ${y}px)` }, { transform: 'none' }],
-      {
-        duration: length, easing: 'cubic-bezier(.45, .05, .2, 1)', fill: 'backwards',
-        delay: moved.length <= APART_CHIPS ? flights.length * APART_MS : 0,
-      },
-    );
+    const flight = node.animate([{ transform: `translate(${x}px, ${y}px)` }, { transform: 'none' }], {
+      duration: length,
+      easing: 'cubic-bezier(.45, .05, .2, 1)',
+      fill: 'backwards',
+      delay: moved.length <= APART_CHIPS ? flights.length * APART_MS : 0,
+    });
     flights.push(flight.finished.catch(() => {}).then(() => node.classList.remove('moving')));
   }
   if (!flights.length) return;
   let under = true;
-  Promise.all(flights).then(() => { under = false; });
+  Promise.all(flights).then(() => {
+    under = false;
+  });
   const tick = () => {
     onFrame();
     if (under) requestAnimationFrame(tick);

@@ -46,10 +46,16 @@ export function walk(root, onLane) {
     if (!(event.key in WAYS) && event.key !== 'Home' && event.key !== 'End') return;
     // What the page does with these keys (step by step, to the beginning) waits until the grid is left.
     event.preventDefault();
-    const rows = [...grid.querySelectorAll(ROW)].map((row) => [...row.querySelectorAll(CELL)]).filter((row) => row.length);
+    const rows = [...grid.querySelectorAll(ROW)]
+      .map((row) => [...row.querySelectorAll(CELL)])
+      .filter((row) => row.length);
     const at = rows.findIndex((row) => row.includes(cell));
     if (at < 0) return;
-    const [row, column] = place(rows.map((cells) => cells.length), [at, rows[at].indexOf(cell)], event.key);
+    const [row, column] = place(
+      rows.map((cells) => cells.length),
+      [at, rows[at].indexOf(cell)],
+      event.key,
+    );
     focus(/** @type {HTMLElement} */ (rows[row][column]));
   });
   root.addEventListener('click', (event) => {

@@ -29,12 +29,16 @@ export function topicHeads(columns, labels) {
 /** @param {Column[]} columns @param {Labels} labels */
 export function columnHeads(columns, labels) {
   return h(
-    'div', { class: 'row colheads', role: 'row' },
+    'div',
+    { class: 'row colheads', role: 'row' },
     h('span', { role: 'columnheader' }, h('span', { class: 'sr' }, 'Member')),
-    columns.map((column) => h(
-      'span', { class: 'ch', role: 'columnheader', 'data-col': column.key, title: labels.partition(column.key) },
-      ...face(column, labels.prefix(column.topic), labels.shape(column.topic)),
-    )),
+    columns.map((column) =>
+      h(
+        'span',
+        { class: 'ch', role: 'columnheader', 'data-col': column.key, title: labels.partition(column.key) },
+        ...face(column, labels.prefix(column.topic), labels.shape(column.topic)),
+      ),
+    ),
     h('span', { role: 'columnheader' }, h('span', { class: 'sr' }, 'Note')),
   );
 }

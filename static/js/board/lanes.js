@@ -80,7 +80,8 @@ export class Lanes {
   /** @param {string | null} key the column that the reader chose */
   pick(key) {
     for (const node of this.root.querySelectorAll('.picked')) node.classList.remove('picked');
-    if (key) for (const node of this.root.querySelectorAll(`[data-col="${CSS.escape(key)}"]`)) node.classList.add('picked');
+    if (key)
+      for (const node of this.root.querySelectorAll(`[data-col="${CSS.escape(key)}"]`)) node.classList.add('picked');
   }
 
   /** @param {Scene} scene @param {boolean} animate */
@@ -93,7 +94,8 @@ export class Lanes {
     this.#pool(scene);
     // The world stops for a partition, not for a screen: its column is struck through while nobody reads it.
     const stops = Boolean(frame.barrier) && members.size > 0;
-    for (const [at, cell] of this.#cells) cell.classList.toggle('unread', stops && scene.free.has(at.slice(at.indexOf('\n', 1) + 1)));
+    for (const [at, cell] of this.#cells)
+      cell.classList.toggle('unread', stops && scene.free.has(at.slice(at.indexOf('\n', 1) + 1)));
     for (const [lane, member] of members) {
       const row = /** @type {HTMLElement} */ (this.#rows.get(lane));
       row.classList.remove('act');
@@ -124,7 +126,11 @@ export class Lanes {
     /** @type {Map<string, string>} */
     const members = new Map();
     for (const member of Object.keys(frame.members)) members.set(this.cast.lane(member).key, member);
-    const wanted = new Set([...members.keys(), ...this.always, ...outsiders(frame).map((member) => this.cast.lane(member).key)]);
+    const wanted = new Set([
+      ...members.keys(),
+      ...this.always,
+      ...outsiders(frame).map((member) => this.cast.lane(member).key),
+    ]);
     for (const [lane, row] of this.#rows) {
       if (lane === POOL || wanted.has(lane)) continue;
       for (const node of row.querySelectorAll('.chip')) node.remove();
@@ -139,7 +145,9 @@ export class Lanes {
         row = this.#row(lane.key, lane.hue);
         if (this.#before && animate) row.classList.add('enter');
         const after = this.cast.lanes.filter((other) => other.order < lane.order && this.#rows.has(other.key)).pop();
-        const before = after ? /** @type {HTMLElement} */ (this.#rows.get(after.key)) : /** @type {HTMLElement} */ (this.#rows.get(POOL));
+        const before = after
+          ? /** @type {HTMLElement} */ (this.#rows.get(after.key))
+          : /** @type {HTMLElement} */ (this.#rows.get(POOL));
         before.after(row);
         this.#rows.set(lane.key, row);
       }
@@ -179,18 +187,26 @@ export class Lanes {
       const column = this.columns.find((candidate) => candidate.key === key);
       const cell = this.#cells.get(`${lane.key}\n${key}`);
       if (!column || !cell) continue;
-      cell.append(h(
-        'div', { class: 'slot still', 'data-hue': lane.hue },
-        ...face(column, this.labels.prefix(column.topic), this.labels.shape(column.topic)),
-      ), h('div', { class: 'cap w' }, 'still reads it'));
+      cell.append(
+        h(
+          'div',
+          { class: 'slot still', 'data-hue': lane.hue },
+          ...face(column, this.labels.prefix(column.topic), this.labels.shape(column.topic)),
+        ),
+        h('div', { class: 'cap w' }, 'still reads it'),
+      );
     }
   }
 
   /** The members and partitions of a broken invariant, in red. @param {import('../hardships.js').Violation} violation */
   #broken({ members, keys }) {
-    for (const member of members) if (this.cast.knows(member)) this.#rows.get(this.cast.lane(member).key)?.classList.add('broken');
+    for (const member of members)
+      if (this.cast.knows(member)) this.#rows.get(this.cast.lane(member).key)?.classList.add('broken');
     for (const key of keys) {
-      for (const node of this.root.querySelectorAll(`.ch[data-col="${CSS.escape(key)}"], .chip[data-key="${CSS.escape(key)}"]`)) node.classList.add('broken');
+      for (const node of this.root.querySelectorAll(
+        `.ch[data-col="${CSS.escape(key)}"], .chip[data-key="${CSS.escape(key)}"]`,
+      ))
+        node.classList.add('broken');
     }
   }
 
@@ -200,13 +216,30 @@ export class Lanes {
     const count = free.size;
     const one = this.labels.counted(1).slice(2);
     const says = this.compact
-      ? (count ? this.labels.counted(count) : 'none')
-      : (count ? `${this.labels.counted(count)} without ${this.labels.having.who === 'owner' ? 'an owner' : 'a reader'}` : views.size ? 'none' : `no ${one} is known yet`);
-    child(row, '.lead').replaceChildren(h(
-      'div', { class: 'txt' },
-      h('div', { class: 'nm', title: 'Released, not yet assigned to another member: the coordinator\u2019s view. What a client still reads is in no record.' }, this.labels.having.none),
-      h('div', { class: 'st' }, says),
-    ));
+      ? count
+        ? this.labels.counted(count)
+        : 'none'
+      : count
+        ? `${this.labels.counted(count)} without ${this.labels.having.who === 'owner' ? 'an owner' : 'a reader'}`
+        : views.size
+          ? 'none'
+          : `no ${one} is known yet`;
+    child(row, '.lead').replaceChildren(
+      h(
+        'div',
+        { class: 'txt' },
+        h(
+          'div',
+          {
+            class: 'nm',
+            title:
+              'Released, not yet assigned to another member: the coordinator\u2019s view. What a client still reads is in no record.',
+          },
+          this.labels.having.none,
+        ),
+        h('div', { class: 'st' }, says),
+      ),
+    );
     const mentioned = [...free].flatMap((key) => views.get(key) ?? []);
     child(row, '.note').replaceChildren(...poolNote(frame, count, mentioned, this.cast));
   }
@@ -225,10 +258,15 @@ export class Lanes {
         const node = this.#chips.get(key);
         if (!cell || !column || !node) continue;
         const slot = h(
-          'div', { class: 'slot', 'data-hue': lane.hue },
+          'div',
+          { class: 'slot', 'data-hue': lane.hue },
           ...face(column, this.labels.prefix(column.topic), this.labels.shape(column.topic)),
         );
-        const says = isShare(frame) ? ['to read'] : view.holder ? ['owned by ', named(this.cast, view.holder)] : ['next heartbeat'];
+        const says = isShare(frame)
+          ? ['to read']
+          : view.holder
+            ? ['owned by ', named(this.cast, view.holder)]
+            : ['next heartbeat'];
         cell.append(slot, h('div', { class: 'cap' }, ...says));
         // A reader more is no move from the others.
         if (!isShare(frame)) this.#pairs.push({ chip: node, slot, hue: lane.hue });
@@ -242,7 +280,8 @@ export class Lanes {
         const column = this.columns.find((candidate) => candidate.key === key);
         if (!cell || !column || views.get(key)?.holders.includes(member)) continue;
         const slot = h(
-          'div', { class: 'slot withheld', 'data-hue': lane.hue },
+          'div',
+          { class: 'slot withheld', 'data-hue': lane.hue },
           ...face(column, this.labels.prefix(column.topic), this.labels.shape(column.topic)),
         );
         cell.append(slot, h('div', { class: 'cap' }, 'withheld'));
@@ -306,10 +345,16 @@ export class Lanes {
   /** There is one chip for a partition; whoever should not have it as well has an outline in red. @param {Column} column @param {string} member */
   #also(column, member) {
     const lane = this.cast.lane(member);
-    this.#cells.get(`${lane.key}\n${column.key}`)?.append(h(
-      'div', { class: 'slot still', 'data-hue': lane.hue },
-      ...face(column, this.labels.prefix(column.topic), this.labels.shape(column.topic)),
-    ), h('div', { class: 'cap w' }, 'owned here, too'));
+    this.#cells
+      .get(`${lane.key}\n${column.key}`)
+      ?.append(
+        h(
+          'div',
+          { class: 'slot still', 'data-hue': lane.hue },
+          ...face(column, this.labels.prefix(column.topic), this.labels.shape(column.topic)),
+        ),
+        h('div', { class: 'cap w' }, 'owned here, too'),
+      );
   }
 
   /** A chip in the lane of every reader; none of them moves when another comes. @param {Column} column @param {PartitionView} view @param {Frame} frame */
@@ -320,9 +365,15 @@ export class Lanes {
       node.classList.add('own', 'reader');
       node.dataset.mode = 'own';
       node.dataset.hue = lane.hue;
-      node.setAttribute('aria-label', chipSays(view, this.labels.partition(column.key), (member) => this.cast.name(member), this.labels.having.who));
-      const says = readingChanges(frame, holder).leaves.includes(column.key) ? 'to leave'
-        : view.holders.length > 1 ? `shared by ${view.holders.length}` : '';
+      node.setAttribute(
+        'aria-label',
+        chipSays(view, this.labels.partition(column.key), (member) => this.cast.name(member), this.labels.having.who),
+      );
+      const says = readingChanges(frame, holder).leaves.includes(column.key)
+        ? 'to leave'
+        : view.holders.length > 1
+          ? `shared by ${view.holders.length}`
+          : '';
       const cell = /** @type {HTMLElement} */ (this.#cells.get(`${lane.key}\n${column.key}`));
       cell.prepend(node, ...(says ? [h('div', { class: 'cap reader' }, says)] : []));
     }
@@ -340,7 +391,11 @@ export class Lanes {
     const mode = view?.mode ?? 'free';
     if (mode === 'leaving') return ['goes to ', view?.wants ? named(this.cast, view.wants) : 'nobody'];
     if (mode === 'revoking') return ['revoking'];
-    if (mode === 'twice') return ['owned by ', ...(view?.holders ?? []).flatMap((member, index) => [index ? ' and ' : '', named(this.cast, member)])];
+    if (mode === 'twice')
+      return [
+        'owned by ',
+        ...(view?.holders ?? []).flatMap((member, index) => [index ? ' and ' : '', named(this.cast, member)]),
+      ];
     if (mode === 'free') {
       if (since_ms === null) return [`no ${this.labels.having.who} yet`];
       const free = frame.at_ms - since_ms;
@@ -357,8 +412,11 @@ export class Lanes {
   #fit() {
     const cell = this.root.querySelector('.lane .cell');
     if (cell) {
-      const longest = this.columns.reduce((most, { key, topic }) =>
-        Math.max(most, this.labels.partition(key).length + (this.labels.shape(topic) ? 2 : 0)), 0);
+      const longest = this.columns.reduce(
+        (most, { key, topic }) =>
+          Math.max(most, this.labels.partition(key).length + (this.labels.shape(topic) ? 2 : 0)),
+        0,
+      );
       const width = cell.getBoundingClientRect().width;
       this.root.classList.toggle('narrow', width < Math.max(48, longest * 7.9 + 18));
       this.root.classList.toggle('tight', width < 96);
@@ -370,7 +428,13 @@ export class Lanes {
   /** @param {string} lane @param {string} [hue] */
   #row(lane, hue) {
     const row = h(
-      'div', { class: lane === POOL ? 'row lane pool' : 'row lane', role: 'row', 'data-hue': hue, 'data-lane': lane === POOL ? null : lane },
+      'div',
+      {
+        class: lane === POOL ? 'row lane pool' : 'row lane',
+        role: 'row',
+        'data-hue': hue,
+        'data-lane': lane === POOL ? null : lane,
+      },
       h('div', { class: 'lead', role: 'rowheader', tabindex: lane === POOL ? null : '0' }),
     );
     for (const { key } of this.columns) {

@@ -37,15 +37,36 @@ export function epochBadge(frame, member, short = false) {
   const group = epochOf(frame) ?? 0;
   const epoch = frame.members[member].epoch ?? null;
   if (epoch === null) return null;
-  if (epoch === -2) return h('span', { class: 'epoch', title: 'member epoch −2: a static member that left and may return' }, h('span', {}, short ? '−2' : 'away (−2)'));
+  if (epoch === -2)
+    return h(
+      'span',
+      { class: 'epoch', title: 'member epoch −2: a static member that left and may return' },
+      h('span', {}, short ? '−2' : 'away (−2)'),
+    );
   const behind = epoch < group;
   // On a phone there is no room for two numbers of two digits: the triangle says that it is behind.
   const long = `${epoch}${group}`.length > 2;
   const word = isClassic(frame) ? 'generation' : 'epoch';
   return h(
-    'span', { class: ['epoch', behind && 'behind', long && 'long'].filter(Boolean).join(' '), title: `member epoch ${epoch}, group epoch ${group}` },
-    behind ? s('svg', { width: 9, height: 9, viewBox: '0 0 9 9', 'aria-hidden': 'true' }, s('path', { d: 'M4.5 .8 8.6 8H.4z', fill: 'currentColor' })) : null,
-    h('span', {}, short ? null : h('i', { class: 'word' }, `${word} `), h('b', {}, epoch), behind ? h('span', { class: 'of' }, ` of ${group}`) : null),
+    'span',
+    {
+      class: ['epoch', behind && 'behind', long && 'long'].filter(Boolean).join(' '),
+      title: `member epoch ${epoch}, group epoch ${group}`,
+    },
+    behind
+      ? s(
+          'svg',
+          { width: 9, height: 9, viewBox: '0 0 9 9', 'aria-hidden': 'true' },
+          s('path', { d: 'M4.5 .8 8.6 8H.4z', fill: 'currentColor' }),
+        )
+      : null,
+    h(
+      'span',
+      {},
+      short ? null : h('i', { class: 'word' }, `${word} `),
+      h('b', {}, epoch),
+      behind ? h('span', { class: 'of' }, ` of ${group}`) : null,
+    ),
   );
 }
 
@@ -67,25 +88,56 @@ export function leadOf(frame, member, cast, labels, compact) {
   const terse = compact || name.length > NAME_SHORT[behind ? 'behind' : 'level'];
   const beat = frame.clients?.[member]?.heartbeat_ms;
   const before = replacedBy(frame, member, cast);
-  const third = coordinatorSays(frame)?.loads ? 'no session runs yet' : typeof beat === 'number'
-    ? `heartbeat ${duration(frame.at_ms - beat)} ago`
-    : [state.client_id, state.host].filter(Boolean).join(' ');
+  const third = coordinatorSays(frame)?.loads
+    ? 'no session runs yet'
+    : typeof beat === 'number'
+      ? `heartbeat ${duration(frame.at_ms - beat)} ago`
+      : [state.client_id, state.host].filter(Boolean).join(' ');
   const expression = expressionOf(frame, member);
   const title = [
-    member, state.instance_id && `instance ${state.instance_id}`, state.rack_id && `rack ${state.rack_id}`,
-    state.process_id && `process ${state.process_id}`, state.endpoint && `endpoint ${state.endpoint}`,
+    member,
+    state.instance_id && `instance ${state.instance_id}`,
+    state.rack_id && `rack ${state.rack_id}`,
+    state.process_id && `process ${state.process_id}`,
+    state.endpoint && `endpoint ${state.endpoint}`,
     typeof state.topology_epoch === 'number' && `topology epoch ${state.topology_epoch}`,
-  ].filter(Boolean).join(', ');
+  ]
+    .filter(Boolean)
+    .join(', ');
   const place = placeOf(frame, member);
   return [
     ring(lane, left, compact ? 38 : 48),
     // Two posts, JoinGroup and SyncGroup, and the member's disc before, between or behind them.
-    place && place !== 'past' ? h('span', { class: 'gate', 'data-at': place, 'data-hue': lane.hue, 'aria-hidden': 'true' }, h('i')) : null,
+    place && place !== 'past'
+      ? h('span', { class: 'gate', 'data-at': place, 'data-hue': lane.hue, 'aria-hidden': 'true' }, h('i'))
+      : null,
     h(
-      'div', { class: 'txt' },
-      h('div', { class: 'nm' }, compact ? null : h('span', { class: name === lane.badge ? 'id short' : 'id', title: [before && `a new process of ${before}, same group.instance.id`, name !== member && name, title].filter(Boolean).join(', ') }, before ? h('span', { class: 'before' }, `${before} → `) : null, name), epochBadge(frame, member, terse)),
+      'div',
+      { class: 'txt' },
+      h(
+        'div',
+        { class: 'nm' },
+        compact
+          ? null
+          : h(
+              'span',
+              {
+                class: name === lane.badge ? 'id short' : 'id',
+                title: [before && `a new process of ${before}, same group.instance.id`, name !== member && name, title]
+                  .filter(Boolean)
+                  .join(', '),
+              },
+              before ? h('span', { class: 'before' }, `${before} → `) : null,
+              name,
+            ),
+        epochBadge(frame, member, terse),
+      ),
       h('div', { class: 'st', title: [says, kafka].filter(Boolean).join('; ') }, compact ? brief : says),
-      compact ? null : hardshipsOf(frame, member).map((one) => h('div', { class: one.bad ? 'hard bad' : 'hard', title: one.kafka }, one.says)),
+      compact
+        ? null
+        : hardshipsOf(frame, member).map((one) =>
+            h('div', { class: one.bad ? 'hard bad' : 'hard', title: one.kafka }, one.says),
+          ),
       compact || !expression ? null : h('div', { class: 'rx', title: matched(expression) }, expression.regex),
       compact ? null : h('div', { class: 'hb' }, third),
     ),
@@ -111,19 +163,29 @@ export function noteOf(frame, member, views, cast, labels) {
   if (killed) lines.push(h('span', {}, 'Its session is still open'));
   else if (blocks.size) {
     const { rebalance } = deadlines(frame, member);
-    if (!givingUp(frame, member).length && state.epoch !== -2) lines.push(h('span', {}, 'Receives it in its next heartbeat response'));
+    if (!givingUp(frame, member).length && state.epoch !== -2)
+      lines.push(h('span', {}, 'Receives it in its next heartbeat response'));
     else if (rebalance) lines.push(h('span', {}, `${duration(rebalance.ms)} left to revoke`));
   }
   for (const [holder, keys] of waitsFor) {
     lines.push(h('span', {}, 'Waits for ', disc(cast, holder), ' to release ', h('b', {}, list(keys.map(label)))));
   }
   if (free.length) {
-    lines.push(h('span', {}, h('b', {}, list(free.map(label))), ` ${free.length > 1 ? 'are' : 'is'} unassigned: gets ${free.length > 1 ? 'them' : 'it'} in its next heartbeat response`));
+    lines.push(
+      h(
+        'span',
+        {},
+        h('b', {}, list(free.map(label))),
+        ` ${free.length > 1 ? 'are' : 'is'} unassigned: gets ${free.length > 1 ? 'them' : 'it'} in its next heartbeat response`,
+      ),
+    );
   }
   if (isShare(frame)) {
     const { begins, leaves } = readingChanges(frame, member);
-    if (begins.length) lines.push(h('span', {}, 'Reads ', h('b', {}, list(begins.map(label))), ' at its next heartbeat'));
-    if (leaves.length) lines.push(h('span', {}, 'Leaves ', h('b', {}, list(leaves.map(label))), ' at its next heartbeat'));
+    if (begins.length)
+      lines.push(h('span', {}, 'Reads ', h('b', {}, list(begins.map(label))), ' at its next heartbeat'));
+    if (leaves.length)
+      lines.push(h('span', {}, 'Leaves ', h('b', {}, list(leaves.map(label))), ' at its next heartbeat'));
   }
   if (frame.barrier) {
     const { waitsFor: missing, holdsUp, reason } = waitsAtBarrier(frame, member);
@@ -154,8 +216,14 @@ export function outsiderLead(frame, member, cast) {
   return [
     ring(lane, { session: null, rebalance: null }, 48),
     h(
-      'div', { class: 'txt' },
-      h('div', { class: 'nm' }, h('span', { class: cast.name(member) === lane.badge ? 'id short' : 'id', title: member }, cast.name(member)), h('span', { class: 'epoch out', title: kafka }, 'not a member')),
+      'div',
+      { class: 'txt' },
+      h(
+        'div',
+        { class: 'nm' },
+        h('span', { class: cast.name(member) === lane.badge ? 'id short' : 'id', title: member }, cast.name(member)),
+        h('span', { class: 'epoch out', title: kafka }, 'not a member'),
+      ),
       h('div', { class: bad ? 'hard bad' : 'hard', title: kafka }, says),
     ),
   ];
@@ -166,7 +234,9 @@ export function outsiderNote(frame, member, labels) {
   const keys = stillReads(frame, member);
   const fenced = frame.clients?.[member]?.fenced;
   return [
-    keys.length ? h('span', { class: 'w' }, `Its client still reads ${list(keys.map((key) => labels.partition(key)))}`) : null,
+    keys.length
+      ? h('span', { class: 'w' }, `Its client still reads ${list(keys.map((key) => labels.partition(key)))}`)
+      : null,
     fenced ? h('span', {}, `Fenced by ${fenced}`) : h('span', {}, 'Receives it in its next heartbeat response'),
   ].filter((node) => node !== null);
 }
@@ -178,7 +248,8 @@ function quiet(frame, member, state) {
   // A static member that left for now sends no heartbeat that could tell it anything.
   if (state.epoch === -2) return 'Its session is still open';
   if (givingUp(frame, member).length) return 'Confirms the revocation in its next heartbeat';
-  if ((state.epoch ?? 0) < (frame.group_epoch ?? 0)) return owned || frame.target?.[member] ? 'Receives it in its next heartbeat response' : 'Waits for a target';
+  if ((state.epoch ?? 0) < (frame.group_epoch ?? 0))
+    return owned || frame.target?.[member] ? 'Receives it in its next heartbeat response' : 'Waits for a target';
   const target = keysOf(frame.target?.[member]).length;
   return `${isShare(frame) ? 'Reads' : 'Owns'} its target: ${owned} of ${target}`;
 }
@@ -195,8 +266,10 @@ function copies(state, label) {
     return keys.length ? [`${word} ${list(keys.map(label))}`] : [];
   };
   return [
-    ...said('Standby of', state.standby), ...said('Warms up', state.warmup),
-    ...said('Drops its copy of', state.standby_pending_revocation), ...said('Drops its copy of', state.warmup_pending_revocation),
+    ...said('Standby of', state.standby),
+    ...said('Warms up', state.warmup),
+    ...said('Drops its copy of', state.standby_pending_revocation),
+    ...said('Drops its copy of', state.warmup_pending_revocation),
   ];
 }
 
@@ -209,10 +282,33 @@ function copies(state, label) {
 export function poolNote(frame, count, views, cast) {
   if (!count) return [];
   if (isShare(frame) && keysOf(frame.initializing).length) return [h('span', {}, 'Share state is being made')];
-  if (isClassic(frame)) return [h('span', {}, frame.barrier ? 'Nobody reads them until the leader has assigned' : 'Unassigned until the next generation')];
+  if (isClassic(frame))
+    return [
+      h(
+        'span',
+        {},
+        frame.barrier ? 'Nobody reads them until the leader has assigned' : 'Unassigned until the next generation',
+      ),
+    ];
   const wanted = views.filter((view) => view.wants);
   if (count === 1 && wanted.length === 1) {
-    return [h('span', {}, 'Assigned to ', disc(cast, /** @type {string} */ (wanted[0].wants)), ' in its next heartbeat response')];
+    return [
+      h(
+        'span',
+        {},
+        'Assigned to ',
+        disc(cast, /** @type {string} */ (wanted[0].wants)),
+        ' in its next heartbeat response',
+      ),
+    ];
   }
-  return [h('span', {}, wanted.length ? `Assigned at the next heartbeats of their target ${isShare(frame) ? 'readers' : 'owners'}` : 'Waiting for a target')];
+  return [
+    h(
+      'span',
+      {},
+      wanted.length
+        ? `Assigned at the next heartbeats of their target ${isShare(frame) ? 'readers' : 'owners'}`
+        : 'Waiting for a target',
+    ),
+  ];
 }

@@ -47,17 +47,27 @@ export function deadlines(frame, member) {
 export function ring(lane, left, size) {
   const arc = (/** @type {number} */ radius, /** @type {string} */ name, /** @type {number} */ share) =>
     s('circle', {
-      class: name, cx: 24, cy: 24, r: radius, 'stroke-width': 2.5, transform: 'rotate(-90 24 24)',
+      class: name,
+      cx: 24,
+      cy: 24,
+      r: radius,
+      'stroke-width': 2.5,
+      transform: 'rotate(-90 24 24)',
       'stroke-dasharray': `${(2 * Math.PI * radius * share).toFixed(1)} ${(2 * Math.PI * radius).toFixed(1)}`,
     });
   const says = left.session ? `${lane.name}, session ends in ${duration(left.session.ms)}` : lane.name;
   return s(
-    'svg', { class: 'ring', width: size, height: size, viewBox: '0 0 48 48', role: 'img', 'aria-label': says },
+    'svg',
+    { class: 'ring', width: size, height: size, viewBox: '0 0 48 48', role: 'img', 'aria-label': says },
     s('circle', { class: 'pulse', cx: 24, cy: 24, r: 15, 'stroke-width': 2 }),
     s('circle', { class: 'face', cx: 24, cy: 24, r: 13.5 }),
     left.session ? s('circle', { class: 'track', cx: 24, cy: 24, r: SESSION, 'stroke-width': 2.5 }) : null,
     left.session ? arc(SESSION, 'session', left.session.share) : null,
     left.rebalance ? arc(REBALANCE, 'rebalance', left.rebalance.share) : null,
-    s('text', { x: 24, y: 28.6, 'text-anchor': 'middle', class: ['', 'one', 'two', 'three'][lane.badge.length] }, lane.badge),
+    s(
+      'text',
+      { x: 24, y: 28.6, 'text-anchor': 'middle', class: ['', 'one', 'two', 'three'][lane.badge.length] },
+      lane.badge,
+    ),
   );
 }

@@ -25,11 +25,14 @@ export function drawTethers(svg, root, pairs) {
     const from = (down ? a.bottom + captionUnder(chip) : a.top - 2) - box.top;
     const to = (down ? b.top - 3 : b.bottom + captionUnder(slot)) - box.top;
     if ((to - from) * way < SHORTEST) continue;
-    lines.push(s(
-      'g', { 'data-hue': hue },
-      s('path', { d: `M${x} ${from}V${to - way * 6}` }),
-      s('path', { class: 'head', d: `M${x - 4.5} ${to - way * 7}h9l-4.5 ${way * 7}z` }),
-    ));
+    lines.push(
+      s(
+        'g',
+        { 'data-hue': hue },
+        s('path', { d: `M${x} ${from}V${to - way * 6}` }),
+        s('path', { class: 'head', d: `M${x - 4.5} ${to - way * 7}h9l-4.5 ${way * 7}z` }),
+      ),
+    );
   }
   svg.replaceChildren(...lines);
 }

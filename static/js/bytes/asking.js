@@ -56,14 +56,19 @@ export class Asking {
   refuse(says) {
     this.line.classList.add('no');
     this.line.textContent = says;
-    (this.fields.find((field) => field === document.activeElement) ?? this.fields[0]).setAttribute('aria-invalid', 'true');
+    (this.fields.find((field) => field === document.activeElement) ?? this.fields[0]).setAttribute(
+      'aria-invalid',
+      'true',
+    );
   }
 
   /** Whether text is of more bytes than are taken; says so. @param {string} text */
   isTooLong(text) {
     if (text.length <= this.bytesMost * LETTERS_A_BYTE) return false;
     this.forget();
-    this.refuse(`These are more than ${this.bytesMost.toLocaleString('en')} bytes, which is as much as the inspector takes at once. The command manage.py decode takes more.`);
+    this.refuse(
+      `These are more than ${this.bytesMost.toLocaleString('en')} bytes, which is as much as the inspector takes at once. The command manage.py decode takes more.`,
+    );
     return true;
   }
 }

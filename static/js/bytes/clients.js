@@ -47,34 +47,65 @@ export class Clients {
   #draw(of) {
     const chosen = this.#seen.find(({ version }) => version === this.#version) ?? this.#seen[0];
     this.root.replaceChildren(
-      h('div', { class: 'phead' },
-        h('h2', {}, 'Read by a client that knows'), h('span', { class: 'quiet', title: of || null }, of), h('span', { class: 'grow' }),
-        h('div', { class: 'seg', role: 'group', 'aria-label': 'Newest version known' }, ...this.#seen.map(({ version }) => h('button', {
-          type: 'button', 'aria-pressed': String(version === chosen.version), 'data-version': version,
-          onclick: () => {
-            this.#version = version;
-            this.#draw(of);
-            /** @type {HTMLElement | null} */ (this.root.querySelector(`[data-version="${version}"]`))?.focus();
-          },
-        }, `v${version}`)))),
-      h('div', { class: 'old', 'aria-live': 'polite' }, h('p', {}, ...reads(chosen), ' ', ...unbroken(chosen.consequences.join(' '))), ...this.#fields(chosen)),
+      h(
+        'div',
+        { class: 'phead' },
+        h('h2', {}, 'Read by a client that knows'),
+        h('span', { class: 'quiet', title: of || null }, of),
+        h('span', { class: 'grow' }),
+        h(
+          'div',
+          { class: 'seg', role: 'group', 'aria-label': 'Newest version known' },
+          ...this.#seen.map(({ version }) =>
+            h(
+              'button',
+              {
+                type: 'button',
+                'aria-pressed': String(version === chosen.version),
+                'data-version': version,
+                onclick: () => {
+                  this.#version = version;
+                  this.#draw(of);
+                  /** @type {HTMLElement | null} */ (this.root.querySelector(`[data-version="${version}"]`))?.focus();
+                },
+              },
+              `v${version}`,
+            ),
+          ),
+        ),
+      ),
+      h(
+        'div',
+        { class: 'old', 'aria-live': 'polite' },
+        h('p', {}, ...reads(chosen), ' ', ...unbroken(chosen.consequences.join(' '))),
+        ...this.#fields(chosen),
+      ),
     );
     this.onChoose(chosen);
   }
 
   /** What stands in the blob, struck out where it is not read. @param {SeenBy} seen */
   #fields({ fields }) {
-    return fields.filter(({ name }) => name !== 'version').map(({ name, read }) => {
-      const node = this.#blob?.fields.find((field) => field.name === name);
-      const says = node ? contentOf(node) : '';
-      return h('span', { class: read ? 'r' : 'r off' }, h('span', {}, name), h('code', { title: says }, read ? says : h('s', {}, says)));
-    });
+    return fields
+      .filter(({ name }) => name !== 'version')
+      .map(({ name, read }) => {
+        const node = this.#blob?.fields.find((field) => field.name === name);
+        const says = node ? contentOf(node) : '';
+        return h(
+          'span',
+          { class: read ? 'r' : 'r off' },
+          h('span', {}, name),
+          h('code', { title: says }, read ? says : h('s', {}, says)),
+        );
+      });
   }
 }
 
 /** Text whose partitions (`foo-0`) are not broken at their hyphen. @param {string} text @returns {(Node | string)[]} */
 export function unbroken(text) {
-  return text.split(/(\S+-\d+)/).map((part, at) => (at % 2 && part.length <= UNBROKEN_MOST ? h('span', { class: 'whole' }, part) : part));
+  return text
+    .split(/(\S+-\d+)/)
+    .map((part, at) => (at % 2 && part.length <= UNBROKEN_MOST ? h('span', { class: 'whole' }, part) : part));
 }
 
 /** @param {SeenBy} seen */

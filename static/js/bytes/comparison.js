@@ -38,7 +38,12 @@ export class Comparison {
     this.hexes = hexes;
     this.foot = foot;
     this.columns = columns;
-    this.list = h('div', { class: 'pairs', role: 'grid', tabindex: 0, 'aria-label': 'Fields of both; arrow keys move' });
+    this.list = h('div', {
+      class: 'pairs',
+      role: 'grid',
+      tabindex: 0,
+      'aria-label': 'Fields of both; arrow keys move',
+    });
     this.list.addEventListener('pointerover', (event) => this.#pointed(event));
     this.list.addEventListener('click', (event) => this.#pointed(event));
     this.list.addEventListener('keydown', (event) => this.#keyed(event));
@@ -47,16 +52,38 @@ export class Comparison {
   /** @param {Compared} compared @param {[string, string]} names */
   show(compared, names) {
     const differ = compared.rows.filter(({ same }) => !same);
-    this.#rows = compared.rows.length > ROWS_MOST ? [...differ, ...compared.rows.filter(({ same }) => same)].slice(0, ROWS_MOST) : compared.rows;
+    this.#rows =
+      compared.rows.length > ROWS_MOST
+        ? [...differ, ...compared.rows.filter(({ same }) => same)].slice(0, ROWS_MOST)
+        : compared.rows;
     const left = compared.rows.length - this.#rows.length;
-    const title = (/** @type {Inspected} */ side, /** @type {number} */ at) => (side.version === null ? names[at] : `${names[at]}, v${side.version}`);
-    const head = h('div', { class: 'thd pairs-head', 'aria-hidden': 'true' },
-      h('span', { class: 'nm' }, 'Field'), h('span', {}, title(compared.first, 0)), h('span'),
-      h('span', {}, title(compared.second, 1)), h('span', { class: 'mn' }, 'What it means'));
+    const title = (/** @type {Inspected} */ side, /** @type {number} */ at) =>
+      side.version === null ? names[at] : `${names[at]}, v${side.version}`;
+    const head = h(
+      'div',
+      { class: 'thd pairs-head', 'aria-hidden': 'true' },
+      h('span', { class: 'nm' }, 'Field'),
+      h('span', {}, title(compared.first, 0)),
+      h('span'),
+      h('span', {}, title(compared.second, 1)),
+      h('span', { class: 'mn' }, 'What it means'),
+    );
     this.list.replaceChildren(...this.#rows.map((row, index) => this.#row(row, index, compared)));
-    this.root.replaceChildren(head, this.list,
+    this.root.replaceChildren(
+      head,
+      this.list,
       left ? h('p', { class: 'note' }, `and ${counted(left, 'field')} more`) : '',
-      compared.leads.length ? h('div', { class: 'cons' }, ...compared.leads.flatMap(({ title: heading, says }) => [h('h3', {}, heading), h('p', {}, ...unbroken(says))])) : '');
+      compared.leads.length
+        ? h(
+            'div',
+            { class: 'cons' },
+            ...compared.leads.flatMap(({ title: heading, says }) => [
+              h('h3', {}, heading),
+              h('p', {}, ...unbroken(says)),
+            ]),
+          )
+        : '',
+    );
     this.hexes.replaceChildren();
     this.#sides = [compared.first, compared.second].map((side, at) => {
       const tree = new FieldTree(side.fields);
@@ -66,7 +93,12 @@ export class Comparison {
       hex.load(fromBase64(side.bytes));
       return { tree, hex, changed: bytesOf(tree, differ, at) };
     });
-    this.select(Math.max(0, this.#rows.findIndex(({ same }) => !same)));
+    this.select(
+      Math.max(
+        0,
+        this.#rows.findIndex(({ same }) => !same),
+      ),
+    );
   }
 
   /** @param {string} path */
@@ -93,25 +125,49 @@ export class Comparison {
       if (place?.lies) hex.reveal(place.node.offset, place.end);
     });
     const said = places.map((place) => (place ? placeText(place.node) : 'not there'));
-    this.foot.replaceChildren(h('span', {}, h('b', {}, pathText(row.path)), ` ${said[0] === said[1] ? `in both ${said[0]}` : said.join('; ')}`), h('span', { class: 'grow' }),
-      h('span', {}, 'Outlined: fields that differ'), ...inFull(row, node));
+    this.foot.replaceChildren(
+      h('span', {}, h('b', {}, pathText(row.path)), ` ${said[0] === said[1] ? `in both ${said[0]}` : said.join('; ')}`),
+      h('span', { class: 'grow' }),
+      h('span', {}, 'Outlined: fields that differ'),
+      ...inFull(row, node),
+    );
   }
 
   /** @param {Difference} row @param {number} index @param {Compared} compared */
   #row(row, index, compared) {
     // Of one version both have the same fields: what one lacks is an element of a list.
     const alike = compared.first.version === compared.second.version;
-    const absent = (/** @type {Inspected} */ side) => h('span', { class: 'said' }, alike || side.version === null ? 'not there' : `not in v${side.version}`);
+    const absent = (/** @type {Inspected} */ side) =>
+      h('span', { class: 'said' }, alike || side.version === null ? 'not there' : `not in v${side.version}`);
     const cell = (/** @type {'a' | 'b'} */ name, /** @type {Inspected} */ side) => {
       const text = written(row[name]);
-      return h('span', { class: 'vl', role: 'gridcell', title: text.length > 24 ? text : null }, name in row ? text : absent(side));
+      return h(
+        'span',
+        { class: 'vl', role: 'gridcell', title: text.length > 24 ? text : null },
+        name in row ? text : absent(side),
+      );
     };
-    return h('div', { class: 'fr', role: 'row', id: `pair-${index}`, 'data-index': index },
-      h('span', { class: 'nm', role: 'gridcell', title: row.path }, h('span', { class: 'nmt' }, ...pathText(row.path).split(/(?<=\.)/).flatMap((step, at) => (at ? [h('wbr'), step] : [step])))),
+    return h(
+      'div',
+      { class: 'fr', role: 'row', id: `pair-${index}`, 'data-index': index },
+      h(
+        'span',
+        { class: 'nm', role: 'gridcell', title: row.path },
+        h(
+          'span',
+          { class: 'nmt' },
+          ...pathText(row.path)
+            .split(/(?<=\.)/)
+            .flatMap((step, at) => (at ? [h('wbr'), step] : [step])),
+        ),
+      ),
       cell('a', compared.first),
-      row.same ? h('span', { role: 'gridcell' }) : h('span', { class: 'ne', role: 'gridcell', 'aria-label': 'differs' }, '≠'),
+      row.same
+        ? h('span', { role: 'gridcell' })
+        : h('span', { class: 'ne', role: 'gridcell', 'aria-label': 'differs' }, '≠'),
       cell('b', compared.second),
-      h('span', { class: 'mn', role: 'gridcell', title: row.meaning || null }, row.meaning ?? ''));
+      h('span', { class: 'mn', role: 'gridcell', title: row.meaning || null }, row.meaning ?? ''),
+    );
   }
 
   /** @param {number} side @param {number} byte */
@@ -141,7 +197,12 @@ export class Comparison {
 
   /** @param {KeyboardEvent} event */
   #keyed(event) {
-    const steps = /** @type {{[key: string]: number}} */ ({ ArrowDown: 1, ArrowUp: -1, Home: -Infinity, End: Infinity });
+    const steps = /** @type {{[key: string]: number}} */ ({
+      ArrowDown: 1,
+      ArrowUp: -1,
+      Home: -Infinity,
+      End: Infinity,
+    });
     if (!(event.key in steps) || event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault();
     event.stopPropagation();
@@ -152,11 +213,21 @@ export class Comparison {
 
 /** What a row has no room for. @param {Difference} row @param {Element} node */
 function inFull(row, node) {
-  const clipped = [...node.querySelectorAll('.vl, .mn')].map((cell) => (!cell.clientWidth || cell.scrollWidth > cell.clientWidth ? cell.textContent ?? '' : ''));
+  const clipped = [...node.querySelectorAll('.vl, .mn')].map((cell) =>
+    !cell.clientWidth || cell.scrollWidth > cell.clientWidth ? (cell.textContent ?? '') : '',
+  );
   const said = row.meaning && clipped[2] ? row.meaning : '';
   const values = clipped.slice(0, 2).filter(Boolean);
   if (!values.length && !said) return [];
-  return [h('span', { class: 'full' }, ...values.flatMap((value, at) => [at ? ' ≠ ' : '', h('code', {}, value)]), values.length && said ? ' ' : '', said)];
+  return [
+    h(
+      'span',
+      { class: 'full' },
+      ...values.flatMap((value, at) => [at ? ' ≠ ' : '', h('code', {}, value)]),
+      values.length && said ? ' ' : '',
+      said,
+    ),
+  ];
 }
 
 /** Where the field stands in the second. @param {Difference} row */
@@ -181,7 +252,8 @@ export const pathText = (path) => path.replace(/\.(\d+)(?=\.|$)/g, '[$1]');
 export function written(value) {
   if (value === undefined) return '';
   if (value === null) return 'null';
-  if (Array.isArray(value)) return value.length ? value.map(written).join(value.some((item) => typeof item === 'object') ? ', ' : ' ') : 'none';
+  if (Array.isArray(value))
+    return value.length ? value.map(written).join(value.some((item) => typeof item === 'object') ? ', ' : ' ') : 'none';
   if (typeof value === 'object') return Object.values(value).map(written).join(' ');
   return value === '' ? 'empty' : String(value);
 }

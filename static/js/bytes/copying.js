@@ -22,7 +22,8 @@ const REFUSED = 'The clipboard did not take it';
  */
 export function copyText(node, item = null) {
   if (item !== null && Array.isArray(node.value)) return String(node.value[item]);
-  if (isBlob(node)) return typeof node.value === 'string' ? toHex(fromBase64(node.value)) : JSON.stringify(valueOf(node), null, 2);
+  if (isBlob(node))
+    return typeof node.value === 'string' ? toHex(fromBase64(node.value)) : JSON.stringify(valueOf(node), null, 2);
   if (node.fields) return JSON.stringify(valueOf(node), null, 2);
   return node.value === null ? 'null' : textOf(node);
 }
@@ -32,17 +33,24 @@ export async function copyValue(node, item, title) {
   if (!node) return;
   const text = copyText(node, item);
   if (!text) toast(`${title} is empty`);
-  else toast(await copy(text) ? `Copied ${title}` : REFUSED);
+  else toast((await copy(text)) ? `Copied ${title}` : REFUSED);
 }
 
 /** @param {Form} form @param {import('./types').Inspected} inspected */
 export async function copySheet(form, { bytes, fields }) {
   const text = form === 'hex' ? toHex(fromBase64(bytes)) : JSON.stringify(jsonOf(fields), null, 2);
-  toast(await copy(text) ? `Copied as ${form === 'hex' ? 'hex' : 'JSON'}` : REFUSED);
+  toast((await copy(text)) ? `Copied as ${form === 'hex' ? 'hex' : 'JSON'}` : REFUSED);
 }
 
 /** @param {Form} form @param {import('./sheet.js').Side[]} pair */
 export async function copyPair(form, pair) {
-  const text = form === 'hex' ? pair.map(({ body }) => toHex(fromBase64(body.bytes))).join('\n') : JSON.stringify(pair.map(({ body }) => body), null, 2);
-  toast(await copy(text) ? 'Both copied' : REFUSED);
+  const text =
+    form === 'hex'
+      ? pair.map(({ body }) => toHex(fromBase64(body.bytes))).join('\n')
+      : JSON.stringify(
+          pair.map(({ body }) => body),
+          null,
+          2,
+        );
+  toast((await copy(text)) ? 'Both copied' : REFUSED);
 }

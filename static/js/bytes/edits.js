@@ -33,7 +33,7 @@ export function isEditable(node) {
 /** How many bytes base64 text stands for. @param {unknown} value */
 export function byteCount(value) {
   if (typeof value !== 'string') return 0;
-  return Math.floor(value.replace(/=+$/, '').length * 3 / 4);
+  return Math.floor((value.replace(/=+$/, '').length * 3) / 4);
 }
 
 /** Base64 or base64url as bytes. @param {string} text @returns {Uint8Array} */
@@ -69,14 +69,20 @@ export function edited(node, text) {
   if (itemSize(node)) {
     const words = text.trim() ? text.trim().split(/[\s,]+/) : [];
     const wrong = words.find((word) => !fits(word, itemSize(node) * 8, node.type.includes('uint')));
-    return wrong === undefined ? { value: words.map(whole) } : { wrong: `${wrong} is no ${type.replace('array ', '')}: ${rangeText(type)}, with spaces between` };
+    return wrong === undefined
+      ? { value: words.map(whole) }
+      : { wrong: `${wrong} is no ${type.replace('array ', '')}: ${rangeText(type)}, with spaces between` };
   }
   if (isInteger(type)) {
     const bits = Number(/\d+$/.exec(type)?.[0]);
-    return fits(text.trim(), bits, type.startsWith('u')) ? { value: whole(text.trim()) } : { wrong: `${text.trim() || 'Nothing'} is no ${type}: ${rangeText(type, 'a whole number')}` };
+    return fits(text.trim(), bits, type.startsWith('u'))
+      ? { value: whole(text.trim()) }
+      : { wrong: `${text.trim() || 'Nothing'} is no ${type}: ${rangeText(type, 'a whole number')}` };
   }
-  if (type === 'bool') return ['true', 'false'].includes(text) ? { value: text === 'true' } : { wrong: 'true or false' };
-  if (type === 'float64') return text.trim() && Number.isFinite(Number(text)) ? { value: Number(text) } : { wrong: `${text} is no number` };
+  if (type === 'bool')
+    return ['true', 'false'].includes(text) ? { value: text === 'true' } : { wrong: 'true or false' };
+  if (type === 'float64')
+    return text.trim() && Number.isFinite(Number(text)) ? { value: Number(text) } : { wrong: `${text} is no number` };
   if (type === 'bytes') {
     const plain = text.replace(/0x|[\s,:]/gi, '');
     if (!/^([0-9a-f]{2})*$/i.test(plain)) return { wrong: 'Bytes are pairs of hex digits' };

@@ -200,24 +200,36 @@ export class FieldGrid {
     const { node } = place;
     const open = this.open.has(place.path);
     const parent = place.parent ? isArray(place.parent.node) : false;
-    const name = h('span', { class: 'nm', role: 'gridcell' },
+    const name = h(
+      'span',
+      { class: 'nm', role: 'gridcell' },
       place.places.length ? twist(open) : h('span', { class: 'tw' }),
       h('span', { class: 'nmt' }, parent ? `[${node.name}]` : node.name),
-      this.#edited.has(place.path) ? h('i', { class: 'chg', title: 'edited', role: 'img', 'aria-label': 'edited' }) : null);
+      this.#edited.has(place.path)
+        ? h('i', { class: 'chg', title: 'edited', role: 'img', 'aria-label': 'edited' })
+        : null,
+    );
     name.style.paddingLeft = `${place.depth * INDENT}px`;
     const meaning = meaningText(node);
-    return h('div', {
-      class: ['fr', isBlob(node) && 'blob', place.within && 'in', node.problem && 'bad'].filter(Boolean).join(' '),
-      role: 'row', id: this.#idOf(place), 'data-path': place.path,
-      'aria-level': place.depth + 1, 'aria-rowindex': index + 1,
-      'aria-posinset': place.index + 1, 'aria-setsize': (place.parent?.places ?? this.tree.roots).length,
-      'aria-expanded': place.places.length ? String(open) : null,
-    },
-    name,
-    h('span', { class: 'ty', role: 'gridcell' }, parent && node.type === 'struct' ? '' : node.type),
-    this.#editing === place.path ? this.#editor(place) : this.#value(place, parent),
-    h('span', { class: 'mn', role: 'gridcell', title: meaning || null }, meaning),
-    h('span', { class: 'vs', role: 'gridcell' }, sinceText(node)));
+    return h(
+      'div',
+      {
+        class: ['fr', isBlob(node) && 'blob', place.within && 'in', node.problem && 'bad'].filter(Boolean).join(' '),
+        role: 'row',
+        id: this.#idOf(place),
+        'data-path': place.path,
+        'aria-level': place.depth + 1,
+        'aria-rowindex': index + 1,
+        'aria-posinset': place.index + 1,
+        'aria-setsize': (place.parent?.places ?? this.tree.roots).length,
+        'aria-expanded': place.places.length ? String(open) : null,
+      },
+      name,
+      h('span', { class: 'ty', role: 'gridcell' }, parent && node.type === 'struct' ? '' : node.type),
+      this.#editing === place.path ? this.#editor(place) : this.#value(place, parent),
+      h('span', { class: 'mn', role: 'gridcell', title: meaning || null }, meaning),
+      h('span', { class: 'vs', role: 'gridcell' }, sinceText(node)),
+    );
   }
 
   /** @param {Place} place @param {boolean} element */
@@ -226,8 +238,13 @@ export class FieldGrid {
     const { text, said } = valueText(node, element);
     const cell = h('span', { class: said ? 'vl said' : 'vl', role: 'gridcell', title: text.length > 24 ? text : null });
     if (itemSize(node) && Array.isArray(node.value) && node.value.length) {
-      cell.append(...node.value.slice(0, ITEMS_MOST).map((value, item) => h('span', { class: 'pt', 'data-item': item }, String(value))));
-      if (node.value.length > ITEMS_MOST) cell.append(h('span', { class: 'said' }, `… ${node.value.length.toLocaleString('en')} in all`));
+      cell.append(
+        ...node.value
+          .slice(0, ITEMS_MOST)
+          .map((value, item) => h('span', { class: 'pt', 'data-item': item }, String(value))),
+      );
+      if (node.value.length > ITEMS_MOST)
+        cell.append(h('span', { class: 'said' }, `… ${node.value.length.toLocaleString('en')} in all`));
     } else cell.append(this.onEdit && isEditable(node) ? h('span', { class: 'ed' }, text) : text);
     return cell;
   }
@@ -238,8 +255,18 @@ export class FieldGrid {
     const label = `${titleOf(place)}, ${node.type}`;
     const said = h('span', { class: 'wrong', role: 'alert' });
     const input = node.type.startsWith('bool')
-      ? h('select', { 'aria-label': label }, ...['true', 'false'].map((text) => h('option', { selected: String(node.value) === text }, text)))
-      : h('input', { 'aria-label': label, value: textOf(node), spellcheck: false, autocomplete: 'off', placeholder: node.value === null ? 'null' : null });
+      ? h(
+          'select',
+          { 'aria-label': label },
+          ...['true', 'false'].map((text) => h('option', { selected: String(node.value) === text }, text)),
+        )
+      : h('input', {
+          'aria-label': label,
+          value: textOf(node),
+          spellcheck: false,
+          autocomplete: 'off',
+          placeholder: node.value === null ? 'null' : null,
+        });
     const field = /** @type {HTMLInputElement | HTMLSelectElement} */ (input);
     const commit = async (/** @type {string | null} */ text) => {
       field.setAttribute('aria-busy', 'true');
@@ -263,12 +290,28 @@ export class FieldGrid {
       if (event.key === 'Escape') this.#stop();
     });
     const other = otherThanTyped(node);
-    return h('span', { class: 'vl editor', role: 'gridcell' }, field,
-      other ? h('button', { type: 'button', class: 'null', title: other.title, onclick: () => commit(other.text), onkeydown: (/** @type {any} */ event) => {
-        event.stopPropagation();
-        if (event.key === 'Escape') this.#stop();
-      } }, other.says) : null,
-      said);
+    return h(
+      'span',
+      { class: 'vl editor', role: 'gridcell' },
+      field,
+      other
+        ? h(
+            'button',
+            {
+              type: 'button',
+              class: 'null',
+              title: other.title,
+              onclick: () => commit(other.text),
+              onkeydown: (/** @type {any} */ event) => {
+                event.stopPropagation();
+                if (event.key === 'Escape') this.#stop();
+              },
+            },
+            other.says,
+          )
+        : null,
+      said,
+    );
   }
 
   #stop() {
@@ -280,7 +323,7 @@ export class FieldGrid {
   /** @param {Event} event @returns {Place | null} */
   #placeAt(event) {
     const row = /** @type {HTMLElement | null} */ (/** @type {Element} */ (event.target).closest('.fr'));
-    return row ? this.tree.byPath.get(row.dataset.path ?? '') ?? null : null;
+    return row ? (this.tree.byPath.get(row.dataset.path ?? '') ?? null) : null;
   }
 
   /** @param {Event} event @returns {number | null} */
@@ -338,12 +381,24 @@ export class FieldGrid {
     const items = itemSize(place.node) && Array.isArray(place.node.value) ? place.node.value.length : 0;
     const open = this.open.has(place.path);
     switch (event.key) {
-      case 'ArrowDown': to(index + 1); break;
-      case 'ArrowUp': to(index - 1); break;
-      case 'PageDown': to(index + page); break;
-      case 'PageUp': to(index - page); break;
-      case 'Home': to(0); break;
-      case 'End': to(this.#rows.length - 1); break;
+      case 'ArrowDown':
+        to(index + 1);
+        break;
+      case 'ArrowUp':
+        to(index - 1);
+        break;
+      case 'PageDown':
+        to(index + page);
+        break;
+      case 'PageUp':
+        to(index - page);
+        break;
+      case 'Home':
+        to(0);
+        break;
+      case 'End':
+        to(this.#rows.length - 1);
+        break;
       case 'ArrowRight':
         if (place.places.length && !open) this.toggle(place);
         else if (items) this.#go(place, Math.min((this.item ?? -1) + 1, items - 1));
@@ -359,8 +414,11 @@ export class FieldGrid {
         if (isEditable(place.node)) this.edit(place);
         else this.toggle(place);
         break;
-      case 'Escape': this.onLeave?.(); break;
-      default: return;
+      case 'Escape':
+        this.onLeave?.();
+        break;
+      default:
+        return;
     }
     event.preventDefault();
     event.stopPropagation();
@@ -381,6 +439,9 @@ function otherThanTyped(node) {
 
 /** @param {boolean} open */
 function twist(open) {
-  return h('span', { class: open ? 'tw open' : 'tw', 'aria-hidden': 'true' },
-    s('svg', { width: 8, height: 10, viewBox: '0 0 8 10' }, s('path', { d: 'M1 1l6 4-6 4z', fill: 'currentColor' })));
+  return h(
+    'span',
+    { class: open ? 'tw open' : 'tw', 'aria-hidden': 'true' },
+    s('svg', { width: 8, height: 10, viewBox: '0 0 8 10' }, s('path', { d: 'M1 1l6 4-6 4z', fill: 'currentColor' })),
+  );
 }

@@ -69,7 +69,12 @@ export class HexView {
   #after(key, start) {
     const page = Math.max(1, Math.floor(this.root.clientHeight / ROW) - 1) * this.width;
     const steps = /** @type {{[key: string]: number}} */ ({
-      ArrowRight: 1, ArrowLeft: -1, ArrowDown: this.width, ArrowUp: -this.width, PageDown: page, PageUp: -page,
+      ArrowRight: 1,
+      ArrowLeft: -1,
+      ArrowDown: this.width,
+      ArrowUp: -this.width,
+      PageDown: page,
+      PageUp: -page,
     });
     const last = this.#bytes.length - 1;
     if (last < 0) return null;
@@ -143,7 +148,9 @@ export class HexView {
       this.#lines.set(number, line);
       this.#dress(number, line);
       // In order, so that whoever reads the grid row by row reads it as it stands.
-      const next = [...this.#lines.keys()].filter((other) => other > number).reduce((least, other) => Math.min(least, other), Infinity);
+      const next = [...this.#lines.keys()]
+        .filter((other) => other > number)
+        .reduce((least, other) => Math.min(least, other), Infinity);
       this.inner.insertBefore(line.row, this.#lines.get(next)?.row ?? null);
     }
     this.#point();
@@ -162,7 +169,13 @@ export class HexView {
     const letters = [];
     for (let at = start; at < Math.min(start + this.width, this.#bytes.length); at += 1) {
       const byte = this.#bytes[at];
-      bytes.push(h('span', { class: 'by', role: 'gridcell', id: `${this.id}-${at}`, 'data-b': at }, byte.toString(16).padStart(2, '0')));
+      bytes.push(
+        h(
+          'span',
+          { class: 'by', role: 'gridcell', id: `${this.id}-${at}`, 'data-b': at },
+          byte.toString(16).padStart(2, '0'),
+        ),
+      );
       letters.push(h('i', {}, byte > 32 && byte < 127 ? String.fromCharCode(byte) : '·'));
     }
     text.append(...letters);

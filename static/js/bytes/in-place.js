@@ -43,13 +43,22 @@ export function bytesInPlace({ timeline, sequence, name, instead, fetchBytes }) 
       drawn = true;
       below.scrollIntoView({ block: 'nearest' });
     } catch (error) {
-      below.replaceChildren(h('p', { class: 'why' }, error instanceof Error ? error.message : 'The bytes could not be fetched.'));
+      below.replaceChildren(
+        h('p', { class: 'why' }, error instanceof Error ? error.message : 'The bytes could not be fetched.'),
+      );
     }
   });
-  return h('div', {},
-    h('div', { class: 'opener' }, button,
-      h('a', { href: `/inspect${searchOf(timeline, sequence)}` }, 'Open in the inspector', ofWhat())),
-    below);
+  return h(
+    'div',
+    {},
+    h(
+      'div',
+      { class: 'opener' },
+      button,
+      h('a', { href: `/inspect${searchOf(timeline, sequence)}` }, 'Open in the inspector', ofWhat()),
+    ),
+    below,
+  );
 }
 
 /** @param {HTMLElement} root @param {RecordBytes} record @param {() => void} onLeave */
@@ -59,19 +68,44 @@ function draw(root, record, onLeave) {
   const foot = h('div', { class: 'lies' });
   const size = h('span', { class: 'quiet' });
   const choice = h('div', { class: 'seg', role: 'group', 'aria-label': 'Part of the record' });
-  root.replaceChildren(h('div', { class: 'phead' }, choice, size), fields, hex, foot, h('div', { class: 'opener' }, before(record)));
+  root.replaceChildren(
+    h('div', { class: 'phead' }, choice, size),
+    fields,
+    hex,
+    foot,
+    h('div', { class: 'opener' }, before(record)),
+  );
   const pane = new BytesPane({ fields, hex, foot, columns: () => COLUMNS, onLeave });
   const show = (/** @type {'key' | 'value'} */ which) => {
     const shown = record[which];
     if (!shown) return;
-    for (const button of choice.querySelectorAll('button')) button.setAttribute('aria-pressed', String(button.dataset.value === which));
+    for (const button of choice.querySelectorAll('button'))
+      button.setAttribute('aria-pressed', String(button.dataset.value === which));
     size.textContent = `${shown.version === null ? '' : `v${shown.version}, `}${counted(shown.length, 'byte')}`;
     pane.show(shown, { select: shown.problem?.path ?? null });
   };
-  choice.append(...[{ which: 'key', says: 'Key' }, { which: 'value', says: 'Value' }].map(({ which, says }) => h('button', {
-    type: 'button', 'data-value': which, disabled: record[/** @type {'key' | 'value'} */ (which)] === null,
-    title: record[/** @type {'key' | 'value'} */ (which)] === null ? (which === 'value' ? 'A tombstone has no value' : 'This record has no key') : null,
-    onclick: () => show(/** @type {'key' | 'value'} */ (which)),
-  }, says)));
+  choice.append(
+    ...[
+      { which: 'key', says: 'Key' },
+      { which: 'value', says: 'Value' },
+    ].map(({ which, says }) =>
+      h(
+        'button',
+        {
+          type: 'button',
+          'data-value': which,
+          disabled: record[/** @type {'key' | 'value'} */ (which)] === null,
+          title:
+            record[/** @type {'key' | 'value'} */ (which)] === null
+              ? which === 'value'
+                ? 'A tombstone has no value'
+                : 'This record has no key'
+              : null,
+          onclick: () => show(/** @type {'key' | 'value'} */ (which)),
+        },
+        says,
+      ),
+    ),
+  );
   show(record.value ? 'value' : 'key');
 }

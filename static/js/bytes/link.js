@@ -22,7 +22,7 @@ const fromUrl = (text) => text.replace(/-/g, '+').replace(/_/g, '/') + '='.repea
  */
 export function fragmentOf(shown) {
   const letters = shown.reduce((sum, { bytes }) => sum + bytes.length, 0);
-  if (letters * 3 / 4 > LINK_BYTES_MOST) return null;
+  if ((letters * 3) / 4 > LINK_BYTES_MOST) return null;
   const query = new URLSearchParams();
   for (const { kind, version, bytes } of shown) {
     query.append('kind', version === null ? kind : `${kind}@${version}`);
@@ -35,7 +35,10 @@ export function fragmentOf(shown) {
 export function linkedIn(hash) {
   const query = new URLSearchParams(hash.replace(/^#/, ''));
   const kinds = query.getAll('kind');
-  return query.getAll('bytes').slice(0, 2).filter((text) => /^[A-Za-z0-9_-]+$/.test(text) && text.length % 4 !== 1)
+  return query
+    .getAll('bytes')
+    .slice(0, 2)
+    .filter((text) => /^[A-Za-z0-9_-]+$/.test(text) && text.length % 4 !== 1)
     .map((text, at) => {
       const [kind, version] = (kinds[at] ?? '').split('@');
       return { kind, version: /^\d{1,5}$/.test(version ?? '') ? Number(version) : null, bytes: fromUrl(text) };

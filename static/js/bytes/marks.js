@@ -26,7 +26,8 @@ export function blobsOf(tree) {
   /** @type {Extent[]} */
   const found = [];
   for (const place of tree.all()) {
-    if (isBlob(place.node) && !place.within && place.lies) found.push([place.node.offset + (place.node.prefix ?? 0), place.end]);
+    if (isBlob(place.node) && !place.within && place.lies)
+      found.push([place.node.offset + (place.node.prefix ?? 0), place.end]);
   }
   return found;
 }

@@ -46,10 +46,17 @@ export class BytesPane {
    */
   constructor({ fields, hex, foot, columns, onSelect, onEdit, onLeave }) {
     this.foot = foot;
-    this.copier = h('button', { type: 'button', class: 'btn sm copier', 'aria-live': 'off', onclick: () => this.copyValue() }, 'Copy value');
+    this.copier = h(
+      'button',
+      { type: 'button', class: 'btn sm copier', 'aria-live': 'off', onclick: () => this.copyValue() },
+      'Copy value',
+    );
     this.onSelect = onSelect;
     this.grid = new FieldGrid({
-      root: fields, tree: this.tree, onEdit, onLeave,
+      root: fields,
+      tree: this.tree,
+      onEdit,
+      onLeave,
       onSelect: (place) => {
         this.hex.cursor = null;
         const shown = shownAs(place);
@@ -58,7 +65,8 @@ export class BytesPane {
       },
     });
     this.hex = new HexView({
-      root: hex, columns,
+      root: hex,
+      columns,
       start: () => shownAs(this.grid.selected)?.node.offset ?? 0,
       onPoint: (byte, how) => {
         const place = this.tree.at(byte, this.grid.open);
@@ -80,7 +88,8 @@ export class BytesPane {
     this.#blobs = blobsOf(this.tree);
     this.#unread = null;
     this.#changed = before
-      ? changedBytes(new FieldTree(before.fields), fromBase64(before.bytes), this.tree, this.bytes) : new Set();
+      ? changedBytes(new FieldTree(before.fields), fromBase64(before.bytes), this.tree, this.bytes)
+      : new Set();
     this.grid.load(this.tree, { open: open ?? this.tree.opening(), selected: select, edited });
     this.hex.load(this.bytes);
     this.#light();
@@ -126,19 +135,40 @@ export class BytesPane {
     const clipped = this.grid.clipped();
     const value = clipped.value ? valueText(node).text : '';
     const meaning = clipped.meaning ? meaningText(node) : '';
-    return value || meaning ? [h('span', { class: 'full' }, value ? h('code', {}, value) : '', value && meaning ? ' ' : '', meaning)] : [];
+    return value || meaning
+      ? [h('span', { class: 'full' }, value ? h('code', {}, value) : '', value && meaning ? ' ' : '', meaning)]
+      : [];
   }
 
   #light() {
     const selected = this.grid.selected;
-    this.hex.light(marking({
-      selected, item: this.grid.item, blobs: this.#blobs, unread: this.#unread, changed: this.#changed,
-    }));
+    this.hex.light(
+      marking({
+        selected,
+        item: this.grid.item,
+        blobs: this.#blobs,
+        unread: this.#unread,
+        changed: this.#changed,
+      }),
+    );
     const changed = this.#changed.size;
     this.foot.replaceChildren(
-      h('span', {}, ...(selected ? [h('b', {}, titleOf(selected)), ` ${placeText(selected.node, selected.lies)}`] : ['Point at a field or a byte.'])),
+      h(
+        'span',
+        {},
+        ...(selected
+          ? [h('b', {}, titleOf(selected)), ` ${placeText(selected.node, selected.lies)}`]
+          : ['Point at a field or a byte.']),
+      ),
       h('span', { class: 'grow' }),
-      changed ? h('span', { class: 'count' }, h('b', {}, changed.toLocaleString('en')), ` ${counted(changed, 'byte').replace(/^\S+ /, '')} changed`) : '',
+      changed
+        ? h(
+            'span',
+            { class: 'count' },
+            h('b', {}, changed.toLocaleString('en')),
+            ` ${counted(changed, 'byte').replace(/^\S+ /, '')} changed`,
+          )
+        : '',
       selected ? this.copier : '',
       ...this.#inFull(),
     );

@@ -44,7 +44,8 @@ function toldOf({ guesses, kind, length, problem, read }) {
       ? `cannot be read to the last byte; ${others}`
       : 'cannot be read to the last byte, as this or any other kind: cut off, or nothing of a group';
   }
-  if (read < length) return `${counted(length - read, 'byte')} left over${guess?.whole ? ', as a later version would append' : ''}`;
+  if (read < length)
+    return `${counted(length - read, 'byte')} left over${guess?.whole ? ', as a later version would append' : ''}`;
   if (guess?.likely !== false) return `read to the last byte; ${others}`;
   const named = othersNamed(guesses, kind);
   return `${named ? `or ${named}: ` : ''}no name, time or checksum speaks for it`;
@@ -52,7 +53,10 @@ function toldOf({ guesses, kind, length, problem, read }) {
 
 /** How far the bytes could be read, in a word or two. @param {Inspected} current */
 export function basisOf({ problem, length, read }) {
-  if (problem) return problem.offset === null || problem.offset === undefined ? 'Cannot be read' : `Stops at byte ${problem.offset}`;
+  if (problem)
+    return problem.offset === null || problem.offset === undefined
+      ? 'Cannot be read'
+      : `Stops at byte ${problem.offset}`;
   return read < length ? `${counted(length - read, 'byte')} left over` : 'Read to the last byte';
 }
 
@@ -75,15 +79,25 @@ export function guessing(inspected, source, onChoose) {
   const how = source || inspected.how || '';
   const size = `${how ? `${how}, ` : ''}${counted(length, 'byte')}.`;
   if (!guesses.length) return [`${size} Read as ${inspected.title}.`];
-  const option = (/** @type {Guess} */ guess) => h('option', {
-    value: guess.kind, selected: guess.kind === kind, disabled: Boolean(guess.problem) && guess.kind !== kind, title: reasonOf(guess) || null,
-  }, `${guess.title}${guess.version === null ? '' : ` v${guess.version}`}`);
+  const option = (/** @type {Guess} */ guess) =>
+    h(
+      'option',
+      {
+        value: guess.kind,
+        selected: guess.kind === kind,
+        disabled: Boolean(guess.problem) && guess.kind !== kind,
+        title: reasonOf(guess) || null,
+      },
+      `${guess.title}${guess.version === null ? '' : ` v${guess.version}`}`,
+    );
   const groups = [
     { label: 'Read to the last byte', of: guesses.filter(({ whole }) => whole) },
     { label: 'Leave bytes over', of: guesses.filter((guess) => !guess.whole && !guess.problem) },
     { label: 'Cannot be', of: guesses.filter((guess) => guess.problem) },
   ].filter((group) => group.of.length);
-  const select = /** @type {HTMLSelectElement} */ (h('select', { 'aria-label': 'Kind' }, ...groups.map(({ label, of }) => h('optgroup', { label }, ...of.map(option)))));
+  const select = /** @type {HTMLSelectElement} */ (
+    h('select', { 'aria-label': 'Kind' }, ...groups.map(({ label, of }) => h('optgroup', { label }, ...of.map(option))))
+  );
   select.title = reasonOf(guesses.find((guess) => guess.kind === kind) ?? guesses[0]);
   select.addEventListener('change', () => {
     const chosen = guesses.find((guess) => guess.kind === select.value);
@@ -91,5 +105,9 @@ export function guessing(inspected, source, onChoose) {
   });
   const told = toldOf(inspected);
   const likely = guesses.find((guess) => guess.kind === kind)?.likely !== false;
-  return [h('span', {}, `${size} ${problem ? 'Read as' : likely ? 'Looks like' : 'Could be'}`), select, h('span', {}, told)];
+  return [
+    h('span', {}, `${size} ${problem ? 'Read as' : likely ? 'Looks like' : 'Could be'}`),
+    select,
+    h('span', {}, told),
+  ];
 }

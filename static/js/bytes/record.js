@@ -25,9 +25,15 @@ export function noneBefore({ before, searched_from: from, sequence }) {
 /** The way to the comparison with the record before, or why there is none. @param {RecordBytes} record */
 export function before(record) {
   if (record.before === null) return h('span', { class: 'quiet' }, noneBefore(record));
-  return h('a', {
-    class: 'btn sm', href: `/inspect${searchOfTwo(record.timeline, record.sequence, record.before)}`, title: 'What changed since the record before of the same key',
-  }, 'Compare with the one before');
+  return h(
+    'a',
+    {
+      class: 'btn sm',
+      href: `/inspect${searchOfTwo(record.timeline, record.sequence, record.before)}`,
+      title: 'What changed since the record before of the same key',
+    },
+    'Compare with the one before',
+  );
 }
 
 export class OpenRecord {
@@ -35,7 +41,10 @@ export class OpenRecord {
   constructor(found) {
     this.found = found;
     /** @type {{[part in Part]: Sheet | null}} */
-    this.sheets = { key: found.key && new Sheet(found.key, found.place), value: found.value && new Sheet(found.value, found.place) };
+    this.sheets = {
+      key: found.key && new Sheet(found.key, found.place),
+      value: found.value && new Sheet(found.value, found.place),
+    };
     /** @type {Part} */
     this.part = found.value ? 'value' : 'key';
   }

@@ -11,7 +11,8 @@ import { isBlob } from './tree.js';
 import { nameOf } from './words.js';
 
 /** Kinds that tell their own version are read as they say. @param {{kind: string, version: number | null}} of */
-export const asVersion = ({ kind, version }) => (/-(request|response)$/.test(kind) && version !== null ? version : undefined);
+export const asVersion = ({ kind, version }) =>
+  /-(request|response)$/.test(kind) && version !== null ? version : undefined;
 
 export class Sheet {
   /** @type {History<{current: Inspected, paths: Set<string>}>} */

@@ -68,7 +68,7 @@ export class FieldTree {
   }
 
   /** Every place, in the order of the fields. @returns {Generator<Place>} */
-  * all() {
+  *all() {
     const waiting = [...this.roots].reverse();
     for (let place = waiting.pop(); place; place = waiting.pop()) {
       yield place;

@@ -5,7 +5,11 @@
 
 import type { Json } from '../types';
 
-export interface Problem { sentence: string; offset?: number | null; path?: string | null }
+export interface Problem {
+  sentence: string;
+  offset?: number | null;
+  path?: string | null;
+}
 
 /** A field: where it lies in the outermost bytes, and its value or the fields that it holds. */
 export interface FieldNode {
@@ -33,7 +37,15 @@ export interface FieldNode {
   in?: string;
 }
 
-export interface Guess { kind: string; title: string; version: number | null; read: number; whole: boolean; likely: boolean; problem?: Problem | null }
+export interface Guess {
+  kind: string;
+  title: string;
+  version: number | null;
+  read: number;
+  whole: boolean;
+  likely: boolean;
+  problem?: Problem | null;
+}
 
 /** What a client reads that knows no version beyond `version`. */
 export interface SeenBy {
@@ -45,7 +57,10 @@ export interface SeenBy {
 }
 
 /** A part of a sentence; with a path it leads to that field. */
-export interface Said { text: string; path?: string | null }
+export interface Said {
+  text: string;
+  path?: string | null;
+}
 
 export interface Inspected {
   bytes: string;
@@ -62,9 +77,22 @@ export interface Inspected {
   clients: SeenBy[];
 }
 
-export interface Difference { path: string; path_b?: string; a?: Json; b?: Json; same: boolean; meaning?: string }
+export interface Difference {
+  path: string;
+  path_b?: string;
+  a?: Json;
+  b?: Json;
+  same: boolean;
+  meaning?: string;
+}
 
-export interface Compared { first: Inspected; second: Inspected; rows: Difference[]; leads: { title: string; says: string }[]; says: Said[] }
+export interface Compared {
+  first: Inspected;
+  second: Inspected;
+  rows: Difference[];
+  leads: { title: string; says: string }[];
+  says: Said[];
+}
 
 /** Key and value of a record of a timeline. */
 export interface RecordBytes {

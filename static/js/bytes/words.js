@@ -13,7 +13,18 @@ const HEX_MOST = 12;
 export const ITEMS_MOST = 40;
 
 /** What names an element of an array, the first that it has. */
-const NAMES = ['clientId', 'memberId', 'topic', 'topicName', 'name', 'topicId', 'groupId', 'group', 'subtopologyId', 'type'];
+const NAMES = [
+  'clientId',
+  'memberId',
+  'topic',
+  'topicName',
+  'name',
+  'topicId',
+  'groupId',
+  'group',
+  'subtopologyId',
+  'type',
+];
 
 /** @param {number} count @param {string} one @param {string} [more] */
 export const counted = (count, one, more = `${one}s`) => `${count.toLocaleString('en')} ${count === 1 ? one : more}`;
@@ -29,14 +40,24 @@ export function valueText(node, element = false) {
   if (isBlob(node)) {
     const version = node.fields?.find((field) => field.name === 'version')?.value;
     const size = counted(node.length - (node.prefix ?? 0), 'byte');
-    return { text: [node.called, typeof version === 'number' ? `v${version}` : '', size].filter(Boolean).join(', '), said: true };
+    return {
+      text: [node.called, typeof version === 'number' ? `v${version}` : '', size].filter(Boolean).join(', '),
+      said: true,
+    };
   }
   if (isArray(node)) {
     const fields = node.fields ?? [];
     if (!fields.length) return { text: 'none', said: true };
     if (fields.every((field) => !field.fields)) {
       const more = fields.length > ITEMS_MOST ? `, … ${fields.length.toLocaleString('en')} in all` : '';
-      return { text: fields.slice(0, ITEMS_MOST).map((field) => valueText(field).text).join(', ') + more, said: false };
+      return {
+        text:
+          fields
+            .slice(0, ITEMS_MOST)
+            .map((field) => valueText(field).text)
+            .join(', ') + more,
+        said: false,
+      };
     }
     return { text: counted(fields.length, 'entry', 'entries'), said: true };
   }
@@ -92,14 +113,15 @@ export function placeText(node, lies = true) {
   const size = counted(node.length, 'byte');
   const where = lies ? `at ${node.offset}` : `at ${node.offset} of the unpacked bytes`;
   if (!prefix) return `${where}, ${size}`;
-  if (prefix === node.length) return `${where}, ${size}: ${node.value === null ? 'the mark of null' : 'the length alone'}`;
+  if (prefix === node.length)
+    return `${where}, ${size}: ${node.value === null ? 'the mark of null' : 'the length alone'}`;
   const count = node.type.startsWith('array') ? ' (a count)' : '';
   return `${where}, ${size}: ${prefix} of length${count}, ${node.length - prefix} of content`;
 }
 
 /** What a field means, or why it could not be read. @param {FieldNode} node @returns {string} */
 export function meaningText(node) {
-  return node.problem ? node.problem.sentence : node.meaning ?? (isBlob(node) ? `opened in place: ${node.kind}` : '');
+  return node.problem ? node.problem.sentence : (node.meaning ?? (isBlob(node) ? `opened in place: ${node.kind}` : ''));
 }
 
 /** The versions that have a field, in a narrow column; of elements, and of what is no field, nothing. @param {FieldNode} node */

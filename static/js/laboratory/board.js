@@ -29,10 +29,20 @@ const FRAMES_MOST = 12;
 export function boardOf(sheet, answer, { width, view, framed }) {
   const layout = layoutOf(sheet, answer, width);
   const { height } = layout;
-  const root = s('svg', { class: `b ${layout.mode}`, width, height, viewBox: `0 0 ${width} ${height}`, role: 'img', 'aria-label': nameOf(sheet, answer) });
+  const root = s('svg', {
+    class: `b ${layout.mode}`,
+    width,
+    height,
+    viewBox: `0 0 ${width} ${height}`,
+    role: 'img',
+    'aria-label': nameOf(sheet, answer),
+  });
   if (framed) root.append(...framesOf(sheet, layout, framed));
   root.append(...headsOf(sheet, layout), ...lanesOf(sheet, answer, layout, width, view));
-  if (answer.before.length) root.append(...(layout.mode === 'chips' ? chipsOf(sheet, answer, layout, view) : blocksOf(sheet, answer, layout, view)));
+  if (answer.before.length)
+    root.append(
+      ...(layout.mode === 'chips' ? chipsOf(sheet, answer, layout, view) : blocksOf(sheet, answer, layout, view)),
+    );
   if (layout.hidden || layout.kept) root.append(footOf(layout));
   if (layout.mode === 'blocks' && view === 'moves') tetherUnderPointer(root, sheet, answer, layout);
   return root;
@@ -41,9 +51,13 @@ export function boardOf(sheet, answer, { width, view, framed }) {
 /** What the picture shows, in words. @param {Sheet} sheet @param {LabAnswer} answer */
 function nameOf(sheet, answer) {
   if (answer.error) return `${answer.assignor}: ${answer.error}`;
-  const moves = answer.before.map((_, column) => column).filter((column) => answer.before[column] !== answer.after[column]);
+  const moves = answer.before
+    .map((_, column) => column)
+    .filter((column) => answer.before[column] !== answer.after[column]);
   const told = moves.slice(0, TOLD_MOST).map((column) => {
-    const [old, now] = [answer.before[column], answer.after[column]].map((place) => (place < 0 ? 'nobody' : sheet.members[place].name));
+    const [old, now] = [answer.before[column], answer.after[column]].map((place) =>
+      place < 0 ? 'nobody' : sheet.members[place].name,
+    );
     return `${partitionAt(sheet, column).name} ${old} to ${now}`;
   });
   const more = moves.length - told.length;
@@ -56,9 +70,16 @@ function framesOf(sheet, layout, framed) {
   const foot = hidden || kept ? 20 : 0;
   const runs = runsOf(framed, sheet);
   if (runs.length > FRAMES_MOST) return [];
-  return runs.map(([first, last]) => s('rect', {
-    class: 'hl', x: x[first] - 0.5, y: top - 15.5, width: x[last] - x[first] + column + 1, height: height - foot - top + 14, rx: 4,
-  }));
+  return runs.map(([first, last]) =>
+    s('rect', {
+      class: 'hl',
+      x: x[first] - 0.5,
+      y: top - 15.5,
+      width: x[last] - x[first] + column + 1,
+      height: height - foot - top + 14,
+      rx: 4,
+    }),
+  );
 }
 
 /** Letters of a topic's name that fit beside its mark. @param {number} width */
@@ -75,13 +96,22 @@ function headsOf(sheet, layout) {
     if (!many || place === 0) {
       nodes.push(s('g', { transform: `translate(${x + 1},3)`, class: 'hm' }, markOf(place)));
       if (many) nodes.push(s('text', { class: 'tn', x: x + 14, y: 12 }, `${layout.heads.length} topics`));
-      else if (named) nodes.push(s('text', { class: 'tn', x: x + 14, y: 12 }, name.length > letters ? `${name.slice(0, letters - 1)}…` : name, s('title', {}, name)));
+      else if (named)
+        nodes.push(
+          s(
+            'text',
+            { class: 'tn', x: x + 14, y: 12 },
+            name.length > letters ? `${name.slice(0, letters - 1)}…` : name,
+            s('title', {}, name),
+          ),
+        );
     }
   }
   if (layout.mode === 'chips') {
     layout.x.forEach((x, column) => {
       const { partition } = partitionAt(sheet, column);
-      if (layout.column > 15 || partition % 3 === 0) nodes.push(s('text', { class: 'cn', x: x + layout.column / 2, y: 27 }, partition));
+      if (layout.column > 15 || partition % 3 === 0)
+        nodes.push(s('text', { class: 'cn', x: x + layout.column / 2, y: 27 }, partition));
     });
   }
   return nodes;
@@ -101,20 +131,29 @@ function lanesOf(sheet, answer, layout, width, view) {
     const wide = pillOf(name);
     const centre = 10 + layout.pill / 2;
     const middle = y + height / 2;
-    nodes.push(s('g', { 'data-hue': hueOf(member), class: absent ? 'absent' : null },
-      s('rect', { class: 'ds', x: centre - wide / 2, y: middle - 7.5, width: wide, height: 15, rx: 7.5 }),
-      s('text', { class: 'dl', x: centre, y: middle + 3.7 }, labelOf(name)), s('title', {}, name)));
+    nodes.push(
+      s(
+        'g',
+        { 'data-hue': hueOf(member), class: absent ? 'absent' : null },
+        s('rect', { class: 'ds', x: centre - wide / 2, y: middle - 7.5, width: wide, height: 15, rx: 7.5 }),
+        s('text', { class: 'dl', x: centre, y: middle + 3.7 }, labelOf(name)),
+        s('title', {}, name),
+      ),
+    );
     if (rack) nodes.push(s('text', { class: 'rk', x: 15 + layout.pill, y: middle + 3.7 }, rack));
     const count = view === 'before' ? before[member] : after[member];
     const differs = view !== 'before' && after[member] !== before[member];
-    if (!absent && count !== undefined) nodes.push(s('text', { class: `ct${differs ? ' ch' : ''}`, x: width - 9, y: middle + 4 }, numbered(count)));
+    if (!absent && count !== undefined)
+      nodes.push(s('text', { class: `ct${differs ? ' ch' : ''}`, x: width - 9, y: middle + 4 }, numbered(count)));
   }
   return nodes;
 }
 
 /** @param {Layout} layout */
 function footOf({ hidden, kept, height }) {
-  const says = [hidden ? `${numbered(hidden)} more change` : '', kept ? `${numbered(kept)} keep all` : ''].filter(Boolean).join(', ');
+  const says = [hidden ? `${numbered(hidden)} more change` : '', kept ? `${numbered(kept)} keep all` : '']
+    .filter(Boolean)
+    .join(', ');
   return s('text', { class: 'more', x: 10, y: height - 7 }, says);
 }
 
@@ -137,10 +176,23 @@ function chipsOf(sheet, answer, layout, view) {
     /** @param {number} place @param {string} kind @param {string} ink @param {string} says */
     const cell = (place, kind, ink, says) => {
       const top = y(place);
-      const shape = kind === 'go' ? cutCorner(x, top, width, 15, 6) : s('rect', { class: kind, x, y: top, width, height: 15, rx: 3 });
-      const number = ink && layout.column > NUMBER_WIDTH
-        ? s('text', { class: `nt ${ink}`, x: middle, y: top + 11.4, textLength: layout.column < 17 && partition > 9 ? width - 2 : null }, partition)
-        : null;
+      const shape =
+        kind === 'go'
+          ? cutCorner(x, top, width, 15, 6)
+          : s('rect', { class: kind, x, y: top, width, height: 15, rx: 3 });
+      const number =
+        ink && layout.column > NUMBER_WIDTH
+          ? s(
+              'text',
+              {
+                class: `nt ${ink}`,
+                x: middle,
+                y: top + 11.4,
+                textLength: layout.column < 17 && partition > 9 ? width - 2 : null,
+              },
+              partition,
+            )
+          : null;
       return s('g', { 'data-hue': hueOf(place) }, shape, number, s('title', {}, says));
     };
     if (view === 'before') {
@@ -154,10 +206,30 @@ function chipsOf(sheet, answer, layout, view) {
       if (old >= 0 && now >= 0) {
         const [from, to] = [y(old), y(now)];
         const down = to > from;
-        nodes.push(s('line', { class: 'teth', 'data-hue': hueOf(now), x1: middle, x2: middle, y1: down ? from + 16 : from - 1, y2: down ? to - 1 : to + 16 }));
+        nodes.push(
+          s('line', {
+            class: 'teth',
+            'data-hue': hueOf(now),
+            x1: middle,
+            x2: middle,
+            y1: down ? from + 16 : from - 1,
+            y2: down ? to - 1 : to + 16,
+          }),
+        );
       }
-      if (now >= 0) nodes.push(cell(now, 'want', 'inm', old >= 0 ? `${name}: ${who(old)} to ${who(now)}` : `${name}: new, goes to ${who(now)}`));
-      if (old >= 0) nodes.push(cell(old, 'go', 'on', now >= 0 ? `${name}: ${who(old)} to ${who(now)}` : `${name}: ${who(old)} to nobody`));
+      if (now >= 0)
+        nodes.push(
+          cell(
+            now,
+            'want',
+            'inm',
+            old >= 0 ? `${name}: ${who(old)} to ${who(now)}` : `${name}: new, goes to ${who(now)}`,
+          ),
+        );
+      if (old >= 0)
+        nodes.push(
+          cell(old, 'go', 'on', now >= 0 ? `${name}: ${who(old)} to ${who(now)}` : `${name}: ${who(old)} to nobody`),
+        );
     }
   }
   return nodes;
@@ -166,7 +238,10 @@ function chipsOf(sheet, answer, layout, view) {
 /** @param {number} x @param {number} y @param {number} width @param {number} height @param {number} cut */
 function cutCorner(x, y, width, height, cut) {
   const c = Math.min(cut, width / 2);
-  return s('path', { class: 'go', d: `M${x + 3} ${y}H${x + width - 3}q3 0 3 3V${y + height - c}L${x + width - c} ${y + height}H${x + 3}q-3 0-3-3V${y + 3}q0-3 3-3z` });
+  return s('path', {
+    class: 'go',
+    d: `M${x + 3} ${y}H${x + width - 3}q3 0 3 3V${y + height - c}L${x + width - c} ${y + height}H${x + 3}q-3 0-3-3V${y + 3}q0-3 3-3z`,
+  });
 }
 
 /**
@@ -188,7 +263,13 @@ function tetherUnderPointer(root, sheet, answer, layout) {
     if (column === null || !from || !to) return;
     const middle = String(layout.x[column] + layout.column / 2);
     line.setAttribute('data-hue', hueOf(now));
-    for (const [name, value] of [['x1', middle], ['x2', middle], ['y1', from.y + from.height / 2], ['y2', to.y + to.height / 2]]) line.setAttribute(String(name), String(value));
+    for (const [name, value] of [
+      ['x1', middle],
+      ['x2', middle],
+      ['y1', from.y + from.height / 2],
+      ['y2', to.y + to.height / 2],
+    ])
+      line.setAttribute(String(name), String(value));
   });
   root.addEventListener('pointerleave', () => line.setAttribute('hidden', ''));
 }
@@ -226,7 +307,9 @@ function blocksOf(sheet, answer, layout, view) {
     const key = `${hueOf(member)} ${STATES[state]}`;
     const parts = paths.get(key) ?? [];
     const inset = STATES[state] === 'want' && width > 4 ? 0.7 : 0;
-    parts.push(`M${(x + inset).toFixed(2)} ${y + inset}h${(width - 2 * inset).toFixed(2)}v${row.cell - 2 * inset}h${(2 * inset - width).toFixed(2)}z`);
+    parts.push(
+      `M${(x + inset).toFixed(2)} ${y + inset}h${(width - 2 * inset).toFixed(2)}v${row.cell - 2 * inset}h${(2 * inset - width).toFixed(2)}z`,
+    );
     paths.set(key, parts);
   }
   return [...paths].map(([key, parts]) => {

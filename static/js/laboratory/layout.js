@@ -64,7 +64,17 @@ export function layoutOf(sheet, answer, width) {
   const columns = columnsOf(sheet, lead + PAD, width - lead - PAD * 2 - TAIL, gap, total);
   const last = rows[rows.length - 1];
   const height = (last ? last.y + last.height : top) + 2 + (hidden || kept ? 20 : 0);
-  return { mode, rows, rowOf: new Map(rows.map((row) => [row.member, row])), ...columns, top, height, pill, hidden, kept };
+  return {
+    mode,
+    rows,
+    rowOf: new Map(rows.map((row) => [row.member, row])),
+    ...columns,
+    top,
+    height,
+    pill,
+    hidden,
+    kept,
+  };
 }
 
 /** Width of the pill that a member's name stands in. @param {string} name */
@@ -79,11 +89,19 @@ function shownOf(sheet, answer, most) {
   if (everybody.length <= most) return { shown: everybody, hidden: 0, kept: 0 };
   const { before, after } = answer.counts;
   // Those who come or go, then those whose number changes most.
-  const acting = answer.changed.filter((place) => sheet.members[place].joins || sheet.members[place].leaves).slice(0, ACTING_ROWS_MOST);
+  const acting = answer.changed
+    .filter((place) => sheet.members[place].joins || sheet.members[place].leaves)
+    .slice(0, ACTING_ROWS_MOST);
   const weight = (/** @type {number} */ place) => Math.abs((after[place] ?? 0) - (before[place] ?? 0));
-  const others = answer.changed.filter((place) => !sheet.members[place].joins && !sheet.members[place].leaves).sort((a, b) => weight(b) - weight(a) || a - b);
+  const others = answer.changed
+    .filter((place) => !sheet.members[place].joins && !sheet.members[place].leaves)
+    .sort((a, b) => weight(b) - weight(a) || a - b);
   const chosen = [...acting, ...others.slice(0, CHANGED_ROWS_MOST - acting.length)].sort((a, b) => a - b);
-  return { shown: chosen, hidden: answer.changed.length - chosen.length, kept: everybody.length - answer.changed.length };
+  return {
+    shown: chosen,
+    hidden: answer.changed.length - chosen.length,
+    kept: everybody.length - answer.changed.length,
+  };
 }
 
 /** @param {number[]} shown @param {LabAnswer} answer @param {'chips' | 'blocks'} mode @param {number} top */
@@ -106,14 +124,25 @@ function columnsOf(sheet, left, room, gap, total) {
   const together = wide < LEAST_COLUMN ? Math.ceil((LEAST_COLUMN * total) / Math.max(1, room - gaps)) : 1;
   // Each topic begins a column of its own.
   const counts = sheet.topics.map((topic) => Math.ceil(topic.partitions / together));
-  const column = (room - gaps) / Math.max(1, counts.reduce((sum, count) => sum + count, 0));
+  const column =
+    (room - gaps) /
+    Math.max(
+      1,
+      counts.reduce((sum, count) => sum + count, 0),
+    );
   /** @type {number[]} */
   const x = [];
   const heads = [];
   let at = left;
   for (const [place, topic] of sheet.topics.entries()) {
-    for (let partition = 0; partition < topic.partitions; partition += 1) x.push(at + Math.floor(partition / together) * column);
-    heads.push({ name: topic.name, place, x: at, width: counts[place] * column + (place === sheet.topics.length - 1 ? TAIL - 4 : gap - 2) });
+    for (let partition = 0; partition < topic.partitions; partition += 1)
+      x.push(at + Math.floor(partition / together) * column);
+    heads.push({
+      name: topic.name,
+      place,
+      x: at,
+      width: counts[place] * column + (place === sheet.topics.length - 1 ? TAIL - 4 : gap - 2),
+    });
     at += counts[place] * column + gap;
   }
   return { x, column, heads };
@@ -121,7 +150,9 @@ function columnsOf(sheet, left, room, gap, total) {
 
 /** The first column at `x` that moves, or none. @param {Layout} layout @param {LabAnswer} answer @param {number} x */
 export function columnAt(layout, answer, x) {
-  const found = layout.x.findIndex((left, column) => x >= left && x < left + layout.column && answer.before[column] !== answer.after[column]);
+  const found = layout.x.findIndex(
+    (left, column) => x >= left && x < left + layout.column && answer.before[column] !== answer.after[column],
+  );
   return found < 0 ? null : found;
 }
 

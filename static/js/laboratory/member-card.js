@@ -37,26 +37,101 @@ export class MemberCard {
     const place = this.#place;
     const held = /** @type {HTMLElement | null} */ (document.activeElement)?.dataset.key;
     const there = sheet.members.filter((each) => !each.joins).length;
-    const racks = /** @type {[string | null, string][]} */ ([[null, 'None'], ['a', 'a'], ['b', 'b'], ['c', 'c']]);
+    const racks = /** @type {[string | null, string][]} */ ([
+      [null, 'None'],
+      ['a', 'a'],
+      ['b', 'b'],
+      ['c', 'c'],
+    ]);
     const { topics } = sheet;
     this.dialog.replaceChildren(
-      h('h2', { id: 'member-title' }, h('span', { class: 'who', 'data-hue': hueOf(place) }, labelOf(member.name)), ` Member ${member.name}${member.joins ? ', joins' : ''}`),
-      h('div', { class: 'asked' }, h('span', { id: 'rack-label' }, 'Rack'), h('div', { class: 'seg', role: 'group', 'aria-labelledby': 'rack-label' },
-        ...racks.map(([value, says]) => h('button', { type: 'button', 'data-key': `rack-${value}`, 'aria-pressed': String(member.rack === value), onclick: () => this.onChange({ what: 'rack', member: place, to: value }) }, says)))),
-      h('fieldset', { class: 'reads' }, h('legend', {}, 'Reads'), ...topics.slice(0, TOPICS_MOST).map(({ name }, topic) => this.#box(`reads-${topic}`, [markIcon(topic), name], member.topics.includes(topic),
-        (to) => ({ what: 'subscribe', member: place, topic, to }))),
-      topics.length > TOPICS_MOST ? h('p', { class: 'quiet' }, `and ${member.topics.filter((topic) => topic >= TOPICS_MOST).length} of ${topics.length - TOPICS_MOST} more topics`) : null),
-      member.joins ? '' : this.#box('leaves', ['Leaves in this event'], member.leaves, (to) => ({ what: 'leaves', member: place, to })),
-      h('div', { class: 'acts' },
-        h('button', { class: 'btn', type: 'button', disabled: !member.joins && there <= 1, onclick: () => { this.dialog.close(); this.onChange({ what: 'remove', member: place }); } }, 'Remove it'),
-        h('button', { class: 'btn go', type: 'button', onclick: () => this.dialog.close() }, 'Done')));
-    if (held) /** @type {HTMLElement | null} */ (this.dialog.querySelector(`[data-key="${CSS.escape(held)}"]`))?.focus();
+      h(
+        'h2',
+        { id: 'member-title' },
+        h('span', { class: 'who', 'data-hue': hueOf(place) }, labelOf(member.name)),
+        ` Member ${member.name}${member.joins ? ', joins' : ''}`,
+      ),
+      h(
+        'div',
+        { class: 'asked' },
+        h('span', { id: 'rack-label' }, 'Rack'),
+        h(
+          'div',
+          { class: 'seg', role: 'group', 'aria-labelledby': 'rack-label' },
+          ...racks.map(([value, says]) =>
+            h(
+              'button',
+              {
+                type: 'button',
+                'data-key': `rack-${value}`,
+                'aria-pressed': String(member.rack === value),
+                onclick: () => this.onChange({ what: 'rack', member: place, to: value }),
+              },
+              says,
+            ),
+          ),
+        ),
+      ),
+      h(
+        'fieldset',
+        { class: 'reads' },
+        h('legend', {}, 'Reads'),
+        ...topics
+          .slice(0, TOPICS_MOST)
+          .map(({ name }, topic) =>
+            this.#box(`reads-${topic}`, [markIcon(topic), name], member.topics.includes(topic), (to) => ({
+              what: 'subscribe',
+              member: place,
+              topic,
+              to,
+            })),
+          ),
+        topics.length > TOPICS_MOST
+          ? h(
+              'p',
+              { class: 'quiet' },
+              `and ${member.topics.filter((topic) => topic >= TOPICS_MOST).length} of ${topics.length - TOPICS_MOST} more topics`,
+            )
+          : null,
+      ),
+      member.joins
+        ? ''
+        : this.#box('leaves', ['Leaves in this event'], member.leaves, (to) => ({ what: 'leaves', member: place, to })),
+      h(
+        'div',
+        { class: 'acts' },
+        h(
+          'button',
+          {
+            class: 'btn',
+            type: 'button',
+            disabled: !member.joins && there <= 1,
+            onclick: () => {
+              this.dialog.close();
+              this.onChange({ what: 'remove', member: place });
+            },
+          },
+          'Remove it',
+        ),
+        h('button', { class: 'btn go', type: 'button', onclick: () => this.dialog.close() }, 'Done'),
+      ),
+    );
+    if (held)
+      /** @type {HTMLElement | null} */ (this.dialog.querySelector(`[data-key="${CSS.escape(held)}"]`))?.focus();
   }
 
   /** @param {string} key @param {(Node | string)[]} label @param {boolean} checked @param {(to: boolean) => Change} change */
   #box(key, label, checked, change) {
-    return h('label', { class: 'box' }, h('input', {
-      type: 'checkbox', 'data-key': key, checked, onchange: (/** @type {any} */ event) => this.onChange(change(event.target.checked)),
-    }), ...label);
+    return h(
+      'label',
+      { class: 'box' },
+      h('input', {
+        type: 'checkbox',
+        'data-key': key,
+        checked,
+        onchange: (/** @type {any} */ event) => this.onChange(change(event.target.checked)),
+      }),
+      ...label,
+    );
   }
 }

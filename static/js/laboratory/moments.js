@@ -38,9 +38,14 @@ export class Moments {
       says.textContent = error instanceof Error ? error.message : 'The list could not be read.';
       return;
     }
-    timeline.replaceChildren(...this.#timelines.map(({ id, title, group }) => h('option', { value: id }, group && group !== title ? `${title} (${group})` : title)));
+    timeline.replaceChildren(
+      ...this.#timelines.map(({ id, title, group }) =>
+        h('option', { value: id }, group && group !== title ? `${title} (${group})` : title),
+      ),
+    );
     if (!this.#timelines.length) {
-      says.textContent = 'No timeline is stored yet. Run a scenario or import a log, and its groups can be taken from here.';
+      says.textContent =
+        'No timeline is stored yet. Run a scenario or import a log, and its groups can be taken from here.';
       return;
     }
     this.#chosen();
@@ -82,11 +87,14 @@ export class Moments {
       }
       const compared = frame.protocol === 'consumer' || frame.protocol === 'classic';
       use.disabled = !members || !compared;
-      says.textContent = !compared ? `A ${frame.protocol ?? 'yet unknown'} group: the laboratory compares consumer and classic groups.`
-        : members ? `${frame.state}, ${members} member${members === 1 ? '' : 's'}, topics ${Object.keys(frame.topics ?? {}).join(', ') || 'not known yet'}.`
+      says.textContent = !compared
+        ? `A ${frame.protocol ?? 'yet unknown'} group: the laboratory compares consumer and classic groups.`
+        : members
+          ? `${frame.state}, ${members} member${members === 1 ? '' : 's'}, topics ${Object.keys(frame.topics ?? {}).join(', ') || 'not known yet'}.`
           : 'Nobody is in the group at this moment; choose one with members.';
     } catch (error) {
-      if (asked === this.#asked) says.textContent = error instanceof Error ? error.message : 'This moment could not be read.';
+      if (asked === this.#asked)
+        says.textContent = error instanceof Error ? error.message : 'This moment could not be read.';
     }
   }
 }

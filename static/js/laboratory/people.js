@@ -32,4 +32,5 @@ export function markOf(place) {
 }
 
 /** The shape as a picture of its own. @param {number} place */
-export const markIcon = (place) => s('svg', { class: 'mk', viewBox: '0 0 9 9', fill: 'currentColor', 'aria-hidden': 'true' }, markOf(place));
+export const markIcon = (place) =>
+  s('svg', { class: 'mk', viewBox: '0 0 9 9', fill: 'currentColor', 'aria-hidden': 'true' }, markOf(place));

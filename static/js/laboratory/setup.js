@@ -15,15 +15,54 @@ const TOPICS_MOST = 6;
 
 /** @type {{what: string, label: string, choices: [string, string][]}[]} */
 const AXES = [
-  { what: 'sizes', label: 'Sizes', choices: [['equal', 'Equal'], ['skewed', 'Skewed']] },
-  { what: 'subscriptions', label: 'Subscriptions', choices: [['same', 'Homogeneous'], ['disjoint', 'Disjoint'], ['nested', 'Nested']] },
-  { what: 'racks', label: 'Racks', choices: [['none', 'None'], ['three', 'Three']] },
+  {
+    what: 'sizes',
+    label: 'Sizes',
+    choices: [
+      ['equal', 'Equal'],
+      ['skewed', 'Skewed'],
+    ],
+  },
+  {
+    what: 'subscriptions',
+    label: 'Subscriptions',
+    choices: [
+      ['same', 'Homogeneous'],
+      ['disjoint', 'Disjoint'],
+      ['nested', 'Nested'],
+    ],
+  },
+  {
+    what: 'racks',
+    label: 'Racks',
+    choices: [
+      ['none', 'None'],
+      ['three', 'Three'],
+    ],
+  },
 ];
 
 /** @type {typeof AXES} */
 const HAPPENS = [
-  { what: 'before', label: 'Previous assignment', choices: [['range', 'by range'], ['own', 'by each assignor']] },
-  { what: 'event', label: 'Event', choices: [['full', 'Full'], ['stable', 'Stable'], ['join', 'Join'], ['leave', 'Leave'], ['grow', 'Grow']] },
+  {
+    what: 'before',
+    label: 'Previous assignment',
+    choices: [
+      ['range', 'by range'],
+      ['own', 'by each assignor'],
+    ],
+  },
+  {
+    what: 'event',
+    label: 'Event',
+    choices: [
+      ['full', 'Full'],
+      ['stable', 'Stable'],
+      ['join', 'Join'],
+      ['leave', 'Leave'],
+      ['grow', 'Grow'],
+    ],
+  },
 ];
 
 /** @type {{[event: string]: string}} */
@@ -54,7 +93,10 @@ export class Setup {
     this.happens.replaceChildren(...HAPPENS.map((axis) => this.#axis(sheet, axis)));
     this.#shape(sheet);
     this.link.textContent = `/laboratory?${sheet.query}`;
-    if (held) /** @type {HTMLElement | null} */ (document.querySelector(`[data-key="${CSS.escape(held)}"]`))?.focus({ preventScroll: true });
+    if (held)
+      /** @type {HTMLElement | null} */ (document.querySelector(`[data-key="${CSS.escape(held)}"]`))?.focus({
+        preventScroll: true,
+      });
   }
 
   /** @param {Sheet} sheet */
@@ -63,27 +105,46 @@ export class Setup {
     const few = members.length <= CHIPS_MOST;
     // Who comes or goes is always among those that are shown.
     const first = members.map((_, place) => place).filter((place) => few || place < CHIPS_MOST - 4);
-    const acting = members.map((_, place) => place).filter((place) => !few && place >= CHIPS_MOST - 4 && (members[place].joins || members[place].leaves)).slice(0, 4);
+    const acting = members
+      .map((_, place) => place)
+      .filter((place) => !few && place >= CHIPS_MOST - 4 && (members[place].joins || members[place].leaves))
+      .slice(0, 4);
     const left = members.length - first.length - acting.length;
     const there = members.filter((member) => !member.joins).length;
-    return h('div', { class: 'grp' },
+    return h(
+      'div',
+      { class: 'grp' },
       ...first.map((place) => this.#chip(sheet, place)),
       left ? h('span', { class: 'quiet nowrap' }, `${numbered(left)} more`) : null,
       ...acting.map((place) => this.#chip(sheet, place)),
       this.#press('member-off', '−', 'One member less', there <= 1, () => this.onChange({ what: 'members', by: -1 })),
-      this.#press('member-on', '+', 'One member more', false, () => this.onChange({ what: 'members', by: 1 })));
+      this.#press('member-on', '+', 'One member more', false, () => this.onChange({ what: 'members', by: 1 })),
+    );
   }
 
   /** @param {Sheet} sheet @param {number} place */
   #chip(sheet, place) {
     const { name, rack, joins, leaves } = sheet.members[place];
-    return h('button', {
-      class: `mem${joins ? ' new' : ''}${leaves ? ' gone' : ''}`, type: 'button', 'data-key': `member-${place}`, title: `${name}: rack, topics, leave, remove`,
-      onclick: () => this.onMember(place),
-    }, h('span', { class: 'who', 'data-hue': hueOf(place), 'aria-hidden': 'true' }, labelOf(name)),
-    // Read out as one sentence; what is seen is short.
-    h('span', { class: 'sr' }, `Member ${name}${rack ? `, rack ${rack}` : ''}${joins ? ', joins' : ''}${leaves ? ', leaves' : ''}`),
-    ...[rack, joins && 'joins', leaves && 'leaves'].map((one) => (one ? h('span', { 'aria-hidden': 'true' }, one) : null)));
+    return h(
+      'button',
+      {
+        class: `mem${joins ? ' new' : ''}${leaves ? ' gone' : ''}`,
+        type: 'button',
+        'data-key': `member-${place}`,
+        title: `${name}: rack, topics, leave, remove`,
+        onclick: () => this.onMember(place),
+      },
+      h('span', { class: 'who', 'data-hue': hueOf(place), 'aria-hidden': 'true' }, labelOf(name)),
+      // Read out as one sentence; what is seen is short.
+      h(
+        'span',
+        { class: 'sr' },
+        `Member ${name}${rack ? `, rack ${rack}` : ''}${joins ? ', joins' : ''}${leaves ? ', leaves' : ''}`,
+      ),
+      ...[rack, joins && 'joins', leaves && 'leaves'].map((one) =>
+        one ? h('span', { 'aria-hidden': 'true' }, one) : null,
+      ),
+    );
   }
 
   /** @param {Sheet} sheet */
@@ -91,47 +152,103 @@ export class Setup {
     const { topics } = sheet;
     const grown = sheet.case.grown;
     const shown = topics.slice(0, topics.length <= TOPICS_MOST + 1 ? topics.length : TOPICS_MOST);
-    return h('div', { class: 'grp' },
-      ...shown.map(({ name, partitions, added }, place) => h('span', { class: 'stepper' },
-        h('span', { title: name }, markIcon(place), name.length > 18 ? `${name.slice(0, 17)}…` : name),
-        h('b', { class: 'num' }, partitions - added, added ? h('i', {}, `+${added}`) : null),
-        this.#step(`topic-${place}-off`, '−', `${name}: one partition less`, partitions - added <= 1, { what: 'partitions', topic: place, by: -1 }),
-        this.#step(`topic-${place}-on`, '+', `${name}: one partition more`, false, { what: 'partitions', topic: place, by: 1 }))),
-      topics.length > shown.length ? h('span', { class: 'quiet nowrap' }, `${topics.length - shown.length} more topics`) : null,
-      this.#press('topics-off', '−', `One topic less${grown && grown.topic === topics.length - 1 ? '; it is the one that grows' : ''}`, topics.length <= 1, () => this.onChange({ what: 'topics', by: -1 })),
-      this.#press('topics-on', '+', 'One topic more', false, () => this.onChange({ what: 'topics', by: 1 })));
+    return h(
+      'div',
+      { class: 'grp' },
+      ...shown.map(({ name, partitions, added }, place) =>
+        h(
+          'span',
+          { class: 'stepper' },
+          h('span', { title: name }, markIcon(place), name.length > 18 ? `${name.slice(0, 17)}…` : name),
+          h('b', { class: 'num' }, partitions - added, added ? h('i', {}, `+${added}`) : null),
+          this.#step(`topic-${place}-off`, '−', `${name}: one partition less`, partitions - added <= 1, {
+            what: 'partitions',
+            topic: place,
+            by: -1,
+          }),
+          this.#step(`topic-${place}-on`, '+', `${name}: one partition more`, false, {
+            what: 'partitions',
+            topic: place,
+            by: 1,
+          }),
+        ),
+      ),
+      topics.length > shown.length
+        ? h('span', { class: 'quiet nowrap' }, `${topics.length - shown.length} more topics`)
+        : null,
+      this.#press(
+        'topics-off',
+        '−',
+        `One topic less${grown && grown.topic === topics.length - 1 ? '; it is the one that grows' : ''}`,
+        topics.length <= 1,
+        () => this.onChange({ what: 'topics', by: -1 }),
+      ),
+      this.#press('topics-on', '+', 'One topic more', false, () => this.onChange({ what: 'topics', by: 1 })),
+    );
   }
 
   /** @param {Sheet} sheet @param {{what: string, label: string, choices: [string, string][]}} axis */
   #axis(sheet, { what, label, choices }) {
     const stands = /** @type {{[name: string]: string | null}} */ (sheet.axes)[what];
     const offered = what === 'before' && sheet.case.given ? [...choices, ['given', 'as recorded']] : choices;
-    return h('div', { class: 'grp' }, label ? h('span', { class: 'lb' }, label) : null,
-      h('div', { class: 'seg', role: 'group', 'aria-label': label || 'Before the event' }, ...offered.map(([value, says]) => h('button', {
-        type: 'button', 'data-key': `${what}-${value}`, 'aria-pressed': String(stands === value), onclick: () => this.onChange({ what, to: value }),
-      }, says))),
+    return h(
+      'div',
+      { class: 'grp' },
+      label ? h('span', { class: 'lb' }, label) : null,
+      h(
+        'div',
+        { class: 'seg', role: 'group', 'aria-label': label || 'Before the event' },
+        ...offered.map(([value, says]) =>
+          h(
+            'button',
+            {
+              type: 'button',
+              'data-key': `${what}-${value}`,
+              'aria-pressed': String(stands === value),
+              onclick: () => this.onChange({ what, to: value }),
+            },
+            says,
+          ),
+        ),
+      ),
       what === 'event' ? this.#count(sheet) : null,
-      what === 'before' && sheet.case.before === 'own' ? this.#seed(sheet) : null);
+      what === 'before' && sheet.case.before === 'own' ? this.#seed(sheet) : null,
+    );
   }
 
   /** How many join, leave, or are added. @param {Sheet} sheet */
   #count(sheet) {
     const { event, joining, leaving, grown, members } = sheet.case;
     if (!(event in COUNTED)) return null;
-    const count = event === 'join' ? joining.length : event === 'leave' ? leaving.length : grown?.by ?? 0;
+    const count = event === 'join' ? joining.length : event === 'leave' ? leaving.length : (grown?.by ?? 0);
     const most = event === 'leave' ? members.length - 1 : Infinity;
     const set = (/** @type {number} */ to) => ({ what: 'event', to: event, count: to });
-    return h('span', { class: 'stepper' }, h('b', { class: 'num', title: COUNTED[event] }, numbered(count), h('span', { class: 'sr' }, ` ${COUNTED[event]}`)),
+    return h(
+      'span',
+      { class: 'stepper' },
+      h(
+        'b',
+        { class: 'num', title: COUNTED[event] },
+        numbered(count),
+        h('span', { class: 'sr' }, ` ${COUNTED[event]}`),
+      ),
       this.#step('count-off', '−', `One less of ${COUNTED[event]}`, count <= 1, set(count - 1)),
-      this.#step('count-on', '+', `One more of ${COUNTED[event]}`, count >= most, set(count + 1)));
+      this.#step('count-on', '+', `One more of ${COUNTED[event]}`, count >= most, set(count + 1)),
+    );
   }
 
   /** @param {Sheet} sheet */
   #seed(sheet) {
     const { seed } = sheet.case;
     const set = (/** @type {number} */ to) => ({ what: 'before', to: 'own', seed: to });
-    return h('span', { class: 'stepper', title: 'Who came and went before the event is drawn from it' }, h('span', {}, 'seed'), h('b', { class: 'num' }, seed),
-      this.#step('seed-off', '−', 'The seed before', seed <= 0, set(seed - 1)), this.#step('seed-on', '+', 'The next seed', false, set(seed + 1)));
+    return h(
+      'span',
+      { class: 'stepper', title: 'Who came and went before the event is drawn from it' },
+      h('span', {}, 'seed'),
+      h('b', { class: 'num' }, seed),
+      this.#step('seed-off', '−', 'The seed before', seed <= 0, set(seed - 1)),
+      this.#step('seed-on', '+', 'The next seed', false, set(seed + 1)),
+    );
   }
 
   /** @param {Sheet} sheet */
@@ -148,11 +265,26 @@ export class Setup {
 
   /** @param {string} key @param {string} sign @param {string} label @param {boolean} disabled @param {Change} change */
   #step(key, sign, label, disabled, change) {
-    return h('button', { type: 'button', 'data-key': key, 'aria-label': label, title: label, disabled, onclick: () => this.onChange(change) }, sign);
+    return h(
+      'button',
+      {
+        type: 'button',
+        'data-key': key,
+        'aria-label': label,
+        title: label,
+        disabled,
+        onclick: () => this.onChange(change),
+      },
+      sign,
+    );
   }
 
   /** @param {string} key @param {string} sign @param {string} label @param {boolean} disabled @param {() => void} onclick */
   #press(key, sign, label, disabled, onclick) {
-    return h('button', { class: 'btn sm sq', type: 'button', 'data-key': key, 'aria-label': label, title: label, disabled, onclick }, sign);
+    return h(
+      'button',
+      { class: 'btn sm sq', type: 'button', 'data-key': key, 'aria-label': label, title: label, disabled, onclick },
+      sign,
+    );
   }
 }

@@ -1,7 +1,17 @@
 /** What /api/laboratory answers; docs/reference/api.md tells of each part. */
 
-export interface LabMember { name: string; rack: string | null; topics: number[]; joins: boolean; leaves: boolean }
-export interface LabTopic { name: string; partitions: number; added: number }
+export interface LabMember {
+  name: string;
+  rack: string | null;
+  topics: number[];
+  joins: boolean;
+  leaves: boolean;
+}
+export interface LabTopic {
+  name: string;
+  partitions: number;
+  added: number;
+}
 export interface LabStep {
   says: string;
   columns: number[];
@@ -11,8 +21,15 @@ export interface LabStep {
   chips?: [number, number][];
 }
 export interface LabMeasures {
-  moved: number; revoked: number; min: number; max: number; interrupted: number; paused: number;
-  rebalances: number; local: number | null; placed: number;
+  moved: number;
+  revoked: number;
+  min: number;
+  max: number;
+  interrupted: number;
+  paused: number;
+  rebalances: number;
+  local: number | null;
+  placed: number;
 }
 export interface LabAnswer {
   protocol: 'classic' | 'consumer';
@@ -33,12 +50,27 @@ export interface LabAnswer {
   /** why the simulator cannot play it */
   play: string | null;
 }
-export interface LabRow { key: string; label: string; title: string; values: (number | null)[]; best: number[] }
+export interface LabRow {
+  key: string;
+  label: string;
+  title: string;
+  values: (number | null)[];
+  best: number[];
+}
 export interface Sheet {
   query: string;
   title: string;
   says: { text: string; board?: number }[];
-  case: { before: string; event: string; seed: number; members: unknown[]; joining: unknown[]; leaving: number[]; grown: { topic: number; by: number } | null; given: number[][] | null };
+  case: {
+    before: string;
+    event: string;
+    seed: number;
+    members: unknown[];
+    joining: unknown[];
+    leaving: number[];
+    grown: { topic: number; by: number } | null;
+    given: number[][] | null;
+  };
   axes: { sizes: string | null; subscriptions: string | null; racks: string | null; before: string; event: string };
   members: LabMember[];
   topics: LabTopic[];

@@ -28,9 +28,19 @@ export class BlocksView {
     this.options = { cast, labels, onPick };
     this.onBack = onBack;
     this.says = h('h2', {});
-    this.back = h('button', { class: 'btn sm', type: 'button', onclick: onBack }, 'Back to the map', h('kbd', { 'aria-hidden': 'true' }, 'Esc'));
+    this.back = h(
+      'button',
+      { class: 'btn sm', type: 'button', onclick: onBack },
+      'Back to the map',
+      h('kbd', { 'aria-hidden': 'true' }, 'Esc'),
+    );
     this.board = h('div');
-    this.root = h('section', { class: 'mblocks', hidden: true, 'aria-label': 'Members in sight, as blocks' }, h('div', { class: 'mblocks-head' }, this.says, h('span', { class: 'grow' }), this.back), this.board);
+    this.root = h(
+      'section',
+      { class: 'mblocks', hidden: true, 'aria-label': 'Members in sight, as blocks' },
+      h('div', { class: 'mblocks-head' }, this.says, h('span', { class: 'grow' }), this.back),
+      this.board,
+    );
     this.root.addEventListener('keydown', (event) => {
       if (event.key !== 'Escape') return;
       event.preventDefault();
@@ -81,9 +91,20 @@ export class BlocksView {
       }
     }
     const members = Object.fromEntries(here.map((member) => [member, frame.members[member]]));
-    const clients = frame.clients && Object.fromEntries(this.#members.filter((member) => frame.clients?.[member]).map((member) => [member, /** @type {NonNullable<typeof frame.clients>} */ (frame.clients)[member]]));
+    const clients =
+      frame.clients &&
+      Object.fromEntries(
+        this.#members
+          .filter((member) => frame.clients?.[member])
+          .map((member) => [member, /** @type {NonNullable<typeof frame.clients>} */ (frame.clients)[member]]),
+      );
     this.#blocks.render({
-      frame: { ...frame, members, clients }, moment, views, free, since: () => null, forward: false,
+      frame: { ...frame, members, clients },
+      moment,
+      views,
+      free,
+      since: () => null,
+      forward: false,
       violation: violation ? { ...violation, sequence: scene.sequence, invariant: '', proof: [] } : null,
     });
   }

@@ -7,15 +7,16 @@
  */
 
 /** @param {readonly MapLane[]} lanes @returns {Entity[]} in their order */
-export const ofLanes = (lanes) => lanes.map((lane) => ({
-  key: lane.key,
-  name: lane.name,
-  also: [...lane.members, lane.client_id ?? '', lane.instance_id ?? ''].filter((one) => one && one !== lane.name),
-  host: lane.host,
-  rack: lane.rack_id,
-  topic: null,
-  order: lane.order,
-}));
+export const ofLanes = (lanes) =>
+  lanes.map((lane) => ({
+    key: lane.key,
+    name: lane.name,
+    also: [...lane.members, lane.client_id ?? '', lane.instance_id ?? ''].filter((one) => one && one !== lane.name),
+    host: lane.host,
+    rack: lane.rack_id,
+    topic: null,
+    order: lane.order,
+  }));
 
 /**
  * @param {readonly MapTopic[]} topics
@@ -28,7 +29,15 @@ export function ofTopics(topics, label) {
   for (const { topic, first_row, partitions } of topics) {
     for (let partition = 0; partition < partitions; partition += 1) {
       const key = `${topic}-${partition}`;
-      entities[first_row + partition] = { key, name: label(key), also: [], host: null, rack: null, topic, order: first_row + partition };
+      entities[first_row + partition] = {
+        key,
+        name: label(key),
+        also: [],
+        host: null,
+        rack: null,
+        topic,
+        order: first_row + partition,
+      };
     }
   }
   return entities;

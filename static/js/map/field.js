@@ -160,7 +160,8 @@ export class Field {
   /** One height up or down. @param {1 | -1} by @param {number} top @returns {boolean} whether there is such a height */
   step(by, top) {
     const now = this.rowHeight;
-    const next = by > 0 ? HEIGHTS.find((height) => height > now + 0.01) : HEIGHTS.findLast((height) => height < now - 0.01);
+    const next =
+      by > 0 ? HEIGHTS.find((height) => height > now + 0.01) : HEIGHTS.findLast((height) => height < now - 0.01);
     if (by > 0 && next === undefined) return false;
     this.resize(next !== undefined && next > this.#fit ? next : null, top);
     return true;
@@ -191,17 +192,37 @@ export class Field {
     const first = Math.max(0, Math.floor(scrollTop / rowHeight));
     const track = plot.track(parts.surfaces.rows.canvas.width, (lane) => roster.hues.of(lane));
     if (!track) return;
-    parts.surfaces.rows.paint({ top: first * rowHeight - scrollTop, rowHeight, first, count: this.lines.length, rowsOf: rowsOf(this.lines), track }, this.palette);
+    parts.surfaces.rows.paint(
+      {
+        top: first * rowHeight - scrollTop,
+        rowHeight,
+        first,
+        count: this.lines.length,
+        rowsOf: rowsOf(this.lines),
+        track,
+      },
+      this.palette,
+    );
     if (whole && this.pins.length) {
-      parts.surfaces.pins.paint({ top: 0, rowHeight: PIN_PX, first: 0, count: this.pins.length, rowsOf: rowsOf(this.pins), track }, this.palette);
+      parts.surfaces.pins.paint(
+        { top: 0, rowHeight: PIN_PX, first: 0, count: this.pins.length, rowsOf: rowsOf(this.pins), track },
+        this.palette,
+      );
     }
   }
 
   #strip() {
     const { group, whole } = this.plot.windows.answers;
     this.parts.strip.render({
-      group, whole, scale: this.plot.scale, far: this.plot.far, window: this.plot.window, gutter: this.#size.gutter, width: this.#size.width,
-      start_ms: this.start_ms(), none: this.none(),
+      group,
+      whole,
+      scale: this.plot.scale,
+      far: this.plot.far,
+      window: this.plot.window,
+      gutter: this.#size.gutter,
+      width: this.#size.width,
+      start_ms: this.start_ms(),
+      none: this.none(),
     });
   }
 
@@ -209,15 +230,20 @@ export class Field {
   get sight() {
     const { rowHeight } = this;
     const first = Math.min(this.lines.length, Math.max(0, Math.round(this.#top / rowHeight)));
-    return { first, end: Math.min(this.lines.length, Math.max(first, Math.floor((this.#top + this.#seen) / rowHeight + 0.01))) };
+    return {
+      first,
+      end: Math.min(this.lines.length, Math.max(first, Math.floor((this.#top + this.#seen) / rowHeight + 0.01))),
+    };
   }
 
   /** What is in sight, in words. */
   get says() {
     const { first, end } = this.sight;
     const many = this.lines.length.toLocaleString('en');
-    const rows = end - first < this.lines.length ? `rows ${(first + 1).toLocaleString('en')} to ${end.toLocaleString('en')} of ${many}`
-      : `${many} row${this.lines.length === 1 ? '' : 's'}`;
+    const rows =
+      end - first < this.lines.length
+        ? `rows ${(first + 1).toLocaleString('en')} to ${end.toLocaleString('en')} of ${many}`
+        : `${many} row${this.lines.length === 1 ? '' : 's'}`;
     return `${rows}${this.rowHeight * this.parts.surfaces.rows.ratio < 1 ? ', merged to the worst' : ''}`;
   }
 
@@ -236,14 +262,20 @@ export class Field {
     const { plot } = this;
     const one = this.lines[line];
     if (!plot.scale || !one) return '';
-    const at = plot.axis === 'time' ? when(plot.scale.timeAt(place), this.start_ms()) : `entry ${plot.scale.at(place).toLocaleString('en')}`;
-    const says = one.type === 'group' ? `${one.indices.length.toLocaleString('en')} rows` : meaning(this.roster.kind, plot.modeAt(this.roster.entities, one.index, place));
+    const at =
+      plot.axis === 'time'
+        ? when(plot.scale.timeAt(place), this.start_ms())
+        : `entry ${plot.scale.at(place).toLocaleString('en')}`;
+    const says =
+      one.type === 'group'
+        ? `${one.indices.length.toLocaleString('en')} rows`
+        : meaning(this.roster.kind, plot.modeAt(this.roster.entities, one.index, place));
     return `${one.name}: ${says}, ${at}`;
   }
 
   /** The rows between two spots, in words. @param {Spot} a @param {Spot} b */
   between(a, b) {
     const [from, to] = [Math.min(a.line, b.line), Math.max(a.line, b.line)];
-    return from === to ? this.lines[from]?.name ?? '' : `${to - from + 1} rows`;
+    return from === to ? (this.lines[from]?.name ?? '') : `${to - from + 1} rows`;
   }
 }

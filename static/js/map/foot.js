@@ -6,8 +6,14 @@ import { h } from '../dom.js';
 
 /** @type {[string, string, string][]} key, sign, what it does */
 const BUTTONS = [
-  ['w', '+', 'Zoom in on time (W)'], ['s', '−', 'Zoom out of time (S)'], ['a', '‹', 'Earlier (A)'], ['d', '›', 'Later (D)'],
-  ['+', '↕+', 'Higher rows (+)'], ['-', '↕−', 'Lower rows (−)'], ['f', 'Fit', 'Fit: all rows and all of the time (F)'], ['b', 'Blocks', 'The rows in sight as blocks (B)'],
+  ['w', '+', 'Zoom in on time (W)'],
+  ['s', '−', 'Zoom out of time (S)'],
+  ['a', '‹', 'Earlier (A)'],
+  ['d', '›', 'Later (D)'],
+  ['+', '↕+', 'Higher rows (+)'],
+  ['-', '↕−', 'Lower rows (−)'],
+  ['f', 'Fit', 'Fit: all rows and all of the time (F)'],
+  ['b', 'Blocks', 'The rows in sight as blocks (B)'],
 ];
 
 export class Foot {
@@ -15,9 +21,32 @@ export class Foot {
   constructor(onCommand) {
     this.here = h('span', { class: 'mhere-says' });
     this.over = h('span', { class: 'mover quiet', dir: 'auto' });
-    this.buttons = new Map(BUTTONS.map(([key, sign, title]) => [key, /** @type {HTMLButtonElement} */ (
-      h('button', { class: 'btn sm', type: 'button', title, 'aria-label': title.replace(/ \(.*\)$/, ''), onclick: () => onCommand(key) }, sign))]));
-    this.root = h('div', { class: 'mfoot' }, this.over, h('span', { class: 'grow' }), this.here, h('div', { class: 'mzoom', role: 'toolbar', 'aria-label': 'Zoom' }, ...this.buttons.values()));
+    this.buttons = new Map(
+      BUTTONS.map(([key, sign, title]) => [
+        key,
+        /** @type {HTMLButtonElement} */ (
+          h(
+            'button',
+            {
+              class: 'btn sm',
+              type: 'button',
+              title,
+              'aria-label': title.replace(/ \(.*\)$/, ''),
+              onclick: () => onCommand(key),
+            },
+            sign,
+          )
+        ),
+      ]),
+    );
+    this.root = h(
+      'div',
+      { class: 'mfoot' },
+      this.over,
+      h('span', { class: 'grow' }),
+      this.here,
+      h('div', { class: 'mzoom', role: 'toolbar', 'aria-label': 'Zoom' }, ...this.buttons.values()),
+    );
   }
 
   /** @param {string} says @param {{blocks: boolean, zoomed: boolean}} can */

@@ -56,19 +56,27 @@ export class Gestures {
       this.brush.hidden = true;
     });
     plot.addEventListener('pointerleave', () => onPoint(null));
-    plot.addEventListener('wheel', (event) => {
-      if (event.ctrlKey || event.metaKey) onZoom(WHEEL ** event.deltaY, spot(event).place);
-      else if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) onPan((event.deltaX || event.deltaY) / 1000);
-      else return;
-      event.preventDefault();
-    }, { passive: false });
+    plot.addEventListener(
+      'wheel',
+      (event) => {
+        if (event.ctrlKey || event.metaKey) onZoom(WHEEL ** event.deltaY, spot(event).place);
+        else if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY))
+          onPan((event.deltaX || event.deltaY) / 1000);
+        else return;
+        event.preventDefault();
+      },
+      { passive: false },
+    );
   }
 
   /** @param {Spot} a @param {Spot} b @param {string} says */
   #show(a, b, says) {
     this.brush.hidden = false;
     Object.assign(this.brush.style, {
-      left: `${Math.min(a.x, b.x)}px`, top: `${Math.min(a.y, b.y)}px`, width: `${Math.abs(a.x - b.x)}px`, height: `${Math.abs(a.y - b.y)}px`,
+      left: `${Math.min(a.x, b.x)}px`,
+      top: `${Math.min(a.y, b.y)}px`,
+      width: `${Math.abs(a.x - b.x)}px`,
+      height: `${Math.abs(a.y - b.y)}px`,
     });
     /** @type {HTMLElement} */ (this.brush.firstChild).textContent = says;
   }

@@ -77,24 +77,51 @@ export class Lane {
     const epoch = state?.epoch ?? null;
     const behind = epoch !== null && group !== null && epoch < group;
     const facts = [
-      entity.host ? `host ${entity.host}` : null, entity.rack ? `rack ${entity.rack}` : null,
-      state?.client_id && state.client_id !== entity.name ? `client ${state.client_id}` : null, state?.instance_id ? `group instance ${state.instance_id}` : null,
+      entity.host ? `host ${entity.host}` : null,
+      entity.rack ? `rack ${entity.rack}` : null,
+      state?.client_id && state.client_id !== entity.name ? `client ${state.client_id}` : null,
+      state?.instance_id ? `group instance ${state.instance_id}` : null,
     ].filter(Boolean);
     const signature = JSON.stringify([entity.key, kind, epoch, group, facts, text]);
     if (signature !== this.#signature) {
       this.#signature = signature;
       const focused = this.root.contains(document.activeElement) ? document.activeElement?.textContent : null;
       this.head.replaceChildren(
-        h('span', { class: 'mdisc', 'aria-hidden': 'true' }), h('h2', {}, nameNode(entity.name)),
-        epoch === null ? '' : h('span', { class: behind ? 'epoch behind' : 'epoch' }, h('b', {}, `${behind ? '▲ ' : ''}${epoch}`), behind ? ` of ${group}` : ''),
-        h('span', { class: 'quiet mfacts', dir: 'auto' }, facts.join(' · ')), h('span', { class: 'grow' }),
-        h('button', { class: 'btn sm', type: 'button', onclick: this.onClose }, 'Close', h('kbd', { 'aria-hidden': 'true' }, 'Esc')),
+        h('span', { class: 'mdisc', 'aria-hidden': 'true' }),
+        h('h2', {}, nameNode(entity.name)),
+        epoch === null
+          ? ''
+          : h(
+              'span',
+              { class: behind ? 'epoch behind' : 'epoch' },
+              h('b', {}, `${behind ? '▲ ' : ''}${epoch}`),
+              behind ? ` of ${group}` : '',
+            ),
+        h('span', { class: 'quiet mfacts', dir: 'auto' }, facts.join(' · ')),
+        h('span', { class: 'grow' }),
+        h(
+          'button',
+          { class: 'btn sm', type: 'button', onclick: this.onClose },
+          'Close',
+          h('kbd', { 'aria-hidden': 'true' }, 'Esc'),
+        ),
       );
       this.says.replaceChildren(
         h('p', { class: text.mode > 2 ? 'hard' : '' }, capital(text.says)),
-        text.links.length ? h('p', { class: 'mlinks' }, text.links.map((link) => h(
-          'button', { class: 'btn sm', type: 'button', onclick: () => this.onGo(link.kind, link.key) }, 'Go to ', nameNode(entityName(link, this.names)),
-        ))) : '',
+        text.links.length
+          ? h(
+              'p',
+              { class: 'mlinks' },
+              text.links.map((link) =>
+                h(
+                  'button',
+                  { class: 'btn sm', type: 'button', onclick: () => this.onGo(link.kind, link.key) },
+                  'Go to ',
+                  nameNode(entityName(link, this.names)),
+                ),
+              ),
+            )
+          : '',
       );
       if (focused) {
         const again = [...this.root.querySelectorAll('button')].find((button) => button.textContent === focused);
@@ -117,12 +144,17 @@ export class Lane {
     else if (member !== undefined) {
       const { owned, revoking, wanted } = scene.ownership.member(member);
       const set = new Set(revoking);
-      for (const one of owned) if (!set.has(one)) chips.push({ key: one, mode: scene.ownership.of(one)?.mode ?? 'own' });
-      for (const one of set) chips.push({ key: one, mode: scene.ownership.of(one)?.mode === 'twice' ? 'twice' : 'revoking' });
+      for (const one of owned)
+        if (!set.has(one)) chips.push({ key: one, mode: scene.ownership.of(one)?.mode ?? 'own' });
+      for (const one of set)
+        chips.push({ key: one, mode: scene.ownership.of(one)?.mode === 'twice' ? 'twice' : 'revoking' });
       for (const one of wanted) chips.push({ key: one, mode: 'want' });
     }
     // What is under way stands first: among ten thousand nobody looks for it.
-    this.#chips = [...chips.filter(({ mode }) => mode !== 'own').sort((a, b) => byName(a.key, b.key)), ...chips.filter(({ mode }) => mode === 'own')];
+    this.#chips = [
+      ...chips.filter(({ mode }) => mode !== 'own').sort((a, b) => byName(a.key, b.key)),
+      ...chips.filter(({ mode }) => mode === 'own'),
+    ];
     this.scene = scene;
     this.chips.hidden = chips.length === 0;
     this.chips.setAttribute('aria-label', this.labels.counted(chips.length));
@@ -145,14 +177,21 @@ export class Lane {
     if (drawn === this.#drawn) return;
     this.#drawn = drawn;
     this.sizer.style.height = `${rows * CHIP_PX.height}px`;
-    const focused = this.chips.contains(document.activeElement) ? document.activeElement?.getAttribute('data-key') : null;
-    this.sizer.replaceChildren(...this.#chips.slice(first * across, last * across).map(({ key, mode }, index) => {
-      const node = this.#chip(key, mode);
-      const at = first * across + index;
-      node.style.transform = `translate(${(at % across) * CHIP_PX.width}px, ${Math.floor(at / across) * CHIP_PX.height}px)`;
-      return node;
-    }));
-    if (focused) /** @type {HTMLElement | null} */ (this.sizer.querySelector(`[data-key="${CSS.escape(focused)}"]`))?.focus({ preventScroll: true });
+    const focused = this.chips.contains(document.activeElement)
+      ? document.activeElement?.getAttribute('data-key')
+      : null;
+    this.sizer.replaceChildren(
+      ...this.#chips.slice(first * across, last * across).map(({ key, mode }, index) => {
+        const node = this.#chip(key, mode);
+        const at = first * across + index;
+        node.style.transform = `translate(${(at % across) * CHIP_PX.width}px, ${Math.floor(at / across) * CHIP_PX.height}px)`;
+        return node;
+      }),
+    );
+    if (focused)
+      /** @type {HTMLElement | null} */ (this.sizer.querySelector(`[data-key="${CSS.escape(focused)}"]`))?.focus({
+        preventScroll: true,
+      });
   }
 
   /** @param {string} key @param {string} mode */
@@ -164,7 +203,14 @@ export class Lane {
     const says = chipSays(view, label, (id) => this.names.member(id), this.labels.having.who);
     const owner = mode === 'want' ? '' : mode;
     return h(
-      'button', { class: mode === 'want' ? 'slot' : `chip ${owner}`, type: 'button', 'data-key': key, 'aria-label': mode === 'want' ? `${says}; target owner` : says, title: says },
+      'button',
+      {
+        class: mode === 'want' ? 'slot' : `chip ${owner}`,
+        type: 'button',
+        'data-key': key,
+        'aria-label': mode === 'want' ? `${says}; target owner` : says,
+        title: says,
+      },
       face({ key, topic, partition }, this.labels.prefix(topic), this.labels.shape(topic)),
     );
   }

@@ -21,8 +21,11 @@ export const PIN_PX = 20;
 export function nameNode(name) {
   const { head, tail } = parted(name);
   return h(
-    'bdi', { class: 'mname', dir: 'auto', title: name }, h('span', { class: 'sr' }, name),
-    h('span', { class: 'mfront', 'aria-hidden': 'true' }, head), tail ? h('span', { class: 'mback', 'aria-hidden': 'true' }, tail) : null,
+    'bdi',
+    { class: 'mname', dir: 'auto', title: name },
+    h('span', { class: 'sr' }, name),
+    h('span', { class: 'mfront', 'aria-hidden': 'true' }, head),
+    tail ? h('span', { class: 'mback', 'aria-hidden': 'true' }, tail) : null,
   );
 }
 
@@ -85,12 +88,19 @@ export class List {
   /** @param {Line[]} lines @param {Line[]} pins */
   set(lines, pins) {
     const here = this.current;
-    const kept = here && [...pins, ...lines].findIndex((line, number) => line.key === here.line.key && (number < pins.length) === here.pinned);
+    const kept =
+      here &&
+      [...pins, ...lines].findIndex(
+        (line, number) => line.key === here.line.key && number < pins.length === here.pinned,
+      );
     this.#lines = lines;
     this.#pins = pins;
     const all = pins.length + lines.length;
     const other = here ? [...pins, ...lines].findIndex((line) => line.key === here.line.key) : -1;
-    this.#at = Math.max(0, kept !== null && kept !== undefined && kept >= 0 ? kept : other >= 0 ? other : Math.min(this.#at, all - 1));
+    this.#at = Math.max(
+      0,
+      kept !== null && kept !== undefined && kept >= 0 ? kept : other >= 0 ? other : Math.min(this.#at, all - 1),
+    );
     this.grid.setAttribute('aria-rowcount', String(all));
   }
 
@@ -152,7 +162,10 @@ export class List {
     let before = null;
     for (const [id, node] of kept) {
       const parent = id.startsWith('pin') ? this.pins : this.sizer;
-      if (node.parentNode !== parent || (before && before.parentNode === parent && before.nextElementSibling !== node)) {
+      if (
+        node.parentNode !== parent ||
+        (before && before.parentNode === parent && before.nextElementSibling !== node)
+      ) {
         const focused = node.contains(document.activeElement);
         if (before && before.parentNode === parent) before.after(node);
         else parent.append(node);
@@ -174,11 +187,24 @@ export class List {
   #row({ line, pinned }) {
     const pin = line.type === 'row' ? h('button', { class: 'mpin', type: 'button', tabindex: -1 }) : null;
     return h(
-      'div', { class: `mrow ${line.type}${pinned ? ' pinned' : ''}`, role: 'row', 'data-key': line.key, 'data-pinned': pinned ? 'yes' : 'no' },
-      h('span', { role: 'rowheader', class: 'mhead-cell' },
-        line.type === 'group' ? h('span', { class: 'mfold', 'aria-hidden': 'true' }) : h('span', { class: 'mdisc', 'aria-hidden': 'true' }),
-        nameNode(line.name), line.type === 'group' ? h('span', { class: 'mcount' }, ` ${line.indices.length.toLocaleString('en')}`) : null),
-      h('span', { role: 'gridcell', class: 'sr' }), pin ? h('span', { role: 'gridcell', class: 'mact' }, pin) : null,
+      'div',
+      {
+        class: `mrow ${line.type}${pinned ? ' pinned' : ''}`,
+        role: 'row',
+        'data-key': line.key,
+        'data-pinned': pinned ? 'yes' : 'no',
+      },
+      h(
+        'span',
+        { role: 'rowheader', class: 'mhead-cell' },
+        line.type === 'group'
+          ? h('span', { class: 'mfold', 'aria-hidden': 'true' })
+          : h('span', { class: 'mdisc', 'aria-hidden': 'true' }),
+        nameNode(line.name),
+        line.type === 'group' ? h('span', { class: 'mcount' }, ` ${line.indices.length.toLocaleString('en')}`) : null,
+      ),
+      h('span', { role: 'gridcell', class: 'sr' }),
+      pin ? h('span', { role: 'gridcell', class: 'mact' }, pin) : null,
     );
   }
 
@@ -191,7 +217,11 @@ export class List {
     const here = number === this.#at;
     const slim = thin && !pinned;
     const tall = slim ? Math.max(height, NAMED_PX + 4) : height;
-    const top = pinned ? number * PIN_PX : slim ? Math.max(0, Math.min((index + 0.5) * height - tall / 2, this.#lines.length * height - tall)) : index * height;
+    const top = pinned
+      ? number * PIN_PX
+      : slim
+        ? Math.max(0, Math.min((index + 0.5) * height - tall / 2, this.#lines.length * height - tall))
+        : index * height;
     node.style.transform = `translateY(${top.toFixed(2)}px)`;
     node.style.height = `${tall}px`;
     node.classList.toggle('thin', slim);
@@ -292,7 +322,7 @@ export class List {
 
   /** @param {KeyboardEvent} event */
   #key(event) {
-    if (event.ctrlKey || event.metaKey || event.altKey || event.shiftKey && event.key !== '+') return;
+    if (event.ctrlKey || event.metaKey || event.altKey || (event.shiftKey && event.key !== '+')) return;
     const place = this.#placeOf(event.target);
     if (!place || !this.#act(event.key, place)) return;
     event.preventDefault();
@@ -303,7 +333,11 @@ export class List {
   #act(key, { line, number }) {
     const page = Math.max(1, Math.floor(this.view().height / Math.max(this.#rowHeight, NAMED_PX)) - 1);
     const moves = /** @type {{[key: string]: number}} */ ({
-      ArrowDown: number + 1, ArrowUp: number - 1, PageDown: number + page, PageUp: number - page, Home: 0,
+      ArrowDown: number + 1,
+      ArrowUp: number - 1,
+      PageDown: number + page,
+      PageUp: number - page,
+      Home: 0,
       End: this.#pins.length + this.#lines.length - 1,
     });
     if (key in moves) this.go(moves[key]);

@@ -44,7 +44,8 @@ export class BoardMap {
     this.start_ms = start_ms;
     this.onSeek = onSeek;
     const names = {
-      member: (/** @type {string} */ id) => cast.name(id), lane: (/** @type {string} */ id) => cast.lane(id).key,
+      member: (/** @type {string} */ id) => cast.name(id),
+      lane: (/** @type {string} */ id) => cast.lane(id).key,
       partition: (/** @type {string} */ key) => labels.partition(key),
     };
     this.roster = new Roster({ cast, labels, verdict });
@@ -54,7 +55,11 @@ export class BoardMap {
     this.parts = skeleton(root, { cast, labels, names, onPick, map: this });
     /** @type {Field} */
     this.field = new Field({
-      plot: this.plot, roster: this.roster, parts: this.parts, start_ms, none: () => (labels.having.who === 'reader' ? 'No reader' : 'Unassigned'),
+      plot: this.plot,
+      roster: this.roster,
+      parts: this.parts,
+      start_ms,
+      none: () => (labels.having.who === 'reader' ? 'No reader' : 'Unassigned'),
       onDrawn: (all) => this.#drawn(all),
     });
     this.parts.toolbar.axis = this.plot.axis;
@@ -103,7 +108,10 @@ export class BoardMap {
   #place() {
     const { scene } = this.teller;
     const at_ms = scene?.moment?.at_ms ?? scene?.frame.at_ms ?? 0;
-    this.parts.strip.move(scene && this.plot.scale ? this.plot.scale.of(scene.sequence, at_ms) : null, when(at_ms, this.start_ms()));
+    this.parts.strip.move(
+      scene && this.plot.scale ? this.plot.scale.of(scene.sequence, at_ms) : null,
+      when(at_ms, this.start_ms()),
+    );
   }
 
   #say() {
@@ -128,7 +136,10 @@ export class BoardMap {
   #drawn(all) {
     if (all) this.#place();
     const { first, end } = this.field.sight;
-    this.parts.foot.show(this.field.says, { blocks: this.roster.kind === 'members' && end > first && end - first <= BLOCKS_MOST, zoomed: this.plot.zoomed });
+    this.parts.foot.show(this.field.says, {
+      blocks: this.roster.kind === 'members' && end > first && end - first <= BLOCKS_MOST,
+      zoomed: this.plot.zoomed,
+    });
   }
 
   /** @param {Kind} kind */
@@ -197,20 +208,30 @@ export class BoardMap {
     this.rows();
     this.parts.list.draw();
     if (focused) this.parts.list.focus();
-    this.announce(done === 'full' ? `${PINS_MOST} rows are pinned; unpin one first.` : `${name} ${done}. ${this.roster.pins.length} pinned.`);
+    this.announce(
+      done === 'full'
+        ? `${PINS_MOST} rows are pinned; unpin one first.`
+        : `${name} ${done}. ${this.roster.pins.length} pinned.`,
+    );
   }
 
   /** The list anew. */
   rows() {
     const { roster, parts } = this;
-    const { lines, pins, count, all } = roster.lines({ changing: this.plot.changing(roster.entities), troubled: this.teller.troubled });
+    const { lines, pins, count, all } = roster.lines({
+      changing: this.plot.changing(roster.entities),
+      troubled: this.teller.troubled,
+    });
     const { only, grouping, query } = roster.shown;
     const one = roster.kind === 'members' ? 'member' : 'partition';
     parts.toolbar.render(roster.kind, only, grouping, { count, all, query, left_out: this.plot.leftOut });
     parts.grid.setAttribute('aria-label', roster.kind === 'members' ? 'Members over time' : 'Partitions over time');
     parts.empty.hidden = !all || lines.length > 0;
-    parts.empty.textContent = query ? `No ${one} matches “${query.trim()}”. A word may be limited: host:10.1, rack:b, client:orders.`
-      : only === 'trouble' ? 'Nobody is in trouble at this moment.' : 'Nothing changes in this window.';
+    parts.empty.textContent = query
+      ? `No ${one} matches “${query.trim()}”. A word may be limited: host:10.1, rack:b, client:orders.`
+      : only === 'trouble'
+        ? 'Nobody is in trouble at this moment.'
+        : 'Nothing changes in this window.';
     this.field.set(lines, pins);
   }
 
@@ -237,27 +258,55 @@ export class BoardMap {
     if (from === before.from && to === before.to) return;
     if (this.roster.shown.only === 'changing') this.rows();
     this.field.draw(true);
-    if (say) this.announce(this.plot.zoomed ? `entries ${from.toLocaleString('en')} to ${to.toLocaleString('en')} in sight` : 'the whole timeline is in sight');
+    if (say)
+      this.announce(
+        this.plot.zoomed
+          ? `entries ${from.toLocaleString('en')} to ${to.toLocaleString('en')} in sight`
+          : 'the whole timeline is in sight',
+      );
   }
 
   /** What a key does within the map. @param {string} key @returns {boolean} whether it does anything */
   key(key) {
     const { plot, field } = this;
     const { scene } = this.teller;
-    const place = scene && plot.scale ? Math.min(1, Math.max(0, plot.scale.of(scene.sequence, scene.moment?.at_ms ?? null))) : 0.5;
+    const place =
+      scene && plot.scale ? Math.min(1, Math.max(0, plot.scale.of(scene.sequence, scene.moment?.at_ms ?? null))) : 0.5;
     const top = Math.max(0, (this.parts.list.current?.number ?? 0) - field.pins.length - ABOVE);
     switch (key) {
-      case 'w': this.zoom(() => plot.zoom(ZOOM, place)); return true;
-      case 's': this.zoom(() => plot.zoom(1 / ZOOM, place)); return true;
-      case 'a': this.zoom(() => plot.pan(-PAN)); return true;
-      case 'd': this.zoom(() => plot.pan(PAN)); return true;
-      case '+': case '=': if (!field.step(1, top)) this.#toBlocks(); return true;
-      case '-': field.step(-1, top); return true;
-      case 'f': field.resize(null, 0); this.zoom(() => plot.show(null)); return true;
-      case 'b': this.#toBlocks(); return true;
-      case '/': this.find(); return true;
-      case 'Escape': return this.#escape();
-      default: return false;
+      case 'w':
+        this.zoom(() => plot.zoom(ZOOM, place));
+        return true;
+      case 's':
+        this.zoom(() => plot.zoom(1 / ZOOM, place));
+        return true;
+      case 'a':
+        this.zoom(() => plot.pan(-PAN));
+        return true;
+      case 'd':
+        this.zoom(() => plot.pan(PAN));
+        return true;
+      case '+':
+      case '=':
+        if (!field.step(1, top)) this.#toBlocks();
+        return true;
+      case '-':
+        field.step(-1, top);
+        return true;
+      case 'f':
+        field.resize(null, 0);
+        this.zoom(() => plot.show(null));
+        return true;
+      case 'b':
+        this.#toBlocks();
+        return true;
+      case '/':
+        this.find();
+        return true;
+      case 'Escape':
+        return this.#escape();
+      default:
+        return false;
     }
   }
 
@@ -309,7 +358,11 @@ export class BoardMap {
     const lines = this.field.lines.slice(first, end).filter(({ type }) => type === 'row');
     const members = lines.flatMap(({ key }) => this.roster.lane(key).members);
     this.parts.frame.hidden = true;
-    this.parts.blocks.show(members, `${lines.length} ${lines.length === 1 ? 'member' : 'members'} at the playhead`, scene);
+    this.parts.blocks.show(
+      members,
+      `${lines.length} ${lines.length === 1 ? 'member' : 'members'} at the playhead`,
+      scene,
+    );
   }
 
   /** From the blocks. */

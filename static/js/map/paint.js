@@ -39,7 +39,8 @@ export function texturesOf(palette, height, ratio) {
     const hue = code & 7;
     const tile = new Uint32Array(period * height);
     for (let y = 0; y < height; y += 1) {
-      for (let x = 0; x < period; x += 1) tile[y * period + x] = word(palette, mode, hue, x / ratio, y / ratio, height / ratio, rich);
+      for (let x = 0; x < period; x += 1)
+        tile[y * period + x] = word(palette, mode, hue, x / ratio, y / ratio, height / ratio, rich);
     }
     words.push(tile);
   }
@@ -61,16 +62,26 @@ function word(palette, mode, hue, x, y, height, rich) {
   const border = rich && (y < 1.25 || y >= height - 1.25);
   const slant = (x + y) % 6;
   switch (mode) {
-    case ABSENT: return (x + y) % 4 < 1 ? palette.absent : palette.ground;
-    case SETTLED: return hue === NO_HUE ? palette.settled : palette.hues[hue];
-    case BEHIND: return palette.behind;
-    case WAITING: return border && x % 6 < 4 ? palette.revoking : palette.waiting;
-    case REVOKING: return !rich || slant < 3.4 || border ? palette.revoking : palette.behind;
-    case STALLED: return !rich || x % 6 < 4 ? palette.stalled : palette.ground;
-    case LOST: return !rich || x % 6 < 4 ? palette.lost : palette.ground;
-    case UNASSIGNED: return !rich || (border && x % 3 < 1.5) ? palette.unassigned : palette.unassignedGround;
-    case TWICE: return !rich || border || slant < 1.5 ? palette.unassigned : palette.ink;
-    default: return palette.ground;
+    case ABSENT:
+      return (x + y) % 4 < 1 ? palette.absent : palette.ground;
+    case SETTLED:
+      return hue === NO_HUE ? palette.settled : palette.hues[hue];
+    case BEHIND:
+      return palette.behind;
+    case WAITING:
+      return border && x % 6 < 4 ? palette.revoking : palette.waiting;
+    case REVOKING:
+      return !rich || slant < 3.4 || border ? palette.revoking : palette.behind;
+    case STALLED:
+      return !rich || x % 6 < 4 ? palette.stalled : palette.ground;
+    case LOST:
+      return !rich || x % 6 < 4 ? palette.lost : palette.ground;
+    case UNASSIGNED:
+      return !rich || (border && x % 3 < 1.5) ? palette.unassigned : palette.unassignedGround;
+    case TWICE:
+      return !rich || border || slant < 1.5 ? palette.unassigned : palette.ink;
+    default:
+      return palette.ground;
   }
 }
 
@@ -118,7 +129,8 @@ export function* paint({ words, width, height, ratio, top, rowHeight, first, cou
   const gap = rowHeight >= TEXTURED * ratio ? Math.max(1, Math.round(ratio)) : 0;
   /** @type {Map<number, ReturnType<typeof texturesOf>>} */
   const sizes = new Map();
-  const fill = (/** @type {number} */ from, /** @type {number} */ to) => words.fill(palette.ground, from * width, to * width);
+  const fill = (/** @type {number} */ from, /** @type {number} */ to) =>
+    words.fill(palette.ground, from * width, to * width);
   let y = 0;
   let row = first;
   while (y < height) {
@@ -129,14 +141,17 @@ export function* paint({ words, width, height, ratio, top, rowHeight, first, cou
     }
     // The lines of this line of pixels, or the lines of pixels of this line.
     const ends = Math.min(height, Math.max(y + 1, Math.round(top + (row - first + 1) * rowHeight)));
-    const until = rowHeight >= 1 ? row + 1 : Math.min(count, Math.max(row + 1, first + Math.floor((y + 1 - top) / rowHeight + 1e-6)));
+    const until =
+      rowHeight >= 1
+        ? row + 1
+        : Math.min(count, Math.max(row + 1, first + Math.floor((y + 1 - top) / rowHeight + 1e-6)));
     line.fill(0);
     for (let index = row; index < until; index += 1) {
       for (const of of rowsOf(index)) if (of >= 0) trace(line, track, of);
     }
     const full = Math.max(1, ends - y - (ends - y > gap + 1 ? gap : 0));
     let textures = sizes.get(full);
-    if (!textures) sizes.set(full, textures = texturesOf(palette, full, ratio));
+    if (!textures) sizes.set(full, (textures = texturesOf(palette, full, ratio)));
     stamp(words, width, y, line, textures);
     fill(y + full, ends);
     row = until;

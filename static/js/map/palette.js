@@ -9,7 +9,11 @@ export function wordOf(text) {
   const hex = /^#([0-9a-f]{3}|[0-9a-f]{6})$/i.exec(text.trim());
   if (hex) {
     const full = hex[1].length === 3 ? [...hex[1]].map((digit) => digit + digit).join('') : hex[1];
-    return packed(Number.parseInt(full.slice(0, 2), 16), Number.parseInt(full.slice(2, 4), 16), Number.parseInt(full.slice(4, 6), 16));
+    return packed(
+      Number.parseInt(full.slice(0, 2), 16),
+      Number.parseInt(full.slice(2, 4), 16),
+      Number.parseInt(full.slice(4, 6), 16),
+    );
   }
   const [r, g, b] = (text.match(/\d+(\.\d+)?/g) ?? ['0', '0', '0']).map(Number);
   return packed(r, g, b);
@@ -23,8 +27,17 @@ export function paletteOf(root) {
   const style = getComputedStyle(root);
   const of = (/** @type {string} */ name) => wordOf(style.getPropertyValue(name));
   return {
-    ground: of('--panel'), absent: of('--map-absent'), settled: of('--map-settled'), behind: of('--map-behind'), waiting: of('--map-waiting'),
-    revoking: of('--map-revoking'), stalled: of('--map-stalled'), lost: of('--bad-line'), unassigned: of('--bad-line'), unassignedGround: of('--bad-bg'),
-    ink: of('--ink'), hues: [...['0', '1', '2', '3', '4', '5'].map((hue) => of(`--m${hue}`)), of('--map-settled')],
+    ground: of('--panel'),
+    absent: of('--map-absent'),
+    settled: of('--map-settled'),
+    behind: of('--map-behind'),
+    waiting: of('--map-waiting'),
+    revoking: of('--map-revoking'),
+    stalled: of('--map-stalled'),
+    lost: of('--bad-line'),
+    unassigned: of('--bad-line'),
+    unassignedGround: of('--bad-bg'),
+    ink: of('--ink'),
+    hues: [...['0', '1', '2', '3', '4', '5'].map((hue) => of(`--m${hue}`)), of('--map-settled')],
   };
 }

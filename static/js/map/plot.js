@@ -69,7 +69,7 @@ export class Plot {
 
   /** Partitions that the answer has no rows for: there are too many of them. */
   get leftOut() {
-    return this.kind === 'partitions' ? this.windows.answers.partitions?.left_out ?? 0 : 0;
+    return this.kind === 'partitions' ? (this.windows.answers.partitions?.left_out ?? 0) : 0;
   }
 
   /** Ask for what is in sight. @param {number} width of the plot in CSS pixels */
@@ -135,7 +135,12 @@ export class Plot {
       const answer = this.windows.answers.members;
       if (!answer) return null;
       const { offsets, start, flags, columns } = answer;
-      return { offsets, start, codeOf: (run) => CODES[flags[run] & (FLAGS - 1)], places: this.scale.edges(columns, width) };
+      return {
+        offsets,
+        start,
+        codeOf: (run) => CODES[flags[run] & (FLAGS - 1)],
+        places: this.scale.edges(columns, width),
+      };
     }
     const answer = this.windows.answers.partitions;
     if (!answer) return null;

@@ -64,7 +64,9 @@ export class Roster {
     // Whoever acts has a lane, members or not; who was a member is known with the first answer.
     const lanes = all.some(({ members }) => members.length) ? all.filter(({ members }) => members.length) : all;
     // A lane may be known by its name first, and by its host only with the first answer.
-    const known = lanes.map(({ members, host, rack_id }) => `${members.length}${host ?? ''}${rack_id ?? ''}`).join('\n');
+    const known = lanes
+      .map(({ members, host, rack_id }) => `${members.length}${host ?? ''}${rack_id ?? ''}`)
+      .join('\n');
     if (known !== this.#met) {
       this.#met = known;
       this.#lanes = new Map(lanes.map((lane) => [lane.key, lane]));
@@ -76,7 +78,10 @@ export class Roster {
     if (topics && counts !== this.#topics) {
       this.#topics = counts;
       this.labels.meet(topics.map(({ topic }) => topic));
-      this.#put('partitions', ofTopics(topics, (key) => this.labels.partition(key)));
+      this.#put(
+        'partitions',
+        ofTopics(topics, (key) => this.labels.partition(key)),
+      );
       fresh ||= this.kind === 'partitions';
     }
     return fresh;
@@ -142,10 +147,12 @@ export class Roster {
   lines({ changing, troubled }) {
     const { entities, kind } = this;
     const { only, grouping, query } = this.shown;
-    const wanted = query.trim() ? found(this.#haystacks[kind] ??= entities.map(haystack), query) : null;
+    const wanted = query.trim() ? found((this.#haystacks[kind] ??= entities.map(haystack)), query) : null;
     const set = wanted && new Set(wanted);
-    const keep = (/** @type {number} */ index) => (!set || set.has(index)) && (only !== 'changing' || changing(index))
-      && (only !== 'trouble' || troubled.has(entities[index].key));
+    const keep = (/** @type {number} */ index) =>
+      (!set || set.has(index)) &&
+      (only !== 'changing' || changing(index)) &&
+      (only !== 'trouble' || troubled.has(entities[index].key));
     // Whoever searches or filters wants the rows, and few are left of them.
     const closed = (/** @type {string} */ group) => !set && only === 'all' && !this.#open.has(group);
     const lines = linesOf(entities, { grouping, closed, keep: set || only !== 'all' ? keep : null });
@@ -157,7 +164,9 @@ export class Roster {
     const count = lines.reduce((sum, line) => sum + (line.type === 'row' ? 1 : line.open ? 0 : line.indices.length), 0);
     const pins = this.pins.flatMap((key) => {
       const index = this.#index[kind].get(key);
-      return index === undefined ? [] : linesOf(entities, { grouping: 'none', closed: () => false, keep: null, of: [index] });
+      return index === undefined
+        ? []
+        : linesOf(entities, { grouping: 'none', closed: () => false, keep: null, of: [index] });
     });
     return { lines, pins, count, all: entities.length };
   }

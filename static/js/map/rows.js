@@ -21,11 +21,14 @@ const QUERY_MOST = 300;
  * @returns {(haystack: Haystack) => boolean}
  */
 export function matcher(query) {
-  const words = folded(query.slice(0, QUERY_MOST)).split(/\s+/).filter(Boolean).map((word) => {
-    const cut = word.indexOf(':');
-    const field = cut > 0 && FIELDS.includes(word.slice(0, cut)) ? word.slice(0, cut) : null;
-    return field ? { field, word: word.slice(cut + 1) } : { field: null, word };
-  });
+  const words = folded(query.slice(0, QUERY_MOST))
+    .split(/\s+/)
+    .filter(Boolean)
+    .map((word) => {
+      const cut = word.indexOf(':');
+      const field = cut > 0 && FIELDS.includes(word.slice(0, cut)) ? word.slice(0, cut) : null;
+      return field ? { field, word: word.slice(cut + 1) } : { field: null, word };
+    });
   return (haystack) => words.every(({ field, word }) => (field ? haystack.of[field] : haystack.all).includes(word));
 }
 
@@ -38,7 +41,10 @@ export function matcher(query) {
 export function haystack(entity) {
   const name = folded(entity.name);
   const of = {
-    name, host: folded(entity.host ?? ''), rack: folded(entity.rack ?? ''), client: folded(entity.also.join('\n')),
+    name,
+    host: folded(entity.host ?? ''),
+    rack: folded(entity.rack ?? ''),
+    client: folded(entity.also.join('\n')),
     topic: folded(entity.topic ?? ''),
   };
   return { all: [name, of.host, of.rack, of.client, of.topic].join('\n'), name, of };
@@ -83,7 +89,15 @@ export function linesOf(entities, { grouping, closed, keep, of = entities.map((_
   const indices = of.filter((index) => !keep || keep(index));
   indices.sort((a, b) => entities[a].order - entities[b].order || a - b);
   /** @param {number} index @param {1 | 2} level @returns {Line} */
-  const row = (index, level) => ({ type: 'row', key: entities[index].key, index, level, name: entities[index].name, indices: [index], open: true });
+  const row = (index, level) => ({
+    type: 'row',
+    key: entities[index].key,
+    index,
+    level,
+    name: entities[index].name,
+    indices: [index],
+    open: true,
+  });
   if (grouping === 'none') return indices.map((index) => row(index, 1));
   /** @type {Map<string | null, number[]>} */
   const groups = new Map();
@@ -99,7 +113,15 @@ export function linesOf(entities, { grouping, closed, keep, of = entities.map((_
     const key = `${grouping}\n${name ?? ''}`;
     const open = !closed(key);
     /** @type {Line} */
-    const head = { type: 'group', key, index: those[0], level: 1, name: name ?? UNKNOWN[grouping], indices: those, open };
+    const head = {
+      type: 'group',
+      key,
+      index: those[0],
+      level: 1,
+      name: name ?? UNKNOWN[grouping],
+      indices: those,
+      open,
+    };
     return [head, ...(open ? those.map((index) => row(index, 2)) : [])];
   });
 }

@@ -19,7 +19,8 @@ import { isolated } from './names.js';
 const many = (count, one) => `${count.toLocaleString('en')} ${one}${count === 1 ? '' : 's'}`;
 
 /** Few by name, many by number. @param {string[]} keys @param {Names} names */
-const partitions = (keys, names) => (keys.length > 3 ? many(keys.length, 'partition') : list(keys.map((key) => isolated(names.partition(key)))));
+const partitions = (keys, names) =>
+  keys.length > 3 ? many(keys.length, 'partition') : list(keys.map((key) => isolated(names.partition(key))));
 
 /**
  * @param {MapScene} scene
@@ -73,7 +74,11 @@ export function memberText(scene, lane, names) {
   const hard = hardshipsOf(frame, id).filter((one) => !one.duty);
   const broken = violation?.members.includes(id) ?? false;
   const name = (/** @type {string} */ member) => isolated(names.member(member));
-  const link = (/** @type {string} */ member, /** @type {string} */ text) => ({ key: names.lane(member), kind: /** @type {const} */ ('members'), text });
+  const link = (/** @type {string} */ member, /** @type {string} */ text) => ({
+    key: names.lane(member),
+    kind: /** @type {const} */ ('members'),
+    text,
+  });
   const says = [];
   const links = [];
   if (broken) says.push('part of the broken invariant');
@@ -94,12 +99,19 @@ export function memberText(scene, lane, names) {
   if (left) says.push(`and ${many(left, 'more member')} so`);
   if (free.length) says.push(`receives ${partitions(free, names)} in its next heartbeat response`);
   if (behind) says.push(`has not received epoch ${group} yet (at epoch ${state.epoch})`);
-  const mode = broken ? TWICE
-    : hard.some((one) => one.bad) || frame.clients?.[id]?.killed ? LOST
-      : hard.length ? STALLED
-        : revoking.length ? REVOKING
-          : waits.size || free.length ? WAITING
-            : behind ? BEHIND : SETTLED;
+  const mode = broken
+    ? TWICE
+    : hard.some((one) => one.bad) || frame.clients?.[id]?.killed
+      ? LOST
+      : hard.length
+        ? STALLED
+        : revoking.length
+          ? REVOKING
+          : waits.size || free.length
+            ? WAITING
+            : behind
+              ? BEHIND
+              : SETTLED;
   return { says: says.join('; '), mode, links };
 }
 
@@ -110,11 +122,17 @@ const first = (map) => [...map].slice(0, NAMED);
 
 /** Who is no member: gone, or out without knowing it. @param {MapScene} scene @param {{members: string[]}} lane @returns {RowText} */
 function outside({ frame }, lane) {
-  const id = lane.members.findLast((one) => frame.clients?.[one] && (stillReads(frame, one).length || frame.clients[one].fenced));
+  const id = lane.members.findLast(
+    (one) => frame.clients?.[one] && (stillReads(frame, one).length || frame.clients[one].fenced),
+  );
   if (id === undefined) return { says: meaning('members', ABSENT), mode: ABSENT, links: [] };
   const reads = stillReads(frame, id).length;
   const { says } = outsiderSays(frame, id);
-  return { says: `${says.toLowerCase()}${reads ? `; still reads ${many(reads, 'partition')}` : ''}`, mode: LOST, links: [] };
+  return {
+    says: `${says.toLowerCase()}${reads ? `; still reads ${many(reads, 'partition')}` : ''}`,
+    mode: LOST,
+    links: [],
+  };
 }
 
 /**
@@ -129,13 +147,15 @@ export function partitionText({ ownership, frame, violation }, key, names) {
   const view = ownership.of(key);
   if (!view) return { says: meaning('partitions', ABSENT), mode: ABSENT, links: [] };
   const name = (/** @type {string} */ member) => isolated(names.member(member));
-  const links = [...view.holders, ...(view.wants && !view.holders.includes(view.wants) ? [view.wants] : [])]
-    .map((member) => ({ key: names.lane(member), kind: /** @type {const} */ ('members'), text: name(member) }));
+  const links = [...view.holders, ...(view.wants && !view.holders.includes(view.wants) ? [view.wants] : [])].map(
+    (member) => ({ key: names.lane(member), kind: /** @type {const} */ ('members'), text: name(member) }),
+  );
   const to = view.wants ? `, target owner ${name(view.wants)}` : '';
   const owners = list(view.holders.map(name));
   const broken = violation?.keys.includes(key) ?? false;
   if (frame.protocol === 'share' && view.holders.length) return { says: `read by ${owners}`, mode: SETTLED, links };
-  if (view.mode === 'twice' || broken) return { says: `owned by ${owners || 'nobody'}: an invariant is broken`, mode: TWICE, links };
+  if (view.mode === 'twice' || broken)
+    return { says: `owned by ${owners || 'nobody'}: an invariant is broken`, mode: TWICE, links };
   if (view.mode === 'free') return { says: `unassigned${to}`, mode: UNASSIGNED, links };
   if (view.mode === 'revoking') return { says: `being revoked by ${owners}${to}`, mode: REVOKING, links };
   if (view.mode === 'leaving') return { says: `owned by ${owners}, will be revoked${to}`, mode: BEHIND, links };
@@ -167,13 +187,24 @@ export function troublesOf(scene, names) {
   }
   for (const key of ownership.free) {
     const wants = ownership.of(key)?.wants;
-    found.push({ kind: 'partitions', key, says: wants ? `unassigned, target owner ${isolated(names.member(wants))}` : 'unassigned', mode: UNASSIGNED });
+    found.push({
+      kind: 'partitions',
+      key,
+      says: wants ? `unassigned, target owner ${isolated(names.member(wants))}` : 'unassigned',
+      mode: UNASSIGNED,
+    });
   }
   /** @type {Set<string>} */
   const ends = new Set();
   for (const key of ownership.moving) {
     const view = ownership.of(key);
-    if (view?.mode === 'twice') found.push({ kind: 'partitions', key, says: `owned by ${list(view.holders.map((id) => isolated(names.member(id))))}`, mode: TWICE });
+    if (view?.mode === 'twice')
+      found.push({
+        kind: 'partitions',
+        key,
+        says: `owned by ${list(view.holders.map((id) => isolated(names.member(id))))}`,
+        mode: TWICE,
+      });
     if (view?.mode !== 'revoking') continue;
     if (view.holder) ends.add(view.holder);
     if (view.wants) ends.add(view.wants);
@@ -184,9 +215,12 @@ export function troublesOf(scene, names) {
     const [whom, held] = blocks.size ? [...blocks][0] : waits.size ? [...waits][0] : [null, []];
     const others = Math.max(blocks.size, waits.size) - 1;
     const so = others > 0 ? ` and ${others} more` : '';
-    if (blocks.size) member(id, `blocks ${isolated(names.member(whom ?? ''))}${so} on ${partitions(held, names)}`, REVOKING);
-    else if (waits.size) member(id, `waits for ${isolated(names.member(whom ?? ''))}${so} to release ${partitions(held, names)}`, WAITING);
-    else if (ownership.member(id).revoking.length) member(id, `revoking ${partitions(ownership.member(id).revoking, names)}`, REVOKING);
+    if (blocks.size)
+      member(id, `blocks ${isolated(names.member(whom ?? ''))}${so} on ${partitions(held, names)}`, REVOKING);
+    else if (waits.size)
+      member(id, `waits for ${isolated(names.member(whom ?? ''))}${so} to release ${partitions(held, names)}`, WAITING);
+    else if (ownership.member(id).revoking.length)
+      member(id, `revoking ${partitions(ownership.member(id).revoking, names)}`, REVOKING);
   }
   return found.sort((a, b) => b.mode - a.mode);
 }

@@ -118,7 +118,9 @@ function below(values, value) {
 }
 
 /** Steps of a clock, in milliseconds. */
-const CLOCK_MS = [60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400].map((seconds) => seconds * 1000);
+const CLOCK_MS = [60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400].map(
+  (seconds) => seconds * 1000,
+);
 
 /** @param {number} least */
 function clockStep(least) {

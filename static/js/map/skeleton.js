@@ -28,44 +28,101 @@ export function skeleton(root, { cast, labels, names, onPick, map }) {
   const hueOf = (/** @type {string} */ key) => map.roster.hues.of(key);
   root.className = 'map';
   const toolbar = new Toolbar({
-    onKind: (kind) => map.show(kind), onOnly: (only) => map.choose({ only }), onGrouping: (grouping) => map.choose({ grouping }),
-    onQuery: (query) => map.choose({ query }), onAxis: (axis) => { map.axis = axis; }, onFirst: () => map.first(),
+    onKind: (kind) => map.show(kind),
+    onOnly: (only) => map.choose({ only }),
+    onGrouping: (grouping) => map.choose({ grouping }),
+    onQuery: (query) => map.choose({ query }),
+    onAxis: (axis) => {
+      map.axis = axis;
+    },
+    onFirst: () => map.first(),
   });
   const trouble = new TroubleList({
-    onGo: (one) => map.go(one.kind, one.key), onAll: (kind) => map.all(kind),
+    onGo: (one) => map.go(one.kind, one.key),
+    onAll: (kind) => map.all(kind),
     nameOf: (one) => (one.kind === 'members' ? cast.name(one.key) : labels.partition(one.key)),
     hueOf: (one) => (one.kind === 'members' ? hueOf(one.key) : 'x'),
   });
   const stripRoot = h('div', { class: 'mstrip' });
   const strip = new Strip(stripRoot, {
-    hueOf: (actor) => (actor ? hueOf(cast.lane(actor).key) : 'x'), onSeek: (sequence) => map.onSeek(sequence),
+    hueOf: (actor) => (actor ? hueOf(cast.lane(actor).key) : 'x'),
+    onSeek: (sequence) => map.onSeek(sequence),
     onPan: (place) => map.zoom(() => map.plot.centre(place)),
   });
   const pinCanvas = /** @type {HTMLCanvasElement} */ (h('canvas', { class: 'mcanvas', 'aria-hidden': 'true' }));
   const canvas = /** @type {HTMLCanvasElement} */ (h('canvas', { class: 'mcanvas', 'aria-hidden': 'true' }));
   const sizer = h('div', { class: 'msizer', role: 'presentation' });
   const pinsNode = h('div', { class: 'mpins', role: 'rowgroup', 'aria-label': 'Pinned' }, pinCanvas);
-  const scroller = h('div', { class: 'mscroll', role: 'rowgroup', tabindex: -1 }, h('div', { class: 'mstick', role: 'presentation' }, canvas), sizer);
+  const scroller = h(
+    'div',
+    { class: 'mscroll', role: 'rowgroup', tabindex: -1 },
+    h('div', { class: 'mstick', role: 'presentation' }, canvas),
+    sizer,
+  );
   const grid = h('div', { class: 'mgrid', role: 'treegrid' }, pinsNode, scroller);
   const empty = h('p', { class: 'mempty quiet', hidden: true });
   const list = new List({
-    grid, pins: pinsNode, sizer, view: () => map.field.view, scrollTo: (top) => map.field.scrollTo(top), textOf: (line) => map.teller.textOf(line), looksOf: (line) => map.teller.looksOf(line),
-    onOpen: (line) => map.open(line), onPin: (line) => map.pin(line.key), onKey: (key) => map.key(key),
+    grid,
+    pins: pinsNode,
+    sizer,
+    view: () => map.field.view,
+    scrollTo: (top) => map.field.scrollTo(top),
+    textOf: (line) => map.teller.textOf(line),
+    looksOf: (line) => map.teller.looksOf(line),
+    onOpen: (line) => map.open(line),
+    onPin: (line) => map.pin(line.key),
+    onKey: (key) => map.key(key),
   });
-  const frame = h('div', { class: 'mframe' }, stripRoot, grid, empty, strip.epochs, strip.ticks, strip.veil, strip.line);
+  const frame = h(
+    'div',
+    { class: 'mframe' },
+    stripRoot,
+    grid,
+    empty,
+    strip.epochs,
+    strip.ticks,
+    strip.veil,
+    strip.line,
+  );
   const gestures = new Gestures(scroller, {
-    spot: (event) => map.field.spot(event), says: (a, b) => `${map.field.between(a, b)}: zoom in`, onClick: (spot) => map.clicked(spot),
-    onBrush: (a, b) => map.brushed(a, b), onZoom: (by, place) => map.zoom(() => map.plot.zoom(by, place)), onPan: (by) => map.zoom(() => map.plot.pan(by)),
+    spot: (event) => map.field.spot(event),
+    says: (a, b) => `${map.field.between(a, b)}: zoom in`,
+    onClick: (spot) => map.clicked(spot),
+    onBrush: (a, b) => map.brushed(a, b),
+    onZoom: (by, place) => map.zoom(() => map.plot.zoom(by, place)),
+    onPan: (by) => map.zoom(() => map.plot.pan(by)),
     onPoint: (spot) => foot.point(spot ? map.field.pointSays(spot) : ''),
   });
   sizer.append(gestures.brush);
   scroller.addEventListener('scroll', () => map.field.scrolled(), { passive: true });
   const laneRoot = h('section', { class: 'mlane', hidden: true });
-  const lane = new Lane(laneRoot, { labels, names, onPick, onGo: (kind, key) => map.go(kind, key), onClose: () => map.close() });
+  const lane = new Lane(laneRoot, {
+    labels,
+    names,
+    onPick,
+    onGo: (kind, key) => map.go(kind, key),
+    onClose: () => map.close(),
+  });
   const blocks = new BlocksView({ cast, labels, onPick, onBack: () => map.back() });
   const foot = new Foot((key) => map.key(key));
   const live = h('div', { class: 'sr', 'aria-live': 'polite' });
   root.replaceChildren(toolbar.root, trouble.root, frame, blocks.root, foot.root, laneRoot, live);
   const surfaces = { pins: new Surface(pinCanvas), rows: new Surface(canvas) };
-  return { root, toolbar, trouble, strip, list, lane, blocks, foot, live, frame, grid, scroller, pinsNode, empty, surfaces };
+  return {
+    root,
+    toolbar,
+    trouble,
+    strip,
+    list,
+    lane,
+    blocks,
+    foot,
+    live,
+    frame,
+    grid,
+    scroller,
+    pinsNode,
+    empty,
+    surfaces,
+  };
 }

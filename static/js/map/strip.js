@@ -70,19 +70,24 @@ export class Strip {
     const at = (/** @type {number} */ place) => gutter + place * width;
     const label = (/** @type {number} */ y, /** @type {string} */ says) => text(12, y, says, 'dim');
     const nodes = [
-      label(TOP.all + 11, small ? 'All' : 'Whole timeline'), label(TOP.epoch + 4, small ? 'Epoch' : 'Epoch, state'),
-      label(TOP.events + 4, 'Events'), label(TOP.none + 10, none),
+      label(TOP.all + 11, small ? 'All' : 'Whole timeline'),
+      label(TOP.epoch + 4, small ? 'Epoch' : 'Epoch, state'),
+      label(TOP.events + 4, 'Events'),
+      label(TOP.none + 10, none),
     ];
     if (whole && far) nodes.push(...this.#all(whole, far, window, at));
     if (group && scale) {
       nodes.push(...states(group, scale, at, gutter, width, TOP.state, 9));
       const starts = epochs(group, scale, at, gutter + width);
       nodes.push(...starts.labels);
-      this.epochs.replaceChildren(...starts.places.map((x) => {
-        const line = h('i');
-        line.style.left = `${x.toFixed(1)}px`;
-        return line;
-      }), ...unknown(group, scale, at));
+      this.epochs.replaceChildren(
+        ...starts.places.map((x) => {
+          const line = h('i');
+          line.style.left = `${x.toFixed(1)}px`;
+          return line;
+        }),
+        ...unknown(group, scale, at),
+      );
       nodes.push(...this.#events(group, scale, at, gutter, width));
       nodes.push(area(group, scale, at, TOP.none, NONE_PX, gutter, width));
     }
@@ -97,11 +102,17 @@ export class Strip {
       free = place * width + TICK_PX;
       return true;
     });
-    this.ticks.replaceChildren(...ticks.map(({ at: value, place }) => {
-      const node = h('span', {}, scale?.axis === 'time' ? when(value, start_ms) : `entry ${value.toLocaleString('en')}`);
-      node.style.left = `${at(place).toFixed(1)}px`;
-      return node;
-    }));
+    this.ticks.replaceChildren(
+      ...ticks.map(({ at: value, place }) => {
+        const node = h(
+          'span',
+          {},
+          scale?.axis === 'time' ? when(value, start_ms) : `entry ${value.toLocaleString('en')}`,
+        );
+        node.style.left = `${at(place).toFixed(1)}px`;
+        return node;
+      }),
+    );
   }
 
   /** @param {GroupWindow} whole @param {Scale} far @param {Window} window @param {(place: number) => number} at */
@@ -112,7 +123,14 @@ export class Strip {
       s('rect', { class: 'mall', x: at(0), y: TOP.all, width: at(1) - at(0), height: ALL_PX, rx: 2 }),
       ...states(whole, far, at, at(0), at(1) - at(0), TOP.all, ALL_PX, false),
       area(whole, far, at, TOP.all, ALL_PX, at(0), at(1) - at(0)),
-      s('rect', { class: here ? 'mhere zoomed' : 'mhere', x: from, y: TOP.all - 1.5, width: Math.max(6, to - from), height: ALL_PX + 3, rx: 3 }),
+      s('rect', {
+        class: here ? 'mhere zoomed' : 'mhere',
+        x: from,
+        y: TOP.all - 1.5,
+        width: Math.max(6, to - from),
+        height: ALL_PX + 3,
+        rx: 3,
+      }),
     ];
   }
 
@@ -129,8 +147,17 @@ export class Strip {
         if (taken[slot] || taken[slot + 1]) continue;
         taken[slot] = 1;
         taken[slot + 1] = 1;
-        const mark = s('g', { class: `event${problem ? ' problem' : ''}`, transform: `translate(${x.toFixed(1)} ${TOP.events})`, 'data-hue': this.hueOf(event.actor), 'data-at': event.first });
-        mark.append(s('title', {}, event.says), s('rect', { x: -8, y: -9, width: 16, height: 18, fill: 'transparent' }), markOf(event.shape));
+        const mark = s('g', {
+          class: `event${problem ? ' problem' : ''}`,
+          transform: `translate(${x.toFixed(1)} ${TOP.events})`,
+          'data-hue': this.hueOf(event.actor),
+          'data-at': event.first,
+        });
+        mark.append(
+          s('title', {}, event.says),
+          s('rect', { x: -8, y: -9, width: 16, height: 18, fill: 'transparent' }),
+          markOf(event.shape),
+        );
         nodes.push(mark);
       }
     }
@@ -171,8 +198,13 @@ export class Strip {
       this.root.setPointerCapture(event.pointerId);
       act(event);
     });
-    this.root.addEventListener('pointermove', (event) => { if (down) act(event); });
-    for (const name of ['pointerup', 'pointercancel']) this.root.addEventListener(name, () => { down = null; });
+    this.root.addEventListener('pointermove', (event) => {
+      if (down) act(event);
+    });
+    for (const name of ['pointerup', 'pointercancel'])
+      this.root.addEventListener(name, () => {
+        down = null;
+      });
   }
 }
 
@@ -230,7 +262,21 @@ function states(group, scale, at, left, width, y, height, named = true) {
     if (end < left || x > left + width || (end - x < 1 && x < free)) continue;
     free = x + 1;
     const wide = Math.max(1, end - x - (named ? 1 : 0));
-    nodes.push(s('rect', { class: `gstate ${QUIET.has(state) ? 'quiet' : 'busy'}`, 'data-s': state, x, y, width: wide, height, rx: named ? 2 : 0 }, s('title', {}, state)));
+    nodes.push(
+      s(
+        'rect',
+        {
+          class: `gstate ${QUIET.has(state) ? 'quiet' : 'busy'}`,
+          'data-s': state,
+          x,
+          y,
+          width: wide,
+          height,
+          rx: named ? 2 : 0,
+        },
+        s('title', {}, state),
+      ),
+    );
   }
   return nodes;
 }
@@ -245,7 +291,10 @@ function area(group, scale, at, y, height, left, width) {
   for (let index = 0; index < columns.first.length; index += 1) {
     if (!unassigned[index]) continue;
     const x = Math.max(left, at(scale.of(columns.first[index], columns.from_ms[index])));
-    const next = index + 1 < columns.first.length ? at(scale.of(columns.first[index + 1], columns.from_ms[index + 1])) : left + width;
+    const next =
+      index + 1 < columns.first.length
+        ? at(scale.of(columns.first[index + 1], columns.from_ms[index + 1]))
+        : left + width;
     const end = Math.min(left + width, Math.max(x + 1, next));
     if (end <= left || x > left + width) continue;
     // A root, so that one partition beside thousands is seen.

@@ -69,7 +69,17 @@ export class Surface {
     }
     const image = this.#image;
     const lines = paint({
-      words: this.#words, width, height, ratio: this.ratio, top: top * this.ratio, rowHeight: rowHeight * this.ratio, first, count, rowsOf, track, palette,
+      words: this.#words,
+      width,
+      height,
+      ratio: this.ratio,
+      top: top * this.ratio,
+      rowHeight: rowHeight * this.ratio,
+      first,
+      count,
+      rowsOf,
+      track,
+      palette,
     });
     let shown = 0;
     this.busy = true;

@@ -55,7 +55,11 @@ export class Teller {
     if (line.type === 'group') {
       const troubled = line.indices.filter((index) => this.troubled.has(entities[index].key)).length;
       const many = `${line.indices.length.toLocaleString('en')} ${kind}`;
-      return { says: troubled ? `${many}, ${troubled.toLocaleString('en')} in trouble` : many, mode: troubled ? WAITING : SETTLED, links: [] };
+      return {
+        says: troubled ? `${many}, ${troubled.toLocaleString('en')} in trouble` : many,
+        mode: troubled ? WAITING : SETTLED,
+        links: [],
+      };
     }
     return this.#of(kind, line.key);
   }
@@ -63,7 +67,9 @@ export class Teller {
   /** @param {Kind} kind @param {string} key @returns {RowText} */
   #of(kind, key) {
     if (!this.scene) return { says: '', mode: SETTLED, links: [] };
-    return kind === 'partitions' ? partitionText(this.scene, key, this.names) : memberText(this.scene, this.roster.lane(key), this.names);
+    return kind === 'partitions'
+      ? partitionText(this.scene, key, this.names)
+      : memberText(this.scene, this.roster.lane(key), this.names);
   }
 
   /** How a row looks beside what it says. @param {Line} line */
@@ -72,8 +78,10 @@ export class Teller {
     const actor = this.scene?.moment?.actor;
     const members = roster.kind === 'members';
     return {
-      hue: line.type === 'row' && members ? roster.hues.of(line.key) : 'x', opened: opened?.key === line.key && opened.kind === roster.kind,
-      pinned: roster.pins.includes(line.key), actor: members && this.cast.knows(actor) && this.cast.lane(actor).key === line.key,
+      hue: line.type === 'row' && members ? roster.hues.of(line.key) : 'x',
+      opened: opened?.key === line.key && opened.kind === roster.kind,
+      pinned: roster.pins.includes(line.key),
+      actor: members && this.cast.knows(actor) && this.cast.lane(actor).key === line.key,
     };
   }
 
@@ -94,6 +102,12 @@ export class Teller {
     const { kind, key } = this.opened;
     const { members } = this.scene.frame;
     const member = kind === 'members' ? this.roster.lane(key).members.findLast((one) => members[one]) : undefined;
-    lane.render(this.scene, { kind, entity, member, text: this.#of(kind, key), hue: kind === 'members' ? this.roster.hues.of(key) : 'x' });
+    lane.render(this.scene, {
+      kind,
+      entity,
+      member,
+      text: this.#of(kind, key),
+      hue: kind === 'members' ? this.roster.hues.of(key) : 'x',
+    });
   }
 }

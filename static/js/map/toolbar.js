@@ -17,8 +17,15 @@ const LEGEND = {
 
 /** @type {{[kind in Kind]: [Grouping, string][]}} */
 const GROUPINGS = {
-  members: [['none', 'no groups'], ['host', 'by host'], ['rack', 'by rack']],
-  partitions: [['none', 'no groups'], ['topic', 'by topic']],
+  members: [
+    ['none', 'no groups'],
+    ['host', 'by host'],
+    ['rack', 'by rack'],
+  ],
+  partitions: [
+    ['none', 'no groups'],
+    ['topic', 'by topic'],
+  ],
 };
 
 export class Toolbar {
@@ -32,20 +39,68 @@ export class Toolbar {
    * @param {() => void} on.onFirst into the first row that was found
    */
   constructor({ onKind, onOnly, onGrouping, onQuery, onAxis, onFirst }) {
-    this.kinds = seg('Rows', [['members', 'Members'], ['partitions', 'Partitions']], (value) => onKind(/** @type {Kind} */ (value)));
-    this.onlys = seg('Which rows', [['all', 'All'], ['changing', 'Changing'], ['trouble', 'In trouble']], (value) => onOnly(/** @type {Only} */ (value)));
-    this.axes = seg('Axis', [['time', 'Time'], ['events', 'Events']], (value) => onAxis(/** @type {import('./types').Axis} */ (value)));
-    this.grouping = /** @type {HTMLSelectElement} */ (h('select', { class: 'field sm', id: 'map-grouping', onchange: () => onGrouping(/** @type {Grouping} */ (this.grouping.value)) }));
-    this.find = /** @type {HTMLInputElement} */ (h('input', {
-      class: 'field', id: 'map-find', type: 'search', autocomplete: 'off', spellcheck: 'false', maxlength: 300, dir: 'auto', 'aria-describedby': 'map-found', 'aria-keyshortcuts': '/',
-    }));
+    this.kinds = seg(
+      'Rows',
+      [
+        ['members', 'Members'],
+        ['partitions', 'Partitions'],
+      ],
+      (value) => onKind(/** @type {Kind} */ (value)),
+    );
+    this.onlys = seg(
+      'Which rows',
+      [
+        ['all', 'All'],
+        ['changing', 'Changing'],
+        ['trouble', 'In trouble'],
+      ],
+      (value) => onOnly(/** @type {Only} */ (value)),
+    );
+    this.axes = seg(
+      'Axis',
+      [
+        ['time', 'Time'],
+        ['events', 'Events'],
+      ],
+      (value) => onAxis(/** @type {import('./types').Axis} */ (value)),
+    );
+    this.grouping = /** @type {HTMLSelectElement} */ (
+      h('select', {
+        class: 'field sm',
+        id: 'map-grouping',
+        onchange: () => onGrouping(/** @type {Grouping} */ (this.grouping.value)),
+      })
+    );
+    this.find = /** @type {HTMLInputElement} */ (
+      h('input', {
+        class: 'field',
+        id: 'map-find',
+        type: 'search',
+        autocomplete: 'off',
+        spellcheck: 'false',
+        maxlength: 300,
+        dir: 'auto',
+        'aria-describedby': 'map-found',
+        'aria-keyshortcuts': '/',
+      })
+    );
     this.findLabel = h('label', { class: 'sr', for: 'map-find' });
     this.found = h('span', { class: 'quiet mfound', id: 'map-found' });
     this.legend = h('div', { class: 'mlegend', 'aria-hidden': 'true' });
     this.root = h(
-      'div', { class: 'mtools' },
-      h('div', { class: 'mtool-row' }, this.kinds, this.axes, this.onlys, h('label', { class: 'sr', for: 'map-grouping' }, 'Group rows'), this.grouping,
-        h('span', { class: 'mfind' }, this.findLabel, this.find, h('kbd', { 'aria-hidden': 'true' }, '/')), this.found),
+      'div',
+      { class: 'mtools' },
+      h(
+        'div',
+        { class: 'mtool-row' },
+        this.kinds,
+        this.axes,
+        this.onlys,
+        h('label', { class: 'sr', for: 'map-grouping' }, 'Group rows'),
+        this.grouping,
+        h('span', { class: 'mfind' }, this.findLabel, this.find, h('kbd', { 'aria-hidden': 'true' }, '/')),
+        this.found,
+      ),
       this.legend,
     );
     this.find.addEventListener('input', () => onQuery(this.find.value));
@@ -70,13 +125,20 @@ export class Toolbar {
     if (this.#kind !== kind) {
       this.#kind = kind;
       this.grouping.replaceChildren(...GROUPINGS[kind].map(([value, says]) => h('option', { value }, says)));
-      this.legend.replaceChildren(...LEGEND[kind].map((mode) => h('span', { class: 'lg' }, h('i', { class: 'mkey', 'data-mode': mode }), meaning(kind, mode))));
+      this.legend.replaceChildren(
+        ...LEGEND[kind].map((mode) =>
+          h('span', { class: 'lg' }, h('i', { class: 'mkey', 'data-mode': mode }), meaning(kind, mode)),
+        ),
+      );
       const what = kind === 'members' ? 'member, host, rack, client' : 'topic-partition';
       this.find.placeholder = `Find ${what}`;
       this.findLabel.textContent = `Find a ${kind === 'members' ? 'member by name, host, rack, client id or group instance id' : 'partition by topic and number'}`;
     }
     this.grouping.value = grouping;
-    const says = query || count !== all ? `${count.toLocaleString('en')} of ${all.toLocaleString('en')}` : `${all.toLocaleString('en')}`;
+    const says =
+      query || count !== all
+        ? `${count.toLocaleString('en')} of ${all.toLocaleString('en')}`
+        : `${all.toLocaleString('en')}`;
     this.found.textContent = `${says} ${kind === 'members' ? (all === 1 ? 'member' : 'members') : all === 1 ? 'partition' : 'partitions'}${left_out ? `; ${left_out.toLocaleString('en')} more have no row` : ''}`;
   }
 
@@ -91,11 +153,16 @@ export class Toolbar {
 /** @param {string} label @param {[string, string][]} choices @param {(value: string) => void} onChoose */
 function seg(label, choices, onChoose) {
   const root = h('div', { class: 'seg', role: 'group', 'aria-label': label });
-  root.append(...choices.map(([value, says]) => h('button', { type: 'button', 'data-value': value, onclick: () => onChoose(value) }, says)));
+  root.append(
+    ...choices.map(([value, says]) =>
+      h('button', { type: 'button', 'data-value': value, onclick: () => onChoose(value) }, says),
+    ),
+  );
   return root;
 }
 
 /** @param {HTMLElement} root @param {string} value */
 function press(root, value) {
-  for (const button of root.querySelectorAll('button')) button.setAttribute('aria-pressed', String(button.dataset.value === value));
+  for (const button of root.querySelectorAll('button'))
+    button.setAttribute('aria-pressed', String(button.dataset.value === value));
 }

@@ -39,14 +39,32 @@ export class TroubleList {
     const signature = JSON.stringify([shown, members.length, free.length, shown.map((one) => this.hueOf(one))]);
     if (signature === this.#drawn) return;
     this.#drawn = signature;
-    const focused = this.root.contains(document.activeElement) ? /** @type {HTMLElement} */ (document.activeElement).dataset.go : null;
-    const rest = { members: members.length - shown.filter(({ kind }) => kind === 'members').length, partitions: free.length - shown.filter(({ kind }) => kind === 'partitions').length };
+    const focused = this.root.contains(document.activeElement)
+      ? /** @type {HTMLElement} */ (document.activeElement).dataset.go
+      : null;
+    const rest = {
+      members: members.length - shown.filter(({ kind }) => kind === 'members').length,
+      partitions: free.length - shown.filter(({ kind }) => kind === 'partitions').length,
+    };
     this.root.replaceChildren(
-      h('div', { class: 'mtrouble-head' }, h('h2', {}, 'In trouble'), ...this.#rest('members', rest.members, 'member'), ...this.#rest('partitions', rest.partitions, 'unassigned')),
-      h('div', { class: 'mtrouble-list' }, troubles.length ? null : h('span', { class: 'quiet' }, 'nobody at this moment'), ...shown.map((one) => this.#button(one))),
+      h(
+        'div',
+        { class: 'mtrouble-head' },
+        h('h2', {}, 'In trouble'),
+        ...this.#rest('members', rest.members, 'member'),
+        ...this.#rest('partitions', rest.partitions, 'unassigned'),
+      ),
+      h(
+        'div',
+        { class: 'mtrouble-list' },
+        troubles.length ? null : h('span', { class: 'quiet' }, 'nobody at this moment'),
+        ...shown.map((one) => this.#button(one)),
+      ),
     );
     if (focused) {
-      const again = [...this.root.querySelectorAll('button')].find((button) => button.dataset.go === focused) ?? this.root.querySelector('button');
+      const again =
+        [...this.root.querySelectorAll('button')].find((button) => button.dataset.go === focused) ??
+        this.root.querySelector('button');
       again?.focus({ preventScroll: true });
     }
   }
@@ -55,17 +73,31 @@ export class TroubleList {
   #button(one) {
     const name = this.nameOf(one);
     return h(
-      'button', {
-        class: `btn sm mgo${one.mode === UNASSIGNED ? ' bad' : ''}`, type: 'button', 'data-go': `${one.kind}\n${one.key}`, 'data-hue': this.hueOf(one),
-        'data-mode': one.mode, title: `${name} ${one.says}`, onclick: () => this.onGo(one),
+      'button',
+      {
+        class: `btn sm mgo${one.mode === UNASSIGNED ? ' bad' : ''}`,
+        type: 'button',
+        'data-go': `${one.kind}\n${one.key}`,
+        'data-hue': this.hueOf(one),
+        'data-mode': one.mode,
+        title: `${name} ${one.says}`,
+        onclick: () => this.onGo(one),
       },
-      h('i', { class: 'mkey', 'data-mode': one.mode, 'aria-hidden': 'true' }), nameNode(name), h('span', { class: 'mgo-says' }, ` ${one.says}`),
+      h('i', { class: 'mkey', 'data-mode': one.mode, 'aria-hidden': 'true' }),
+      nameNode(name),
+      h('span', { class: 'mgo-says' }, ` ${one.says}`),
     );
   }
 
   /** @param {'members' | 'partitions'} kind @param {number} count @param {string} one */
   #rest(kind, count, one) {
     if (count <= 0) return [];
-    return [h('button', { class: 'mrest', type: 'button', 'data-go': `rest\n${kind}`, onclick: () => this.onAll(kind) }, `${count.toLocaleString('en')} more ${one}${count === 1 || kind === 'partitions' ? '' : 's'}`)];
+    return [
+      h(
+        'button',
+        { class: 'mrest', type: 'button', 'data-go': `rest\n${kind}`, onclick: () => this.onAll(kind) },
+        `${count.toLocaleString('en')} more ${one}${count === 1 || kind === 'partitions' ? '' : 's'}`,
+      ),
+    ];
   }
 }

@@ -39,7 +39,10 @@ export interface Line {
 }
 
 /** Which stretch of the timeline is in sight: sequences, both included. */
-export interface Window { from: number; to: number }
+export interface Window {
+  from: number;
+  to: number;
+}
 
 /** Rows as they lie in an answer, ready to be painted: row `r` has the runs `offsets[r]` to `offsets[r + 1] - 1`. */
 export interface Track {

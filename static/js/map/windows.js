@@ -68,7 +68,12 @@ export class Windows {
 
   /** @param {Of} of @param {import('../types').WindowAsk} ask */
   #now(of, ask) {
-    const here = of === 'members' ? this.source.now('members', ask) : of === 'partitions' ? this.source.now('partitions', ask) : this.source.now('group', ask);
+    const here =
+      of === 'members'
+        ? this.source.now('members', ask)
+        : of === 'partitions'
+          ? this.source.now('partitions', ask)
+          : this.source.now('group', ask);
     if (here) this.answers = { ...this.answers, [of]: here };
   }
 
@@ -76,13 +81,20 @@ export class Windows {
   #fits(of, ask) {
     const here = this.answers[of];
     if (!here || here.from > ask.from || here.to < ask.to) return false;
-    return here.exact || (here.from === ask.from && here.to === ask.to && here.columns.first.length >= ask.columns * 0.9);
+    return (
+      here.exact || (here.from === ask.from && here.to === ask.to && here.columns.first.length >= ask.columns * 0.9)
+    );
   }
 
   /** @param {Of} of @param {import('../types').WindowAsk} ask @param {number} ticket */
   async #ask(of, ask, ticket) {
     try {
-      const answer = of === 'members' ? await this.source.members(ask) : of === 'partitions' ? await this.source.partitions(ask) : await this.source.group(ask);
+      const answer =
+        of === 'members'
+          ? await this.source.members(ask)
+          : of === 'partitions'
+            ? await this.source.partitions(ask)
+            : await this.source.group(ask);
       if (ticket !== this.#ticket) return;
       this.answers = { ...this.answers, [of]: answer };
       this.arrived(of);

@@ -29,7 +29,11 @@ export function membersOf(answer, laneOf) {
   const ordered = [...lanes.values()].sort((a, b) => a.lane.order - b.lane.order);
   const size = answer.start.length;
   const out = {
-    start: new Int32Array(size), flags: new Int32Array(size), owned: new Int32Array(size), revoking: new Int32Array(size), wanted: new Int32Array(size),
+    start: new Int32Array(size),
+    flags: new Int32Array(size),
+    owned: new Int32Array(size),
+    revoking: new Int32Array(size),
+    wanted: new Int32Array(size),
   };
   const offsets = new Int32Array(ordered.length + 1);
   let at = 0;
@@ -51,16 +55,25 @@ export function membersOf(answer, laneOf) {
   ordered.forEach(({ members }, row) => {
     offsets[row] = at;
     if (members.length === 1) {
-      for (let run = answer.offsets[members[0]]; run < answer.offsets[members[0] + 1]; run += 1) put(answer.start[run], [run]);
+      for (let run = answer.offsets[members[0]]; run < answer.offsets[members[0] + 1]; run += 1)
+        put(answer.start[run], [run]);
     } else {
       merge(answer, members, put);
     }
   });
   offsets[ordered.length] = at;
   return {
-    from: answer.from, to: answer.to, exact: answer.exact, columns: answer.columns, rows: ordered.map(({ lane }) => lane.key), offsets,
-    start: out.start.subarray(0, at), flags: out.flags.subarray(0, at), owned: out.owned.subarray(0, at),
-    revoking: out.revoking.subarray(0, at), wanted: out.wanted.subarray(0, at),
+    from: answer.from,
+    to: answer.to,
+    exact: answer.exact,
+    columns: answer.columns,
+    rows: ordered.map(({ lane }) => lane.key),
+    offsets,
+    start: out.start.subarray(0, at),
+    flags: out.flags.subarray(0, at),
+    owned: out.owned.subarray(0, at),
+    revoking: out.revoking.subarray(0, at),
+    wanted: out.wanted.subarray(0, at),
   };
 }
 
@@ -86,7 +99,10 @@ function merge(answer, members, put) {
         next[index] += 1;
       }
     });
-    put(column, now.filter((run) => run >= 0));
+    put(
+      column,
+      now.filter((run) => run >= 0),
+    );
   }
 }
 
@@ -97,9 +113,16 @@ function merge(answer, members, put) {
  */
 export function partitionsOf(answer, laneOf) {
   return {
-    from: answer.from, to: answer.to, exact: answer.exact, columns: answer.columns, topics: answer.topics,
+    from: answer.from,
+    to: answer.to,
+    exact: answer.exact,
+    columns: answer.columns,
+    topics: answer.topics,
     lanes: answer.ids.map((/** @type {string} */ id) => laneOf(id).key),
-    offsets: Int32Array.from(answer.offsets), start: Int32Array.from(answer.start), owner: Int32Array.from(answer.owner), mode: answer.mode,
+    offsets: Int32Array.from(answer.offsets),
+    start: Int32Array.from(answer.start),
+    owner: Int32Array.from(answer.owner),
+    mode: answer.mode,
     left_out: answer.left_out,
   };
 }
@@ -112,17 +135,37 @@ export function partitionsOf(answer, laneOf) {
 export function groupOf(answer, laneOf) {
   const { first, from_ms } = answer.columns;
   const stretch = (/** @type {{begin: number, end: number | null}} */ { begin, end }) => ({
-    from: first[begin], to: end === null ? null : first[end], from_ms: from_ms[begin], to_ms: end === null ? null : from_ms[end],
+    from: first[begin],
+    to: end === null ? null : first[end],
+    from_ms: from_ms[begin],
+    to_ms: end === null ? null : from_ms[end],
   });
   return {
-    from: answer.from, to: answer.to, exact: answer.exact, columns: answer.columns,
-    unassigned: answer.unassigned, members: answer.members, epochs: answer.epochs, violations: answer.violations,
+    from: answer.from,
+    to: answer.to,
+    exact: answer.exact,
+    columns: answer.columns,
+    unassigned: answer.unassigned,
+    members: answer.members,
+    epochs: answer.epochs,
+    violations: answer.violations,
     states: answer.states.map((/** @type {any} */ one) => ({ ...stretch(one), state: one.state })),
     bands: answer.bands.map((/** @type {any} */ one) => ({
-      ...stretch(one), count: one.count, some: one.some.map((/** @type {[string, number]} */ [topic, partition]) => ({ topic, partition })),
+      ...stretch(one),
+      count: one.count,
+      some: one.some.map((/** @type {[string, number]} */ [topic, partition]) => ({ topic, partition })),
     })),
-    hardships: answer.hardships.map((/** @type {any} */ one) => ({ ...stretch(one), lane: laneOf(one.member).key, kind: one.kind })),
-    coordinators: answer.coordinators.map((/** @type {any} */ one) => ({ ...stretch(one), name: one.name, loading_until_ms: one.loading_until_ms })),
-    events: answer.events, more: answer.more,
+    hardships: answer.hardships.map((/** @type {any} */ one) => ({
+      ...stretch(one),
+      lane: laneOf(one.member).key,
+      kind: one.kind,
+    })),
+    coordinators: answer.coordinators.map((/** @type {any} */ one) => ({
+      ...stretch(one),
+      name: one.name,
+      loading_until_ms: one.loading_until_ms,
+    })),
+    events: answer.events,
+    more: answer.more,
   };
 }

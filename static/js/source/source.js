@@ -138,7 +138,11 @@ export class WindowSource {
 
   /** @param {any} answer */
   #meet(answer) {
-    this.cast.meet(answer.ids.filter((/** @type {string} */ id) => !this.cast.knows(id)).map((/** @type {string} */ id) => ({ id, name: id })));
+    this.cast.meet(
+      answer.ids
+        .filter((/** @type {string} */ id) => !this.cast.knows(id))
+        .map((/** @type {string} */ id) => ({ id, name: id })),
+    );
     answer.ids.forEach((/** @type {string} */ id, /** @type {number} */ index) => {
       const lane = this.cast.lane(id);
       const held = this.#lanes.get(lane.key) ?? blank(lane);
@@ -164,20 +168,28 @@ export class WindowSource {
   #window(of, ask, read) {
     const to = Math.min(ask.to, this.last);
     const topics = ask.topics ?? null;
-    const here = topics ? null : this.#kept[of].find((kept) => kept.from <= ask.from && kept.to >= to
-      && (kept.answer.exact || (kept.from === ask.from && kept.to === to && kept.columns === ask.columns)));
+    const here = topics
+      ? null
+      : this.#kept[of].find(
+          (kept) =>
+            kept.from <= ask.from &&
+            kept.to >= to &&
+            (kept.answer.exact || (kept.from === ask.from && kept.to === to && kept.columns === ask.columns)),
+        );
     if (here) return Promise.resolve(here.answer);
     const id = JSON.stringify([of, ask.from, to, ask.columns, topics]);
     let asked = this.#asked.get(id);
     if (!asked) {
-      asked = this.fetchDigest(of, { ...ask, to }).then((answer) => {
-        if (answer === null) throw new RangeError('This timeline has no entries yet.');
-        const window = read(answer);
-        const unknown = answer.columns.unknown.some(Boolean);
-        if (unknown) this.#askAgain();
-        if (!topics && !unknown) this.#keep(of, { from: ask.from, to, columns: ask.columns, answer: window });
-        return window;
-      }).finally(() => this.#asked.delete(id));
+      asked = this.fetchDigest(of, { ...ask, to })
+        .then((answer) => {
+          if (answer === null) throw new RangeError('This timeline has no entries yet.');
+          const window = read(answer);
+          const unknown = answer.columns.unknown.some(Boolean);
+          if (unknown) this.#askAgain();
+          if (!topics && !unknown) this.#keep(of, { from: ask.from, to, columns: ask.columns, answer: window });
+          return window;
+        })
+        .finally(() => this.#asked.delete(id));
       this.#asked.set(id, asked);
     }
     return asked;
@@ -207,5 +219,14 @@ export class WindowSource {
 
 /** @param {import('../types').Lane} lane @returns {MapLane} */
 function blank(lane) {
-  return { ...lane, members: [], client_id: null, host: null, rack_id: null, instance_id: null, first: Infinity, last: -1 };
+  return {
+    ...lane,
+    members: [],
+    client_id: null,
+    host: null,
+    rack_id: null,
+    instance_id: null,
+    first: Infinity,
+    last: -1,
+  };
 }

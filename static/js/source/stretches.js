@@ -40,7 +40,13 @@ export function stretchesOf(window, key) {
 /** @param {{spans: Span[], bare: any[]}} found @param {any} open @param {{from: number, from_ms: number} | null} next @param {string} key */
 function close(found, open, next, key) {
   if (!open || open.kind === 'absent') return;
-  const stretch = { key, from: open.from, from_ms: open.from_ms, to: next ? next.from : null, to_ms: next ? next.from_ms : null };
+  const stretch = {
+    key,
+    from: open.from,
+    from_ms: open.from_ms,
+    to: next ? next.from : null,
+    to_ms: next ? next.from_ms : null,
+  };
   if (open.kind === 'free' || !open.lane) found.bare.push(stretch);
   else found.spans.push({ ...stretch, lane: open.lane, mode: open.kind });
 }

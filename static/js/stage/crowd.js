@@ -39,7 +39,20 @@ export class CrowdStage {
    * @param {() => void} parts.onSettled
    * @param {(parts: {source: WindowSource, root: HTMLElement}) => {render(scene: MapScene): void, find(): void, refresh(): void, axis: 'events' | 'time'}} parts.draws makes what draws the scene
    */
-  constructor({ timeline, ownership, meta, cast, labels, places, fetchDigest, violationAt, onSeek, onPick, onSettled, draws }) {
+  constructor({
+    timeline,
+    ownership,
+    meta,
+    cast,
+    labels,
+    places,
+    fetchDigest,
+    violationAt,
+    onSeek,
+    onPick,
+    onSettled,
+    draws,
+  }) {
     this.timeline = timeline;
     this.ownership = ownership;
     this.meta = meta;
@@ -50,7 +63,13 @@ export class CrowdStage {
     this.onPick = onPick;
     this.onSettled = onSettled;
     this.source = new WindowSource({ timeline, cast, fetchDigest });
-    this.events = new EventGroups({ root: places.log, note: places.chain, cast, eventsOf: (group, after) => this.source.eventsOf(group, after), onSeek });
+    this.events = new EventGroups({
+      root: places.log,
+      note: places.chain,
+      cast,
+      eventsOf: (group, after) => this.source.eventsOf(group, after),
+      onSeek,
+    });
     places.filter.hidden = true;
     places.commits.hidden = true;
     this.map = draws({ source: this.source, root: places.board });
@@ -113,8 +132,14 @@ export class CrowdStage {
       return;
     }
     const topic = key.slice(0, key.lastIndexOf('-'));
-    const window = await this.source.partitions({ from: this.timeline.origin, to: this.timeline.last, columns: COLUMNS_OF_ONE, topics: [topic] });
-    if (this.#picked === key) showPartition(this.places.partition, { ...shown, spans: stretchesOf(window, key), rounded: !window.exact });
+    const window = await this.source.partitions({
+      from: this.timeline.origin,
+      to: this.timeline.last,
+      columns: COLUMNS_OF_ONE,
+      topics: [topic],
+    });
+    if (this.#picked === key)
+      showPartition(this.places.partition, { ...shown, spans: stretchesOf(window, key), rounded: !window.exact });
   }
 
   /** What needs attention, in order. @returns {Promise<number[]>} */

@@ -56,11 +56,20 @@ export class TrackStage {
     this.onSettled = onSettled;
     this.spans = new Spans(cast);
     this.causes = new Causes();
-    this.board = new Board(places.board, { cast, labels, onPick: (key) => onPick(key === this.#picked ? null : key), violationAt });
+    this.board = new Board(places.board, {
+      cast,
+      labels,
+      onPick: (key) => onPick(key === this.#picked ? null : key),
+      violationAt,
+    });
     this.view = new TimelineView(places.tracks, { spans: this.spans, cast, labels, onSeek });
     this.events = new Events({
-      root: places.log, chain: places.chain, filter: /** @type {HTMLSelectElement} */ (places.filter), cast,
-      causeOf: (moment) => this.causeOf(moment), onSeek,
+      root: places.log,
+      chain: places.chain,
+      filter: /** @type {HTMLSelectElement} */ (places.filter),
+      cast,
+      causeOf: (moment) => this.causeOf(moment),
+      onSeek,
     });
     const { commits } = places;
     commits.addEventListener('click', () => {
@@ -87,8 +96,13 @@ export class TrackStage {
     if (!this.whole && this.timeline.chunkOf(rest.sequence) !== this.#chunk) this.grow();
     const position = countUpTo(this.#steps, rest.sequence);
     this.view.move({
-      steps: this.#steps, position, frame: rest.frame, base: this.#base,
-      end_ms: this.whole ? this.meta.summary.last_ms ?? rest.frame.at_ms : this.#steps[this.#steps.length - 1]?.at_ms ?? rest.frame.at_ms,
+      steps: this.#steps,
+      position,
+      frame: rest.frame,
+      base: this.#base,
+      end_ms: this.whole
+        ? (this.meta.summary.last_ms ?? rest.frame.at_ms)
+        : (this.#steps[this.#steps.length - 1]?.at_ms ?? rest.frame.at_ms),
     });
     this.events.move(position);
     return { views: scene.views, violation: scene.violation };
@@ -107,13 +121,17 @@ export class TrackStage {
         this.view.spans = this.spans;
       }
       const { spans, causes } = this;
-      this.#walkOn = this.timeline.walk((moment, frame) => {
-        spans.add(moment, frame);
-        causes.add(moment, frame);
-      }, (frame) => {
-        spans.start(frame);
-        causes.start(frame);
-      }, chunk);
+      this.#walkOn = this.timeline.walk(
+        (moment, frame) => {
+          spans.add(moment, frame);
+          causes.add(moment, frame);
+        },
+        (frame) => {
+          spans.start(frame);
+          causes.start(frame);
+        },
+        chunk,
+      );
     }
     const walkOn = this.#walkOn;
     if (await inSlices(walkOn, () => walking === this.#walking)) this.#settle();
@@ -141,7 +159,13 @@ export class TrackStage {
     this.#picked = key;
     this.board.pick(key);
     this.view.pick(key);
-    showPartition(this.places.partition, { spans: this.spans, key, cast: this.cast, labels: this.labels, onClose: () => this.onPick(null) });
+    showPartition(this.places.partition, {
+      spans: this.spans,
+      key,
+      cast: this.cast,
+      labels: this.labels,
+      onClose: () => this.onPick(null),
+    });
   }
 
   /** What needs attention, in order. @returns {Promise<number[]>} */
@@ -176,7 +200,9 @@ export class TrackStage {
 
   /** When a partition lost its owner, as of a moment; null before it ever had one. @param {string} key @param {number} sequence */
   #since(key, sequence) {
-    const stretch = this.spans.bare.find((bare) => bare.key === key && bare.from <= sequence && (bare.to === null || bare.to > sequence));
+    const stretch = this.spans.bare.find(
+      (bare) => bare.key === key && bare.from <= sequence && (bare.to === null || bare.to > sequence),
+    );
     if (!stretch) return null;
     const owned = this.spans.spans.some((span) => span.key === key && span.mode !== 'want' && span.from < stretch.from);
     return owned ? stretch.from_ms : null;

@@ -39,15 +39,29 @@ export class CellPanel {
     const had = this.#seed;
     this.#cell = cell;
     const known = cell.seeds.some(({ seed }) => seed === had) || cell.thrown.some(({ seed }) => seed === had);
-    this.#seed = same && known ? had : cell.worst ?? 0;
-    const focused = /** @type {HTMLElement | null} */ (this.root.contains(document.activeElement) ? document.activeElement : null)?.dataset.seed;
+    this.#seed = same && known ? had : (cell.worst ?? 0);
+    const focused = /** @type {HTMLElement | null} */ (
+      this.root.contains(document.activeElement) ? document.activeElement : null
+    )?.dataset.seed;
     const title = h('p', { class: 'ttl' }, h('b', {}, cell.assignor), `, ${cell.shape}, ${cell.event.toLowerCase()}`);
     if (!cell.in) {
-      this.root.replaceChildren(h('div', { class: 'ch' }, title, h('p', { class: 'quiet' }, 'No results yet for this square.')));
+      this.root.replaceChildren(
+        h('div', { class: 'ch' }, title, h('p', { class: 'quiet' }, 'No results yet for this square.')),
+      );
       return;
     }
-    this.root.replaceChildren(h('div', { class: 'ch' }, title, this.#numbers(cell, measure), this.#strip,
-      this.#seeds(cell), this.#thrown(cell), h('div', { class: 'acts' })));
+    this.root.replaceChildren(
+      h(
+        'div',
+        { class: 'ch' },
+        title,
+        this.#numbers(cell, measure),
+        this.#strip,
+        this.#seeds(cell),
+        this.#thrown(cell),
+        h('div', { class: 'acts' }),
+      ),
+    );
     this.#drawStrip();
     this.#acts();
     if (focused) /** @type {HTMLElement | null} */ (this.root.querySelector(`[data-seed="${focused}"]`))?.focus();
@@ -55,20 +69,47 @@ export class CellPanel {
 
   /** @param {Cell} cell @param {string} measure */
   #numbers(cell, measure) {
-    const span = cell.least === cell.most ? cell.most ?? '' : `${cell.least} to ${cell.most}`;
-    return h('div', { class: 'big' },
-      h('div', {}, h('b', {}, cell.median === null ? 'none' : `${cell.median}${cell.unit}`), h('span', {}, `median ${measure}`.trim())),
-      h('div', {}, h('b', { class: span.length > WIDE ? 'tight' : '' }, span || 'none'), h('span', {}, 'least to most')),
-      h('div', {}, h('b', {}, cell.in.toLocaleString('en-US')), h('span', {}, cell.in === 1 ? 'seed' : 'seeds')));
+    const span = cell.least === cell.most ? (cell.most ?? '') : `${cell.least} to ${cell.most}`;
+    return h(
+      'div',
+      { class: 'big' },
+      h(
+        'div',
+        {},
+        h('b', {}, cell.median === null ? 'none' : `${cell.median}${cell.unit}`),
+        h('span', {}, `median ${measure}`.trim()),
+      ),
+      h(
+        'div',
+        {},
+        h('b', { class: span.length > WIDE ? 'tight' : '' }, span || 'none'),
+        h('span', {}, 'least to most'),
+      ),
+      h('div', {}, h('b', {}, cell.in.toLocaleString('en-US')), h('span', {}, cell.in === 1 ? 'seed' : 'seeds')),
+    );
   }
 
   /** @param {Cell} cell */
   #seeds(cell) {
     if (!cell.seeds.length) return null;
     const all = cell.seeds.length + cell.thrown.length >= cell.in;
-    const rows = h('div', { class: 'sd', role: 'group', 'aria-label': 'Seeds of this cell' }, cell.seeds.map(({ seed, text }) => h('button', {
-      type: 'button', 'data-seed': seed, 'aria-pressed': String(seed === this.#seed), title: `Choose seed ${seed}`,
-    }, text, h('span', {}, `seed ${seed}`))));
+    const rows = h(
+      'div',
+      { class: 'sd', role: 'group', 'aria-label': 'Seeds of this cell' },
+      cell.seeds.map(({ seed, text }) =>
+        h(
+          'button',
+          {
+            type: 'button',
+            'data-seed': seed,
+            'aria-pressed': String(seed === this.#seed),
+            title: `Choose seed ${seed}`,
+          },
+          text,
+          h('span', {}, `seed ${seed}`),
+        ),
+      ),
+    );
     rows.addEventListener('click', (event) => {
       const button = /** @type {HTMLElement | null} */ (/** @type {Element} */ (event.target).closest('button'));
       if (!button) return;
@@ -76,14 +117,21 @@ export class CellPanel {
       for (const other of rows.querySelectorAll('button')) other.setAttribute('aria-pressed', String(other === button));
       this.#acts();
     });
-    return [h('h3', {}, all ? 'Seeds of this cell' : `The ${cell.seeds.length} worst of ${plural(cell.in, 'seed')}`), rows];
+    return [
+      h('h3', {}, all ? 'Seeds of this cell' : `The ${cell.seeds.length} worst of ${plural(cell.in, 'seed')}`),
+      rows,
+    ];
   }
 
   /** @param {Cell} cell */
   #thrown(cell) {
     if (!cell.thrown.length) return null;
     const [first] = cell.thrown;
-    return h('p', { class: 'throws' }, `Kafka throws at ${plural(cell.thrown.length, 'seed')}, such as ${first.seed}: ${first.says}`);
+    return h(
+      'p',
+      { class: 'throws' },
+      `Kafka throws at ${plural(cell.thrown.length, 'seed')}, such as ${first.seed}: ${first.says}`,
+    );
   }
 
   #drawStrip() {
@@ -108,7 +156,10 @@ export class CellPanel {
     try {
       found = await ask(`${this.url}/cells/${cell.cell}/seeds/${seed}`);
     } catch (error) {
-      if (asked === this.#asked) acts.replaceChildren(h('p', { class: 'throws' }, error instanceof Error ? error.message : 'It cannot be opened.'));
+      if (asked === this.#asked)
+        acts.replaceChildren(
+          h('p', { class: 'throws' }, error instanceof Error ? error.message : 'It cannot be opened.'),
+        );
       return;
     }
     if (asked !== this.#asked || !found) return;
@@ -118,7 +169,14 @@ export class CellPanel {
     }
     open.setAttribute('href', found.url);
     open.removeAttribute('aria-disabled');
-    if (!found.reason) acts.append(h('button', { class: 'btn', type: 'button', onclick: () => this.#play(/** @type {Seed} */ (found)) }, 'Play it'));
+    if (!found.reason)
+      acts.append(
+        h(
+          'button',
+          { class: 'btn', type: 'button', onclick: () => this.#play(/** @type {Seed} */ (found)) },
+          'Play it',
+        ),
+      );
   }
 
   /** @param {Seed} seed */

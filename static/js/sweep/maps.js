@@ -48,21 +48,51 @@ export class Maps {
     this.#buttons = [];
     this.#grids = [];
     this.#plots = [];
-    const labels = () => h('div', { class: 'lab', 'aria-hidden': 'true' }, shapes.map(({ label, name }) => h('div', { title: `${label} (${name})` }, label)));
+    const labels = () =>
+      h(
+        'div',
+        { class: 'lab', 'aria-hidden': 'true' },
+        shapes.map(({ label, name }) => h('div', { title: `${label} (${name})` }, label)),
+      );
     const nodes = assignors.flatMap((assignor, board) => {
       const plot = h('div', { class: 'plot', 'aria-hidden': 'true' });
-      const rows = shapes.map((shape, row) => h('div', { role: 'row' }, events.map((event, column) => {
-        const button = /** @type {HTMLButtonElement} */ (h('button', {
-          type: 'button', role: 'gridcell', tabindex: -1, 'data-cell': (board * this.#rows + row) * this.#columns + column,
-        }));
-        this.#buttons.push(button);
-        return button;
-      })));
-      const grid = h('div', { class: 'hm' }, plot, h('div', { class: 'grid', role: 'grid', 'aria-label': `${assignor.label}, ${assignor.runs_as}` }, rows));
+      const rows = shapes.map((shape, row) =>
+        h(
+          'div',
+          { role: 'row' },
+          events.map((event, column) => {
+            const button = /** @type {HTMLButtonElement} */ (
+              h('button', {
+                type: 'button',
+                role: 'gridcell',
+                tabindex: -1,
+                'data-cell': (board * this.#rows + row) * this.#columns + column,
+              })
+            );
+            this.#buttons.push(button);
+            return button;
+          }),
+        ),
+      );
+      const grid = h(
+        'div',
+        { class: 'hm' },
+        plot,
+        h('div', { class: 'grid', role: 'grid', 'aria-label': `${assignor.label}, ${assignor.runs_as}` }, rows),
+      );
       this.#grids.push(grid);
       this.#plots.push(plot);
-      const map = h('div', { class: 'map' }, h('h3', {}, assignor.label, h('span', {}, assignor.runs_as)),
-        h('div', { class: 'ev', 'aria-hidden': 'true' }, events.map(({ head, label }) => h('span', { title: label }, head))), grid);
+      const map = h(
+        'div',
+        { class: 'map' },
+        h('h3', {}, assignor.label, h('span', {}, assignor.runs_as)),
+        h(
+          'div',
+          { class: 'ev', 'aria-hidden': 'true' },
+          events.map(({ head, label }) => h('span', { title: label }, head)),
+        ),
+        grid,
+      );
       return board % this.#across === 0 ? [labels(), map] : [map];
     });
     this.root.style.setProperty('--across', String(this.#across));
@@ -76,19 +106,28 @@ export class Maps {
     this.#detail = detail;
     const { assignors, shapes, events, seeds } = detail.axes;
     const unit = detail.measures.find(({ key }) => key === detail.measure)?.unit ?? '';
-    detail.maps.forEach((map, board) => map.cells.forEach((place, at) => {
-      const button = this.#buttons[place.cell];
-      const [row, column] = [Math.floor(at / this.#columns), at % this.#columns];
-      const part = place.seeds > 0 && place.seeds < seeds;
-      button.className = [
-        place.step === null ? 'non' : `h${place.step}`, (place.step ?? 0) >= DARK_FROM ? 'd' : '',
-        part ? 'part' : '', place.text.length >= LONG ? 'long' : '',
-      ].filter(Boolean).join(' ');
-      button.style.setProperty('--w', `${(100 * place.seeds) / seeds}%`);
-      if (button.textContent !== place.text) button.textContent = place.text;
-      const value = place.text ? `${place.text}${place.text === 'throws' ? '' : unit}` : 'nothing yet';
-      button.setAttribute('aria-label', `${assignors[board].name.replace('/', ' ')}, ${shapes[row].label}, ${events[column].label}: ${value}${part ? `, ${place.seeds} of ${seeds} seeds` : ''}`);
-    }));
+    detail.maps.forEach((map, board) =>
+      map.cells.forEach((place, at) => {
+        const button = this.#buttons[place.cell];
+        const [row, column] = [Math.floor(at / this.#columns), at % this.#columns];
+        const part = place.seeds > 0 && place.seeds < seeds;
+        button.className = [
+          place.step === null ? 'non' : `h${place.step}`,
+          (place.step ?? 0) >= DARK_FROM ? 'd' : '',
+          part ? 'part' : '',
+          place.text.length >= LONG ? 'long' : '',
+        ]
+          .filter(Boolean)
+          .join(' ');
+        button.style.setProperty('--w', `${(100 * place.seeds) / seeds}%`);
+        if (button.textContent !== place.text) button.textContent = place.text;
+        const value = place.text ? `${place.text}${place.text === 'throws' ? '' : unit}` : 'nothing yet';
+        button.setAttribute(
+          'aria-label',
+          `${assignors[board].name.replace('/', ' ')}, ${shapes[row].label}, ${events[column].label}: ${value}${part ? `, ${place.seeds} of ${seeds} seeds` : ''}`,
+        );
+      }),
+    );
     this.#mark();
     this.#draw();
   }
@@ -148,7 +187,9 @@ export class Maps {
 
   /** @param {Event} event @param {(cell: number) => void} act */
   #at(event, act) {
-    const button = /** @type {HTMLElement | null} */ (/** @type {Element} */ (event.target).closest('button[data-cell]'));
+    const button = /** @type {HTMLElement | null} */ (
+      /** @type {Element} */ (event.target).closest('button[data-cell]')
+    );
     if (button) act(Number(button.dataset.cell));
   }
 
@@ -157,15 +198,32 @@ export class Maps {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     let [board, row, column] = this.#place(this.#chosen);
     switch (event.key) {
-      case 'ArrowLeft': column -= 1; break;
-      case 'ArrowRight': column += 1; break;
-      case 'ArrowUp': row -= 1; break;
-      case 'ArrowDown': row += 1; break;
-      case 'Home': column = 0; break;
-      case 'End': column = this.#columns - 1; break;
-      case '[': board -= 1; break;
-      case ']': board += 1; break;
-      default: return;
+      case 'ArrowLeft':
+        column -= 1;
+        break;
+      case 'ArrowRight':
+        column += 1;
+        break;
+      case 'ArrowUp':
+        row -= 1;
+        break;
+      case 'ArrowDown':
+        row += 1;
+        break;
+      case 'Home':
+        column = 0;
+        break;
+      case 'End':
+        column = this.#columns - 1;
+        break;
+      case '[':
+        board -= 1;
+        break;
+      case ']':
+        board += 1;
+        break;
+      default:
+        return;
     }
     if (column < 0) [board, column] = [board - 1, this.#columns - 1];
     if (column >= this.#columns) [board, column] = [board + 1, 0];

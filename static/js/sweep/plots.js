@@ -30,13 +30,17 @@ const BARE = { paper_bgcolor: 'rgba(0,0,0,0)', plot_bgcolor: 'rgba(0,0,0,0)' };
 export function drawMap(plotly, node, figure, ramp) {
   const [trace] = figure.data;
   // A step is a band of the scale, not a point of it: between two of them there is no third.
-  const colorscale = ramp.flatMap((color, step) => [[step / ramp.length, color], [(step + 1) / ramp.length, color]]);
+  const colorscale = ramp.flatMap((color, step) => [
+    [step / ramp.length, color],
+    [(step + 1) / ramp.length, color],
+  ]);
   const { texttemplate, ...rest } = trace;
   return plotly.react(
     node,
     [{ ...rest, colorscale, zmin: -0.5, zmax: ramp.length - 0.5 }],
     {
-      ...figure.layout, ...BARE,
+      ...figure.layout,
+      ...BARE,
       xaxis: { ...figure.layout.xaxis, visible: false },
       yaxis: { ...figure.layout.yaxis, visible: false },
     },
@@ -62,17 +66,29 @@ export function drawStrip(plotly, node, figure) {
     node,
     data,
     {
-      ...figure.layout, ...BARE,
+      ...figure.layout,
+      ...BARE,
       height: lines * 27 + 30,
       font: { family: getComputedStyle(document.body).fontFamily, size: 12, color: token('--ink-2') },
       xaxis: { ...figure.layout.xaxis, gridcolor: token('--line'), tickfont: { size: 11, color: token('--ink-3') } },
       yaxis: { ...figure.layout.yaxis, ticklen: 0 },
-      annotations: figure.layout.annotations.map((/** @type {any} */ note) => (note.text.startsWith('<b>') ? { ...note, font: { color: ink } } : note)),
+      annotations: figure.layout.annotations.map((/** @type {any} */ note) =>
+        note.text.startsWith('<b>') ? { ...note, font: { color: ink } } : note,
+      ),
       hoverlabel: { bgcolor: token('--raise'), bordercolor: token('--line-2'), font: { color: ink } },
-      shapes: [{
-        type: 'rect', xref: 'paper', x0: -0.6, x1: 1.1, y0: chosen - 0.5, y1: chosen + 0.5,
-        fillcolor: token('--shade'), line: { width: 0 }, layer: 'below',
-      }],
+      shapes: [
+        {
+          type: 'rect',
+          xref: 'paper',
+          x0: -0.6,
+          x1: 1.1,
+          y0: chosen - 0.5,
+          y1: chosen + 0.5,
+          fillcolor: token('--shade'),
+          line: { width: 0 },
+          layer: 'below',
+        },
+      ],
     },
     { responsive: true, displayModeBar: false },
   );

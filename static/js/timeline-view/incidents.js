@@ -9,7 +9,13 @@
 import { s, text } from '../dom.js';
 import { duration } from '../words.js';
 
-const MEANS = { killed: 'process killed, session still open', paused: 'is paused', cut: 'is cut off', fenced: 'fenced, until it joins again', outside: 'no member, and still reads' };
+const MEANS = {
+  killed: 'process killed, session still open',
+  paused: 'is paused',
+  cut: 'is cut off',
+  fenced: 'fenced, until it joins again',
+  outside: 'no member, and still reads',
+};
 
 /** What a member suffers at once lies apart. */
 const OFFSET = { killed: 0, outside: 0, fenced: 0, paused: 3, cut: 3 };
@@ -21,8 +27,14 @@ export function hardship(at, { kind, from, to, from_ms, to_ms }, y, left) {
   const width = at.of(to, to_ms) - x;
   if (width <= 0) return [];
   const length = to_ms === null ? '' : `, ${duration(to_ms - from_ms)}`;
-  return [s('g', { class: `hardship ${kind}` }, s('title', {}, `${MEANS[kind]}${length}`),
-    s('rect', { x, y: y + OFFSET[kind], width: Math.max(2, width), height: 2.2 }))];
+  return [
+    s(
+      'g',
+      { class: `hardship ${kind}` },
+      s('title', {}, `${MEANS[kind]}${length}`),
+      s('rect', { x, y: y + OFFSET[kind], width: Math.max(2, width), height: 2.2 }),
+    ),
+  ];
 }
 
 /**
@@ -39,8 +51,13 @@ export function coordinators(at, spans, { y, top, bottom, left }) {
     if (width <= 0.5) continue;
     const load = spans.loads.find((stretch) => stretch.from === from);
     const loading = load ? Math.max(0, Math.min(at.of(load.to, load.to_ms) - x, width)) : 0;
-    nodes.push(s('rect', { class: 'gstate quiet', x, y: y - 7, width: Math.max(1, width - 1.5), height: 13, rx: 2 },
-      s('title', {}, `${name} is the coordinator`)));
+    nodes.push(
+      s(
+        'rect',
+        { class: 'gstate quiet', x, y: y - 7, width: Math.max(1, width - 1.5), height: 13, rx: 2 },
+        s('title', {}, `${name} is the coordinator`),
+      ),
+    );
     if (load && loading > 1) nodes.push(...shade(load, { x, y, top, bottom, loading }));
     if (width - loading > name.length * 5.6 + 8) nodes.push(text(x + loading + 5, y + 3, name, 'gs'));
     if (x > left) nodes.push(s('line', { class: 'takeover', x1: x, x2: x, y1: y - 7, y2: bottom }));
@@ -52,10 +69,16 @@ export function coordinators(at, spans, { y, top, bottom, left }) {
 function shade({ name, from_ms, to_ms }, { x, y, top, bottom, loading }) {
   const length = duration((to_ms ?? from_ms) - from_ms);
   const whole = `${name} loads: no request is answered for ${length}`;
-  const says = [whole, `${name} loads, ${length}`, `loads ${length}`].find((label) => loading > label.length * 5.2 + 10);
+  const says = [whole, `${name} loads, ${length}`, `loads ${length}`].find(
+    (label) => loading > label.length * 5.2 + 10,
+  );
   return [
     s('rect', { class: 'loading', x, y: top, width: loading, height: bottom - top }),
-    s('rect', { class: 'gstate busy', 'data-s': 'Assigning', x, y: y - 7, width: loading, height: 13, rx: 2 }, s('title', {}, whole)),
+    s(
+      'rect',
+      { class: 'gstate busy', 'data-s': 'Assigning', x, y: y - 7, width: loading, height: 13, rx: 2 },
+      s('title', {}, whole),
+    ),
     ...(says ? [text(x + 5, y + 3, says, 'gs busy')] : []),
   ];
 }
@@ -65,6 +88,8 @@ export function violations(at, spans, { top, bottom, left, right }) {
   return spans.violations.flatMap(({ sequence, at_ms, says }) => {
     if (!at.shows(sequence, sequence)) return [];
     const x = at.of(sequence, at_ms);
-    return x < left || x > right ? [] : [s('line', { class: 'broken', x1: x, x2: x, y1: top, y2: bottom }, s('title', {}, says))];
+    return x < left || x > right
+      ? []
+      : [s('line', { class: 'broken', x1: x, x2: x, y1: top, y2: bottom }, s('title', {}, says))];
   });
 }

@@ -31,20 +31,40 @@ const PATHS = {
 
 /** What a shape stands for, in the legend's words. @type {{[shape in Shape]: string}} */
 export const MEANING = {
-  join: 'joins', leave: 'leaves', remove: 'is removed', target: 'a target is computed', advance: 'moves to a new member epoch',
-  revoke: 'is asked to revoke', acknowledge: 'confirms the revocation', gain: 'gains', commit: 'commits offsets',
-  metadata: 'topics change', regex: 'a pattern is resolved', state: 'the state changes', note: 'a note',
-  fault: 'a fault', fence: 'is fenced', fail_over: 'the coordinator fails over', replace: '2nd process, same group.instance.id',
-  violation: 'an invariant is broken', gap: 'not in the log',
+  join: 'joins',
+  leave: 'leaves',
+  remove: 'is removed',
+  target: 'a target is computed',
+  advance: 'moves to a new member epoch',
+  revoke: 'is asked to revoke',
+  acknowledge: 'confirms the revocation',
+  gain: 'gains',
+  commit: 'commits offsets',
+  metadata: 'topics change',
+  regex: 'a pattern is resolved',
+  state: 'the state changes',
+  note: 'a note',
+  fault: 'a fault',
+  fence: 'is fenced',
+  fail_over: 'the coordinator fails over',
+  replace: '2nd process, same group.instance.id',
+  violation: 'an invariant is broken',
+  gap: 'not in the log',
 };
 
 /** @param {Shape} shape */
 export function markOf(shape) {
   const d = PATHS[shape] ?? PATHS.note;
   const filled = shape === 'gain' || shape === 'commit';
-  const line = shape === 'acknowledge' || shape === 'replace' || shape === 'metadata' || shape === 'regex' || shape === 'gap';
+  const line =
+    shape === 'acknowledge' || shape === 'replace' || shape === 'metadata' || shape === 'regex' || shape === 'gap';
   return s('path', {
-    d, class: shape === 'violation' ? 'mark violation' : 'mark', fill: filled ? 'var(--m)' : line ? 'none' : 'var(--panel)', stroke: 'var(--m)',
-    'stroke-width': shape === 'acknowledge' ? 2.4 : 1.6, 'stroke-linejoin': 'round', 'stroke-linecap': 'round',
+    d,
+    class: shape === 'violation' ? 'mark violation' : 'mark',
+    fill: filled ? 'var(--m)' : line ? 'none' : 'var(--panel)',
+    stroke: 'var(--m)',
+    'stroke-width': shape === 'acknowledge' ? 2.4 : 1.6,
+    'stroke-linejoin': 'round',
+    'stroke-linecap': 'round',
   });
 }

@@ -26,9 +26,17 @@ export function overview({ steps, shown, left, right, epochs }) {
     ticks.push(s('line', { class: 'tick', x1: x, x2: x, y1: 4, y2: 14 }));
   }
   return s(
-    'g', { class: 'overview' },
+    'g',
+    { class: 'overview' },
     s('rect', { class: 'all', x: left, y: 5, width: right - left, height: 8, rx: 2 }),
     ...ticks,
-    s('rect', { class: 'part', x: place(shown.from), y: 3, width: Math.max(6, place(shown.to - 1) - place(shown.from)), height: 12, rx: 2 }),
+    s('rect', {
+      class: 'part',
+      x: place(shown.from),
+      y: 3,
+      width: Math.max(6, place(shown.to - 1) - place(shown.from)),
+      height: 12,
+      rx: 2,
+    }),
   );
 }

@@ -90,7 +90,10 @@ export class TimelineView {
     const base = play.base ?? 0;
     this.root.setAttribute('aria-valuemax', String(base + play.steps.length));
     this.root.setAttribute('aria-valuenow', String(base + play.position));
-    this.root.setAttribute('aria-valuetext', step ? `step ${base + play.position}: ${step.says}` : 'before the first step');
+    this.root.setAttribute(
+      'aria-valuetext',
+      step ? `step ${base + play.position}: ${step.says}` : 'before the first step',
+    );
     this.draw();
   }
 
@@ -99,7 +102,16 @@ export class TimelineView {
     if (!this.#room) this.#room = this.root.clientWidth;
     const width = Math.max(320, this.#room);
     const shown = windowOf(steps.length, position, width < 560 ? WINDOW_STEPS / 2 : WINDOW_STEPS);
-    const key = [width, this.#play.base ?? 0, shown.from, shown.to, this.axis, this.hue, this.#revision, steps.length].join(':');
+    const key = [
+      width,
+      this.#play.base ?? 0,
+      shown.from,
+      shown.to,
+      this.axis,
+      this.hue,
+      this.#revision,
+      steps.length,
+    ].join(':');
     if (key !== this.#key) {
       this.#key = key;
       this.#width = width;
@@ -123,13 +135,15 @@ export class TimelineView {
 
     const yEpoch = top + 16;
     const yState = top + 34;
-        const yCoordinator = top + 52;
+    const yCoordinator = top + 52;
     const more = this.spans.coordinators.length ? 18 : 0;
     const yEvents = top + 52 + more;
     const yTracks = top + 66 + more;
     if (!small) {
       nodes.push(
-        text(14, yEpoch + 1, 'Epoch', 'dim'), text(14, yState + 2, 'Group state', 'dim'), text(14, yEvents + 4, 'Events', 'dim'),
+        text(14, yEpoch + 1, 'Epoch', 'dim'),
+        text(14, yState + 2, 'Group state', 'dim'),
+        text(14, yEvents + 4, 'Events', 'dim'),
       );
     }
     if (more && !small) nodes.push(text(14, yCoordinator + 2, 'Coordinator', 'dim'));
@@ -170,7 +184,14 @@ export class TimelineView {
       const member = frame ? Object.keys(frame.members).find((id) => this.cast.lane(id).key === lane) : undefined;
       const state = member && frame ? frame.members[member] : null;
       const epoch = state?.epoch ?? (state ? frame?.generation : null);
-      nodes.unshift(text(this.#labelX, y, state ? (this.#labelX < 36 ? `@${epoch}` : `${classic ? 'gen.' : 'epoch'} ${epoch}`) : '–', 'mono'));
+      nodes.unshift(
+        text(
+          this.#labelX,
+          y,
+          state ? (this.#labelX < 36 ? `@${epoch}` : `${classic ? 'gen.' : 'epoch'} ${epoch}`) : '–',
+          'mono',
+        ),
+      );
     }
     this.#mobile.replaceChildren(...nodes);
   }
@@ -194,9 +215,13 @@ export class TimelineView {
     }
     const lanes = this.cast.lanes;
     const busy = (/** @type {string} */ lane) => (byLane.get(lane) ?? []).length;
-    const chosen = lanes.length <= TRACKS_MOST
-      ? lanes
-      : [...lanes].sort((a, b) => busy(b.key) - busy(a.key)).slice(0, TRACKS_MOST).sort((a, b) => a.order - b.order);
+    const chosen =
+      lanes.length <= TRACKS_MOST
+        ? lanes
+        : [...lanes]
+            .sort((a, b) => busy(b.key) - busy(a.key))
+            .slice(0, TRACKS_MOST)
+            .sort((a, b) => a.order - b.order);
     const dense = chosen.length > 12;
     let y = top;
     for (const lane of chosen) {
@@ -206,12 +231,21 @@ export class TimelineView {
       const height = (merged ? row : Math.max(rows, small || dense ? 2 : 2) * row) + (dense ? 4 : 9);
       const middle = y + height / 2 - 4;
       nodes.push(s('line', { class: 'rule', x1: 0, x2: width, y1: y - 3.5, y2: y - 3.5 }));
-      nodes.push(s(
-        'g', { 'data-hue': lane.hue },
-        s('title', {}, lane.name),
-        dense ? null : s('circle', { cx: small ? 20 : 23, cy: middle, r: 9, fill: 'var(--m)' }),
-        text(dense ? (small ? 20 : 23) : small ? 20 : 23, middle + 4, dense && lane.name.length <= 4 ? lane.name : lane.badge, dense ? 'dim' : ['disc', 'disc', 'disc two', 'disc small'][lane.badge.length] ?? 'disc small', 'middle'),
-      ));
+      nodes.push(
+        s(
+          'g',
+          { 'data-hue': lane.hue },
+          s('title', {}, lane.name),
+          dense ? null : s('circle', { cx: small ? 20 : 23, cy: middle, r: 9, fill: 'var(--m)' }),
+          text(
+            dense ? (small ? 20 : 23) : small ? 20 : 23,
+            middle + 4,
+            dense && lane.name.length <= 4 ? lane.name : lane.badge,
+            dense ? 'dim' : (['disc', 'disc', 'disc two', 'disc small'][lane.badge.length] ?? 'disc small'),
+            'middle',
+          ),
+        ),
+      );
       this.#labels.push([lane.key, middle + 4]);
       for (const stretch of this.spans.hard) {
         if (stretch.lane === lane.key) nodes.push(...hardship(at, stretch, y + height - (dense ? 4 : 8), left));
@@ -245,7 +279,8 @@ export class TimelineView {
     const faint = this.#picked !== null && this.#picked !== span.key;
     const box = { x: x + 0.5, y: y + 0.5, width: Math.max(1.5, width - 1.5), height: row - 1.5, rx: 1.5 };
     const group = s(
-      'g', { class: `span ${span.mode}${faint ? ' faint' : ''}`, 'data-hue': hue },
+      'g',
+      { class: `span ${span.mode}${faint ? ' faint' : ''}`, 'data-hue': hue },
       s('rect', box),
       span.mode === 'revoking' ? s('rect', { ...box, class: 'hatch', fill: `url(#hatch-${hue})` }) : null,
     );
@@ -271,7 +306,9 @@ export class TimelineView {
       nodes.push(s('line', { class: 'epochline', x1: x, x2: x, y1, y2 }));
       // What names an epoch ends before the next one begins.
       const ends = Math.min(right + RIGHT, next ? at.of(next.sequence, next.at_ms) : Infinity);
-      const label = [`${classic ? 'gen.' : 'epoch'} ${epoch}`, String(epoch)].find((name) => x + name.length * 6.4 + 6 < ends);
+      const label = [`${classic ? 'gen.' : 'epoch'} ${epoch}`, String(epoch)].find(
+        (name) => x + name.length * 6.4 + 6 < ends,
+      );
       if (x + 5 < free || !label) continue;
       nodes.push(text(x + 5, yText, label, 'mono'));
       free = x + label.length * 6.4 + 12;
@@ -288,10 +325,19 @@ export class TimelineView {
       const width = at.of(stretch.to, stretch.to_ms) - x;
       if (width <= 0.5) continue;
       const quiet = stretch.state === 'Stable' || stretch.state === 'Empty' || stretch.state === 'Dead';
-      nodes.push(s('rect', {
-        class: `gstate ${quiet ? 'quiet' : 'busy'}`, 'data-s': stretch.state, x, y: y - 7, width: Math.max(1, width - 1.5), height: 13, rx: 2,
-      }));
-      if (width > stretch.state.length * 5.6 + 8) nodes.push(text(x + 5, y + 3, stretch.state, quiet ? 'gs' : 'gs busy'));
+      nodes.push(
+        s('rect', {
+          class: `gstate ${quiet ? 'quiet' : 'busy'}`,
+          'data-s': stretch.state,
+          x,
+          y: y - 7,
+          width: Math.max(1, width - 1.5),
+          height: 13,
+          rx: 2,
+        }),
+      );
+      if (width > stretch.state.length * 5.6 + 8)
+        nodes.push(text(x + 5, y + 3, stretch.state, quiet ? 'gs' : 'gs busy'));
     }
     return nodes;
   }
@@ -302,7 +348,8 @@ export class TimelineView {
     return at.shown.map((step, index) => {
       const hue = this.cast.knows(step.actor) ? this.cast.lane(step.actor).hue : 'x';
       return s(
-        'g', { class: 'event', transform: `translate(${at.ofStep(first + index).toFixed(1)} ${y})`, 'data-hue': hue },
+        'g',
+        { class: 'event', transform: `translate(${at.ofStep(first + index).toFixed(1)} ${y})`, 'data-hue': hue },
         s('title', {}, `${(this.#play.base ?? 0) + first + index + 1}. ${step.says}`),
         s('rect', { x: -9, y: -9, width: 18, height: 18, fill: 'transparent' }),
         markOf(step.shape),
@@ -339,23 +386,37 @@ export class TimelineView {
   #keys(keys) {
     if (keys.length > 4) return this.labels.counted(keys.length);
     let topic = '';
-    return keys.map((key) => {
-      const cut = key.lastIndexOf('-');
-      const same = key.slice(0, cut) === topic;
-      topic = key.slice(0, cut);
-      return same ? key.slice(cut + 1) : this.labels.partition(key);
-    }).join(', ');
+    return keys
+      .map((key) => {
+        const cut = key.lastIndexOf('-');
+        const same = key.slice(0, cut) === topic;
+        topic = key.slice(0, cut);
+        return same ? key.slice(cut + 1) : this.labels.partition(key);
+      })
+      .join(', ');
   }
 
   #patterns() {
     return s(
-      'defs', {},
-      ['0', '1', '2', '3', '4', '5', 'x'].map((hue) => s(
-        'pattern', { id: `hatch-${hue}`, width: 5, height: 5, patternUnits: 'userSpaceOnUse', patternTransform: 'rotate(45)' },
-        s('rect', { width: 2.2, height: 5, fill: `var(--m${hue})` }),
-      )),
-      s('pattern', { id: 'cut', width: 5, height: 5, patternUnits: 'userSpaceOnUse' }, s('rect', { width: 3, height: 5, fill: 'var(--warn-arc)' })),
-      s('pattern', { id: 'bare', width: 5, height: 5, patternUnits: 'userSpaceOnUse' }, s('rect', { width: 1.4, height: 5, fill: 'var(--bad-line)' })),
+      'defs',
+      {},
+      ['0', '1', '2', '3', '4', '5', 'x'].map((hue) =>
+        s(
+          'pattern',
+          { id: `hatch-${hue}`, width: 5, height: 5, patternUnits: 'userSpaceOnUse', patternTransform: 'rotate(45)' },
+          s('rect', { width: 2.2, height: 5, fill: `var(--m${hue})` }),
+        ),
+      ),
+      s(
+        'pattern',
+        { id: 'cut', width: 5, height: 5, patternUnits: 'userSpaceOnUse' },
+        s('rect', { width: 3, height: 5, fill: 'var(--warn-arc)' }),
+      ),
+      s(
+        'pattern',
+        { id: 'bare', width: 5, height: 5, patternUnits: 'userSpaceOnUse' },
+        s('rect', { width: 1.4, height: 5, fill: 'var(--bad-line)' }),
+      ),
     );
   }
 
@@ -371,7 +432,10 @@ export class TimelineView {
       const small = this.#width < 520;
       const left = small ? 58 : 104;
       const index = inOverview
-        ? Math.min(steps.length - 1, Math.max(0, Math.round(((x - left) / (this.#width - RIGHT - left)) * (steps.length - 1))))
+        ? Math.min(
+            steps.length - 1,
+            Math.max(0, Math.round(((x - left) / (this.#width - RIGHT - left)) * (steps.length - 1))),
+          )
         : at.nearest(x);
       if (steps[index] && index !== this.#play.position - 1) this.onSeek(steps[index].sequence);
     };
@@ -385,7 +449,9 @@ export class TimelineView {
       if (down) seek(event);
     });
     for (const name of ['pointerup', 'pointercancel']) {
-      this.root.addEventListener(name, () => { down = false; });
+      this.root.addEventListener(name, () => {
+        down = false;
+      });
     }
   }
 }

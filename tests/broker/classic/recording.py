@@ -16,7 +16,7 @@ from datetime import timedelta
 from functools import cache
 from pathlib import Path
 
-from simulations.conformance.configs import BROKER_SETTINGS
+from simulations.proof.conformance.configs import BROKER_SETTINGS
 from simulations.recorded_files import read
 
 from ..node import SETTINGS as NODE_SETTINGS

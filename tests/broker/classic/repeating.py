@@ -10,15 +10,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from groups.history.state import Semantics
-from simulations.conformance import settings_of
-from simulations.conformance.asking import ask
-from simulations.conformance.classic_asking import CLASSIC_APIS, ask_classic
-from simulations.conformance.comparing import aligned, differing
-from simulations.conformance.recording import Asked
-from simulations.coordinator.image import Image, ImageTopic
-from simulations.coordinator.outcome import Outcome, TimerCancel, TimerCommand
-from simulations.coordinator.shard import Shard
+from groups.history.state.group import Semantics
+from simulations.proof.conformance import settings_of
+from simulations.proof.conformance.classic_requests import CLASSIC_APIS, ask_classic
+from simulations.proof.conformance.comparing import aligned, differing
+from simulations.proof.conformance.recording import RecordedRequest
+from simulations.proof.conformance.requests import ask
+from simulations.protocol.coordinator.consumer.outcome import Outcome, TimerCancel, TimerCommand
+from simulations.protocol.coordinator.image import Image, ImageTopic
+from simulations.protocol.coordinator.shard import Shard
 
 from .transcript import Fields, Restarted, Sent, Transcript
 
@@ -234,9 +234,9 @@ def _described(shard: Shard, sent: Sent) -> Fields:
     return {"groups": [told]}
 
 
-def _asked(group: str, sent: Sent) -> Asked:
+def _asked(group: str, sent: Sent) -> RecordedRequest:
     assert sent.answer is not None, sent
-    return Asked(
+    return RecordedRequest(
         group=group,
         api=CONSTANTS[sent.api],
         version=sent.version,

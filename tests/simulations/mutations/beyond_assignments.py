@@ -6,17 +6,17 @@ from typing import Final
 
 from tests.simulations.mutations.mutation import mutation as _m
 
-KAFKA_COORDINATOR: Final = "simulations/coordinator/kafka/coordinator.py"
-COMMITS: Final = "simulations/coordinator/commits.py"
-CLUSTER: Final = "simulations/engine/cluster.py"
-LOADING: Final = "simulations/coordinator/loading.py"
-TIMERS: Final = "simulations/engine/timers.py"
-EXPRESSIONS: Final = "simulations/coordinator/expressions.py"
-REGEXES: Final = "simulations/coordinator/regexes.py"
-SUBSCRIPTIONS: Final = "simulations/coordinator/subscriptions.py"
-RECORDS: Final = "simulations/coordinator/records.py"
-UNIFORM: Final = "simulations/assignors/consumer/uniform.py"
-CLIENT_HEARTBEATS: Final = "simulations/clients/heartbeats.py"
+KAFKA_COORDINATOR: Final = "simulations/protocol/coordinator/consumer/released/coordinator.py"
+COMMITS: Final = "simulations/protocol/coordinator/consumer/commits.py"
+CLUSTER: Final = "simulations/world/engine/cluster.py"
+LOADING: Final = "simulations/protocol/coordinator/consumer/loading.py"
+TIMERS: Final = "simulations/world/engine/timers.py"
+EXPRESSIONS: Final = "simulations/protocol/coordinator/consumer/expressions.py"
+REGEXES: Final = "simulations/protocol/coordinator/consumer/regexes.py"
+SUBSCRIPTIONS: Final = "simulations/protocol/coordinator/consumer/subscriptions.py"
+RECORDS: Final = "simulations/protocol/coordinator/consumer/records.py"
+UNIFORM: Final = "simulations/protocol/assignors/consumer/uniform.py"
+CLIENT_HEARTBEATS: Final = "simulations/protocol/client/consumer/heartbeats.py"
 
 BEYOND: Final = (
     _m(

@@ -68,7 +68,7 @@ def introduce(mutation: Mutation) -> None:
 def main(name: str, first: str, last: str, *semantics: str) -> None:
     introduce(next(each for each in MUTATIONS if each.name == name))
 
-    from simulations.fuzzing.answering import judged
+    from simulations.proof.fuzzing.batches import judged
 
     for seed in range(int(first), int(last) + 1):
         for rules in semantics:

@@ -9,7 +9,7 @@ from typing import Final
 
 from tests.simulations.mutations.mutation import mutation as _m
 
-CLASSIC: Final = "simulations/coordinator/classic/"
+CLASSIC: Final = "simulations/protocol/coordinator/classic/"
 GROUP: Final = CLASSIC + "group.py"
 JOINING: Final = CLASSIC + "joining.py"
 REBALANCING: Final = CLASSIC + "rebalancing.py"
@@ -21,9 +21,9 @@ COMMITS: Final = CLASSIC + "commits.py"
 DESCRIBING: Final = CLASSIC + "describing.py"
 COORDINATOR: Final = CLASSIC + "coordinator.py"
 SUBSCRIBED: Final = CLASSIC + "subscribed.py"
-UPGRADING: Final = "simulations/coordinator/kafka/upgrading.py"
-DOWNGRADING: Final = "simulations/coordinator/kafka/downgrading.py"
-MEMBERS: Final = "simulations/coordinator/kafka/classic_members.py"
+UPGRADING: Final = "simulations/protocol/coordinator/consumer/released/upgrading.py"
+DOWNGRADING: Final = "simulations/protocol/coordinator/consumer/released/downgrading.py"
+MEMBERS: Final = "simulations/protocol/coordinator/consumer/released/classic_members.py"
 
 CLASSIC_MUTATIONS: Final = (
     _m(

@@ -6,8 +6,8 @@ from typing import Final
 
 from tests.simulations.mutations.mutation import mutation as _m
 
-RECONCILIATION: Final = "simulations/coordinator/reconciliation.py"
-STATIC: Final = "simulations/coordinator/static_members.py"
+RECONCILIATION: Final = "simulations/protocol/coordinator/consumer/reconciliation.py"
+STATIC: Final = "simulations/protocol/coordinator/consumer/static_members.py"
 
 RECONCILING: Final = (
     _m(

@@ -6,10 +6,10 @@ from typing import Final
 
 from tests.simulations.mutations.mutation import mutation as _m
 
-TARGETS: Final = "simulations/coordinator/targets.py"
-UNIFORM: Final = "simulations/assignors/consumer/uniform.py"
-UNIFORM_OTHERS: Final = "simulations/assignors/consumer/uniform_heterogeneous.py"
-SHARING: Final = "simulations/assignors/sharing.py"
+TARGETS: Final = "simulations/protocol/coordinator/consumer/targets.py"
+UNIFORM: Final = "simulations/protocol/assignors/consumer/uniform.py"
+UNIFORM_OTHERS: Final = "simulations/protocol/assignors/consumer/uniform_heterogeneous.py"
+SHARING: Final = "simulations/protocol/assignors/sharing.py"
 
 ASSIGNING: Final = (
     _m(

@@ -6,17 +6,17 @@ from typing import Final
 
 from tests.simulations.mutations.mutation import mutation as _m
 
-COMMITS: Final = "simulations/coordinator/commits.py"
-KAFKA: Final = "simulations/coordinator/kafka/heartbeat.py"
-KAFKA_ADVANCING: Final = "simulations/coordinator/kafka/advancing.py"
-KAFKA_LEAVING: Final = "simulations/coordinator/kafka/leaving.py"
-KIP_JOINING: Final = "simulations/coordinator/kip/joining.py"
-LOADING: Final = "simulations/coordinator/loading.py"
-CLIENT_RECONCILING: Final = "simulations/clients/reconciling.py"
-CLIENT_MEMBERSHIP: Final = "simulations/clients/membership.py"
-CLIENT_HEARTBEATS: Final = "simulations/clients/heartbeats.py"
-CLUSTER: Final = "simulations/engine/cluster.py"
-COORDINATING: Final = "simulations/engine/coordinating.py"
+COMMITS: Final = "simulations/protocol/coordinator/consumer/commits.py"
+KAFKA: Final = "simulations/protocol/coordinator/consumer/released/heartbeat.py"
+KAFKA_ADVANCING: Final = "simulations/protocol/coordinator/consumer/released/advancing.py"
+KAFKA_LEAVING: Final = "simulations/protocol/coordinator/consumer/released/leaving.py"
+KIP_JOINING: Final = "simulations/protocol/coordinator/consumer/proposal/joining.py"
+LOADING: Final = "simulations/protocol/coordinator/consumer/loading.py"
+CLIENT_RECONCILING: Final = "simulations/protocol/client/consumer/reconciling.py"
+CLIENT_MEMBERSHIP: Final = "simulations/protocol/client/consumer/membership.py"
+CLIENT_HEARTBEATS: Final = "simulations/protocol/client/consumer/heartbeats.py"
+CLUSTER: Final = "simulations/world/engine/cluster.py"
+COORDINATING: Final = "simulations/world/engine/runtime.py"
 
 AROUND: Final = (
     _m(

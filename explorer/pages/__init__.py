@@ -1,0 +1,1 @@
+"""The pages: one room each, with its part of the JSON API."""

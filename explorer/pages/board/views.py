@@ -1,0 +1,92 @@
+"""The page of a timeline: the board's frame, its facts, and the chunk that it opens with."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+
+from explorer.pages.board.next_study import next_study
+from explorer.pages.board.origin import origin_of
+from explorer.pages.timelines.answers import detail_of
+from explorer.web.inlined import inlined
+from explorer.web.modules import modules
+from groups import storage
+from groups.models import Timeline
+
+INLINED_BYTES_MOST = 400_000
+"""A chunk up to this size comes within the page (a tenth of it on the wire); a larger one is asked for beside it."""
+
+ROWS_MEMBERS_MOST = 60
+"""More members at once than this are a crowd (``static/js/stage/size.js``)."""
+
+SEMANTICS = {
+    "kip": "The rules of the proposals as they were written.",
+    "kafka": "The rules of Apache Kafka as released, 4.3.1.",
+}
+
+
+def board(request: HttpRequest, timeline_id: str) -> HttpResponse:
+    try:
+        timeline = storage.get(timeline_id)
+        detail = detail_of(timeline)
+        first = _opening_chunk(timeline, detail, request.GET.get("at", ""))
+        chunk = storage.chunk_text(timeline, first)[0] if first is not None else b"null"  # type: ignore[index]
+    except storage.NoSuchTimeline as error:
+        raise Http404(str(error)) from error
+    except storage.NotReady as error:
+        response = render(request, "board/not_ready.html", {"says": str(error)}, status=503)
+        response["Retry-After"] = "1"
+        return response
+    within = len(chunk) <= INLINED_BYTES_MOST
+    version = detail["version"]
+    return render(
+        request,
+        "board/board.html",
+        {
+            "timeline": timeline,
+            "origin": origin_of(timeline, chunk),
+            "clauses": (detail["summary"].get("verdict") or {}).get("clauses", []),
+            "semantics_means": SEMANTICS.get(timeline.semantics, ""),
+            "timeline_data": inlined("timeline-data", orjson.dumps(detail)),
+            "chunk_data": inlined("chunk-data", chunk if within else b"null"),
+            "chunk_url": None
+            if within
+            else f"{reverse('api-chunk', args=[timeline.id, first])}?as=lines&v={version}",
+            "modules": _modules(detail),
+            "next_study": next_study(timeline),
+        },
+    )
+
+
+def opening(timeline: Timeline, worst: int | None) -> int:
+    """The sequence that the page opens with where its address names none: an import at its worst moment."""
+    if timeline.status == Timeline.Status.RUNNING:
+        return timeline.last
+    if timeline.source == Timeline.Source.IMPORT:
+        return timeline.last if worst is None else worst
+    return 0
+
+
+def _modules(detail: dict[str, Any]) -> tuple[str, ...]:
+    """What the page imports at once; with what draws a crowd, which it imports when it has seen that there is one."""
+    first = modules("js/page-board.js")
+    if detail["members_most"] <= ROWS_MEMBERS_MOST:
+        return first
+    return tuple(dict.fromkeys((*first, *modules("js/stage/crowd.js"), *modules("js/map/map.js"))))
+
+
+def _opening_chunk(timeline: Timeline, detail: dict[str, Any], at: str) -> int | None:
+    """The first sequence of the chunk that the page opens with."""
+    chunks = detail["chunks"]
+    if not chunks:
+        return None
+    if at.isascii() and at.isdigit() and len(at) <= 15:
+        wanted = int(at)
+    else:
+        wanted = opening(timeline, detail["worst"])
+    holding = [chunk["first"] for chunk in chunks if chunk["first"] <= max(wanted, 1)]
+    return int(holding[-1] if holding else chunks[0]["first"])

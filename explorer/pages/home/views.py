@@ -1,0 +1,104 @@
+"""The first page, and the help page."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import NoReverseMatch, reverse
+from django.utils import timezone
+
+from explorer.pages.home import pictures
+from explorer.pages.home.path import path_of
+from explorer.pages.home.words import ago
+from explorer.pages.timelines.answers import detail_of
+from explorer.web.glossary import terms
+from explorer.web.inlined import inlined
+from explorer.web.modules import modules
+from explorer.web.times import stamp
+from groups import storage
+from groups.models import Timeline
+
+SHOWCASE = "kip848-basic"
+"""The case study that plays on the first page."""
+
+RECENT_MOST = 30
+"""Timelines listed on the first page; the API lists more."""
+
+SOURCES = {
+    Timeline.Source.CASE_STUDY: "Case study",
+    Timeline.Source.SIMULATION: "Simulated",
+    Timeline.Source.IMPORT: "Imported",
+    Timeline.Source.LIVE: "Live",
+}
+
+
+def home(request: HttpRequest) -> HttpResponse:
+    studies = pictures.in_order(Timeline.objects.filter(source=Timeline.Source.CASE_STUDY))
+    others = Timeline.objects.exclude(source=Timeline.Source.CASE_STUDY).defer("scenario")
+    recent = list(others.order_by("-created")[:RECENT_MOST])
+    context: dict[str, Any] = {
+        "sections": pictures.in_sections(studies),
+        "recent": [_row(timeline) for timeline in recent],
+        "recent_more": max(0, others.count() - len(recent)) if len(recent) == RECENT_MOST else 0,
+        "modules": modules("js/page-home.js"),
+        "import_url": _import_url(),
+    }
+    showcase = next((study for study in studies if study.id == SHOWCASE), studies[0] if studies else None)
+    if showcase is not None:
+        context |= _showcase(showcase)
+        context["path"] = path_of(study.id for study in studies)
+    return render(request, "home/home.html", context)
+
+
+def help_page(request: HttpRequest) -> HttpResponse:
+    return render(request, "help/help.html", {"glossary": list(terms().items())})
+
+
+def _showcase(timeline: Timeline) -> dict[str, Any]:
+    """The playing board's data; nothing while the case study is being prepared anew."""
+    try:
+        detail = detail_of(timeline)
+        found = storage.chunk_text(timeline, detail["chunks"][0]["first"]) if detail["chunks"] else None
+    except storage.NotReady:
+        return {}
+    if found is None:
+        return {}
+    return {
+        "showcase": timeline,
+        "timeline_data": inlined("timeline-data", orjson.dumps(detail)),
+        "chunk_data": inlined("chunk-data", found[0]),
+    }
+
+
+def _row(timeline: Timeline) -> dict[str, Any]:
+    summary = storage.describe(timeline)["summary"]
+    verdict = (summary.get("verdict") or {}).get("text") or "Nothing is known yet."
+    gaps = len(summary.get("gaps") or [])
+    if timeline.status != Timeline.Status.COMPLETE:
+        fact = timeline.status
+    elif gaps:
+        fact = f"{gaps} gap{'s' if gaps > 1 else ''}"
+    elif timeline.seed is not None:
+        # Two runs of one scenario differ by whose rules they follow, or by the seed.
+        fact = f"{timeline.semantics}, seed {timeline.seed}"
+    else:
+        fact = f"{timeline.last:,} entries"
+    return {
+        "id": timeline.id,
+        "title": timeline.group or timeline.title,
+        "source": SOURCES[Timeline.Source(timeline.source)],
+        "verdict": verdict,
+        "fact": fact,
+        "ago": ago(timezone.now() - timeline.created),
+        "stamp": stamp(timeline.created),
+    }
+
+
+def _import_url() -> str | None:
+    try:
+        return reverse("import-new")
+    except NoReverseMatch:
+        return None

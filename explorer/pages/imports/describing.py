@@ -1,0 +1,205 @@
+"""An import as its page and the API tell it: the row, its timelines, and the ids that have no name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from django.db.models import Q
+from django.urls import reverse
+
+from explorer.web.endpoint import number
+from explorer.web.times import time_element
+from groups.models import Import, Timeline
+from groups.packs.headline import headline
+from groups.pipeline.reading.recognising import FileKind
+from groups.pipeline.topics.naming import SAYS
+from groups.spark_ready import missing_packages
+from groups.storage.names import named_summary
+
+READ = (FileKind.OFFSETS, FileKind.METADATA)
+"""What of an import's files is read to its end."""
+
+GROUPS_A_PAGE = 100
+"""Groups of one answer; the page asks for more."""
+
+NAMELESS_MOST = 200
+"""Ids without a name that are told: each is a field that somebody would have to fill."""
+
+
+def listed(found: Import) -> dict[str, Any]:
+    """An import in a list."""
+    return {
+        "id": found.id,
+        "title": found.title,
+        "status": found.status,
+        "problem": found.problem,
+        "created": found.created.isoformat(),
+        "finished": found.finished.isoformat() if found.finished else None,
+        "url": reverse("import", args=[found.id]),
+        "bytes": size_of(found),
+        "records": int((found.report.get("records") or {}).get("read", 0)),
+        "groups": len((found.report or {}).get("timelines", ())),
+        "span": span(found),
+    }
+
+
+def size_of(found: Import) -> int:
+    """Bytes of the files that were read: one that repeats another, and one that is no log, hold nothing of it."""
+    return sum(
+        int(source["bytes"])
+        for source in (found.progress or {}).get("sources", ())
+        if source["kind"] in READ and not source.get("repeats")
+    )
+
+
+def told(found: Import) -> dict[str, Any]:
+    """What the page that lists imports says beyond that: when, and what happened in the group that had most."""
+    span_ms = span(found)
+    gravest = found.timelines.order_by("-weight", "-last", "group", "id").first()
+    verdict = (gravest.summary.get("verdict") or {}).get("text", "") if gravest else ""
+    return {
+        "created_ms": round(found.created.timestamp() * 1000),
+        "created_shown": time_element(round(found.created.timestamp() * 1000)),
+        "span_shown": time_element(*span_ms) if span_ms else "",
+        "gravest": {"group": gravest.group, "url": reverse("board", args=[gravest.id]), "verdict": verdict}
+        if gravest
+        else None,
+    }
+
+
+def detail(found: Import) -> dict[str, Any]:
+    """Everything that the page shows of an import; of its groups those to which most happened."""
+    report = found.report or {}
+    told = {timeline["id"]: timeline for timeline in report.get("timelines", ())}
+    progress = found.progress or {}
+    running = found.status in (Import.Status.WAITING, Import.Status.RUNNING)
+    listed_groups = groups(found, {})
+    return listed(found) | {
+        "stage": progress.get("stage", ""),
+        "stages": progress.get("stages", []),
+        # What was read so far while it runs; then what the files weigh that were read, as the list of imports says it.
+        "bytes": progress.get("bytes", 0) if running else size_of(found),
+        "remaining_s": progress.get("remaining_s") if running else None,
+        "found": progress.get("found"),
+        "sources": progress.get("sources", []),
+        "waiting_groups": progress.get("groups", []) if running else [],
+        "spark": {"ready": not missing_packages()} if found.status == Import.Status.WAITING else None,
+        "timelines": listed_groups["timelines"],
+        "timelines_in_all": found.timelines.count(),
+        "matching": listed_groups["matching"],
+        "span": span(found),
+        "again": again(told.values()),
+        "named": named_counts(told.values()),
+        "nameless": nameless(found, told),
+        "records": report.get("records") or {"read": 0, "decoded": 0, "skipped": []},
+        "repeated": report.get("repeated", 0),
+    }
+
+
+def groups(found: Import, asked: Mapping[str, str]) -> dict[str, Any]:
+    """A page of an import's groups, those to which most happened first.
+
+    ``q``: a part of the group's name. ``from_ms``, ``until_ms``: something of it lies between. ``after``: how many were
+    shown before. ``BadRequest`` where a number is none.
+    """
+    report = found.report or {}
+    rows = found.timelines.defer("scenario")
+    if asked.get("q"):
+        rows = rows.filter(Q(group__icontains=asked["q"]) | Q(title__icontains=asked["q"]))
+    if asked.get("from_ms"):
+        rows = rows.filter(summary__last_ms__gte=number(asked, "from_ms", 0))
+    if asked.get("until_ms"):
+        rows = rows.filter(summary__first_ms__lte=number(asked, "until_ms", 0))
+    after = number(asked, "after", 0)
+    told = {timeline["id"]: timeline for timeline in report.get("timelines", ())}
+    page = rows.order_by("-weight", "-last", "group", "id")[after : after + GROUPS_A_PAGE]
+    return {
+        "matching": rows.count(),
+        "timelines": [timeline_row(timeline, told.get(timeline.id, {})) for timeline in page],
+    }
+
+
+def span(found: Import) -> list[int] | None:
+    """From when to when the import's timelines reach."""
+    told = [
+        (timeline["first_ms"], timeline["last_ms"])
+        for timeline in (found.report or {}).get("timelines", ())
+        if timeline["first_ms"] is not None
+    ]
+    return [min(first for first, _ in told), max(last for _, last in told)] if told else None
+
+
+def again(told: Iterable[Mapping[str, Any]]) -> dict[str, int]:
+    """How many timelines were there before, went on, or share offsets with others."""
+    rows = list(told)
+    return {
+        "same": sum("same_as" in row for row in rows),
+        "longer": sum("continues" in row for row in rows),
+        "overlapping": sum("overlaps" in row for row in rows),
+    }
+
+
+def timeline_row(timeline: Timeline, told: dict[str, Any]) -> dict[str, Any]:
+    # Timelines of releases before packs have their whole summary in the row.
+    summary = timeline.summary if "weight" in timeline.summary else headline(timeline.summary)
+    shown = named_summary(summary, timeline.topic_names)
+    return {
+        "id": timeline.id,
+        "url": reverse("board", args=[timeline.id]),
+        "group": timeline.group,
+        "title": timeline.title,
+        "protocol": timeline.protocol or "simple",
+        "status": timeline.status,
+        "problem": timeline.problem,
+        "entries": timeline.last,
+        "first_ms": shown["first_ms"],
+        "last_ms": shown["last_ms"],
+        "gaps": len(shown["gaps"]),
+        "verdict": shown["verdict"] or {"text": "", "clauses": []},
+        "epochs": shown["epochs_ms"],
+        "no_owner": shown["no_owner_ms"],
+        "weight": shown["weight"],
+        "deleted": told.get("deleted", False),
+        "same_as": told.get("same_as"),
+        "continues": told.get("continues"),
+        "continues_after": told.get("continues_after"),
+        "overlaps": told.get("overlaps") or [],
+    }
+
+
+def named_counts(told: Any) -> list[dict[str, Any]]:
+    """How many topic ids each kind of source named, in the page's words."""
+    ids: dict[str, set[str]] = {}
+    for timeline in told:
+        for topic in timeline.get("named", ()):
+            ids.setdefault(topic["source"], set()).add(topic["id"])
+    return [
+        {"source": source, "says": SAYS.get(source, source), "count": len(found)}
+        for source, found in ids.items()
+    ]
+
+
+def nameless(imported: Import, told: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
+    """Ids without a name, each with the timelines that show it and the name that a user gave it."""
+    found: dict[str, dict[str, Any]] = {}
+    waiting = [pk for pk, row in told.items() if row.get("nameless")][:NAMELESS_MOST]
+    for timeline in imported.timelines.filter(pk__in=waiting).order_by("created", "id"):
+        for topic in told[timeline.id]["nameless"]:
+            row = found.get(topic["id"])
+            if row is None:
+                if len(found) >= NAMELESS_MOST:
+                    continue
+                row = found[topic["id"]] = {
+                    "id": topic["id"],
+                    "partitions": None if topic["highest"] is None else topic["highest"] + 1,
+                    "suggestion": topic["suggestion"],
+                    "groups": [],
+                    "timelines": [],
+                    "name": None,
+                }
+            row["groups"].append(timeline.group)
+            row["timelines"].append(timeline.id)
+            row["suggestion"] = row["suggestion"] or topic["suggestion"]
+            row["name"] = row["name"] or timeline.topic_names.get(topic["id"])
+    return list(found.values())

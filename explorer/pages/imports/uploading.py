@@ -1,0 +1,167 @@
+"""Uploaded files become an import: kept under their own folder's names, since those tell the partitions."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import orjson
+from django.conf import settings
+from django.db import transaction
+
+from explorer.pages.imports.receiving import KeptFile
+from groups import storage
+from groups.imports import runs as imports
+from groups.imports.tasks import run_import
+from groups.models import Import
+from groups.pipeline.topics.naming import BadTopicsFile, read_topics_file
+
+IMPORTS_WAITING_MOST = 10
+"""Imports that may wait or run at once: each takes a core and a gigabyte for as long as it lasts."""
+
+TOPICS_BYTES_MOST = 4 * 1024 * 1024
+"""A JSON file of topic names: a cluster of 50,000 topics fits."""
+
+LOOSE_FILES = "upload"
+"""The folder of files that came without one."""
+
+NAME_BYTES_MOST = 240
+"""Bytes of a file's name: file systems take 255, which are 85 letters of Chinese."""
+
+DEPTH_MOST = 2
+"""Of a file's path its own name and its folder's are kept: Kafka's segments lie no deeper."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refused(Exception):
+    """Why nothing can be imported: one line."""
+
+    message: str
+    status: int = 400
+
+    def __str__(self) -> str:
+        return self.message
+
+
+def start_sample(name: str | None = None) -> Import:
+    """Queues the import of a bundled recorded log, the first one if no name is given."""
+    samples = imports.samples()
+    chosen = next((sample for sample in samples if name in (None, sample["name"])), None)
+    if chosen is None:
+        names = ", ".join(sample["name"] for sample in samples) or "none"
+        raise Refused(f"There is no sample {name!r}. There are: {names}.", status=404)
+    return _queue(title=str(chosen["title"]), paths=chosen["paths"], named=True)
+
+
+def start_upload(files: Sequence[KeptFile], paths: Sequence[str]) -> Import:
+    """Moves the files to their places and queues their import. ``paths`` are the files' names with their folders, in
+    their order."""
+    if not files:
+        raise Refused("No file came with the request: send them as multipart fields called files.")
+    size = sum(file.size or 0 for file in files)
+    if size > settings.UPLOAD_BYTES_MOST:
+        raise Refused(
+            f"{size} bytes are more than one upload may have ({settings.UPLOAD_BYTES_MOST}); "
+            "import larger logs on the server with `manage.py import_log PATH…`.",
+            status=413,
+        )
+    import_id = storage.new_id()
+    folder = imports.uploads() / import_id
+    topics: dict[str, Any] = {}
+    kept: list[str] = []
+    try:
+        for number, file in enumerate(files):
+            shown = printable(paths[number] if number < len(paths) else (file.name or ""))
+            if (found := _topics(file, shown)) is not None:
+                topics |= found
+                continue
+            inside = safe_path(shown, number)
+            # A file is shown with its folder's name, and the import's id says nothing to who chose a single file.
+            target = folder / inside if len(inside.parts) > 1 else folder / LOOSE_FILES / inside
+            if target.exists():
+                target = folder / str(number) / inside
+            target.parent.mkdir(parents=True, exist_ok=True)
+            file.place.replace(target)
+            kept.append(shown)
+        if not kept:
+            raise Refused("Only names of topics came with the request, and no log to import.")
+        return _queue(
+            title=title_of(kept), paths=[str(folder)], import_id=import_id, topics=topics, folder=str(folder)
+        )
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+
+
+def _queue(**facts: Any) -> Import:
+    open_status = (Import.Status.WAITING, Import.Status.RUNNING)
+    waiting = Import.objects.filter(status__in=open_status).count()
+    if waiting >= IMPORTS_WAITING_MOST:
+        raise Refused(
+            f"{waiting} imports are waiting or running, which is as many as this server takes. Try again soon.",
+            status=429,
+        )
+    with transaction.atomic():
+        created = imports.create(**facts)
+        # Where the queue cannot be reached, the sweep queues what is stored as soon as it can: nothing is lost.
+        transaction.on_commit(lambda: run_import.delay(created.id), robust=True)
+    return created
+
+
+def safe_path(shown: str, number: int) -> PurePosixPath:
+    """The file's place within the upload's folder: its folder's name and its own, without anything that leads out.
+
+    >>> safe_path("backup/__consumer_offsets-17/00000000000000000000.log", 0)
+    PurePosixPath('__consumer_offsets-17/00000000000000000000.log')
+    >>> safe_path("../../etc/passwd", 0)
+    PurePosixPath('etc/passwd')
+    """
+    parts = [shortened(re.sub(r"[^\w.\-]", "_", part)) for part in re.split(r"[/\\]", shown)]
+    parts = [part for part in parts if part.strip(".")][-DEPTH_MOST:]
+    if not parts:
+        parts = [f"file-{number}"]
+    return PurePosixPath(*parts)
+
+
+def shortened(name: str) -> str:
+    """A name that fits into a file system: its beginning and its end, which tells the kind of file.
+
+    >>> len(shortened("\N{CJK UNIFIED IDEOGRAPH-4E00}" * 84 + ".log").encode()) <= NAME_BYTES_MOST
+    True
+    """
+    encoded = name.encode()
+    if len(encoded) <= NAME_BYTES_MOST:
+        return name
+    half = (NAME_BYTES_MOST - 1) // 2
+    return f"{encoded[:half].decode(errors='ignore')}_{encoded[-half:].decode(errors='ignore')}"
+
+
+def printable(name: str) -> str:
+    """A name without what no page shows and no database keeps: U+0000, and other characters that control something."""
+    return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in name)
+
+
+def title_of(shown: Sequence[str]) -> str:
+    """What the import is called: the folder that was dropped, or its first file."""
+    first = PurePosixPath(shown[0].replace("\\", "/"))
+    if len(first.parts) > 1 and all(name.startswith(first.parts[0]) for name in shown):
+        return first.parts[0]
+    return first.name if len(shown) == 1 else f"{first.name} and {len(shown) - 1} more"
+
+
+def _topics(file: KeptFile, shown: str) -> dict[str, Any] | None:
+    """The names in a file of topic names; null for any other file."""
+    if Path(shown).suffix.lower() != ".json" or (file.size or 0) > TOPICS_BYTES_MOST:
+        return None
+    try:
+        content = orjson.loads(file.read())
+        read_topics_file(content)
+    except (orjson.JSONDecodeError, BadTopicsFile) as error:
+        # The other reason says itself what the file must hold.
+        right = ' It must hold {"topic id": "name"}.' if isinstance(error, orjson.JSONDecodeError) else ""
+        raise Refused(f"{shown} is no file of topic names: {error}.{right}") from error
+    return dict(content)

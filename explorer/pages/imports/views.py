@@ -1,0 +1,136 @@
+"""Imports: two pages and their API."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods
+
+from explorer.pages.imports.describing import detail, groups, listed, told
+from explorer.pages.imports.uploading import Refused, start_sample, start_upload
+from explorer.web.endpoint import BadRequest, json_body, json_response
+from explorer.web.inlined import inlined
+from groups.imports import runs as imports
+from groups.models import Import
+from groups.spark_ready import install_spark, missing_packages
+
+LISTED_MOST = 200
+RECENT_MOST = 50
+"""Imports on the page that begins one, each with what happened in it; the API lists more."""
+
+
+# -- pages
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def new(request: HttpRequest) -> HttpResponse:
+    """The page that begins an import; its form works without scripts."""
+    refused: Refused | None = None
+    if request.method == "POST":
+        try:
+            found = _started(request)
+        except Refused as error:
+            refused = error
+        else:
+            return redirect("import", found.id)
+    context = {
+        "samples": imports.samples(),
+        "recent": [listed(found) | told(found) for found in Import.objects.all()[:RECENT_MOST]],
+        "recent_more": max(0, Import.objects.count() - RECENT_MOST),
+        "spark_ready": not missing_packages(),
+        "install_spark": install_spark(),
+        "refused": refused,
+    }
+    return render(request, "imports/new.html", context, status=refused.status if refused else 200)
+
+
+@require_http_methods(["GET", "HEAD"])
+def show(request: HttpRequest, import_id: str) -> HttpResponse:
+    """An import while it is read, and when it is done."""
+    try:
+        found = imports.get(import_id)
+    except imports.NoSuchImport as error:
+        raise Http404(str(error)) from error
+    context = {"found": found, "import_data": inlined("import-data", orjson.dumps(detail(found)))}
+    return render(request, "imports/import.html", context)
+
+
+# -- the API
+
+
+def api_list(request: HttpRequest) -> HttpResponse:
+    return json_response([listed(found) for found in Import.objects.all()[:LISTED_MOST]])
+
+
+def api_start(request: HttpRequest) -> HttpResponse:
+    """``POST /api/imports``: files as multipart, or ``{"sample": true}``; 201 with the import's id and address."""
+    try:
+        found = _started(request)
+    except Refused as error:
+        raise BadRequest(str(error), status=error.status) from error
+    response = json_response({"import": found.id, "url": reverse("import", args=[found.id])}, status=201)
+    response["Location"] = reverse("api-import", args=[found.id])
+    return response
+
+
+def api_detail(request: HttpRequest, import_id: str) -> HttpResponse:
+    return json_response(detail(_get(import_id)))
+
+
+def api_groups(request: HttpRequest, import_id: str) -> HttpResponse:
+    """``?q=&from_ms=&until_ms=&after=``: a page of the import's groups."""
+    return json_response(groups(_get(import_id), request.GET))
+
+
+def api_rename(request: HttpRequest, import_id: str) -> HttpResponse:
+    """``PATCH {"title": "…"}``: a name of the user's."""
+    title = json_body(request).get("title")
+    if not isinstance(title, str):
+        raise BadRequest('Send the name as text: {"title": "Outage of 22 November"}.', field="title")
+    _get(import_id)
+    try:
+        return json_response(listed(imports.rename(import_id, title)))
+    except imports.BadTitle as error:
+        raise BadRequest(str(error), field="title") from error
+
+
+def api_cancel(request: HttpRequest, import_id: str) -> HttpResponse:
+    """Stop; nothing of it is kept. 409 if it had ended."""
+    found = _get(import_id)
+    if not imports.cancel(import_id):
+        raise BadRequest(f"The import has ended: it is {found.status}.", status=409)
+    return json_response(detail(_get(import_id)))
+
+
+def api_delete(request: HttpRequest, import_id: str) -> HttpResponse:
+    """Remove the import and the timelines that no other import tells of; one that runs is stopped first."""
+    _get(import_id)
+    imports.cancel(import_id)
+    imports.delete(import_id)
+    return HttpResponse(status=204)
+
+
+def _started(request: HttpRequest) -> Import:
+    if request.content_type == "application/json":
+        body = json_body(request)
+        wanted = body.get("sample")
+        if wanted is True:
+            return start_sample()
+        if isinstance(wanted, str) and wanted:
+            return start_sample(wanted)
+        raise Refused('Send files as multipart, or {"sample": true} for the sample log.')
+    if sample := request.POST.get("sample"):
+        return start_sample(None if sample == "true" else sample)
+    files: list[Any] = [file for file in request.FILES.getlist("files") if file.name]
+    return start_upload(files, request.POST.getlist("paths"))
+
+
+def _get(import_id: str) -> Import:
+    try:
+        return imports.get(import_id)
+    except imports.NoSuchImport as error:
+        raise BadRequest(str(error), status=404) from error

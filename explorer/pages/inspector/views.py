@@ -1,0 +1,69 @@
+"""The inspector's page, and its part of the JSON API."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.exceptions import RequestDataTooBig
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.csrf import ensure_csrf_cookie
+from django.views.decorators.http import require_http_methods
+
+from explorer.pages.inspector.answering import BYTES_MOST, answer_to, asked_of, comparison_of, too_many
+from explorer.pages.inspector.examples import examples, records_of_studies
+from explorer.pages.inspector.records import asked_record, bytes_of_entry
+from explorer.web.endpoint import BadRequest, json_body, json_response
+from explorer.web.modules import modules
+from groups import storage
+
+
+@require_http_methods(["GET", "HEAD"])
+@ensure_csrf_cookie
+def page(request: HttpRequest) -> HttpResponse:
+    """The page; what it opens stands in its address, of which the part behind the # never comes here."""
+    named = "timeline" in request.GET and "entry" in request.GET
+    context = {
+        "examples": examples(),
+        "records": records_of_studies(),
+        "empty": not named,
+        "bytes_most": BYTES_MOST,
+        "modules": modules("js/page-inspector.js"),
+    }
+    return render(request, "inspector/inspector.html", context)
+
+
+def inspect_bytes(request: HttpRequest) -> HttpResponse:
+    """``POST /api/inspect``: the fields of bytes, after edits if there are any."""
+    body = _body(request)
+    return json_response(answer_to(asked_of(body), guesses=body.get("guess") is not False))
+
+
+def compare(request: HttpRequest) -> HttpResponse:
+    """``POST /api/inspect/compare``: two, field by field."""
+    body = _body(request)
+    sides = []
+    for which in ("first", "second"):
+        side = body.get(which)
+        if not isinstance(side, dict):
+            raise BadRequest(f"{which} is missing: an object as /api/inspect takes it.", field=which)
+        try:
+            sides.append(asked_record(side) if "entry" in side else asked_of(side, f"The {which}"))
+        except BadRequest as error:
+            told = str(error)
+            raise BadRequest(
+                f"The {which}: {told}", status=error.status, side=which, **error.facts
+            ) from error
+    return json_response(comparison_of(sides[0], sides[1]))
+
+
+def record_bytes(request: HttpRequest, timeline_id: str, sequence: int) -> HttpResponse:
+    """``GET /api/timelines/<id>/entries/<sequence>/bytes``: key and value of a record, field by field."""
+    return json_response(bytes_of_entry(storage.get(timeline_id), sequence))
+
+
+def _body(request: HttpRequest) -> dict[str, Any]:
+    try:
+        return json_body(request)
+    except RequestDataTooBig as error:
+        raise BadRequest(too_many(), status=413, field="bytes") from error

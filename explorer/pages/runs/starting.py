@@ -1,0 +1,130 @@
+"""Starting a run: what the API and the page have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, is_dataclass
+
+from django.conf import settings
+from django.db import transaction
+
+from groups import storage
+from groups.models import Timeline
+from simulations.jobs import run_tasks as tasks
+from simulations.world import studies
+from simulations.world.scenario import ScenarioError, load
+
+SCENARIO_BYTES_MOST = 256 * 1024
+"""A scenario is a page of text; the largest that makes sense names some thousand members."""
+
+SEED_MOST = 2**53 - 1
+"""The largest whole number that JavaScript keeps exactly, since a seed travels in links."""
+
+SEMANTICS = ("kafka", "kip")
+
+NUL = "The scenario has the character U+0000 in it, which no name has."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refused(Exception):
+    """Why a run cannot start: one line, and where in the scenario if it is there."""
+
+    message: str
+    line: int | None = None
+    field: str | None = None
+    status: int = 400
+
+    def __str__(self) -> str:
+        return self.message
+
+
+def start_run(scenario: object, semantics: object = None, seed: object = None) -> Timeline:
+    """Store a run of a scenario (YAML text, or a case study's name) and queue it. ``Refused`` tells what is wrong."""
+    text, name = _text(scenario)
+    try:
+        loaded = load(text, name)
+    except ScenarioError as error:
+        raise Refused(message=str(error), line=error.line, field=error.field) from error
+    if _has_nul(loaded):
+        raise Refused(message=NUL, field="scenario")
+    if semantics is None:
+        semantics = loaded.semantics
+    if semantics not in SEMANTICS:
+        raise Refused(message=f"semantics={semantics!r} must be kafka or kip.", field="semantics")
+    _room_for_one_more()
+    with transaction.atomic():
+        timeline = storage.create_timeline(
+            title=loaded.title,
+            source=Timeline.Source.SIMULATION,
+            group=loaded.group,
+            semantics=str(semantics),
+            scenario=text,
+            seed=_seed(seed, loaded.seed),
+            engine=tasks.engine_digest(),
+        )
+        # Where the queue cannot be reached, the sweep queues what is stored as soon as it can: nothing is lost.
+        transaction.on_commit(lambda: tasks.run.delay(timeline.id), robust=True)
+    return timeline
+
+
+def _text(scenario: object) -> tuple[str, str]:
+    """The scenario's text, and what messages call it."""
+    if not isinstance(scenario, str) or not scenario.strip():
+        raise Refused(message="The scenario is missing: YAML text, or a case study's name.", field="scenario")
+    if len(scenario.encode()) > SCENARIO_BYTES_MOST:
+        raise Refused(
+            message=f"The scenario is longer than {SCENARIO_BYTES_MOST // 1024} KB.",
+            field="scenario",
+            status=413,
+        )
+    if "\0" in scenario:
+        raise Refused(
+            message=NUL,
+            line=scenario.partition("\0")[0].count("\n") + 1,
+            field="scenario",
+        )
+    name = scenario.strip()
+    if name in studies.names():
+        return studies.text(name), name
+    if "\n" not in name and ":" not in name:
+        raise Refused(
+            message=f"There is no case study {name!r}. There are: {', '.join(studies.names())}.",
+            field="scenario",
+        )
+    return scenario, "scenario"
+
+
+def _has_nul(value: object) -> bool:
+    """Whether a text in it has the character U+0000, which YAML writes as an escape and PostgreSQL keeps nowhere."""
+    if isinstance(value, str):
+        return "\0" in value
+    if isinstance(value, Mapping):
+        return any(_has_nul(key) or _has_nul(each) for key, each in value.items())
+    if isinstance(value, tuple | list | set | frozenset):
+        return any(_has_nul(each) for each in value)
+    if is_dataclass(value):
+        return any(_has_nul(getattr(value, part.name)) for part in fields(value))
+    return False
+
+
+def _seed(given: object, of_the_scenario: int) -> int:
+    if given is None or given == "":
+        return of_the_scenario
+    try:
+        seed = int(given) if isinstance(given, int | str) and not isinstance(given, bool) else -1
+    except ValueError:
+        seed = -1
+    if not 0 <= seed <= SEED_MOST:
+        raise Refused(message=f"seed={given!r} must be a whole number from 0 to {SEED_MOST}.", field="seed")
+    return seed
+
+
+def _room_for_one_more() -> None:
+    waiting = Timeline.objects.filter(
+        source=Timeline.Source.SIMULATION, status=Timeline.Status.RUNNING
+    ).count()
+    if waiting >= settings.RUNS_WAITING_MOST:
+        raise Refused(
+            message=f"{waiting} runs are waiting or running, which is as many as this server takes. Try again soon.",
+            status=429,
+        )

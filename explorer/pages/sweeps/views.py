@@ -1,0 +1,177 @@
+"""Sweeps: two pages and their API."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import orjson
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.csrf import ensure_csrf_cookie
+from django.views.decorators.http import require_http_methods
+
+from explorer.pages.sweeps.describing import Shown, cell_detail, detail, listed, seed_detail, shown_of, table
+from explorer.pages.sweeps.starting import Refused, asked_in_form, go_on, start, wished
+from explorer.web.endpoint import BadRequest, json_body, json_response
+from explorer.web.inlined import inlined
+from explorer.web.modules import modules
+from groups.spark_ready import install_spark, missing_packages
+from simulations.jobs import sweep_runs
+from simulations.laboratory import BOARDS
+from simulations.models import Sweep
+from simulations.sweeps.asked import SEEDS_MOST, USUAL_SHAPES, axes_of
+from simulations.sweeps.axes import Happening, name_of
+from simulations.sweeps.sentences import RUNS_AS
+from simulations.sweeps.summary import EVENT_LABELS, shape_label
+
+LISTED_MOST: Final = 200
+RECENT_MOST: Final = 20
+"""Sweeps on the page that begins one."""
+
+
+# -- pages
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def new(request: HttpRequest) -> HttpResponse:
+    """The page that begins a sweep; its form works without scripts."""
+    refused: Refused | None = None
+    given = wished(request.GET)
+    if request.method == "POST":
+        asked = asked_in_form(request.POST)
+        try:
+            return redirect("sweep", start(asked).id)
+        except Refused as error:
+            refused, given = error, asked
+    own = [shape for shape in given["shapes"] if shape not in USUAL_SHAPES]
+    context = {
+        "assignors": [
+            (name_of(board), board.assignor, RUNS_AS[board.rebalance], name_of(board) in given["assignors"])
+            for board in BOARDS
+        ],
+        "shapes": [(shape, shape_label(shape), shape in given["shapes"]) for shape in USUAL_SHAPES],
+        "more": " ".join(own),
+        "events": [(str(each), EVENT_LABELS[each], str(each) in given["events"]) for each in Happening],
+        "seeds": given["seeds"],
+        "seeds_most": SEEDS_MOST,
+        "recent": [
+            listed(sweep) | {"done": f"{sweep.done:,}", "cases": f"{sweep.cases:,}"}
+            for sweep in Sweep.objects.all()[:RECENT_MOST]
+        ],
+        "spark_ready": not missing_packages(),
+        "install_spark": install_spark(),
+        "refused": refused,
+    }
+    return render(request, "sweeps/new.html", context, status=refused.status if refused else 200)
+
+
+@require_http_methods(["GET", "HEAD"])
+@ensure_csrf_cookie
+def show(request: HttpRequest, sweep_id: str) -> HttpResponse:
+    """A sweep while it runs, and when it is done."""
+    try:
+        sweep = sweep_runs.get(sweep_id)
+    except sweep_runs.NoSuchSweep as error:
+        raise Http404(str(error)) from error
+    shown = shown_of(request.GET)
+    told = detail(sweep, shown if isinstance(shown, Shown) else Shown())
+    context = {
+        "sweep": sweep,
+        "sweep_data": inlined("sweep-data", orjson.dumps(told)),
+        "modules": modules("js/page-sweep.js"),
+    }
+    return render(request, "sweeps/sweep.html", context)
+
+
+# -- the API
+
+
+def api_list(request: HttpRequest) -> HttpResponse:
+    return json_response([listed(sweep) for sweep in Sweep.objects.all()[:LISTED_MOST]])
+
+
+def api_start(request: HttpRequest) -> HttpResponse:
+    """``POST /api/sweeps``: 201 with the sweep's id and address; the sweep itself has only been queued."""
+    sweep = _or_refused(lambda: start(json_body(request)))
+    response = json_response(
+        {"sweep": sweep.id, "cases": sweep.cases, "url": reverse("sweep", args=[sweep.id])}, status=201
+    )
+    response["Location"] = reverse("api-sweep", args=[sweep.id])
+    return response
+
+
+def api_detail(request: HttpRequest, sweep_id: str) -> HttpResponse:
+    return json_response(detail(_get(sweep_id), _shown(request)))
+
+
+def api_cell(request: HttpRequest, sweep_id: str, cell: int) -> HttpResponse:
+    sweep = _get(sweep_id)
+    _check_place(sweep, cell)
+    return json_response(cell_detail(sweep, cell, _shown(request)))
+
+
+def api_seed(request: HttpRequest, sweep_id: str, cell: int, seed: int) -> HttpResponse:
+    """Where one case opens, answered anew."""
+    sweep = _get(sweep_id)
+    _check_place(sweep, cell, seed)
+    return json_response(seed_detail(sweep, cell, seed))
+
+
+def api_table(request: HttpRequest, sweep_id: str) -> HttpResponse:
+    response = HttpResponse(table(_get(sweep_id)), content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="sweep-{sweep_id}.csv"'
+    return response
+
+
+def api_cancel(request: HttpRequest, sweep_id: str) -> HttpResponse:
+    """Stop, and keep what is answered. 409 if it had ended."""
+    sweep = _get(sweep_id)
+    if not sweep_runs.cancel(sweep_id):
+        raise BadRequest(f"The sweep has ended: it is {sweep.status}.", status=409)
+    return json_response(listed(_get(sweep_id)))
+
+
+def api_resume(request: HttpRequest, sweep_id: str) -> HttpResponse:
+    """Go on with a sweep that stopped before its end. 409 if there is nothing to go on with."""
+    _get(sweep_id)
+    return json_response(listed(_or_refused(lambda: go_on(sweep_id))))
+
+
+def api_delete(request: HttpRequest, sweep_id: str) -> HttpResponse:
+    """Remove the sweep and its answers; one that runs is stopped first."""
+    _get(sweep_id)
+    sweep_runs.cancel(sweep_id)
+    sweep_runs.delete(sweep_id)
+    return HttpResponse(status=204)
+
+
+def _or_refused(begin: Any) -> Sweep:
+    try:
+        sweep: Sweep = begin()
+    except Refused as error:
+        facts = {"field": error.field} if error.field else {}
+        raise BadRequest(str(error), status=error.status, **facts) from error
+    return sweep
+
+
+def _shown(request: HttpRequest) -> Shown:
+    shown = shown_of(request.GET.dict())
+    if isinstance(shown, str):
+        raise BadRequest(shown, field=shown.partition("=")[0])
+    return shown
+
+
+def _check_place(sweep: Sweep, cell: int, seed: int = 1) -> None:
+    axes = axes_of(sweep.axes)
+    if not 0 <= cell < axes.cells:
+        raise BadRequest(f"The sweep has cells 0 to {axes.cells - 1}; there is no {cell}.", status=404)
+    if not 1 <= seed <= axes.seeds:
+        raise BadRequest(f"The sweep has seeds 1 to {axes.seeds}; there is no {seed}.", status=404)
+
+
+def _get(sweep_id: str) -> Sweep:
+    try:
+        return sweep_runs.get(sweep_id)
+    except sweep_runs.NoSuchSweep as error:
+        raise BadRequest(str(error), status=404) from error

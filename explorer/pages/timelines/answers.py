@@ -1,0 +1,181 @@
+"""Timelines over HTTP: lists, details, chunks, changes, frames, entries."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, Literal
+
+import orjson
+from django.http import HttpRequest, HttpResponse
+
+from explorer.figures.epochs import collect, figure
+from explorer.web.endpoint import BadRequest, json_body, json_response, lasting_response, number
+from groups import storage
+from groups.history.story.problems import troubles
+from groups.models import Timeline
+
+LISTED_MOST = 500
+"""Timelines in one list, the newest: a page of them, not an archive."""
+
+FIGURE_CHUNKS_MOST = 100
+"""Chunks that a figure is drawn of, the newest: as many take about a second to read."""
+
+COLUMNS_USUAL = 800
+
+DIGESTS: tuple[Literal["members", "partitions", "group"], ...] = ("members", "partitions", "group")
+
+PROVENANCE = {
+    Timeline.Source.CASE_STUDY: "simulated",
+    Timeline.Source.SIMULATION: "simulated",
+    Timeline.Source.IMPORT: "recorded",
+    Timeline.Source.LIVE: "inferred",
+}
+"""What most of a timeline's entries are; each entry also says it of itself."""
+
+SUMMARY_BITS = ("state", "first_ms", "last_ms", "verdict")
+"""What a list needs of a summary."""
+
+
+def listed(request: HttpRequest) -> HttpResponse:
+    rows = []
+    for timeline in storage.listing()[:LISTED_MOST]:
+        row = storage.describe(timeline)
+        summary = row.pop("summary")
+        rows.append(row | {"summary": {bit: summary.get(bit) for bit in SUMMARY_BITS}})
+    return json_response(rows)
+
+
+def detail(request: HttpRequest, timeline_id: str) -> HttpResponse:
+    return json_response(detail_of(storage.get(timeline_id)))
+
+
+def detail_of(timeline: Timeline) -> dict[str, Any]:
+    """All that a board needs to begin with, apart from its chunks; the page may carry it in itself."""
+    chunks = [
+        {"number": chunk.number, "first": chunk.first, "last": chunk.last, "moments": chunk.moments}
+        for chunk in storage.chunks(timeline)
+    ]
+    described = storage.describe(timeline, whole=True)
+    summary = described["summary"]
+    found = (summary.get("verdict") or {}).get("worst")
+    return described | {
+        "worst": found["sequence"] if found else None,
+        "troubles": troubles(summary.get("findings") or ()),
+        "provenance": PROVENANCE[Timeline.Source(timeline.source)],
+        "entry_format": timeline.entry_format,
+        "fold_version": timeline.fold_version,
+        "version": storage.version(timeline),
+        "topic_names": timeline.topic_names,
+        "parent": timeline.parent_id,
+        "fork_sequence": timeline.fork_sequence,
+        "members_most": storage.members_most(timeline),
+        "chunks": chunks,
+    }
+
+
+def chunk(request: HttpRequest, timeline_id: str, first: int) -> HttpResponse:
+    """A chunk: kept for good where its address names this very version and no entry can be added to it.
+
+    ``as=lines``: in four lines of JSON, which a browser parses one at a time and draws in between.
+    """
+    timeline = storage.get(timeline_id)
+    lines = request.GET.get("as") == "lines"
+    found = storage.chunk_text(timeline, first, lines=lines)
+    if found is None:
+        raise BadRequest(f"No chunk of timeline {timeline_id} begins with entry {first}.", status=404)
+    text, closed = found
+    lasting = closed and request.GET.get("v") == storage.version(timeline)
+    response = lasting_response(text) if lasting else json_response(text)
+    if lines:
+        response["Content-Type"] = "application/jsonl"
+    return response
+
+
+def digest(request: HttpRequest, timeline_id: str) -> HttpResponse:
+    """What a map shows of the entries ``from`` to ``to``: ``of`` members, partitions or the group, in ``columns``."""
+    timeline = storage.get(timeline_id)
+    of = request.GET.get("of", "")
+    if of not in DIGESTS:
+        raise BadRequest(f"of={of!r} must be one of {', '.join(DIGESTS)}.", field="of")
+    first = number(request.GET, "from", 0)
+    last = number(request.GET, "to", timeline.last)
+    columns = number(request.GET, "columns", COLUMNS_USUAL, least=2)
+    if columns > storage.COLUMNS_MOST:
+        raise BadRequest(f"columns={columns} must be {storage.COLUMNS_MOST} at most.", field="columns")
+    if last < first:
+        raise BadRequest(f"to={last} lies before from={first}.", field="to")
+    topics = request.GET.getlist("topic") or None
+    text, lasting = storage.digest_answer(timeline, of, first, last, columns, topics)
+    if lasting and request.GET.get("v") == storage.version(timeline):
+        return lasting_response(text)
+    return json_response(text)
+
+
+def changes(request: HttpRequest, timeline_id: str) -> HttpResponse:
+    after = number(request.GET, "after")
+    return json_response(storage.changes_after(storage.get(timeline_id), after))
+
+
+def frame(request: HttpRequest, timeline_id: str) -> HttpResponse:
+    return _as_of(request, timeline_id, storage.frame_at)
+
+
+def metrics(request: HttpRequest, timeline_id: str) -> HttpResponse:
+    """Kafka's own metrics of the group and its consumers, as of a moment."""
+    return _as_of(request, timeline_id, storage.metrics_at)
+
+
+def _as_of(
+    request: HttpRequest, timeline_id: str, find: Callable[[Timeline, int], dict[str, Any] | None]
+) -> HttpResponse:
+    """What ``find`` tells as of the entry that the query names, by default the last one."""
+    timeline = storage.get(timeline_id)
+    at = number(request.GET, "at", timeline.last)
+    found = find(timeline, at)
+    if found is None:
+        raise BadRequest(
+            f"Timeline {timeline_id} has entries 1 to {timeline.last}; there is no {at}.",
+            status=404,
+            field="at",
+        )
+    return json_response(found)
+
+
+def entries(request: HttpRequest, timeline_id: str) -> HttpResponse:
+    timeline = storage.get(timeline_id)
+    first = number(request.GET, "from", 1, least=1)
+    last = number(request.GET, "to", timeline.last)
+    return json_response({"entries": storage.entries_between(timeline, first, last)})
+
+
+def name_topics(request: HttpRequest, timeline_id: str) -> HttpResponse:
+    names = storage.set_topic_names(timeline_id, json_body(request))
+    return json_response({"topic_names": names, "version": storage.version(storage.get(timeline_id))})
+
+
+def cancel(request: HttpRequest, timeline_id: str) -> HttpResponse:
+    storage.get(timeline_id)
+    cancelled = storage.cancel(timeline_id)
+    return json_response({"cancelled": cancelled, "status": storage.get(timeline_id).status})
+
+
+def delete(request: HttpRequest, timeline_id: str) -> HttpResponse:
+    if storage.get(timeline_id).source == Timeline.Source.CASE_STUDY:
+        raise BadRequest("Case studies belong to the program and stay.", status=403)
+    storage.delete(timeline_id)
+    return HttpResponse(status=204)
+
+
+def epochs_figure(request: HttpRequest, timeline_id: str) -> HttpResponse:
+    """The figure of epochs over time, as Plotly's JSON."""
+    timeline = storage.get(timeline_id)
+    return json_response(figure(collect(_parsed_chunks(timeline))))
+
+
+def _parsed_chunks(timeline: Timeline) -> Iterator[tuple[dict[str, Any], list[dict[str, Any]]]]:
+    """The chunks' frames and changes, one after another: a long timeline is never whole in memory."""
+    for found in storage.chunks(timeline)[-FIGURE_CHUNKS_MOST:]:
+        text = storage.chunk_text(timeline, found.first)
+        if text is not None:
+            parsed = orjson.loads(text[0])
+            yield parsed["frame"], parsed["changes"]

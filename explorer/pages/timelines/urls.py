@@ -1,0 +1,22 @@
+from __future__ import annotations
+
+from django.urls import path
+
+from explorer.pages.timelines import answers as timelines
+from explorer.web.endpoint import endpoint
+
+T = "timelines/<slug:timeline_id>"
+
+urlpatterns = [
+    path("timelines", endpoint(GET=timelines.listed), name="api-timelines"),
+    path(T, endpoint(GET=timelines.detail, DELETE=timelines.delete), name="api-timeline"),
+    path(f"{T}/chunks/<int:first>", endpoint(GET=timelines.chunk), name="api-chunk"),
+    path(f"{T}/digest", endpoint(GET=timelines.digest), name="api-digest"),
+    path(f"{T}/changes", endpoint(GET=timelines.changes), name="api-changes"),
+    path(f"{T}/frame", endpoint(GET=timelines.frame), name="api-frame"),
+    path(f"{T}/metrics", endpoint(GET=timelines.metrics), name="api-metrics"),
+    path(f"{T}/entries", endpoint(GET=timelines.entries), name="api-entries"),
+    path(f"{T}/figures/epochs", endpoint(GET=timelines.epochs_figure), name="api-figure-epochs"),
+    path(f"{T}/topics", endpoint(PATCH=timelines.name_topics), name="api-topics"),
+    path(f"{T}/cancel", endpoint(POST=timelines.cancel), name="api-cancel"),
+]

@@ -1,0 +1,148 @@
+"""The sockets: ``/ws/timelines/<id>``, ``/ws/imports/<id>`` and ``/ws/sweeps/<id>``.
+
+A socket joins the feed first, then reads the tail, then says ``hello`` with it: whatever is stored in between is
+both in the feed and after the tail that was read, never in neither. Then it only forwards text. It does not ask
+the database again, and it has nothing to say to the server.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from abc import ABC, abstractmethod
+from typing import Any
+
+import orjson
+from channels.db import database_sync_to_async
+from channels.generic.websocket import AsyncWebsocketConsumer
+from django.urls import path, re_path
+
+from explorer.push.hub import Listener, hub
+from groups.history.replay.fold import FOLD_VERSION
+from groups.jobs.announce import import_group, sweep_group, timeline_group
+from groups.models import Import, Timeline
+from simulations.jobs import sweep_runs
+from simulations.models import Sweep
+
+SOCKETS_MOST = 5000
+"""Open sockets of one process: each is a few kilobytes here and a file of the operating system."""
+
+KEY_LETTERS_MOST = 64
+"""An id of ours has 36 at most; a name of the channel layer's has room for 100."""
+
+NOT_FOUND = 4404
+TOO_MANY = 4429
+"""Close codes of our own (4000 to 4999 are free for it), in the manner of HTTP's."""
+
+
+class FeedSocket(AsyncWebsocketConsumer, ABC):  # type: ignore[misc]
+    """A socket that joins a feed, says hello, and forwards."""
+
+    # The hub has the subscription; Channels would make one for each socket.
+    channel_layer_alias = "none"
+
+    listener: Listener | None = None
+    forwarding: asyncio.Task[None] | None = None
+
+    @abstractmethod
+    def group(self, key: str) -> str:
+        """The channel layer's group that it hears."""
+
+    @abstractmethod
+    def hello(self, key: str) -> dict[str, Any] | None:
+        """What the socket says first, from the database; null where there is no such thing."""
+
+    async def connect(self) -> None:
+        key = self.scope["url_route"]["kwargs"]["key"]
+        if len(key) > KEY_LETTERS_MOST:
+            await self.refuse(NOT_FOUND)
+            return
+        if hub().sockets >= SOCKETS_MOST:
+            await self.refuse(TOO_MANY)
+            return
+        self.feed = self.group(key)
+        self.listener = await hub().join(self.feed)
+        hello = await database_sync_to_async(self.hello)(key)
+        if hello is None:
+            await self.refuse(NOT_FOUND)
+            return
+        await self.accept()
+        await self.send(text_data=orjson.dumps(hello).decode())
+        self.forwarding = asyncio.create_task(self.forward(self.listener), name=f"socket {self.feed}")
+
+    async def refuse(self, code: int) -> None:
+        await self.leave()
+        # Accepted first: a browser is told the code of an open socket only.
+        await self.accept()
+        await self.close(code=code)
+
+    async def forward(self, listener: Listener) -> None:
+        while True:
+            await self.send(text_data=await listener.get())
+
+    async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
+        """Whatever a browser says is left unheard; commands go over HTTP."""
+
+    async def disconnect(self, code: int) -> None:
+        if self.forwarding is not None:
+            self.forwarding.cancel()
+            # A send into a socket that is going down fails in the server's own ways.
+            with contextlib.suppress(asyncio.CancelledError, Exception):
+                await self.forwarding
+        await self.leave()
+
+    async def leave(self) -> None:
+        listener, self.listener = self.listener, None
+        if listener is not None:
+            await hub().leave(self.feed, listener)
+
+
+class TimelineSocket(FeedSocket):
+    def group(self, key: str) -> str:
+        return timeline_group(key)
+
+    def hello(self, key: str) -> dict[str, Any] | None:
+        found = Timeline.objects.filter(pk=key).values("last", "status").first()
+        return found and {
+            "type": "hello",
+            "last": found["last"],
+            "fold_version": FOLD_VERSION,
+            "status": found["status"],
+        }
+
+
+class ImportSocket(FeedSocket):
+    def group(self, key: str) -> str:
+        return import_group(key)
+
+    def hello(self, key: str) -> dict[str, Any] | None:
+        found = Import.objects.filter(pk=key).values("status", "progress").first()
+        return found and {"type": "hello", "status": found["status"], "progress": found["progress"]}
+
+
+class SweepSocket(FeedSocket):
+    def group(self, key: str) -> str:
+        return sweep_group(key)
+
+    def hello(self, key: str) -> dict[str, Any] | None:
+        found = Sweep.objects.filter(pk=key).first()
+        return None if found is None else sweep_runs.told_of(found, "hello")
+
+
+class Nowhere(AsyncWebsocketConsumer):  # type: ignore[misc]
+    """Any other address: closed with a code, where Channels would raise."""
+
+    channel_layer_alias = "none"
+
+    async def connect(self) -> None:
+        await self.accept()
+        await self.close(code=NOT_FOUND)
+
+
+KEY = "<slug:key>"
+routes = [
+    path(f"ws/timelines/{KEY}", TimelineSocket.as_asgi()),
+    path(f"ws/imports/{KEY}", ImportSocket.as_asgi()),
+    path(f"ws/sweeps/{KEY}", SweepSocket.as_asgi()),
+    re_path(r"", Nowhere.as_asgi()),
+]

@@ -1,0 +1,81 @@
+"""What a server does beside answering: it finds timelines whose writer is gone, and caches of another fold."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+
+from channels.db import database_sync_to_async
+from django.conf import settings
+from kombu.exceptions import OperationalError
+from redis import RedisError
+
+from explorer.pages.imports.receiving import forget_cut_short
+from explorer.server import memory
+from explorer.server.lost_queue import LostQueue
+from groups import storage
+from groups.imports import runs as imports
+from groups.imports.tasks import take_up_lost
+from groups.models import Timeline
+from groups.tasks import refold
+from simulations.jobs import sweep_runs, sweep_tasks
+from simulations.jobs.run_tasks import resume
+
+log = logging.getLogger(__name__)
+
+SWEEP_EVERY_S = 10.0
+"""A third of the lease: a board whose run died says so within the lease and this."""
+
+REFOLD_AGAIN_S = 60.0
+"""When a cache that was asked for is asked for again: a fold that was cut short holds its lease half as long, and
+one that goes on, or waits in a long queue, takes no harm from a second task."""
+
+_queue = LostQueue()
+
+_refolding: dict[str, float] = {}
+"""When this process last asked for a timeline's new cache."""
+
+
+def at_start() -> None:
+    """What must be put right when a server process starts, before its first sweep."""
+    forget_cut_short()
+    if not settings.REDIS_URL:
+        forget_queue()
+
+
+def forget_queue() -> None:
+    """Call all lost that waits for a worker, so that it is queued again."""
+    storage.forget_queue()
+    imports.leases.forget_queue()
+    sweep_runs.leases.forget_queue()
+
+
+def sweep() -> None:
+    """Resume or interrupt each lost timeline, import and sweep over assignors. Any number of processes may do so at once."""
+    if settings.REDIS_URL and _queue.is_found_lost(settings.REDIS_URL):
+        forget_queue()
+    for timeline in storage.lost_timelines():
+        if timeline.source == Timeline.Source.SIMULATION:
+            resume(timeline)
+        else:
+            storage.interrupt(timeline.id, "What wrote it was cut short. All that is shown was stored whole.")
+    take_up_lost()
+    sweep_tasks.take_up_lost()
+    for timeline_id in storage.stale().values_list("id", flat=True):
+        now = time.monotonic()
+        if now - _refolding.get(timeline_id, -REFOLD_AGAIN_S) >= REFOLD_AGAIN_S:
+            _refolding[timeline_id] = now
+            refold.delay(timeline_id)
+
+
+async def keep_sweeping() -> None:
+    while True:
+        try:
+            await database_sync_to_async(sweep)()
+        except (OperationalError, RedisError) as error:
+            log.error("The task queue cannot be reached: %s. Is Redis running at REDIS_URL?", error)
+        except Exception:
+            log.exception("The sweep failed; the next one is in %.0f s.", SWEEP_EVERY_S)
+        await asyncio.to_thread(memory.give_back)
+        await asyncio.sleep(SWEEP_EVERY_S)

@@ -1,0 +1,5 @@
+"""Evidence: what a pass over a log collects, of which sentences and findings are made.
+
+``steps`` is what one step altered, ``names`` what members are called, ``holders`` and ``ownership`` who held which partition,
+``lives`` who came and went, ``commit_runs``, ``paces`` and ``rhythm`` how commits went on, ``troubles`` what went wrong.
+"""

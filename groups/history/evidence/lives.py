@@ -1,0 +1,369 @@
+"""Comings and goings: who joined and who is gone, what was known of them then, and whether they came back.
+
+Beside it what a group's life is cut by: its forming, its changes, and its moves from one protocol to the other.
+An incremental fold over steps; ``to_json`` and ``from_json`` carry it over a checkpoint.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from groups.history.evidence.display_names import DisplayNames
+from groups.history.evidence.steps import Step
+from groups.history.state.classic import ClassicMember
+from groups.history.state.epochs import LEAVE_GROUP_STATIC_MEMBER_EPOCH, ModernMember
+from groups.history.state.group import Protocol, State
+from groups.history.state.plain import from_plain, to_plain
+
+COMINGS_KEPT_MAX: Final = 200
+"""Joins, and removals, that are told one by one; all are counted. Of each other kind as many."""
+
+SEEN_MAX: Final = 2_000
+"""Members, and lanes, of which is remembered that they were there before; as many as have names."""
+
+FORMING_CALM_MS: Final = 15_000
+"""A group has formed when nothing in it changed for three heartbeats of the default interval."""
+
+EAGER: Final = frozenset({"range", "roundrobin", "sticky"})
+"""Assignors of the classic protocol whose members give everything up before each rebalance (KIP-429)."""
+
+
+@dataclass(slots=True)
+class Coming:
+    """A member that joined. ``again``: the ordinal among those of its lane (1 is the first)."""
+
+    member: str
+    lane: str
+    sequence: int
+    at_ms: int
+    again: int = 1
+    same_id: bool = False
+    """Whether it was a member before, under the same id."""
+
+
+@dataclass(slots=True)
+class Going:
+    """A member that is gone, with what the log held of it at that moment."""
+
+    member: str
+    lane: str
+    sequence: int
+    at_ms: int
+    why: str | None = None
+    """``left``, ``session_expired``, ``rebalance_timeout``, where a request or a timer tells it."""
+    needs: list[str] = field(default_factory=list)
+    classic: bool = False
+    session_timeout_ms: int | None = None
+    """As its own record tells it, in the classic protocol."""
+    rebalance_timeout_ms: int | None = None
+    revoking_ms: int | None = None
+    """For how long it had partitions to give up."""
+    away: bool = False
+    """A static member that had left for now."""
+    quiet_ms: int | None = None
+    """Since its last commit; ``None`` if it had no rhythm of commits."""
+    limit_ms: int | None = None
+    """A longer pause would break that rhythm."""
+    silence: int | None = None
+    """The number of the silence that ended so."""
+    back_ms: int | None = None
+    back_sequence: int | None = None
+    back_same_id: bool = False
+    others: int = 0
+    """Members that stayed."""
+
+
+@dataclass(slots=True)
+class Away:
+    """A static member that left for now: ``to_ms`` and ``to_sequence`` are ``None`` until it is back, replaced or removed."""
+
+    member: str
+    from_ms: int
+    from_sequence: int
+    places: list[tuple[str, int]]
+    to_ms: int | None = None
+    to_sequence: int | None = None
+
+
+@dataclass(slots=True)
+class Empty:
+    """The group had no member; ``to_ms`` and ``to_sequence`` are ``None`` until somebody joins."""
+
+    from_ms: int
+    from_sequence: int
+    to_ms: int | None = None
+    to_sequence: int | None = None
+
+
+@dataclass(slots=True)
+class Passage:
+    """The group went over to another protocol."""
+
+    sequence: int
+    at_ms: int
+    to: str
+    online: bool
+    """Whether it had members all the time."""
+
+
+@dataclass(slots=True)
+class Generation:
+    """A rebalance of a classic group whose assignor is known to be eager."""
+
+    sequence: int
+    at_ms: int
+    generation: int
+    assignor: str
+    members: int
+
+
+@dataclass(slots=True)
+class Forming:
+    """The group's first seconds: from its first member on, until nothing changed for ``FORMING_CALM_MS``."""
+
+    from_ms: int
+    to_ms: int
+    sequence: int
+    """Of the last change that belongs to it."""
+    over: bool = False
+
+
+class Lives:
+    """See the module."""
+
+    def __init__(self) -> None:
+        self.comings: list[Coming] = []
+        self.comings_count = 0
+        self.goings: list[Going] = []
+        self.goings_count = 0
+        self.forming: Forming | None = None
+        self.formed_after = False
+        """Whether the group had a past before it was seen to form: then it did not form here."""
+        self.changed_ms: int | None = None
+        """When anything in the group last changed, commits aside."""
+        self.changed_sequence = 0
+        self.aways: list[Away] = []
+        self.emptied: list[Empty] = []
+        """The last one is always kept."""
+        self.passages: list[Passage] = []
+        self.eager: list[Generation] = []
+        self.eager_count = 0
+        self._revoking: dict[str, int] = {}
+        self._idle: dict[str, list[int]] = {}
+        self._lanes: dict[str, int] = {}
+        self._seen: dict[str, None] = {}
+        self._present: dict[str, dict[str, list[int]]] = {}
+        """Lane → who of it is a member, since when and since which entry: a killed process lingers beside its restart."""
+
+    def change(self, step: Step) -> None:
+        """A step that changed the group; who comes and goes in it is told apart, by ``comes`` and ``goes``."""
+        now_ms = step.after.at_ms
+        self._form(step, now_ms)
+        self.changed_ms, self.changed_sequence = now_ms, step.sequence
+        for member in step.members:
+            present = _member(step.after, member.member_id)
+            if isinstance(present, ModernMember) and present.pending_revocation:
+                self._revoking.setdefault(member.member_id, now_ms)
+            elif present is not None:
+                self._revoking.pop(member.member_id, None)
+            self._leaves_statically(member.member_id, present, step)
+            self._idles(member.member_id, present, now_ms, step.sequence)
+        if step.migrates and len(self.passages) < COMINGS_KEPT_MAX and step.before.protocol is not None:
+            recorded = step.before.classic.recorded or step.before.modern.epoch_recorded
+            online = bool(_members(step.before)) and bool(_members(step.after))
+            if recorded:
+                protocol = str(step.after.protocol)
+                self.passages.append(Passage(step.sequence, now_ms, protocol, online))
+        self._rebalances(step, now_ms)
+
+    def empties(self, step: Step) -> None:
+        """A step after which the group has no member, or has one again."""
+        empty, now_ms = not _members(step.after), step.after.at_ms
+        last = self.emptied[-1] if self.emptied else None
+        if empty and step.removed:
+            if len(self.emptied) >= COMINGS_KEPT_MAX:
+                del self.emptied[-1]
+            self.emptied.append(Empty(now_ms, step.sequence))
+        elif (not empty or step.after.deleted) and last is not None and last.to_ms is None:
+            last.to_ms, last.to_sequence = now_ms, step.sequence
+
+    def _form(self, step: Step, now_ms: int) -> None:
+        forming = self.forming
+        if forming is None:
+            if step.found or self.formed_after:
+                self.formed_after = True
+            elif step.joined:
+                self.forming = Forming(now_ms, now_ms, step.sequence)
+            return
+        if forming.over:
+            return
+        if now_ms - forming.to_ms > FORMING_CALM_MS or step.removed:
+            forming.over = True
+            return
+        forming.to_ms, forming.sequence = max(forming.to_ms, now_ms), step.sequence
+
+    def _leaves_statically(
+        self, member_id: str, member: ModernMember | ClassicMember | None, step: Step
+    ) -> None:
+        known = next((one for one in self.aways if one.member == member_id and one.to_ms is None), None)
+        away = isinstance(member, ModernMember) and member.epoch == LEAVE_GROUP_STATIC_MEMBER_EPOCH
+        if known is not None and not away:
+            known.to_ms, known.to_sequence = step.after.at_ms, step.sequence
+        elif (
+            known is None and away and isinstance(member, ModernMember) and len(self.aways) < COMINGS_KEPT_MAX
+        ):
+            held = sorted((topic, number) for topic, numbers in member.assigned.items() for number in numbers)
+            places = [(topic, number) for topic, number in held[:COMINGS_KEPT_MAX]]
+            self.aways.append(Away(member_id, step.after.at_ms, step.sequence, places))
+
+    def _idles(
+        self, member_id: str, member: ModernMember | ClassicMember | None, now_ms: int, sequence: int
+    ) -> None:
+        holds = member is None or any(member.assigned.values())
+        if isinstance(member, ModernMember):
+            holds = holds or any(member.pending_revocation.values())
+        if holds:
+            self._idle.pop(member_id, None)
+        else:
+            self._idle.setdefault(member_id, [now_ms, sequence])
+
+    def _rebalances(self, step: Step, now_ms: int) -> None:
+        before, after = step.before.classic, step.after.classic
+        if step.after.protocol is not Protocol.CLASSIC or step.migrates or not before.members:
+            return
+        stayed = before.members.keys() & after.members.keys()
+        if before.generation == after.generation or after.protocol_name not in EAGER or not stayed:
+            return
+        self.eager_count += 1
+        if len(self.eager) < COMINGS_KEPT_MAX:
+            self.eager.append(
+                Generation(
+                    step.sequence, now_ms, after.generation, str(after.protocol_name), len(after.members)
+                )
+            )
+
+    def comes(self, step: Step, cast: DisplayNames, member_id: str) -> None:
+        """A member joins, or takes the place of a static one."""
+        lane = cast.lane(member_id)
+        again = self._lanes.get(lane, 0) + 1
+        same_id = member_id in self._seen
+        self.was_there(cast, member_id)
+        for going in reversed(self.goings):
+            if going.lane == lane:
+                if going.back_ms is None and not self._others_present(lane, member_id):
+                    going.back_ms, going.back_sequence = step.after.at_ms, step.sequence
+                    going.back_same_id = going.member == member_id
+                break
+        self._present.setdefault(lane, {})[member_id] = [step.after.at_ms, step.sequence]
+        self.comings_count += 1
+        if len(self.comings) < COMINGS_KEPT_MAX:
+            self.comings.append(Coming(member_id, lane, step.sequence, step.after.at_ms, again, same_id))
+
+    def _others_present(self, lane: str, member_id: str) -> bool:
+        return any(other != member_id for other in self._present.get(lane, ()))
+
+    def was_there(self, cast: DisplayNames, member_id: str) -> None:
+        """A member that the log finds, or that replaces a static one."""
+        lane = cast.lane(member_id)
+        if lane in self._lanes or len(self._lanes) < SEEN_MAX:
+            self._lanes[lane] = self._lanes.get(lane, 0) + 1
+        if len(self._seen) < SEEN_MAX:
+            self._seen[member_id] = None
+
+    def goes(self, step: Step, going: Going) -> None:
+        """A member is gone; the timeouts and its state are added here."""
+        member = _member(step.before, going.member)
+        timeout_ms = getattr(member, "rebalance_timeout_ms", -1)
+        going.rebalance_timeout_ms = timeout_ms if timeout_ms > 0 else None
+        if isinstance(member, ClassicMember):
+            going.classic = True
+            going.session_timeout_ms = member.session_timeout_ms if member.session_timeout_ms > 0 else None
+        elif member is not None:
+            going.away = member.epoch == LEAVE_GROUP_STATIC_MEMBER_EPOCH
+        self._lingers(going)
+        since_ms = self._revoking.pop(going.member, None)
+        going.revoking_ms = None if since_ms is None else max(going.at_ms - since_ms, 0)
+        going.others = len(_members(step.after))
+        self._idle.pop(going.member, None)
+        self.goings_count += 1
+        if len(self.goings) < COMINGS_KEPT_MAX:
+            self.goings.append(going)
+
+    def _lingers(self, going: Going) -> None:
+        """Whether the process was restarted before the coordinator took it for gone."""
+        present = self._present.get(going.lane, {})
+        since = present.pop(going.member, [going.at_ms, going.sequence])
+        if not present:
+            self._present.pop(going.lane, None)
+            return
+        later = [one for one in present.values() if one[1] > since[1]]
+        if later:
+            going.back_ms, going.back_sequence = min(later, key=lambda one: one[1])
+
+    @property
+    def idle(self) -> Mapping[str, list[int]]:
+        """Members that hold nothing: since when, and since which entry."""
+        return self._idle
+
+    def is_forming(self, sequence: int) -> bool:
+        """Whether an entry belongs to the group's forming."""
+        return self.forming is not None and sequence <= self.forming.sequence
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "comings": [to_plain(one) for one in self.comings],
+            "comings_count": self.comings_count,
+            "goings": [to_plain(one) for one in self.goings],
+            "goings_count": self.goings_count,
+            "forming": None if self.forming is None else to_plain(self.forming),
+            "formed_after": self.formed_after,
+            "changed": [self.changed_ms, self.changed_sequence],
+            "emptied": [to_plain(one) for one in self.emptied],
+            "aways": [to_plain(one) for one in self.aways],
+            "passages": [to_plain(one) for one in self.passages],
+            "eager": [to_plain(one) for one in self.eager],
+            "eager_count": self.eager_count,
+            "revoking": dict(self._revoking),
+            "idle": {member_id: list(since) for member_id, since in self._idle.items()},
+            "lanes": dict(self._lanes),
+            "seen": list(self._seen),
+            "present": {
+                lane: {member_id: list(since) for member_id, since in members.items()}
+                for lane, members in self._present.items()
+            },
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Lives:
+        lives = cls()
+        lives.comings = [from_plain(Coming, told) for told in data["comings"]]
+        lives.comings_count = data["comings_count"]
+        lives.goings = [from_plain(Going, told) for told in data["goings"]]
+        lives.goings_count = data["goings_count"]
+        lives.forming = None if data["forming"] is None else from_plain(Forming, data["forming"])
+        lives.formed_after = data["formed_after"]
+        lives.changed_ms, lives.changed_sequence = data["changed"]
+        lives.emptied = [from_plain(Empty, told) for told in data["emptied"]]
+        lives.aways = [from_plain(Away, told) for told in data["aways"]]
+        lives.passages = [from_plain(Passage, told) for told in data["passages"]]
+        lives.eager = [from_plain(Generation, told) for told in data["eager"]]
+        lives.eager_count = data["eager_count"]
+        lives._revoking = dict(data["revoking"])
+        lives._idle = {member_id: list(since) for member_id, since in data["idle"].items()}
+        lives._lanes = dict(data["lanes"])
+        lives._seen = dict.fromkeys(data["seen"])
+        lives._present = {
+            lane: {member_id: list(since) for member_id, since in members.items()}
+            for lane, members in data["present"].items()
+        }
+        return lives
+
+
+def _members(state: State) -> Mapping[str, ModernMember | ClassicMember]:
+    return state.classic.members if state.protocol is Protocol.CLASSIC else state.modern.members
+
+
+def _member(state: State, member_id: str) -> ModernMember | ClassicMember | None:
+    return _members(state).get(member_id)

@@ -1,0 +1,379 @@
+"""Who owned what and when, seen by the coordinator: moves, times without an owner, and who was waited for.
+
+A partition is owned by the member that has it assigned or is still giving it up. Before its first owner, while
+the group is empty, and where no target holds it (its topic is gone, nobody subscribes), nobody was meant to own it, so that
+time is not counted.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+
+from groups.history.entries import Entry, Kind
+from groups.history.evidence.lives import EAGER
+from groups.history.evidence.steps import Key, Step, holdings, keys
+from groups.history.state.group import EPOCH_JUMP, Protocol
+from groups.history.state.plain import from_plain, to_plain
+
+MOVES_KEPT_MAX: Final = 200
+"""Moves that are told one by one; all are counted. The first ones: they are what the reader sees begin."""
+
+WAITS_KEPT_MAX: Final = 100
+"""The longest waits that are kept; all are counted. Each names at most as many partitions."""
+
+LANES_MAX: Final = 2_000
+"""Processes of which is counted how many moves followed their coming and going; as many as have names."""
+
+GAPS_KEPT_MAX: Final = 100
+"""The longest times without an owner that are kept; all are counted."""
+
+
+class Ownerless(NamedTuple):
+    """A time without an owner; ordered by length, longest last."""
+
+    length_ms: int
+    topic: str
+    partition: int
+    from_ms: int
+    from_sequence: int
+    to_sequence: int
+    before: str
+    after: str
+
+    def to_json(self) -> list[Any]:
+        return list(self)
+
+
+@dataclass(slots=True)
+class Waited:
+    """A time in which ``waiter`` waited for ``holder``; ``given_up``: the holder released, and was not removed."""
+
+    length_ms: int
+    from_ms: int
+    holder: str
+    waiter: str
+    from_sequence: int
+    to_sequence: int
+    given_up: bool
+    places: list[Key]
+
+    @property
+    def order(self) -> tuple[int, int, str, str]:
+        """Longest first."""
+        return (-self.length_ms, self.from_sequence, self.holder, self.waiter)
+
+
+class Free(NamedTuple):
+    """A partition that is free now: since when, and whose it was. ``given_up``: its owner acknowledged, or left."""
+
+    since_ms: int
+    sequence: int
+    owner: str
+    given_up: bool
+
+
+class Wait(NamedTuple):
+    """A partition that somebody else should have: ``waiter`` waits for ``holder``."""
+
+    since_ms: int
+    sequence: int
+    holder: str
+    waiter: str
+
+
+class Ownership:
+    """An incremental fold over steps; ``to_json`` and ``from_json`` carry it over a checkpoint."""
+
+    def __init__(self) -> None:
+        self.owner: dict[Key, str] = {}
+        self.free: dict[Key, Free] = {}
+        self.waits: dict[Key, Wait] = {}
+        self.ownerless: list[Ownerless] = []
+        self.ownerless_count = 0
+        self.moves: list[list[Any]] = []
+        """``[topic, partition, from, to, released at sequence, taken at sequence, taken at ms]``."""
+        self.moves_count = 0
+        self.moves_last_sequence = 0
+        # How many members' targets hold a partition, counted once that is asked; and which of the free ones nobody may be
+        # meant to have any more.
+        self._aims: dict[Key, int] | None = None
+        self._doubtful: set[Key] = set()
+        self.overlapped = False
+        """Whether a partition was taken before its owner had given it up, as far as the log tells: in the same step,
+        earlier, or after its owner was removed, who may not know of that for a while."""
+        self.waited: list[Waited] = []
+        self.waited_count = 0
+        self.moved: dict[Key, None] = {}
+        """Partitions that moved after the group had formed, and how often; whose coming or going the moves followed."""
+        self.moved_count = 0
+        self.followed: dict[str, int] = {}
+        self._forming = False
+        self._stirred: Sequence[str] = ()
+        self._waited_now: dict[tuple[str, str, int], Waited] = {}
+
+    def add(
+        self,
+        step: Step,
+        *,
+        leaves: bool = False,
+        hole: bool = False,
+        forming: bool = False,
+        stirred: Sequence[str] = (),
+    ) -> None:
+        """Fold one step. ``leaves``: who is removed in it asked for that. ``hole``: something is missing before it.
+
+        ``forming``: the group forms; ``stirred``: the lanes of who came or went last. Of a share group there is nothing to tell: its partitions have readers, and no owner.
+        """
+        self._forming, self._stirred = forming, stirred
+        if step.after.protocol is Protocol.SHARE:
+            self.owner.clear()
+            self.free.clear()
+            self.waits.clear()
+            self._aims = None
+            return
+        if hole or is_hole(step):
+            # Who had what in between is not known, so no time is measured over it.
+            self.free.clear()
+            self.waits.clear()
+        if step.migrates:
+            self.owner = holdings(step.after)
+            self.free.clear()
+            self.waits.clear()
+            self._aims = None
+            return
+        self._aim(step)
+        taken = {key: change.member_id for change in step.members for key in sorted(change.gained)}
+        for change in step.members:
+            for key in sorted(change.released):
+                if self.owner.get(key) == change.member_id:
+                    given_up = leaves or change.member_id not in step.removed
+                    self._release(step, key, change.member_id, taken, given_up=given_up)
+        self._keep_waits()
+        for key, member_id in taken.items():
+            self._take(step, key, member_id)
+        for retarget in step.retargets:
+            self._retarget(step, retarget.partition, retarget.after)
+        if self._doubtful and self._has_target(step):
+            self._forget_unmeant(step)
+        if step.after.protocol is Protocol.CLASSIC and step.epoch_changed:
+            self._forget_unassigned(step)
+        if _is_empty(step) and step.removed:
+            # An empty group has no owners by nature.
+            self.free.clear()
+            self.waits.clear()
+
+    @staticmethod
+    def _has_target(step: Step) -> bool:
+        """Whether the target is that of the group's epoch, and not one that is still to be computed."""
+        group = step.after.modern
+        current = group.epoch_recorded and group.group_epoch == group.assignment_epoch
+        return step.target_computed or (current and step.after.protocol is not Protocol.CLASSIC)
+
+    def _forget_unassigned(self, step: Step) -> None:
+        """A generation assigns everything that it means to: what it left out has no owner by design.
+
+        A cooperative assignor withholds what moves, for the next generation alone.
+        """
+        eager = step.after.classic.protocol_name in EAGER
+        for key in [key for key, free in self.free.items() if eager or free.sequence != step.sequence]:
+            del self.free[key]
+
+    def _aim(self, step: Step) -> None:
+        """Keeps count of the targets that hold each partition."""
+        aims = self._aims
+        if aims is None:
+            return
+        for key in step.aims_found:
+            aims[key] = aims.get(key, 0) + 1
+        for key in step.aims_lost:
+            left = aims[key] - 1
+            if left:
+                aims[key] = left
+                continue
+            del aims[key]
+            if key in self.free:
+                self._doubtful.add(key)
+
+    def _forget_unmeant(self, step: Step) -> None:
+        """Partitions that are free because nobody is meant to have them are without an owner by design."""
+        if self._aims is None:
+            self._aims = Counter(key for target in step.after.modern.target.values() for key in keys(target))
+            self._doubtful = set(self.free)
+        for key in self._doubtful:
+            if key not in self._aims:
+                self.free.pop(key, None)
+        self._doubtful.clear()
+
+    def _release(
+        self, step: Step, key: Key, member_id: str, taken: Mapping[Key, str], *, given_up: bool
+    ) -> None:
+        wait = self.waits.pop(key, None)
+        if wait is not None and wait.holder == member_id:
+            self._waited(step, key, wait, given_up=given_up)
+        if key in taken:
+            return
+        del self.owner[key]
+        self.free[key] = Free(step.after.at_ms, step.sequence, member_id, given_up)
+        self._doubtful.add(key)
+
+    def _take(self, step: Step, key: Key, member_id: str) -> None:
+        free, before = self.free.pop(key, None), self.owner.get(key)
+        self.owner[key] = member_id
+        if free is not None:
+            before = free.owner
+            self.ownerless_count += 1
+            length = max(step.after.at_ms - free.since_ms, 0)
+            interval = Ownerless(
+                length, *key, free.since_ms, free.sequence, step.sequence, free.owner, member_id
+            )
+            heapq.heappush(self.ownerless, interval)
+            if len(self.ownerless) > GAPS_KEPT_MAX:
+                heapq.heappop(self.ownerless)
+        if before is None or before == member_id or step.replaced.get(before) == member_id:
+            return
+        self.moves_count += 1
+        if not self._forming:
+            # By name: a group that migrates has other keys for the same partitions.
+            self.moved[step.after.names.get(key[0], key[0]), key[1]] = None
+            self.moved_count += 1
+            for lane in self._stirred:
+                if lane in self.followed or len(self.followed) < LANES_MAX:
+                    self.followed[lane] = self.followed.get(lane, 0) + 1
+        self.moves_last_sequence = step.sequence
+        self.overlapped = self.overlapped or free is None or not free.given_up
+        if len(self.moves) < MOVES_KEPT_MAX:
+            released = free.sequence if free is not None else step.sequence
+            self.moves.append([*key, before, member_id, released, step.sequence, step.after.at_ms])
+
+    def _retarget(self, step: Step, key: Key, after: str | None) -> None:
+        holder = self.owner.get(key)
+        if after is None or holder is None or holder == after:
+            self.waits.pop(key, None)
+            return
+        old = self.waits.get(key)
+        if old is None or old.holder != holder:
+            self.waits[key] = Wait(step.after.at_ms, step.sequence, holder, after)
+        else:
+            self.waits[key] = Wait(old.since_ms, old.sequence, holder, after)
+
+    def _waited(self, step: Step, key: Key, wait: Wait, *, given_up: bool) -> None:
+        length = max(step.after.at_ms - wait.since_ms, 0)
+        of = (wait.holder, wait.waiter, wait.sequence)
+        known = self._waited_now.get(of)
+        if known is None:
+            self._waited_now[of] = Waited(
+                length, wait.since_ms, *of[:2], wait.sequence, step.sequence, given_up, [key]
+            )
+        elif len(known.places) < WAITS_KEPT_MAX:
+            known.places.append(key)
+
+    def _keep_waits(self) -> None:
+        """What ended in one step is kept together."""
+        if self._waited_now:
+            self.waited_count += len(self._waited_now)
+            self.waited += self._waited_now.values()
+            self._waited_now = {}
+            if len(self.waited) >= 2 * WAITS_KEPT_MAX:
+                self.longest_waits()
+
+    def longest_waits(self) -> list[Waited]:
+        """The longest first."""
+        self.waited = sorted(self.waited, key=lambda one: one.order)[:WAITS_KEPT_MAX]
+        return self.waited
+
+    def still_waited(self) -> dict[str, tuple[Key, Wait]]:
+        """Holder → the longest of the waits for it that are not over."""
+        longest: dict[str, tuple[Key, Wait]] = {}
+        for key, wait in self.waits.items():
+            known = longest.get(wait.holder)
+            if known is None or (wait.since_ms, wait.sequence, key) < (*_since(known[1]), known[0]):
+                longest[wait.holder] = (key, wait)
+        return longest
+
+    def longest_first(self) -> list[Ownerless]:
+        return sorted(
+            self.ownerless, key=lambda one: (-one.length_ms, one.from_sequence, one.topic, one.partition)
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        owners: dict[str, dict[str, list[int]]] = {}
+        for (topic, partition), member_id in self.owner.items():
+            owners.setdefault(member_id, {}).setdefault(topic, []).append(partition)
+        # Sorted: in which order they were taken is nobody's concern, and is not the same after a checkpoint.
+        of_members = {
+            member_id: {topic: sorted(numbers) for topic, numbers in sorted(topics.items())}
+            for member_id, topics in sorted(owners.items())
+        }
+        return {
+            "owners": of_members,
+            "free": [
+                [*key, free.since_ms, free.sequence, free.owner, free.given_up]
+                for key, free in self.free.items()
+            ],
+            "waits": [
+                [*key, wait.since_ms, wait.sequence, wait.holder, wait.waiter]
+                for key, wait in self.waits.items()
+            ],
+            "ownerless": [one.to_json() for one in self.longest_first()],
+            "ownerless_count": self.ownerless_count,
+            "moves": [list(move) for move in self.moves],
+            "moves_count": self.moves_count,
+            "moves_last_sequence": self.moves_last_sequence,
+            "overlapped": self.overlapped,
+            "waited": [to_plain(wait) for wait in self.longest_waits()],
+            "waited_count": self.waited_count,
+            "moved": [list(key) for key in sorted(self.moved)],
+            "moved_count": self.moved_count,
+            "followed": dict(self.followed),
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Ownership:
+        new = cls()
+        new.owner = {
+            (topic, partition): member_id
+            for member_id, topics in data["owners"].items()
+            for topic, partitions in topics.items()
+            for partition in partitions
+        }
+        new.free = {(free[0], free[1]): Free(*free[2:]) for free in data["free"]}
+        new._doubtful = set(new.free)
+        new.waits = {(wait[0], wait[1]): Wait(*wait[2:]) for wait in data["waits"]}
+        new.ownerless = [Ownerless(*one) for one in data["ownerless"]]
+        heapq.heapify(new.ownerless)
+        new.ownerless_count = data["ownerless_count"]
+        new.moves = [list(move) for move in data["moves"]]
+        new.moves_count = data["moves_count"]
+        new.moves_last_sequence = data["moves_last_sequence"]
+        new.overlapped = data["overlapped"]
+        new.waited = [from_plain(Waited, told) for told in data["waited"]]
+        new.waited_count = data["waited_count"]
+        new.moved = dict.fromkeys((topic, partition) for topic, partition in data["moved"])
+        new.moved_count = data["moved_count"]
+        new.followed = dict(data["followed"])
+        return new
+
+
+def _since(wait: Wait) -> tuple[int, int]:
+    return wait.since_ms, wait.sequence
+
+
+def is_hole(step: Step) -> bool:
+    """Whether something is missing right before this step: a gap, or changes of the group that nobody saw."""
+    if any(anomaly.kind == EPOCH_JUMP for anomaly in step.anomalies):
+        return True
+    return any(is_gap(entry) and not entry.payload.get("compacted") for entry in step.entries)
+
+
+def is_gap(entry: Entry) -> bool:
+    """Whether the entry tells of records that are missing: here, or (``compacted``) here and there from here on."""
+    return entry.kind is Kind.NOTE and entry.payload.get("note") == "gap"
+
+
+def _is_empty(step: Step) -> bool:
+    after = step.after
+    return not (after.classic.members if after.protocol is Protocol.CLASSIC else after.modern.members)

@@ -1,0 +1,339 @@
+"""Frames: the state after an entry, as the board shows it; JSON-ready, and documented for other programs.
+
+Partitions stand under topic names, ascending. A topic whose name the source does not tell stands under its id in
+Kafka's base64 form, as does the older of two ids of one name. Tasks of a streams group stand under the id of their
+subtopology. What is unknown is ``null``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from operator import attrgetter, is_
+from typing import Any, Final
+
+from groups.history.frames.members import MEMBER_FRAMES, Frame, Partitions, by_name, pending_assignment
+from groups.history.frames.parts import (
+    barrier_part,
+    classic_member_part,
+    client_part,
+    coordinator_part,
+    timer_part,
+    topics_part,
+    topology_part,
+)
+from groups.history.state.consumer import STABLE, STATE_NAMES, ConsumerMember
+from groups.history.state.epochs import ModernMember, Target
+from groups.history.state.group import Protocol, Semantics, State
+from groups.history.state.identity import changed_keys
+from groups.history.state.versions import VersionedMap, drop, put
+
+
+def frame(state: State) -> Frame:
+    """The frame of one state. Where many follow each other, ``FrameMaker`` does the same for less."""
+    return FrameMaker().frame(state)
+
+
+def whole(shared: Frame) -> Frame:
+    """A frame in which large parts are plain dicts, too."""
+    return {name: dict(part) if isinstance(part, VersionedMap) else part for name, part in shared.items()}
+
+
+class FrameMaker:
+    """Makes the frames of a run of states, and takes over from the last one all parts that did not change.
+
+    The parts are the same objects, and are never changed: ``changes.diff`` passes them over without a look. What a frame
+    costs follows what changed since the last one, and not how large the group is.
+    """
+
+    def __init__(self) -> None:
+        self._state: State | None = None
+        self._frame: Frame = {}
+        self._shown = _Shown()
+        self.quiet = False
+        """Whether the last frame shows nothing else than the one before, but for where and when it is."""
+
+    def frame(self, state: State) -> Frame:
+        """The frame of the next state."""
+        return whole(self.shared(state))
+
+    def shared(self, state: State) -> Frame:
+        """The same; members, targets, clients and timers of a large group are maps with versions."""
+        old, last = self._state, self._frame
+        self.quiet = old is not None and all(map(is_, _LOOKED_AT(old), _LOOKED_AT(state)))
+        if self.quiet:
+            self._state = state
+            self._frame = {**last, "sequence": state.sequence, "at_ms": state.at_ms}
+            return self._frame
+        if old is not None and (
+            old.semantics is not state.semantics
+            or old.names is not state.names
+            or (old.protocol or Protocol.CONSUMER) is not (state.protocol or Protocol.CONSUMER)
+        ):
+            old = None
+        new: Frame = {
+            "sequence": state.sequence,
+            "at_ms": state.at_ms,
+            "group": state.group,
+            "protocol": str(state.protocol) if state.protocol is not None else None,
+        }
+        if state.protocol is Protocol.CLASSIC:
+            self._classic(new, state, old, last)
+        else:
+            self._modern(new, state, old, last)
+        new["clients"] = _known(
+            old.clients if old is not None else None, state.clients, last.get("clients"), client_part
+        )
+        new["timers"] = _known(
+            old.timers if old is not None else None, state.timers, last.get("timers"), timer_part
+        )
+        if state.coordinator is not None:
+            same = old is not None and old.coordinator is state.coordinator
+            new["coordinator"] = last["coordinator"] if same else coordinator_part(state.coordinator)
+        self._state, self._frame = state, new
+        return new
+
+    def _modern(self, new: Frame, state: State, old: State | None, last: Frame) -> None:
+        group = state.modern
+        unchanged = old is not None and old.modern is group and _same_topics(old, state)
+        members = last["members"] if unchanged else self._members(state, old, last)
+        new["state"] = group_state(state, members)
+        new["group_epoch"], new["assignment_epoch"] = group.group_epoch, group.assignment_epoch
+        if unchanged:
+            new["target"], new["topics"] = last["target"], last["topics"]
+        else:
+            targets = old.modern.target if old is not None else None
+            new["target"] = _updated(targets, group.target, last.get("target"), _Targets(state))
+            new["topics"] = last["topics"] if old and _same_topics(old, state) else topics_part(state)
+        if state.consumer.regexes and group is state.consumer:
+            same = old is not None and old.consumer.regexes is state.consumer.regexes
+            resolved = state.consumer.regexes.items()
+            new["regexes"] = (
+                last["regexes"] if same else {regex: list(each.topics) for regex, each in resolved}
+            )
+        if state.protocol is Protocol.SHARE:
+            self._share(new, state, last if unchanged else {})
+        elif state.protocol is Protocol.STREAMS:
+            self._streams(new, state, old, last)
+        new["members"] = members
+
+    def _share(self, new: Frame, state: State, last: Frame) -> None:
+        group = state.share
+        for name, told in (("initializing", group.initializing), ("initialized", group.initialized)):
+            new[name] = last[name] if last else by_name(state, told)
+        new["deleting"] = (
+            last["deleting"] if last else [state.topic_name(topic_id) for topic_id in group.deleting]
+        )
+
+    def _streams(self, new: Frame, state: State, old: State | None, last: Frame) -> None:
+        group, before = state.streams, old.streams if old is not None else None
+        make = _Targets(state)
+        for name in ("target_standby", "target_warmup"):
+            targets = getattr(before, name) if before is not None else None
+            new[name] = _updated(targets, getattr(group, name), last.get(name), make)
+        if before is not None and before.topology is group.topology and "topology" in last:
+            new["topology"] = last["topology"]
+        else:
+            new["topology"] = topology_part(group.topology)
+        new["validated_topology_epoch"] = group.validated_topology_epoch
+
+    def _members(self, state: State, old: State | None, last: Frame) -> Mapping[str, Frame]:
+        group, make, shown = state.modern, _Members(state), self._shown
+        if old is None:
+            shown.clear()
+            parts = {member_id: make(member_id, member) for member_id, member in group.members.items()}
+            for member_id, member in group.members.items():
+                shown.add(member_id, member, parts[member_id])
+            return parts
+        before = old.modern
+        members: Mapping[str, Frame] = last["members"]
+        fresh = changed_keys(before.members, group.members)
+        for member_id in fresh:
+            shown.remove(member_id, before.members.get(member_id))
+            new = group.members.get(member_id)
+            if new is None:
+                members = drop(members, member_id)
+            else:
+                part = make(member_id, new)
+                members = put(members, member_id, part)
+                shown.add(member_id, new, part)
+        waits: set[str] = set()
+        if before.assignment_epoch != group.assignment_epoch:
+            # Who waits at the target's epoch shows it: those of the old one no longer, those of the new one now.
+            waits.update(shown.waiting, shown.at_epoch.get(group.assignment_epoch, ()))
+        if before.target is not group.target:
+            waits.update(changed_keys(before.target, group.target))
+        subscribed: set[str] = set()
+        if old.consumer.regexes is not state.consumer.regexes:
+            for regex in changed_keys(old.consumer.regexes, state.consumer.regexes):
+                subscribed.update(shown.of_regex.get(regex, ()))
+        for member_id in (waits | subscribed).difference(fresh):
+            known = group.members.get(member_id)
+            if known is None:
+                continue
+            shows = members[member_id]["pending_assignment"]
+            if member_id not in subscribed and by_name(state, pending_assignment(state, known)) == shows:
+                continue
+            part = make(member_id, known)
+            if part != members[member_id]:
+                members = put(members, member_id, part)
+                shown.add(member_id, known, part)
+        return members
+
+    def _classic(self, new: Frame, state: State, old: State | None, last: Frame) -> None:
+        group = state.classic
+        new["state"] = "Dead" if state.deleted else group.state
+        new["generation"] = group.generation
+        new["leader"], new["protocol_name"] = group.leader, group.protocol_name
+        new["topics"] = last["topics"] if old is not None and _same_topics(old, state) else topics_part(state)
+        new["members"] = _updated(
+            old.classic.shown if old else None, group.shown, last.get("members"), classic_member_part
+        )
+        if group.barrier is not None:
+            same = old is not None and old.classic.barrier is group.barrier
+            new["barrier"] = last["barrier"] if same else barrier_part(group.barrier)
+            new["withheld"] = {
+                member_id: {topic: list(numbers) for topic, numbers in partitions.items()}
+                for member_id, partitions in group.withheld.items()
+            }
+
+
+class _Shown:
+    """Members by what of the group's own fields their parts of the frame depend on."""
+
+    def __init__(self) -> None:
+        self.waiting: set[str] = set()
+        """Those with a pending assignment."""
+        self.at_epoch: dict[int, set[str]] = {}
+        self.of_regex: dict[str, set[str]] = {}
+
+    def clear(self) -> None:
+        self.waiting.clear()
+        self.at_epoch.clear()
+        self.of_regex.clear()
+
+    def add(self, member_id: str, member: ModernMember, part: Frame) -> None:
+        self.at_epoch.setdefault(member.epoch, set()).add(member_id)
+        if part["pending_assignment"]:
+            self.waiting.add(member_id)
+        else:
+            self.waiting.discard(member_id)
+        if isinstance(member, ConsumerMember):
+            self.of_regex.setdefault(member.subscribed_topic_regex or "", set()).add(member_id)
+
+    def remove(self, member_id: str, member: ModernMember | None) -> None:
+        if member is None:
+            return
+        self.waiting.discard(member_id)
+        _discard(self.at_epoch, member.epoch, member_id)
+        if isinstance(member, ConsumerMember):
+            _discard(self.of_regex, member.subscribed_topic_regex or "", member_id)
+
+
+def _discard(sets: dict[Any, set[str]], key: Any, member_id: str) -> None:
+    held = sets.get(key)
+    if held is not None:
+        held.discard(member_id)
+        if not held:
+            del sets[key]
+
+
+class _Targets:
+    """Makes the target of one member."""
+
+    def __init__(self, state: State) -> None:
+        self.state = state
+
+    def __call__(self, _member_id: str, target: Target) -> Partitions:
+        return by_name(self.state, target)
+
+
+class _Members:
+    """Makes the frame of one member."""
+
+    def __init__(self, state: State) -> None:
+        self.state = state
+        self.make = MEMBER_FRAMES[state.protocol or Protocol.CONSUMER]
+
+    def __call__(self, _member_id: str, member: ModernMember) -> Frame:
+        return self.make(self.state, member)
+
+
+def group_state(state: State, members: Mapping[str, Frame] | None = None) -> str:
+    """Kafka's name of the group's state: derived, never stored (Kafka's ``maybeUpdateGroupState`` of each protocol; KIP-848 for ``kip``)."""
+    if state.deleted:
+        return "Dead"
+    if state.protocol is Protocol.CLASSIC:
+        return state.classic.state
+    group = state.modern
+    if not group.members:
+        return "Empty"
+    if state.protocol is Protocol.SHARE:
+        # A share group is never said to assign or to reconcile.
+        return "Stable"
+    if state.protocol is Protocol.STREAMS and not state.streams.is_ready:
+        return "NotReady"
+    if group.group_epoch > group.assignment_epoch:
+        return "Assigning"
+    if state.semantics is Semantics.KAFKA or state.protocol is Protocol.STREAMS:
+        return "Stable" if group.converged else "Reconciling"
+    # The proposal's members wait for partitions whether or not a record says so.
+    parts = members if members is not None else frame(state)["members"]
+    converged = all(
+        part["epoch"] == group.assignment_epoch
+        and part["state"] == STATE_NAMES[STABLE]
+        and not part["pending_assignment"]
+        and not part["pending_revocation"]
+        for part in parts.values()
+    )
+    return "Stable" if converged else "Reconciling"
+
+
+def _same_topics(old: State, new: State) -> bool:
+    return (
+        old.topics is new.topics
+        and old.names is new.names
+        and old.seen_topic_ids is new.seen_topic_ids
+        and old.seen_topic_names is new.seen_topic_names
+        and old.partitions_by_id is new.partitions_by_id
+    )
+
+
+def _known(
+    old: Mapping[str, Any] | None, new: Mapping[str, Any] | None, parts: Parts | None, make: Any
+) -> Parts | None:
+    """``_updated`` of what the source may not tell: ``None`` stays ``None``."""
+    return None if new is None else _updated(old, new, parts, make)
+
+
+def _updated(old: Mapping[str, Any] | None, new: Mapping[str, Any], parts: Parts | None, make: Any) -> Parts:
+    """``{key: make(key, value)}`` of ``new``, where the parts of values that are the same objects are kept."""
+    if old is None or parts is None:
+        return {key: make(key, value) for key, value in new.items()}
+    if old is new:
+        return parts
+    for key in changed_keys(old, new):
+        parts = put(parts, key, make(key, new[key])) if key in new else drop(parts, key)
+    return parts
+
+
+Parts = Mapping[str, Any]
+"""By member: a dict, or a map with versions where there are many."""
+
+_LOOKED_AT: Final = attrgetter(
+    "consumer",
+    "classic",
+    "share",
+    "streams",
+    "clients",
+    "timers",
+    "coordinator",
+    "protocol",
+    "deleted",
+    "topics",
+    "names",
+    "former",
+    "seen_topic_ids",
+    "seen_topic_names",
+    "partitions_by_id",
+)
+"""What of a state a frame shows, beside where and when it is: commits change none of it."""

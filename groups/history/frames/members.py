@@ -1,0 +1,113 @@
+"""The members' part of frames: what one member of each protocol that has epochs shows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final
+
+from groups.history.state.consumer import STABLE, STATE_NAMES, UNRELEASED_PARTITIONS, ConsumerMember
+from groups.history.state.epochs import UNKNOWN_STATE_NAME, ModernMember
+from groups.history.state.group import Protocol, State
+from groups.history.state.share import ShareMember
+from groups.history.state.streams import StreamsMember
+
+Frame = dict[str, Any]
+Partitions = dict[str, list[int]]
+
+
+def consumer_member(state: State, member: ConsumerMember) -> Frame:
+    pending = by_name(state, pending_assignment(state, member))
+    new: Frame = {
+        "protocol": "classic" if member.uses_classic else "consumer",
+        "epoch": member.epoch,
+        "previous_epoch": member.previous_epoch,
+        "state": _member_state(member, waits=bool(pending)),
+        "client_id": member.client_id,
+        "host": member.client_host,
+        "instance_id": member.instance_id,
+        "rack_id": member.rack_id,
+        "subscribed": list(state.consumer.subscribed_topics(member)),
+        "assigned": by_name(state, member.assigned),
+        "pending_revocation": by_name(state, member.pending_revocation),
+        "pending_assignment": pending,
+    }
+    if member.subscribed_topic_regex:
+        new["subscribed_regex"] = member.subscribed_topic_regex
+    return new
+
+
+def share_member(state: State, member: ShareMember) -> Frame:
+    """A share group's member has no instance, and never has anything to give up."""
+    return {
+        "protocol": "share",
+        "epoch": member.epoch,
+        "previous_epoch": member.previous_epoch,
+        "state": _member_state(member),
+        "client_id": member.client_id,
+        "host": member.client_host,
+        "rack_id": member.rack_id,
+        "subscribed": list(member.subscribed_topic_names),
+        "assigned": by_name(state, member.assigned),
+        "pending_assignment": by_name(state, pending_assignment(state, member)),
+    }
+
+
+def streams_member(state: State, member: StreamsMember) -> Frame:
+    """``assigned``, ``pending_revocation`` and ``pending_assignment`` are of active tasks; the copies stand apart."""
+    return {
+        "protocol": "streams",
+        "epoch": member.epoch,
+        "previous_epoch": member.previous_epoch,
+        "state": _member_state(member),
+        "client_id": member.client_id,
+        "host": member.client_host,
+        "instance_id": member.instance_id,
+        "rack_id": member.rack_id,
+        "process_id": member.process_id,
+        "endpoint": member.endpoint,
+        "tags": dict(member.tags),
+        "topology_epoch": member.topology_epoch,
+        "assigned": by_name(state, member.assigned),
+        "pending_revocation": by_name(state, member.pending_revocation),
+        "pending_assignment": by_name(state, pending_assignment(state, member)),
+        "standby": by_name(state, member.standby),
+        "standby_pending_revocation": by_name(state, member.standby_pending_revocation),
+        "warmup": by_name(state, member.warmup),
+        "warmup_pending_revocation": by_name(state, member.warmup_pending_revocation),
+    }
+
+
+MEMBER_FRAMES: Final[Mapping[Protocol, Callable[[State, Any], Frame]]] = {
+    Protocol.CONSUMER: consumer_member,
+    Protocol.SHARE: share_member,
+    Protocol.STREAMS: streams_member,
+}
+
+
+def pending_assignment(state: State, member: ModernMember) -> dict[str, list[int]]:
+    """Topic id → partitions of the target that the member, once it is at the target's epoch, still waits for."""
+    group = state.modern
+    if member.epoch != group.assignment_epoch:
+        return {}
+    pending: dict[str, list[int]] = {}
+    for topic_id, partitions in group.target.get(member.member_id, {}).items():
+        assigned = member.assigned.get(topic_id, {})
+        missing = [partition for partition in partitions if partition not in assigned]
+        if missing:
+            pending[topic_id] = missing
+    return pending
+
+
+def by_name(state: State, partitions: Mapping[str, Iterable[int]]) -> Partitions:
+    """Topic id → partitions as topic name → sorted list; topics without a partition fall out."""
+    if not partitions:
+        return {}
+    names = state.names
+    named = {names.get(topic_id, topic_id): sorted(numbers) for topic_id, numbers in partitions.items()}
+    return named if all(named.values()) else {name: numbers for name, numbers in named.items() if numbers}
+
+
+def _member_state(member: ModernMember, *, waits: bool = False) -> str:
+    if member.state is None:
+        return STATE_NAMES[UNRELEASED_PARTITIONS if waits else STABLE]
+    return member.STATE_NAMES.get(member.state, UNKNOWN_STATE_NAME)

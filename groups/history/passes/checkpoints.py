@@ -1,0 +1,68 @@
+"""Checkpoints: all that the fold, the findings and the metrics remember, so that either pass goes on from there.
+
+``{"fold_version", "sequence", "first_ms", "state", "findings", "metrics", "causes"}``, plain JSON. A frame is not among them: it
+is made of the state. Of another version of the fold nothing can be relied on, so that is refused.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import orjson
+
+from groups.history.findings import Finder
+from groups.history.metrics import Metrics
+from groups.history.replay.fold import FOLD_VERSION
+from groups.history.state.copying import replace
+from groups.history.state.group import State
+from groups.history.state.plain import from_plain, to_plain
+from groups.history.story.entry_groups import Causes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checkpoint:
+    """What is known after entry ``state.sequence``, between two exchanges; ``first_ms`` is ``None`` before the first."""
+
+    state: State
+    finder: Finder
+    metrics: Metrics
+    causes: Causes
+    first_ms: int | None
+
+    def to_bytes(self) -> bytes:
+        return orjson.dumps(
+            {
+                "fold_version": FOLD_VERSION,
+                "sequence": self.state.sequence,
+                "first_ms": self.first_ms,
+                "state": to_plain(_in_order(self.state)),
+                "findings": self.finder.to_json(),
+                "metrics": self.metrics.to_json(),
+                "causes": self.causes.to_json(),
+            }
+        )
+
+    @classmethod
+    def from_bytes(cls, checkpoint: bytes) -> Checkpoint:
+        """The inverse of ``to_bytes``; ``ValueError`` for a checkpoint of another fold, or for no checkpoint at all."""
+        told = orjson.loads(checkpoint)
+        version = told.get("fold_version") if isinstance(told, dict) else None
+        if version != FOLD_VERSION:
+            raise ValueError(
+                f"a checkpoint of fold version {FOLD_VERSION} is needed, this one is of {version}"
+            )
+        return cls(
+            state=from_plain(State, told["state"]),
+            finder=Finder.from_json(told["findings"]),
+            metrics=Metrics.from_json(told["metrics"]),
+            causes=Causes.from_json(told["causes"]),
+            first_ms=told["first_ms"],
+        )
+
+
+def _in_order(state: State) -> State:
+    """Offsets by topic and partition: nothing that is told depends on which was committed first."""
+    return replace(
+        state,
+        offsets={topic: dict(sorted(held.items())) for topic, held in sorted(state.offsets.items())},
+    )

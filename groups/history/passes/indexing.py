@@ -1,0 +1,200 @@
+"""The first pass over a log: what it tells as a whole, and where it can be opened.
+
+It folds state, findings and metrics, and makes no frames, no changes and no moments. Where its checkpoints are taken, the
+second pass (``Recorder.from_checkpoint``) makes those of the entries from there on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from groups.history.entries import Entry, Kind, Provenance
+from groups.history.evidence.commit_runs import CommitRun, replay_commits
+from groups.history.evidence.steps import epoch_of, step_between
+from groups.history.findings import Counts, Finder
+from groups.history.frames.changes import Frame
+from groups.history.frames.frame import frame
+from groups.history.metrics import Metrics
+from groups.history.passes.checkpoints import Checkpoint
+from groups.history.passes.summaries import summary_of
+from groups.history.replay.fold import replay
+from groups.history.state.group import Anomaly, Protocol, Semantics, State, initial_state
+from groups.history.story.entry_groups import Causes, EntryGroup
+
+_BY_ITSELF: Final = frozenset({Kind.RECORD, Kind.NOTE, Kind.OBSERVATION})
+"""Kinds of which a log from the world holds entries that nothing else belongs to."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChunkDigest:
+    """The coarsest figures of the entries since a checkpoint; epochs are generations in a classic group.
+
+    ``joined``, ``removed`` and ``moves`` (of partitions) happened in them; ``members`` and ``unassigned`` (partitions that had an owner
+    and have none) are as of the last one. Times are ``None`` where there are no entries.
+    """
+
+    entries: int
+    commits: int
+    first_ms: int | None
+    last_ms: int | None
+    first_epoch: int
+    last_epoch: int
+    joined: int
+    removed: int
+    moves: int
+    members: int
+    unassigned: int
+
+
+class Indexer:
+    """Takes a timeline's entries in order; ``ValueError`` for a sequence that is not the next one."""
+
+    def __init__(
+        self,
+        *,
+        group: str,
+        semantics: Semantics | str = Semantics.KAFKA,
+        protocol: Protocol | str | None = None,
+    ) -> None:
+        start = initial_state(group, semantics, protocol)
+        self._begin(
+            Checkpoint(state=start, finder=Finder(), metrics=Metrics(), causes=Causes(), first_ms=None)
+        )
+
+    @classmethod
+    def from_checkpoint(cls, checkpoint: bytes) -> Indexer:
+        """An indexer that goes on where ``checkpoint()`` was taken; ``ValueError`` for one of another fold."""
+        indexer = cls.__new__(cls)
+        indexer._begin(Checkpoint.from_bytes(checkpoint))
+        return indexer
+
+    def _begin(self, start: Checkpoint) -> None:
+        self._state = self._settled = start.state
+        self._finder, self._metrics, self._causes = start.finder, start.metrics, start.causes
+        self._first_ms = start.first_ms
+        self._unit: list[Entry] = []
+        self._last: list[Entry] = []
+        self._anomalies: list[Anomaly] = []
+        self._exchange: EntryGroup | None = None
+        self._stands_alone = True
+        self._cut()
+
+    def _cut(self) -> None:
+        self._chunk_begin: tuple[State, Counts] = (self._state, self._finder.counts)
+        self._chunk_first_ms: int | None = None
+
+    def add(self, entry: Entry) -> None:
+        """Fold one entry."""
+        if entry.sequence != self._state.sequence + 1:
+            raise ValueError(f"entry {entry.sequence} came after {self._state.sequence}; sequences are dense")
+        self._note_times(entry.at_ms)
+        if not self._unit and self._stands_alone and _stands_alone(entry):
+            # Two entries that nothing belongs to: nearly all of a log of records.
+            self._exchange = None
+        elif (exchange := self._known_exchange()) is not None and exchange.takes(entry):
+            exchange.add(entry)
+        else:
+            self._exchange = EntryGroup(entry)
+        self._state = replay(self._state, entry)
+        self._causes.add(entry)
+        self._unit.append(entry)
+        self._anomalies.extend(self._state.anomalies)
+        if entry.settled:
+            self._settle()
+
+    def _settle(self) -> None:
+        step = step_between(self._settled, self._state, tuple(self._unit), tuple(self._anomalies))
+        self._finder.add(step, self._causes.of(step))
+        for entry in self._unit:
+            self._metrics.add(entry)
+        self._stands_alone = _stands_alone(self._unit[-1])
+        self._settled = self._state
+        self._last, self._unit, self._anomalies = self._unit, [], []
+
+    def _known_exchange(self) -> EntryGroup | None:
+        """The exchange that ends with the last entry; one of a unit that stands alone is made when it is asked for."""
+        entries = self._unit or self._last
+        if self._exchange is None and entries:
+            self._exchange = EntryGroup(entries[0])
+            for entry in entries[1:]:
+                self._exchange.add(entry)
+        return self._exchange
+
+    def add_commits(self, commits: CommitRun) -> None:
+        """Fold a run of commits at once, as ``add`` would one by one; it stands between units."""
+        if self._unit:
+            raise ValueError(f"commits from entry {commits.first} on came in the middle of a unit")
+        before = self._state
+        self._state = self._settled = replay_commits(before, commits)
+        self._note_times(commits.first_ms)
+        self._finder.add_commits(before, self._state, commits)
+        self._metrics.add_commits(commits)
+        self._exchange, self._stands_alone = None, True
+        self._last = []
+
+    def _note_times(self, at_ms: int) -> None:
+        if self._first_ms is None:
+            self._first_ms = at_ms
+        if self._chunk_first_ms is None:
+            self._chunk_first_ms = at_ms
+
+    @property
+    def at_rest(self) -> bool:
+        """Whether a chunk may be cut here, whatever comes next: what was added is whole exchanges.
+
+        In a log of records that is so after every settled entry. A simulated exchange may always go on, with a note of
+        a proposal's row if nothing else; ``rests_before`` tells where the next entry is known.
+        """
+        return not self._unit and self._stands_alone
+
+    def rests_before(self, entry: Entry) -> bool:
+        """Whether a chunk may be cut before ``entry``, the next one: it begins an exchange of its own."""
+        exchange = self._known_exchange()
+        return not self._unit and (exchange is None or not exchange.takes(entry))
+
+    def checkpoint(self) -> bytes:
+        """Everything needed to go on from here, as JSON; a new chunk begins. ``RuntimeError`` inside a unit."""
+        if self._unit:
+            raise RuntimeError(f"entry {self._state.sequence} is inside a unit, where no chunk begins")
+        self._cut()
+        return Checkpoint(
+            state=self._state,
+            finder=self._finder,
+            metrics=self._metrics,
+            causes=self._causes,
+            first_ms=self._first_ms,
+        ).to_bytes()
+
+    def frame(self) -> Frame:
+        """The whole frame now."""
+        return frame(self._state)
+
+    def digest(self) -> ChunkDigest:
+        """The figures of the entries since the last checkpoint, or since the beginning."""
+        (before, old), after, new = self._chunk_begin, self._state, self._finder.counts
+        classic = after.protocol is Protocol.CLASSIC
+        entries = after.sequence - before.sequence
+        return ChunkDigest(
+            entries=entries,
+            commits=new.commits - old.commits,
+            first_ms=self._chunk_first_ms,
+            last_ms=after.at_ms if entries else None,
+            first_epoch=epoch_of(before),
+            last_epoch=epoch_of(after),
+            joined=new.joined - old.joined,
+            removed=new.removed - old.removed,
+            moves=new.moves - old.moves,
+            members=len(after.classic.members if classic else after.modern.members),
+            unassigned=new.unassigned,
+        )
+
+    def summary(self) -> Mapping[str, Any]:
+        """The whole timeline so far: what ``Batch.summary`` tells after the same entry."""
+        return summary_of(self.frame(), self._finder, first_ms=self._first_ms)
+
+
+def _stands_alone(entry: Entry) -> bool:
+    """Whether no later entry can belong to the exchange of a settled one: nothing that nobody asked for is answered."""
+    return entry.provenance is not Provenance.SIMULATED and entry.cause is None and entry.kind in _BY_ITSELF

@@ -1,0 +1,263 @@
+"""The recorder: entries in, and out come batches of everything that is stored of a timeline.
+
+It folds each entry, takes the difference of frames, tells moments and findings, and cuts chunks. Whatever is stored is
+already JSON text, so that a process that only stores it never parses it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import orjson
+
+from groups.history.digests import Digester
+from groups.history.digests.levels import levels
+from groups.history.digests.packed import Packed
+from groups.history.entries import Entry
+from groups.history.evidence.holders import Holders
+from groups.history.evidence.steps import step_between
+from groups.history.findings import Finder
+from groups.history.frames.changes import Change, Frame, apply, diff, to_json
+from groups.history.frames.frame import FrameMaker, whole
+from groups.history.metrics import Metrics
+from groups.history.passes.checkpoints import Checkpoint
+from groups.history.passes.summaries import summary_of
+from groups.history.replay.fold import replay
+from groups.history.state.group import Anomaly, Protocol, Semantics, initial_state
+from groups.history.story.entry_groups import Causes, EntryGroup
+
+CHUNK_BYTES_LEAST: Final = 128 * 1024
+"""A chunk of a small group still holds some hundreds of entries: fewer requests for a browser that plays on."""
+
+CHUNK_BYTES_GREATEST: Final = 4 * 1024 * 1024
+"""A seek fetches one chunk; more than this would be felt."""
+
+BATCH_BYTES_FULL: Final = 1024 * 1024
+"""``Recorder.full`` asks for a flush from here on, so that a batch fits in memory and in one row many times over."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordedBatch:
+    """What storage keeps of the entries ``first`` to ``last``; the bytes are JSON.
+
+    ``checkpoint`` is set when a chunk begins with this batch: ``{"sequence": first - 1, "frame", "findings", "metrics"}``.
+    ``summary`` tells the whole timeline so far. ``digests``: of the finest level, then of the coarser ones
+    (``digests.levels.LEVELS``); the first of a chunk begins with a state of its own.
+    """
+
+    first: int
+    last: int
+    entries: bytes
+    changes: bytes
+    moments: bytes
+    checkpoint: bytes | None
+    summary: Mapping[str, Any]
+    digests: tuple[Packed, ...]
+
+    def to_line(self) -> bytes:
+        """One line of JSON, ended, for a child process to write to its parent."""
+        return orjson.dumps(
+            {
+                "type": "batch",
+                "first": self.first,
+                "last": self.last,
+                "entries": self.entries.decode(),
+                "changes": self.changes.decode(),
+                "moments": self.moments.decode(),
+                "checkpoint": None if self.checkpoint is None else self.checkpoint.decode(),
+                "summary": self.summary,
+                "digests": [digest.to_json() for digest in self.digests],
+            },
+            option=orjson.OPT_APPEND_NEWLINE,
+        )
+
+    @classmethod
+    def from_line(cls, line: Mapping[str, Any]) -> RecordedBatch:
+        """The inverse of ``to_line``, from the parsed line."""
+        checkpoint = line["checkpoint"]
+        return cls(
+            first=line["first"],
+            last=line["last"],
+            entries=line["entries"].encode(),
+            changes=line["changes"].encode(),
+            moments=line["moments"].encode(),
+            checkpoint=None if checkpoint is None else checkpoint.encode(),
+            summary=line["summary"],
+            digests=tuple(map(Packed.from_json, line["digests"])),
+        )
+
+
+class Recorder:
+    """Takes a timeline's entries in order and gives batches.
+
+    Batches end between exchanges, never inside a unit. So the entries of the exchange that is under way stay here
+    until the next one begins or ``flush(final=True)`` says that there is none. Batches put together are the same
+    whatever the moments of flushing were, but for the places of the cuts.
+    """
+
+    def __init__(
+        self,
+        *,
+        group: str,
+        semantics: Semantics | str = Semantics.KAFKA,
+        protocol: Protocol | str | None = None,
+    ) -> None:
+        start = initial_state(group, semantics, protocol)
+        self._begin(
+            Checkpoint(state=start, finder=Finder(), metrics=Metrics(), causes=Causes(), first_ms=None)
+        )
+
+    @classmethod
+    def from_checkpoint(cls, checkpoint: bytes) -> Recorder:
+        """A recorder of the entries after an ``Indexer``'s checkpoint, as if it had folded all those before, too.
+
+        ``ValueError`` for a checkpoint of another version of the fold.
+        """
+        recorder = cls.__new__(cls)
+        recorder._begin(Checkpoint.from_bytes(checkpoint))
+        return recorder
+
+    def _begin(self, start: Checkpoint) -> None:
+        self._state = self._settled = start.state
+        self.finder, self.metrics, self._causes = start.finder, start.metrics, start.causes
+        self._first_ms = start.first_ms
+        self._holders = Holders()
+        self._maker = FrameMaker()
+        self._frame: Frame = self._maker.shared(self._state)
+        self._digester = Digester(self._frame, {topic for topic, _ in self.finder.ownership.owner})
+        self._cut_frame: Frame = self._frame
+        self._unit: list[Entry] = []
+        self._anomalies: list[Anomaly] = []
+        self._exchange: EntryGroup | None = None
+        # What belongs to the exchange under way, and what can be flushed.
+        self._held: tuple[list[bytes], list[Change]] = ([], [])
+        self._ready: tuple[list[bytes], list[bytes], list[bytes]] = ([], [], [])
+        self._ready_bytes = 0
+        self._first = start.state.sequence + 1
+        self._chunk_bytes = 0
+        self._chunk_limit = 0
+        self._checkpoint = self._make_checkpoint()
+
+    @property
+    def full(self) -> bool:
+        """Whether enough waits for a flush."""
+        return self._ready_bytes >= BATCH_BYTES_FULL
+
+    def add(self, entry: Entry) -> None:
+        """Fold one entry. Sequences are dense from 1; another one is the caller's mistake."""
+        if entry.sequence != self._state.sequence + 1:
+            raise ValueError(f"entry {entry.sequence} came after {self._state.sequence}; sequences are dense")
+        if self._exchange is not None and not self._exchange.takes(entry):
+            self._close()
+        if self._exchange is None:
+            self._exchange = EntryGroup(entry)
+        else:
+            self._exchange.add(entry)
+        if self._first_ms is None:
+            self._first_ms = entry.at_ms
+        self._held[0].append(orjson.dumps(entry.to_json()))
+        self._held[1].extend(self._fold(entry))
+        self._causes.add(entry)
+        self._unit.append(entry)
+        self._anomalies.extend(self._state.anomalies)
+        if entry.settled:
+            self._settle()
+
+    def _fold(self, entry: Entry) -> list[Change]:
+        """Takes the entry into the state and the frame; the changes of the frame."""
+        self._state = replay(self._state, entry)
+        before, self._frame = self._frame, self._maker.shared(self._state)
+        if not self._maker.quiet:
+            return diff(before, self._frame)
+        # Most entries of a log are commits, of which a frame shows that they are there.
+        return [
+            {"sequence": entry.sequence, "path": [name], "old": before[name], "new": self._frame[name]}
+            for name in ("sequence", "at_ms")
+            if before[name] != self._frame[name]
+        ]
+
+    def flush(self, *, final: bool = False) -> RecordedBatch | None:
+        """What can be stored by now, or ``None``; with ``final`` all that is left."""
+        if final and self._exchange is not None:
+            self._settle()
+            self._close()
+        entries, changes, moments = self._ready
+        if not entries:
+            return None
+        last = self._first + len(entries) - 1
+        starts_chunk = self._chunk_bytes >= self._chunk_limit
+        if starts_chunk:
+            self._chunk_bytes = 0
+            self._chunk_limit = min(max(len(self._checkpoint), CHUNK_BYTES_LEAST), CHUNK_BYTES_GREATEST)
+        self._chunk_bytes += self._ready_bytes
+        batch = RecordedBatch(
+            first=self._first,
+            last=last,
+            entries=_array(entries),
+            changes=_array(changes),
+            moments=_array(moments),
+            checkpoint=self._checkpoint if starts_chunk else None,
+            summary=summary_of(self._cut_frame, self.finder, first_ms=self._first_ms),
+            digests=tuple(map(Packed.of, levels(*self._digester.take()))),
+        )
+        self._first = last + 1
+        self._ready = ([], [], [])
+        self._ready_bytes = 0
+        if self._chunk_bytes >= self._chunk_limit:
+            self._checkpoint = self._make_checkpoint()
+            self._digester.begin()
+        return batch
+
+    def _settle(self) -> None:
+        if not self._unit:
+            return
+        step = step_between(self._settled, self._state, tuple(self._unit), tuple(self._anomalies))
+        self._settled = self._state
+        self._unit, self._anomalies = [], []
+        assert self._exchange is not None
+        self._exchange.steps.append(step)
+
+    def _close(self) -> None:
+        """The exchange is whole: tell it, find in it, and make it ready."""
+        exchange = self._exchange
+        assert exchange is not None
+        for step in exchange.steps:
+            self.finder.add(step, self._causes.of(step))
+            for entry in step.entries:
+                self.metrics.add(entry)
+        moment = exchange.moment(self.finder.cast, self._causes, self._holders)
+        entries, changes, moments = self._ready
+        entries.extend(self._held[0])
+        for change in self._held[1]:
+            changes.append(to_json(change))
+            self._digester.change(change)
+        if moment is not None:
+            moments.append(orjson.dumps(moment))
+            self._digester.moment(moment)
+        self._ready_bytes += sum(map(len, self._held[0]))
+        self._held = ([], [])
+        self._exchange = None
+        self._cut_frame = self._frame
+
+    def _make_checkpoint(self) -> bytes:
+        return orjson.dumps(
+            {
+                "sequence": self._cut_frame["sequence"],
+                "frame": whole(self._cut_frame),
+                "findings": self.finder.to_json(),
+                "metrics": self.metrics.to_json(),
+            }
+        )
+
+
+def frame_at(checkpoint: Mapping[str, Any], changes: Iterable[Change], sequence: int) -> Frame:
+    """The frame after entry ``sequence``, from a chunk's checkpoint and the changes of that chunk, in order."""
+    if sequence < checkpoint["sequence"]:
+        raise ValueError(f"sequence {sequence} lies before the checkpoint at {checkpoint['sequence']}")
+    return apply(checkpoint["frame"], (change for change in changes if change["sequence"] <= sequence))
+
+
+def _array(items: list[bytes]) -> bytes:
+    return b"[" + b",".join(items) + b"]"

@@ -1,0 +1,157 @@
+"""Replay of the consumer protocol's records: types 3 to 8 and 16; what other protocols write alike is in ``modern``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from groups.history.replay import epochs as modern
+from groups.history.replay.epochs import Fields, Tombstone, Value, assignment_of, with_current
+from groups.history.replay.fields import integer, text
+from groups.history.state.consumer import NO_NOTE, STABLE, AssignorNote, ConsumerMember, ResolvedRegex
+from groups.history.state.copying import replace
+from groups.history.state.epochs import with_member
+from groups.history.state.group import Protocol, Semantics, State, seen_ids, seen_names, with_topic
+from groups.history.state.versions import drop, put
+
+
+def replay_record(state: State, record_type: int, key: Fields, value: Fields | None) -> State:
+    """The state after one record of types 3 to 8 or 16; ``value`` is ``None`` for a tombstone."""
+    return modern.replay_record(
+        state,
+        Protocol.CONSUMER,
+        key,
+        value,
+        replay_value=_VALUES[record_type],
+        replay_tombstone=_TOMBSTONES[record_type],
+    )
+
+
+def _partition_metadata(state: State, _key: Fields, value: Fields) -> State:
+    """Type 4: only remembered, and a source of topic names and counts (releases before 4.1, and KIP-848)."""
+    for topic in value.get("topics") or ():
+        topic_id, partitions = str(topic["topicId"]), integer(topic["numPartitions"])
+        if topic.get("topicName"):
+            state = with_topic(state, str(topic["topicName"]), topic_id=topic_id, partitions=partitions)
+        elif topic_id in state.names:
+            state = with_topic(state, state.names[topic_id], topic_id=topic_id, partitions=partitions)
+        else:
+            state = replace(state, partitions_by_id={**state.partitions_by_id, topic_id: partitions})
+    counts = {str(topic["topicId"]): integer(topic["numPartitions"]) for topic in value.get("topics") or ()}
+    group = replace(state.consumer, has_partition_metadata=True, partition_counts=counts)
+    return replace(state, consumer=group)
+
+
+def _member(state: State, key: Fields, value: Fields) -> State:
+    """Type 5: the member is made if it is absent (epoch 0); its epochs and its assignment stay."""
+    member_id = str(key["memberId"])
+    old = state.consumer.members.get(member_id) or ConsumerMember(member_id=member_id)
+    names = tuple(str(name) for name in value.get("subscribedTopicNames") or ())
+    new = replace(
+        old,
+        instance_id=text(value.get("instanceId")),
+        rack_id=text(value.get("rackId")),
+        client_id=text(value.get("clientId")) or "",
+        client_host=text(value.get("clientHost")) or "",
+        subscribed_topic_names=names,
+        subscribed_topic_regex=text(value.get("subscribedTopicRegex")),
+        rebalance_timeout_ms=integer(value.get("rebalanceTimeoutMs", -1)),
+        server_assignor=text(value.get("serverAssignor")),
+        classic=value.get("classicMemberMetadata"),
+        client_assignors=tuple(value.get("assignors") or ()),
+    )
+    return replace(
+        seen_names(state, names),
+        consumer=with_member(state.consumer, new),
+    )
+
+
+def _target_member(state: State, key: Fields, value: Fields) -> State:
+    """Type 7, with what a client-side assignor told beside the partitions, where KIP-848's record has it."""
+    state = modern.target_member(state, key, value)
+    member_id, note, notes = str(key["memberId"]), _note(value), state.consumer.target_notes
+    if note == notes.get(member_id, NO_NOTE):
+        return state
+    return replace(state, consumer=replace(state.consumer, target_notes=put(notes, member_id, note)))
+
+
+def _note(value: Fields) -> AssignorNote:
+    if "metadataBytes" not in value:
+        return NO_NOTE
+    return AssignorNote(
+        error=integer(value.get("error", 0)),
+        version=integer(value.get("metadataVersion", 0)),
+        data=text(value.get("metadataBytes")) or "",
+    )
+
+
+def _current_member(state: State, key: Fields, value: Fields) -> State:
+    """Type 8: the member is made if it is absent; partition epochs follow it."""
+    member_id = str(key["memberId"])
+    old = state.consumer.members.get(member_id) or ConsumerMember(member_id=member_id)
+    epoch = integer(value["memberEpoch"])
+    code = value.get("state", STABLE if state.semantics is Semantics.KAFKA else None)
+    new = replace(
+        old,
+        epoch=epoch,
+        previous_epoch=integer(value.get("previousMemberEpoch", old.epoch)),
+        state=None if code is None else integer(code),
+        assigned=assignment_of(value.get("assignedPartitions"), epoch),
+        pending_revocation=assignment_of(value.get("partitionsPendingRevocation"), epoch),
+        note=_note(value),
+    )
+    return with_current(seen_ids(seen_ids(state, new.assigned), new.pending_revocation), old, new)
+
+
+def _regex(state: State, key: Fields, value: Fields) -> State:
+    """Type 16."""
+    topics = tuple(str(name) for name in value.get("topics") or ())
+    resolved = ResolvedRegex(
+        topics=topics,
+        version=integer(value.get("version", 0)),
+        timestamp_ms=integer(value.get("timestamp", 0)),
+    )
+    group = state.consumer
+    return replace(
+        seen_names(state, topics),
+        consumer=replace(group, regexes={**group.regexes, str(key["regularExpression"]): resolved}),
+    )
+
+
+def noted_regexes(state: State, told: Mapping[str, Any]) -> State:
+    """What expressions match from here on, where no record says so (``kip``); ``None`` for one that nobody has."""
+    regexes = dict(state.consumer.regexes)
+    for regex, topics in told.items():
+        if topics is None:
+            regexes.pop(str(regex), None)
+        else:
+            names = tuple(str(name) for name in topics)
+            state = seen_names(state, names)
+            regexes[str(regex)] = ResolvedRegex(topics=names, version=0, timestamp_ms=0)
+    return replace(state, consumer=replace(state.consumer, regexes=regexes))
+
+
+def _partition_metadata_gone(state: State, _key: Fields) -> State:
+    return replace(state, consumer=replace(state.consumer, has_partition_metadata=False, partition_counts={}))
+
+
+def _regex_gone(state: State, key: Fields) -> State:
+    regexes = drop(state.consumer.regexes, str(key["regularExpression"]))
+    return replace(state, consumer=replace(state.consumer, regexes=regexes))
+
+
+_VALUES: Final[Mapping[int, Value]] = {
+    3: modern.group_epoch,
+    4: _partition_metadata,
+    5: _member,
+    6: modern.target_epoch,
+    7: _target_member,
+    8: _current_member,
+    16: _regex,
+}
+
+_TOMBSTONES: Final[Mapping[int, Tombstone]] = {
+    **modern.TOMBSTONES,
+    4: _partition_metadata_gone,
+    16: _regex_gone,
+}

@@ -1,0 +1,290 @@
+"""Replay of what the consumer, the share and the streams protocol write alike: epochs, targets, members that go.
+
+The rules are those by which Kafka 4.3.1 builds its memory (``GroupMetadataManager.replay``), with one difference: what
+Kafka refuses to load is folded as far as it makes sense, and noted as an anomaly. Every function works on
+``state.modern``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from itertools import chain
+from typing import Any, Final
+
+from groups.history.replay.fields import integer
+from groups.history.replay.record_types import (
+    CURRENT_ASSIGNMENT,
+    GROUP_EPOCH,
+    MEMBER_METADATA,
+    TARGET_EPOCH,
+    TARGET_MEMBER,
+)
+from groups.history.state.classic import ClassicGroup
+from groups.history.state.consumer import fresh_consumer_group
+from groups.history.state.copying import replace
+from groups.history.state.epochs import (
+    LEAVE_GROUP_MEMBER_EPOCH,
+    Assignment,
+    ModernMember,
+    Target,
+    with_member,
+    without_member,
+)
+from groups.history.state.group import (
+    ANOMALIES_AN_ENTRY_MAX,
+    EPOCH_JUMP,
+    TWO_OWNERS,
+    UNKNOWN_MEMBER,
+    Protocol,
+    Semantics,
+    State,
+    seen_ids,
+    with_modern,
+)
+from groups.history.state.share import ShareGroup
+from groups.history.state.streams import StreamsGroup
+from groups.history.state.versions import drop, edited, put
+from groups.history.words import partition_name
+
+Fields = Mapping[str, Any]
+
+Value = Callable[[State, Fields, Fields], State]
+Tombstone = Callable[[State, Fields], State]
+
+
+def replay_record(
+    state: State,
+    protocol: Protocol,
+    key: Fields,
+    value: Fields | None,
+    *,
+    replay_value: Value,
+    replay_tombstone: Tombstone,
+) -> State:
+    """The state after one record of ``protocol``; ``value`` is ``None`` for a tombstone."""
+    if value is None:
+        # A tombstone in a group that is not there is nothing, as in Kafka: compaction leaves many of them.
+        if state.protocol is not protocol or state.deleted:
+            return state
+        return replay_tombstone(state, key)
+    return replay_value(_begun(state, protocol), key, value)
+
+
+def _begun(state: State, protocol: Protocol) -> State:
+    """A value makes the group if it is absent, and replaces a simple classic group."""
+    if state.protocol is protocol and not state.deleted:
+        return state
+    if state.protocol is None and not state.deleted:
+        return replace(state, protocol=protocol)
+    simple = state.protocol is Protocol.CLASSIC and not state.classic.recorded
+    if not simple and not state.deleted:
+        state = state.note(
+            "protocol", f"A record of the {protocol} protocol came while the group was {state.protocol}."
+        )
+    return replace(fresh(state), protocol=protocol, deleted=False)
+
+
+def fresh(state: State) -> State:
+    """The state without any group."""
+    return replace(
+        state,
+        consumer=fresh_consumer_group(kip=state.semantics is Semantics.KIP),
+        classic=ClassicGroup(),
+        share=ShareGroup(),
+        streams=StreamsGroup(),
+    )
+
+
+def group_epoch(state: State, _key: Fields, value: Fields) -> State:
+    """Types 3, 11 and 17."""
+    epoch, group = integer(value["epoch"]), state.modern
+    if group.epoch_recorded and epoch < group.group_epoch:
+        state = state.note("epoch_back", f"The group epoch went back from {group.group_epoch} to {epoch}.")
+    elif group.epoch_recorded and epoch > group.group_epoch + 1:
+        state = state.note(EPOCH_JUMP, _jump(group.group_epoch, epoch))
+    elif not group.epoch_recorded and not group.members and epoch > group.group_epoch + 1:
+        state = state.note("starts_midway", f"The log starts in the middle: its first epoch is {epoch}.")
+    new = replace(
+        group,
+        group_epoch=epoch,
+        metadata_hash=integer(value.get("metadataHash", 0)),
+        epoch_recorded=True,
+    )
+    return with_modern(state, new)
+
+
+def _jump(before: int, after: int) -> str:
+    unseen = after - before - 1
+    changes = "one change" if unseen == 1 else f"{unseen} changes"
+    return f"The group epoch jumped from {before} to {after}: {changes} unseen."
+
+
+def target_epoch(state: State, _key: Fields, value: Fields) -> State:
+    """Types 6, 12 and 20."""
+    epoch, group = integer(value["assignmentEpoch"]), state.modern
+    if epoch > group.group_epoch and group.epoch_recorded:
+        state = state.note(
+            "target_ahead", f"The target is of epoch {epoch}, the group only at {group.group_epoch}."
+        )
+    timestamp_ms = integer(value.get("assignmentTimestamp", 0))
+    return with_modern(state, replace(group, assignment_epoch=epoch, assignment_timestamp_ms=timestamp_ms))
+
+
+def target_member(state: State, key: Fields, value: Fields) -> State:
+    """Types 7 and 13: the member need not exist."""
+    target = partitions_of(value.get("topicPartitions"), "topicId")
+    group = state.modern
+    new = replace(group, target=put(group.target, str(key["memberId"]), target))
+    return with_modern(seen_ids(state, target), new)
+
+
+def partitions_of(topics: Iterable[Fields] | None, name: str) -> Target:
+    """``[{name: "…", "partitions": […]}]`` by name."""
+    return {str(topic[name]): tuple(map(integer, topic["partitions"])) for topic in topics or ()}
+
+
+def assignment_of(topics: Iterable[Fields] | None, epoch: int, name: str = "topicId") -> Assignment:
+    """A current assignment's partitions; without epochs, or with another number of them, they take the member's."""
+    assignment: dict[str, dict[int, int]] = {}
+    for topic in topics or ():
+        partitions, epochs = topic["partitions"], topic.get("assignmentEpochs")
+        if epochs is None or len(epochs) != len(partitions):
+            epochs = (max(epoch, 0),) * len(partitions)
+        held = assignment.setdefault(str(topic[name]), {})
+        for partition, since in zip(partitions, epochs, strict=True):
+            held[integer(partition)] = integer(since)
+    return assignment
+
+
+def with_current(state: State, old: ModernMember, new: ModernMember) -> State:
+    """The state after a member's current assignment changed."""
+    if new.state is not None and new.state not in new.STATE_NAMES:
+        state = state.note("state_code", f"Member state {new.state} is not known.", member=new.member_id)
+    return _with_moved(state, old, new)
+
+
+def _with_moved(state: State, old: ModernMember, new: ModernMember) -> State:
+    """The state with ``new`` in the place of ``old``, and with the partition epochs that follow."""
+    state, epochs = moved(state, old, new)
+    return with_modern(state, with_member(state.modern, new, epochs))
+
+
+def moved(
+    state: State, old: ModernMember, new: ModernMember
+) -> tuple[State, Mapping[str, Mapping[int, int]]]:
+    """The partition epochs after a member changed, and the state with anomalies; of a share group nobody owns a
+    partition alone.
+
+    The old ones go only where the map still holds the member's old epoch: a later owner may have overtaken it,
+    since compaction can drop the record that gave a partition up. New ones are set where nobody, or somebody at a
+    lower epoch, held the partition; Kafka refuses the rest, here the greater epoch stays and the anomaly is noted.
+    """
+    epochs = state.modern.partition_epochs
+    if state.protocol is Protocol.SHARE:
+        return state, epochs
+    parts_old, parts_new = (old.assigned, old.pending_revocation), (new.assigned, new.pending_revocation)
+    for topic_id in dict.fromkeys(chain(*parts_old, *parts_new)):
+        held = epochs.get(topic_id, _NOT_HELD)
+        left = {
+            partition
+            for part in parts_old
+            for partition in part.get(topic_id, ())
+            if held.get(partition) == old.epoch
+        }
+        taken: dict[int, int] = {}
+        for part in parts_new:
+            for partition in part.get(topic_id, ()):
+                if partition in left:
+                    left.discard(partition)
+                    taken[partition] = new.epoch
+                    continue
+                before = taken.get(partition, held.get(partition))
+                if before is not None:
+                    state = _overtaken(state, topic_id, partition, before, new)
+                taken[partition] = new.epoch if before is None else max(before, new.epoch)
+        now = edited(held, taken, left)
+        if now is not held:
+            epochs = put(epochs, topic_id, now) if now else drop(epochs, topic_id)
+    return state, epochs
+
+
+_NOT_HELD: Final[Mapping[int, int]] = {}
+
+
+def _overtaken(state: State, topic_id: str, partition: int, before: int, new: ModernMember) -> State:
+    if len(state.anomalies) >= ANOMALIES_AN_ENTRY_MAX:
+        return state
+    name = partition_name((state.topic_name(topic_id), partition), state.wording)
+    if before < new.epoch:
+        return state.note(
+            "overtaken", f"{name} was taken before its owner gave it up in the log.", member=new.member_id
+        )
+    if all(other == new.member_id for other in state.modern.holders(topic_id, partition)):
+        return state.note("listed_twice", f"{name} stands twice in one record.", member=new.member_id)
+    return state.note(
+        TWO_OWNERS,
+        f"{name} has two owners: it is still held at epoch {before}.",
+        member=new.member_id,
+    )
+
+
+def _group_gone(state: State, _key: Fields) -> State:
+    """The tombstone of the group epoch: the group is removed."""
+    group = state.modern
+    if group.members or group.target or group.assignment_epoch != LEAVE_GROUP_MEMBER_EPOCH:
+        state = state.note("deleted_early", "The group was deleted before its members and target were.")
+    return replace(fresh(state), deleted=True)
+
+
+def _member_gone(state: State, key: Fields) -> State:
+    """The tombstone of a member: it leaves, and with it whatever earlier tombstones should have taken."""
+    member_id = str(key["memberId"])
+    member = state.modern.members.get(member_id)
+    if member is None:
+        return _unknown_member(state, member_id)
+    if member.epoch != LEAVE_GROUP_MEMBER_EPOCH:
+        state = state.note(
+            "removed_early", "A member was removed before its assignment was.", member=member_id
+        )
+        state, epochs = moved(state, member, member.emptied())
+        state = with_modern(state, replace(state.modern, partition_epochs=epochs))
+    if member_id in state.modern.target and state.semantics is Semantics.KAFKA:
+        # In the proposal the target keeps a removed member until the next one is computed.
+        state = state.note("removed_early", "A member was removed before its target was.", member=member_id)
+    return with_modern(state, without_member(state.modern, member_id))
+
+
+def _target_epoch_gone(state: State, _key: Fields) -> State:
+    group = state.modern
+    if group.target:
+        state = state.note("target_early", "The target's epoch was deleted before the target was.")
+    return with_modern(
+        state, replace(group, assignment_epoch=LEAVE_GROUP_MEMBER_EPOCH, assignment_timestamp_ms=0)
+    )
+
+
+def _target_member_gone(state: State, key: Fields) -> State:
+    return with_modern(state, state.modern.without_target(str(key["memberId"])))
+
+
+def _current_member_gone(state: State, key: Fields) -> State:
+    """The tombstone of a current assignment: the member owns nothing and is at epoch -1; its state stays."""
+    member_id = str(key["memberId"])
+    old = state.modern.members.get(member_id)
+    if old is None:
+        return _unknown_member(state, member_id)
+    return _with_moved(state, old, old.emptied())
+
+
+def _unknown_member(state: State, member_id: str) -> State:
+    return state.note(UNKNOWN_MEMBER, "A member was removed that the log had not told of.", member=member_id)
+
+
+TOMBSTONES: Final[Mapping[int, Tombstone]] = {
+    GROUP_EPOCH: _group_gone,
+    MEMBER_METADATA: _member_gone,
+    TARGET_EPOCH: _target_epoch_gone,
+    TARGET_MEMBER: _target_member_gone,
+    CURRENT_ASSIGNMENT: _current_member_gone,
+}
+"""By meaning: they are the same in all three protocols."""

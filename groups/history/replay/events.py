@@ -1,0 +1,384 @@
+"""Replay of everything that is not a record: requests, responses, callbacks, timers, faults and notes.
+
+These change what Kafka keeps in no record: what each client owns, deadlines, a classic group's joining phase, and
+what topics are called.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final
+
+from groups.history.entries import Entry, Kind
+from groups.history.replay import consumer, joining
+from groups.history.replay.fields import integer, mapping, text
+from groups.history.state.classic import COMPLETING_REBALANCE, PREPARING_REBALANCE
+from groups.history.state.copying import replace
+from groups.history.state.epochs import LEAVE_GROUP_MEMBER_EPOCH, LEAVE_GROUP_STATIC_MEMBER_EPOCH
+from groups.history.state.group import (
+    ANYBODY,
+    Client,
+    Coordinator,
+    Protocol,
+    State,
+    Timers,
+    with_topic,
+    without_topic,
+)
+from groups.history.state.versions import drop, put
+
+Fields = Mapping[str, Any]
+Partitions = Mapping[str, tuple[int, ...]]
+
+LOST_PROCESSES: Final = frozenset({"kill"})
+"""Faults after which a client owns nothing, since there is no process any more."""
+
+FENCES: Final[Mapping[int, str]] = {
+    25: "UNKNOWN_MEMBER_ID",
+    82: "FENCED_INSTANCE_ID",
+    110: "FENCED_MEMBER_EPOCH",
+}
+"""Answers to a heartbeat after which a consumer gives everything up."""
+
+JOIN_EPOCH: Final = 0
+"""The member epoch of who joins, or joins again."""
+
+
+def replay_request(state: State, entry: Entry) -> State:
+    """A request shows what its client owns; a steady heartbeat also restarts its session."""
+    body = mapping(entry.payload.get("body"))
+    member_id, api = entry.actor, entry.payload["api"]
+    clients = state.clients or {}
+    if api == "ConsumerGroupHeartbeat":
+        if body.get("memberEpoch") in (LEAVE_GROUP_MEMBER_EPOCH, LEAVE_GROUP_STATIC_MEMBER_EPOCH):
+            leaving = clients.get(member_id)
+            if leaving is not None and leaving.owned:
+                # It stalls in a callback and leaves the group, but the application has its partitions until it is back.
+                return state
+            return replace(state, clients=drop(clients, member_id))
+        client = _heard(clients.get(member_id), entry.at_ms)
+        if body.get("memberEpoch") == JOIN_EPOCH:
+            client = replace(client, fenced=None)
+        if body.get("topicPartitions") is not None:
+            client = replace(client, owned=by_name(state, body["topicPartitions"]))
+        state = replace(state, clients=put(clients, member_id, client))
+        return _session_restarted(state, member_id, entry.at_ms) if entry.payload.get("steady") else state
+    if joining.is_classic(state):
+        state = joining.request(state, entry)
+        clients = state.clients or {}
+    if api == "LeaveGroup":
+        leaving = clients.get(member_id)
+        if state.classic.barrier is not None and leaving is not None and leaving.owned:
+            # Its thread says so while the application works on: that has its partitions until it is back.
+            return state
+        return replace(state, clients=drop(clients, member_id))
+    if api == "JoinGroup" and state.protocol is not Protocol.CONSUMER and state.classic.barrier is None:
+        state = replace(state, classic=replace(state.classic, phase=PREPARING_REBALANCE))
+    client = _heard(clients.get(member_id), entry.at_ms)
+    if api == "ConsumerGroupInstallAssignment":
+        client = replace(client, computing=False)
+    if api == "JoinGroup" and client.fenced:
+        client = replace(client, fenced=None)
+    state = replace(state, clients=put(clients, member_id, client))
+    return _session_restarted(state, member_id, entry.at_ms) if entry.payload.get("steady") else state
+
+
+def replay_response(state: State, entry: Entry) -> State:
+    """A response tells a client what to give up, or all of it; in the classic protocol it ends a phase."""
+    body = mapping(entry.payload.get("body"))
+    api, member_id = entry.payload["api"], text(entry.payload.get("to"))
+    if joining.is_classic(state) and api in ("JoinGroup", "SyncGroup", "Heartbeat"):
+        state = joining.response(state, entry)
+    if state.classic.barrier is not None and api in ("JoinGroup", "SyncGroup", "Heartbeat", "LeaveGroup"):
+        return state
+    if code := body.get("errorCode"):
+        fence = FENCES.get(code) if isinstance(code, int) and api == "ConsumerGroupHeartbeat" else None
+        return _with_client(state, member_id, fenced=fence, computing=False) if fence and member_id else state
+    if api == "JoinGroup" and state.classic.phase == PREPARING_REBALANCE:
+        return replace(state, classic=replace(state.classic, phase=COMPLETING_REBALANCE))
+    if api == "SyncGroup" and state.classic.phase is not None:
+        return replace(state, classic=replace(state.classic, phase=None))
+    if body.get("shouldComputeAssignment") and member_id is not None:
+        state = _asked_to_compute(state, member_id)
+    client = (state.clients or {}).get(member_id or "")
+    assigned = told_assignment(state, body)
+    if client is None or assigned is None or member_id is None:
+        return state
+    revoking = minus(client.owned, assigned)
+    if revoking == client.revoking:
+        return state
+    return replace(state, clients=put(state.clients or {}, member_id, replace(client, revoking=revoking)))
+
+
+def replay_callback(state: State, entry: Entry) -> State:
+    """A callback changes what its client owns: gained at the start, given up at the end."""
+    payload, clients = entry.payload, state.clients or {}
+    client = clients.get(entry.actor) or Client()
+    partitions = {
+        _as_owned(state, client, str(topic)): tuple(sorted(map(integer, numbers)))
+        for topic, numbers in payload["partitions"].items()
+    }
+    name, starts = str(payload["callback"]), payload.get("phase") == "start"
+    owned = client.owned
+    if name == "on_partitions_assigned":
+        owned = plus(owned, partitions)
+    elif not starts:
+        owned = minus(owned, partitions)
+    client = replace(client, owned=owned, calling=name if starts else None)
+    if name == "on_partitions_revoked" and starts and not client.revoking:
+        client = replace(client, revoking=partitions)
+    if not starts and (name == "on_partitions_lost" or state.classic.barrier is not None):
+        # In the classic protocol nobody has to take note of it.
+        client = replace(client, revoking={})
+    return replace(state, clients=put(clients, entry.actor, client))
+
+
+def replay_timer(state: State, entry: Entry) -> State:
+    """Deadlines of members; the assignment interval has no member and no deadline on the board."""
+    payload, timers = entry.payload, state.timers or {}
+    member_id, name = text(payload.get("member")), payload["timer"]
+    if member_id is None and name in (joining.JOIN_TIMER, joining.SYNC_TIMER):
+        return joining.timer(state, entry)
+    if member_id is None or name not in ("session", "rebalance"):
+        return state
+    if name == "session" and payload["event"] == "fired":
+        state = joining.session_expired(state, member_id)
+    old = timers.get(member_id) or Timers()
+    deadline = integer(payload["deadline_ms"]) if payload["event"] == "started" else None
+    if name == "session":
+        length = deadline - entry.at_ms if deadline is not None else old.session_timeout_ms
+        new = replace(old, session=deadline, session_timeout_ms=length)
+    else:
+        new = replace(old, rebalance=deadline)
+    if new.session is None and new.rebalance is None:
+        return replace(state, timers=drop(timers, member_id))
+    return replace(state, timers=put(timers, member_id, new))
+
+
+def replay_fault(state: State, entry: Entry) -> State:
+    """A killed process owns nothing; a coordinator that fails over forgets its timers and its parked requests.
+
+    What a client suffers is remembered as long as it lasts: it stands still, is cut off, its clock is wrong.
+    """
+    payload = entry.payload
+    fault, member_id, peer = payload["fault"], text(payload.get("member")), text(payload.get("peer"))
+    if fault in LOST_PROCESSES and member_id is not None and state.clients is not None:
+        clients = drop(state.clients, member_id)
+        is_member = member_id in state.modern.members
+        return replace(state, clients=put(clients, member_id, Client(killed=True)) if is_member else clients)
+    if fault == "fail_over":
+        state = joining.failed_over(state)
+        phase = replace(state.classic, phase=None) if state.classic.phase is not None else state.classic
+        timers: Mapping[str, Timers] | None = {} if state.timers is not None else None
+        return replace(state, timers=timers, classic=phase, coordinator=_new_coordinator(entry))
+    if fault in ("cut", "heal"):
+        return _cut_or_healed(state, member_id, peer or ANYBODY, cuts=fault == "cut")
+    if member_id is None:
+        return state
+    if fault in ("pause", "resume"):
+        return _with_client(state, member_id, paused=fault == "pause")
+    if fault == "clock_jump" and isinstance(by_ms := payload.get("by_ms"), int):
+        client = (state.clients or {}).get(member_id) or Client()
+        return _with_client(state, member_id, clock_ms=client.clock_ms + by_ms)
+    return state
+
+
+def _new_coordinator(entry: Entry) -> Coordinator:
+    """A cut is a machine's; the new coordinator is on another one."""
+    name, epoch, loading_ms = (entry.payload.get(key) for key in ("coordinator", "epoch", "loading_ms"))
+    return Coordinator(
+        name=text(name),
+        epoch=integer(epoch) if epoch is not None else None,
+        loading_until_ms=entry.at_ms + integer(loading_ms) if loading_ms is not None else None,
+    )
+
+
+def _cut_or_healed(state: State, member_id: str | None, peer: str, *, cuts: bool) -> State:
+    """``member_id`` is ``None`` for the coordinator's broker; healed without a name, also for the whole network."""
+
+    def changed(cut: tuple[str, ...]) -> tuple[str, ...]:
+        rest = tuple(each for each in cut if each != peer)
+        return (*rest, peer) if cuts else rest
+
+    if member_id is not None:
+        client = (state.clients or {}).get(member_id) or Client()
+        return _with_client(state, member_id, cut=changed(client.cut))
+    coordinator = state.coordinator or Coordinator()
+    if cuts or peer in coordinator.cut:
+        return replace(state, coordinator=replace(coordinator, cut=changed(coordinator.cut)))
+    if peer != ANYBODY:
+        return state
+    clients = state.clients or {}
+    mended = {key: replace(client, cut=()) for key, client in clients.items() if client.cut}
+    return replace(state, clients=_put_all(clients, mended)) if mended else state
+
+
+def _heard(client: Client | None, now_ms: int) -> Client:
+    """A client whose request has arrived: it cannot be cut off from everybody."""
+    if client is None:
+        return Client(heartbeat_ms=now_ms)
+    cut = tuple(peer for peer in client.cut if peer != ANYBODY) if client.cut else ()
+    return replace(client, heartbeat_ms=now_ms, cut=cut, killed=False)
+
+
+def _asked_to_compute(state: State, member_id: str) -> State:
+    """One member at a time computes: whoever was asked before is not asked any more."""
+    clients = state.clients or {}
+    others = {
+        key: replace(client, computing=False)
+        for key, client in clients.items()
+        if client.computing and key != member_id
+    }
+    return _with_client(replace(state, clients=_put_all(clients, others)), member_id, computing=True)
+
+
+def _with_client(state: State, member_id: str, **what: Any) -> State:
+    clients = state.clients or {}
+    client = replace(clients.get(member_id) or Client(), **what)
+    return replace(state, clients=put(clients, member_id, client))
+
+
+def _as_owned(state: State, client: Client, name: str) -> str:
+    """The name in a callback as its client's partitions have it: the id, where the topic is not there any more."""
+    if name in client.owned:
+        return name
+    return next((topic for topic in client.owned if state.former.get(topic) == name), name)
+
+
+def replay_note(state: State, entry: Entry) -> State:
+    """Notes of topics change what they are called; a topic told as ``null`` was deleted. The rest is for findings.
+
+    Notes of expressions tell what they match where no record does, as in the proposal; ``null``: nobody has it.
+    """
+    if entry.payload["note"] == "regexes":
+        return consumer.noted_regexes(state, entry.payload["regexes"])
+    if entry.payload["note"] == "withheld":
+        return joining.note(state, entry)
+    if entry.payload["note"] != "topics":
+        return state
+    for name, topic in entry.payload["topics"].items():
+        before = state.topic_id(str(name))
+        if topic is None:
+            state = without_topic(state, str(name))
+        else:
+            partitions = topic.get("partitions")
+            state = with_topic(
+                state,
+                str(name),
+                topic_id=text(topic.get("id")),
+                partitions=None if partitions is None else integer(partitions),
+            )
+        if before is not None and before in state.former:
+            state = _owned_of_old(state, str(name), before)
+    return state
+
+
+def _owned_of_old(state: State, name: str, topic_id: str) -> State:
+    """What clients own of a topic that is not there any more stands under its id, as everywhere in a frame."""
+    clients = {
+        member_id: replace(
+            client,
+            owned=_renamed(client.owned, name, topic_id),
+            revoking=_renamed(client.revoking, name, topic_id),
+        )
+        for member_id, client in (state.clients or {}).items()
+        if name in client.owned or name in client.revoking
+    }
+    return replace(state, clients=_put_all(state.clients or {}, clients)) if clients else state
+
+
+def _put_all(clients: Mapping[str, Client], some: Mapping[str, Client]) -> Mapping[str, Client]:
+    for member_id, client in some.items():
+        clients = put(clients, member_id, client)
+    return clients
+
+
+def _renamed(partitions: Partitions, name: str, topic_id: str) -> Partitions:
+    return {topic_id if topic == name else topic: numbers for topic, numbers in partitions.items()}
+
+
+def after_current_assignment(state: State, member_id: str) -> State:
+    """What the coordinator has taken note of is no longer being given up by the client."""
+    client = (state.clients or {}).get(member_id)
+    if client is None or not client.revoking:
+        return state
+    member = state.consumer.members.get(member_id)
+    still: dict[str, tuple[int, ...]] = {}
+    for name, partitions in client.revoking.items():
+        topic_id = state.topic_id(name) or name
+        kept = tuple(p for p in partitions if member is not None and member.holds(topic_id, p))
+        if kept:
+            still[name] = kept
+    if still == client.revoking:
+        return state
+    return replace(state, clients=put(state.clients or {}, member_id, replace(client, revoking=still)))
+
+
+def after_member_removed(state: State, member_id: str) -> State:
+    """Of a process that is gone there is nothing more to tell once the coordinator knows, too."""
+    client = (state.clients or {}).get(member_id)
+    if client is None or not client.killed:
+        return state
+    return replace(state, clients=drop(state.clients or {}, member_id))
+
+
+def told_assignment(state: State, body: Fields) -> Partitions | None:
+    """The whole assignment that a heartbeat's answer holds, or ``None`` if it holds none.
+
+    Released answers have ``topicPartitions``; the proposal's have assigned and pending partitions apart.
+    """
+    assignment = body.get("assignment")
+    if not isinstance(assignment, Mapping):
+        # SyncGroup's is bytes, also of a classic member in a consumer group.
+        return None
+    topics = assignment.get("topicPartitions")
+    if topics is None:
+        topics = assignment.get("assignedTopicPartitions")
+    return by_name(state, topics) if topics is not None else None
+
+
+def by_name(state: State, topics: Iterable[Fields]) -> Partitions:
+    """``[{"topicId", "partitions"}]`` as topic name → partitions, ascending, without empty topics."""
+    named: dict[str, tuple[int, ...]] = {}
+    for topic in topics:
+        name = topic.get("topicName") or state.topic_name(str(topic["topicId"]))
+        if topic["partitions"]:
+            named[name] = tuple(sorted(map(integer, topic["partitions"])))
+    return named
+
+
+def minus(left: Partitions, right: Partitions) -> Partitions:
+    """Set difference by topic; empty topics fall out."""
+    rest = {
+        topic: tuple(p for p in partitions if p not in right.get(topic, ()))
+        for topic, partitions in left.items()
+    }
+    return {topic: partitions for topic, partitions in rest.items() if partitions}
+
+
+def plus(left: Partitions, right: Partitions) -> Partitions:
+    """Union by topic."""
+    added = {
+        topic: tuple(sorted({*left.get(topic, ()), *partitions}))
+        for topic, partitions in right.items()
+        if partitions
+    }
+    return {**left, **added}
+
+
+def _session_restarted(state: State, member_id: str, now_ms: int) -> State:
+    timer = (state.timers or {}).get(member_id)
+    if timer is None or timer.session is None or timer.session_timeout_ms is None:
+        return state
+    restarted = replace(timer, session=now_ms + timer.session_timeout_ms)
+    return replace(state, timers=put(state.timers or {}, member_id, restarted))
+
+
+VOLATILE: Final[Mapping[Kind, Callable[[State, Entry], State]]] = {
+    Kind.REQUEST: replay_request,
+    Kind.RESPONSE: replay_response,
+    Kind.CALLBACK: replay_callback,
+    Kind.TIMER: replay_timer,
+    Kind.FAULT: replay_fault,
+    Kind.NOTE: replay_note,
+}

@@ -1,0 +1,275 @@
+"""State: what is known of a group after an entry. Immutable; unchanged parts stay the same objects.
+
+Durable parts (``consumer``, ``classic``, ``share``, ``streams``, ``offsets``) change by record entries alone. Volatile parts (``clients``,
+``timers``, a classic group's ``phase``) change by request, response, callback, timer and fault entries, and are
+``None`` where no such entry was seen: unknown, which is not the same as empty. A simulated coordinator keeps this
+very object as its memory.
+
+Dictionaries in here are never changed in place; they are typed as mappings, and their order is the order in which
+things were inserted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Final, NamedTuple
+
+from groups.history.state.classic import ClassicGroup
+from groups.history.state.consumer import ConsumerGroup, fresh_consumer_group
+from groups.history.state.copying import replace
+from groups.history.state.epochs import ModernGroup
+from groups.history.state.share import ShareGroup
+from groups.history.state.streams import StreamsGroup
+from groups.history.words import PARTITIONS, TASKS, Wording
+
+ANOMALIES_AN_ENTRY_MAX: Final = 8
+"""One broken record can contradict thousands of partitions at once; the first few say all there is to say."""
+
+
+UNREADABLE: Final = "unreadable"
+"""The anomaly of an entry whose payload has another shape than it should."""
+
+EPOCH_JUMP: Final = "epoch_jump"
+"""The anomaly of a group epoch that is not the next one: changes are missing."""
+
+UNKNOWN_MEMBER: Final = "unknown_member"
+"""The anomaly of a tombstone for a member that the log had not told of."""
+
+TWO_OWNERS: Final = "two_owners"
+"""The anomaly of a partition that is taken while somebody holds it at the same epoch or a later one."""
+
+
+class Semantics(StrEnum):
+    """Whose rules a timeline follows: Kafka as released (4.3.1), or KIP-848 as written."""
+
+    KAFKA = "kafka"
+    KIP = "kip"
+
+
+class Protocol(StrEnum):
+    CONSUMER = "consumer"
+    CLASSIC = "classic"
+    SHARE = "share"
+    STREAMS = "streams"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Topic:
+    """A topic as the log or the cluster's metadata names it; ``None`` where the source does not tell."""
+
+    name: str
+    topic_id: str | None = None
+    partitions: int | None = None
+
+
+class Offset(NamedTuple):
+    """The last committed offset of a partition; one is kept for each partition, so the number is bounded."""
+
+    offset: int
+    leader_epoch: int
+    metadata: str
+    commit_timestamp_ms: int
+    topic_id: str | None = None
+    expire_timestamp_ms: int | None = None
+    """Until when its client asked to keep it (records of version 1)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Client:
+    """A consumer process as its own requests and callbacks show it; partitions by topic name, ascending.
+
+    ``revoking`` is what it was told to give up and what the coordinator still counts as its own.
+    """
+
+    owned: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    revoking: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    calling: str | None = None
+    heartbeat_ms: int | None = None
+    killed: bool = False
+    """Its process is gone, and the coordinator still counts it among the members."""
+    paused: bool = False
+    cut: tuple[str, ...] = ()
+    """Whom nothing passes to any more: brokers, or ``ANYBODY``."""
+    fenced: str | None = None
+    """The error that told it to give everything up, until it joins again."""
+    clock_ms: int = 0
+    """How far its clock has jumped ahead."""
+    computing: bool = False
+    """Whether it was asked to run its assignor for the group (KIP-848's client-side assignors)."""
+
+
+ANYBODY: Final = "anybody"
+"""In ``cut``: everybody else."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Coordinator:
+    """What is known of the broker that is the group's coordinator, since the first fail-over or cut that was told."""
+
+    name: str | None = None
+    epoch: int | None = None
+    loading_until_ms: int | None = None
+    """Until when it reads the log and answers nobody."""
+    cut: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Timers:
+    """Deadlines of one member on the coordinator's clock; ``session_timeout_ms`` is the length that was started."""
+
+    session: int | None = None
+    rebalance: int | None = None
+    session_timeout_ms: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Anomaly:
+    """A rule that an entry broke, in words; ``kind`` is a stable identifier."""
+
+    kind: str
+    says: str
+    member: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class State:
+    """The group after entry ``sequence``; see the module's docstring.
+
+    ``protocol`` is ``None`` before the first record of the group. ``topics`` is by name, ``names`` by the newest id
+    of each name: of two ids of one name, the older stands nameless. ``seen_topic_ids`` and ``seen_topic_names`` hold
+    what records spoke of, in order. ``anomalies`` are those of the last entry only.
+    """
+
+    group: str
+    semantics: Semantics
+    sequence: int = 0
+    at_ms: int = 0
+    protocol: Protocol | None = None
+    deleted: bool = False
+    consumer: ConsumerGroup
+    classic: ClassicGroup = field(default_factory=ClassicGroup)
+    share: ShareGroup = field(default_factory=ShareGroup)
+    streams: StreamsGroup = field(default_factory=StreamsGroup)
+    topics: Mapping[str, Topic] = field(default_factory=dict)
+    names: Mapping[str, str] = field(default_factory=dict)
+    former: Mapping[str, str] = field(default_factory=dict)
+    """Id → the name that a topic had before it was deleted or made anew."""
+    partitions_by_id: Mapping[str, int] = field(default_factory=dict)
+    seen_topic_ids: Mapping[str, None] = field(default_factory=dict)
+    seen_topic_names: Mapping[str, None] = field(default_factory=dict)
+    offsets: Mapping[str, Mapping[int, Offset]] = field(default_factory=dict)
+    clients: Mapping[str, Client] | None = None
+    timers: Mapping[str, Timers] | None = None
+    coordinator: Coordinator | None = None
+    anomalies: tuple[Anomaly, ...] = ()
+
+    @property
+    def modern(self) -> ModernGroup:
+        """The group of the protocol that it follows; a consumer group where that is not known yet, or classic."""
+        if self.protocol is Protocol.SHARE:
+            return self.share
+        return self.streams if self.protocol is Protocol.STREAMS else self.consumer
+
+    @property
+    def wording(self) -> Wording:
+        return TASKS if self.protocol is Protocol.STREAMS else PARTITIONS
+
+    def topic_name(self, topic_id: str) -> str:
+        """The name of a topic id, or the id itself where the source does not tell."""
+        return self.names.get(topic_id, topic_id)
+
+    def topic_words(self, topic: str) -> str:
+        """What sentences call a topic: ``old foo`` if it was deleted, or another one has its name now."""
+        name = self.topic_name(topic)
+        return f"old {self.former[name]}" if name in self.former else name
+
+    def topic_id(self, name: str) -> str | None:
+        topic = self.topics.get(name)
+        return topic.topic_id if topic else None
+
+    def with_simple_group(self) -> State:
+        """The state after a commit: of a group that is absent it makes a simple classic one, as in Kafka."""
+        if self.protocol is not None and not self.deleted:
+            return self
+        return replace(self, protocol=Protocol.CLASSIC, deleted=False)
+
+    def note(self, kind: str, says: str, *, member: str | None = None) -> State:
+        """The state with one more anomaly of this entry; beyond the bound it is dropped."""
+        if len(self.anomalies) >= ANOMALIES_AN_ENTRY_MAX:
+            return self
+        return replace(self, anomalies=(*self.anomalies, Anomaly(kind=kind, says=says, member=member)))
+
+
+def with_modern(state: State, group: ModernGroup) -> State:
+    """The state with another group in place of ``state.modern``."""
+    if isinstance(group, ShareGroup):
+        return replace(state, share=group)
+    if isinstance(group, StreamsGroup):
+        return replace(state, streams=group)
+    assert isinstance(group, ConsumerGroup)
+    return replace(state, consumer=group)
+
+
+def initial_state(
+    group: str, semantics: Semantics | str = Semantics.KAFKA, protocol: Protocol | str | None = None
+) -> State:
+    """The state before the first entry. ``protocol`` may be told where it is known (a scenario says so)."""
+    semantics = Semantics(semantics)
+    return State(
+        group=group,
+        semantics=semantics,
+        protocol=Protocol(protocol) if protocol is not None else None,
+        consumer=fresh_consumer_group(kip=semantics is Semantics.KIP),
+    )
+
+
+def seen_ids(state: State, topic_ids: Iterable[str]) -> State:
+    """The state that remembers which topic ids records spoke of, for the frame's topics."""
+    new = [topic_id for topic_id in topic_ids if topic_id not in state.seen_topic_ids]
+    return replace(state, seen_topic_ids={**state.seen_topic_ids, **dict.fromkeys(new)}) if new else state
+
+
+def seen_names(state: State, names: Iterable[str]) -> State:
+    """The same for topic names."""
+    new = [name for name in names if name not in state.seen_topic_names]
+    return replace(state, seen_topic_names={**state.seen_topic_names, **dict.fromkeys(new)}) if new else state
+
+
+def with_topic(
+    state: State, name: str, *, topic_id: str | None = None, partitions: int | None = None
+) -> State:
+    """The state after a source said something of a topic. ``None`` says nothing; a new id makes a new topic."""
+    old = state.topics.get(name)
+    if old is not None:
+        same = topic_id is None or old.topic_id is None or old.topic_id == topic_id
+        topic_id = topic_id or old.topic_id
+        if partitions is None and same:
+            partitions = old.partitions
+    if partitions is None and topic_id is not None:
+        partitions = state.partitions_by_id.get(topic_id)
+    new = Topic(name=name, topic_id=topic_id, partitions=partitions)
+    if new == old:
+        return state
+    names, former = state.names, state.former
+    if topic_id is not None and names.get(topic_id) != name:
+        stale = old.topic_id if old is not None else None
+        names = {known: of for known, of in names.items() if known != stale}
+        names[topic_id] = name
+        if stale is not None:
+            former = {**former, stale: name}
+    return replace(state, topics={**state.topics, name: new}, names=names, former=former)
+
+
+def without_topic(state: State, name: str) -> State:
+    """The state after a topic was deleted: its id, where still held, stands nameless."""
+    gone = state.topics.get(name)
+    if gone is None:
+        return state
+    return replace(
+        state,
+        topics={other: topic for other, topic in state.topics.items() if other != name},
+        names={known: of for known, of in state.names.items() if known != gone.topic_id},
+        former={**state.former, gone.topic_id: name} if gone.topic_id is not None else state.former,
+    )

@@ -1,0 +1,328 @@
+"""Sentences of what is no record: answers, callbacks, faults and notes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final
+
+from groups.history.entries import Entry, Kind, Provenance
+from groups.history.evidence.display_names import DisplayNames
+from groups.history.evidence.steps import Step
+from groups.history.replay.events import FENCES, told_assignment
+from groups.history.replay.fields import mapping, text
+from groups.history.state.group import UNREADABLE, State
+from groups.history.story.joining import CLASSIC_APIS, tell_answer, tell_arrival, tell_handover
+from groups.history.story.sentences import COORDINATOR, Sentence, in_words
+from groups.history.words import Partition, counted, duration, partitions
+
+FAULT_WORDS: Final[Mapping[str, str]] = {
+    "kill": "is killed",
+    "pause": "stops answering",
+    "resume": "answers again",
+    "cut": "is cut off",
+    "heal": "can be reached again",
+}
+
+REFUSALS: Final[Mapping[int, str]] = {
+    14: "is told to wait: the coordinator is still loading ({error})",
+    16: "has asked a broker that is not the coordinator ({error})",
+    25: "is not known to the group any more ({error}) and has to join again",
+    82: "is fenced: another member has its instance id ({error})",
+    110: "is fenced: its epoch is not the coordinator's ({error}); it gives everything up and joins again",
+    111: "is refused: the instance id is still another's ({error})",
+    113: "is refused: its epoch is not the coordinator's ({error})",
+}
+"""What answers mean to whoever gets them; Kafka's name in brackets."""
+
+MESSAGES: Final[Mapping[str, str]] = {
+    "ConsumerGroupHeartbeat": "heartbeat",
+    "OffsetCommit": "commit",
+    "OffsetFetch": "look-up of its offsets",
+    "FindCoordinator": "search for the coordinator",
+}
+"""What requests are called that are lost on the way."""
+
+CONFIGS: Final[Mapping[str, str]] = {
+    "session_timeout_ms": "its session timeout",
+    "heartbeat_interval_ms": "its heartbeat interval",
+    "assignment_interval_ms": "its assignment interval",
+}
+"""What may be set for one group."""
+
+ANSWER: Final = re.compile(r"answer to \w+ of (?P<member>\S+) \(line \d+\): (?P<field>.+)")
+"""How a difference between answers is called by ``conform``."""
+
+METADATA_LOG: Final = "metadata log"
+"""The source of a ``topics`` note that tells when topics came and went."""
+
+ERROR_NAMES: Final[Mapping[int, str]] = {
+    -1: "UNKNOWN_SERVER_ERROR",
+    14: "COORDINATOR_LOAD_IN_PROGRESS",
+    15: "COORDINATOR_NOT_AVAILABLE",
+    16: "NOT_COORDINATOR",
+    22: "ILLEGAL_GENERATION",
+    23: "INCONSISTENT_GROUP_PROTOCOL",
+    24: "INVALID_GROUP_ID",
+    25: "UNKNOWN_MEMBER_ID",
+    27: "REBALANCE_IN_PROGRESS",
+    29: "TOPIC_AUTHORIZATION_FAILED",
+    30: "GROUP_AUTHORIZATION_FAILED",
+    35: "UNSUPPORTED_VERSION",
+    42: "INVALID_REQUEST",
+    68: "NON_EMPTY_GROUP",
+    69: "GROUP_ID_NOT_FOUND",
+    79: "MEMBER_ID_REQUIRED",
+    81: "GROUP_MAX_SIZE_REACHED",
+    82: "FENCED_INSTANCE_ID",
+    110: "FENCED_MEMBER_EPOCH",
+    111: "UNRELEASED_INSTANCE_ID",
+    112: "UNSUPPORTED_ASSIGNOR",
+    113: "STALE_MEMBER_EPOCH",
+    128: "INVALID_REGULAR_EXPRESSION",
+}
+"""Kafka's names (``Errors``) of the codes that a group's requests are answered with."""
+
+
+def _tell_response(step: Step, entry: Entry, cast: DisplayNames) -> Sentence | None:
+    """An answer says something of its own if no record did: an error, or partitions to give up (KIP-848)."""
+    body, member_id = mapping(entry.payload.get("body")), text(entry.payload.get("to"))
+    if member_id is None:
+        return None
+    if step.after.classic.barrier is not None and entry.payload.get("api") in CLASSIC_APIS:
+        return tell_answer(step, entry, cast)
+    if body.get("errorCode"):
+        code = body["errorCode"]
+        error = ERROR_NAMES.get(code, f"error {code}") if isinstance(code, int) else str(code)
+        known_as = REFUSALS.get(code) if isinstance(code, int) else None
+        words = (known_as or "is refused: {error}").format(error=error)
+        fenced = code in FENCES and entry.payload.get("api") == "ConsumerGroupHeartbeat"
+        return Sentence("fence" if fenced else "fault", member_id, f"{cast.name(member_id)} {words}")
+    if body.get("shouldComputeAssignment"):
+        return Sentence("note", member_id, f"{cast.name(member_id)} is asked to compute the assignment")
+    client = (step.after.clients or {}).get(member_id)
+    member = step.after.consumer.members.get(member_id)
+    if client is None or member is None or told_assignment(step.after, body) is None:
+        return None
+    before = (step.before.clients or {}).get(member_id)
+    known = before.revoking if before is not None else {}
+    told = {
+        (name, partition)
+        for name, numbers in client.revoking.items()
+        for partition in numbers
+        if partition not in known.get(name, ())
+        and partition not in member.pending_revocation.get(step.after.topic_id(name) or name, ())
+    }
+    if not told:
+        return None
+    return Sentence(
+        "revoke", member_id, f"{cast.name(member_id)} is told to give up {in_words(step.after, told)}"
+    )
+
+
+def _tell_request(step: Step, entry: Entry, cast: DisplayNames) -> Sentence | None:
+    """A request is told by what it brings about, but for the one that brings an assignment."""
+    if step.after.classic.barrier is not None and entry.payload.get("api") in CLASSIC_APIS:
+        return tell_arrival(step, entry, cast)
+    if entry.payload.get("api") != "ConsumerGroupInstallAssignment":
+        return None
+    return Sentence("note", entry.actor, f"{cast.name(entry.actor)} installs the assignment that it computed")
+
+
+def still_had(step: Step, entry: Entry) -> dict[str, list[Partition]]:
+    """Other clients that own partitions with which the actor begins by this callback: they do not know yet."""
+    payload = entry.payload
+    begins = payload.get("callback") == "on_partitions_assigned" and payload.get("phase") == "start"
+    if entry.kind is not Kind.CALLBACK or not begins:
+        return {}
+    taken = [
+        (str(name), int(number))
+        for name, numbers in mapping(payload.get("partitions")).items()
+        for number in numbers
+    ]
+    if not taken:
+        return {}
+    both: dict[str, list[Partition]] = {}
+    for member_id, client in (step.before.clients or {}).items():
+        if member_id == entry.actor:
+            continue
+        owned = [key for key in taken if key[1] in client.owned.get(key[0], ())]
+        if owned:
+            both[member_id] = owned
+    return both
+
+
+def overlap_words(who: str, had: Iterable[tuple[str, Iterable[Partition]]], *, over: bool = False) -> str:
+    """``B begins with foo-1 while A still has it``; ``over``: ``B began with foo-1 while A still had it``."""
+    parts = []
+    for name, owned in had:
+        both = list(owned)
+        has = "had" if over else "has"
+        parts.append(f"{partitions(both)} while {name} still {has} {'it' if len(both) == 1 else 'them'}")
+    return f"{who} {'began' if over else 'begins'} with {'; '.join(parts)}"
+
+
+def _tell_callback(step: Step, entry: Entry, cast: DisplayNames) -> Sentence | None:
+    """Losing partitions is worth a sentence, and owning what another one has; the rest follows from what was told."""
+    if any(anomaly.kind == UNREADABLE for anomaly in step.anomalies):
+        return None
+    both = still_had(step, entry)
+    if both:
+        had = [(cast.name(member_id), owned) for member_id, owned in both.items()]
+        return Sentence("fault", entry.actor, overlap_words(cast.name(entry.actor), had))
+    if step.after.classic.barrier is not None and entry.payload.get("callback") != "on_partitions_lost":
+        return tell_handover(entry, cast)
+    if entry.payload.get("callback") != "on_partitions_lost" or entry.payload.get("phase") != "start":
+        return None
+    before = (step.before.clients or {}).get(entry.actor)
+    lost = [(name, p) for name, ps in before.owned.items() for p in ps] if before is not None else []
+    if not lost:
+        return None
+    return Sentence("fault", entry.actor, f"{cast.name(entry.actor)} loses {partitions(lost)}")
+
+
+def _tell_fault(step: Step, entry: Entry, cast: DisplayNames) -> Sentence | None:
+    fault, member_id = str(entry.payload.get("fault")), text(entry.payload.get("member"))
+    if fault == "fail_over":
+        return Sentence("fail_over", COORDINATOR, _fail_over_words(entry.payload))
+    if fault == "lost_batch":
+        return Sentence("fault", COORDINATOR, _lost_words(entry.payload))
+    if fault == "difference":
+        return Sentence("fault", COORDINATOR, _difference_words(entry.payload, cast))
+    if fault == "invariant":
+        return Sentence("violation", COORDINATOR, f"An invariant is broken: {entry.payload.get('says')}")
+    who = cast.name(member_id) if member_id is not None else "The coordinator"
+    if fault == "poll_throws" and member_id is not None:
+        says = f"poll() of {who} throws {entry.payload.get('exception')}"
+        return Sentence("fault", member_id, says)
+    actor, payload = member_id or COORDINATOR, entry.payload
+    if fault in ("lost_message", "duplicated_message"):
+        return Sentence("fault", actor, _message_words(who, payload))
+    if fault == "clock_jump" and isinstance(by_ms := payload.get("by_ms"), int):
+        whose, way = f"{who}'s", "ahead" if by_ms >= 0 else "back"
+        return Sentence("fault", actor, f"{whose} clock jumps {duration(abs(by_ms))} {way}")
+    if (
+        fault == "heal"
+        and member_id is None
+        and _coordinator_cut(step.before) == _coordinator_cut(step.after)
+    ):
+        return Sentence("fault", COORDINATOR, "The network is whole again")
+    says, peer = FAULT_WORDS.get(fault, f"has a fault: {fault}"), text(payload.get("peer"))
+    if peer is not None:
+        whom = "the coordinator" if peer == COORDINATOR else cast.name(peer)
+        says += f" {'from' if fault == 'cut' else 'by'} {whom}"
+    return Sentence("fault", actor, f"{who} {says}")
+
+
+def _difference_words(payload: Mapping[str, Any], cast: DisplayNames) -> str:
+    """What was recorded and what the simulated coordinator has instead; structures are told in the entry alone."""
+    what, member_id = str(payload.get("what")), text(payload.get("member"))
+    if answer := ANSWER.fullmatch(what):
+        # The field first: a list of differences in one answer is told apart by it.
+        what = f"{answer['field']} of the answer to {answer['member']}"
+    if member_id is not None:
+        what = what.replace(member_id, cast.name(member_id))
+    recorded, simulated = payload.get("recorded"), payload.get("simulated")
+    if recorded is None and simulated is None:
+        return f"The simulated coordinator differs: {what}"
+    if recorded is None or simulated is None:
+        which = "recorded, not simulated" if simulated is None else "simulated, not recorded"
+        return f"Differs: {what}: {which}"
+    if isinstance(recorded, Mapping | list) or isinstance(simulated, Mapping | list):
+        return f"Differs: {what}"
+    return f"Differs: {what}: recorded {recorded}, simulated {simulated}"
+
+
+def _coordinator_cut(state: State) -> tuple[str, ...]:
+    return state.coordinator.cut if state.coordinator is not None else ()
+
+
+def _message_words(who: str, payload: Mapping[str, Any]) -> str:
+    """Which message, and which way it went, where the entry tells."""
+    api, answer = text(payload.get("api")), payload.get("way") == "response"
+    what = f"{who}'s {MESSAGES.get(api, f'{api} request')}" if api else f"A message of {who}"
+    if payload.get("fault") == "duplicated_message":
+        return f"{what} arrives twice"
+    return f"The answer to {what} is lost on the way" if answer else f"{what} is lost on the way"
+
+
+def _fail_over_words(payload: Mapping[str, Any]) -> str:
+    """Who takes over, and for how long it answers nobody, where the entry tells."""
+    to, loading_ms = text(payload.get("coordinator")), payload.get("loading_ms")
+    says = f"The coordinator fails over to {to}" if to else "The coordinator fails over"
+    if not isinstance(loading_ms, int) or loading_ms <= 0:
+        return says
+    return f"{says}, which loads the log for {duration(loading_ms)}"
+
+
+def _lost_words(payload: Mapping[str, Any]) -> str:
+    records = payload.get("records")
+    if not isinstance(records, int):
+        return "A batch is lost before it was replicated"
+    verb, they = ("is", "it was") if records == 1 else ("are", "they were")
+    return f"{counted(records, 'record')} {verb} lost before {they} replicated"
+
+
+def _tell_note(step: Step, entry: Entry, _cast: DisplayNames) -> Sentence | None:
+    note = entry.payload.get("note")
+    if note == "gap":
+        return Sentence("gap", COORDINATOR, gap_words(entry.payload))
+    if note == "config":
+        return _tell_config(mapping(entry.payload.get("config")))
+    if note == "delete_group" and entry.payload.get("error"):
+        code = entry.payload["error"]
+        error = ERROR_NAMES.get(code, f"error {code}")
+        return Sentence("note", COORDINATOR, f"The group is to be deleted, which is refused: {error}")
+    if note != "topics":
+        return None
+    before, after = step.before.topics, step.after.topics
+    says = []
+    for name in mapping(entry.payload.get("topics")):
+        old, new = before.get(name), after.get(name)
+        if old is not None and new is None:
+            says.append(f"{name} is deleted")
+        elif old is not None and new is not None and old.topic_id != new.topic_id and old.topic_id:
+            says.append(f"{name} is made anew")
+        elif old is not None and new is not None and old.partitions != new.partitions and old.partitions:
+            says.append(f"{name} has {counted(new.partitions or 0, 'partition')} now")
+        elif old is None and new is not None and _tells_when(entry, step):
+            again = name in step.before.former.values()
+            if again or before:
+                says.append(f"{name} is made{' anew' if again else ''}")
+    return Sentence("metadata", COORDINATOR, "; ".join(says)) if says else None
+
+
+def _tell_config(config: Mapping[str, Any]) -> Sentence | None:
+    told = [
+        f"{CONFIGS.get(name, name)} is {duration(value) if isinstance(value, int) else value} now"
+        for name, value in config.items()
+    ]
+    return Sentence("note", COORDINATOR, f"The group's settings change: {', '.join(told)}") if told else None
+
+
+def _tells_when(entry: Entry, step: Step) -> bool:
+    """A name that was found out says nothing of when its topic was made; a cluster, or its metadata log, does."""
+    found_out = entry.provenance is Provenance.INFERRED and entry.payload.get("source") != METADATA_LOG
+    return step.before.protocol is not None and not found_out
+
+
+def gap_words(payload: Mapping[str, Any]) -> str:
+    """A gap in the log: which offsets, and why if it is known."""
+    start, end, reason = payload.get("from_offset"), payload.get("to_offset"), payload.get("reason")
+    if payload.get("compacted"):
+        says = f"Compacted: of offsets {start} to {end} only the newest record of each key is left"
+        missing, offsets = payload.get("missing"), payload.get("offsets")
+        if isinstance(missing, int) and isinstance(offsets, int):
+            says += f"; {missing:,} of the partition's {offsets:,} offsets are gone"
+        return says
+    where = f"Offsets {start} to {end} are missing" if start is not None else "Records are missing"
+    return f"{where}: {reason}" if reason else where
+
+
+TELLERS: Final[Mapping[Kind, Callable[[Step, Entry, DisplayNames], Sentence | None]]] = {
+    Kind.REQUEST: _tell_request,
+    Kind.RESPONSE: _tell_response,
+    Kind.CALLBACK: _tell_callback,
+    Kind.FAULT: _tell_fault,
+    Kind.NOTE: _tell_note,
+}

@@ -1,0 +1,396 @@
+"""Moments: what happened, in one sentence each, where the board rests.
+
+A sentence says no more than the entries support. Records alone do not tell why a member is gone; a request or a timer
+that is known as their cause does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from groups.history.entries import Entry, Kind, Provenance
+from groups.history.evidence.display_names import DisplayNames
+from groups.history.evidence.holders import Holders
+from groups.history.evidence.steps import Key, MemberStep, Step, keys
+from groups.history.replay.fields import mapping, text
+from groups.history.replay.record_types import MEMBER_METADATA, meaning
+from groups.history.state.consumer import ConsumerMember
+from groups.history.state.epochs import LEAVE_GROUP_STATIC_MEMBER_EPOCH
+from groups.history.state.group import TWO_OWNERS, UNKNOWN_MEMBER, UNREADABLE, Protocol, State
+from groups.history.story.classic import tell_classic
+from groups.history.story.events import TELLERS
+from groups.history.story.sentences import (
+    COORDINATOR,
+    LOWERED,
+    Sentence,
+    in_words,
+    joined,
+    named,
+    target_clause,
+)
+from groups.history.story.share import tell_share_member, tell_share_state
+from groups.history.story.streams import tell_copies, tell_topology
+from groups.history.words import PARTITIONS_NAMED_MAX, counted, is_or_are, partitions
+
+FRESH_EPOCH: Final = 0
+"""The epoch of a member of which only its metadata was seen."""
+
+BEGINS_MIDWAY: Final = "The log begins in the middle"
+
+TOLD_ANOMALIES: Final = frozenset({TWO_OWNERS, UNKNOWN_MEMBER})
+"""Anomalies without which the sentence of their step would mislead."""
+
+TOPICS_CHANGED: Final = "The topics changed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cause:
+    """The request or the timer that brought a step about, where an entry of it is known."""
+
+    sequence: int
+    kind: Kind
+    member: str | None
+    leaves: bool = False
+    timer: str | None = None
+
+    @classmethod
+    def of(cls, entry: Entry) -> Cause | None:
+        """The cause that an entry is, or ``None`` if it is none."""
+        payload = entry.payload
+        if entry.kind is Kind.REQUEST:
+            body = mapping(payload.get("body"))
+            leaves = payload.get("api") == "LeaveGroup" or body.get("memberEpoch") == -1
+            return cls(sequence=entry.sequence, kind=entry.kind, member=entry.actor, leaves=leaves)
+        if entry.kind is Kind.TIMER and payload.get("event") == "fired":
+            return cls(
+                sequence=entry.sequence,
+                kind=entry.kind,
+                member=text(payload.get("member")),
+                timer=text(payload.get("timer")),
+            )
+        return None
+
+
+def tell(step: Step, cast: DisplayNames, holders: Holders, cause: Cause | None) -> Sentence | None:
+    """The sentence of a step, or ``None`` if there is nothing to say."""
+    entry = step.entries[-1]
+    if any(anomaly.kind == UNREADABLE for anomaly in step.anomalies) and entry.kind is not Kind.RECORD:
+        return Sentence("note", COORDINATOR, step.anomalies[0].says)
+    if entry.kind is Kind.RECORD:
+        return _tell_records(step, cast, holders, cause)
+    teller = TELLERS.get(entry.kind)
+    return teller(step, entry, cast) if teller is not None else None
+
+
+def _tell_records(step: Step, cast: DisplayNames, holders: Holders, cause: Cause | None) -> Sentence | None:
+    told = _tell_group_records(step, cast, holders, cause)
+    contradiction = next((one for one in step.anomalies if one.kind in TOLD_ANOMALIES), None)
+    if contradiction is not None:
+        # What a reader must know to judge the rest; other anomalies stand among the findings.
+        says = contradiction.says.rstrip(".")
+        if told is None:
+            told = Sentence("note", COORDINATOR, says)
+        elif contradiction.kind == UNKNOWN_MEMBER:
+            told = Sentence("remove", COORDINATOR, joined([says, told.says]))
+        else:
+            told = Sentence(told.shape, told.actor, joined([told.says, says]))
+    if told is None and step.anomalies:
+        return Sentence("note", COORDINATOR, step.anomalies[0].says)
+    if told is not None and _is_beginning(step.before) and begins_midway(step):
+        says = told.says[0].lower() + told.says[1:] if told.says.startswith(LOWERED) else told.says
+        return Sentence(told.shape, told.actor, f"{BEGINS_MIDWAY}: {says}")
+    return told
+
+
+def _tell_group_records(
+    step: Step, cast: DisplayNames, holders: Holders, cause: Cause | None
+) -> Sentence | None:
+    before, after = step.before, step.after
+    if after.deleted and not before.deleted:
+        return Sentence("state", COORDINATOR, "The group is deleted")
+    if step.migrates and (before.classic.members or before.modern.members):
+        way = "goes back to" if after.protocol is Protocol.CLASSIC else "moves to"
+        says = f"The group {way} the {after.protocol} protocol"
+        if step.removed:
+            says += f"; {_why_removed(step, cast, cause)[1]}"
+        if step.joined:
+            says += f"; {named(cast, step.joined)} {'joins' if len(step.joined) == 1 else 'join'}"
+        return Sentence("state", COORDINATOR, says)
+    if step.same_group:
+        return _tell_offsets(step, cause)
+    if after.protocol is Protocol.CLASSIC and before.classic is not after.classic:
+        return tell_classic(step, cast, leaves=cause is not None and cause.leaves)
+    told = (
+        _tell_removed(step, cast, holders, cause)
+        or _tell_found(step, cast)
+        or _tell_joined(step, cast)
+        or _tell_subscribed(step, cast, holders)
+        or _tell_target(step, cast, holders)
+        or _tell_members(step, cast, holders)
+        or _tell_group(step)
+        or _tell_offsets(step, cause)
+    )
+    also = (tell_share_state(step), tell_topology(step), tell_copies(step, cast))
+    sentences = [sentence for sentence in (told, *also) if sentence is not None]
+    if not sentences:
+        return None
+    return Sentence(sentences[0].shape, sentences[0].actor, joined([sentence.says for sentence in sentences]))
+
+
+def begins_midway(step: Step) -> bool:
+    """Whether this step of a recorded log shows that the group had a past that the log does not hold."""
+    before, after = step.before, step.after
+    if step.entries[0].provenance is not Provenance.RECORDED:
+        return False
+    known = before.classic.members if before.protocol is Protocol.CLASSIC else before.modern.members
+    if step.found or any(old not in known for old in step.replaced):
+        return True
+    if not _is_beginning(before):
+        return False
+    if after.protocol is Protocol.CLASSIC:
+        return after.classic.recorded and after.classic.generation > 1
+    first = before.consumer.group_epoch + 1
+    return after.modern.epoch_recorded and after.modern.group_epoch > first
+
+
+def _is_beginning(before: State) -> bool:
+    """Whether nothing was told of the group yet but offsets."""
+    return not before.deleted and (
+        before.protocol is None or (before.protocol is Protocol.CLASSIC and not before.classic.recorded)
+    )
+
+
+def _tell_found(step: Step, cast: DisplayNames) -> Sentence | None:
+    """Members that were there before the log, or before a hole in it; a scenario may start with them."""
+    if not step.found:
+        return None
+    who, several = named(cast, step.found), len(step.found) > 1
+    if step.entries[0].provenance is not Provenance.RECORDED:
+        return Sentence("state", COORDINATOR, f"The group begins with {who}")
+    says = f"{who} {is_or_are(step.found)} there"
+    member = step.after.modern.members.get(step.found[0])
+    if not several and member is not None:
+        held, pending = keys(member.assigned), keys(member.pending_revocation)
+        says += f", with {in_words(step.after, held)}" if held else ""
+        says += f", giving up {in_words(step.after, pending)}" if pending else ""
+    also = _tell_joined(step, cast)
+    return Sentence("state", step.found[0], joined([says, also.says]) if also else says)
+
+
+def _tell_removed(step: Step, cast: DisplayNames, holders: Holders, cause: Cause | None) -> Sentence | None:
+    if not step.removed:
+        return None
+    released = {key for member in step.members if member.member_id in step.removed for key in member.released}
+    free = _free(step.after, released, holders)
+    shape, says = _why_removed(step, cast, cause)
+    if free:
+        says += f"; {in_words(step.before, free)} {is_or_are(free)} free"
+    return Sentence(shape, step.removed[0], says)
+
+
+def _why_removed(step: Step, cast: DisplayNames, cause: Cause | None) -> tuple[str, str]:
+    """The shape and the words of members that are gone."""
+    who = named(cast, step.removed)
+    if cause is not None and cause.leaves:
+        return "leave", f"{who} leave{'s' if len(step.removed) == 1 else ''}"
+    if cause is not None and cause.timer == "session":
+        return "remove", f"{who}'s session expired"
+    if cause is not None and cause.timer == "rebalance":
+        return "remove", f"{who} took too long to give up its partitions and is removed"
+    return "remove", f"{who} {is_or_are(step.removed)} removed; the log does not say why"
+
+
+def _tell_joined(step: Step, cast: DisplayNames) -> Sentence | None:
+    if step.replaced:
+        old, new = next(iter(step.replaced.items()))
+        return Sentence("replace", new, f"{cast.name(new)} takes the place of {cast.name(old)}")
+    if not step.joined:
+        return None
+    who, first = named(cast, step.joined), step.joined[0]
+    gained = {key for member in step.members if member.member_id in step.joined for key in member.gained}
+    joins = "joins" if len(step.joined) == 1 else "join"
+    if gained and len(step.joined) == 1:
+        moved = [r for r in step.retargets if r.after != first]
+        also = f"; {target_clause(step.after, moved, cast)}" if moved else ""
+        return Sentence("join", first, f"{who} joins and gets {in_words(step.after, gained)}{also}")
+    if step.target_computed and step.retargets:
+        goes = target_clause(step.after, step.retargets, cast)
+        return Sentence("join", first, f"{who} {joins}; {goes}")
+    return Sentence("join", first, f"{who} {joins}")
+
+
+def _tell_target(step: Step, cast: DisplayNames, holders: Holders) -> Sentence | None:
+    if not step.target_computed:
+        return None
+    goes = target_clause(step.after, step.retargets, cast) if step.retargets else "nothing moves"
+    told = [f"Target computed: {goes}"]
+    if _topics_changed(step):
+        told.insert(0, TOPICS_CHANGED)
+    member = _tell_members(step, cast, holders)
+    return Sentence("target", COORDINATOR, joined([*told, member.says] if member else told))
+
+
+def _tell_members(step: Step, cast: DisplayNames, holders: Holders) -> Sentence | None:
+    sentences = [
+        told for member in step.members if (told := _tell_member(step, member, cast, holders)) is not None
+    ]
+    if not sentences:
+        return None
+    if len(sentences) > 3:
+        return Sentence("advance", COORDINATOR, f"{len(sentences)} members change")
+    return Sentence(sentences[0].shape, sentences[0].actor, "; ".join(told.says for told in sentences))
+
+
+def _tell_member(step: Step, change: MemberStep, cast: DisplayNames, holders: Holders) -> Sentence | None:
+    """What one member, there before and after, did or was told."""
+    member = step.after.modern.members.get(change.member_id)
+    if member is None or change.epoch_before is None or member.member_id in step.replaced.values():
+        return None
+    who, after = cast.name(member.member_id), step.after
+    free = _free(after, change.released, holders)
+    is_free = f"; {in_words(after, free)} {is_or_are(free)} free" if free else ""
+    if member.epoch == LEAVE_GROUP_STATIC_MEMBER_EPOCH:
+        held = keys(member.assigned)
+        keeps = f"; {in_words(after, held)} {'stays' if len(held) == 1 else 'stay'} its own" if held else ""
+        return Sentence("leave", member.member_id, f"{who} leaves for now{keeps}{is_free}")
+    if change.epoch_before == LEAVE_GROUP_STATIC_MEMBER_EPOCH:
+        gets = f" and gets {in_words(after, change.gained)}" if change.gained else ""
+        return Sentence("join", member.member_id, f"{who} comes back{gets}{is_free}")
+    if change.epoch_before == FRESH_EPOCH and member.previous_epoch > FRESH_EPOCH:
+        # Its first assignment in the log is a later one: what it had before is not known.
+        held = keys(member.assigned)
+        has = f", with {in_words(after, held)}" if held else ""
+        return Sentence("state", member.member_id, f"{who} is at epoch {member.epoch}{has}")
+    if after.protocol is Protocol.SHARE:
+        return tell_share_member(step, change, cast, holders)
+    waits = waiting_count(step.after, change.member_id)
+    if change.told:
+        return Sentence(
+            "revoke", member.member_id, f"{who} is told to give up {in_words(after, change.told)}"
+        )
+    if change.released:
+        gets = f", gets {in_words(after, change.gained)}" if change.gained else ""
+        return Sentence("acknowledge", member.member_id, f"{who} acknowledges{gets}{is_free}")
+    if change.gained:
+        rest = f", waits for {_waited(after, change.member_id, waits)}" if waits else ""
+        return Sentence("gain", member.member_id, f"{who} gets {in_words(after, change.gained)}{rest}")
+    if change.epoch_before == change.epoch:
+        return None
+    why = _blocked(after, change.member_id, waits, cast, holders) if waits else "it has nothing to give up"
+    return Sentence("advance", member.member_id, f"{who} advances; {why}")
+
+
+def _free(state: State, released: Iterable[Key], holders: Holders) -> frozenset[Key]:
+    """Those that nobody holds: in a log with holes somebody else may be seen with them first."""
+    return frozenset(key for key in released if not holders.is_held(state, key))
+
+
+def waiting_count(state: State, member_id: str) -> int:
+    """How many partitions of its target a member does not have."""
+    group = state.modern
+    assigned = group.members[member_id].assigned
+    target = group.target.get(member_id, {})
+    return sum(p not in assigned.get(topic_id, ()) for topic_id, ps in target.items() for p in ps)
+
+
+def _waited(state: State, member_id: str, waits: int) -> str:
+    if waits > PARTITIONS_NAMED_MAX:
+        return counted(waits, state.wording.noun)
+    group = state.modern
+    return in_words(state, keys(group.target[member_id]) - keys(group.members[member_id].assigned))
+
+
+def _blocked(state: State, member_id: str, waits: int, cast: DisplayNames, holders: Holders) -> str:
+    """``foo-1 is still held by A``; many partitions are only counted, since finding their holders costs."""
+    if waits > PARTITIONS_NAMED_MAX:
+        return f"it waits for {counted(waits, 'partition')}"
+    by_holder: dict[str | None, set[Key]] = {}
+    for key, holder in holders.waited_for(state, state.modern.members[member_id]).items():
+        by_holder.setdefault(holder, set()).add(key)
+    return "; ".join(
+        f"{in_words(state, held)} {is_or_are(held)} {f'still held by {cast.name(holder)}' if holder else 'free'}"
+        for holder, held in by_holder.items()
+    )
+
+
+def _tell_subscribed(step: Step, cast: DisplayNames, holders: Holders) -> Sentence | None:
+    """A changed subscription, and what the same request brought about."""
+    told = _tell_subscription(step, cast)
+    if told is None:
+        return None
+    also = _tell_target(step, cast, holders) or _tell_members(step, cast, holders)
+    return Sentence(told.shape, told.actor, joined([told.says, also.says])) if also else told
+
+
+def _tell_subscription(step: Step, cast: DisplayNames) -> Sentence | None:
+    """The metadata of a member that was there: a changed subscription."""
+    for entry in step.entries:
+        if not _is_of(entry, MEMBER_METADATA) or not entry.payload.get("value"):
+            continue
+        member_id = str(mapping(entry.payload.get("key")).get("memberId"))
+        old = step.before.modern.members.get(member_id)
+        new = step.after.modern.members.get(member_id)
+        if old is None or new is None:
+            continue
+        who = cast.name(member_id)
+        if set(old.subscribed_topic_names) != set(new.subscribed_topic_names):
+            names = ", ".join(new.subscribed_topic_names) or "no topic"
+            return Sentence("metadata", member_id, f"{who} subscribes to {names}")
+        if not isinstance(old, ConsumerMember) or not isinstance(new, ConsumerMember):
+            continue
+        if (old.subscribed_topic_regex or "") != (new.subscribed_topic_regex or ""):
+            regex = new.subscribed_topic_regex
+            return Sentence(
+                "regex", member_id, f"{who} subscribes to {regex}" if regex else f"{who} drops its expression"
+            )
+    return None
+
+
+def _tell_group(step: Step) -> Sentence | None:
+    before, after = step.before.modern, step.after.modern
+    old, new = step.before.consumer.regexes, step.after.consumer.regexes
+    if old is not new:
+        for regex, resolved in new.items():
+            if old.get(regex) != resolved:
+                few = len(resolved.topics) <= PARTITIONS_NAMED_MAX
+                matched = ", ".join(resolved.topics) if few else counted(len(resolved.topics), "topic")
+                matched = matched or "no topic"
+                epoch = (
+                    f"; group epoch {after.group_epoch}" if before.group_epoch != after.group_epoch else ""
+                )
+                return Sentence("regex", COORDINATOR, f"{regex} matches {matched}{epoch}")
+    if before.group_epoch == after.group_epoch:
+        return None
+    if _topics_changed(step):
+        return Sentence("metadata", COORDINATOR, f"{TOPICS_CHANGED}: group epoch {after.group_epoch}")
+    return Sentence("state", COORDINATOR, f"Group epoch {after.group_epoch}")
+
+
+def _topics_changed(step: Step) -> bool:
+    """Whether the hash over subscribed topics changed in a request that changed no subscription."""
+    before, after = step.before.modern, step.after.modern
+    subscribes = any(_is_of(entry, MEMBER_METADATA, 16) for entry in step.entries)
+    return before.epoch_recorded and before.metadata_hash != after.metadata_hash and not subscribes
+
+
+def _tell_offsets(step: Step, cause: Cause | None) -> Sentence | None:
+    committed: list[tuple[str, int]] = []
+    gone: list[tuple[str, int]] = []
+    for entry in step.entries:
+        key, partition = mapping(entry.payload.get("key")), mapping(entry.payload.get("key")).get("partition")
+        if entry.payload.get("type") in (0, 1) and isinstance(partition, int):
+            kind = gone if entry.payload.get("value") is None else committed
+            kind.append((str(key.get("topic")), partition))
+    actor = cause.member if cause is not None and cause.member is not None else COORDINATOR
+    if committed:
+        return Sentence("commit", actor, f"Offsets of {partitions(committed)} are committed")
+    if gone:
+        return Sentence("commit", actor, f"Offsets of {partitions(gone)} are deleted")
+    return None
+
+
+def _is_of(entry: Entry, *meanings: int) -> bool:
+    record_type = entry.payload.get("type")
+    return isinstance(record_type, int) and meaning(record_type) in meanings

@@ -1,0 +1,84 @@
+"""The receiving end of an import: takes the child's messages in order, and stores what they tell when all is there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from groups.pipeline.reading.recognising import FileKind
+from groups.storage import importing
+from groups.storage.importing import plain
+
+NEXT_TRY: Final = (
+    "Give the files of a folder __consumer_offsets-N from a broker's disk, named as 00000000000000000000.log."
+)
+"""What would have been right, where nothing that was given could be read."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Received:
+    """What has come of an import so far. ``progress`` and ``report()`` are JSON."""
+
+    import_id: str
+    progress: dict[str, Any] = field(default_factory=lambda: {"stage": "Starting", "stages": []})
+    timelines: list[dict[str, Any]] = field(default_factory=list)
+    records: dict[str, Any] = field(default_factory=lambda: {"read": 0, "decoded": 0, "skipped": []})
+    repeated: int = 0
+    stage_began: bool = False
+    told: list[Mapping[str, Any]] = field(default_factory=list)
+    """Timelines whose packs are whole, and whose rows are stored at the end."""
+
+    def take(self, message: Mapping[str, Any]) -> None:
+        """One message of ``groups.pipeline.job``."""
+        match message["type"]:
+            case "progress":
+                self.stage_began = message["stage"] != self.progress.get("stage")
+                told = {name: message[name] for name in ("stage", "stages", "bytes", "remaining_s")}
+                self.progress |= told
+            case "sources":
+                self.progress["sources"] = plain(message["sources"])
+                self.stage_began = True
+            case "groups":
+                self.progress |= {"groups": plain(message["groups"]), "found": message["found"]}
+                self.stage_began = True
+            case "timeline":
+                self.told.append(message)
+            case "repeated":
+                self.repeated += message["records"]
+            case "records" | "done":
+                self.records = plain(dict(message["records"]))
+
+    def store(self) -> None:
+        """Everything was read, and all packs are whole: the timelines are there from now on."""
+        self.timelines = importing.store(self.import_id, self.told)
+
+    def report(self) -> dict[str, Any]:
+        """What came of it: the form of ``manage.py import_log`` with what the page shows beside it."""
+        return {"timelines": self.timelines, "records": self.records, "repeated": self.repeated}
+
+    def nothing_read(self) -> str:
+        """Why the import has nothing to show, in a sentence with the next try; empty where something was read.
+
+        A log in which no group is that was asked for was read; so was one whose groups ended before the asked time.
+        """
+        if self.told:
+            return ""
+        kinds = {source["kind"] for source in self.progress.get("sources", ()) if source["records"]}
+        if kinds == {FileKind.METADATA}:
+            return f"Nothing was read of a group: only cluster metadata was given, which names topics. {NEXT_TRY}"
+        if self.records["decoded"]:
+            return ""
+        skipped = sorted(self.records["skipped"], key=lambda one: bool(one.get("normal")))
+        if not skipped:
+            return f"Nothing was read: no record of a consumer group is in it. {NEXT_TRY}"
+        first = skipped[0]
+        more = f" (and {len(skipped) - 1} more)" if len(skipped) > 1 else ""
+        return f"Nothing was read: {first['file']}: {first['reason']}{more}. {NEXT_TRY}"
+
+    def counts(self) -> dict[str, Any]:
+        """What is pushed to open pages: small, whatever the import's size."""
+        shown = {
+            name: self.progress.get(name) for name in ("stage", "stages", "bytes", "remaining_s", "found")
+        }
+        return shown | {"timelines": len(self.timelines)}

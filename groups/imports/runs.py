@@ -1,0 +1,292 @@
+"""Imports: a row that says what is to be read, a child process that reads it, timelines that are stored.
+
+Whoever reads an import holds it by a lease (``groups.jobs.leases``); one that is not heard of is told as failed. An import
+that waits for Spark's packages keeps its place in the queue.
+
+Entries go into the store (``groups.packs``) before any row names them; the rows come last, all at once. So an import
+that fails, is cancelled or cut short leaves nothing behind, and can be run again. Files that were imported before give the
+same timelines under the same ids; a log that went on since continues them (``groups.storage.importing``).
+"""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import orjson
+from django.conf import settings
+from django.db import DatabaseError, transaction
+from django.db.models import Exists, OuterRef
+from django.utils import timezone
+
+from groups import places, storage
+from groups.imports.receiving import Received
+from groups.jobs.announce import announce, import_group
+from groups.jobs.children import ChildFailed, ParentStops, ask_warm_child
+from groups.jobs.leases import Leases, Watch, end_of_lease, end_of_wait
+from groups.models import TITLE_LENGTH_MOST, Import
+from groups.storage import importing
+from groups.storage.importing import plain
+
+JOB = "groups.pipeline.job"
+
+leases = Leases(Import)
+
+ANNOUNCE_EVERY_S = 0.25
+"""Counts are replaced at most four times a second; a stage that begins is told at once."""
+
+SAMPLES = places.ROOT / "groups" / "samples"
+
+
+class NoSuchImport(Exception):
+    def __init__(self, import_id: str) -> None:
+        super().__init__(f"There is no import {import_id!r}.")
+
+
+def get(import_id: str) -> Import:
+    try:
+        return Import.objects.get(pk=import_id)
+    except Import.DoesNotExist:
+        raise NoSuchImport(import_id) from None
+
+
+def create(
+    *,
+    title: str,
+    paths: Sequence[str],
+    import_id: str | None = None,
+    groups: Sequence[str] | None = None,
+    from_ms: int | None = None,
+    until_ms: int | None = None,
+    topics: Mapping[str, Any] | None = None,
+    master: str = "",
+    folder: str = "",
+    named: bool = False,
+) -> Import:
+    """An import that waits. ``folder`` is where its files were uploaded to; it is removed when the import ends.
+
+    ``title`` is what was given until the groups are known, whose names say more; ``named``: it says what happened, and
+    stays. ``groups``: these alone. ``from_ms``: groups of which something is later. ``until_ms``: nothing that is later.
+    """
+    return Import.objects.create(
+        id=import_id or storage.new_id(),
+        title=str(plain(title))[:TITLE_LENGTH_MOST],
+        paths=list(paths),
+        master=master,
+        options={
+            "groups": None if groups is None else list(groups),
+            "from_ms": from_ms,
+            "until_ms": until_ms,
+            "topics": dict(topics or {}),
+            "folder": folder,
+            "named": named,
+        },
+        progress={"stage": "Waiting for its turn"},
+        lease_until=end_of_wait(),
+    )
+
+
+class BadTitle(Exception):
+    """A name that cannot be given: one line."""
+
+
+def rename(import_id: str, title: str) -> Import:
+    """Give an import a name of the user's. Raises ``NoSuchImport`` and ``BadTitle``."""
+    found = get(import_id)
+    wanted = " ".join(str(plain(title)).split())
+    if not wanted or len(wanted) > TITLE_LENGTH_MOST:
+        raise BadTitle(f"A name has 1 to {TITLE_LENGTH_MOST} characters; this one has {len(wanted)}.")
+    Import.objects.filter(pk=import_id).update(title=wanted, options=found.options | {"named": True})
+    return get(import_id)
+
+
+def samples() -> list[dict[str, Any]]:
+    """The bundled recorded logs: what their manifests tell, and where they are."""
+    found = []
+    for manifest in sorted(SAMPLES.glob("*/manifest.json")):
+        told = orjson.loads(manifest.read_bytes())
+        paths = [str(manifest.parent / path) for path in told.get("paths", ["segments"])]
+        found.append({**told, "name": manifest.parent.name, "paths": paths})
+    return found
+
+
+def say(import_id: str, message: Mapping[str, Any]) -> None:
+    """Tells those who watch the import; what they miss they fetch."""
+    text = orjson.dumps(message).decode()
+    announce(import_group(import_id), {"type": "import.progress", "text": text})
+
+
+def perform(import_id: str, *, tell: Callable[[Mapping[str, Any]], None] = lambda message: None) -> Import:
+    """Reads a waiting import to its end. ``tell`` hears each progress message. Does nothing if it is taken."""
+    taken = leases.take(import_id)
+    found = get(import_id)
+    if not taken:
+        return found
+    say(import_id, {"type": "status", "status": found.status})
+    received = Received(import_id=import_id)
+    outcome: tuple[Import.Status, str] | None = None
+    try:
+        for outcome in _receive(found, received, tell):
+            if outcome[0] != Import.Status.COMPLETE:
+                continue
+            if nothing := received.nothing_read():
+                outcome = Import.Status.FAILED, nothing
+            elif not complete(import_id, received):
+                outcome = Import.Status.CANCELLED, ""
+    except ParentStops:
+        stopped = Import.Status.FAILED, "The server was stopped meanwhile; import the files again."
+        outcome = outcome or stopped
+    except (ChildFailed, storage.StorageError) as error:
+        # What the child said itself is clearer than how it ended afterwards.
+        outcome = outcome or (Import.Status.FAILED, str(error))
+    except DatabaseError as error:
+        told = str(error).partition("\n")[0]
+        outcome = Import.Status.FAILED, f"The database could not store the import's timelines: {told}"
+    silent = Import.Status.FAILED, "The import ended without saying that it was done."
+    return finish(import_id, *(outcome or silent), received)
+
+
+def _receive(
+    found: Import, received: Received, tell: Callable[[Mapping[str, Any]], None]
+) -> Iterator[tuple[Import.Status, str]]:
+    """Has the child read it to its end; yields what the import has come to, once that is known."""
+    groups = found.options.get("groups")
+    question = {
+        "paths": found.paths,
+        "store": settings.STORE_URL,
+        "folder": found.id,
+        "master": found.master or None,
+        "groups": groups,
+        "from_ms": found.options.get("from_ms"),
+        "until_ms": found.options.get("until_ms"),
+        "topics": found.options.get("topics") or {},
+        "earlier": importing.earlier(groups),
+    }
+    watch = Watch(lambda: renew(found.id))
+    told_s = 0.0
+    for message in ask_warm_child(JOB, question=question, cancelled=watch):
+        if message["type"] == "error":
+            watch.ended = True
+            yield Import.Status.FAILED, str(message["message"])
+            continue
+        received.take(message)
+        if message["type"] == "done":
+            watch.ended = True
+            yield Import.Status.COMPLETE, ""
+            continue
+        if received.stage_began or time.monotonic() - told_s >= ANNOUNCE_EVERY_S:
+            told_s = time.monotonic()
+            save_progress(found.id, received)
+            tell(received.progress)
+    if watch.stopped:
+        yield Import.Status.CANCELLED, ""
+
+
+def save_progress(import_id: str, received: Received) -> None:
+    received.stage_began = False
+    Import.objects.filter(pk=import_id, status=Import.Status.RUNNING).update(
+        progress=received.progress, report=received.report()
+    )
+    say(import_id, {"type": "progress", **received.counts()})
+
+
+def renew(import_id: str) -> bool:
+    """Keep the lease of a running import; false if it was cancelled or deleted."""
+    held = Import.objects.filter(pk=import_id, status=Import.Status.RUNNING)
+    return bool(held.update(lease_until=end_of_lease()))
+
+
+def complete(import_id: str, received: Received) -> bool:
+    """Store the timelines and end the import, both or neither; false if it was cancelled or deleted meanwhile."""
+    with transaction.atomic():
+        running = Import.objects.filter(pk=import_id, status=Import.Status.RUNNING)
+        # First, so that who cancels now waits for the end of this transaction, and finds that it is too late.
+        if not running.update(status=Import.Status.COMPLETE, finished=timezone.now()):
+            return False
+        received.store()
+        found = get(import_id)
+        if not found.options.get("named") and (title := title_of_groups(received.timelines)):
+            Import.objects.filter(pk=import_id).update(title=title[:TITLE_LENGTH_MOST])
+    return True
+
+
+GROUPS_NAMED_MOST = 2
+"""Groups that an import's name lists; the others are counted."""
+
+
+def title_of_groups(timelines: Sequence[Mapping[str, Any]]) -> str:
+    """An import's name by its groups, those of most entries first: what it was given was named by a broker's disk.
+
+    >>> title_of_groups([{"group": "a", "entries": 1}, {"group": "b", "entries": 9}, {"group": "c", "entries": 5}])
+    'b, c and 1 more'
+    """
+    ordered = sorted(timelines, key=lambda told: (-told["entries"], told["group"]))
+    names = list(dict.fromkeys(str(told["group"]) for told in ordered))
+    shown, more = names[:GROUPS_NAMED_MOST], len(names) - GROUPS_NAMED_MOST
+    return f"{', '.join(shown)} and {more} more" if more > 0 else " and ".join(shown)
+
+
+def finish(import_id: str, status: Import.Status, problem: str, received: Received) -> Import:
+    """End an import with its report, and remove what was uploaded for it."""
+    if status != Import.Status.COMPLETE:
+        # One that was deleted meanwhile left packs, too.
+        storage.collect(import_id)
+    get(import_id)
+    ended = Import.objects.filter(pk=import_id)
+    ended.update(progress=received.progress, report=received.report(), lease_until=None)
+    ended.filter(status=Import.Status.RUNNING).update(status=status, problem=problem, finished=timezone.now())
+    remove_upload(import_id)
+    found = get(import_id)
+    say(import_id, {"type": "status", "status": found.status, "problem": found.problem})
+    return found
+
+
+def cancel(import_id: str) -> bool:
+    """Stop an import; nothing of it is kept. False if it had ended. Its task notices within a second."""
+    open_status = (Import.Status.WAITING, Import.Status.RUNNING)
+    was_waiting = Import.objects.filter(pk=import_id, status=Import.Status.WAITING).exists()
+    ended = Import.objects.filter(pk=import_id, status__in=open_status).update(
+        status=Import.Status.CANCELLED, finished=timezone.now()
+    )
+    if ended:
+        if was_waiting:
+            remove_upload(import_id)
+        say(import_id, {"type": "status", "status": Import.Status.CANCELLED})
+    return bool(ended)
+
+
+def delete(import_id: str) -> None:
+    """Remove an import, and the timelines that no other import tells of; the disk has its room back."""
+    found = get(import_id)
+    remove_upload(import_id)
+    with transaction.atomic():
+        listed = Import.timelines.through.objects.filter(timeline_id=OuterRef("pk"))
+        alone = found.timelines.exclude(Exists(listed.exclude(import_id=import_id)))
+        gone = list(alone.values_list("pk", flat=True))
+        found.delete()
+        storage.delete_all(gone)
+        transaction.on_commit(lambda: storage.collect(import_id))
+
+
+def uploads() -> Path:
+    """Where uploaded files are kept until their import is over."""
+    return Path(settings.VAR) / "imports"
+
+
+def remove_upload(import_id: str) -> None:
+    folder = get(import_id).options.get("folder")
+    # Only what an upload made is ever removed, whatever the row says.
+    if folder and Path(folder).parent == uploads():
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def interrupt(import_id: str) -> None:
+    """Tell a lost running import as failed, and remove what it had written."""
+    problem = "What ran it was cut short, and nothing of it is kept; import the files again."
+    if leases.interrupt(import_id, Import.Status.FAILED, problem):
+        remove_upload(import_id)
+        storage.collect(import_id)
+        say(import_id, {"type": "status", "status": Import.Status.FAILED, "problem": problem})

@@ -1,0 +1,64 @@
+"""What the first pass over a log leaves of a timeline, beside its entries."""
+
+from __future__ import annotations
+
+from typing import Any, Final, TypedDict
+
+import orjson
+
+from groups.packs.files import Files
+from groups.packs.packs import Place, read_blob
+
+INDEX_FORMAT: Final = 1
+
+
+class StoredChunk(TypedDict):
+    """Entries ``first`` to ``last``. Places are those of ``packs.Place``; an empty pack means the index's own.
+
+    ``checkpoint`` is the fold's state before ``first``, so that the chunk is made without those before it; ``digest`` is
+    the coarsest view of it (``groups.history.passes.indexing.ChunkDigest``).
+    """
+
+    first: int
+    last: int
+    entries: tuple[str, int, int]
+    checkpoint: tuple[str, int, int]
+    digest: dict[str, Any]
+
+
+class PartitionCommits(TypedDict):
+    """Commits of one partition in sum. ``silence_ms`` is the longest time between two of them, from ``silence_from_ms`` on."""
+
+    topic: str
+    partition: int
+    commits: int
+    first_ms: int
+    last_ms: int
+    first_offset: int
+    last_offset: int
+    silence_ms: int
+    silence_from_ms: int
+
+
+class TimelineIndex(TypedDict):
+    """The index blob of a timeline."""
+
+    format: int
+    fold_version: int
+    summary: dict[str, Any]
+    chunks: list[StoredChunk]
+    commits: list[PartitionCommits]
+
+
+def read_index(files: Files, place: Place) -> TimelineIndex:
+    """The index with every place whole."""
+    index: TimelineIndex = orjson.loads(read_blob(files, place))
+    for chunk in index["chunks"]:
+        chunk["entries"] = _whole(chunk["entries"], place.pack)
+        chunk["checkpoint"] = _whole(chunk["checkpoint"], place.pack)
+    return index
+
+
+def _whole(told: tuple[str, int, int], pack: str) -> tuple[str, int, int]:
+    name, offset, length = told
+    return (name or pack, offset, length)

@@ -1,0 +1,4 @@
+"""Folding: the blocks of one group put together, folded, and stored in packs. In Spark's tasks, without Spark's packages.
+
+``tasks`` is the way in; ``merging`` puts blocks in order; ``timelines`` folds one incarnation of a group.
+"""

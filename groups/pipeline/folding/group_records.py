@@ -1,0 +1,35 @@
+"""A record of a group as Spark's rows give it to the fold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from groups.history.replay.record_types import CLASSIC_GROUP, GROUP_EPOCH
+
+LIFE_TYPES: Final = frozenset({CLASSIC_GROUP, GROUP_EPOCH})
+"""Records (by meaning) whose tombstones end a group's life: of a classic group, of one that has epochs."""
+
+
+@dataclass(frozen=True, slots=True)
+class GroupRecord:
+    """One record of a group, as far as units, incarnations and entries need it."""
+
+    partition: int | None
+    offset: int
+    batch: int
+    at_ms: int
+    type: int | None
+    payload: Mapping[str, Any]
+    text: bytes
+    """The payload as JSON, as it is stored."""
+
+    @property
+    def tombstone(self) -> bool:
+        return "value" in self.payload and self.payload["value"] is None
+
+    @property
+    def member(self) -> str | None:
+        key = self.payload.get("key")
+        return key.get("memberId") if key else None

@@ -1,0 +1,245 @@
+"""Folds the blocks of groups into stored timelines: what a folding task does, without Spark.
+
+Blocks come sorted by group, partition and first batch. A group's records are gone through twice: first for what they
+tell about topics, so that names are known before the first entry is made, then for the entries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Final, NamedTuple
+
+import orjson
+
+from groups.history.passes.units import units
+from groups.packs.files import Files, open_files
+from groups.packs.packs import PackWriter
+from groups.pipeline.folding.commit_records import commit_records
+from groups.pipeline.folding.commit_runs import RunColumns
+from groups.pipeline.folding.context import Context, log_of
+from groups.pipeline.folding.group_records import GroupRecord
+from groups.pipeline.folding.merging import Merger, Run
+from groups.pipeline.folding.spool import Spool
+from groups.pipeline.folding.timelines import TimelineFolding
+from groups.pipeline.reading.group_blocks import CommitRows, GroupBlock, OtherRecord
+from groups.pipeline.reading.transactions import OPEN, Ends, LeftOut, settled, without_open
+from groups.pipeline.topics.facts import FACT_TYPES, GroupFacts
+from groups.pipeline.topics.naming import plan
+
+COMMIT_TYPES: Final = frozenset({0, 1})
+"""Commits that did not fit the columns (those of the first brokers, odd ones) may share a request with others; such
+groups are folded record by record."""
+
+TOMBSTONE: Final = b'"value":null}'
+"""How the payload of one ends."""
+
+_FACTS: Final = frozenset(FACT_TYPES)
+
+
+class Folded(NamedTuple):
+    """One line of what folding says: ``timeline``, ``repeated`` or ``left_out``."""
+
+    kind: str
+    payload: bytes
+
+
+def fold_blocks(blocks: Iterable[GroupBlock], context: Context) -> Iterator[Folded]:
+    """The timelines of every group in ``blocks``, stored; a line for each once its pack has its name."""
+    yield from Folding(context, open_files(context.store)).run(blocks)
+
+
+class Folding:
+    """One task: groups in, packs and lines out."""
+
+    def __init__(self, context: Context, files: Files) -> None:
+        self.context = context
+        self.packs = PackWriter(files, context.folder)
+        self.told: list[dict[str, Any]] = []
+        self.left_out: dict[tuple[int, int], LeftOut] = {}
+
+    def run(self, blocks: Iterable[GroupBlock]) -> Iterator[Folded]:
+        group: GroupFolding | None = None
+        try:
+            for block in blocks:
+                if group is None or group.name != block.group:
+                    if group is not None:
+                        yield from self._end(group)
+                    group = GroupFolding(block.group, self)
+                group.add(block)
+            if group is not None:
+                yield from self._end(group)
+            yield from self._close_pack()
+        except BaseException:
+            self.packs.drop()
+            raise
+        for (source, outcome), some in self.left_out.items():
+            told = {
+                "source": source,
+                "outcome": outcome,
+                "records": some.records,
+                "first": some.first,
+                "last": some.last,
+            }
+            yield Folded("left_out", orjson.dumps(told))
+
+    def timeline(self, told: dict[str, Any]) -> Iterator[Folded]:
+        """A timeline is whole; its line waits for the pack's name."""
+        self.told.append(told)
+        if self.packs.is_full:
+            yield from self._close_pack()
+
+    def _end(self, group: GroupFolding) -> Iterator[Folded]:
+        yield from group.finish()
+        if group.merger.repeated or group.merger.conflicts:
+            told = {
+                "group": group.name,
+                "records": group.merger.repeated,
+                "conflicts": group.merger.conflicts,
+            }
+            yield Folded("repeated", orjson.dumps(told))
+
+    def _close_pack(self) -> Iterator[Folded]:
+        if not self.told:
+            return
+        name = self.packs.close()
+        for told in self.told:
+            told["index"][0] = name
+            yield Folded("timeline", orjson.dumps(told))
+        self.told = []
+
+
+class GroupFolding:
+    """One group's blocks, in; its timelines, out."""
+
+    def __init__(self, name: str, task: Folding) -> None:
+        self.name = name
+        self.task = task
+        self.context = task.context
+        self.merger = Merger(files=self.context.files)
+        self.spool = Spool()
+        self.facts = GroupFacts()
+        self.last_ms: int | None = None
+        self.slow = False
+        self.number = 0
+        self.timeline: TimelineFolding | None = None
+
+    def add(self, block: GroupBlock) -> None:
+        self._settle(block)
+        if block.records:
+            for run in self.merger.add(block):
+                self._first_pass(run)
+
+    def finish(self) -> Iterator[Folded]:
+        for run in self.merger.finish():
+            self._first_pass(run)
+        try:
+            if self.context.from_ms is not None and (self.last_ms or 0) < self.context.from_ms:
+                return
+            self.plan = plan(self.facts, self.context.known)
+            for run in self.spool:
+                yield from self._second_pass(run)
+            yield from self._close_timeline()
+        finally:
+            self.spool.close()
+
+    def _settle(self, block: GroupBlock) -> None:
+        """Resolves what the reading task left open; what still is counts as not in force."""
+        producers = block.commits["producer"] >= 0
+        if not producers.any() and all(other.producer < 0 for other in block.others):
+            return
+        ends = self.context.ends.get(log_of(block.partition, block.source), Ends())
+        dropped = {outcome: LeftOut() for outcome in (0, OPEN)}
+        commits, others, _ = settled(block.commits, block.others, ends, dropped)
+        block.commits, block.others = without_open(commits, others, dropped[OPEN])
+        for outcome, some in dropped.items():
+            if some.records:
+                known = self.task.left_out.setdefault((block.source, outcome), LeftOut())
+                known.merge(some.records, some.first, some.last)
+
+    # -- the first pass
+
+    def _first_pass(self, run: Run) -> None:
+        for other in run.others:
+            if other.type in _FACTS:
+                self.facts.add(other.offset, orjson.loads(other.payload))
+            elif other.type in COMMIT_TYPES and not other.payload.endswith(TOMBSTONE):
+                self.slow = True
+        latest = [int(run.commits["at_ms"].max())] if len(run.commits) else []
+        latest += [other.at_ms for other in run.others]
+        self.last_ms = max([*latest, *([self.last_ms] if self.last_ms is not None else [])])
+        self.spool.add(run)
+
+    # -- the second pass
+
+    def _second_pass(self, run: Run) -> Iterator[Folded]:
+        if self.slow:
+            yield from self._records(run)
+            return
+        bounds = run.commits["offset"].searchsorted([other.offset for other in run.others]).tolist()
+        columns = RunColumns.of(run.commits, bounds, self.merger.tables, run.partition)
+        at = 0
+        batch: list[GroupRecord] = []
+        for other, bound in zip(run.others, bounds, strict=True):
+            if batch and (bound > at or other.batch != batch[-1].batch):
+                # Units never span batches, and a commit goes on in no other request's order.
+                yield from self._units(batch)
+                batch = []
+            if bound > at:
+                yield from self._commits(columns, at, bound)
+                at = bound
+            batch.append(record_of(other, run.partition))
+        yield from self._units(batch)
+        yield from self._commits(columns, at, len(run.commits))
+
+    def _records(self, run: Run) -> Iterator[Folded]:
+        """Record by record, commits too."""
+        commits = commit_records(run, self.name, self.merger.tables)
+        records = commits + [record_of(other, run.partition) for other in run.others]
+        records.sort(key=lambda record: record.offset)
+        yield from self._units(records, run.commits)
+
+    def _units(self, records: list[GroupRecord], commits: CommitRows | None = None) -> Iterator[Folded]:
+        for unit in units(records):
+            begins = not all(record.tombstone for record in unit)
+            if self.timeline is None and all("key" not in record.payload for record in unit):
+                # Nothing here can be understood, and nothing says that the group's name was read rightly.
+                continue
+            yield from self._begun(begins=begins)
+            assert self.timeline is not None
+            if commits is None:
+                self.timeline.unit(unit)
+                continue
+            first, last = commits["offset"].searchsorted((unit[0].offset, unit[-1].offset + 1)).tolist()
+            self.timeline.unit(unit, commits[first:last], self.merger.tables)
+
+    def _commits(self, columns: RunColumns, start: int, end: int) -> Iterator[Folded]:
+        if end > start:
+            yield from self._begun(begins=True)
+            assert self.timeline is not None
+            self.timeline.commits(columns, start, end)
+
+    def _begun(self, *, begins: bool) -> Iterator[Folded]:
+        """A timeline is there. Where something is written for a group that was deleted, it was created again."""
+        if self.timeline is not None and self.timeline.ended and begins:
+            yield from self._close_timeline()
+        if self.timeline is None:
+            self.number += 1
+            self.timeline = TimelineFolding(self.name, self.number, self.plan, self.context, self.task.packs)
+
+    def _close_timeline(self) -> Iterator[Folded]:
+        if self.timeline is not None:
+            told = self.timeline.finish(self.merger.tables)
+            self.timeline = None
+            yield from self.task.timeline(told)
+
+
+def record_of(other: OtherRecord, partition: int | None) -> GroupRecord:
+    return GroupRecord(
+        partition,
+        other.offset,
+        other.batch,
+        other.at_ms,
+        other.type,
+        orjson.loads(other.payload),
+        other.payload,
+    )

@@ -1,0 +1,373 @@
+"""One incarnation of a group: units become entries, entries go through the first pass of the fold and into a pack."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Any, Final
+
+import numpy as np
+import orjson
+
+from groups.history.entries import FIRST_SEQUENCE, Entry, Kind, Provenance
+from groups.history.passes.indexing import Indexer
+from groups.history.replay.fold import FOLD_VERSION
+from groups.history.replay.record_types import meaning
+from groups.packs.headline import headline, listed_name
+from groups.packs.index import INDEX_FORMAT, StoredChunk, TimelineIndex
+from groups.packs.packs import PackWriter
+from groups.pipeline.folding.commit_columns import PlacedCommits, block
+from groups.pipeline.folding.commit_runs import Digest, Progress, RunColumns, commit_run
+from groups.pipeline.folding.context import Context, LostOffsets
+from groups.pipeline.folding.group_records import LIFE_TYPES, GroupRecord
+from groups.pipeline.reading.group_blocks import CommitRows, Tables
+from groups.pipeline.topics.naming import Note, Plan
+
+CHUNK_BYTES_LEAST: Final = 256 * 1024
+"""A chunk of a small group holds about a thousand entries: they are made into frames in a tenth of a second."""
+
+CHUNK_BYTES_GREATEST: Final = 4 * 1024 * 1024
+"""A seek makes one chunk; more than this would be felt."""
+
+COMMIT_BYTES: Final = 250
+"""What a commit weighs in a chunk: about what it is as an entry in JSON."""
+
+GAPS_TOLD_MOST: Final = 100
+"""Gaps of one timeline that a report lists; all of them are in its entries."""
+
+
+class TimelineFolding:
+    """``unit`` and ``commits`` in the order of their offsets, then ``finish``."""
+
+    def __init__(self, group: str, number: int, plan: Plan, context: Context, packs: PackWriter) -> None:
+        self.group = group
+        self.number = number
+        self.context = context
+        self.packs = packs
+        self.notes = list(plan.notes)
+        self.nameless = plan.nameless
+        self.named: dict[str, dict[str, Any]] = {}
+        self.mentioned: set[str] = set()
+        self.indexer = Indexer(group=group)
+        self.digest = Digest()
+        self.progress = Progress()
+        self.earlier: dict[int, dict[str, str]] = {}
+        """Ids of the group's stored timelines by their length and digest: two of its lives may be as long."""
+        for one in context.earlier.get(listed_name(group), ()):
+            self.earlier.setdefault(one.entries, {})[one.digest] = one.id
+        self.continues: str | None = None
+        self.sequence = FIRST_SEQUENCE
+        self.records = 0
+        self.alive: set[int] = set()
+        self.ended = False
+        self.reached: dict[int | None, int] = {}
+        self.begun: dict[int | None, int] = {}
+        self.last_ms = 0
+        self.chunks: list[StoredChunk] = []
+        self._begin_chunk()
+
+    # -- records
+
+    def unit(
+        self, unit: list[GroupRecord], commits: CommitRows | None = None, tables: Tables | None = None
+    ) -> None:
+        """The records of one request. ``commits`` are the rows of those that are commits, where they come as records."""
+        first, last = unit[0], unit[-1]
+        rows = set() if commits is None else set(commits["offset"].tolist())
+        self._gaps_before(first.partition, first.offset, first.at_ms)
+        self._notes_until(last.offset, first.at_ms)
+        begins = self.sequence
+        for record in unit:
+            entry = Entry(
+                sequence=self.sequence,
+                at_ms=record.at_ms,
+                kind=Kind.RECORD,
+                actor="coordinator",
+                provenance=Provenance.RECORDED,
+                settled=record is last,
+                partition=record.partition,
+                offset=record.offset,
+                batch=record.batch,
+                unit=begins,
+                payload=record.payload,
+            )
+            self._add(entry, _text(entry, record.text), told=record.offset not in rows)
+            self._mentions(record)
+        self.records += len(unit)
+        self.begun.setdefault(first.partition, first.offset)
+        self.reached[last.partition] = last.offset
+        if commits is not None and tables is not None:
+            self._count(commits, tables)
+        self._count_life(unit)
+        self._rest()
+
+    def commits(self, columns: RunColumns, start: int, end: int) -> None:
+        """Offset commits that follow each other; they begin and end with whole requests."""
+        rows, partition = columns.rows, columns.partition
+        unit, last = columns.starts.searchsorted((start, end)).tolist()
+        if partition not in self.begun:
+            at = int(columns.starts[unit])
+            self._compaction_before(partition, int(rows["offset"][at]), columns.at_ms[at])
+            self.begun[partition] = int(rows["offset"][start])
+        watched = bool(self.notes or self.context.lost.get(partition) or self.context.leaders.get(partition))
+        while unit < last:
+            if watched:
+                at = int(columns.starts[unit])
+                self._gaps_before(partition, int(rows["offset"][at]), columns.at_ms[at])
+                self._notes_until(int(rows["offset"][columns.ends[unit] - 1]), columns.at_ms[at])
+            until = self._units_until(columns, unit, last, watched=watched)
+            self._add_commits(columns, unit, until)
+            unit = until
+
+    def finish(self, tables: Tables) -> dict[str, Any]:
+        """Ends the timeline: what is told of it, and its index in the pack (whose name is still to come)."""
+        if not self.ended:
+            for partition, reached in self.reached.items():
+                for lost in self.context.lost.get(partition, ()):
+                    if lost.from_offset > reached:
+                        self._add_gap(lost, partition, self.last_ms)
+        self._end_chunk(tables)
+        summary = dict(self.indexer.summary())
+        index = TimelineIndex(
+            format=INDEX_FORMAT,
+            fold_version=FOLD_VERSION,
+            summary=summary,
+            chunks=self.chunks,
+            commits=self.progress.told(tables),
+        )
+        place = self.packs.add(orjson.dumps(index))
+        return {
+            "group": self.group,
+            "incarnation": self.number,
+            "entries": self.sequence - FIRST_SEQUENCE,
+            "records": self.records,
+            "deleted": self.ended,
+            "named": list(self.named.values()),
+            "nameless": [topic for topic in self.nameless if topic["id"] in self.mentioned],
+            "headline": headline(summary),
+            "gaps": summary["gaps"][:GAPS_TOLD_MOST],
+            "offsets": [[partition, self.begun[partition], last] for partition, last in self.reached.items()],
+            "digest": self.digest.text(),
+            "continues": self.continues,
+            "index": list(place),
+        }
+
+    # -- entries
+
+    def _add(self, entry: Entry, text: bytes, *, told: bool = True) -> None:
+        self.indexer.add(entry)
+        if told:
+            self.digest.add(text)
+        self._others.append(text)
+        self._weight += len(text)
+        self.sequence += 1
+        self.last_ms = entry.at_ms
+
+    def _add_commits(self, columns: RunColumns, unit: int, until: int) -> None:
+        run = commit_run(columns, unit, until, self.sequence)
+        self.indexer.add_commits(run)
+        start, end = int(columns.starts[unit]), int(columns.ends[until - 1])
+        rows = columns.rows[start:end]
+        self._commits.append(
+            PlacedCommits(rows, self.sequence, columns.starts[unit:until] - start, columns.partition)
+        )
+        self._count(rows, columns.tables)
+        count = end - start
+        self._weight += COMMIT_BYTES * count
+        self.sequence += count
+        self.records += count
+        self.last_ms = run.last_ms
+        self.reached[columns.partition] = int(columns.rows["offset"][end - 1])
+        self._rest()
+
+    def _units_until(self, columns: RunColumns, unit: int, last: int, *, watched: bool) -> int:
+        """Up to which request nothing else is to be done: no note, no gap, no full chunk, no earlier timeline's end."""
+        rows, starts, ends = columns.rows, columns.starts, columns.ends
+        commits = max(1, -(-(self._limit - self._weight) // COMMIT_BYTES))
+        for entries in self.earlier:
+            if entries >= self.sequence:
+                commits = min(commits, entries - self.sequence + 1)
+        until = int(ends.searchsorted(int(starts[unit]) + commits)) + 1
+        if watched:
+            for note in self.notes:
+                if note.offset is not None:
+                    until = min(until, int(np.searchsorted(rows["offset"][ends - 1], note.offset)))
+                if note.at_ms is not None:
+                    late = np.flatnonzero(rows["at_ms"][starts[unit + 1 : last]] >= note.at_ms)
+                    until = min(until, unit + 1 + int(late[0]) if len(late) else until)
+            passed = int(rows["offset"][ends[unit] - 1])
+            for lost in self.context.lost.get(columns.partition, ()):
+                if lost.from_offset > passed:
+                    until = min(until, int(np.searchsorted(rows["offset"][starts], lost.from_offset)))
+            for led_from, _ in self.context.leaders.get(columns.partition, ()):
+                if led_from > passed:
+                    until = min(until, int(np.searchsorted(rows["offset"][starts], led_from)))
+        return min(max(until, unit + 1), last)
+
+    def _rest(self) -> None:
+        """Between two requests: an earlier timeline may end here, and a chunk."""
+        known = self.earlier.get(self.sequence - FIRST_SEQUENCE)
+        if known is not None:
+            self._sum_up()
+            self.continues = known.get(self.digest.text(), self.continues)
+        if self._weight >= self._limit:
+            self._end_chunk(self._tables)
+            self._begin_chunk()
+
+    # -- chunks
+
+    def _begin_chunk(self) -> None:
+        checkpoint = self.indexer.checkpoint()
+        self._checkpoint = self.packs.add(checkpoint).told()
+        self._first = self.sequence
+        self._others: list[bytes] = []
+        self._commits: list[PlacedCommits] = []
+        self._tables = Tables()
+        self._counted: list[CommitRows] = []
+        self._weight = 0
+        self._limit = min(max(len(checkpoint), CHUNK_BYTES_LEAST), CHUNK_BYTES_GREATEST)
+
+    def _count(self, rows: CommitRows, tables: Tables) -> None:
+        if len(rows):
+            self._counted.append(rows)
+            self._tables = tables
+
+    def _sum_up(self) -> None:
+        """Takes the chunk's commits, as far as that was not done, into the digest and the sums."""
+        if self._counted:
+            rows = np.concatenate(self._counted)
+            self._counted = []
+            self.digest.add_commits(rows, self._tables)
+            self.progress.add(rows, len(self._tables.keys))
+
+    def _end_chunk(self, tables: Tables) -> None:
+        last = self.sequence - 1
+        if last < self._first:
+            return
+        self._sum_up()
+        text = block(self.group, self._first, last, self._commits, tables, self._others)
+        self.chunks.append(
+            StoredChunk(
+                first=self._first,
+                last=last,
+                entries=self.packs.add(text).told(),
+                checkpoint=self._checkpoint,
+                digest=asdict(self.indexer.digest()),
+            )
+        )
+
+    # -- notes
+
+    def _add_note(self, payload: dict[str, Any], at_ms: int) -> None:
+        entry = Entry(
+            sequence=self.sequence,
+            at_ms=at_ms,
+            kind=Kind.NOTE,
+            actor="coordinator",
+            provenance=Provenance.INFERRED,
+            payload=payload,
+        )
+        self._add(entry, orjson.dumps(entry.to_json()))
+
+    def _add_gap(self, lost: LostOffsets, partition: int | None, at_ms: int) -> None:
+        self._add_note(
+            {
+                "note": "gap",
+                "partition": partition,
+                "from_offset": lost.from_offset,
+                "to_offset": lost.to_offset,
+                "reason": lost.reason,
+            },
+            at_ms,
+        )
+
+    def _gaps_before(self, partition: int | None, offset: int, at_ms: int) -> None:
+        """What is missing between the last record of this timeline and the next one."""
+        if partition not in self.begun:
+            self._compaction_before(partition, offset, at_ms)
+        for lost in self._lost_before(partition, offset):
+            self._add_gap(lost, partition, at_ms)
+        self._leader_before(partition, offset, at_ms)
+
+    def _leader_before(self, partition: int | None, offset: int, at_ms: int) -> None:
+        """Another broker, or the same one after a restart, leads the partition, and so the group, from this record on."""
+        reached = self.reached.get(partition)
+        led = self.context.leaders.get(partition, ())
+        epochs = [epoch for at, epoch in led if reached is not None and reached < at <= offset]
+        if epochs:
+            self._add_note({"note": "coordinator", "leader_epoch": epochs[-1]}, at_ms)
+
+    def _compaction_before(self, partition: int | None, offset: int, at_ms: int) -> None:
+        """Before a timeline's first record: from there on records may be missing that compaction took."""
+        some = self.context.compacted.get(partition)
+        if some is not None and offset <= some.last:
+            self._add_note(
+                {
+                    "note": "gap",
+                    "partition": partition,
+                    "from_offset": some.first,
+                    "to_offset": some.last,
+                    "reason": "compacted",
+                    "compacted": True,
+                    **({"missing": some.missing, "offsets": some.offsets} if some.missing else {}),
+                },
+                at_ms,
+            )
+
+    def _lost_before(self, partition: int | None, offset: int) -> Iterator[LostOffsets]:
+        reached = self.reached.get(partition)
+        if reached is None:
+            return
+        for lost in self.context.lost.get(partition, ()):
+            if reached < lost.from_offset <= offset:
+                yield lost
+
+    def _notes_until(self, offset: int, at_ms: int) -> None:
+        """Notes about topics that hold from this unit on, merged by source; a topic told anew replaces the old."""
+        if not self.notes:
+            return
+        due: dict[str, dict[str, Any]] = {}
+        later: list[Note] = []
+        for note in self.notes:
+            by_offset = note.offset is not None and note.offset <= offset
+            if by_offset or (note.at_ms is not None and note.at_ms <= at_ms):
+                due.setdefault(note.source, {}).update(note.topics)
+                for name, topic in note.topics.items():
+                    if topic is not None:
+                        self.named[topic["id"]] = {"id": topic["id"], "name": name, "source": note.source}
+            else:
+                later.append(note)
+        self.notes = later
+        for source, topics in due.items():
+            self._add_note({"note": "topics", "topics": topics, "source": source}, at_ms)
+
+    def _mentions(self, record: GroupRecord) -> None:
+        value = record.payload.get("value")
+        for part in ("topicPartitions", "assignedPartitions", "partitionsPendingRevocation"):
+            for topic in (value or {}).get(part) or ():
+                self.mentioned.add(topic["topicId"])
+
+    def _count_life(self, unit: list[GroupRecord]) -> None:
+        """Follows what keeps a group in being: its epoch record or its classic record."""
+        removed = False
+        for record in unit:
+            if record.type is None or "key" not in record.payload or meaning(record.type) not in LIFE_TYPES:
+                continue
+            if record.tombstone:
+                self.alive.discard(record.type)
+                removed = True
+            else:
+                self.alive.add(record.type)
+        if removed and not self.alive:
+            self.ended = True
+
+
+def _text(entry: Entry, payload: bytes) -> bytes:
+    """The entry as ``Entry.to_json`` gives it, around a payload that is JSON already."""
+    partition = "null" if entry.partition is None else entry.partition
+    head = (
+        f'{{"sequence":{entry.sequence},"at_ms":{entry.at_ms},"kind":"record","actor":"coordinator","cause":null,'
+        f'"provenance":"recorded","partition":{partition},"offset":{entry.offset},"batch":{entry.batch},'
+        f'"unit":{entry.unit},"settled":{"true" if entry.settled else "false"},"payload":'
+    )
+    return b"".join((head.encode(), payload, b"}"))

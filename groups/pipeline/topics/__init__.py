@@ -1,0 +1,1 @@
+"""Topics of a log without names: what is known of them, and what a metadata hash proves."""

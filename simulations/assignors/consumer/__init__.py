@@ -1,8 +1,0 @@
-"""The assignors of the consumer protocol, which the group coordinator runs."""
-
-from __future__ import annotations
-
-from simulations.assignors.consumer.range import RangeAssignor
-from simulations.assignors.consumer.uniform import UniformAssignor
-
-__all__ = ["RangeAssignor", "UniformAssignor"]

@@ -1,7 +1,0 @@
-"""The coordinator as KIP-848's text tells it, where that differs from what was released."""
-
-from __future__ import annotations
-
-from simulations.coordinator.kip.coordinator import KipCoordinator
-
-__all__ = ["KipCoordinator"]

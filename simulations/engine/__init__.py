@@ -1,8 +1,0 @@
-"""Runs a scenario: a discrete-event engine with a seed, a network, processes that fail, and one log."""
-
-from __future__ import annotations
-
-from simulations.engine.checked import run
-from simulations.engine.simulation import RunTooLong
-
-__all__ = ["RunTooLong", "run"]

@@ -1,0 +1,26 @@
+"""Checks runs from outside: reads entries alone, keeps a model of its own, and knows none of the machines'.
+
+``Checker`` is shown every entry of a run and the state folded from it, and gives the invariants that the entry broke.
+``INVARIANTS`` is the one table of them, from which ``docs/reference/invariants.md`` is made.
+"""
+
+from __future__ import annotations
+
+from simulations.invariants.checker import INVARIANT_FAULT, Checker
+from simulations.invariants.classic_clients import CLASSIC_INVARIANTS, ClassicClientChecker, RunChecker
+from simulations.invariants.invariants import INVARIANTS, Invariant, as_table
+from simulations.invariants.liveness import Bounds
+from simulations.invariants.violations import Violation
+
+__all__ = [
+    "CLASSIC_INVARIANTS",
+    "INVARIANTS",
+    "INVARIANT_FAULT",
+    "Bounds",
+    "Checker",
+    "ClassicClientChecker",
+    "Invariant",
+    "RunChecker",
+    "Violation",
+    "as_table",
+]

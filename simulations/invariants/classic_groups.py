@@ -1,0 +1,229 @@
+"""Checks the coordinator of a classic group by what it is asked, answers and writes: G.3, as far as it is its affair.
+
+Like the other checkers it reads entries alone and keeps a picture of its own. What members do with their partitions is
+the affair of their client; here only what the coordinator tells them is looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from groups.history.entries import Entry, Kind
+from simulations.invariants.invariants import Invariant
+from simulations.invariants.violations import Violation, Violations
+
+GENERATIONS: Final = "generations_grow"
+ONE_LEADER: Final = "one_leader"
+BARRIER: Final = "joined_together"
+ASSIGNED: Final = "assigned_by_the_leader"
+WRITTEN: Final = "assignment_is_written"
+ANSWERED_ONCE: Final = "answered_once"
+PRESENT: Final = "heartbeat_of_the_generation"
+
+CLASSIC_GROUP_INVARIANTS: Final = {
+    invariant.name: invariant
+    for invariant in (
+        Invariant(
+            name=GENERATIONS,
+            number="G.3 #25",
+            says="Each join phase that ends raises the generation by one, also where nobody is left.",
+            source="`ClassicGroup.initNextGeneration`",
+            apart="A new coordinator begins again with the last generation in the log.",
+        ),
+        Invariant(
+            name=ONE_LEADER,
+            number="G.3 #26",
+            says="All members of a generation are told the same leader, type and protocol; the leader is one of them.",
+            source="`ClassicGroup.maybeElectNewJoinedLeader`, `selectProtocol`",
+            apart="A leader that came back under another id; below version 9 its old id is told.",
+        ),
+        Invariant(
+            name=BARRIER,
+            number="G.3 #26",
+            says="Only the leader is told the members, and all of them have joined this generation or are static.",
+            source="`GroupMetadataManager.completeClassicGroupJoin`",
+        ),
+        Invariant(
+            name=ASSIGNED,
+            number="G.3 #27",
+            says="SyncGroup is answered with what the leader of this generation assigned to the member.",
+            source="`GroupMetadataManager.classicGroupSyncToClassicGroup`",
+            apart=(
+                "Of a leader that assigns twice before its first record is committed, the first assignment is told and "
+                "the second stands in the log last, as the rules have it."
+            ),
+        ),
+        Invariant(
+            name=WRITTEN,
+            number="G.3 #27",
+            says="An assignment is told only when a record of its generation holds it.",
+            source="`GroupMetadataManager.setAndPropagateAssignment`",
+        ),
+        Invariant(
+            name=ANSWERED_ONCE,
+            number="G.3",
+            says="A request is answered at most once, and only the last of a member's JoinGroups with a generation.",
+            source="`ClassicGroup.completeJoinFuture`",
+        ),
+        Invariant(
+            name=PRESENT,
+            number="G.3 #27",
+            says="A heartbeat is accepted only of a member of the present generation.",
+            source="`GroupMetadataManager.validateClassicGroupHeartbeat`",
+        ),
+    )
+}
+
+STATIC_RETURN: Final = 9
+"""From this version of JoinGroup on a static leader that comes back is told its own id."""
+
+
+@dataclass(slots=True)
+class _Generation:
+    """What members of a generation were told. ``joined`` have been answered, ``listed`` is what the leader was told."""
+
+    leader: str = ""
+    protocol: tuple[Any, Any] = (None, None)
+    joined: set[str] = field(default_factory=set)
+    listed: dict[str, bool] = field(default_factory=dict)
+    assigned: dict[str, str] | None = None
+
+
+class ClassicGroupChecker:
+    """``see`` each entry of a run of a classic group, in order, from its first on; it gives what the entry broke."""
+
+    def __init__(self) -> None:
+        self._violations = Violations()
+        self._asked: dict[int, Entry] = {}
+        self._joins: dict[str, list[int]] = {}
+        self._answered: set[int] = set()
+        self._number = 0
+        self._told = _Generation()
+        self._written: tuple[int, list[dict[str, str]]] = 0, []
+
+    def see(self, entry: Entry) -> list[Violation]:
+        payload = entry.payload
+        match entry.kind:
+            case Kind.REQUEST:
+                self._asked[entry.sequence] = entry
+                if payload["api"] == "JoinGroup" and payload["body"]["memberId"]:
+                    self._joins.setdefault(payload["body"]["memberId"], []).append(entry.sequence)
+            case Kind.RESPONSE if (asked := payload.get("request", entry.cause)) in self._asked:
+                self._response(entry, self._asked[asked])
+            case Kind.RECORD if payload["type"] == 2:
+                self._record(entry, payload["value"])
+            case Kind.FAULT if payload["fault"] == "fail_over":
+                # What was not written is lost, and its generation may be told again.
+                self._number, self._told = (
+                    self._written[0],
+                    _Generation(assigned=(self._written[1] or [{}])[-1]),
+                )
+        return self._violations.take()
+
+    def _response(self, entry: Entry, request: Entry) -> None:
+        body, api = entry.payload["body"], entry.payload["api"]
+        if request.sequence in self._answered:
+            self._add(ANSWERED_ONCE, f"{api} of {request.actor} is answered again", entry, request)
+        self._answered.add(request.sequence)
+        if body.get("errorCode"):
+            # What was refused has not taken the place of an earlier one.
+            joins = self._joins.get(request.payload["body"].get("memberId") or "", [])
+            if request.sequence in joins:
+                joins.remove(request.sequence)
+            return
+        if api == "JoinGroup":
+            self._joined(entry, request, body)
+        elif api == "SyncGroup":
+            self._synced(entry, request, body)
+        elif api == "Heartbeat":
+            generation, who = request.payload["body"]["generationId"], request.payload["body"]["memberId"]
+            if generation != self._number:
+                says = f"A heartbeat of {who} in generation {generation} is accepted; the group is at {self._number}"
+                self._add(PRESENT, says, entry, request)
+
+    def _joined(self, entry: Entry, request: Entry, body: Mapping[str, Any]) -> None:
+        who, number = body["memberId"], body["generationId"]
+        if any(other > request.sequence for other in self._joins.get(who, ())):
+            self._add(ANSWERED_ONCE, f"{who} has sent another JoinGroup since this one", entry, request)
+        if number != self._number:
+            if number != self._number + 1:
+                says = f"{who} is told of generation {number}, after generation {self._number}"
+                self._add(GENERATIONS, says, entry, request)
+            self._number, self._told = number, _Generation()
+        told = self._told
+        protocol = body["protocolType"], body["protocolName"]
+        if told.joined and protocol != told.protocol:
+            self._add(ONE_LEADER, f"{who} is told {protocol}, others {told.protocol}", entry, request)
+        returned = bool(request.payload["body"].get("groupInstanceId")) and told.assigned is not None
+        if told.leader and body["leader"] != told.leader and not returned:
+            says = f"{who} is told that {body['leader']} leads, others that {told.leader} does"
+            self._add(ONE_LEADER, says, entry, request)
+        told.leader, told.protocol = body["leader"], protocol
+        told.joined.add(who)
+        if not body["members"]:
+            return
+        if body["leader"] != who:
+            self._add(BARRIER, f"{who} is told the members and does not lead", entry, request)
+        listed = {each["memberId"]: each["groupInstanceId"] is not None for each in body["members"]}
+        if not returned:
+            # A leader that came back is told those of before, of whom a new coordinator has heard nothing.
+            told.listed = listed
+        if body["leader"] not in listed:
+            self._add(ONE_LEADER, f"{body['leader']} leads and is no member", entry, request)
+
+    def _synced(self, entry: Entry, request: Entry, body: Mapping[str, Any]) -> None:
+        who, number = request.payload["body"]["memberId"], request.payload["body"]["generationId"]
+        if number != self._number:
+            says = f"{who} is given an assignment of generation {number}; the group is at {self._number}"
+            self._add(ASSIGNED, says, entry, request)
+        written, assigned = self._written
+        if written != number:
+            says = f"{who} is given an assignment of generation {number}, of which no record tells"
+            self._add(WRITTEN, says, entry, request)
+        elif all(each.get(who, "") != body["assignment"] for each in assigned):
+            self._add(ASSIGNED, f"{who} is not given what was assigned to it", entry, request)
+        strange = [each for each, static in self._told.listed.items() if each not in self._told.joined]
+        strange = [each for each in strange if not self._told.listed[each]]
+        if strange and self._told.assigned is not None:
+            says = f"{strange[0]} is a member of generation {number} and has not joined it"
+            self._add(BARRIER, says, entry, request)
+
+    def _record(self, entry: Entry, value: Mapping[str, Any] | None) -> None:
+        if value is None:
+            self._number, self._told, self._written = 0, _Generation(), (0, [])
+            return
+        number, members = value["generation"], value["members"]
+        assignments = {each["memberId"]: each["assignment"] for each in members}
+        if not members:
+            if number not in (0, self._number + 1):
+                says = f"The empty group is at generation {number}, after generation {self._number}"
+                self._violations.add(GENERATIONS, says, (entry.sequence,))
+            self._told = _Generation()
+        elif number != self._number:
+            says = f"A record tells of generation {number}, members of {self._number}"
+            self._violations.add(GENERATIONS, says, (entry.sequence,))
+        elif value["leader"] not in assignments:
+            says = f"{value['leader']} leads generation {number} and is none of its members"
+            self._violations.add(ONE_LEADER, says, (entry.sequence,))
+        self._leader_assigned(entry, assignments)
+        before = self._written[1] if self._written[0] == number else []
+        self._number, self._written = number, (number, [*before, assignments])
+
+    def _leader_assigned(self, entry: Entry, assignments: Mapping[str, str]) -> None:
+        """What is written is what the leader brought, and nothing for whom it left out."""
+        self._told.assigned = dict(assignments)
+        cause = self._asked.get(entry.cause) if entry.cause is not None else None
+        if cause is None or cause.payload["api"] != "SyncGroup":
+            return
+        body = cause.payload["body"]
+        given = {each["memberId"]: each["assignment"] for each in body["assignments"]}
+        if body["memberId"] != self._told.leader:
+            self._add(ASSIGNED, f"{body['memberId']} assigns and does not lead", entry, cause)
+        for who, assignment in assignments.items():
+            if given.get(who, "") != assignment:
+                self._add(ASSIGNED, f"What the leader assigned to {who} is not what is written", entry, cause)
+
+    def _add(self, invariant: str, says: str, entry: Entry, request: Entry) -> None:
+        self._violations.add(invariant, says, (request.sequence, entry.sequence), (request.actor,))

@@ -1,0 +1,399 @@
+"""Invariants of clients (G.2): what their callbacks, their commits and the group's records say together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Set
+from typing import Any, Final
+
+from groups.history.entries import Entry
+from groups.history.state.group import Semantics
+from simulations.invariants import rules
+from simulations.invariants.coordinator import GroupChecks
+from simulations.invariants.handled_request import HandledRequest
+from simulations.invariants.model import Held, Member, Topics, listed
+from simulations.invariants.violations import Partition, Violations, named
+
+NOTHING_DECIDED: Final = (0, 14, 15, 16)
+"""No error, and those of a broker that is not the coordinator, or not yet: COORDINATOR_LOAD_IN_PROGRESS to NOT_COORDINATOR."""
+
+
+class ClientChecks:
+    """Ownership by client; one that was there before the log has none here until it says what it owns."""
+
+    def __init__(
+        self,
+        violations: Violations,
+        topics: Topics,
+        group: GroupChecks,
+        semantics: Semantics,
+        travel_ms: int,
+        retry_ms: int,
+    ) -> None:
+        self._retry_ms = retry_ms
+        self.owned: dict[str, set[Partition]] = {}
+        self.behind: dict[str, int] = {}
+        self._now_ms = 0
+        self._violations = violations
+        self._topics = topics
+        self._group = group
+        self._kafka = semantics is Semantics.KAFKA
+        self.travel_ms = travel_ms
+        self._owners: dict[Partition, dict[str, None]] = {}
+        self._calling: dict[str, Entry] = {}
+        self._thrown_out: set[str] = set()
+        self._given_up: dict[tuple[str, Partition], Entry] = {}
+        self._revoked: dict[str, set[Partition]] = {}
+        self._dead: set[str] = set()
+        self._early: dict[str, Entry] = {}
+        self._beginning: dict[str, set[Partition]] = {}
+        self._began: dict[tuple[str, Partition], int] = {}
+        self._said: dict[tuple[str, Partition], int] = {}
+        self._misunderstood: set[tuple[str, Partition]] = set()
+        self._lost_ms: dict[str | None, int] = {}
+        self._told: dict[str, list[Set[Held]]] = {}
+        self._outdated: dict[str, set[Partition]] = {}
+        self._raised: dict[str, set[Partition]] = {}
+        self._unbegun: dict[str, dict[Partition, int]] = {}
+        self._heard: dict[str, int] = {}
+
+    def request(self, entry: Entry) -> None:
+        body, who = entry.payload["body"], entry.actor
+        if who in self._dead:
+            return  # It was on its way when its process died.
+        if entry.payload["api"] == "OffsetCommit":
+            self._commits(entry)
+        if entry.payload["api"] != "ConsumerGroupHeartbeat":
+            return
+        named = listed(body.get("topicPartitions") or ())
+        said = self._topics.named(named)
+        if who in self._outdated:
+            self._outdated[who].difference_update(self._topics.named(self._topics.present(named)))
+        if who not in self.owned:
+            self._own(who, set(said))
+        for partition in said:
+            self._said.setdefault((who, partition), entry.sequence)
+        if body["memberEpoch"] < 0:
+            self.left(who, entry)
+        elif body["memberEpoch"] == 0:
+            self._own(who, self.owned[who] - self._raised.pop(who, set()))
+            self._thrown_out.discard(who)
+            self._unbegun.pop(who, None)
+            self._outdated.pop(who, None)
+            self._told.pop(who, None)
+        if who in self._unbegun:
+            self._heard[who] = body["memberEpoch"]
+
+    def response(self, entry: Entry, asked: HandledRequest | None) -> None:
+        if entry.payload["api"] == "ConsumerGroupHeartbeat":
+            body, who = entry.payload["body"], str(entry.payload.get("to"))
+            if body.get("errorCode", 0) not in NOTHING_DECIDED:
+                self._thrown_out.add(who)
+            if body.get("assignment") is not None:
+                told = listed(body["assignment"]["topicPartitions"]).keys()
+                earlier = [each for each in self._told.get(who, ()) if each != told]
+                self._told[who] = [*earlier, told]
+                if gone := told - self._topics.present(told):
+                    self._outdated.setdefault(who, set()).update(self._topics.named(gone))
+        elif asked is not None and entry.payload["api"] == "OffsetCommit":
+            self._committed(entry, asked)
+
+    def topics_told(self, told: Mapping[str, Any]) -> None:
+        """Callbacks name topics: who has a part of one that was deleted has none of the next one of that name.
+
+        Nor who was told of such a part and has not begun with it: it may, once, until it names a part of the next one.
+        """
+        gone = {
+            name
+            for name, topic in told.items()
+            if name in self._topics.ids
+            and (topic is None or topic.get("id") not in (None, self._topics.ids[name]))
+        }
+        for partition, owners in self._owners.items() if gone else ():
+            if partition[0] in gone:
+                self._misunderstood |= {(who, partition) for who in owners}
+        for who in self._told if gone else ():
+            if old := {partition for partition in self._was_told(who) if partition[0] in gone}:
+                self._outdated.setdefault(who, set()).update(old)
+
+    def _was_told(self, who: str) -> set[Partition]:
+        """What a client was told since it last began with something: all of that may wait for its application to poll."""
+        return {partition for told in self._told.get(who, ()) for partition in self._topics.named(told)}
+
+    def left(self, who: str, entry: Entry) -> None:
+        """It said that it leaves, whether or not anybody hears it."""
+        self._thrown_out.add(who)
+        self._early.pop(who, None)
+        if who in self._raised:
+            # If it leaves because its poll came too late, what the callback threw on is lost once more.
+            raised = self._raised.pop(who)
+            self._own(who, self.owned.get(who, set()) - raised)
+            self._revoked.setdefault(who, set()).update(raised)
+            self._given_up.update({(who, partition): entry for partition in raised})
+
+    def due(self, at_ms: int) -> None:
+        """A client whose poll came too late loses everything while its leave is still on its way."""
+        for who, entry in list(self._early.items()) if self._early else ():
+            if at_ms - entry.at_ms > self.travel_ms:
+                del self._early[who]
+                self._wrong(rules.loses_for_no_reason(who), (entry.sequence,), who)
+
+    def killed(self, who: str) -> None:
+        self._dead.add(who)
+        if who in self.owned:
+            self._own(who, set())
+            del self.owned[who]
+        self._calling.pop(who, None)
+        self._early.pop(who, None)
+        self.behind.pop(who, None)
+
+    def settled(self, entry: Entry) -> None:
+        """A unit of records is over: what the group took away may still be owned.
+
+        A client names what it owns only when it has begun with it. A heartbeat that it sent before, while it still
+        acknowledged an older assignment, is taken to say that it is rid of what it is about to begin with.
+        """
+        self._now_ms = entry.at_ms
+        for who, old in self._group.touched.items():
+            new = self._group.members.get(who)
+            if new is not None and old is not None and new.epoch > 0 and who in self.owned:
+                gone = set(self._topics.named(old.held() - new.held())) & self.owned[who]
+                unsaid = {partition for partition in gone if self._unsaid(who, partition)}
+                self._misunderstood |= {(who, partition) for partition in unsaid}
+                kept = rules.still_owns(who, gone - unsaid, self.owned[who])
+                self._wrong(kept, (old.wrote, entry.sequence), who)
+            self._account(who, old, new)
+            self._compare(who)
+
+    def _account(self, who: str, old: Member | None, new: Member | None) -> None:
+        """Keeps what the group gave a client and took back before it began with that.
+
+        The group does so by its own heartbeat that tells what it owns, which cannot name what it has not begun with.
+        """
+        before = old.held() if old is not None else set()
+        after = new.held() if new is not None else set()
+        for partition in self._topics.named(after - before):
+            self._unbegun.get(who, {}).pop(partition, None)
+        asked = self._group.last_asked
+        if new is None or asked is None or asked.entry.actor != who:
+            return
+        if asked.body.get("topicPartitions") is None:
+            return
+        told = self._was_told(who)
+        for partition in self._topics.named(before - after):
+            if partition in told and partition not in self.owned.get(who, rules.NONE):
+                self._unbegun.setdefault(who, {})[partition] = new.epoch
+
+    def callback(self, entry: Entry) -> None:
+        payload, who = entry.payload, entry.actor
+        self._now_ms = entry.at_ms
+        partitions = {
+            (str(name), int(number)) for name, numbers in payload["partitions"].items() for number in numbers
+        }
+        owned = self.owned.setdefault(who, set())
+        if payload["phase"] == "start":
+            self._starts(entry, str(payload["callback"]), partitions, owned)
+            return
+        started = self._calling.pop(who, None)
+        if started is None or started.payload["callback"] != payload["callback"]:
+            self._add("callbacks", f"A callback of {who} ends that had not begun", (entry.sequence,), who)
+        if payload.get("raised") and payload["callback"] not in (rules.ASSIGNED, rules.LOST):
+            # It has given nothing up, and is called again; unless it is leaving, which its next join tells, too.
+            self._raised[who] = partitions
+        elif payload["callback"] == rules.ASSIGNED:
+            if not payload.get("raised"):
+                # What an earlier one threw on is taken with this one.
+                begun = self._beginning.pop(who, rules.NONE)
+                self._began.update({(who, partition): entry.at_ms for partition in begun})
+                del self._told.get(who, [])[:-1]
+        else:
+            # Who has lost something has lost everything, also what it was told of after the loss was decided.
+            self._raised.pop(who, None)
+            self._own(who, set() if payload["callback"] == rules.LOST else owned - partitions)
+            if payload["callback"] == rules.LOST:
+                self._revoked.pop(who, None)
+            else:
+                self._revoked.setdefault(who, set()).update(partitions)
+            for partition in partitions:
+                self._given_up[who, partition] = entry
+        self._compare(who)
+
+    def _starts(self, entry: Entry, callback: str, partitions: set[Partition], owned: set[Partition]) -> None:
+        who = entry.actor
+        running = self._calling.get(who)
+        if callback == rules.LOST and who not in self._thrown_out:
+            self._early[who] = entry
+        wrong = rules.callback_begins(
+            who,
+            callback,
+            partitions,
+            owned=owned,
+            revoked=self._revoked.get(who, rules.NONE),
+            running=running.payload["callback"] if running is not None else None,
+            thrown_out=who in self._thrown_out or who in self._early,
+        )
+        self._wrong(wrong, (running.sequence if running is not None else 0, entry.sequence), who)
+        self._calling[who] = entry
+        if callback != rules.ASSIGNED:
+            return
+        if who not in self._thrown_out:
+            # Else a loss was decided before this, which still names what was owned then.
+            self._revoked.pop(who, None)
+        unheard = self._not_heard_of(who)
+        outdated = partitions & self._outdated.get(who, rules.NONE)
+        if outdated:
+            self._outdated[who] -= outdated
+        self._misunderstood |= {(who, partition) for partition in (partitions & unheard) | outdated}
+        self._has_others(entry, partitions)
+        member = self._known(who)
+        if member is not None:
+            strange = rules.begins_with_strange(who, partitions - unheard, self._topics.named(member.held()))
+            self._wrong(strange, (member.wrote, entry.sequence), who)
+        self._own(who, owned | partitions)
+        for partition in partitions:
+            self._given_up.pop((who, partition), None)
+            self._said.pop((who, partition), None)
+        self._beginning.setdefault(who, set()).update(partitions)
+        self._compare(who)
+
+    def _not_heard_of(self, who: str) -> Set[Partition]:
+        """What the group took back before the client began with it: it may until it has heard of that, and once more.
+
+        The reconciliation in which it was by then goes on to its end.
+        """
+        taken, heard = self._unbegun.get(who, {}), self._heard.get(who, 0)
+        if not taken:
+            return rules.NONE
+        self._unbegun[who] = {partition: epoch for partition, epoch in taken.items() if epoch > heard}
+        return set(taken)
+
+    def _unsaid(self, who: str, partition: Partition) -> bool:
+        """Whether the heartbeat that the unit answers was sent before its client had begun with the partition.
+
+        It has not as long as ``on_partitions_assigned`` throws: the assignment is there and not acknowledged, and no
+        heartbeat names it. Once one has named it, every later one would.
+        """
+        asked = self._group.last_asked
+        if asked is None or asked.entry.actor != who:
+            return False
+        key = who, partition
+        if key in self._said and self._said[key] <= asked.entry.sequence:
+            return False
+        if partition in self._beginning.get(who, rules.NONE):
+            return True
+        return key in self._began and self._began[key] >= asked.entry.at_ms - self.travel_ms
+
+    def _has_others(self, entry: Entry, partitions: set[Partition]) -> None:
+        who, both = entry.actor, dict[str, list[Partition]]()
+        for partition in partitions:
+            for other in self._owners.get(partition, ()):
+                if other != who:
+                    both.setdefault(other, []).append(partition)
+        for other, which in both.items():
+            theirs, own = self._known(other), self._known(who)
+            taken = [
+                partition
+                for partition in which
+                if not {(who, partition), (other, partition)} & self._misunderstood
+            ]
+            # Allowed where one of them was removed, or misunderstood: it has not learned of it yet.
+            if theirs is not None and own is not None and taken:
+                proof = (theirs.wrote, own.wrote, entry.sequence)
+                self._wrong(rules.begins_with_anothers(who, other, set(taken)), proof, other, who)
+
+    def _known(self, who: str) -> Member | None:
+        """The member, unless the group has removed it or it is away."""
+        member = self._group.members.get(who)
+        return member if rules.is_known(member) else None
+
+    def _own(self, who: str, new: set[Partition]) -> None:
+        old = self.owned.get(who, set())
+        for partition in old - new:
+            self._misunderstood.discard((who, partition))
+            owners = self._owners[partition]
+            del owners[who]
+            if not owners:
+                del self._owners[partition]
+        for partition in new - old:
+            self._owners.setdefault(partition, {})[who] = None
+        self.owned[who] = new
+
+    def _compare(self, who: str) -> None:
+        """Keeps account of whose client owns something else than is assigned, and since when.
+
+        What a client could not begin with, because the callback threw, and is not assigned any more, it is not behind with:
+        an assignment that it acknowledged before it takes without a callback.
+        """
+        member = self._group.members.get(who)
+        since_ms = self.behind.pop(who, self._now_ms)
+        if member is not None and who in self.owned:
+            assigned = set(self._topics.named(member.assigned))
+            stuck = self._beginning.get(who, rules.NONE) - assigned
+            if self.owned[who] - stuck != assigned:
+                self.behind[who] = since_ms
+
+    def _commits(self, entry: Entry) -> None:
+        who = entry.actor
+        if who not in self.owned:
+            return
+        strange, proof = [], [entry.sequence]
+        has_left = entry.payload["body"]["generationIdOrMemberEpoch"] < 0
+        for partition in self._topics.named(_committed_partitions(entry.payload["body"])):
+            if partition in self.owned[who]:
+                continue
+            given_up = self._given_up.get((who, partition))
+            if given_up is None or entry.at_ms - given_up.at_ms > self._commit_ms(who, given_up, has_left):
+                strange.append(partition)
+                proof.append(given_up.sequence if given_up is not None else 0)
+        self._wrong(rules.commits_strange(who, set(strange)), tuple(proof), who)
+
+    def _commit_ms(self, who: str, given_up: Entry, has_left: bool) -> int:
+        """How long after it was given up a commit may come that was asked for before.
+
+        It is on its way, or waits for a coordinator: of who has left (it tells no epoch then), and of who may have
+        lost it. A client notices that an answer is lost when its request timeout is over.
+        """
+        lost_ms = (self._lost_ms.get(who), self._lost_ms.get(None))
+        searches = any(at and given_up.at_ms - at <= 2 * self._retry_ms for at in lost_ms)
+        return self.travel_ms + (self._retry_ms if has_left or searches else 0)
+
+    def lost(self, who: str | None, at_ms: int) -> None:
+        """A message of the client is lost, or (``None``) everybody's coordinator is gone."""
+        self._lost_ms[who] = at_ms
+
+    def _committed(self, entry: Entry, asked: HandledRequest) -> None:
+        who, epoch = asked.entry.actor, asked.body["generationIdOrMemberEpoch"]
+        member = self._group.members.get(who)
+        accepted = rules.wrongly_taken(
+            member,
+            epoch,
+            [
+                (topic["topicId"], answer["partitionIndex"])
+                for topic in entry.payload["body"].get("topics", ())
+                for answer in topic["partitions"]
+                if not answer["errorCode"]
+            ],
+            group_is_empty=not self._group.members,
+            older_epochs=self._kafka,
+        )
+        if accepted:
+            which = self._topics.named(accepted)
+            says = f"Offsets of {named(which)} are taken from {who} at epoch {epoch}"
+            says += f"; it is at {member.epoch}" if member is not None else "; the group does not know it"
+            wrote = member.wrote if member is not None else 0
+            proof = (wrote, asked.entry.sequence, entry.sequence)
+            self._add("commit_epoch", says, proof, who, which)
+
+    def _wrong(self, found: list[rules.Wrong], proof: tuple[int, ...], *who: str) -> None:
+        for invariant, says, which in found:
+            self._violations.add(invariant, says, proof, who, which)
+
+    def _add(self, invariant: str, says: str, proof: tuple[int, ...], who: str, which: Any = ()) -> None:
+        self._violations.add(invariant, says, proof, (who,), which)
+
+
+def _committed_partitions(body: Any) -> list[tuple[str, int]]:
+    return [
+        (topic["topicId"], partition["partitionIndex"])
+        for topic in body.get("topics", ())
+        for partition in topic["partitions"]
+    ]

@@ -1,0 +1,119 @@
+"""The child that simulates: ``python -m simulations.jobs.run``, without Django.
+
+It reads one line of JSON from standard input, ``{"scenario": name | YAML | mapping, "semantics", "seed"}``, and
+writes JSON Lines: ``batch`` (``groups.history.passes.recorder.Batch``), now and then ``progress``, and last ``done`` or
+``error`` with the line and the field of a scenario's mistake. It ends as soon as its standard input is closed,
+since then nobody is left to read.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+import orjson
+
+from groups.history.passes.recorder import Recorder
+from groups.history.state.group import Semantics
+from simulations.world import studies
+from simulations.world.engine import RunTooLong, run
+from simulations.world.scenario import Scenario, ScenarioError, load
+
+FLUSH_S: Final = 0.05
+"""A watching browser gets a message this often; more would only be coalesced again."""
+
+FLUSH_ENTRIES: Final = 500
+"""And a batch never waits for more entries than a page shows without a pause."""
+
+
+def scenario_of(asked: object) -> Scenario:
+    """A case study's name, a YAML text, or a mapping in the same form."""
+    if isinstance(asked, str):
+        return studies.load(asked) if asked in studies.names() else load(asked)
+    return load(json.dumps(asked, indent=1))
+
+
+def answer(question: dict[str, Any], clock: Callable[[], float]) -> Iterator[bytes]:
+    """The lines that answer a question; ``clock`` tells seconds of wall time."""
+    try:
+        scenario = scenario_of(question["scenario"])
+        semantics = Semantics(question.get("semantics") or scenario.semantics)
+        seed = question.get("seed")
+        seed = scenario.seed if seed is None else int(seed)
+    except ScenarioError as error:
+        yield _line(type="error", message=str(error), line=error.line, field=error.field)
+        return
+    except (KeyError, TypeError, ValueError) as error:
+        yield _line(type="error", message=f"the question cannot be read: {error}")
+        return
+    recorder = Recorder(group=scenario.group, semantics=semantics)
+    flushed_s, waiting, last, at_ms = clock(), 0, 0, scenario.start_ms
+    try:
+        for entry in run(scenario, semantics, seed):
+            recorder.add(entry)
+            waiting += 1
+            last, at_ms = entry.sequence, entry.at_ms
+            if not (waiting >= FLUSH_ENTRIES or recorder.full or clock() - flushed_s >= FLUSH_S):
+                continue
+            batch = recorder.flush()
+            flushed_s, waiting = clock(), 0
+            if batch is not None:
+                yield batch.to_line()
+                yield _line(type="progress", entries=last, at_ms=at_ms, until_ms=_end_ms(scenario))
+    except RunTooLong as error:
+        yield from _rest(recorder)
+        yield _line(type="error", message=str(error))
+        return
+    yield from _rest(recorder)
+    yield _line(type="done", entries=last, at_ms=at_ms)
+
+
+def _rest(recorder: Recorder) -> Iterator[bytes]:
+    batch = recorder.flush(final=True)
+    if batch is not None:
+        yield batch.to_line()
+
+
+def _end_ms(scenario: Scenario) -> int:
+    return scenario.start_ms + scenario.until_ms
+
+
+def _line(**message: object) -> bytes:
+    return orjson.dumps(message, option=orjson.OPT_APPEND_NEWLINE)
+
+
+def _end_with_parent() -> None:
+    """Waits for the end of standard input in a thread: the main one may be deep in a simulation."""
+
+    def wait() -> None:
+        # Not through sys.stdin: at this process's own end its buffer's lock would be found taken.
+        while os.read(sys.stdin.fileno(), 4096):
+            pass
+        os._exit(0)
+
+    threading.Thread(target=wait, daemon=True).start()
+
+
+def main() -> int:
+    try:
+        question = orjson.loads(sys.stdin.buffer.readline())
+    except orjson.JSONDecodeError as error:
+        sys.stdout.buffer.write(_line(type="error", message=f"the question is no JSON: {error}"))
+        return 2
+    _end_with_parent()
+    try:
+        for line in answer(question, time.monotonic):
+            sys.stdout.buffer.write(line)
+            sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        os._exit(0)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,97 @@
+"""Runs as Celery tasks: fetch, call, save. The simulating itself goes on in a child process."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+import uuid
+from functools import cache
+
+from celery import shared_task
+
+from groups import storage
+from groups.history.passes.recorder import RecordedBatch
+from groups.jobs.children import ChildFailed, ParentStops, run_child
+from groups.models import Timeline
+from groups.places import ROOT
+from groups.storage import LeaseLost, NoSuchTimeline, StorageError
+
+WORKER = "simulations.jobs.run"
+
+RENEW_S = 1.0
+"""How often a silent run renews its lease, and so learns that it was cancelled: a person waits for that."""
+
+ATTEMPTS_MOST = 3
+"""Workers that may die over one run: it is likely the run's fault, and a fourth one would die of it, too."""
+
+SOURCES = ("simulations", "groups/history", "groups/wire")
+"""What decides which entries a scenario and a seed make."""
+
+
+@cache
+def engine_digest(sources: tuple[str, ...] = SOURCES) -> str:
+    """Names the simulator: two runs of one scenario and seed are the same, byte for byte, if this is the same.
+
+    With other ``sources``, whatever else gives the same answers as long as it stays as it is.
+    """
+    digest = hashlib.sha256()
+    for folder in sources:
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            digest.update(path.relative_to(ROOT).as_posix().encode())
+            digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+@shared_task(name="simulations.run", acks_late=True)  # type: ignore[untyped-decorator]
+def run(timeline_id: str) -> None:
+    """Simulate a stored scenario into its timeline.
+
+    A second delivery finds the lease taken, or the run ended, and does nothing. One that takes over from a writer
+    that died simulates from the start again, and storage skips what is stored already: the same entries, since
+    the simulator is the same (a run of another simulator is interrupted instead, see ``resume``).
+    """
+    try:
+        writer = storage.open_writer(timeline_id, owner=f"run {uuid.uuid4()}")
+    except (LeaseLost, NoSuchTimeline):
+        return
+    timeline = storage.get(timeline_id)
+    try:
+        problem = simulate_into(writer, timeline)
+        writer.finish(Timeline.Status.FAILED if problem else Timeline.Status.COMPLETE, problem)
+    except (LeaseLost, NoSuchTimeline):
+        return  # cancelled, deleted or taken over: whoever did that has told those who watch
+    except ParentStops:
+        writer.release()
+    except (ChildFailed, StorageError) as error:
+        writer.finish(Timeline.Status.FAILED, str(error))
+
+
+def simulate_into(writer: storage.Writer, timeline: Timeline) -> str:
+    """Run the child and append what it says; the problem that it reports, or an empty string."""
+
+    def lease_is_lost() -> bool:
+        if time.monotonic() - writer.renewed_s > RENEW_S:
+            writer.renew()
+        return False
+
+    question = {"scenario": timeline.scenario, "semantics": timeline.semantics, "seed": timeline.seed}
+    for message in run_child(WORKER, question=question, cancelled=lease_is_lost):
+        match message["type"]:
+            case "batch":
+                writer.append(RecordedBatch.from_line(message))
+            case "error":
+                return str(message["message"])
+            case "done":
+                return ""
+    return f"{WORKER} ended without saying that it was done."
+
+
+def resume(timeline: Timeline) -> None:
+    """What becomes of a run whose writer was lost: the same simulator goes on with it, another one cannot."""
+    if timeline.engine != engine_digest():
+        problem = "It was cut short, and the simulator has changed since: run it again."
+        storage.interrupt(timeline.id, problem)
+    elif timeline.attempts >= ATTEMPTS_MOST:
+        storage.interrupt(timeline.id, f"It was cut short {timeline.attempts} times and is not tried again.")
+    elif storage.requeue(timeline.id):
+        run.delay(timeline.id)

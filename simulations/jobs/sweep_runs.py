@@ -1,0 +1,245 @@
+"""Sweeps as they are stored: a row that says what is asked, a child process that answers, blocks of answers.
+
+Whoever runs a sweep holds it by a lease (``groups.jobs.leases``); one that is not heard of is told as interrupted. What is stored
+stays, and a sweep that did not come to its end can go on from there.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Final
+
+import orjson
+from django.db import transaction
+from django.db.models import F, QuerySet
+from django.utils import timezone
+
+from groups import storage
+from groups.jobs.announce import announce, sweep_group
+from groups.jobs.children import ChildFailed, ParentStops, run_child
+from groups.jobs.leases import Leases, Watch, end_of_lease, end_of_wait
+from groups.models import TITLE_LENGTH_MOST
+from simulations.jobs.run_tasks import engine_digest
+from simulations.models import Answered, Sweep
+from simulations.sweeps.answering import Row
+from simulations.sweeps.axes import Axes
+
+JOB: Final = "simulations.spark.sweeps"
+
+ENGINE: Final = ("simulations/protocol/assignors", "simulations/laboratory", "simulations/sweeps")
+"""What decides the numbers of a case."""
+
+leases = Leases(Sweep)
+
+Status = Sweep.Status
+OPEN: Final = (Status.WAITING, Status.RUNNING)
+
+Answers = dict[int, dict[int, Row]]
+"""The rows of each cell by their seeds."""
+
+
+class NoSuchSweep(Exception):
+    def __init__(self, sweep_id: str) -> None:
+        super().__init__(f"There is no sweep {sweep_id!r}.")
+
+
+class CannotGoOn(Exception):
+    """Why a sweep cannot be taken up again: one line."""
+
+
+def get(sweep_id: str) -> Sweep:
+    try:
+        return Sweep.objects.get(pk=sweep_id)
+    except Sweep.DoesNotExist:
+        raise NoSuchSweep(sweep_id) from None
+
+
+def create(axes: Axes, *, title: str = "", master: str = "") -> Sweep:
+    """A sweep that waits."""
+    return Sweep.objects.create(
+        id=storage.new_id(),
+        title=(title or title_of(axes))[:TITLE_LENGTH_MOST],
+        axes=axes.to_json(),
+        cases=axes.cases,
+        master=master,
+        stage="Waiting for its turn",
+        engine=engine_digest(ENGINE),
+        lease_until=end_of_wait(),
+    )
+
+
+def same_engine(sweep: Sweep) -> bool:
+    """Whether the assignors are those that the sweep was asked of."""
+    return sweep.engine == engine_digest(ENGINE)
+
+
+def title_of(axes: Axes) -> str:
+    parts = ((axes.boards, "assignor"), (axes.shapes, "shape"), (axes.happenings, "event"))
+    return ", ".join(f"{len(axis)} {word}{'' if len(axis) == 1 else 's'}" for axis, word in parts)
+
+
+def say(sweep: Sweep) -> None:
+    """Tells those who watch the sweep how far it is; the answers they fetch."""
+    text = orjson.dumps(told_of(sweep)).decode()
+    announce(sweep_group(sweep.id), {"type": "sweep.progress", "text": text})
+
+
+def told_of(sweep: Sweep, kind: str = "progress") -> dict[str, Any]:
+    return {
+        "type": kind,
+        "status": sweep.status,
+        "stage": sweep.stage,
+        "done": sweep.done,
+        "cases": sweep.cases,
+        "problem": sweep.problem,
+    }
+
+
+def answers_of(sweep: Sweep) -> Answers:
+    """All that is stored of a sweep."""
+    found: Answers = {}
+    for cell, first, rows in sweep.answered.order_by("cell", "first").values_list("cell", "first", "rows"):
+        found.setdefault(cell, {}).update(enumerate(orjson.loads(bytes(rows)), first))
+    return found
+
+
+def perform(
+    sweep_id: str, *, tell: Callable[[Sweep, Sequence[Mapping[str, Any]]], None] = lambda sweep, blocks: None
+) -> Sweep:
+    """Runs a waiting sweep to its end. ``tell`` hears what was stored. Does nothing if it is taken."""
+    taken = leases.take(sweep_id, attempts=F("attempts") + 1)
+    sweep = get(sweep_id)
+    if not taken:
+        return sweep
+    say(sweep)
+    outcome: tuple[Sweep.Status, str] | None = None
+    try:
+        for outcome in _receive(sweep, tell):
+            if outcome[0] == Status.COMPLETE:
+                # Told at once: the child takes a second to put its tools away.
+                finish(sweep, *outcome)
+    except ParentStops:
+        outcome = outcome or (Status.INTERRUPTED, "The server was stopped meanwhile.")
+    except ChildFailed as error:
+        # What the child said itself is clearer than how it ended afterwards.
+        outcome = outcome or (Status.FAILED, str(error))
+    return finish(sweep, *(outcome or (Status.FAILED, "The sweep ended without saying that it was done.")))
+
+
+def _receive(
+    sweep: Sweep, tell: Callable[[Sweep, Sequence[Mapping[str, Any]]], None]
+) -> Iterator[tuple[Sweep.Status, str]]:
+    """Runs the child to its end; yields what the sweep has come to, once that is known."""
+    skip = list(sweep.answered.values_list("cell", "first"))
+    question = {"axes": sweep.axes, "skip": skip, "master": sweep.master or None}
+    begun_s = time.monotonic()
+    watch = Watch(lambda: renew(sweep))
+    for message in run_child(JOB, question=question, cancelled=watch):
+        match message["type"]:
+            case "error":
+                watch.ended = True
+                yield Status.FAILED, str(message["message"])
+            case "done":
+                watch.ended = True
+                yield Status.COMPLETE, ""
+            case "stage" | "began":
+                sweep.stage = str(message.get("stage") or "Answering")
+                sweep.cores = int(message.get("cores") or sweep.cores)
+                _save_running(sweep, "stage", "cores")
+                tell(sweep, ())
+            case "answers":
+                sweep.took_ms += round((time.monotonic() - begun_s) * 1_000)
+                begun_s = time.monotonic()
+                store(sweep, message["blocks"])
+                tell(sweep, message["blocks"])
+    if watch.stopped:
+        yield Status.CANCELLED, ""
+
+
+def store(sweep: Sweep, blocks: Sequence[Mapping[str, Any]]) -> None:
+    """Keep answered blocks, then say so."""
+    rows = [
+        Answered(sweep=sweep, cell=block["cell"], first=block["first"], rows=orjson.dumps(block["rows"]))
+        for block in blocks
+    ]
+    with transaction.atomic():
+        # One that was cancelled keeps these as well. One that was deleted has nothing that they belong to, and one that
+        # somebody else goes on with gets them from there.
+        if not Sweep.objects.select_for_update().filter(pk=sweep.id, attempts=sweep.attempts).exists():
+            return
+        Answered.objects.bulk_create(rows)
+        sweep.done += sum(len(block["rows"]) for block in blocks)
+        Sweep.objects.filter(pk=sweep.id).update(done=sweep.done, took_ms=sweep.took_ms)
+    say(sweep)
+
+
+def _save_running(sweep: Sweep, *fields: str) -> None:
+    values = {field: getattr(sweep, field) for field in fields}
+    if _held(sweep).update(**values):
+        say(sweep)
+
+
+def renew(sweep: Sweep) -> bool:
+    """Keep the lease of a running sweep; false if it was cancelled, deleted, or taken up by somebody else."""
+    return bool(_held(sweep).update(lease_until=end_of_lease()))
+
+
+def finish(sweep: Sweep, status: Sweep.Status, problem: str) -> Sweep:
+    """End this attempt; a sweep that has ended stays as it is."""
+    ended = _held(sweep).update(
+        status=status, problem=problem, stage="", finished=timezone.now(), lease_until=None
+    )
+    sweep = get(sweep.id)
+    if ended:
+        say(sweep)
+    return sweep
+
+
+def cancel(sweep_id: str) -> bool:
+    """Stop a sweep and keep what it has answered. False if it had ended. Its task notices within a second."""
+    ended = Sweep.objects.filter(pk=sweep_id, status__in=OPEN).update(
+        status=Status.CANCELLED, stage="", finished=timezone.now(), lease_until=None
+    )
+    if ended:
+        say(get(sweep_id))
+    return bool(ended)
+
+
+def take_up_again(sweep_id: str) -> Sweep:
+    """Have a sweep that stopped before its end wait for its rest. ``CannotGoOn`` says why it cannot."""
+    sweep = get(sweep_id)
+    if sweep.status in (*OPEN, Status.COMPLETE):
+        raise CannotGoOn(f"The sweep is {sweep.status}: there is nothing to take up again.")
+    if not same_engine(sweep):
+        raise CannotGoOn(
+            "The assignors have changed since: begin a new sweep, so that all its answers are theirs."
+        )
+    Sweep.objects.filter(pk=sweep_id, status=sweep.status).update(
+        status=Status.WAITING,
+        stage="Waiting for its turn",
+        problem="",
+        finished=None,
+        lease_until=end_of_wait(),
+    )
+    sweep = get(sweep_id)
+    say(sweep)
+    return sweep
+
+
+def delete(sweep_id: str) -> None:
+    """Remove a sweep and its answers."""
+    sweep = get(sweep_id)
+    with transaction.atomic():
+        sweep.delete()
+
+
+def interrupt(sweep_id: str) -> None:
+    """Tell a lost running sweep as interrupted; its answers stay."""
+    if leases.interrupt(sweep_id, Status.INTERRUPTED, "What ran it was cut short.", stage=""):
+        say(get(sweep_id))
+
+
+def _held(sweep: Sweep) -> QuerySet[Sweep]:
+    """The row of a running sweep, as long as this attempt is the last one."""
+    return Sweep.objects.filter(pk=sweep.id, status=Status.RUNNING, attempts=sweep.attempts)

@@ -1,0 +1,133 @@
+"""Puts a recorded request of the classic protocol to a simulated shard.
+
+A JoinGroup and a SyncGroup are answered later, by whatever lets them go: the shard is told a ticket for each. The id
+that the coordinator drew for a member is taken from the recorded answer.
+"""
+
+from __future__ import annotations
+
+from base64 import b64decode
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from simulations.proof.conformance.recording import Fields
+from simulations.protocol.coordinator.classic.messages import (
+    BATCH_LEAVE_VERSION,
+    CLASSIC_HEARTBEAT_API,
+    JOIN_API,
+    LEAVE_API,
+    NO_MEMBER_ID,
+    SYNC_API,
+    ClassicHeartbeat,
+    JoinGroup,
+    LeaveGroup,
+    LeavingMember,
+    SyncGroup,
+)
+from simulations.protocol.coordinator.consumer.outcome import Outcome
+from simulations.protocol.coordinator.shard import Shard
+
+PARKED_APIS: Final = frozenset({JOIN_API, SYNC_API})
+"""Their answers come as ``parked_answers``."""
+
+
+def join_of(fields: Fields, *, version: int, client: str, host: str) -> JoinGroup:
+    return JoinGroup(
+        group_id=fields["groupId"],
+        session_timeout_ms=fields["sessionTimeoutMs"],
+        rebalance_timeout_ms=fields.get("rebalanceTimeoutMs", fields["sessionTimeoutMs"]),
+        member_id=fields["memberId"],
+        instance_id=fields.get("groupInstanceId"),
+        protocol_type=fields["protocolType"],
+        protocols=tuple((each["name"], b64decode(each["metadata"])) for each in fields["protocols"]),
+        reason=fields.get("reason"),
+        client_id=client,
+        client_host=host,
+        version=version,
+    )
+
+
+def sync_of(fields: Fields, *, version: int) -> SyncGroup:
+    return SyncGroup(
+        group_id=fields["groupId"],
+        generation=fields["generationId"],
+        member_id=fields["memberId"],
+        instance_id=fields.get("groupInstanceId"),
+        protocol_type=fields.get("protocolType"),
+        protocol_name=fields.get("protocolName"),
+        assignments=tuple(
+            (each["memberId"], b64decode(each["assignment"])) for each in fields["assignments"]
+        ),
+        version=version,
+    )
+
+
+def heartbeat_of(fields: Fields, *, version: int) -> ClassicHeartbeat:
+    return ClassicHeartbeat(
+        group_id=fields["groupId"],
+        generation=fields["generationId"],
+        member_id=fields["memberId"],
+        instance_id=fields.get("groupInstanceId"),
+        version=version,
+    )
+
+
+def leave_of(fields: Fields, *, version: int) -> LeaveGroup:
+    if version < BATCH_LEAVE_VERSION:
+        members: tuple[LeavingMember, ...] = (LeavingMember(member_id=fields["memberId"]),)
+    else:
+        members = tuple(
+            LeavingMember(
+                member_id=each["memberId"],
+                instance_id=each.get("groupInstanceId"),
+                reason=each.get("reason"),
+            )
+            for each in fields["members"]
+        )
+    return LeaveGroup(group_id=fields["groupId"], members=members, version=version)
+
+
+def drawn_id_of(request: JoinGroup, answer: Fields | None) -> str | None:
+    """The id that the coordinator drew, as far as the answer tells it: without the name that it put in front."""
+    if request.member_id != NO_MEMBER_ID or answer is None or not answer.get("memberId"):
+        return None
+    named = request.client_id if request.instance_id is None else request.instance_id
+    return str(answer["memberId"]).removeprefix(f"{named}-")
+
+
+def ask_classic(
+    shard: Shard,
+    api: str,
+    fields: Fields,
+    now_ms: int,
+    *,
+    version: int,
+    ticket: int,
+    client: str,
+    host: str,
+    recorded: Fields | None,
+) -> tuple[Fields | None, Outcome[Any]]:
+    """Has the shard, which this changes, handle the request: its answer if it comes with the outcome, and the outcome.
+
+    ``api`` is the name of Kafka's schemas; ``recorded`` the answer in the recording, ``None`` if there is none.
+    """
+    if api == JOIN_API:
+        request = join_of(fields, version=version, client=client, host=host)
+        drawn_id = drawn_id_of(request, recorded) or f"drawn-{ticket}"
+        return None, shard.join(request, now_ms, ticket=ticket, drawn_id=drawn_id)
+    if api == SYNC_API:
+        return None, shard.sync(sync_of(fields, version=version), now_ms, ticket=ticket)
+    outcome = _AT_ONCE[api](shard, fields, version, now_ms)
+    return outcome.answer.body(), outcome
+
+
+_AT_ONCE: Final[Mapping[str, Callable[[Shard, Fields, int, int], Outcome[Any]]]] = {
+    CLASSIC_HEARTBEAT_API: lambda shard, fields, version, now_ms: shard.classic_heartbeat(
+        heartbeat_of(fields, version=version), now_ms
+    ),
+    LEAVE_API: lambda shard, fields, version, now_ms: shard.leave_group(
+        leave_of(fields, version=version), now_ms
+    ),
+}
+
+CLASSIC_APIS: Final = frozenset({*PARKED_APIS, *_AT_ONCE})

@@ -1,0 +1,69 @@
+"""Compares what was recorded with what was simulated: answers field by field, records one by one.
+
+The order of lists counts: a broker's hash tables are simulated too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from simulations.protocol.coordinator.consumer.outcome import Record
+
+UNJUDGED_FIELDS: Final = frozenset({"throttleTimeMs"})
+"""Quotas are another part of the broker."""
+
+ABSENT: Final = "(absent)"
+
+
+def differing(recorded: Any, simulated: Any, path: str = "") -> Iterator[tuple[str, Any, Any]]:
+    """``(path, recorded, simulated)`` of each leaf that differs."""
+    if isinstance(recorded, Mapping) and isinstance(simulated, Mapping):
+        for name in {**recorded, **simulated}:
+            if name not in UNJUDGED_FIELDS:
+                where = f"{path}.{name}" if path else name
+                yield from differing(recorded.get(name, ABSENT), simulated.get(name, ABSENT), where)
+    elif _is_list(recorded) and _is_list(simulated) and len(recorded) == len(simulated):
+        for index, (left, right) in enumerate(zip(recorded, simulated, strict=True)):
+            yield from differing(left, right, f"{path}.{index}")
+    elif recorded != simulated:
+        yield path, recorded, simulated
+
+
+def equal(recorded: Any, simulated: Any) -> bool:
+    return next(differing(recorded, simulated), None) is None
+
+
+def same_record(recorded: Record, simulated: Record) -> bool:
+    return all(equal(recorded.get(name), simulated.get(name)) for name in ("type", "key", "version", "value"))
+
+
+def same_place(recorded: Record, simulated: Record) -> bool:
+    """Whether both are about the same thing: type, key, and whether something is removed."""
+    return (
+        recorded["type"] == simulated["type"]
+        and recorded.get("key") == simulated.get("key")
+        and (recorded.get("value") is None) == (simulated.get("value") is None)
+    )
+
+
+def aligned(
+    recorded: Sequence[Record], simulated: Sequence[Record]
+) -> Iterator[tuple[Record | None, Record | None]]:
+    """Pairs in order; ``None`` where one side has no counterpart."""
+    at = 0
+    for record in simulated:
+        found = next((n for n in range(at, len(recorded)) if same_place(recorded[n], record)), None)
+        if found is None:
+            yield None, record
+            continue
+        for other in recorded[at:found]:
+            yield other, None
+        yield recorded[found], record
+        at = found + 1
+    for other in recorded[at:]:
+        yield other, None
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, Sequence) and not isinstance(value, str)

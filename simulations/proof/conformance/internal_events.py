@@ -1,0 +1,141 @@
+"""What a coordinator does without being asked: timers that run out, results of expressions, offsets that go."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+
+from groups.wire.coordinator_schema import (
+    CONSUMER_GROUP_CURRENT_MEMBER_ASSIGNMENT,
+    CONSUMER_GROUP_REGULAR_EXPRESSION,
+)
+from simulations.proof.conformance.excuses import UNSEEN_TASK, UNSEEN_TIMER
+from simulations.proof.conformance.position import CLOCK_SLACK_MS, LOG_DELAY_MOST_MS, Position
+from simulations.proof.conformance.recording import Written
+from simulations.protocol.coordinator.consumer import regexes
+from simulations.protocol.coordinator.consumer.outcome import Outcome, ResolveRegexes
+from simulations.protocol.coordinator.image import Image, ImageTopic
+from simulations.protocol.coordinator.shard import Shard
+from simulations.protocol.messages.groups import Heartbeat
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InternalEvents:
+    """One thing that may have happened, done on a copy.
+
+    ``images``: further image changes that it implies; ``task``: the task whose result it is; ``deleted``: topics whose
+    offsets it removes.
+    """
+
+    what: str
+    shard: Shard
+    outcome: Outcome[None]
+    member: str | None = None
+    images: int = 0
+    task: int | None = None
+    deleted: tuple[ImageTopic, ...] = ()
+    excuse: str | None = None
+
+
+def by_itself(position: Position, first: Written) -> Iterator[InternalEvents]:
+    """Everything that may have written the record that comes next, and what follows it."""
+    record = first.payload
+    removed = record.get("value") is None
+    if record["type"] == CONSUMER_GROUP_CURRENT_MEMBER_ASSIGNMENT and removed:
+        yield from _expiries(position, record["key"]["memberId"], first.at_ms)
+    if record["type"] == CONSUMER_GROUP_REGULAR_EXPRESSION and not removed:
+        yield from _results(position, first)
+    if removed:
+        yield from _deletions(position, first.at_ms)
+        shard = position.shard.copy()
+        yield InternalEvents(what="retention", shard=shard, outcome=shard.expire_offsets(first.at_ms))
+
+
+def _expiries(position: Position, member_id: str, now_ms: int) -> Iterator[InternalEvents]:
+    for images in _counts(position, now_ms):
+        for running in position.timers.of(member_id):
+            if running.earliest_ms <= now_ms:
+                shard = position.having_heard(images, now_ms)
+                outcome = shard.expired(running.timer, member_id, running.bound_epoch, now_ms)
+                yield InternalEvents(
+                    what=running.timer,
+                    member=member_id,
+                    shard=shard,
+                    outcome=outcome,
+                    images=images,
+                    excuse=UNSEEN_TIMER if running.latest_ms is None else None,
+                )
+
+
+def _results(position: Position, first: Written) -> Iterator[InternalEvents]:
+    value = first.payload["value"]
+    begun_ms = value["timestamp"]
+    if begun_ms > first.at_ms + CLOCK_SLACK_MS:
+        return
+    # A task waits for a thread of its own: it tells when it got that, not when its heartbeat came.
+    known: list[tuple[int | None, ResolveRegexes]] = [
+        (index, task)
+        for index, (task, started_ms) in enumerate(position.tasks)
+        if started_ms - LOG_DELAY_MOST_MS <= begun_ms
+    ]
+    # One that was not seen to be started needs a heartbeat that may have.
+    may_be_unseen = position.log.heartbeat_at(begun_ms, LOG_DELAY_MOST_MS)
+    image = _image_of(position, value["version"])
+    # The task may have seen an image of which the group's own turn to hear came later; or earlier.
+    for images in _counts(position, first.at_ms):
+        shard = position.having_heard(images, first.at_ms)
+        tasks = list(known)
+        if may_be_unseen:
+            tasks += [(None, task) for task in _could_be_started(shard, first.at_ms)]
+        for index, task in tasks:
+            resolution = regexes.resolve(task, image, value["timestamp"])
+            done = shard.copy()
+            outcome = done.regexes_resolved(resolution, first.at_ms)
+            yield InternalEvents(
+                what="regexes",
+                shard=done,
+                outcome=outcome,
+                images=images,
+                task=index,
+                excuse=UNSEEN_TASK if index is None else None,
+            )
+
+
+def _could_be_started(shard: Shard, now_ms: int) -> Iterator[ResolveRegexes]:
+    """Tasks that a bare heartbeat would start: one that did may have heard of an image before anything showed it."""
+    for member in shard.state.consumer.members.values():
+        probe = Heartbeat(
+            group_id=shard.state.group,
+            member_id=member.member_id,
+            member_epoch=member.epoch,
+            instance_id=member.instance_id,
+            client_id=member.client_id,
+            client_host=member.client_host,
+        )
+        yield from shard.copy().heartbeat(probe, now_ms).tasks
+
+
+def _deletions(position: Position, now_ms: int) -> Iterator[InternalEvents]:
+    """Offsets of deleted topics, each deletion an operation of its own."""
+    for images in _counts(position, now_ms):
+        heard = [topic for change in islice(position.coming_images(), images) for topic in change.deleted]
+        for gone in ([topic] for topic in [*position.deleted, *heard]):
+            shard = position.having_heard(images, now_ms)
+            outcome = shard.topics_deleted(gone, now_ms)
+            yield InternalEvents(
+                what="topic deleted", shard=shard, outcome=outcome, images=images, deleted=tuple(gone)
+            )
+
+
+def _counts(position: Position, now_ms: int) -> list[int]:
+    """How many further changes may have been heard of: all, none, and what lies between where it can matter."""
+    heard = [change for change in position.coming_images() if change.at_ms <= now_ms]
+    between = [count for count, change in enumerate(heard) if count and position.log.concerned_by(change)]
+    return list(dict.fromkeys([0, *between, len(heard)]))
+
+
+def _image_of(position: Position, version: int) -> Image:
+    """The image of a version; the version told may be that of a record that changed no topic."""
+    known = [change.image for change in position.log.images if change.version <= version]
+    return Image(topics=known[-1].topics if known else {}, version=version)

@@ -1,0 +1,212 @@
+"""Where a walk along a group's log stands: what is used up, what is known, and how exact the log's times are."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import accumulate, islice
+from typing import Final
+
+from groups.history.passes.units import units
+from groups.wire.coordinator_schema import CONSUMER_GROUP_REGULAR_EXPRESSION
+from simulations.proof.conformance.configs import group_settings
+from simulations.proof.conformance.recording import ImageChange, RecordedRequest, Recording, Written, loads_of
+from simulations.proof.conformance.requests import HEARTBEAT
+from simulations.proof.conformance.timers import Timers
+from simulations.protocol.coordinator.consumer.outcome import ResolveRegexes
+from simulations.protocol.coordinator.image import ImageTopic
+from simulations.protocol.coordinator.shard import Shard
+
+CLOCK_SLACK_MS: Final = 5
+"""Times in the log are rounded to a millisecond, and a line may be written a moment after its answer was sent."""
+
+LOG_DELAY_MS: Final = 250
+"""A line's time is when it was written, which a busy machine does late; a request may so seem to have been read later
+than it was handled. The first guess is that it was not."""
+
+LOG_DELAY_MOST_MS: Final = 5_000
+"""As late is believed where nothing else explains what was recorded: a machine that stands still for seconds was seen."""
+
+IMAGE_LAG_LEAST_MS: Final = 2_000
+"""How long after a change of the metadata the coordinator may not have heard of it, as far as nothing is slow: a broker
+hears of it in milliseconds, and half a second was seen on a busy machine."""
+
+IMAGE_LAG_SLOWEST: Final = 20
+"""As many times the slowest request of the recording may it be where something is: a machine that stands still again and
+again lets requests wait for it, too. Fifteen seconds were seen while a hundred topics were made."""
+
+IMAGE_LAG_MOST_MS: Final = 60_000
+"""Later than this is believed of no machine."""
+
+LATE_IMAGE_MS: Final = 1_000
+"""What is heard of later than this is excused, and counted."""
+
+UNIT_RECORDS_MOST: Final = 20_000
+"""As far as one operation's records are looked for: each member of the largest group once, and some."""
+
+INFINITE_MS: Final = 2**63
+"""After every time that is written down."""
+
+READ_LAG_STATES: Final = 64
+"""Earlier states that a reading request may still have seen."""
+
+
+class Log:
+    """What was recorded, as the walk looks at it. It stays the same; a ``Position`` says what of it is used up."""
+
+    def __init__(self, recording: Recording) -> None:
+        self.group = recording.group
+        self.asked = recording.asked
+        self.written = recording.written
+        self.images = recording.images
+        self.loads = loads_of(recording)
+        self.known_ms = _known_ms(recording)
+        """When each of ``images`` had to be known at the latest."""
+        self._recording = recording
+        self._heartbeats = sorted(
+            (asked.arrived_ms, asked.done_ms) for asked in recording.asked if asked.api == HEARTBEAT
+        )
+        self._heartbeats_done = list(accumulate((done for _, done in self._heartbeats), max))
+
+    def heartbeat_at(self, at_ms: int, delay_ms: int) -> bool:
+        """Whether a heartbeat of the group may have been handled at this time."""
+        read = bisect_right(self._heartbeats, (at_ms + delay_ms, INFINITE_MS))
+        return read > 0 and self._heartbeats_done[read - 1] >= at_ms - CLOCK_SLACK_MS
+
+    @cached_property
+    def _concerned(self) -> frozenset[str] | None:
+        """Topics whose changes can make a difference to the group; ``None``: any."""
+        names: set[str] = set()
+        for asked in self._recording.asked:
+            if asked.request.get("subscribedTopicRegex"):
+                return None
+            names.update(asked.request.get("subscribedTopicNames") or ())
+            names.update(name for topic in asked.request.get("topics") or () if (name := topic.get("name")))
+        for written in self._recording.written:
+            value = written.payload.get("value") or {}
+            if value.get("subscribedTopicRegex"):
+                return None
+            names.update(value.get("subscribedTopicNames") or ())
+            names.update(filter(None, [written.payload["key"].get("topic")]))
+        return frozenset(names)
+
+    def concerned_by(self, change: ImageChange) -> bool:
+        """Whether the change can matter to the group; those that cannot need not be tried one by one."""
+        if change.configs is not None and self.group in change.configs:
+            return True
+        return self._concerned is None or not self._concerned.isdisjoint(change.names)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Position:
+    """One point of the walk. ``shard`` is never changed: whoever asks it something asks a copy.
+
+    Records are used up to ``at``, requests up to ``taken`` and those ``ahead`` of it, image changes up to ``heard``, other
+    coordinators' loads up to ``loads``. ``tasks`` were started (and when) and have no result yet; offsets of ``deleted``
+    topics are still there; ``earlier`` are past states, each with when everybody had to know of the next one.
+    """
+
+    log: Log
+    shard: Shard
+    at: int = 0
+    taken: int = 0
+    ahead: frozenset[int] = frozenset()
+    heard: int = 0
+    loads: int = 0
+    tasks: tuple[tuple[ResolveRegexes, int], ...] = ()
+    deleted: tuple[ImageTopic, ...] = ()
+    timers: Timers = field(default_factory=Timers)
+    earlier: tuple[tuple[int, Shard], ...] = ()
+
+    @property
+    def progress(self) -> int:
+        """Requests and records that are used up."""
+        return self.at + self.taken + len(self.ahead)
+
+    @property
+    def all_asked(self) -> bool:
+        return self.taken == len(self.log.asked)
+
+    @property
+    def all_written(self) -> bool:
+        return self.at == len(self.log.written)
+
+    def waiting(self) -> Iterator[tuple[int, RecordedRequest]]:
+        """Requests that are not used up, with their numbers."""
+        for number in range(self.taken, len(self.log.asked)):
+            if number not in self.ahead:
+                yield number, self.log.asked[number]
+
+    def coming_images(self) -> Iterator[ImageChange]:
+        """Changes that the group has not heard of."""
+        return (self.log.images[number] for number in range(self.heard, len(self.log.images)))
+
+    def coming_written(self, count: int) -> Sequence[Written]:
+        """The next records, so many if there are."""
+        return self.log.written[self.at : self.at + count]
+
+    def next_written_ms(self) -> int | None:
+        return None if self.all_written else self.log.written[self.at].at_ms
+
+    def unit(self) -> list[Written]:
+        """The records of the operation that comes next in the log."""
+        last = min(self.at + UNIT_RECORDS_MOST, len(self.log.written))
+        return next(units(self.log.written[number] for number in range(self.at, last)), [])
+
+    def having_heard(self, images: int, now_ms: int) -> Shard:
+        """A copy of the shard that knows of so many further changes. It writes nothing for them."""
+        shard = self.shard.copy()
+        for change in islice(self.coming_images(), images):
+            change_image(shard, change, now_ms)
+        return shard
+
+    def without(self, number: int) -> Position:
+        """A request is used up."""
+        ahead, taken = self.ahead | {number}, self.taken
+        while taken in ahead:
+            ahead -= {taken}
+            taken += 1
+        return replace(self, ahead=ahead, taken=taken)
+
+    def knowing(self, images: int) -> Position:
+        """So many further changes have been heard of; their deleted topics' offsets are to go."""
+        if not images:
+            return self
+        gone = [topic for change in islice(self.coming_images(), images) for topic in change.deleted]
+        return replace(self, heard=self.heard + images, deleted=(*self.deleted, *gone))
+
+    def become(self, shard: Shard, until_ms: int) -> Position:
+        """The state is another; whoever asks after ``until_ms`` has to know of it."""
+        earlier = (*self.earlier[-READ_LAG_STATES + 1 :], (until_ms, self.shard))
+        return replace(self, shard=shard, earlier=earlier)
+
+
+def _known_ms(recording: Recording) -> tuple[int, ...]:
+    """By change of the metadata the time from which on the group's coordinator knew of it.
+
+    What the recording shows bounds it: the slowest request tells how slow the machine was, and a result of expressions
+    of how new an image the broker had.
+    """
+    own_ms = (asked.done_ms - asked.arrived_ms for asked in recording.asked)
+    slowest_ms = max((recording.slowest_ms, *own_ms))
+    lag_ms = min(max(IMAGE_LAG_LEAST_MS, IMAGE_LAG_SLOWEST * slowest_ms), IMAGE_LAG_MOST_MS)
+    shown = [
+        (written.at_ms, written.payload["value"]["version"])
+        for written in recording.written
+        if written.payload["type"] == CONSUMER_GROUP_REGULAR_EXPRESSION and written.payload.get("value")
+    ]
+    known: list[int] = []
+    for change in recording.images:
+        proofs = [at_ms + IMAGE_LAG_LEAST_MS for at_ms, version in shown if version >= change.version]
+        known.append(min([change.at_ms + lag_ms, *proofs]))
+    return tuple(known)
+
+
+def change_image(shard: Shard, change: ImageChange, now_ms: int) -> None:
+    """The coordinator hears of a change. It writes nothing for it."""
+    if change.configs and (config := change.configs.get(shard.state.group)):
+        group_settings(shard, config)
+    if change.names:
+        shard.image_changed(change.image, change.names, now_ms)

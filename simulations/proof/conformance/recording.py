@@ -1,0 +1,106 @@
+"""What was recorded of one group: who asked what, what the broker wrote, and what its cluster looked like meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from simulations.protocol.coordinator.image import Image, ImageTopic
+
+Fields = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordedRequest:
+    """One group's part of a request and of its answer.
+
+    ``api`` is Kafka's constant. The coordinator handled it some time from ``arrived_ms`` to ``done_ms``.
+    """
+
+    group: str
+    api: str
+    version: int
+    client: str
+    host: str
+    request: Fields
+    response: Fields
+    arrived_ms: int
+    done_ms: int
+    line: int
+
+    @property
+    def member(self) -> str:
+        return str(self.request.get("memberId") or "")
+
+    @property
+    def sender(self) -> tuple[str, str]:
+        """Whoever asks one thing after another: the client and its member."""
+        return self.client, self.member
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Written:
+    """One record as it stands in the log. ``at_ms`` is its timestamp: the broker's clock a moment after the handling."""
+
+    partition: int
+    offset: int
+    batch: int
+    at_ms: int
+    payload: Fields
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImageChange:
+    """The cluster's metadata from a moment on. ``names``: topics that were created, changed or deleted by it.
+
+    ``version`` is the offset of its last record; ``deleted`` the topics that it removed; ``configs`` has the dynamic settings of groups that were set
+    (``None``: removed), by group and setting. ``elected``: partitions of the offsets topic that got another leader, which
+    is then another coordinator.
+    """
+
+    at_ms: int
+    version: int
+    image: Image
+    names: tuple[str, ...] = ()
+    deleted: tuple[ImageTopic, ...] = ()
+    configs: Mapping[str, Mapping[str, str | None]] | None = None
+    elected: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recording:
+    """Everything of one group, each list in the broker's order."""
+
+    group: str
+    asked: tuple[RecordedRequest, ...]
+    written: tuple[Written, ...]
+    images: tuple[ImageChange, ...]
+    slowest_ms: int = 0
+    """The slowest request of all groups in the log: how slow the machine was, which one group's few may not show."""
+
+
+def loads_of(recording: Recording) -> tuple[int, ...]:
+    """When other coordinators took the group over."""
+    partitions = {written.partition for written in recording.written}
+    return tuple(change.at_ms for change in recording.images if not partitions.isdisjoint(change.elected))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """Something that the simulated coordinator would have said or written otherwise."""
+
+    at_ms: int
+    group: str
+    what: str
+    recorded: Any
+    simulated: Any
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "at_ms": self.at_ms,
+            "group": self.group,
+            "what": self.what,
+            "recorded": self.recorded,
+            "simulated": self.simulated,
+        }

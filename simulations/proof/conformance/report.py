@@ -1,0 +1,43 @@
+"""What came of all groups together, in the form that scripts rely on."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any
+
+from simulations.proof.conformance.score import Score
+from simulations.proof.conformance.splitting import NotJudged
+
+
+def report(tallies: Iterable[Score], not_judged: NotJudged) -> dict[str, Any]:
+    """``loaded`` are records from before the requests; ``not_judged`` is what the simulator was not asked about.
+
+    ``excused`` counts what had to be believed for the rest to be equal, by reason.
+    """
+    every = list(tallies)
+    differences = sorted(
+        (difference for tally in every for difference in tally.differences),
+        key=lambda difference: difference.at_ms,
+    )
+    excuses: Counter[str] = Counter()
+    for tally in every:
+        excuses.update(tally.excuses)
+    return {
+        "requests": sum(tally.requests for tally in every),
+        "responses": {
+            "equal": sum(tally.answers_equal for tally in every),
+            "different": sum(tally.answers_different for tally in every),
+        },
+        "records": {
+            "equal": sum(tally.equal for tally in every),
+            "different": sum(tally.different for tally in every),
+            "missing": sum(tally.missing for tally in every),
+            "extra": sum(tally.extra for tally in every),
+        },
+        "groups": len(every),
+        "loaded": sum(tally.loaded for tally in every),
+        "not_judged": not_judged.to_json(),
+        "excused": [{"reason": reason, "count": count} for reason, count in sorted(excuses.items())],
+        "differences": [difference.to_json() for difference in differences],
+    }

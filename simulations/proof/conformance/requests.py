@@ -1,0 +1,218 @@
+"""Puts a recorded request to a simulated shard, with what the broker does before its coordinator hears of it.
+
+A broker itself names the topics of a commit by id, and answers for partitions whose offsets are to be deleted and
+that it does not have (``KafkaApis``). An id that the coordinator drew for a member is taken from its answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from simulations.proof.conformance.recording import Fields, RecordedRequest
+from simulations.protocol.coordinator.classic.parking import ParkedAnswer
+from simulations.protocol.coordinator.consumer.outcome import Outcome, Record, ResolveRegexes, TimerCommand
+from simulations.protocol.coordinator.errors import ErrorCode
+from simulations.protocol.coordinator.shard import Shard
+from simulations.protocol.messages.groups import (
+    JOIN_EPOCH,
+    TOPIC_ID_VERSION,
+    CommittedOffset,
+    Heartbeat,
+    OffsetCommit,
+)
+from simulations.protocol.messages.offsets import FetchedTopic, OffsetDelete, OffsetFetch
+
+HEARTBEAT: Final = "CONSUMER_GROUP_HEARTBEAT"
+COMMIT: Final = "OFFSET_COMMIT"
+FETCH: Final = "OFFSET_FETCH"
+DELETE_OFFSETS: Final = "OFFSET_DELETE"
+DELETE_GROUPS: Final = "DELETE_GROUPS"
+DESCRIBE: Final = "CONSUMER_GROUP_DESCRIBE"
+
+READS: Final = frozenset({FETCH, DESCRIBE})
+"""Change nothing, and see what is committed: a moment behind what is written."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answered:
+    """What a shard made of a request: the answer in the form of the recorded one, and what it left behind."""
+
+    answer: Fields
+    records: tuple[Record, ...] = ()
+    timers: tuple[TimerCommand, ...] = ()
+    tasks: tuple[ResolveRegexes, ...] = ()
+    parked_answers: tuple[ParkedAnswer, ...] = ()
+    """To requests of the classic protocol that waited (``classic_asking``)."""
+
+
+def ask(shard: Shard, asked: RecordedRequest, now_ms: int) -> Answered:
+    """Has the shard, which this changes, handle the request."""
+    return _APIS[asked.api](shard, asked, now_ms)
+
+
+def can_ask(api: str) -> bool:
+    return api in _APIS
+
+
+def _heartbeat(shard: Shard, asked: RecordedRequest, now_ms: int) -> Answered:
+    told = asked.request
+    names = told.get("subscribedTopicNames")
+    owned = told.get("topicPartitions")
+    member_id = told["memberId"]
+    if not member_id and asked.version == 0 and told["memberEpoch"] == JOIN_EPOCH:
+        member_id = asked.response.get("memberId") or ""
+    request = Heartbeat(
+        group_id=told["groupId"],
+        member_id=member_id,
+        member_epoch=told["memberEpoch"],
+        instance_id=told.get("instanceId"),
+        rack_id=told.get("rackId"),
+        rebalance_timeout_ms=told["rebalanceTimeoutMs"],
+        subscribed_topic_names=None if names is None else tuple(names),
+        subscribed_topic_regex=told.get("subscribedTopicRegex"),
+        server_assignor=told.get("serverAssignor"),
+        owned=None if owned is None else {each["topicId"]: tuple(each["partitions"]) for each in owned},
+        client_id=asked.client,
+        client_host=asked.host,
+        version=asked.version,
+    )
+    return _of(shard.heartbeat(request, now_ms), lambda answer: answer.body())
+
+
+def _commit(shard: Shard, asked: RecordedRequest, now_ms: int) -> Answered:
+    told, image = asked.request, shard.image
+    by_id = asked.version >= TOPIC_ID_VERSION
+    offsets: list[CommittedOffset] = []
+    for topic in told["topics"]:
+        found = image.by_id.get(topic["topicId"]) if by_id else image.topics.get(topic["name"])
+        for partition in topic["partitions"]:
+            offsets.append(
+                CommittedOffset(
+                    topic=found.name if found else topic.get("name", ""),
+                    topic_id=found.topic_id if found else topic.get("topicId", ""),
+                    partition=partition["partitionIndex"],
+                    offset=partition["committedOffset"],
+                    leader_epoch=partition.get("committedLeaderEpoch", -1),
+                    metadata=partition.get("committedMetadata") or "",
+                )
+            )
+    request = OffsetCommit(
+        group_id=told["groupId"],
+        member_id=told["memberId"],
+        member_epoch=told["generationIdOrMemberEpoch"],
+        offsets=tuple(offsets),
+        version=asked.version,
+        retention_ms=told.get("retentionTimeMs", -1),
+        instance_id=told.get("groupInstanceId"),
+    )
+    outcome = shard.commit(request, now_ms)
+    answer = _Partitions("topicId" if by_id else "name")
+    for named, number, code in outcome.answer.error_codes:
+        answer.add(named, {"partitionIndex": number, "errorCode": int(code)})
+    return _of(outcome, lambda _: answer.body())
+
+
+def _fetch(shard: Shard, asked: RecordedRequest, now_ms: int) -> Answered:
+    told = asked.request
+    topics = told.get("topics")
+    request = OffsetFetch(
+        group_id=asked.group,
+        member_id=told.get("memberId"),
+        member_epoch=told.get("memberEpoch", -1),
+        topics=None if topics is None else tuple(map(_fetched, topics)),
+        require_stable=bool(told.get("requireStable")),
+        version=asked.version,
+    )
+    outcome = shard.fetch(request, now_ms)
+    (group,) = outcome.answer.body()["groups"]
+    return _of(outcome, lambda _: group)
+
+
+def _fetched(topic: Fields) -> FetchedTopic:
+    return FetchedTopic(
+        topic=topic.get("name", ""),
+        topic_id=topic.get("topicId", ""),
+        partitions=tuple(topic["partitionIndexes"]),
+    )
+
+
+def _delete_offsets(shard: Shard, asked: RecordedRequest, now_ms: int) -> Answered:
+    told, image = asked.request, shard.image
+    answer = _Partitions("name")
+    known: dict[str, tuple[int, ...]] = {}
+    for topic in told["topics"]:
+        numbers = [partition["partitionIndex"] for partition in topic["partitions"]]
+        found = image.topics.get(topic["name"])
+        for number in numbers:
+            if found is None or not 0 <= number < found.partitions:
+                code = int(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+                answer.add(topic["name"], {"partitionIndex": number, "errorCode": code})
+        if found is not None and (valid := tuple(n for n in numbers if 0 <= n < found.partitions)):
+            known[topic["name"]] = valid
+    if not known and told["topics"]:
+        return Answered(answer={"errorCode": 0, **answer.body()})
+    outcome = shard.delete_offsets(OffsetDelete(group_id=asked.group, topics=known), now_ms)
+    refused = int(outcome.answer.error_code)
+    if refused:
+        return _of(outcome, lambda _: {"errorCode": refused, "topics": []})
+    for name, number, each in outcome.answer.error_codes:
+        answer.add(name, {"partitionIndex": number, "errorCode": int(each)})
+    return _of(outcome, lambda _: {"errorCode": 0, **answer.body()})
+
+
+def _delete_group(shard: Shard, asked: RecordedRequest, now_ms: int) -> Answered:
+    outcome = shard.delete_group(now_ms)
+    return _of(outcome, lambda answer: {"groupId": asked.group, "errorCode": int(answer.error_code)})
+
+
+def _describe(shard: Shard, asked: RecordedRequest, now_ms: int) -> Answered:
+    described = shard.describe()
+    if asked.version == 0:
+        members = [
+            {name: value for name, value in member.items() if name != "memberType"}
+            for member in described["members"]
+        ]
+        described = {**described, "members": members}
+    if asked.request.get("includeAuthorizedOperations"):
+        # Who may do what is not the coordinator's affair.
+        described = {**described, "authorizedOperations": asked.response.get("authorizedOperations")}
+    return Answered(answer=described)
+
+
+class _Partitions:
+    """An answer's topics with their partitions, in the order in which they were first told."""
+
+    def __init__(self, named: str) -> None:
+        self._named = named
+        self._topics: dict[str, list[Mapping[str, Any]]] = {}
+
+    def add(self, topic: str, partition: Mapping[str, Any]) -> None:
+        self._topics.setdefault(topic, []).append(partition)
+
+    def topics(self) -> list[dict[str, Any]]:
+        return [{self._named: topic, "partitions": told} for topic, told in self._topics.items()]
+
+    def body(self) -> dict[str, Any]:
+        return {"topics": self.topics()}
+
+
+def _of(outcome: Outcome[Any], body: Callable[[Any], Fields]) -> Answered:
+    return Answered(
+        answer=body(outcome.answer),
+        records=outcome.records,
+        timers=outcome.timers,
+        tasks=outcome.tasks,
+        parked_answers=outcome.parked_answers,
+    )
+
+
+_APIS: Final[dict[str, Callable[[Shard, RecordedRequest, int], Answered]]] = {
+    HEARTBEAT: _heartbeat,
+    COMMIT: _commit,
+    FETCH: _fetch,
+    DELETE_OFFSETS: _delete_offsets,
+    DELETE_GROUPS: _delete_group,
+    DESCRIBE: _describe,
+}

@@ -1,0 +1,175 @@
+"""Cuts a request log into groups, and says of which groups nothing can be judged, and why."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import Final
+
+from groups.wire.coordinator_schema import (
+    CONSUMER_GROUP_CURRENT_MEMBER_ASSIGNMENT,
+    CONSUMER_GROUP_METADATA,
+    CONSUMER_GROUP_REGULAR_EXPRESSION,
+    GROUP_METADATA,
+    OFFSET_COMMIT,
+)
+from groups.wire.logs.request_log import LoggedRequest
+from simulations.proof.conformance.recording import Fields, ImageChange, RecordedRequest, Recording, Written
+from simulations.proof.conformance.requests import (
+    COMMIT,
+    DELETE_GROUPS,
+    DELETE_OFFSETS,
+    DESCRIBE,
+    FETCH,
+    HEARTBEAT,
+    can_ask,
+)
+
+CLASSIC_APIS: Final = frozenset({"JOIN_GROUP", "SYNC_GROUP", "HEARTBEAT", "LEAVE_GROUP"})
+OTHER_APIS: Final = {
+    "SHARE_GROUP_HEARTBEAT": "share group",
+    "SHARE_GROUP_DESCRIBE": "share group",
+    "STREAMS_GROUP_HEARTBEAT": "streams group",
+    "STREAMS_GROUP_DESCRIBE": "streams group",
+    "TXN_OFFSET_COMMIT": "offsets of a transaction",
+}
+GROUP_APIS: Final = frozenset(
+    {HEARTBEAT, COMMIT, FETCH, DELETE_OFFSETS, DELETE_GROUPS, DESCRIBE, *CLASSIC_APIS, *OTHER_APIS}
+)
+"""What is read of a request log."""
+
+NOT_READY: Final = frozenset({14, 15, 16})
+"""COORDINATOR_LOAD_IN_PROGRESS, COORDINATOR_NOT_AVAILABLE, NOT_COORDINATOR: about the broker, not about the group."""
+
+_CONSUMER_TYPES: Final = range(CONSUMER_GROUP_METADATA, CONSUMER_GROUP_CURRENT_MEMBER_ASSIGNMENT + 1)
+_SHARE_TYPES: Final = range(10, 16)
+_STREAMS_TYPES: Final = (17, *range(19, 24))
+
+
+@dataclass(slots=True)
+class NotJudged:
+    """Requests and records that the simulated coordinator was not asked about, by reason."""
+
+    requests: Counter[str] = field(default_factory=Counter)
+    records: Counter[str] = field(default_factory=Counter)
+
+    def to_json(self) -> list[dict[str, object]]:
+        reasons = sorted({*self.requests, *self.records})
+        return [
+            {"reason": reason, "requests": self.requests[reason], "records": self.records[reason]}
+            for reason in reasons
+        ]
+
+
+def recordings(
+    logged: Iterable[LoggedRequest],
+    written: Mapping[str, Iterable[Written]],
+    images: tuple[ImageChange, ...],
+    not_judged: NotJudged,
+    *,
+    only: str | None = None,
+) -> Iterator[Recording]:
+    """A recording for each group of the consumer protocol, by name; the rest is counted in ``not_judged``."""
+    asked: dict[str, list[RecordedRequest]] = {}
+    for request in logged:
+        for part in parts_of(request):
+            asked.setdefault(part.group, []).append(part)
+    slowest_ms = max(map(_took_ms, chain.from_iterable(asked.values())), default=0)
+    for group in sorted({*asked, *written}):
+        if only is not None and group != only:
+            continue
+        own, records = asked.get(group, []), tuple(written.get(group, ()))
+        reason = why_not(own, records)
+        if reason is not None:
+            not_judged.requests[reason] += len(own)
+            not_judged.records[reason] += len(records)
+            continue
+        kept = []
+        for part in own:
+            if _not_ready(part):
+                not_judged.requests["coordinator not ready"] += 1
+            elif not can_ask(part.api):
+                not_judged.requests[OTHER_APIS.get(part.api, part.api)] += 1
+            else:
+                kept.append(part)
+        kept.sort(key=lambda part: (part.arrived_ms, part.done_ms))
+        if not kept:
+            not_judged.records["coordinator not ready"] += len(records)
+            continue
+        yield Recording(group=group, asked=tuple(kept), written=records, images=images, slowest_ms=slowest_ms)
+
+
+def _took_ms(part: RecordedRequest) -> int:
+    """How long the broker had a request that it answers at once; others tell nothing of how slow it was."""
+    return part.done_ms - part.arrived_ms if can_ask(part.api) else 0
+
+
+def why_not(asked: Iterable[RecordedRequest], written: Iterable[Written]) -> str | None:
+    """Why nothing of a group can be judged; ``None`` for one of the consumer protocol."""
+    apis = {part.api for part in asked}
+    types = {each.payload["type"] for each in written}
+    values = {each.payload["type"] for each in written if each.payload.get("value") is not None}
+    if any("key_bytes" in each.payload for each in written):
+        return "records that cannot be read"
+    consumer = HEARTBEAT in apis or bool(types & {*_CONSUMER_TYPES, CONSUMER_GROUP_REGULAR_EXPRESSION})
+    if apis & CLASSIC_APIS or GROUP_METADATA in values:
+        return "migration between the protocols" if consumer else "classic group"
+    if types & {*_SHARE_TYPES}:
+        return "share group"
+    if types & {*_STREAMS_TYPES}:
+        return "streams group"
+    others = apis & {*OTHER_APIS} - {"TXN_OFFSET_COMMIT"}
+    if others and not consumer:
+        return OTHER_APIS[min(others)]
+    if "TXN_OFFSET_COMMIT" in apis:
+        return "offsets of a transaction"
+    if not consumer and OFFSET_COMMIT in values:
+        return "offsets without a group"
+    if not apis:
+        return "no request of the group is in the log"
+    return None
+
+
+def parts_of(request: LoggedRequest) -> Iterator[RecordedRequest]:
+    """The request as each of its groups sees it."""
+    body, answer = request.request, request.response
+    if request.api == DESCRIBE:
+        for group_id, told in zip(body["groupIds"], answer["groups"], strict=False):
+            yield _part(request, group_id, {**body, "groupIds": [group_id]}, told)
+    elif request.api == DELETE_GROUPS:
+        results = {told["groupId"]: told for told in answer["results"]}
+        for group_id in body["groupsNames"]:
+            yield _part(request, group_id, {}, results[group_id])
+    elif request.api == FETCH and "groups" in body:
+        results = {told["groupId"]: told for told in answer["groups"]}
+        for group in body["groups"]:
+            stable = {"requireStable": body.get("requireStable", False)}
+            yield _part(request, group["groupId"], {**group, **stable}, results[group["groupId"]])
+    elif request.api in GROUP_APIS and isinstance(body.get("groupId"), str):
+        yield _part(request, body["groupId"], body, answer)
+
+
+def _part(request: LoggedRequest, group: str, body: Fields, answer: Fields) -> RecordedRequest:
+    return RecordedRequest(
+        group=group,
+        api=request.api,
+        version=request.version,
+        client=request.client,
+        host=f"/{request.host or '127.0.0.1'}",
+        request=body,
+        response=answer,
+        arrived_ms=int(request.arrived_ms),
+        done_ms=request.done_ms,
+        line=request.line,
+    )
+
+
+def _not_ready(part: RecordedRequest) -> bool:
+    if part.response.get("errorCode") in NOT_READY:
+        return True
+    topics = part.response.get("topics") or ()
+    return part.api == COMMIT and any(
+        partition["errorCode"] in NOT_READY for topic in topics for partition in topic["partitions"]
+    )

@@ -1,0 +1,114 @@
+"""The ways in which a request may have been handled: what the coordinator knew by then, and when that was."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from groups.wire.coordinator_schema import CONSUMER_GROUP_TARGET_ASSIGNMENT_METADATA, OFFSET_COMMIT
+from simulations.proof.conformance.excuses import EARLIER_STATE
+from simulations.proof.conformance.position import CLOCK_SLACK_MS, Position
+from simulations.proof.conformance.recording import RecordedRequest
+from simulations.proof.conformance.requests import READS, Answered, ask
+from simulations.protocol.coordinator.consumer import regexes
+from simulations.protocol.coordinator.consumer.outcome import Record
+from simulations.protocol.coordinator.shard import Shard
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Variant:
+    """One way, on a copy: ``before`` the request, and what ``shard`` became.
+
+    ``images`` further changes of the image and ``tasks_done`` results of tasks were known by then.
+    """
+
+    before: Shard
+    shard: Shard
+    answered: Answered
+    now_ms: int
+    images: int = 0
+    tasks_done: int = 0
+    excuse: str | None = None
+
+
+def attempts(position: Position, asked: RecordedRequest, delay_ms: int) -> Iterator[Variant]:
+    """All of them, the least that must be known first; there is one at least. ``delay_ms``: how late its line may be."""
+    for images in _image_counts(position, asked):
+        for tasks_done in (0, len(position.tasks)) if position.tasks else (0,):
+            prepared = _prepared(position, asked, images, tasks_done)
+            if prepared is None:
+                continue
+            for now_ms in _times(position, asked, delay_ms):
+                shard = prepared.copy()
+                yield Variant(
+                    before=prepared,
+                    shard=shard,
+                    answered=ask(shard, asked, now_ms),
+                    now_ms=now_ms,
+                    images=images,
+                    tasks_done=tasks_done,
+                )
+    if asked.api in READS:
+        shard = position.shard
+        for until_ms, earlier in reversed(position.earlier):
+            if until_ms + CLOCK_SLACK_MS >= asked.arrived_ms:
+                answered = ask(earlier.copy(), asked, asked.arrived_ms)
+                yield Variant(
+                    before=shard,
+                    shard=shard,
+                    answered=answered,
+                    now_ms=asked.arrived_ms,
+                    excuse=EARLIER_STATE,
+                )
+
+
+def _image_counts(position: Position, asked: RecordedRequest) -> list[int]:
+    """How many of the coming image changes were known: those that must be, or more, where it can matter."""
+    must = may = 0
+    counts: list[int] = []
+    for count, change in enumerate(position.coming_images()):
+        if change.at_ms > asked.done_ms + CLOCK_SLACK_MS:
+            break
+        if position.log.concerned_by(change):
+            counts.append(count)
+        may = count + 1
+        if position.log.known_ms[position.heard + count] < asked.arrived_ms:
+            must = count + 1
+    return list(dict.fromkeys([must, *(count for count in counts if count > must), may]))
+
+
+def _prepared(position: Position, asked: RecordedRequest, images: int, tasks_done: int) -> Shard | None:
+    """A copy that knows so many further images and results; ``None`` if a result would have written records."""
+    shard = position.having_heard(images, asked.arrived_ms)
+    for task, started_ms in position.tasks[:tasks_done]:
+        resolution = regexes.resolve(task, shard.image, started_ms)
+        if shard.regexes_resolved(resolution, asked.arrived_ms).records:
+            return None
+    return shard
+
+
+def _times(position: Position, asked: RecordedRequest, delay_ms: int) -> list[int]:
+    """When it may have been handled, the likeliest first: a time inside the next records, theirs, or its own."""
+    least, most = asked.arrived_ms - delay_ms, asked.done_ms + CLOCK_SLACK_MS
+    times: list[int] = []
+    next_ms = position.next_written_ms()
+    if next_ms is not None and least <= next_ms <= most:
+        times += [told for each in position.unit() if (told := _told_ms(each.payload)) is not None]
+        times.append(next_ms)
+    times += [asked.arrived_ms, asked.done_ms, least]
+    return list(dict.fromkeys(time for time in times if least <= time <= most))
+
+
+def _told_ms(record: Record) -> int | None:
+    """The handling's own time, where a record tells it."""
+    value: Any = record.get("value")
+    if value is None:
+        return None
+    if record["type"] == CONSUMER_GROUP_TARGET_ASSIGNMENT_METADATA:
+        told = value.get("assignmentTimestamp")
+    elif record["type"] == OFFSET_COMMIT:
+        told = value.get("commitTimestamp")
+    else:
+        return None
+    return told if isinstance(told, int) else None

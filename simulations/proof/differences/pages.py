@@ -1,0 +1,39 @@
+"""The docs' tables of the differences, as Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from simulations.proof.differences.table import Difference
+
+BEGIN: Final = "<!-- differences: manage.py compare_semantics --markdown -->"
+END: Final = "<!-- end of differences -->"
+"""Between these lines of ``docs/explanation/semantics.md`` stands what ``markdown`` makes."""
+
+
+def markdown(differences: Iterable[Difference]) -> str:
+    """Two tables: what the two do differently, and what ``kip`` follows where the proposal says two things."""
+    known = tuple(differences)
+    # Where the proposal says two things and ``kip`` then does what the release does, the second table tells all.
+    apart = [each for each in known if each.case is not None or each.reading is None]
+    read = [each for each in known if each.reading is not None]
+    lines = [
+        "| what | `kip` | `kafka` (4.3.1) | case |",
+        "|---|---|---|---|",
+        *(
+            f"| {each.topic} | {each.reading or each.proposal} | {each.released} | {_case(each)} |"
+            for each in apart
+        ),
+        "",
+        "Where the proposal's text says two things, or nothing:",
+        "",
+        "| what | the text | `kip` follows |",
+        "|---|---|---|",
+        *(f"| {each.topic} ({each.section}) | {each.proposal} | {each.reading} |" for each in read),
+    ]
+    return "\n".join(lines)
+
+
+def _case(difference: Difference) -> str:
+    return f"`{difference.id}`" if difference.case is not None else f"none: {difference.unshown}"

@@ -1,0 +1,38 @@
+"""What a difference is, and all of them together. The docs' tables are made of this (``manage.py compare_semantics``)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from simulations.proof.differences.exchange import Case
+
+
+class Seen(StrEnum):
+    """Where a difference shows."""
+
+    ANSWER = "answer"
+    RECORD = "record"
+    TIMING = "timing"
+    STATE = "state"
+    CLIENT = "client"
+    BYTES = "bytes"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """``proposal`` is what KIP-848 says in its ``section``, ``released`` what Kafka 4.3.1 does.
+
+    ``reading`` is what ``kip`` follows where the proposal's text says two things or nothing. Without a ``case``,
+    ``unshown`` says why the coordinator alone cannot show it.
+    """
+
+    id: str
+    topic: str
+    section: str
+    proposal: str
+    released: str
+    seen: Seen
+    reading: str | None = None
+    case: Case | None = None
+    unshown: str | None = None

@@ -1,0 +1,90 @@
+"""What a block of seeds gives: which of them break something, and what they reached."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from groups.history.state.group import Semantics
+from simulations.proof.fuzzing.coverage import Coverage
+from simulations.proof.fuzzing.generator import scenario_of
+from simulations.proof.fuzzing.presets import PRESETS
+from simulations.proof.fuzzing.verdict import Broken, Verdict, verdict_on
+
+BLOCK_SEEDS: Final = 50
+"""Seeds that are answered at once: a second or two, so that progress shows and cancelling is quick."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """A seed whose run broke something."""
+
+    seed: int
+    semantics: str
+    broken: Broken
+
+
+@dataclass(slots=True, kw_only=True)
+class Answer:
+    """Of a block, or of many together.
+
+    ``unknown`` counts runs that broke nothing and were not asked everything, by what; ``counts`` by semantics, where
+    they were asked for.
+    """
+
+    runs: int = 0
+    found: list[Found] = field(default_factory=list)
+    unknown: Counter[str] = field(default_factory=Counter)
+    counts: dict[str, Counter[str]] = field(default_factory=dict)
+
+    def add(self, other: Answer) -> None:
+        self.runs += other.runs
+        self.found += other.found
+        self.unknown.update(other.unknown)
+        for semantics, counts in other.counts.items():
+            self.counts.setdefault(semantics, Counter()).update(counts)
+
+
+def answer(
+    first: int,
+    last: int,
+    semantics: Sequence[str],
+    presets: Sequence[str] = PRESETS,
+    *,
+    covered: bool = False,
+) -> Answer:
+    """Runs the seeds ``first`` to ``last`` in each of the semantics."""
+    told = Answer()
+    for rules in semantics:
+        coverage = Coverage()
+        for seed in range(first, last + 1):
+            verdict = judged(seed, rules, presets, coverage if covered else None)
+            told.runs += 1
+            if verdict.broken is not None:
+                told.found.append(Found(seed=seed, semantics=rules, broken=verdict.broken))
+            if verdict.unknown is not None:
+                told.unknown[verdict.unknown] += 1
+        if covered:
+            told.counts[rules] = coverage.counts
+    return told
+
+
+def judged(
+    seed: int, semantics: Semantics | str, presets: Sequence[str] = PRESETS, coverage: Coverage | None = None
+) -> Verdict:
+    """The verdict on one seed."""
+    scenario = scenario_of(seed, semantics, presets)
+    if coverage is None:
+        return verdict_on(scenario, semantics)
+    coverage.ran(scenario)
+    verdict = verdict_on(scenario, semantics, coverage.see)
+    if verdict.broken is None:
+        coverage.ended()
+    return verdict
+
+
+def blocks(first: int, last: int) -> list[tuple[int, int]]:
+    """First and last seed of each block."""
+    return [(start, min(start + BLOCK_SEEDS - 1, last)) for start in range(first, last + 1, BLOCK_SEEDS)]

@@ -1,0 +1,158 @@
+"""Draws a scenario from a seed: a small group, rough handling, and then quiet in which it has to converge.
+
+A run is short on purpose. What goes wrong in a group of six over ten seconds goes wrong in a large one, too, and many
+short runs meet more orders of events than a few long ones.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from random import Random
+from typing import Any, Final
+
+from groups.history.state.group import Semantics
+from simulations.invariants import Bounds
+from simulations.proof.fuzzing.presets import LAGS_MS, PRESETS, SHARES, Preset
+from simulations.proof.fuzzing.quiescence import (
+    least_rebalance_timeout_ms,
+    least_session_timeout_ms,
+    quiescence_ms,
+)
+from simulations.proof.fuzzing.script import EXPRESSIONS, GROUP, GROUP_CONFIGS_MS, draw_script
+from simulations.world.engine.checked_run import REQUEST_TIMEOUT_MS
+from simulations.world.engine.network import HELD_UP
+from simulations.world.scenario import Scenario, load
+
+MEMBERS: Final = "ABCDEF"
+TOPICS: Final = ("foo", "bar", "baz")
+PARTITIONS_MAX: Final = 12
+RACKS: Final = ("a", "b", "c")
+
+SESSION_TIMEOUTS_MS: Final = (2_500, 3_500, 5_000)
+HEARTBEAT_INTERVALS_MS: Final = (500, 1_000, 1_000, 1_600)
+ASSIGNMENT_INTERVALS_MS: Final = (0, 0, 0, 400, 1_500)
+ASSIGNOR_TIMES_MS: Final = (0, 0, 0, 200, 1_200)
+REBALANCE_TIMEOUTS_MS: Final = (1_200, 2_000, 4_000)
+CALLBACKS_MS: Final = (0, 20, 20, 20, 300, 900)
+DELAYS_MS: Final = ((0, 0), (1, 5), (1, 5), (10, 120), (50, 700))
+"""Short times, in which a run holds many heartbeats: only how they stand to each other counts.
+
+Timeouts are raised to what lets the group come to rest (``patience``). Scripts make members slower than that for a
+while, and quick again.
+"""
+
+Document = dict[str, Any]
+
+
+def scenario_of(seed: int, semantics: Semantics | str, presets: Sequence[str] = PRESETS) -> Scenario:
+    """The scenario of a seed, checked as a scenario file is."""
+    return load(text_of(document_of(seed, semantics, presets)), f"fuzz-{semantics}-{seed}")
+
+
+def text_of(document: Document) -> str:
+    """As a scenario's text; JSON is YAML, and is read faster."""
+    return json.dumps(document)
+
+
+def document_of(seed: int, semantics: Semantics | str, presets: Sequence[str] = PRESETS) -> Document:
+    """The scenario as a mapping in the form of a scenario file. ``presets``: how rough it may be, one is drawn."""
+    rules = Semantics(semantics)
+    random = Random(f"fuzz {rules} {seed}")
+    preset = Preset(random.choice(tuple(presets)))
+    racks = random.random() < 0.2
+    topics = _topics(random, racks=racks)
+    delay_ms = list(random.choice(DELAYS_MS if preset is Preset.CALM else DELAYS_MS[:-1]))
+    interval_ms = random.choice(HEARTBEAT_INTERVALS_MS)
+    session_ms = random.choice(SESSION_TIMEOUTS_MS)
+    config: Document = {"session_timeout_ms": session_ms, "heartbeat_interval_ms": interval_ms}
+    for key, values in GROUP_CONFIGS_MS.items():
+        config[f"min_{key}"], config[f"max_{key}"] = min(*values, interval_ms), max(*values, 5_000)
+    members = _members(random, tuple(topics), racks=racks)
+    if rules is Semantics.KAFKA:
+        config["assignment_interval_ms"] = random.choice(ASSIGNMENT_INTERVALS_MS)
+    else:
+        config["assignor_time_ms"] = random.choice(ASSIGNOR_TIMES_MS)
+    if len(members) > 2 and random.random() < 0.1:
+        config["max_size"] = len(members) - 1
+    script, last_ms = draw_script(random, preset, topics, members)
+    document: Document = {
+        "title": f"Drawn from seed {seed}, {preset}",
+        "group": GROUP,
+        "semantics": str(rules),
+        "assignor": random.choice(("uniform", "uniform", "range")),
+        "topics": topics,
+        "config": config,
+        "members": members,
+        "network": {"delay_ms": delay_ms, **_troubles(random, preset)},
+        "replication_ms": random.choice(LAGS_MS[preset]),
+        "metadata_delay_ms": random.choice(LAGS_MS[preset]),
+        "script": script,
+        "seed": seed,
+    }
+    travel_ms = delay_ms[1] + document["replication_ms"]
+    session_ms = max(session_ms, least_session_timeout_ms(interval_ms, travel_ms))
+    config["session_timeout_ms"] = session_ms
+    for member in members.values():
+        least_ms = least_rebalance_timeout_ms(member["callback_ms"], interval_ms, travel_ms)
+        member["rebalance_timeout_ms"] = max(member["rebalance_timeout_ms"], least_ms)
+    bounds = Bounds(
+        session_timeout_ms=session_ms,
+        heartbeat_interval_ms=interval_ms,
+        assignment_interval_ms=5_000,
+        travel_ms=2 * HELD_UP * (delay_ms[1] + 1),
+        settle_ms=1_000,
+        metadata_ms=1_000,
+        retry_ms=REQUEST_TIMEOUT_MS,
+    )
+    quiet_ms = quiescence_ms(bounds, max(member["rebalance_timeout_ms"] for member in members.values()))
+    document["until"] = f"{last_ms + quiet_ms}ms"
+    return document
+
+
+def _topics(random: Random, *, racks: bool) -> Document:
+    topics: Document = {}
+    for name in TOPICS[: random.choice((1, 1, 2, 2, 3))]:
+        count = random.choice((1, 2, 3, 3, 4, 6, PARTITIONS_MAX))
+        topics[name] = {"partitions": count}
+        if racks:
+            topics[name]["racks"] = {str(number): random.sample(RACKS, 2) for number in range(count)}
+    return topics
+
+
+def _members(random: Random, topics: Sequence[str], *, racks: bool) -> Document:
+    names = MEMBERS[: random.choice((1, 2, 2, 3, 3, 4, 5, 6))]
+    members: Document = {}
+    instances = random.random() < 0.5
+    for name in names:
+        told: Document = {"subscribe": subscription(random, topics)}
+        if random.random() < 0.15:
+            told = {"regex": random.choice(EXPRESSIONS)}
+        member: Document = {
+            **told,
+            "rebalance_timeout_ms": random.choice(REBALANCE_TIMEOUTS_MS),
+            "callback_ms": random.choice(CALLBACKS_MS),
+        }
+        if instances and random.random() < 0.7:
+            # Few instances for many members: some are claimed twice.
+            member["instance_id"] = f"i{random.randrange(2)}"
+        if racks:
+            member["rack_id"] = random.choice(RACKS)
+        if random.random() < 0.2:
+            member |= {"auto_commit": True, "auto_commit_interval_ms": 700}
+        if random.random() < 0.2:
+            member["assignor"] = random.choice(("uniform", "range"))
+        members[name] = member
+    return members
+
+
+def _troubles(random: Random, preset: Preset) -> Document:
+    shares = {share: random.choice(SHARES[preset]) for share in ("loss", "duplicate", "reorder")}
+    return {share: value for share, value in shares.items() if value}
+
+
+def subscription(random: Random, topics: Sequence[str]) -> list[str]:
+    """Mostly all topics: members of one group seldom differ."""
+    if random.random() < 0.6:
+        return list(topics)
+    return random.sample(list(topics), random.randint(1, len(topics)))

@@ -1,0 +1,70 @@
+"""How long a run is given to come to rest when nothing disturbs it any more."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from simulations.invariants import Bounds
+from simulations.world.engine.checked_run import bounds_of
+from simulations.world.scenario import Scenario, Verb
+from simulations.world.scenario.actions import EVERYTHING
+
+DISTURBANCES: Final = 3
+"""The script's end may still throw members out, one after another, and each begins the bound anew."""
+
+
+def quiescence_ms(bounds: Bounds, rebalance_timeout_ms: int) -> int:
+    """``DISTURBANCES`` times the bound of convergence, and whatever a client may wait in vain for answers before."""
+    return DISTURBANCES * (bounds.convergence_ms(rebalance_timeout_ms) + bounds.retry_ms)
+
+
+def quiescence_of(scenario: Scenario) -> int:
+    """The same, of a scenario, in milliseconds."""
+    longest_ms = max(member.rebalance_timeout_ms for member in scenario.members.values())
+    return quiescence_ms(bounds_of(scenario), longest_ms)
+
+
+def least_rebalance_timeout_ms(callback_ms: int, heartbeat_interval_ms: int, travel_ms: int) -> int:
+    """Long enough for a member to hear that it is to give up, to do so, and to say it, once behind another callback.
+
+    ``travel_ms`` is a message's way, and what it waits for replicas: an automatic commit comes before the callback.
+    """
+    return 2 * callback_ms + 4 * travel_ms + heartbeat_interval_ms
+
+
+def least_session_timeout_ms(heartbeat_interval_ms: int, travel_ms: int) -> int:
+    """Long enough for a heartbeat and its answer, and for one more."""
+    return 2 * (heartbeat_interval_ms + 2 * travel_ms)
+
+
+def can_rest(scenario: Scenario) -> bool:
+    """Whether the group can come to rest at all once its script is over.
+
+    A member that is always late is thrown out, comes back and is thrown out again for ever: that is no mistake of the
+    simulator. So at the end nobody may stand still or be slower than its timeouts allow, and the network must be whole.
+    """
+    interval_ms = scenario.settings.heartbeat_interval_ms
+    travel_ms = scenario.network.delay_ms[1] + scenario.replication_ms
+    if scenario.settings.session_timeout_ms < least_session_timeout_ms(interval_ms, travel_ms):
+        return False
+    callbacks_ms = {name: member.callback_ms for name, member in scenario.members.items()}
+    slowed_ms, paused = dict.fromkeys(callbacks_ms, 0), dict.fromkeys(callbacks_ms, False)
+    is_whole = scenario.network.loss == scenario.network.duplicate == 0
+    for action in scenario.script:
+        match action.verb:
+            case Verb.CUT | Verb.NETWORK | Verb.FAIL_OVER:
+                is_whole = False
+            case Verb.HEAL if action.who == EVERYTHING:
+                is_whole = True
+            case Verb.SLOW_REVOKE:
+                slowed_ms[action.who] = action.length_ms or 0
+            case Verb.PAUSE:
+                paused[action.who] = True
+            case Verb.RESUME | Verb.KILL | Verb.RESTART:
+                paused[action.who] = False
+    return is_whole and not any(
+        paused[name]
+        or member.rebalance_timeout_ms
+        < least_rebalance_timeout_ms(max(callbacks_ms[name], slowed_ms[name]), interval_ms, travel_ms)
+        for name, member in scenario.members.items()
+    )

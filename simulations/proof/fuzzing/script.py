@@ -1,0 +1,236 @@
+"""Draws a script line by line: only what can be done at its time, and all that stands still goes on at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from random import Random
+from typing import Any, Final
+
+from simulations.proof.fuzzing.presets import ACTIONS_MOST, GAPS_MS, SHARES, WEIGHTS, Preset
+from simulations.world.scenario import Verb
+from simulations.world.scenario.actions import COORDINATOR, EVERYTHING
+
+SLOW_MS: Final = (0, 300, 1_500, 5_000)
+"""Callbacks after ``slow_revoke``: quick again, slow, and beyond the shorter rebalance timeouts."""
+
+LATE_MS: Final = (200, 1_500, 5_000)
+"""How long an application does not poll."""
+
+LOADING_MS: Final = (0, 0, 50, 700)
+"""Until a new coordinator has read the log."""
+
+CLOCK_JUMPS: Final = ("-30s", "-700ms", "300ms", "20s")
+
+EXPRESSIONS: Final = ("ba.", "foo|qux", ".*", "q.x", "nothing")
+"""Regular expressions over the topics that there are, that come, and that never do."""
+
+CREATED: Final = "qux"
+"""A topic that is not there in the beginning."""
+
+GROUP: Final = "orders"
+
+GROUP_CONFIGS_MS: Final[Mapping[str, tuple[int, ...]]] = {
+    "assignment_interval_ms": (0, 300, 2_000),
+    "heartbeat_interval_ms": (400, 1_100),
+}
+"""What a group sets for itself; the broker's bounds are widened to them (``drawing``)."""
+
+AWAY, RUNS, PAUSED, DEAD = "away", "runs", "paused", "dead"
+
+_NEEDS: Final[Mapping[Verb, tuple[str, ...]]] = {
+    Verb.JOIN: (AWAY, DEAD),
+    Verb.LEAVE: (RUNS,),
+    Verb.KILL: (RUNS, PAUSED),
+    Verb.PAUSE: (RUNS,),
+    Verb.RESUME: (PAUSED,),
+    Verb.RESTART: (RUNS, PAUSED, DEAD),
+    Verb.HEARTBEAT: (RUNS,),
+    Verb.COMMIT: (RUNS,),
+    Verb.SLOW_REVOKE: (RUNS,),
+    Verb.FAIL_CALLBACK: (RUNS,),
+    Verb.POLL_LATE: (RUNS,),
+    Verb.SUBSCRIBE: (RUNS,),
+}
+_LEADS_TO: Final[Mapping[Verb, str]] = {
+    Verb.JOIN: RUNS,
+    Verb.RESTART: RUNS,
+    Verb.RESUME: RUNS,
+    Verb.LEAVE: AWAY,
+    Verb.KILL: DEAD,
+    Verb.PAUSE: PAUSED,
+}
+
+Line = dict[str, Any]
+
+
+@dataclass(slots=True, kw_only=True)
+class _World:
+    """What the script has done so far, as far as the next line depends on it."""
+
+    random: Random
+    preset: Preset
+    topics: list[str]
+    partitions: dict[str, int]
+    states: dict[str, str]
+    slow: dict[str, None] = field(default_factory=dict)
+    cuts: dict[tuple[str, ...], None] = field(default_factory=dict)
+    config: dict[str, int] = field(default_factory=dict)
+    now_ms: int = 0
+    lines: list[Line] = field(default_factory=list)
+
+    def write(self, verb: Verb, who: Any, **more: Any) -> None:
+        self.lines.append({"at": f"{self.now_ms}ms", str(verb): who, **more})
+
+    def possible(self, verb: Verb) -> bool:
+        match verb:
+            case Verb.CREATE_TOPIC:
+                return len(self.partitions) < len(self.topics)
+            case Verb.ADD_PARTITIONS:
+                return bool(self.partitions)
+            case Verb.DELETE_TOPIC:
+                return len(self.partitions) > 1
+            case Verb.HEAL:
+                return bool(self.cuts)
+        return verb in _OTHERS or bool(self.able(verb))
+
+    def able(self, verb: Verb) -> list[str]:
+        return [name for name, state in self.states.items() if state in _NEEDS[verb]]
+
+
+def draw_script(
+    random: Random, preset: Preset, topics: Mapping[str, Any], members: Mapping[str, Any]
+) -> tuple[list[Line], int]:
+    """The lines, and the time of the last one."""
+    world = _World(
+        random=random,
+        preset=preset,
+        topics=[*topics, CREATED],
+        partitions={name: told["partitions"] for name, told in topics.items()},
+        states=dict.fromkeys(members, AWAY),
+    )
+    first = random.randint(1, len(members))
+    for name in random.sample(list(members), first):
+        _act(world, Verb.JOIN, name)
+        world.now_ms += random.choice((0, 0, 1, 400))
+    weights = WEIGHTS[preset]
+    for _ in range(random.randint(1, ACTIONS_MOST[preset])):
+        world.now_ms += random.choice(GAPS_MS[preset])
+        possible = [verb for verb in weights if world.possible(verb)]
+        verb = random.choices(possible, [weights[verb] for verb in possible])[0]
+        if verb in _OTHERS:
+            _OTHERS[verb](world)
+        else:
+            _act(world, verb, random.choice(world.able(verb)))
+    _heal(world)
+    return world.lines, world.now_ms
+
+
+def _act(world: _World, verb: Verb, who: str, *, for_ms: int | None = None) -> None:
+    more: Line = {}
+    match verb:
+        case Verb.SLOW_REVOKE:
+            more["for"] = f"{world.random.choice(SLOW_MS) if for_ms is None else for_ms}ms"
+            world.slow[who] = None
+        case Verb.POLL_LATE:
+            more["for"] = f"{world.random.choice(LATE_MS)}ms"
+        case Verb.LEAVE if world.random.random() < 0.3:
+            more["how"] = world.random.choice(("default", "leave", "remain"))
+        case Verb.SUBSCRIBE:
+            if world.random.random() < 0.3:
+                more["regex"] = world.random.choice(EXPRESSIONS)
+            else:
+                topics = list(world.partitions)
+                more["topics"] = world.random.sample(topics, world.random.randint(1, len(topics)))
+    world.write(verb, who, **more)
+    world.states[who] = _LEADS_TO.get(verb, world.states[who])
+
+
+def _add_partitions(world: _World) -> None:
+    topic = world.random.choice(list(world.partitions))
+    world.partitions[topic] += world.random.choice((1, 1, 2, 4))
+    world.write(Verb.ADD_PARTITIONS, topic, to=world.partitions[topic])
+
+
+def _create_topic(world: _World) -> None:
+    topic = world.random.choice([name for name in world.topics if name not in world.partitions])
+    world.partitions[topic] = world.random.choice((1, 2, 3))
+    world.write(Verb.CREATE_TOPIC, topic, partitions=world.partitions[topic])
+
+
+def _delete_topic(world: _World) -> None:
+    topic = world.random.choice(list(world.partitions))
+    del world.partitions[topic]
+    world.write(Verb.DELETE_TOPIC, topic)
+
+
+def _fail_over(world: _World) -> None:
+    more: Line = {"loading": f"{world.random.choice(LOADING_MS)}ms"}
+    if world.random.random() < 0.3:
+        more["how"] = "move"
+    else:
+        more["lost"] = world.random.choice((0, 0, 1, 2, 4))
+    if world.random.random() < 0.3:
+        more["from"] = "compacted"
+    world.write(Verb.FAIL_OVER, COORDINATOR, **more)
+
+
+def _cut(world: _World) -> None:
+    member = world.random.choice(list(world.states))
+    ends = world.random.choice(((member,), (member, COORDINATOR), (COORDINATOR,)))
+    if ends not in world.cuts:
+        world.cuts[ends] = None
+        world.write(Verb.CUT, list(ends) if len(ends) > 1 else ends[0])
+
+
+def _heal_one(world: _World) -> None:
+    ends = world.random.choice(list(world.cuts))
+    del world.cuts[ends]
+    world.write(Verb.HEAL, list(ends) if len(ends) > 1 else ends[0])
+
+
+def _network(world: _World) -> None:
+    shares = ("loss", "duplicate", "reorder")
+    world.write(Verb.NETWORK, {share: world.random.choice(SHARES[world.preset]) for share in shares})
+
+
+def _clock_jump(world: _World) -> None:
+    who = world.random.choice((*world.states, COORDINATOR))
+    world.write(Verb.CLOCK_JUMP, who, by=world.random.choice(CLOCK_JUMPS))
+
+
+def _set_config(world: _World) -> None:
+    key = world.random.choice(("assignment_interval_ms", "heartbeat_interval_ms"))
+    world.write(Verb.SET_CONFIG, {key: world.random.choice(GROUP_CONFIGS_MS[key])})
+
+
+def _of_group(verb: Verb) -> Callable[[_World], None]:
+    return lambda world: world.write(verb, GROUP)
+
+
+def _heal(world: _World) -> None:
+    """Nothing goes wrong any more from here on."""
+    if world.preset is not Preset.CALM:
+        world.write(Verb.HEAL, EVERYTHING)
+    for name in world.slow:
+        if world.states[name] != DEAD:
+            _act(world, Verb.SLOW_REVOKE, name, for_ms=0)
+    for name, state in world.states.items():
+        if state == PAUSED:
+            _act(world, Verb.RESUME, name)
+
+
+_OTHERS: Final[Mapping[Verb, Callable[[_World], None]]] = {
+    Verb.ADD_PARTITIONS: _add_partitions,
+    Verb.CREATE_TOPIC: _create_topic,
+    Verb.DELETE_TOPIC: _delete_topic,
+    Verb.FAIL_OVER: _fail_over,
+    Verb.CUT: _cut,
+    Verb.HEAL: _heal_one,
+    Verb.NETWORK: _network,
+    Verb.CLOCK_JUMP: _clock_jump,
+    Verb.SET_CONFIG: _set_config,
+    Verb.DELETE_GROUP: _of_group(Verb.DELETE_GROUP),
+    Verb.EXPIRE_OFFSETS: _of_group(Verb.EXPIRE_OFFSETS),
+}
+"""What happens to no member."""

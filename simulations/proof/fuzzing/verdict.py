@@ -1,0 +1,113 @@
+"""Runs a scenario and judges it: safety at every entry, and convergence once nothing disturbs the group any more."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from groups.history.entries import Entry
+from groups.history.state.group import Semantics
+from simulations.invariants import INVARIANT_FAULT, Checker
+from simulations.proof.fuzzing.quiescence import can_rest, quiescence_of
+from simulations.world.engine.checked_run import bounds_of
+from simulations.world.engine.simulation import Simulation
+from simulations.world.scenario import Scenario
+
+CRASHED: Final = "simulator_crashed"
+"""In the place of an invariant: the simulator itself raised an error."""
+
+CONVERGENCE: Final = (
+    "group_converges",
+    "members_converge",
+    "partitions_processed",
+    "current_target",
+    "application_is_heeded",
+)
+"""What only a group can be held to that is able to come to rest."""
+
+CANNOT_REST: Final = "convergence: the network, a pause or a slow callback keeps the group from resting"
+NO_TIME: Final = "convergence: the run ends before the group had time enough"
+TARGET: Final = "the target at rest: "
+
+See = Callable[[Entry], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Broken:
+    """The first invariant that a run broke, in a sentence, and the entry that broke it."""
+
+    invariant: str
+    says: str
+    sequence: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """What became of a run. ``unknown`` is what it could not be asked, where it broke nothing else: that is not good."""
+
+    broken: Broken | None = None
+    unknown: str | None = None
+
+
+def broken_by(scenario: Scenario, semantics: Semantics | str, see: See | None = None) -> Broken | None:
+    """The first violation of a run, ``None`` if there is none."""
+    return verdict_on(scenario, semantics, see).broken
+
+
+def verdict_on(scenario: Scenario, semantics: Semantics | str, see: See | None = None) -> Verdict:
+    """Runs a scenario and judges it; ``see`` is shown every entry.
+
+    The run ends when the group has converged, and rested for so long that nobody silent can be a member any more.
+    """
+    chosen = Semantics(semantics)
+    simulation = Simulation(scenario, chosen, scenario.seed)
+    bounds = bounds_of(scenario)
+    checker = simulation.log.checker = Checker(chosen, bounds)
+    over_ms = scenario.start_ms + last_ms(scenario)
+    rest_ms = bounds.session_timeout_ms + 2 * (bounds.heartbeat_interval_ms + bounds.travel_ms)
+    last = 0
+    try:
+        for entry in simulation.entries():
+            last = entry.sequence
+            if see is not None:
+                see(entry)
+            payload = entry.payload
+            if payload.get("fault") == INVARIANT_FAULT and (
+                payload["invariant"] not in CONVERGENCE or can_rest(scenario)
+            ):
+                return Verdict(broken=_told(payload, last))
+            if entry.at_ms > over_ms and checker.has_rested(entry.at_ms, rest_ms):
+                return _rested(checker, last)
+    except Exception as error:  # Whatever the machines raise is what this looks for.
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        says = f"{type(error).__name__}: {error} ({place.name}, line {place.lineno})"
+        return Verdict(broken=Broken(invariant=CRASHED, says=says, sequence=last))
+    violations = checker.end(scenario.start_ms + scenario.until_ms)
+    if not can_rest(scenario):
+        violations = [violation for violation in violations if violation.invariant not in CONVERGENCE]
+    if violations:
+        return Verdict(broken=_told(violations[0].payload(), last))
+    if not can_rest(scenario):
+        return Verdict(unknown=CANNOT_REST)
+    if scenario.until_ms - last_ms(scenario) < quiescence_of(scenario):
+        return Verdict(unknown=NO_TIME)
+    return _rested(checker, last)
+
+
+def _rested(checker: Checker, last: int) -> Verdict:
+    """The group had time enough to come to rest."""
+    if violations := checker.demand_convergence():
+        return Verdict(broken=_told(violations[0].payload(), last))
+    unknown = checker.unjudged
+    return Verdict(unknown=None if unknown is None else TARGET + unknown)
+
+
+def last_ms(scenario: Scenario) -> int:
+    """When the script is over."""
+    return max((action.at_ms for action in scenario.script), default=0)
+
+
+def _told(payload: Any, sequence: int) -> Broken:
+    return Broken(invariant=str(payload["invariant"]), says=str(payload["says"]), sequence=sequence)

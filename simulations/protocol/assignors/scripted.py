@@ -1,0 +1,43 @@
+"""An assignor that answers what it was told to: targets by epoch, from a scenario's file.
+
+A broker loads such assignors beside its own (``group.consumer.assignors`` may name classes). What a buggy one would do
+can be told, too: that it throws.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from simulations.protocol.assignors.interface import Assignment, AssignorError
+
+SCRIPTED: Final = "scripted"
+
+Told = Mapping[str, Mapping[str, Sequence[int]]]
+"""Member → topic name → partitions."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScriptedAssignor:
+    """``targets`` by the target's epoch; ``None`` throws. An epoch that is not told has the last one told before it.
+
+    >>> assignor = ScriptedAssignor(targets={2: {"A": {"foo": [0]}}, 4: None})
+    >>> assignor.assign(3, {"foo": "id-1"})
+    {'A': {'id-1': [0]}}
+    """
+
+    targets: Mapping[int, Told | None]
+
+    def assign(self, epoch: int, ids: Mapping[str, str]) -> Assignment:
+        """The target of an epoch; ``ids`` are those of the topics that exist, by name."""
+        told = max((known for known in self.targets if known <= epoch), default=None)
+        if told is None:
+            return {}
+        target = self.targets[told]
+        if target is None:
+            raise AssignorError(f"the assignor throws at epoch {epoch}, as it was told to")
+        return {
+            member: {ids[name]: list(partitions) for name, partitions in owned.items() if name in ids}
+            for member, owned in target.items()
+        }

@@ -1,0 +1,1 @@
+"""Clients as machines: answers go in; requests and callbacks come out."""

@@ -1,0 +1,72 @@
+"""What a consumer is told when it is made: its settings under Kafka's names, and what its world adds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from random import Random
+from typing import Final
+
+from simulations.protocol.messages.groups import CommittedOffset, Partitions
+
+Positions = Callable[[Partitions, int], tuple[CommittedOffset, ...]]
+"""``positions(owned, now_ms)``: how far the application has consumed each partition that it owns."""
+
+JITTER: Final = 0.2
+"""``CommonClientConfigs.RETRY_BACKOFF_JITTER``: a back-off is longer or shorter by up to this share."""
+
+
+class CloseOption(StrEnum):
+    """``CloseOptions.GroupMembershipOperation``."""
+
+    DEFAULT = "DEFAULT"
+    LEAVE_GROUP = "LEAVE_GROUP"
+    REMAIN_IN_GROUP = "REMAIN_IN_GROUP"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConsumerConfig:
+    """``rebalance_timeout_ms`` is ``max.poll.interval.ms``; ``calls_for_nothing``: also with no partition gained.
+
+    ``finds_coordinator``: the coordinator is looked up by FindCoordinator. Otherwise who stands behind the address
+    changes by itself, and an answer that it is not there costs one back-off.
+    ``fetches_offsets``: positions of what is assigned are asked for by OffsetFetch.
+    ``positions`` is asked before each automatic commit; without it nothing has been consumed.
+    ``jitter(n)`` is the n-th draw of this consumer, in [0, 1); ``None`` takes it from the member id and ``seed``.
+    """
+
+    group_id: str
+    member_id: str
+    client_id: str
+    client_host: str
+    instance_id: str | None = None
+    rack_id: str | None = None
+    server_assignor: str | None = None
+    rebalance_timeout_ms: int = 300_000
+    callback_ms: int = 0
+    calls_for_nothing: bool = True
+    auto_commit: bool = False
+    auto_commit_interval_ms: int = 5_000
+    positions: Positions | None = None
+    request_timeout_ms: int = 30_000
+    api_timeout_ms: int = 60_000
+    retry_back_off_ms: int = 100
+    retry_back_off_max_ms: int = 1_000
+    finds_coordinator: bool = False
+    fetches_offsets: bool = False
+    seed: int = 0
+    jitter: Callable[[int], float] | None = None
+
+    def back_off_ms(self, failures: int, draw: int) -> int:
+        """How long to wait after a failure that follows ``failures`` others (``ExponentialBackoff``)."""
+        doubled: float = self.retry_back_off_ms
+        for _ in range(failures):
+            if doubled >= self.retry_back_off_max_ms:
+                break
+            doubled *= 2
+        if self.jitter is not None:
+            drawn = self.jitter(draw)
+        else:
+            drawn = Random(f"back-off {draw} of {self.member_id} in {self.seed}").random()
+        return min(self.retry_back_off_max_ms, int(doubled * (1 - JITTER + 2 * JITTER * drawn)))

@@ -1,0 +1,7 @@
+"""The coordinator as KIP-848's text tells it, where that differs from what was released."""
+
+from __future__ import annotations
+
+from simulations.protocol.coordinator.consumer.proposal.coordinator import KipCoordinator
+
+__all__ = ["KipCoordinator"]

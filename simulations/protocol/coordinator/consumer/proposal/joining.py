@@ -1,0 +1,136 @@
+"""Who comes and who goes: a join, a static member's return, a leave for now, and the removal that all the rest is.
+
+Source: KIP-848, "Member ID", "Static Membership", "Group Epoch - Trigger a rebalance".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TypeVar
+
+from groups.history.state.consumer import ConsumerMember
+from groups.history.state.epochs import with_member, without_member
+from groups.wire.coordinator_schema import (
+    CONSUMER_GROUP_CURRENT_MEMBER_ASSIGNMENT,
+    CONSUMER_GROUP_MEMBER_METADATA,
+    CONSUMER_GROUP_TARGET_ASSIGNMENT_MEMBER,
+)
+from simulations.protocol.coordinator.consumer import records
+from simulations.protocol.coordinator.consumer.outcome import (
+    COMPUTE,
+    REBALANCE,
+    SESSION,
+    Context,
+    Outcome,
+    TimerCancel,
+)
+from simulations.protocol.coordinator.consumer.proposal.heartbeat import (
+    answer_of,
+    member_record,
+    regular,
+    told_member,
+)
+from simulations.protocol.coordinator.consumer.proposal.metadata import assignment_timer, bump, session_timer
+from simulations.protocol.coordinator.consumer.static_members import left_statically, replacement_of
+from simulations.protocol.coordinator.errors import ErrorCode, RequestRefused
+from simulations.protocol.messages.groups import STATIC_LEAVE_EPOCH, Heartbeat, HeartbeatAnswer
+
+A = TypeVar("A")
+
+
+def join(context: Context, request: Heartbeat) -> Outcome[HeartbeatAnswer]:
+    """A new member, at epoch 0: it is told nothing yet. One that names no id is given one."""
+    members = context.group.members
+    if len(members) >= context.settings.max_size:
+        raise RequestRefused(
+            ErrorCode.GROUP_MAX_SIZE_REACHED,
+            f"The consumer group has reached its maximum capacity of {context.settings.max_size} members.",
+        )
+    member_id = request.member_id or context.drawn_id or _new_id(context, request)
+    member = told_member(ConsumerMember(member_id=member_id), request)
+    joined = {**members, member_id: member}
+    return Outcome(
+        answer=answer_of(context, member, None, joins=True),
+        records=(member_record(context, member), *bump(context, joined)),
+        timers=(assignment_timer(context), session_timer(context, member_id)),
+    )
+
+
+def _new_id(context: Context, request: Heartbeat) -> str:
+    """An id where nobody drew one: made of the epoch that the join brings about, which no other join has."""
+    member_id = f"{request.client_id or 'member'}-{context.group.group_epoch + 1}"
+    while member_id in context.group.members:
+        member_id += "-1"
+    return member_id
+
+
+def static_leave(context: Context, request: Heartbeat) -> Outcome[HeartbeatAnswer]:
+    """The member stays, at epoch -2, with its partitions; its session goes on from its last heartbeat."""
+    left = left_statically(context.group.members[request.member_id])
+    return Outcome(
+        answer=HeartbeatAnswer(member_epoch=STATIC_LEAVE_EPOCH),
+        records=(records.current_assignment(context.state.group, left, with_epochs=False),),
+        timers=(TimerCancel(timer=REBALANCE, member_id=request.member_id),),
+    )
+
+
+def replaced(context: Context, request: Heartbeat, holder: ConsumerMember) -> Outcome[HeartbeatAnswer]:
+    """The joiner takes the holder's place, assignment and target; then its join is a heartbeat like any other."""
+    group_id, group = context.state.group, context.group
+    member = replacement_of(holder, request.member_id)
+    target = group.target.get(holder.member_id)
+    view = with_member(without_member(group, holder.member_id), member)
+    view = view.without_target(holder.member_id)
+    if target is not None:
+        view = replace(view, target={**view.target, member.member_id: target})
+    heartbeat = replace(context, state=replace(context.state, consumer=view))
+    joined = regular(heartbeat, request, member)
+    cancelled = tuple(
+        TimerCancel(timer=timer, member_id=holder.member_id)
+        for timer in (SESSION, REBALANCE)
+        if holder.member_id != member.member_id
+    )
+    moved = records.replacement(group_id, holder.member_id, member, target or {}, with_epochs=False)
+    if target is None:
+        moved = [each for each in moved if each["type"] != CONSUMER_GROUP_TARGET_ASSIGNMENT_MEMBER]
+    whole = replace(joined, records=(*moved, *joined.records), timers=(*cancelled, *joined.timers))
+    return _without_chosen(context, holder.member_id, whole)
+
+
+def removed(context: Context, member_id: str, answer: A) -> Outcome[A]:
+    """The member goes; its target stays until the next one is computed."""
+    group_id = context.state.group
+    stay: Mapping[str, ConsumerMember] = {
+        other: member for other, member in context.group.members.items() if other != member_id
+    }
+    outcome = Outcome(
+        answer=answer,
+        records=(
+            records.tombstone(CONSUMER_GROUP_CURRENT_MEMBER_ASSIGNMENT, group_id, member_id),
+            records.tombstone(CONSUMER_GROUP_MEMBER_METADATA, group_id, member_id),
+            *bump(context, stay),
+        ),
+        timers=(
+            TimerCancel(timer=SESSION, member_id=member_id),
+            TimerCancel(timer=REBALANCE, member_id=member_id),
+            assignment_timer(context),
+        ),
+    )
+    return _without_chosen(context, member_id, outcome)
+
+
+def _without_chosen(context: Context, member_id: str, outcome: Outcome[A]) -> Outcome[A]:
+    """Who goes computes no more; the next computation picks another."""
+    chosen = context.memory.chosen
+    if chosen is None or chosen.member_id != member_id:
+        return outcome
+    return replace(
+        outcome,
+        memory=replace(outcome.memory or context.memory, chosen=None),
+        timers=(
+            *outcome.timers,
+            TimerCancel(timer=COMPUTE, member_id=member_id),
+            assignment_timer(context),
+        ),
+    )

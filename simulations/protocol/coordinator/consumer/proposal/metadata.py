@@ -1,0 +1,105 @@
+"""Group epochs and the partition counts beside them: what bumps, and what a changed image or a new coordinator does.
+
+Source: KIP-848, "Group Epoch - Trigger a rebalance", "Records", "Group Coordinator Fail-over".
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from groups.wire.coordinator_schema import CONSUMER_GROUP_PARTITION_METADATA
+from simulations.protocol.coordinator.consumer import records
+from simulations.protocol.coordinator.consumer.outcome import (
+    ASSIGNMENT,
+    SESSION,
+    Context,
+    Outcome,
+    Record,
+    TimerStart,
+)
+from simulations.protocol.coordinator.consumer.proposal.regexes import resolved
+from simulations.protocol.coordinator.consumer.subscriptions import Members, all_names
+
+
+def seen(context: Context) -> Context:
+    """The context whose group has its regular expressions resolved; kept beside the group while the image stays."""
+    group, image = context.group, context.image
+    known = group.derived("resolved", image, lambda: resolved(group, group.members, image))
+    return context if known is group else replace(context, state=replace(context.state, consumer=known))
+
+
+def bump(context: Context, members: Members) -> tuple[Record, ...]:
+    """The next group epoch, last; before it the partition counts if the members' topics have other ones."""
+    group_id, epoch = context.state.group, context.group.group_epoch + 1
+    bumped = records.group_epoch(group_id, epoch, 0)
+    topics = _topics(context, members)
+    counts = {topic["topicId"]: topic["numPartitions"] for topic in topics}
+    if context.group.has_partition_metadata and counts == context.group.partition_counts:
+        return (bumped,)
+    written: Record = {
+        "type": CONSUMER_GROUP_PARTITION_METADATA,
+        "key": {"groupId": group_id},
+        "version": 0,
+        "value": {"epoch": epoch, "topics": topics},
+    }
+    return (written, bumped)
+
+
+def image_changed(context: Context, names: tuple[str, ...]) -> Outcome[None]:
+    """Other partitions of what is subscribed bump the group epoch at once: added, created, deleted, made anew."""
+    group = context.group
+    if group.has_partition_metadata:
+        changed = _changed(context)
+    else:
+        changed = bool(set(names) & set(all_names(group, group.members)))
+    return _bumped(context) if changed and group.members else Outcome(answer=None)
+
+
+def loaded(context: Context) -> Outcome[None]:
+    """A new coordinator: sessions begin anew, then metadata and expressions are compared, then a target is wanted.
+
+    No rebalance timer runs: nothing tells who had been asked to give partitions up, and the next answer asks again.
+    """
+    group = context.group
+    sessions = tuple(session_timer(context, member_id) for member_id in group.members)
+    if group.has_partition_metadata and group.members and _changed(context):
+        after = _bumped(context)
+        return replace(after, timers=(*sessions, *after.timers))
+    if group.group_epoch > group.assignment_epoch:
+        return Outcome(answer=None, timers=(*sessions, assignment_timer(context)))
+    return Outcome(answer=None, timers=sessions)
+
+
+def assignment_timer(context: Context) -> TimerStart:
+    return TimerStart(timer=ASSIGNMENT, member_id=None, length_ms=context.settings.assignor_time_ms)
+
+
+def session_timer(context: Context, member_id: str) -> TimerStart:
+    return TimerStart(timer=SESSION, member_id=member_id, length_ms=context.settings.session_timeout_ms)
+
+
+def _bumped(context: Context) -> Outcome[None]:
+    return Outcome(
+        answer=None, records=bump(context, context.group.members), timers=(assignment_timer(context),)
+    )
+
+
+def _changed(context: Context) -> bool:
+    topics = _topics(context, context.group.members)
+    counts = {topic["topicId"]: topic["numPartitions"] for topic in topics}
+    return counts != context.group.partition_counts
+
+
+def _topics(context: Context, members: Members) -> list[dict[str, Any]]:
+    group = resolved(context.group, members, context.image)
+    return [
+        {
+            "topicId": context.image.topics[name].topic_id,
+            "topicName": name,
+            "numPartitions": context.image.topics[name].partitions,
+            "partitionMetadata": [],
+        }
+        for name in sorted(all_names(group, members))
+        if name in context.image.topics
+    ]

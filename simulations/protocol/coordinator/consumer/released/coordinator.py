@@ -1,0 +1,123 @@
+"""The operations of the released coordinator: heartbeat, commit, an expired timer, a new metadata image.
+
+Kafka: ``GroupMetadataManager``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from simulations.protocol.coordinator.classic.coordinator import ClassicCoordinator
+from simulations.protocol.coordinator.classic.loading import classic_group
+from simulations.protocol.coordinator.classic.messages import (
+    ClassicHeartbeat,
+    ClassicHeartbeatAnswer,
+    JoinGroup,
+    LeaveAnswer,
+    LeaveGroup,
+    SyncGroup,
+)
+from simulations.protocol.coordinator.consumer import commits, expressions, loading
+from simulations.protocol.coordinator.consumer.outcome import (
+    JOIN,
+    REBALANCE,
+    SESSION,
+    SYNC,
+    Context,
+    Outcome,
+    Refresh,
+    Resolution,
+)
+from simulations.protocol.coordinator.consumer.released import classic_members
+from simulations.protocol.coordinator.consumer.released.fast_path import steady
+from simulations.protocol.coordinator.consumer.released.heartbeat import answer_heartbeat, refused
+from simulations.protocol.coordinator.consumer.released.leaving import leave, remove
+from simulations.protocol.coordinator.consumer.subscriptions import subscribed_names
+from simulations.protocol.coordinator.consumer.validation import check_request
+from simulations.protocol.coordinator.errors import ErrorCode, RequestRefused
+from simulations.protocol.messages.client_mode import (
+    InstallAnswer,
+    InstallAssignment,
+    PrepareAnswer,
+    PrepareAssignment,
+)
+from simulations.protocol.messages.groups import (
+    LEAVE_EPOCH,
+    STATIC_LEAVE_EPOCH,
+    CommitAnswer,
+    Heartbeat,
+    HeartbeatAnswer,
+    OffsetCommit,
+)
+
+
+class KafkaCoordinator(ClassicCoordinator):
+    """Rules of release 4.3.1. It keeps nothing between operations: memory is the context's replayed state."""
+
+    def heartbeat(self, context: Context, request: Heartbeat) -> Outcome[HeartbeatAnswer]:
+        quick = steady(context, request)
+        if quick is not None:
+            return quick
+        try:
+            check_request(request, context.settings)
+            if request.member_epoch in (LEAVE_EPOCH, STATIC_LEAVE_EPOCH):
+                return leave(context, request)
+            return answer_heartbeat(context, request)
+        except RequestRefused as refusal:
+            return Outcome(answer=refused(refusal))
+
+    def join_consumer_group(self, context: Context, request: JoinGroup, ticket: int) -> Outcome[None]:
+        return classic_members.join(context, request, ticket)
+
+    def sync_in_consumer_group(self, context: Context, request: SyncGroup, ticket: int) -> Outcome[None]:
+        return classic_members.sync(context, request, ticket)
+
+    def heartbeat_in_consumer_group(
+        self, context: Context, request: ClassicHeartbeat
+    ) -> Outcome[ClassicHeartbeatAnswer]:
+        return classic_members.heartbeat(context, request)
+
+    def leave_consumer_group(self, context: Context, request: LeaveGroup) -> Outcome[LeaveAnswer]:
+        return classic_members.leave(context, request)
+
+    def commit(self, context: Context, request: OffsetCommit) -> Outcome[CommitAnswer]:
+        return commits.commit(context, request, older_epochs=True)
+
+    def prepare(self, context: Context, request: PrepareAssignment) -> Outcome[PrepareAnswer]:
+        """No release has this API: a broker closes the connection, a client reads it as an unsupported version."""
+        return Outcome(answer=PrepareAnswer(error_code=ErrorCode.UNSUPPORTED_VERSION))
+
+    def install(self, context: Context, request: InstallAssignment) -> Outcome[InstallAnswer]:
+        """As ``prepare``."""
+        return Outcome(answer=InstallAnswer(error_code=ErrorCode.UNSUPPORTED_VERSION))
+
+    def expired(
+        self, context: Context, timer: str, member_id: str | None, bound_epoch: int | None
+    ) -> Outcome[None]:
+        """A timer ran out that was neither replaced nor cancelled. A removal computes no target."""
+        if classic_group(context) is not None:
+            return self.classic_expired(context, timer, member_id, bound_epoch)
+        member = context.group.members.get(member_id or "")
+        if member is None or timer not in (SESSION, REBALANCE, JOIN, SYNC):
+            return Outcome(answer=None)
+        if timer == REBALANCE and member.epoch != bound_epoch:
+            return Outcome(answer=None)
+        return remove(context, (member.member_id,), None)
+
+    def image_changed(self, context: Context, names: tuple[str, ...]) -> Outcome[None]:
+        """No record: the hash of a group that subscribes is due, and the next heartbeat of anybody computes it."""
+        if subscribed_names(context).isdisjoint(names):
+            return Outcome(answer=None)
+        return Outcome(answer=None, memory=replace(context.memory, refresh=Refresh()))
+
+    def regexes_resolved(self, context: Context, resolution: Resolution) -> Outcome[None]:
+        return expressions.regexes_resolved(context, resolution)
+
+    def loaded(self, context: Context) -> Outcome[None]:
+        if classic_group(context) is not None:
+            return self.classic_loaded(context)
+        return loading.loaded(context)
+
+    def matched(self, context: Context) -> dict[str, tuple[str, ...]]:
+        """Nothing: type 16 records tell."""
+        return {}

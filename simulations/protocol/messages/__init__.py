@@ -1,0 +1,1 @@
+"""What clients and coordinators say to each other, as values. Field names are those of Kafka's schemas."""

@@ -1,0 +1,206 @@
+"""What goes in and comes out of a coordinator, as values. Field names are those of Kafka's schemas."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from groups.history.state.consumer import NO_NOTE, AssignorNote
+from simulations.protocol.assignors.client_side import Offer
+
+HEARTBEAT_API: Final = "ConsumerGroupHeartbeat"
+COMMIT_API: Final = "OffsetCommit"
+FETCH_API: Final = "OffsetFetch"
+
+JOIN_EPOCH: Final = 0
+LEAVE_EPOCH: Final = -1
+STATIC_LEAVE_EPOCH: Final = -2
+
+TOPIC_ID_VERSION: Final = 10
+"""From this version on OffsetCommit and OffsetFetch name topics by id."""
+
+UNCHANGED_TIMEOUT: Final = -1
+"""``RebalanceTimeoutMs`` of a heartbeat that does not tell it."""
+
+Partitions = Mapping[str, tuple[int, ...]]
+"""Topic id → partitions."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Heartbeat:
+    """ConsumerGroupHeartbeat request. ``None`` means "as last told"; ``owned`` is ``TopicPartitions``."""
+
+    group_id: str
+    member_id: str
+    member_epoch: int
+    instance_id: str | None = None
+    rack_id: str | None = None
+    rebalance_timeout_ms: int = UNCHANGED_TIMEOUT
+    subscribed_topic_names: tuple[str, ...] | None = None
+    subscribed_topic_regex: str | None = None
+    server_assignor: str | None = None
+    client_assignors: tuple[Offer, ...] | None = None
+    """What no release has: the assignors that can run on this member, the best first."""
+    owned: Partitions | None = None
+    client_id: str = ""
+    client_host: str = "/127.0.0.1"
+    version: int = 1
+
+    @property
+    def bare(self) -> bool:
+        """Whether it tells nothing but that its sender is alive; asked of every heartbeat."""
+        return (
+            self.member_epoch > 0
+            and self.owned is None
+            and self.subscribed_topic_names is None
+            and self.rebalance_timeout_ms == UNCHANGED_TIMEOUT
+            and self.subscribed_topic_regex is None
+            and self.server_assignor is None
+            and self.client_assignors is None
+            and self.rack_id is None
+        )
+
+    def body(self) -> dict[str, Any]:
+        """The request's fields as JSON; those at their default are left out."""
+        body: dict[str, Any] = {
+            "groupId": self.group_id,
+            "memberId": self.member_id,
+            "memberEpoch": self.member_epoch,
+        }
+        if self.instance_id is not None:
+            body["instanceId"] = self.instance_id
+        if self.rack_id is not None:
+            body["rackId"] = self.rack_id
+        if self.rebalance_timeout_ms != UNCHANGED_TIMEOUT:
+            body["rebalanceTimeoutMs"] = self.rebalance_timeout_ms
+        if self.subscribed_topic_names is not None:
+            body["subscribedTopicNames"] = list(self.subscribed_topic_names)
+        if self.subscribed_topic_regex is not None:
+            body["subscribedTopicRegex"] = self.subscribed_topic_regex
+        if self.server_assignor is not None:
+            body["serverAssignor"] = self.server_assignor
+        if self.client_assignors is not None:
+            body["clientAssignors"] = [
+                {
+                    "name": offer.name,
+                    "minimumVersion": offer.minimum_version,
+                    "maximumVersion": offer.maximum_version,
+                    "reason": offer.reason,
+                    "metadataVersion": offer.metadata.version,
+                    "metadataBytes": b64encode(offer.metadata.data).decode(),
+                }
+                for offer in self.client_assignors
+            ]
+        if self.owned is not None:
+            body["topicPartitions"] = topic_partitions(self.owned)
+        return body
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeartbeatAnswer:
+    """ConsumerGroupHeartbeat response; ``pending`` to ``compute`` are what KIP-848 has and no release.
+
+    ``pending`` is assigned and not yet released by others, ``note`` what a client-side assignor tells beside the
+    partitions; ``compute`` asks the member to run its assignor for the group.
+    """
+
+    error_code: int = 0
+    error_message: str | None = None
+    member_id: str | None = None
+    member_epoch: int = 0
+    heartbeat_interval_ms: int = 0
+    assigned: Partitions | None = None
+    pending: Partitions | None = None
+    note: AssignorNote = NO_NOTE
+    compute: bool = False
+
+    def body(self) -> dict[str, Any]:
+        assignment: dict[str, Any] | None = None
+        if self.assigned is not None:
+            assignment = {"topicPartitions": topic_partitions(self.assigned)}
+            if self.pending is not None:
+                assignment["pendingTopicPartitions"] = topic_partitions(self.pending)
+            if self.note != NO_NOTE:
+                assignment["error"] = self.note.error
+                assignment["metadataVersion"] = self.note.version
+                assignment["metadataBytes"] = self.note.data
+        body: dict[str, Any] = {
+            "errorCode": int(self.error_code),
+            "errorMessage": self.error_message,
+            "memberId": self.member_id,
+            "memberEpoch": self.member_epoch,
+            "heartbeatIntervalMs": self.heartbeat_interval_ms,
+            "assignment": assignment,
+        }
+        if self.compute:
+            body["shouldComputeAssignment"] = True
+        return body
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommittedOffset:
+    """One partition of an OffsetCommit request; without metadata Kafka writes an empty text."""
+
+    topic: str
+    topic_id: str
+    partition: int
+    offset: int
+    leader_epoch: int = -1
+    metadata: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OffsetCommit:
+    """OffsetCommit request. Version 10 names topics by id, older ones by name; the coordinator is told both.
+
+    ``retention_ms`` is ``RetentionTimeMs`` of versions 2 to 4: how long the offset is to be kept. ``member_epoch`` is the
+    generation of a member of the classic protocol, and -1 of who is no member.
+    """
+
+    group_id: str
+    member_id: str
+    member_epoch: int
+    offsets: tuple[CommittedOffset, ...]
+    version: int = 10
+    retention_ms: int = -1
+    instance_id: str | None = None
+
+    def body(self) -> dict[str, Any]:
+        topics: dict[str, list[dict[str, Any]]] = {}
+        for offset in self.offsets:
+            topics.setdefault(offset.topic_id, []).append(
+                {
+                    "partitionIndex": offset.partition,
+                    "committedOffset": offset.offset,
+                    "committedLeaderEpoch": offset.leader_epoch,
+                    "committedMetadata": offset.metadata,
+                }
+            )
+        return {
+            "groupId": self.group_id,
+            "memberId": self.member_id,
+            "generationIdOrMemberEpoch": self.member_epoch,
+            **({"groupInstanceId": self.instance_id} if self.instance_id is not None else {}),
+            "topics": [{"topicId": topic_id, "partitions": parts} for topic_id, parts in topics.items()],
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommitAnswer:
+    """OffsetCommit response: an error code for each partition of the request, unknown ones before the others."""
+
+    error_codes: tuple[tuple[str, int, int], ...]
+    """``(topic id, partition, error code)``; below version 10 the topic's name in the place of its id."""
+
+    def body(self) -> dict[str, Any]:
+        topics: dict[str, list[dict[str, int]]] = {}
+        for topic_id, partition, code in self.error_codes:
+            topics.setdefault(topic_id, []).append({"partitionIndex": partition, "errorCode": int(code)})
+        return {"topics": [{"topicId": topic_id, "partitions": parts} for topic_id, parts in topics.items()]}
+
+
+def topic_partitions(partitions: Partitions) -> list[dict[str, Any]]:
+    """Kafka's ``[{"topicId", "partitions"}]``, in the order given."""
+    return [{"topicId": topic_id, "partitions": list(numbers)} for topic_id, numbers in partitions.items()]

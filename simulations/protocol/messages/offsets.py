@@ -1,0 +1,111 @@
+"""Requests for a group's offsets and for its end, as values, beside ``messages``. Field names are those of Kafka's schemas."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from simulations.protocol.messages.groups import TOPIC_ID_VERSION, Partitions
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FetchedTopic:
+    """A topic of an OffsetFetch request; version 10 has the id alone, older ones the name alone."""
+
+    topic: str = ""
+    topic_id: str = ""
+    partitions: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OffsetFetch:
+    """OffsetFetch request of one group. ``topics`` is ``None`` for all that the group has.
+
+    ``member_id`` is ``None`` and the epoch below 0 for who is no member (tools, and clients before KIP-848).
+    """
+
+    group_id: str
+    member_id: str | None = None
+    member_epoch: int = -1
+    topics: tuple[FetchedTopic, ...] | None = None
+    require_stable: bool = False
+    version: int = 10
+
+    def body(self) -> dict[str, Any]:
+        topics: list[dict[str, Any]] | None = None
+        if self.topics is not None:
+            named = ("topicId", "topic_id") if self.version >= TOPIC_ID_VERSION else ("name", "topic")
+            topics = [
+                {named[0]: getattr(topic, named[1]), "partitionIndexes": list(topic.partitions)}
+                for topic in self.topics
+            ]
+        group = {
+            "groupId": self.group_id,
+            "memberId": self.member_id,
+            "memberEpoch": self.member_epoch,
+            "topics": topics,
+        }
+        return {"groups": [group], "requireStable": self.require_stable}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FetchedOffset:
+    """One partition of an OffsetFetch response; offset and leader epoch are -1 where there is none."""
+
+    topic: str
+    topic_id: str
+    partition: int
+    offset: int = -1
+    leader_epoch: int = -1
+    metadata: str = ""
+    error_code: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FetchAnswer:
+    """OffsetFetch response of one group; with an error of the group no partition is told."""
+
+    group_id: str
+    error_code: int = 0
+    offsets: tuple[FetchedOffset, ...] = ()
+    version: int = 10
+
+    def body(self) -> dict[str, Any]:
+        by_id = self.version >= TOPIC_ID_VERSION
+        topics: dict[str, list[dict[str, Any]]] = {}
+        for offset in self.offsets:
+            topics.setdefault(offset.topic_id if by_id else offset.topic, []).append(
+                {
+                    "partitionIndex": offset.partition,
+                    "committedOffset": offset.offset,
+                    "committedLeaderEpoch": offset.leader_epoch,
+                    "metadata": offset.metadata,
+                    "errorCode": int(offset.error_code),
+                }
+            )
+        name = "topicId" if by_id else "name"
+        told = [{name: topic, "partitions": partitions} for topic, partitions in topics.items()]
+        return {"groups": [{"groupId": self.group_id, "topics": told, "errorCode": int(self.error_code)}]}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OffsetDelete:
+    """OffsetDelete request: topic name → partitions."""
+
+    group_id: str
+    topics: Partitions
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OffsetDeleteAnswer:
+    """OffsetDelete response: an error of the group, or a code for each ``(topic, partition)``."""
+
+    error_code: int = 0
+    error_codes: tuple[tuple[str, int, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeleteAnswer:
+    """DeleteGroups response of one group."""
+
+    error_code: int = 0

@@ -1,0 +1,60 @@
+"""The fuzzer as a process of its own: one JSON request in, JSON Lines out.
+
+``python -m simulations.spark.fuzzing`` reads one line::
+
+    {"first": 0, "last": 99999, "semantics": ["kip", "kafka"], "presets": […], "covered": false, "master": "local[2]"}
+
+and writes, a line each: ``{"type": "stage", "stage"}``, ``{"type": "began", "cores"}``,
+``{"type": "answer", "runs", "found", "unknown", "counts"}`` (``transformations.told``) for each block, wave after wave, and last
+``{"type": "done"}``, or ``{"type": "error", "message": "one line"}``. It ends when its standard input does.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import orjson
+
+from groups.pipeline.spark.child import Lines, answer_request, spark_session
+from simulations.proof.fuzzing.batches import blocks
+from simulations.spark import fuzzing_blocks as steps
+from simulations.spark.batches import Pace, waves
+
+WAVE_S: Final = 20.0
+"""Blocks of so long come together: nobody watches a page, and beside it Spark's own work is nothing."""
+
+BLOCKS_A_CORE_LEAST: Final = 2
+BLOCKS_A_CORE_MOST: Final = 64
+
+
+def main() -> int:
+    return answer_request(run, work="fuzzing")
+
+
+def run(request: Mapping[str, Any], lines: Lines) -> None:
+    """All the seeds, wave after wave."""
+    lines.say({"type": "stage", "stage": "Starting Spark"})
+    with spark_session(
+        master=request["master"] or None, work="fuzzing", rooms=("groups", "simulations")
+    ) as session:
+        cores = session.sparkContext.defaultParallelism
+        lines.say({"type": "began", "cores": cores})
+
+        def collect(wave: Sequence[tuple[int, int]]) -> list[Any]:
+            tasks = steps.tasks(session, wave)
+            rows: list[Any] = steps.answered(
+                tasks, wave, request["semantics"], request["presets"], request["covered"]
+            ).collect()
+            return rows
+
+        pace = Pace(wave_s=WAVE_S, least=cores * BLOCKS_A_CORE_LEAST, most=cores * BLOCKS_A_CORE_MOST)
+        for rows in waves(blocks(request["first"], request["last"]), collect, pace=pace, cores=cores):
+            for row in rows:
+                lines.say({"type": "answer", **orjson.loads(bytes(row.answer))})
+        lines.say({"type": "done"})
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,240 @@
+"""What a script makes happen: each verb done to the world at its time."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import Final, Protocol
+
+from groups.history.entries import Kind
+from groups.history.state.group import Semantics
+from simulations.protocol.client.classic import ClassicConsumer
+from simulations.protocol.client.consumer import Consumer, Request
+from simulations.protocol.client.consumer.computing import ComputingConsumer
+from simulations.protocol.client.consumer.config import CloseOption
+from simulations.protocol.coordinator.image import Image
+from simulations.protocol.messages.groups import CommittedOffset, Partitions
+from simulations.world.engine.client_assignors import (
+    brought,
+    changed,
+    classic_config_of,
+    config_of,
+    reported,
+    topics_as_told,
+)
+from simulations.world.engine.interventions import InterventionEnvironment, Interventions
+from simulations.world.engine.process import Process
+from simulations.world.engine.queue import Priority
+from simulations.world.scenario import Action, Event, How, Member, Verb
+
+RECORDS_A_SECOND: Final = 10
+"""What a consumer is taken to read from each partition, for commits that name no offset."""
+
+
+class World(InterventionEnvironment, Protocol):
+    """What an action may touch: time, the log, the coordinator, and the ways into and out of them."""
+
+    semantics: Semantics
+
+    @property
+    def image(self) -> Image:
+        """The topics as they are; brokers may not know it yet."""
+
+    def send(self, process: Process, request: Request, cause: int | None) -> None:
+        """The network takes a request of a process."""
+
+    def by_name(self, partitions: Partitions) -> dict[str, list[int]]:
+        """Partitions by topic name, as a reader wants them."""
+
+
+class Acting:
+    """Does the script's actions, and starts the members' processes."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self.processes: dict[str, Process] = {}
+        """The newest process of each member, by the scenario's name."""
+        self.members: dict[str, Member] = dict(world.scenario.members)
+        """What the next process of each is started with; a bounce changes it."""
+        self._lives: dict[str, int] = {}
+        self._interventions = Interventions(world, self.processes)
+
+    def act(self, action: Action) -> None:
+        """One line of the script, now."""
+        if self._interventions.does(action):
+            return
+        process = self.processes.get(action.who)
+        match action.verb:
+            case Verb.JOIN:
+                self._start(action.who)
+            case Verb.RESTART:
+                self._restart(action.who, process)
+            case Verb.BOUNCE:
+                self._bounce(action, process)
+            case Verb.SLOW_REVOKE:
+                assert action.length_ms is not None
+                (process or self.new_process(action.who)).consumer.revoke_ms = action.length_ms
+            case Verb.FAIL_CALLBACK:
+                (process or self.new_process(action.who)).raises = True
+            case _ if process is not None and process.alive:
+                self._to_process(action, process)
+
+    def _to_process(self, action: Action, process: Process) -> None:
+        """What chance has done to a member before may leave nothing to do."""
+        consumer, now_ms = process.consumer, process.now_ms
+        match action.verb:
+            case Verb.LEAVE:
+                process.follow(None)
+                if action.how is None:
+                    process.act(consumer.leave(now_ms), None)
+                else:
+                    process.act(consumer.close(now_ms, _CLOSES[action.how]), None)
+            case Verb.HEARTBEAT:
+                process.act(consumer.beat(now_ms), None)
+            case Verb.SUBSCRIBE:
+                self._asks_for(process, action.topics, action.regex)
+                if isinstance(consumer, ClassicConsumer):
+                    subscribed = consumer.subscribe(action.topics, regex=action.regex, now_ms=now_ms)
+                else:
+                    subscribed = consumer.subscribe(action.topics, regex=action.regex)
+                process.act(subscribed, None)
+            case Verb.ENFORCE_REBALANCE if isinstance(consumer, ClassicConsumer):
+                process.act(consumer.enforce_rebalance(action.reason_text, now_ms), None)
+            case Verb.REPORT if isinstance(consumer, ComputingConsumer):
+                consumer.bring(reported(consumer.assigning.assignors, action.reason, action.lags))
+            case Verb.COMMIT:
+                process.act(consumer.commit(self._offsets(consumer.owned, action.offset), now_ms), None)
+            case Verb.POLL_LATE:
+                process.act(consumer.poll_late(action.length_ms, now_ms), None)
+            case Verb.KILL:
+                self.kill(process)
+            case Verb.PAUSE if not process.paused:
+                self._fault(Event.PAUSE, process)
+                process.pause()
+            case Verb.RESUME if process.paused:
+                self._fault(Event.RESUME, process)
+                process.resume()
+
+    def kill(self, process: Process) -> None:
+        self._fault(Event.KILL, process)
+        process.kill()
+
+    def _restart(self, name: str, process: Process | None) -> None:
+        if process is not None and process.alive:
+            if _closes_first(process):
+                process.follow(partial(self._start, name))
+                process.act(process.consumer.leave(process.now_ms), None)
+                return
+            self.kill(process)
+        self._start(name)
+
+    def _bounce(self, action: Action, process: Process | None) -> None:
+        """Closed and started anew, perhaps set otherwise; who can close nothing any more just ends."""
+        name, down_ms = action.who, action.length_ms or 0
+        self.members[name] = changed(self.members[name], action.changes)
+
+        def start() -> None:
+            self.new_process(name)
+            self._start(name)
+
+        def later() -> None:
+            queue = self._world.queue
+            queue.plan(queue.now_ms + down_ms, Priority.SCRIPT, start) if down_ms else start()
+
+        if process is None or not process.alive:
+            later()
+        elif process.paused or not process.consumer.can_leave:
+            self.kill(process)
+            later()
+        else:
+            process.follow(later)
+            process.act(process.consumer.close(process.now_ms), None)
+            process.ended()
+
+    def _start(self, name: str) -> None:
+        """The member's process joins: its first one, one that left before, or a new one."""
+        process = self.processes.get(name)
+        # Who joins while its last process is still closing is a new process beside it.
+        if process is None or not process.alive or process.consumer.leaving or process.consumer.ended:
+            process = self.new_process(name)
+        member = self.members[name]
+        self._asks_for(process, member.subscribe, member.regex)
+        process.act(process.consumer.join(member.subscribe, process.now_ms, regex=member.regex), None)
+
+    def _asks_for(self, process: Process, names: tuple[str, ...], regex: str | None) -> None:
+        """The checker hears of it from the application itself: no entry tells what nobody has sent."""
+        log = self._world.log
+        if log.checker is not None:
+            log.checker.asks_for(process.member_id, names, regex, self._world.queue.now_ms)
+
+    def new_process(self, name: str) -> Process:
+        """A process for the member; from its second life on its id tells which life it is."""
+        world = self._world
+        member, member_id = self.members[name], self._next_id(name)
+        if member.classic is not None:
+            config_of_classic = replace(
+                classic_config_of(world.scenario, member, member_id, lambda: topics_as_told(world.image)),
+                positions=lambda owned, now_ms: self._offsets(owned, None),
+                seed=world.seed,
+            )
+            process = Process(
+                ClassicConsumer(config_of_classic),
+                world.queue,
+                world.log,
+                world.send,
+                lambda partitions: {topic: list(numbers) for topic, numbers in partitions.items()},
+                lambda: self._next_id(name),
+            )
+            self.processes[name] = process
+            return process
+        config = replace(
+            config_of(world.scenario, name, member_id, world.semantics),
+            auto_commit=member.auto_commit,
+            auto_commit_interval_ms=member.auto_commit_interval_ms,
+            positions=lambda owned, now_ms: self._offsets(owned, None),
+            seed=world.seed,
+        )
+        consumer: Consumer
+        if member.assignors and world.semantics is Semantics.KIP:
+            consumer = ComputingConsumer(config, brought(member))
+        else:
+            consumer = Consumer(config)
+        process = Process(consumer, world.queue, world.log, world.send, world.by_name)
+        self.processes[name] = process
+        return process
+
+    def _next_id(self, name: str) -> str:
+        lives = self._lives[name] = self._lives.get(name, 0) + 1
+        return name if lives == 1 else f"{name}~{lives}"
+
+    def _fault(self, event: Event, process: Process) -> None:
+        payload = {"fault": str(event), "member": process.member_id}
+        self._world.log.write(Kind.FAULT, process.member_id, self._world.queue.now_ms, payload)
+        self._world.settled((event, process.member_id))
+
+    def _offsets(self, owned: Partitions, offset: int | None) -> tuple[CommittedOffset, ...]:
+        world = self._world
+        seconds = (world.queue.now_ms - world.scenario.start_ms) / 1000
+        position = int(seconds * RECORDS_A_SECOND) if offset is None else offset
+        # A topic that is deleted has no position any more; classic members go by names, the others by ids.
+        found = ((world.image.by_id.get(key) or world.image.topics.get(key), ps) for key, ps in owned.items())
+        return tuple(
+            CommittedOffset(topic=topic.name, topic_id=topic.topic_id, partition=partition, offset=position)
+            for topic, partitions in found
+            if topic is not None
+            for partition in partitions
+        )
+
+
+_CLOSES: Final = {
+    How.DEFAULT: CloseOption.DEFAULT,
+    How.LEAVE: CloseOption.LEAVE_GROUP,
+    How.REMAIN: CloseOption.REMAIN_IN_GROUP,
+}
+
+
+def _closes_first(process: Process) -> bool:
+    """Whether a restart is a clean one: a static member's, whose instance is held until it says that it leaves."""
+    consumer = process.consumer
+    static = consumer.config.instance_id is not None
+    return static and not process.paused and (consumer.can_leave or process.followed)

@@ -1,0 +1,52 @@
+"""A run with the checker beside it: every run is checked, as it goes on, and tells in its own log what it broke."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from groups.history.entries import Entry
+from groups.history.state.group import Semantics
+from simulations.invariants import Bounds, Checker, ClassicClientChecker, RunChecker
+from simulations.world.engine.network import longest_ms
+from simulations.world.engine.simulation import Simulation
+from simulations.world.scenario import Scenario
+
+REQUEST_TIMEOUT_MS: Final = 30_000
+"""``request.timeout.ms`` of the consumers."""
+
+
+def run(
+    scenario: Scenario, semantics: Semantics | str | None = None, seed: int | None = None
+) -> Iterator[Entry]:
+    """The entries of a run, in order, as they come about; defaults are the scenario's. ``RunTooLong`` at the bound."""
+    chosen = Semantics(semantics) if semantics is not None else scenario.semantics
+    simulation = Simulation(scenario, chosen, scenario.seed if seed is None else seed)
+    simulation.log.checker = checker_of(scenario, chosen)
+    yield from simulation.entries()
+    simulation.log.end(scenario.start_ms + scenario.until_ms)
+    yield from simulation.log.fresh
+
+
+def checker_of(scenario: Scenario, semantics: Semantics) -> RunChecker:
+    """Who looks at a run; with members of the classic protocol other rules hold."""
+    if any(member.classic is not None for member in scenario.members.values()):
+        stays = all(action.changes.get("protocol") in (None, "classic") for action in scenario.script)
+        every = all(member.classic is not None for member in scenario.members.values())
+        return ClassicClientChecker(all_classic=stays and every)
+    return Checker(semantics, bounds_of(scenario))
+
+
+def bounds_of(scenario: Scenario) -> Bounds:
+    """How long things may take in a scenario."""
+    settings = scenario.settings
+    return Bounds(
+        session_timeout_ms=settings.session_timeout_ms,
+        heartbeat_interval_ms=settings.heartbeat_interval_ms,
+        assignment_interval_ms=max(settings.assignment_interval_ms, settings.assignor_time_ms),
+        travel_ms=longest_ms(scenario.network),
+        settle_ms=scenario.replication_ms + max(0, settings.append_linger_ms),
+        metadata_ms=scenario.metadata_delay_ms,
+        retry_ms=REQUEST_TIMEOUT_MS,
+        scripted_assignor=bool(settings.scripted),
+    )

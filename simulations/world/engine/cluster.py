@@ -1,0 +1,211 @@
+"""The cluster: its brokers with what each knows of the topics, and which of them is the group's coordinator.
+
+Kafka: the replicas of one partition of ``__consumer_offsets``, whose leader is the coordinator; the metadata that
+every broker replays at its own pace.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from random import Random
+from typing import Any, Final
+
+from groups.history.entries import Kind
+from groups.history.state.group import Semantics
+from simulations.protocol.coordinator.consumer.outcome import Record
+from simulations.protocol.coordinator.image import Image
+from simulations.protocol.coordinator.shard import Shard
+from simulations.world.engine.committed import CommittedLog
+from simulations.world.engine.in_flight import InFlightRequest
+from simulations.world.engine.initial_state import topics_note
+from simulations.world.engine.log import COORDINATOR
+from simulations.world.engine.narration import Seen
+from simulations.world.engine.partition_log import PartitionLog
+from simulations.world.engine.queue import Priority
+from simulations.world.engine.runtime import CoordinatorRuntime, RuntimeEnvironment
+from simulations.world.scenario import Scenario
+
+BROKERS: Final = 3
+"""As many as ``offsets.topic.replication.factor``: each can be the coordinator."""
+
+RESTARTS_AFTER_MS: Final = 10_000
+"""A crashed broker is back, as a replica, after this long."""
+
+LOST_BATCH, FAIL_OVER = "lost_batch", "fail_over"
+
+
+@dataclass(slots=True, eq=False)
+class Broker:
+    """``clock_ms`` is how far its clock is ahead of the world's."""
+
+    name: str
+    number: int
+    image: Image
+    alive: bool = True
+    clock_ms: int = 0
+    knows_ms: int = 0
+    """When it knows the last change of the topics that it will hear of."""
+
+
+class Cluster:
+    """``coordinating`` is the coordinator at work; ``image`` the newest metadata, which brokers learn after a while."""
+
+    def __init__(
+        self, world: RuntimeEnvironment, scenario: Scenario, semantics: Semantics, image: Image, seed: int
+    ) -> None:
+        self.image = image
+        self._told = image
+        self.brokers = [Broker(f"broker-{number}", number, image) for number in range(1, BROKERS + 1)]
+        self._by_name = {broker.name: broker for broker in self.brokers}
+        self.names = {topic.topic_id: topic.name for topic in image.topics.values()}
+        """Of every topic that ever was."""
+        self.epoch = 0
+        self.committed = CommittedLog()
+        self._world = world
+        self._scenario = scenario
+        self._semantics = semantics
+        self._leader = self.brokers[0]
+        self._delays = {broker.name: Random(f"metadata of {seed}: {broker.name}") for broker in self.brokers}
+        self.coordinating = self._new_coordinator(self._new_shard())
+
+    @property
+    def coordinator(self) -> Broker:
+        return self._leader
+
+    def broker(self, name: str) -> Broker:
+        return self._by_name[name]
+
+    def jump_clock(self, by_ms: int) -> None:
+        """The coordinator's broker has another time of day from here on."""
+        self._leader.clock_ms += by_ms
+        self.coordinating.clock_ms = self._leader.clock_ms
+
+    # The metadata.
+
+    def change_topics(
+        self, change: Callable[[Image], Image], names: tuple[str, ...], told: tuple[Seen, ...] = ()
+    ) -> None:
+        """Topics are created, changed or deleted; each broker learns it in its time, in order."""
+        image = self.image = change(self.image)
+        self.names |= {topic.topic_id: topic.name for topic in image.topics.values()}
+        queue, longest_ms = self._world.queue, self._scenario.metadata_delay_ms
+        for broker in self.brokers:
+            delay_ms = self._delays[broker.name].randint(0, longest_ms) if longest_ms else 0
+            # What it was to learn at this very moment comes first.
+            waits = longest_ms > 0 and broker.knows_ms >= queue.now_ms
+            broker.knows_ms = max(broker.knows_ms, queue.now_ms + delay_ms)
+
+            def learn(broker: Broker = broker) -> None:
+                self._learns(broker, image, names, told)
+
+            if broker.knows_ms == queue.now_ms and not waits:
+                learn()
+            else:
+                queue.plan(broker.knows_ms, Priority.SCRIPT, learn)
+
+    def _learns(self, broker: Broker, image: Image, names: tuple[str, ...], told: tuple[Seen, ...]) -> None:
+        before, broker.image = broker.image, image
+        if broker is not self._leader:
+            return
+        coordinating = self.coordinating
+        if coordinating.loading:
+            # It looks at the image that it has when the log is read.
+            coordinating.shard.image = image
+            self._note(image, names)
+            return
+        coordinating.operate(
+            lambda shard, now_ms: shard.image_changed(image, names, now_ms),
+            None,
+            *told,
+            begins=lambda: self._note(image, names),
+        )
+        gone = image.deleted_since(before)
+        if gone:
+            coordinating.operate(lambda shard, now_ms: shard.topics_deleted(gone, now_ms), None)
+
+    def _note(self, image: Image, names: tuple[str, ...]) -> int:
+        """Tells the topics as the coordinator has them, in the order in which its operations take effect."""
+        self._told = image
+        world = self._world
+        return world.log.write(Kind.NOTE, COORDINATOR, world.queue.now_ms, topics_note(image, names))
+
+    # The coordinator.
+
+    def fail_over(
+        self, *, crash: bool, lost: int | None, loading_ms: int, compacted: bool = False
+    ) -> tuple[Broker, list[InFlightRequest]]:
+        """Another broker becomes the coordinator; the old one, which is given back, crashes or is led away from.
+
+        With it come the requests that it has not answered.
+
+        The last ``lost`` batches that the replicas did not have yet are lost (``None``: all of those). The new one
+        reads the log, or what its cleaner left of it, for ``loading_ms``.
+        """
+        world, old, last = self._world, self._leader, self.coordinating
+        unanswered = last.end()
+        for batch, operations in last.partition.close(lost):
+            records: list[Record] = [record for each in operations for record in each.records]
+            types = sorted({record["type"] for record in records})
+            payload: dict[str, Any] = {"fault": LOST_BATCH, "member": None}
+            payload |= {"records": batch.records, "types": types}
+            world.log.write(Kind.FAULT, COORDINATOR, world.queue.now_ms, payload)
+        if crash:
+            old.alive = False
+            world.queue.plan(
+                world.queue.now_ms + RESTARTS_AFTER_MS, Priority.SCRIPT, lambda: setattr(old, "alive", True)
+            )
+        self._leader = self._next_leader()
+        self.epoch += 1
+        payload = {"fault": FAIL_OVER, "member": None, "coordinator": self._leader.name}
+        payload |= {"epoch": self.epoch, "loading_ms": loading_ms}
+        cause = world.log.write(Kind.FAULT, COORDINATOR, world.queue.now_ms, payload)
+        self._tell_image()
+        shard = self._new_shard()
+        shard.load(self.committed.read(clean=compacted))
+        shard.group_config = last.shard.group_config
+        self.coordinating = coordinating = self._new_coordinator(shard)
+        coordinating.loading = True
+
+        def loaded() -> None:
+            if self.coordinating is coordinating:
+                coordinating.loaded(cause)
+
+        if loading_ms:
+            world.queue.plan(world.queue.now_ms + loading_ms, Priority.SCRIPT, loaded)
+        else:
+            loaded()
+        return old, unanswered
+
+    def _next_leader(self) -> Broker:
+        """The next broker that lives; if none does, the next one was just quick to come back."""
+        at = self.brokers.index(self._leader)
+        others = [self.brokers[(at + step) % BROKERS] for step in range(1, BROKERS)]
+        leader = next((broker for broker in others if broker.alive), others[0])
+        leader.alive = True
+        return leader
+
+    def _tell_image(self) -> None:
+        """A broker that learns of topics earlier or later than the last one knows them otherwise."""
+        before, image = self._told, self._leader.image
+        if image is before:
+            return
+        names = dict.fromkeys((*before.topics, *image.topics))
+        changed = tuple(name for name in names if before.topics.get(name) != image.topics.get(name))
+        if changed:
+            self._note(image, changed)
+
+    def _new_shard(self) -> Shard:
+        scenario = self._scenario
+        return Shard(scenario.group, self._semantics, scenario.settings, self._leader.image)
+
+    def _new_coordinator(self, shard: Shard) -> CoordinatorRuntime:
+        scenario, world = self._scenario, self._world
+        partition = PartitionLog(
+            world.queue,
+            replication_ms=scenario.replication_ms,
+            linger_ms=scenario.settings.append_linger_ms,
+        )
+        return CoordinatorRuntime(
+            world, shard, partition, regex_ms=scenario.regex_ms, clock_ms=self._leader.clock_ms
+        )

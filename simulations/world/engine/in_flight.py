@@ -1,0 +1,43 @@
+"""A request on its way to a broker and back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from simulations.protocol.client.consumer import Request
+    from simulations.world.engine.process import Process
+
+
+class InFlightRequest:
+    """``open`` until an answer left for its client, or it has given up; ``broker`` is who it was sent to.
+
+    ``member_id`` is the sender's at that time: in the classic protocol it may have another by the answer. ``entry`` is the sequence of the request's entry, 0 as long as no broker has it.
+    """
+
+    __slots__ = ("broker", "cause", "entry", "member_id", "open", "process", "request", "sent_ms")
+
+    def __init__(
+        self, process: Process, request: Request, cause: int | None, broker: str, sent_ms: int
+    ) -> None:
+        self.process = process
+        self.member_id = process.member_id
+        self.request = request
+        self.cause = cause
+        self.broker = broker
+        self.sent_ms = sent_ms
+        self.entry = 0
+        self.open = True
+
+    def unanswered(self) -> InFlightRequest:
+        """What the broker has of it when its connection is gone: nobody will get the answer."""
+        copy = InFlightRequest(self.process, self.request, self.cause, self.broker, self.sent_ms)
+        copy.open, copy.member_id = False, self.member_id
+        return copy
+
+    def told(self, api: str, way: str) -> Mapping[str, Any]:
+        """What an entry says of one of its messages."""
+        told: dict[str, Any] = {"member": self.member_id, "api": api, "way": way}
+        epoch = getattr(self.request, "member_epoch", None)
+        return told if epoch is None else {**told, "epoch": epoch}

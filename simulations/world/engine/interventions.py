@@ -1,0 +1,179 @@
+"""What a script does to the world around the members: topics, the coordinator, the network, the group's settings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from random import Random
+from typing import Any, Final, Protocol
+
+from groups.history.entries import Kind
+from simulations.protocol.coordinator.consumer.outcome import Outcome
+from simulations.protocol.coordinator.image import Image, ImageTopic
+from simulations.protocol.coordinator.shard import Shard
+from simulations.world.engine.initial_state import draw_topic_id, racks_of
+from simulations.world.engine.log import COORDINATOR, Log
+from simulations.world.engine.network import Network
+from simulations.world.engine.process import Process
+from simulations.world.engine.queue import EventQueue
+from simulations.world.engine.step_events import Seen
+from simulations.world.scenario import Action, Event, How, Scenario, Verb
+from simulations.world.scenario.actions import EVERYTHING
+from simulations.world.scenario.environment import Network as Rates
+
+
+class InterventionEnvironment(Protocol):
+    """What an intervention may touch."""
+
+    scenario: Scenario
+    seed: int
+    queue: EventQueue
+    log: Log
+    network: Network
+
+    @property
+    def shard(self) -> Shard:
+        """The memory of the coordinator at work."""
+
+    def operate(self, handle: Callable[[Shard, int], Outcome[Any]], cause: int | None, *told: Seen) -> None:
+        """An operation of the coordinator that no client asks for."""
+
+    def change_topics(self, change: Callable[[Image], Image], names: tuple[str, ...], *told: Seen) -> None:
+        """The topics are others from here on; ``names`` are those that change. ``told`` when the coordinator knows."""
+
+    def fail_over(
+        self, *, crash: bool, lost: int | None = None, loading_ms: int = 0, compacted: bool = False
+    ) -> None:
+        """Another broker becomes the coordinator."""
+
+    def cut(self, who: str, peer: str | None = None) -> None:
+        """Nothing passes any more between the two, or between ``who`` and anybody."""
+
+    def heal(self, who: str | None = None, peer: str | None = None) -> None:
+        """Mends a cut; without ``who`` every one, and the network is calm from here on."""
+
+    def change_network(self, rates: Rates) -> None:
+        """Delays and chances of whatever is sent from here on."""
+
+    def jump_clock(self, process: Process | None, by_ms: int) -> None:
+        """A process's clock is set forward or back; ``None`` is the coordinator's broker."""
+
+    def settled(self, *told: Seen) -> None:
+        """A moment of the run is over, and these events were part of it."""
+
+
+class Interventions:
+    """``processes`` are the members' newest, by the scenario's name."""
+
+    def __init__(self, world: InterventionEnvironment, processes: Mapping[str, Process]) -> None:
+        self._world = world
+        self._processes = processes
+        self._ids = Random(f"ids of topics created in {world.seed}")
+        self._cuts: dict[tuple[str, str | None], str] = {}
+
+    def does(self, action: Action) -> bool:
+        """Does the action, if it is one of these."""
+        intervention = _VERBS.get(action.verb)
+        if intervention is None:
+            return False
+        intervention(self, action)
+        return True
+
+    def _add_partitions(self, action: Action) -> None:
+        partitions = action.partitions
+        assert partitions is not None
+        self._change(action, lambda image: image.with_partitions(action.who, partitions), Event.METADATA)
+
+    def _create_topic(self, action: Action) -> None:
+        assert action.partitions is not None
+        topic = ImageTopic(
+            name=action.who,
+            topic_id=action.topic_id or draw_topic_id(self._ids),
+            partitions=action.partitions,
+            racks=racks_of(action.racks, action.partitions),
+        )
+        self._change(action, lambda image: image.with_topic(topic), Event.CREATED)
+
+    def _delete_topic(self, action: Action) -> None:
+        self._change(action, lambda image: image.without_topic(action.who), Event.DELETED)
+
+    def _change(self, action: Action, change: Callable[[Image], Image], event: Event) -> None:
+        self._world.change_topics(change, (action.who,), (event, action.who))
+
+    def _fail_over(self, action: Action) -> None:
+        moves = action.how is How.MOVE
+        self._world.fail_over(
+            crash=not moves,
+            lost=0 if moves else action.lost,
+            loading_ms=action.length_ms or 0,
+            compacted=action.compacted,
+        )
+
+    def _cut(self, action: Action) -> None:
+        if (action.who, action.peer) in self._cuts:
+            return
+        end = self._cuts[action.who, action.peer] = self._end(action.who)
+        self._world.cut(end, action.peer)
+        self._world.settled((Event.CUT, action.who))
+
+    def _heal(self, action: Action) -> None:
+        if action.who == EVERYTHING:
+            self._cuts.clear()
+            self._world.heal()
+        elif (action.who, action.peer) in self._cuts:
+            self._world.heal(self._cuts.pop((action.who, action.peer)), action.peer)
+        else:
+            # A preset may have mended everything before.
+            return
+        self._world.settled((Event.HEAL, action.who))
+
+    def _end(self, who: str) -> str:
+        """A member's process has the cable; one that starts later has another."""
+        process = self._processes.get(who)
+        return process.host if process is not None else who
+
+    def _network(self, action: Action) -> None:
+        self._world.change_network(replace(self._world.network.rates, **action.rates))
+
+    def _clock_jump(self, action: Action) -> None:
+        assert action.length_ms is not None
+        process = None if action.who == COORDINATOR else self._processes.get(action.who)
+        if process is not None or action.who == COORDINATOR:
+            self._world.jump_clock(process, action.length_ms)
+            self._world.settled((Event.CLOCK_JUMP, action.who))
+
+    def _set_config(self, action: Action) -> None:
+        shard = self._world.shard
+        shard.configure({**shard.group_config, **action.config})
+        self._note({"note": "config", "config": dict(action.config)})
+        self._world.settled((Event.CONFIG, None))
+
+    def _delete_group(self, action: Action) -> None:
+        def delete(shard: Shard, now_ms: int) -> Outcome[Any]:
+            outcome = shard.delete_group(now_ms)
+            self._note({"note": "delete_group", "error": int(outcome.answer.error_code)})
+            return outcome
+
+        self._world.operate(delete, None)
+
+    def _expire_offsets(self, action: Action) -> None:
+        cause = self._note({"note": "expire_offsets"})
+        self._world.operate(lambda shard, now_ms: shard.expire_offsets(now_ms), cause)
+
+    def _note(self, payload: Mapping[str, Any]) -> int:
+        return self._world.log.write(Kind.NOTE, COORDINATOR, self._world.queue.now_ms, payload)
+
+
+_VERBS: Final[Mapping[Verb, Callable[[Interventions, Action], None]]] = {
+    Verb.ADD_PARTITIONS: Interventions._add_partitions,
+    Verb.CREATE_TOPIC: Interventions._create_topic,
+    Verb.DELETE_TOPIC: Interventions._delete_topic,
+    Verb.FAIL_OVER: Interventions._fail_over,
+    Verb.CUT: Interventions._cut,
+    Verb.HEAL: Interventions._heal,
+    Verb.NETWORK: Interventions._network,
+    Verb.CLOCK_JUMP: Interventions._clock_jump,
+    Verb.SET_CONFIG: Interventions._set_config,
+    Verb.DELETE_GROUP: Interventions._delete_group,
+    Verb.EXPIRE_OFFSETS: Interventions._expire_offsets,
+}

@@ -1,0 +1,233 @@
+"""A process with a consumer in it: it can stand still, go on, and be gone. What it wants done goes to the world."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Final
+
+from groups.history.entries import Kind
+from simulations.protocol.client.classic import ClassicConsumer
+from simulations.protocol.client.consumer import (
+    Alarm,
+    Call,
+    Consumer,
+    Effect,
+    Failure,
+    Operation,
+    Request,
+    Returned,
+    Send,
+)
+from simulations.protocol.client.consumer.effects import Planned
+from simulations.protocol.coordinator.classic.messages import NO_MEMBER_ID, JoinAnswer, JoinGroup
+from simulations.protocol.messages.groups import HeartbeatAnswer, Partitions
+from simulations.world.engine.log import Log
+from simulations.world.engine.queue import EventQueue, Priority
+from simulations.world.engine.requests import TURNED_AWAY
+
+POLL_THROWS: Final = "poll_throws"
+"""The fault of a member of the classic protocol whose application gets an exception out of ``poll()``."""
+
+Deliver = Callable[["Process", Request, int | None], None]
+"""``deliver(process, request, cause)``: what the network does with a request."""
+
+
+class Process:
+    """Runs one consumer. While paused, whatever happens to it waits; once killed, nothing does any more."""
+
+    def __init__(
+        self,
+        consumer: Consumer | ClassicConsumer,
+        queue: EventQueue,
+        log: Log,
+        deliver: Deliver,
+        names: Callable[[Partitions], dict[str, list[int]]],
+        next_id: Callable[[], str] | None = None,
+    ) -> None:
+        self.consumer = consumer
+        self.member_id = consumer.config.member_id
+        """Of a member of the classic protocol the one that it has, or will be given next."""
+        self.host = self.member_id
+        """What the network knows it by, for as long as the process lives."""
+        self.alive = True
+        self.raises = False
+        """Whether the callback that ends next raises."""
+        self.broker: str | None = None
+        """The coordinator as far as it knows; ``None`` where it has to ask."""
+        self._clock_ms = 0
+        self._queue = queue
+        self._log = log
+        self._deliver = deliver
+        self._names = names
+        self._next_id = next_id
+        self._asked_for_id = False
+        # Others do more with an alarm, and with an answer.
+        self._plain = type(consumer) is Consumer
+        self._modern = isinstance(consumer, Consumer)
+        self._paused = False
+        self._waiting: list[Callable[[], None]] = []
+        self._alarm = 0
+        self._alarm_ms: int | None = None
+        self._successor: Callable[[], None] | None = None
+
+    @property
+    def now_ms(self) -> int:
+        """The process's own clock."""
+        return self._queue.now_ms + self._clock_ms
+
+    @property
+    def paused(self) -> bool:
+        return self._paused
+
+    @property
+    def followed(self) -> bool:
+        """Whether another is to start when this one has closed."""
+        return self._successor is not None
+
+    def pause(self) -> None:
+        self._paused = True
+
+    def resume(self) -> None:
+        self._paused = False
+        waiting, self._waiting = self._waiting, []
+        for happen in waiting:
+            happen()
+
+    def jump_clock(self, by_ms: int) -> None:
+        """Its clock is set forward or, below 0, back: what it waits for comes so much earlier or later."""
+        self._clock_ms += by_ms
+        self._set_alarm(self._alarm_ms)
+
+    def kill(self) -> None:
+        self.alive = False
+        self._waiting.clear()
+        self._successor = None
+
+    def follow(self, start: Callable[[], None] | None) -> None:
+        """What starts when this process, which is closing, has closed; ``None`` if nothing is to follow any more."""
+        self._successor = start
+
+    def ended(self) -> None:
+        """The close of a static member of the classic protocol, which says nothing to anybody, is over at once."""
+        start = self._successor
+        if start is not None and not self._modern and self.consumer.ended:
+            self._successor = None
+            start()
+
+    def act(self, effects: list[Effect], cause: int | None) -> None:
+        """Does what the consumer asks for, in its order."""
+        for effect in effects:
+            match effect:
+                case Send(request=request):
+                    if isinstance(request, JoinGroup) and request.member_id == NO_MEMBER_ID:
+                        self._ask_for_id()
+                    self._deliver(self, request, cause)
+                case Returned(operation=Operation.POLL, exception=str() as exception) if not self._modern:
+                    payload = {"fault": POLL_THROWS, "member": self.member_id, "exception": exception}
+                    self._log.write(Kind.FAULT, self.member_id, self._queue.now_ms, payload, cause=cause)
+                case Planned(withheld=withheld):
+                    note = {"note": "withheld", "withheld": withheld}
+                    self._log.write(Kind.NOTE, self.member_id, self._queue.now_ms, note, cause=cause)
+                case Call():
+                    cause = self._call(effect, cause)
+                case Alarm(at_ms=at_ms):
+                    self._set_alarm(at_ms)
+
+    def _ask_for_id(self) -> None:
+        """The coordinator draws an id for each who has none; the first of a process is the process's own name."""
+        if self._asked_for_id and self._next_id is not None:
+            self.member_id = self._next_id()
+        self._asked_for_id = True
+
+    def answered(self, request: Request, answer: Any, cause: int | None) -> None:
+        """An answer arrived; ``cause`` is its entry. Closing waits for the answer to the leave, if it said one."""
+
+        def taken() -> None:
+            if isinstance(answer, JoinAnswer) and answer.error_code in TURNED_AWAY:
+                # Nobody drew an id for it, so that the one it was to have is still to be had.
+                self._asked_for_id = False
+            self.act(self.consumer.receive(request, answer, self.now_ms), cause)
+            self._succeeded(request)
+
+        if (
+            self._plain
+            and self.alive
+            and not self._paused
+            and type(answer) is HeartbeatAnswer
+            and isinstance(self.consumer, Consumer)
+            and self.consumer.fast_path_receive(request, answer, self.now_ms)
+        ):
+            self._succeeded(request)
+        else:
+            self._happens(taken)
+
+    def failed(self, request: Request, failure: Failure) -> None:
+        """No answer will come; closing waits for none, then."""
+
+        def given_up() -> None:
+            self.act(self.consumer.failed(request, failure, self.now_ms), None)
+            self._succeeded(request)
+
+        self._happens(given_up)
+
+    def _succeeded(self, request: Request) -> None:
+        start = self._successor
+        if start is not None and self.consumer.left_by(request):
+            self._successor = None
+            start()
+
+    def _call(self, call: Call, cause: int | None) -> int:
+        partitions = self._names(call.partitions)
+
+        def entry(phase: str, because: int | None, *, raised: bool = False) -> int:
+            payload: dict[str, Any] = {
+                "callback": str(call.callback),
+                "phase": phase,
+                "partitions": partitions,
+            }
+            if raised:
+                payload["raised"] = True
+            return self._log.write(Kind.CALLBACK, self.member_id, self._queue.now_ms, payload, cause=because)
+
+        started = entry("start", cause)
+
+        def returned() -> None:
+            raised, self.raises = self.raises, False
+            self.act(self.consumer.called(self.now_ms, raised), entry("end", started, raised=raised))
+            self.ended()
+
+        self._queue.plan(
+            self._queue.now_ms + call.length_ms, Priority.CLIENT, lambda: self._happens(returned)
+        )
+        return started
+
+    def _set_alarm(self, at_ms: int | None) -> None:
+        self._alarm += 1
+        self._alarm_ms = at_ms
+        if at_ms is None:
+            return
+        self._queue.plan(at_ms - self._clock_ms, Priority.CLIENT, partial(self._due, self._alarm))
+
+    def _due(self, number: int) -> None:
+        if number != self._alarm:
+            return  # A later alarm has replaced this one: nothing is left to wait for a paused process.
+        if self._plain and self.alive and not self._paused and isinstance(self.consumer, Consumer):
+            request = self.consumer.fast_path_ring(self.now_ms)
+            if request is not None:
+                self._deliver(self, request, None)
+                self._set_alarm(self.consumer.alarm_ms)
+                return
+        self._happens(partial(self._ring, number))
+
+    def _ring(self, number: int) -> None:
+        if number == self._alarm:
+            self.act(self.consumer.ring(self.now_ms), None)
+
+    def _happens(self, happen: Callable[[], None]) -> None:
+        if not self.alive:
+            return
+        if self._paused:
+            self._waiting.append(happen)
+        else:
+            happen()

@@ -1,0 +1,375 @@
+"""A broker being the group's coordinator: what it handles, and how each operation takes effect and is told.
+
+An operation (a request, a timer, a background result) is handled when it arrives: the shard's memory moves, timers
+start. It takes effect when the log has its records: only then they stand in the run's log, with the timers that the
+operation started and its answer behind them (``PartitionLog``). A request's own entry tells when it was handled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from groups.history.entries import Kind
+from groups.history.state.group import Semantics
+from simulations.protocol.client.consumer import Request
+from simulations.protocol.coordinator.classic.joining import GivenId
+from simulations.protocol.coordinator.classic.messages import ClassicHeartbeat
+from simulations.protocol.coordinator.consumer import regexes
+from simulations.protocol.coordinator.consumer.outcome import (
+    ASSIGNMENT,
+    REBALANCE,
+    SESSION,
+    Outcome,
+    ResolveRegexes,
+    TimerStart,
+)
+from simulations.protocol.coordinator.errors import ErrorCode
+from simulations.protocol.coordinator.shard import Shard
+from simulations.protocol.messages.groups import COMMIT_API, JOIN_EPOCH, Heartbeat
+from simulations.world.engine.in_flight import InFlightRequest
+from simulations.world.engine.log import COORDINATOR, Log
+from simulations.world.engine.narration import Seen
+from simulations.world.engine.partition_log import AppendedBatch, PartitionLog
+from simulations.world.engine.queue import EventQueue, Priority
+from simulations.world.engine.requests import APIS, Answer, Park
+from simulations.world.engine.timers import Notice, Timers
+from simulations.world.scenario import Event
+
+
+class RuntimeEnvironment(Protocol):
+    """What a coordinator needs of the world."""
+
+    queue: EventQueue
+    log: Log
+
+    def reply(self, exchange: InFlightRequest, answer: Answer, cause: int | None) -> None:
+        """The answer leaves for its client."""
+
+    def waits(self, exchange: InFlightRequest) -> None:
+        """The answer has to wait for the log."""
+
+    def settled(self, *told: Seen) -> None:
+        """A moment of the run is over, and these events were part of it."""
+
+    def appended(self, records: Sequence[Any]) -> None:
+        """Records were committed."""
+
+
+@dataclass(slots=True)
+class _Operation:
+    """What is to be told of an operation once it takes effect.
+
+    ``begins`` writes the entry that it is the effect of, where that has to stand in the order of effects.
+    """
+
+    outcome: Outcome[Any]
+    notices: list[Notice]
+    cause: int | None = None
+    begins: Callable[[], int] | None = None
+    exchange: InFlightRequest | None = None
+    told: tuple[Seen, ...] = ()
+    matched: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """What expressions match after it, where no record tells."""
+
+
+class CoordinatorRuntime:
+    """One broker's time as the coordinator: ``shard`` is its memory, ahead of what is committed."""
+
+    def __init__(
+        self,
+        world: RuntimeEnvironment,
+        shard: Shard,
+        partition: PartitionLog,
+        *,
+        regex_ms: int,
+        clock_ms: int,
+    ) -> None:
+        self.shard = shard
+        self.partition = partition
+        self.clock_ms = clock_ms
+        """How far the broker's clock is ahead of the world's; its timers run by another that never jumps."""
+        self.loading = False
+        self.timers = Timers(world.queue, world.log, self._expired)
+        self._world = world
+        self._queue = world.queue
+        self._log = world.log
+        self._regex_ms = regex_ms
+        self._over = False
+        self._unanswered: dict[InFlightRequest, None] = {}
+        self._parked: dict[int, InFlightRequest] = {}
+        """Requests of the classic protocol that wait for other members, by ticket."""
+        self._steady: dict[str, tuple[Outcome[Any], Mapping[str, Any]]] = {}
+        """Of each member the last steady outcome that may come again, and what was told of its request."""
+
+    @property
+    def now_ms(self) -> int:
+        """The broker's clock, which stands in records."""
+        return self._queue.now_ms + self.clock_ms
+
+    def end(self) -> list[InFlightRequest]:
+        """Another broker is the coordinator from here on; the requests that were not answered."""
+        self._over = True
+        self.timers.forget()
+        return list(self._unanswered)
+
+    def loaded(self, cause: int) -> None:
+        """The log has been read: timers start, and what comes next is handled."""
+        self.loading = False
+        outcome = self.shard.loaded(self.now_ms)
+        # The timers of who is in the log already wait for no record, even where loading writes some.
+        for notice in self._timed(outcome):
+            self.timers.tell(notice, cause)
+        self._add(_Operation(outcome, [], cause, told=((Event.LOADED, None),)))
+
+    def operate(
+        self,
+        handle: Callable[[Shard, int], Outcome[Any]],
+        cause: int | None,
+        *told: Seen,
+        begins: Callable[[], int] | None = None,
+    ) -> None:
+        """An operation that no client waits for; ``begins`` writes the entry that causes it, when it takes effect."""
+        outcome = handle(self.shard, self.now_ms)
+        self._add(_Operation(outcome, self._timed(outcome), cause, begins=begins, told=told))
+
+    def handle(self, exchange: InFlightRequest) -> None:
+        """A request has arrived."""
+        request = exchange.request
+        api = APIS[type(request)]
+        if self.loading:
+            self.turn_away(exchange, ErrorCode.COORDINATOR_LOAD_IN_PROGRESS)
+            return
+        if api.park is not None:
+            self._park(exchange, api.park)
+            return
+        outcome = api.handle(self.shard, request, self.now_ms)
+        before = self._steady.get(exchange.member_id)
+        if before is not None and before[0] is outcome and self.partition.idle:
+            self._beats(exchange, outcome, before[1])
+            return
+        steady = _is_fast_path(request, outcome)
+        payload = {"api": api.name, "version": request.version, "body": request.body()}
+        if steady:
+            payload["steady"] = True
+            if outcome.lasts_ms:
+                self._steady[exchange.member_id] = outcome, payload
+        entry = self._log.write(
+            Kind.REQUEST, exchange.member_id, self._queue.now_ms, payload, cause=exchange.cause
+        )
+        if steady:
+            self._begin_tasks(outcome.tasks, entry)
+            for command in outcome.timers:
+                assert isinstance(command, TimerStart)
+                self.timers.restart_quietly(command, entry)
+            if self.partition.idle:
+                self._answer_fast_path(exchange, outcome, entry)
+            else:
+                self._wait(exchange, entry)
+                self.partition.add((), lambda _: self._answer_fast_path(exchange, outcome, entry), _nothing)
+            return
+        told = _told_by(exchange, outcome)
+        self._wait(exchange, entry)
+        self._add(_Operation(outcome, self._timed(outcome), entry, exchange=exchange, told=told))
+
+    def _park(self, exchange: InFlightRequest, park: Park) -> None:
+        """A request that waits for others: whichever operation lets it go has its answer, under its entry as a ticket."""
+        request = exchange.request
+        payload = {"api": APIS[type(request)].name, "version": request.version, "body": request.body()}
+        entry = self._log.write(
+            Kind.REQUEST, exchange.member_id, self._queue.now_ms, payload, cause=exchange.cause
+        )
+        self._wait(exchange, entry)
+        self._parked[entry] = exchange
+        outcome = park(self.shard, request, self.now_ms, entry, GivenId(exchange.member_id))
+        self._add(_Operation(outcome, self._timed(outcome), entry))
+        if exchange in self._unanswered:
+            self._world.waits(exchange)
+
+    def _let_go(self, operation: _Operation) -> None:
+        """Answers what the operation lets go, at once: none of it waits for records."""
+        if operation.begins is not None:
+            operation.cause, operation.begins = operation.begins(), None
+        for answer in operation.outcome.parked_answers:
+            exchange = self._parked.pop(answer.ticket, None)
+            if exchange is not None:
+                self._respond(exchange, answer.answer, operation.cause)
+
+    def _beats(self, exchange: InFlightRequest, outcome: Outcome[Any], payload: Mapping[str, Any]) -> None:
+        """A steady heartbeat that is the last one again, and so is its entry, but for the time."""
+        entry = self._log.write_fast_path(
+            exchange.member_id, self._queue.now_ms, payload, cause=exchange.cause
+        )
+        for command in outcome.timers:
+            assert isinstance(command, TimerStart)
+            self.timers.restart_quietly(command, entry)
+        self._answer_fast_path(exchange, outcome, entry)
+
+    def turn_away(self, exchange: InFlightRequest, code: ErrorCode) -> None:
+        """Answers at once, without a look at the request."""
+        request = exchange.request
+        api, now_ms = APIS[type(request)], self._queue.now_ms
+        payload = {"api": api.name, "version": request.version, "body": request.body()}
+        member_id = exchange.member_id
+        entry = self._log.write(Kind.REQUEST, member_id, now_ms, payload, cause=exchange.cause)
+        self.refuse(exchange, code, entry)
+
+    def refuse(self, exchange: InFlightRequest, code: ErrorCode, entry: int) -> None:
+        """Answers a request, whose entry is given, with this error alone."""
+        request = exchange.request
+        self._respond(exchange, APIS[type(request)].refuse(request, code), entry)
+
+    def _wait(self, exchange: InFlightRequest, entry: int) -> None:
+        """The answer may have to wait for the log."""
+        exchange.entry = entry
+        self._unanswered[exchange] = None
+
+    def _answer_fast_path(self, exchange: InFlightRequest, outcome: Outcome[Any], entry: int) -> None:
+        self._unanswered.pop(exchange, None)
+        self._world.settled((Event.HEARTBEAT, exchange.member_id))
+        self._world.reply(exchange, outcome.answer, entry)
+
+    def _expired(self, notice: Notice) -> None:
+        timer, member_id = notice.key
+        outcome = self.shard.expired(timer, member_id, notice.timer.bound_epoch, self.now_ms)
+
+        def fired() -> int:
+            return self.timers.tell(notice, notice.timer.started or None)
+
+        self._add(_Operation(outcome, self._timed(outcome), begins=fired))
+
+    def _timed(self, outcome: Outcome[Any]) -> list[Notice]:
+        """Runs the timer commands; what there is to tell of them. Tasks begin, too."""
+        notices = []
+        for command in outcome.timers:
+            if command.timer == ASSIGNMENT and self.timers.runs(ASSIGNMENT, None):
+                # The computation that is under way takes what it finds when it is done.
+                continue
+            notice = self.timers.apply(command)
+            if notice is not None:
+                notices.append(notice)
+        return notices
+
+    def _begin_tasks(self, tasks: Sequence[ResolveRegexes], cause: int | None) -> None:
+        for task in tasks:
+            resolution = regexes.resolve(task, self.shard.image, self.now_ms)
+
+            def resolved(resolution: Any = resolution) -> None:
+                if not self._over:
+                    self.operate(lambda shard, now_ms: shard.regexes_resolved(resolution, now_ms), cause)
+
+            self._queue.plan(self._queue.now_ms + self._regex_ms, Priority.TIMER, resolved)
+
+    def _add(self, operation: _Operation) -> None:
+        self._begin_tasks(operation.outcome.tasks, operation.cause)
+        if operation.outcome.parked_answers:
+            self._let_go(operation)
+        operation.matched = self.shard.matched()
+        self.partition.add(
+            operation.outcome.records,
+            lambda batch: self._take_effect(operation, batch),
+            lambda batch: self._survive(operation, batch),
+        )
+        exchange = operation.exchange
+        if exchange is not None and exchange in self._unanswered:
+            self._world.waits(exchange)
+
+    def _survive(self, operation: _Operation, batch: AppendedBatch | None) -> None:
+        """The records reached the next coordinator; whatever else the operation did went with this one."""
+        outcome, cause = operation.outcome, operation.cause
+        # What these or later records are the effect of: without it nobody could understand them.
+        if operation.begins is not None:
+            cause = operation.begins()
+        if outcome.records:
+            self._tell_matched(operation.matched, cause)
+            self._log.write_unit(outcome.records, self._queue.now_ms, cause=cause, batch=batch)
+            self._world.appended(outcome.records)
+
+    def _take_effect(self, operation: _Operation, batch: AppendedBatch | None) -> None:
+        outcome, cause = operation.outcome, operation.cause
+        if operation.begins is not None:
+            cause = operation.begins()
+        self._tell_matched(operation.matched, cause)
+        last = cause
+        if outcome.records:
+            last = self._log.write_unit(outcome.records, self._queue.now_ms, cause=cause, batch=batch)
+            self._world.appended(outcome.records)
+        for notice in operation.notices:
+            # The target is computed because of the new epoch; sessions run because of the request.
+            self.timers.tell(notice, last if notice.key[0] == ASSIGNMENT else cause)
+        if operation.exchange is None:
+            self._world.settled(*operation.told)
+        else:
+            self._respond(operation.exchange, outcome.answer, cause, *operation.told)
+        if outcome.follow_up is not None:
+            after = self.shard.appended(outcome.follow_up, self.now_ms)
+            self._add(_Operation(after, self._timed(after), last))
+
+    def _tell_matched(self, matched: Mapping[str, tuple[str, ...]], cause: int | None) -> None:
+        """The proposal's coordinator resolves expressions whenever it needs to, and writes nothing of it."""
+        known = self._log.state.consumer.regexes
+        if self.shard.semantics is Semantics.KAFKA or not (known or matched):
+            return
+        changed: dict[str, list[str] | None] = {
+            regex: list(topics)
+            for regex, topics in matched.items()
+            if regex not in known or known[regex].topics != topics
+        }
+        changed |= {regex: None for regex in known if regex not in matched}
+        if changed:
+            payload = {"note": "regexes", "regexes": changed}
+            self._log.write(Kind.NOTE, COORDINATOR, self._queue.now_ms, payload, cause=cause)
+
+    def _respond(self, exchange: InFlightRequest, answer: Answer, cause: int | None, *told: Seen) -> None:
+        self._unanswered.pop(exchange, None)
+        request, now_ms = exchange.request, self._queue.now_ms
+        payload = {
+            "api": APIS[type(request)].name,
+            "version": request.version,
+            "to": exchange.member_id,
+            "body": answer.body(),
+        }
+        if exchange.entry and exchange.entry != cause and APIS[type(request)].park is not None:
+            # What lets a parked answer go is its cause; which request it answers stands beside it.
+            payload["request"] = exchange.entry
+        entry = self._log.write(Kind.RESPONSE, COORDINATOR, now_ms, payload, cause=cause)
+        self._world.settled(*told)
+        self._world.reply(exchange, answer, entry)
+
+
+def _nothing(_batch: AppendedBatch | None) -> None:
+    """What a heartbeat that wrote nothing leaves when its coordinator is gone."""
+
+
+def _told_by(exchange: InFlightRequest, outcome: Outcome[Any]) -> tuple[Seen, ...]:
+    """The events of a request that its records do not show."""
+    request, member_id = exchange.request, exchange.member_id
+    api = APIS[type(request)].name
+    if isinstance(request, ClassicHeartbeat):
+        return ((Event.HEARTBEAT, member_id),)
+    if not isinstance(request, Heartbeat):
+        return ((Event.COMMITS, member_id),) if outcome.records and api == COMMIT_API else ()
+    event = Event.LEAVES if request.member_epoch < JOIN_EPOCH else Event.HEARTBEAT
+    told: tuple[Seen, ...] = ((event, member_id),)
+    # Both semantics start this timer when they first ask for partitions; only one of them writes a record.
+    if any(isinstance(command, TimerStart) and command.timer == REBALANCE for command in outcome.timers):
+        told = (*told, (Event.REVOKES, member_id))
+    return told
+
+
+def _is_fast_path(request: Request, outcome: Outcome[Any]) -> bool:
+    """Nothing reported, nothing written, nothing answered but the same epoch."""
+    answer = outcome.answer
+    if isinstance(request, ClassicHeartbeat):
+        return not answer.error_code and not outcome.records
+    return (
+        isinstance(request, Heartbeat)
+        and not outcome.records
+        and request.bare
+        and not answer.error_code
+        and answer.member_epoch == request.member_epoch
+        and answer.assigned is None
+        and not answer.compute
+        and all(isinstance(each, TimerStart) and each.timer == SESSION for each in outcome.timers)
+    )

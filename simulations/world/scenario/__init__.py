@@ -1,0 +1,34 @@
+"""Scenarios: who is in a group, what happens to it when, and where the rows of a proposal's table stand."""
+
+from __future__ import annotations
+
+from simulations.world.scenario.actions import Action, Event, How, Verb
+from simulations.world.scenario.environment import Network
+from simulations.world.scenario.errors import ScenarioError
+from simulations.world.scenario.reading import load
+from simulations.world.scenario.values import (
+    ENTRIES_MAX,
+    Member,
+    NarratedStep,
+    Scenario,
+    ScenarioTopic,
+    Start,
+    StartMember,
+)
+
+__all__ = [
+    "ENTRIES_MAX",
+    "Action",
+    "Event",
+    "How",
+    "Member",
+    "NarratedStep",
+    "Network",
+    "Scenario",
+    "ScenarioError",
+    "ScenarioTopic",
+    "Start",
+    "StartMember",
+    "Verb",
+    "load",
+]

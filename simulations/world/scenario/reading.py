@@ -1,0 +1,154 @@
+"""Makes a scenario from its YAML text. Every mistake is a ``ScenarioError`` with line, field and what would be right.
+
+The form (each key but ``topics``, ``members`` and ``script`` may be left out)::
+
+    name: six partitions, a third member joins      # or title:
+    group: orders
+    protocol: consumer                              # or classic; a member may tell its own
+    semantics: kafka                                # or kip
+    assignor: uniform                               # the group's: uniform, range, or scripted with targets:
+    topics: {foo: {partitions: 6}}
+    config: {session_timeout_ms: 45000, heartbeat_interval_ms: 5000}
+    start: {group_epoch: 21, assignment_epoch: 21, members: {A: {epoch: 21, owned: {foo: [0, 1, 2]}}}}
+    members: {A: {subscribe: [foo]}, B: {subscribe: [foo]}}
+    network: {delay_ms: [1, 5]}
+    script: [{at: 0s, join: A}, {at: 12s, kill: B}]
+    steps: [{after: {join: A}, says: "A joins"}]    # events: simulations.world.scenario.values.Event
+    start_ms: 0
+    seed: 7
+    until: 120s
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Final
+
+from groups.history.state.group import Semantics
+from simulations.protocol.assignors.classic.strategies import STRATEGIES
+from simulations.world.scenario.classic import CLASSIC, CONSUMER, Classic, read_protocol
+from simulations.world.scenario.client_assignors import read_client_assignor
+from simulations.world.scenario.config import read_settings
+from simulations.world.scenario.environment import CALM, WORLDS
+from simulations.world.scenario.errors import ScenarioError
+from simulations.world.scenario.members import read_members
+from simulations.world.scenario.network import DELAY_MAX_MS, read_network
+from simulations.world.scenario.nodes import Node, parse
+from simulations.world.scenario.script import read_script, topics_to_come
+from simulations.world.scenario.start import read_start
+from simulations.world.scenario.steps import read_steps
+from simulations.world.scenario.targets import read_targets
+from simulations.world.scenario.topics import NAME, read_name, read_topics
+from simulations.world.scenario.values import REGEX_MS, UNTIL_MAX_MS, Scenario, Start
+from simulations.world.scenario.verbs import Names
+
+KEYS: Final = (
+    "name",
+    "title",
+    "proposal",
+    "summary",
+    "group",
+    "protocol",
+    "semantics",
+    "assignor",
+    "targets",
+    "topics",
+    "config",
+    "start",
+    "members",
+    "world",
+    "network",
+    "replication_ms",
+    "metadata_delay_ms",
+    "regex_ms",
+    "script",
+    "steps",
+    "start_ms",
+    "seed",
+    "until",
+)
+DEFAULT_GROUP: Final = "orders"
+DEFAULT_TAIL_MS: Final = 60_000
+"""A run without ``until`` goes on this long after the last line of its script: a session timeout and some."""
+
+TIMESTAMP_MAX_MS: Final = 253_402_300_799_999
+"""The end of the year 9999."""
+
+
+def load(text: str, name: str = "scenario") -> Scenario:
+    """The scenario of a YAML text; ``name`` is its id or file, used where the text gives no name itself."""
+    root = parse(text)
+    found = root.mapping(KEYS)
+    for key in ("topics", "members", "script"):
+        if key not in found:
+            raise ScenarioError(root.line, key, f"a scenario needs {key}")
+    protocol = read_protocol(found, CONSUMER)
+    topics = read_topics(found["topics"])
+    ever = {**topics, **dict.fromkeys(topics_to_come(found["script"]))}
+    classic = Classic()
+    if protocol == CLASSIC and "assignor" in found:
+        # A group of the classic protocol has no assignor of its own: it is what members list that tell none.
+        classic = replace(classic, assignors=(found["assignor"].choice(tuple(STRATEGIES), "assignor"),))
+    assignor = found.get("assignor") if protocol == CONSUMER else None
+    members = read_members(found["members"], ever, protocol, classic)
+    if (client := read_client_assignor(assignor)) is not None:
+        members = {
+            name: member
+            if member.assignors or member.assignor or member.classic
+            else replace(member, assignors=(client,))
+            for name, member in members.items()
+        }
+    settings = read_settings(found.get("config"), assignor)
+    line = assignor.line if assignor is not None else root.line
+    scripted = read_targets(found.get("targets"), settings, members, ever, line)
+    settings = replace(settings, scripted=scripted)
+    start: Start | None = None
+    if "start" in found:
+        if any(member.classic is not None for member in members.values()):
+            raise found["start"].wrong("a run with classic members begins with an empty group, without start")
+        start = read_start(found["start"], topics, members)
+    group = DEFAULT_GROUP
+    if "group" in found:
+        group = read_name(found["group"], "a group")
+    elif NAME.fullmatch(name):
+        group = name
+    names = Names(group=group, members=members, topics=ever, settings=settings)
+    told_until_ms = found["until"].duration_ms(UNTIL_MAX_MS) if "until" in found else None
+    script = read_script(found["script"], names, topics, members, start, told_until_ms)
+    last_ms = max((action.at_ms for action in script), default=0)
+    until_ms = min(last_ms + DEFAULT_TAIL_MS, UNTIL_MAX_MS) if told_until_ms is None else told_until_ms
+    named_world = found["world"].choice(tuple(WORLDS), "world") if "world" in found else CALM
+    world = WORLDS[named_world]
+    title = found.get("title") or found.get("name")
+    return Scenario(
+        name=name,
+        title=title.text() if title else name,
+        proposal=found["proposal"].text() if "proposal" in found else None,
+        summary=found["summary"].text() if "summary" in found else None,
+        group=group,
+        semantics=(
+            Semantics(found["semantics"].choice(tuple(Semantics), "semantics"))
+            if "semantics" in found
+            else Semantics.KAFKA
+        ),
+        topics=topics,
+        members=members,
+        settings=settings,
+        start=start,
+        world=named_world,
+        network=read_network(found.get("network"), world.network),
+        replication_ms=_delay(found, "replication_ms", world.replication_ms),
+        metadata_delay_ms=_delay(found, "metadata_delay_ms", world.metadata_delay_ms),
+        regex_ms=_delay(found, "regex_ms", REGEX_MS),
+        script=script,
+        steps=read_steps(found["steps"], ever, members) if "steps" in found else (),
+        start_ms=found["start_ms"].integer(0, TIMESTAMP_MAX_MS) if "start_ms" in found else 0,
+        seed=found["seed"].integer(0, 2**63 - 1) if "seed" in found else 1,
+        until_ms=until_ms,
+        text=text,
+    )
+
+
+def _delay(found: Mapping[str, Node], key: str, usual: int) -> int:
+    return found[key].integer(0, DELAY_MAX_MS) if key in found else usual

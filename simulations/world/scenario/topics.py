@@ -1,0 +1,91 @@
+"""Reads ``topics``: names as Kafka takes them, partitions, ids and the racks of replicas."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from simulations.world.scenario.nodes import Node
+from simulations.world.scenario.values import PARTITIONS_MAX, ScenarioTopic
+
+TOPIC_KEYS: Final = ("partitions", "id", "racks")
+
+NAME: Final = re.compile(r"[A-Za-z0-9._-]{1,249}")
+"""What Kafka takes as a topic's name; members and groups here are held to the same."""
+
+TOPIC_ID: Final = re.compile(r"[A-Za-z0-9_-]{21}[AQgw]")
+
+REPLICAS_MAX: Final = 10
+"""Racks of one partition: a topic of more replicas than this is no topic that anybody has."""
+
+REGEX_MAX: Final = 1_000
+"""Characters of an expression: time to match grows with it, and one of this length names every topic singly."""
+
+
+def read_topics(node: Node) -> dict[str, ScenarioTopic]:
+    """Topic by name; at least one."""
+    topics: dict[str, ScenarioTopic] = {}
+    total = 0
+    for name, part in node.mapping().items():
+        if not NAME.fullmatch(name):
+            raise part.wrong(f"a topic is named with letters, digits, '.', '_' and '-', not {name!r}")
+        found = part.mapping(TOPIC_KEYS)
+        if "partitions" not in found:
+            raise part.wrong("a topic needs partitions")
+        partitions = found["partitions"].integer(1, PARTITIONS_MAX)
+        total += partitions
+        if total > PARTITIONS_MAX:
+            raise part.wrong(f"all topics together have at most {PARTITIONS_MAX} partitions")
+        topics[name] = ScenarioTopic(
+            name=name,
+            partitions=partitions,
+            topic_id=read_topic_id(found["id"]) if "id" in found else None,
+            racks=read_racks(found["racks"], partitions) if "racks" in found else {},
+        )
+    if not topics:
+        raise node.wrong("a scenario needs at least one topic")
+    return topics
+
+
+def read_name(node: Node, what: str) -> str:
+    """A name that Kafka would take."""
+    name = node.text()
+    if not NAME.fullmatch(name):
+        raise node.wrong(f"{what} is named with letters, digits, '.', '_' and '-', not {name!r}")
+    return name
+
+
+def read_topic_id(node: Node) -> str:
+    topic_id = node.text()
+    if not TOPIC_ID.fullmatch(topic_id):
+        raise node.wrong("a topic id is 22 characters of Kafka's base64")
+    return topic_id
+
+
+def read_racks(node: Node, partitions: int = PARTITIONS_MAX) -> dict[int, tuple[str, ...]]:
+    """Partition → racks of its replicas; partitions that are left out have none."""
+    racks: dict[int, tuple[str, ...]] = {}
+    for key, part in node.mapping().items():
+        partition = read_partition(key, part, partitions)
+        if partition in racks:
+            raise part.wrong(f"partition {partition} stands twice")
+        items = part.items()
+        if len(items) > REPLICAS_MAX:
+            raise part.wrong(f"at most {REPLICAS_MAX} replicas, these are {len(items)}")
+        racks[partition] = tuple(read_name(item, "a rack") for item in items)
+    return racks
+
+
+def read_partition(key: str, node: Node, partitions: int) -> int:
+    """The key of a mapping as a partition; ``node`` is what stands under it."""
+    if not key.isascii() or not key.isdecimal() or len(key) > 5 or int(key) >= partitions:
+        raise node.wrong(f"expected a partition, 0 to {partitions - 1}, as the key, found {key!r}")
+    return int(key)
+
+
+def read_regex(node: Node) -> str:
+    """The expression as it is written; whether it compiles is for the coordinator to say."""
+    regex = node.text()
+    if len(regex) > REGEX_MAX:
+        raise node.wrong(f"an expression has at most {REGEX_MAX} characters, this has {len(regex)}")
+    return regex

@@ -1,0 +1,260 @@
+"""The script's grammar: what each verb is said of, what it needs besides, and how a line becomes actions.
+
+A line is ``{at: 12s, VERB: who}`` with the verb's own keys:
+
+================  ===================  =====================================================================
+join, restart     a member             a process that was killed comes back with the id ``A~2``, and so does a static
+                                       member's that has closed; ``restart`` closes a static member's first and kills
+                                       any other
+bounce            a member             ``with``, ``for``: it closes, and a new process starts, so much later, set to what
+                                       ``with`` tells
+enforce_rebalance a classic member     ``reason``: its application asks for a rebalance
+leave             a member             ``how``: it says that it leaves, for good or, a static one, for now
+kill              a member             its process is gone without a word
+pause, resume     a member             its process stands still and goes on
+heartbeat         a member             it sends a heartbeat at once
+commit            a member             ``offset``: it commits this offset for each partition that it owns
+slow_revoke       a member             ``for``: from here on its ``on_partitions_revoked`` takes so long
+poll_late         a member             ``for``: its application does not poll for so long
+fail_callback     a member             its next rebalance callback raises
+subscribe         a member             ``topics`` or ``regex``
+report            a member             ``reason``, ``lags``: its assignor ``streams`` tells whoever computes
+add_partitions    a topic              ``to``: its new number of partitions
+create_topic      a name               ``partitions``, ``racks``, ``id``
+delete_topic      a topic
+fail_over         ``coordinator``      ``how``, ``lost``, ``loading``, ``from``: another broker takes the group over
+cut, heal         who or a pair        no message passes any more; messages pass again
+network           a mapping            the network is so from here on
+clock_jump        who                  ``by``: its clock goes forwards or backwards
+set_config        a mapping            the group's own settings
+delete_group      the group            it is deleted, if it is empty
+expire_offsets    the group            the broker looks for offsets past their retention
+================  ===================  =====================================================================
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Final
+
+from simulations.protocol.coordinator.settings import Settings
+from simulations.world.scenario.actions import COORDINATOR, EVERYTHING, Action, How, Verb
+from simulations.world.scenario.classic import read_changes
+from simulations.world.scenario.client_assignors import read_lags, read_reason
+from simulations.world.scenario.config import read_group_config
+from simulations.world.scenario.network import NETWORK_KEYS, read_rates
+from simulations.world.scenario.nodes import Node
+from simulations.world.scenario.topics import read_name, read_racks, read_regex, read_topic_id
+from simulations.world.scenario.values import OFFSET_MAX, PARTITIONS_MAX, UNTIL_MAX_MS, Member
+
+LOST_MAX: Final = 1_000
+"""Batches at the end of a log that had not reached a replica: more than a second of any group's writing."""
+
+
+class Who(StrEnum):
+    """What a verb is said of."""
+
+    MEMBER = "member"
+    TOPIC = "topic"
+    NEW_TOPIC = "new topic"
+    COORDINATOR = "coordinator"
+    ENDS = "ends"
+    CLOCK = "clock"
+    GROUP = "group"
+    SETTINGS = "settings"
+    NETWORK = "network"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Form:
+    """``needs`` must stand in the line, ``takes`` may; of ``one_of`` exactly one must."""
+
+    who: Who = Who.MEMBER
+    needs: tuple[str, ...] = ()
+    takes: tuple[str, ...] = ()
+    one_of: tuple[str, ...] = ()
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        return (*self.needs, *self.one_of, *self.takes)
+
+
+FORMS: Final[Mapping[Verb, Form]] = {
+    Verb.JOIN: Form(),
+    Verb.LEAVE: Form(takes=("how",)),
+    Verb.KILL: Form(),
+    Verb.PAUSE: Form(),
+    Verb.RESUME: Form(),
+    Verb.RESTART: Form(),
+    Verb.BOUNCE: Form(takes=("with", "for")),
+    Verb.ENFORCE_REBALANCE: Form(takes=("reason",)),
+    Verb.HEARTBEAT: Form(),
+    Verb.COMMIT: Form(takes=("offset",)),
+    Verb.SLOW_REVOKE: Form(needs=("for",)),
+    Verb.POLL_LATE: Form(needs=("for",)),
+    Verb.FAIL_CALLBACK: Form(),
+    Verb.SUBSCRIBE: Form(one_of=("topics", "regex")),
+    Verb.REPORT: Form(needs=("reason",), takes=("lags",)),
+    Verb.ADD_PARTITIONS: Form(who=Who.TOPIC, needs=("to",)),
+    Verb.CREATE_TOPIC: Form(who=Who.NEW_TOPIC, needs=("partitions",), takes=("racks", "id")),
+    Verb.DELETE_TOPIC: Form(who=Who.TOPIC),
+    Verb.FAIL_OVER: Form(who=Who.COORDINATOR, takes=("how", "lost", "loading", "from")),
+    Verb.CUT: Form(who=Who.ENDS),
+    Verb.HEAL: Form(who=Who.ENDS),
+    Verb.NETWORK: Form(who=Who.NETWORK),
+    Verb.CLOCK_JUMP: Form(who=Who.CLOCK, needs=("by",)),
+    Verb.SET_CONFIG: Form(who=Who.SETTINGS),
+    Verb.DELETE_GROUP: Form(who=Who.GROUP),
+    Verb.EXPIRE_OFFSETS: Form(who=Who.GROUP),
+}
+"""Each verb, and what it needs."""
+
+_EVERY_KEY: Final = (
+    "offset",
+    "for",
+    "with",
+    "topics",
+    "regex",
+    "reason",
+    "lags",
+    "to",
+    "partitions",
+    "racks",
+    "id",
+    "how",
+    "lost",
+    "loading",
+    "from",
+    "by",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Names:
+    """What a line may name: ``topics`` also those that some line creates."""
+
+    group: str
+    members: Mapping[str, Member]
+    topics: Collection[str]
+    settings: Settings
+    """The broker's, which bound those of the group."""
+
+
+def read_line(line: Node, names: Names) -> list[Action]:
+    """The actions of one line: one for each ``who`` of a list."""
+    found = line.mapping()
+    if "at" not in found:
+        raise line.wrong("a line of the script needs at, such as at: 12s")
+    named = [key for key in found if key in FORMS]
+    if not named:
+        # Whatever is neither a verb nor of one was meant to be the verb.
+        line.mapping(("at", *_EVERY_KEY, *FORMS))
+        raise line.wrong(f"a line of the script needs a verb; there are {', '.join(FORMS)}")
+    if len(named) > 1:
+        raise line.wrong(f"one verb a line, this has {' and '.join(named)}")
+    verb = Verb(named[0])
+    form = FORMS[verb]
+    found = line.mapping(("at", verb, *form.keys))
+    for key in form.needs:
+        if key not in found:
+            raise line.wrong(f"{verb} needs {key}")
+    if form.one_of and sum(key in found for key in form.one_of) != 1:
+        raise line.wrong(f"{verb} needs {' or '.join(form.one_of)}, and only one of them")
+    at_ms = found["at"].duration_ms(UNTIL_MAX_MS)
+    told: dict[str, Any] = {}
+    for key in form.keys:
+        if key in found and key != "with":
+            told |= _EXTRAS[key](found[key], verb, names)
+    return [
+        Action(at_ms=at_ms, verb=verb, who=who, **told, **more, **_changed(found.get("with"), who, names))
+        for who, more in _said_of(found[verb], form.who, names)
+    ]
+
+
+def _changed(node: Node | None, who: str, names: Names) -> dict[str, Any]:
+    """What ``with`` changes of this member."""
+    if node is None:
+        return {}
+    member = names.members[who]
+    return {"changes": read_changes(node, member.classic, static=member.instance_id is not None)}
+
+
+def _said_of(node: Node, who: Who, names: Names) -> list[tuple[str, dict[str, Any]]]:
+    """Each ``who`` with what naming it tells besides."""
+    match who:
+        case Who.SETTINGS:
+            return [(names.group, {"config": read_group_config(node, names.settings)})]
+        case Who.NETWORK:
+            rates = read_rates(node)
+            if not rates:
+                raise node.wrong(f"network sets {', '.join(NETWORK_KEYS)}")
+            return [(EVERYTHING, {"rates": rates})]
+        case Who.ENDS:
+            return [_ends(node, names)]
+        case Who.COORDINATOR:
+            return [(node.choice((COORDINATOR,), "broker"), {})]
+        case Who.GROUP:
+            return [(node.choice((names.group,), "group"), {})]
+        case Who.NEW_TOPIC:
+            return [(read_name(item, "a topic"), {}) for item in _each(node)]
+        case Who.TOPIC:
+            return [(item.choice(tuple(names.topics), "topic"), {}) for item in _each(node)]
+        case Who.CLOCK:
+            return [(item.choice((*names.members, COORDINATOR), "clock"), {}) for item in _each(node)]
+        case Who.MEMBER:
+            return [(item.choice(tuple(names.members), "member"), {}) for item in _each(node)]
+
+
+def _each(node: Node) -> list[Node]:
+    return node.items() if node.kind == "a list" else [node]
+
+
+def _ends(node: Node, names: Names) -> tuple[str, dict[str, Any]]:
+    """``A``: whatever broker is the coordinator. ``[A, coordinator]``: the broker that is it now."""
+    if node.kind != "a list":
+        return node.choice((*names.members, COORDINATOR, EVERYTHING), "end"), {}
+    ends = node.items()
+    if len(ends) != 2:
+        raise node.wrong(f"expected two ends, such as [A, {COORDINATOR}]")
+    member = ends[0].choice(tuple(names.members), "member")
+    return member, {"peer": ends[1].choice((COORDINATOR,), "end")}
+
+
+def _length(most: int, *, signed: bool = False) -> Callable[[Node, Verb, Names], dict[str, Any]]:
+    return lambda node, verb, names: {"length_ms": node.duration_ms(most, signed=signed)}
+
+
+def _topics(node: Node, verb: Verb, names: Names) -> dict[str, Any]:
+    return {"topics": tuple(topic.choice(tuple(names.topics), "topic") for topic in node.items())}
+
+
+def _how(node: Node, verb: Verb, names: Names) -> dict[str, Any]:
+    ways = (How.CRASH, How.MOVE) if verb is Verb.FAIL_OVER else (How.DEFAULT, How.LEAVE, How.REMAIN)
+    return {"how": How(node.choice(ways, "way"))}
+
+
+def _partitions(node: Node, verb: Verb, names: Names) -> dict[str, Any]:
+    return {"partitions": node.integer(1, PARTITIONS_MAX)}
+
+
+_EXTRAS: Final[Mapping[str, Callable[[Node, Verb, Names], dict[str, Any]]]] = {
+    "offset": lambda node, verb, names: {"offset": node.integer(0, OFFSET_MAX)},
+    "for": _length(UNTIL_MAX_MS),
+    "loading": _length(UNTIL_MAX_MS),
+    "by": _length(UNTIL_MAX_MS, signed=True),
+    "topics": _topics,
+    "regex": lambda node, verb, names: {"regex": read_regex(node)},
+    "reason": lambda node, verb, names: (
+        {"reason": read_reason(node)} if verb is Verb.REPORT else {"reason_text": node.text()}
+    ),
+    "lags": lambda node, verb, names: {"lags": read_lags(node)},
+    "to": _partitions,
+    "partitions": _partitions,
+    "racks": lambda node, verb, names: {"racks": read_racks(node)},
+    "id": lambda node, verb, names: {"topic_id": read_topic_id(node)},
+    "how": _how,
+    "lost": lambda node, verb, names: {"lost": node.integer(0, LOST_MAX)},
+    "from": lambda node, verb, names: {"compacted": node.choice(("log", "compacted"), "log") == "compacted"},
+}
