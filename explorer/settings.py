@@ -44,6 +44,7 @@ INSTALLED_APPS = [
     "explorer",
     "explorer.pages.home",
     "explorer.pages.board",
+    "explorer.pages.compare",
     "explorer.pages.imports",
     "explorer.pages.inspector",
     "explorer.pages.laboratory",

@@ -7,8 +7,20 @@
 from __future__ import annotations
 
 from simulations.invariants.checker import INVARIANT_FAULT, Checker
+from simulations.invariants.classic_clients import CLASSIC_INVARIANTS, ClassicClientChecker, RunChecker
 from simulations.invariants.invariants import INVARIANTS, Invariant, as_table
 from simulations.invariants.liveness import Bounds
 from simulations.invariants.violations import Violation
 
-__all__ = ["INVARIANTS", "INVARIANT_FAULT", "Bounds", "Checker", "Invariant", "Violation", "as_table"]
+__all__ = [
+    "CLASSIC_INVARIANTS",
+    "INVARIANTS",
+    "INVARIANT_FAULT",
+    "Bounds",
+    "Checker",
+    "ClassicClientChecker",
+    "Invariant",
+    "RunChecker",
+    "Violation",
+    "as_table",
+]

@@ -110,8 +110,8 @@ class ClassicGroupChecker:
                 self._asked[entry.sequence] = entry
                 if payload["api"] == "JoinGroup" and payload["body"]["memberId"]:
                     self._joins.setdefault(payload["body"]["memberId"], []).append(entry.sequence)
-            case Kind.RESPONSE if entry.cause in self._asked:
-                self._response(entry, self._asked[entry.cause])
+            case Kind.RESPONSE if (asked := payload.get("request", entry.cause)) in self._asked:
+                self._response(entry, self._asked[asked])
             case Kind.RECORD if payload["type"] == 2:
                 self._record(entry, payload["value"])
             case Kind.FAULT if payload["fault"] == "fail_over":
@@ -127,7 +127,7 @@ class ClassicGroupChecker:
         if request.sequence in self._answered:
             self._add(ANSWERED_ONCE, f"{api} of {request.actor} is answered again", entry, request)
         self._answered.add(request.sequence)
-        if body["errorCode"]:
+        if body.get("errorCode"):
             # What was refused has not taken the place of an earlier one.
             joins = self._joins.get(request.payload["body"].get("memberId") or "", [])
             if request.sequence in joins:

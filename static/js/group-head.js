@@ -8,13 +8,14 @@
  * @typedef {import('./hardships.js').Violation} Violation
  */
 
+import { barrierSays } from './barrier.js';
 import { h } from './dom.js';
 import { explained } from './explained.js';
 import { term } from './terms.js';
 import { coordinatorSays } from './hardships.js';
 import { unreadSays } from './unread.js';
 import { gapOf, isClassic } from './view.js';
-import { nowSays, stateMeans } from './words.js';
+import { duration, nowSays, stateMeans } from './words.js';
 
 /** More pips than this say no more than the number. */
 const PIPS_MOST = 12;
@@ -130,6 +131,21 @@ export class GroupHead {
         ),
       ];
     }
+    const waits = barrierSays(frame, (member) => this.cast.name(member));
+    if (waits) {
+      return [
+        h(
+          'span',
+          {
+            title:
+              'Members that have sent the request, and those that the others wait for. When the time is over, who has not come is removed.',
+          },
+          waits.says,
+          waits.left_ms === null ? null : h('span', {}, '; ', h('b', {}, duration(waits.left_ms)), ' left'),
+        ),
+      ];
+    }
+    if (frame.barrier) return [h('span', {}, 'No rebalance in progress')];
     if (isClassic(frame) || frame.state === 'NotReady' || !Object.keys(frame.members).length) return [];
     const far = gapOf(frame, views);
     if (!far) return [h('span', {}, 'No target for this epoch yet')];
@@ -188,8 +204,8 @@ function consumer(frame) {
 function classic(frame, cast) {
   const parts = [h('span', {}, term('generation'), ' ', h('b', {}, frame.generation ?? 'unknown'))];
   if (frame.protocol_name) parts.push(h('span', {}, 'assignor ', h('b', {}, frame.protocol_name)));
-  if (frame.leader && cast.knows(frame.leader))
-    parts.push(h('span', {}, 'leader ', h('b', {}, cast.name(frame.leader))));
+  const leader = frame.barrier?.leader ?? frame.leader;
+  if (leader && cast.knows(leader)) parts.push(h('span', {}, 'leader ', h('b', {}, cast.name(leader))));
   return parts;
 }
 

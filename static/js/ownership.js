@@ -9,7 +9,7 @@
  * @typedef {{topic: string, partition: number, holders: Map<string, number>, wanted: Set<string>}} Place
  */
 
-import { givingUp, isShare, isStreams, keyOf, keysOf, targetIsKnown } from './view.js';
+import { givingUp, heldBy, isShare, isStreams, keyOf, keysOf, targetIsKnown } from './view.js';
 
 const ASSIGNED = 1;
 const PENDING = 2;
@@ -62,7 +62,7 @@ export class Ownership {
     for (const [id, member] of Object.entries(frame.members)) {
       for (const topic of member.subscribed ?? [])
         if (!this.#exist.has(topic) && frame.topics?.[topic]?.partitions) this.#size(topic);
-      this.#hold(id, ASSIGNED, NONE, member.assigned);
+      this.#hold(id, ASSIGNED, NONE, heldBy(frame, id));
       this.#hold(id, PENDING, NONE, member.pending_revocation);
       this.#hold(id, CLIENT, NONE, frame.clients?.[id]?.revoking);
     }
@@ -100,6 +100,10 @@ export class Ownership {
     let topics = false;
     for (let at = from; at < to; at += 1) {
       const { path } = changes[at];
+      if (path[0] === 'barrier' && Boolean(before.barrier) !== Boolean(frame.barrier)) {
+        this.start(frame);
+        return;
+      }
       if (path[0] === 'topics') topics = true;
       else if (path[0] !== 'members' && path[0] !== 'target' && path[0] !== 'clients') continue;
       else if (path.length === 1) {
@@ -177,7 +181,7 @@ export class Ownership {
     if (known) return known;
     const frame = /** @type {Frame} */ (this.frame);
     const revoking = givingUp(frame, id);
-    const held = new Set([...keysOf(frame.members[id]?.assigned), ...revoking]);
+    const held = new Set([...keysOf(frame.members[id] && heldBy(frame, id)), ...revoking]);
     const wanted = this.#known ? keysOf(frame.target?.[id]).filter((key) => !held.has(key)) : [];
     const told = { owned: [...held], revoking, wanted };
     this.#members.set(id, told);
@@ -218,9 +222,9 @@ export class Ownership {
     if (was !== is) {
       for (const topic of is?.subscribed ?? [])
         if (!this.#exist.has(topic) && after.topics?.[topic]?.partitions) this.#size(topic);
-      this.#hold(id, ASSIGNED, was?.assigned, is?.assigned);
       this.#hold(id, PENDING, was?.pending_revocation, is?.pending_revocation);
     }
+    this.#hold(id, ASSIGNED, was && heldBy(before, id), is && heldBy(after, id));
     this.#hold(id, CLIENT, was && before.clients?.[id]?.revoking, is && after.clients?.[id]?.revoking);
     this.#want(id, before.target?.[id], after.target?.[id]);
   }
@@ -330,7 +334,7 @@ export class Ownership {
 /** Whether a change can alter who holds what: heartbeats and epochs do not. @param {string[]} path */
 function matters(path) {
   if (path.length === 2 || path[0] === 'target') return true;
-  if (path[0] === 'clients') return path[2] === 'revoking';
+  if (path[0] === 'clients') return path[2] === 'revoking' || path[2] === 'owned';
   return path[2] === 'assigned' || path[2] === 'pending_revocation' || path[2] === 'subscribed';
 }
 

@@ -102,6 +102,17 @@ export interface Frame {
   assignment_epoch?: number | null;
   generation?: number | null;
   leader?: string | null;
+  /** How far a classic group's members are between two generations; absent where nobody knows. */
+  barrier?: {
+    told: string[];
+    joined: string[];
+    synced: string[];
+    until_ms: number | null;
+    reasons: { [member: string]: string };
+    leader: string | null;
+  };
+  /** What a cooperative leader keeps back for a round: whom it is for. */
+  withheld?: { [member: string]: Partitions };
   protocol_name?: string | null;
   target?: { [member: string]: Partitions } | null;
   /** Of a streams group. */

@@ -38,6 +38,16 @@ export const isShare = (frame) => frame.protocol === 'share';
 /** A streams group's members hold tasks, which stand under subtopologies in place of topics. @param {Frame} frame */
 export const isStreams = (frame) => frame.protocol === 'streams';
 
+/**
+ * What a member has. A classic group's record tells what the generation gave it; what it reads meanwhile is known where
+ * the joining phase is, from its callbacks.
+ *
+ * @param {Frame} frame
+ * @param {string} member
+ */
+export const heldBy = (frame, member) =>
+  frame.barrier ? frame.clients?.[member]?.owned : frame.members[member]?.assigned;
+
 /** The group epoch, or the generation of a classic group. @param {Frame} frame */
 export const epochOf = (frame) => (isClassic(frame) ? frame.generation : frame.group_epoch) ?? null;
 
@@ -80,8 +90,8 @@ export function partitionsOf(frame) {
     if (!view.holders.includes(member)) view.holders.push(member);
     view.holder = view.holders[0];
   };
-  for (const [member, state] of Object.entries(frame.members)) {
-    each(state.assigned, (key, topic, partition) => {
+  for (const member of Object.keys(frame.members)) {
+    each(heldBy(frame, member), (key, topic, partition) => {
       const view = at(key, topic, partition);
       hold(view, member);
       view.mode = 'own';

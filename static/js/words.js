@@ -9,6 +9,7 @@
  * @typedef {import('./cast.js').Cast} Cast
  */
 
+import { doesWhat } from './barrier.js';
 import { CLOCK_FROM_MS, clock } from './times.js';
 import { obstacleOf, ofIt, untilNamed, untilWhat } from './next-heartbeat.js';
 import { epochOf, gapOf, givingUp, isClassic, isShare, keysOf, targetIsKnown, waitsOf } from './view.js';
@@ -141,6 +142,7 @@ function missingCopies(frame, member) {
 
 /** @param {Frame} frame @param {string} member @returns {[string, string]} */
 function classicSays(frame, member) {
+  if (frame.barrier) return doesWhat(frame, member, (count) => plural(count, 'partition'));
   const role = frame.leader === member ? 'Leader' : 'Member';
   const state = frame.members[member].state;
   if (frame.state === 'PreparingRebalance') {

@@ -7,7 +7,7 @@ from typing import Any
 
 import orjson
 
-from groups.history.entries import Kind, Provenance
+from groups.history.entries import Kind
 from groups.history.evidence.ownership import Ownership
 from groups.history.evidence.steps import step_between
 from groups.wire.embedded.consumer_protocol import encode_assignment, encode_subscription
@@ -157,7 +157,7 @@ def test_a_log_that_tells_nothing_has_the_verdict_unknown() -> None:
 
 
 def test_requests_tell_the_phases_that_leave_no_record() -> None:
-    log = Log(provenance=Provenance.SIMULATED)
+    log = Log()
     log.write(generation(1, {"A": [0]}))
     states = [log.frame()["state"]]
     join = log._add(Kind.REQUEST, "B", {"api": "JoinGroup", "version": 9, "body": {"memberId": "B"}})

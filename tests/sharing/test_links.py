@@ -79,7 +79,7 @@ CLOSED = {
     "api-laboratory", "api-laboratory-runs", "api-link", "api-links", "api-metrics", "api-pseudonyms", "api-runs", "api-sweep",
     "api-sweeps", "api-timeline", "api-timelines", "api-topics", "board", "help", "home", "import", "import-new", "inspector",
     "laboratory", "simulate", "sweep", "sweeps", "api-import-groups", "api-sweep-cancel", "api-sweep-cell", "api-sweep-resume", "api-sweep-seed", "api-sweep-table",
-    "clusters", "cluster", "api-clusters", "api-clusters-check", "api-cluster", "api-cluster-groups",
+    "clusters", "cluster", "compare", "api-clusters", "api-clusters-check", "api-cluster", "api-cluster-groups",
     "lessons", "lesson", "lesson-handout", "lesson-write", "api-lessons", "api-lesson", "api-lessons-check", "api-lessons-runs",
 }  # fmt: skip
 

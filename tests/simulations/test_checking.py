@@ -43,6 +43,7 @@ from tests.simulations.broken_logs import (
     target,
     target_epoch,
 )
+from tests.simulations.consumer_studies import CONSUMER_STUDIES
 
 
 def refuse(log: Log, request: int, member: str) -> None:
@@ -310,7 +311,7 @@ def test_nobody_acknowledges_for_another() -> None:
 
 
 @pytest.mark.parametrize("semantics", ["kip", "kafka"])
-@pytest.mark.parametrize("name", studies.names())
+@pytest.mark.parametrize("name", CONSUMER_STUDIES)
 def test_no_case_study_breaks_an_invariant_and_those_that_end_quiet_converge(
     name: str, semantics: str
 ) -> None:

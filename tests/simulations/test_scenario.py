@@ -153,6 +153,9 @@ script:
   - {at: 0s, join: A}
 """
 
+CLASSIC = "topics: {a: {partitions: 1}}\nmembers: {A: {subscribe: [a], protocol: classic, %s}}\nscript: []"
+"""Of one member of the classic protocol."""
+
 
 @pytest.mark.parametrize(
     ("text", "line", "field", "message"),
@@ -172,11 +175,12 @@ script:
         (BASE + "seed: 1\nseed: 2", 8, "seed", "this key stands twice"),
         (BASE + "seed: seven", 7, "seed", "expected a whole number, found 'seven'"),
         (BASE + "semantics: kipp", 7, "semantics", "unknown semantics kipp; did you mean kip?"),
+        (BASE + "protocol: clasic", 7, "protocol", "unknown protocol clasic; did you mean classic?"),
         (
-            BASE + "protocol: classic",
+            BASE + "  - {at: 5s, bounce: A, with: {assignors: [sticky]}}",
             7,
-            "protocol",
-            "only groups of the consumer protocol are simulated so far",
+            "script[1].with.assignors",
+            "assignors is for members of the classic protocol",
         ),
         (BASE + "assignor: sticky", 7, "assignor", "unknown assignor sticky; there are uniform, range"),
         (
@@ -278,12 +282,7 @@ script:
             "script[1].fail_over",
             "unknown broker now; there are coordinator",
         ),
-        (
-            BASE + "  - {at: 5s, upgrade: A}",
-            7,
-            "script[1].upgrade",
-            "upgrade is for groups of the classic protocol",
-        ),
+        (BASE + "  - {at: 5s, bounce: A, with: {}}", 7, "script[1].with", "with names what the new process"),
         (
             BASE + "  - {at: 5s, fail_over: coordinator, how: move, lost: 1}",
             7,
@@ -479,10 +478,30 @@ script:
             "a member needs subscribe, a list of topics, or regex",
         ),
         (
-            "topics: {a: {partitions: 1}}\nmembers: {A: {subscribe: [a], protocol: classic}}\nscript: []",
+            CLASSIC % "assignors: [cooperative-sticky], client: '2.3'",
             2,
-            "members.A.protocol",
-            "protocol is for members of the classic protocol",
+            "members.A.assignors[0]",
+            "a client 2.3 does not know cooperative-sticky; that begins with 2.4",
+        ),
+        (
+            CLASSIC % "assignors: [range, custom-cooperative]",
+            2,
+            "members.A.assignors",
+            "no rebalance protocol is supported by all of range, custom-cooperative: no client starts so",
+        ),
+        (CLASSIC % "assignors: []", 2, "members.A.assignors", "a member lists at least one assignor"),
+        (
+            CLASSIC % "client: '2.2', instance_id: a-1",
+            2,
+            "members.A",
+            "a client 2.2 knows no instance_id; that begins with 2.3",
+        ),
+        (CLASSIC % "client: '1.0'", 2, "members.A.client", "unknown release 1.0; "),
+        (
+            CLASSIC % "session_timeout_ms: 3000",
+            2,
+            "members.A",
+            "heartbeat_interval_ms (3000) must be below session_timeout_ms (3000)",
         ),
         (
             "topics: {a: {partitions: 1}}\nmembers: {A: {subscribe: [a], auto_commit: maybe}}\nscript: []",

@@ -17,6 +17,7 @@ from simulations.world.engine import run
 from simulations.world.engine.committed import CLEAN_AT, CommittedLog, compacted
 from simulations.world.engine.partition_log import PartitionLog
 from simulations.world.engine.queue import EventQueue
+from tests.simulations.consumer_studies import CONSUMER_STUDIES
 from tests.simulations.worlds import THREE, Disturbed
 
 LOADING, NOT_COORDINATOR = 14, 16
@@ -128,7 +129,7 @@ def test_a_coordinator_without_its_replicas_commits_nothing_until_they_are_back(
 
 @pytest.mark.parametrize("semantics", ["kip", "kafka"])
 @settings(max_examples=20, deadline=None)
-@given(name=st.sampled_from(studies.names()), cut=st.floats(0, 1), tombstones=st.booleans())
+@given(name=st.sampled_from(CONSUMER_STUDIES), cut=st.floats(0, 1), tombstones=st.booleans())
 def test_the_compacted_log_gives_the_group_of_the_whole_one_wherever_it_ends(
     semantics: str, name: str, cut: float, tombstones: bool
 ) -> None:

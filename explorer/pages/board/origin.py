@@ -27,6 +27,15 @@ def origin_of(timeline: Timeline, chunk: bytes) -> Origin:
                 title="Run by the simulator; a test compares it with what a real broker wrote.",
             )
         rows = _rows(chunk)
+        if not timeline.id.startswith("kip848-"):
+            return Origin(
+                says=f"After {timeline.id.partition('-')[0].upper().replace('KIP', 'KIP-')}",
+                strong=f"{rows} rows" if rows else "",
+                title=(
+                    "What the proposal tells, played by the simulator by the rules of released clients and brokers; "
+                    "tests hold it to what it claims."
+                ),
+            )
         return Origin(
             says="From the KIP text",
             strong=f"{rows} rows" if rows else "",

@@ -25,6 +25,11 @@ SHOWN_FIRST = (
     "kip848-six-partitions",
     "kip848-member-failure",
     "kip848-partition-added",
+    "kip429-eager",
+    "kip429-cooperative",
+    "kip429-upgrade",
+    "kip792-stale-owner",
+    "kip341-two-owners",
     "incident-session-expiry",
     "incident-max-poll-interval",
     "incident-zombie-member",
@@ -50,6 +55,21 @@ SECTIONS: Final = (
         title="KIP-848, the proposal",
         says="Its own examples, compared with its tables row by row",
         pictures=True,
+    ),
+    Section(
+        prefix="kip429-",
+        title="KIP-429, cooperative rebalancing",
+        says="The classic protocol, eager and cooperative, and the way from one to the other",
+    ),
+    Section(
+        prefix="kip792-",
+        title="KIP-792, the generation in the subscription",
+        says="A stale claim, and what tells that it is one",
+    ),
+    Section(
+        prefix="kip341-",
+        title="KIP-341, sticky user data",
+        says="Two owners after a missed rebalance, and the cure",
     ),
     Section(
         prefix="incident-",

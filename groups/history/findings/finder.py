@@ -46,7 +46,7 @@ from groups.history.findings.troubles import found_incidents
 from groups.history.findings.twin_instance import found_twins
 from groups.history.findings.unassigned import found_unassigned
 from groups.history.findings.unread import found_unread
-from groups.history.state.classic import ClassicMember
+from groups.history.state.classic import LEFT, ClassicMember
 from groups.history.state.epochs import LEAVE_GROUP_STATIC_MEMBER_EPOCH, ModernMember
 from groups.history.state.group import Protocol, State
 from groups.history.story.epochs import Epochs
@@ -194,9 +194,10 @@ class Finder:
             self._began["members"] += step.found[:room]
 
     def _goes(self, step: Step, member_id: str, cause: Cause | None) -> None:
-        why, needs = _reason(cause)
+        why, needs = _reason(cause, step.before.classic.gone.get(member_id))
         going = Going(member_id, self.cast.lane(member_id), step.sequence, step.after.at_ms, why, needs)
-        going.expired_ms = cause.timeout_ms if cause is not None and why == "session_expired" else None
+        if cause is not None and cause.timer == "session" and why == "session_expired":
+            going.expired_ms = cause.timeout_ms
         going.killed_ms, going.killed_sequence = self.reading.killed.pop(member_id, (None, None))
         quiet = self.rhythm.since_last_commit(member_id, step.after.at_ms)
         if quiet is not None:
@@ -331,8 +332,13 @@ class Finder:
         return finder
 
 
-def _reason(cause: Cause | None) -> tuple[str | None, list[str]]:
-    """Why members are gone, where a request or a timer tells it, and which sources tell it."""
+def _reason(cause: Cause | None, seen: str | None) -> tuple[str | None, list[str]]:
+    """Why a member is gone, where a request or a timer tells it, and which sources tell it.
+
+    A classic group's record comes when the next generation does: ``seen`` is what was seen of the member before.
+    """
+    if seen is not None:
+        return seen, ["records", "requests" if seen == LEFT else "timers"]
     if cause is not None and cause.leaves:
         return "left", ["records", "requests"]
     if cause is not None and cause.timer == "session":

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from groups.history.frames.members import MEMBER_FRAMES, Frame, Partitions, by_name, pending_assignment
 from groups.history.frames.parts import (
+    barrier_part,
     classic_member_part,
     client_part,
     coordinator_part,
@@ -190,8 +191,15 @@ class FrameMaker:
         new["leader"], new["protocol_name"] = group.leader, group.protocol_name
         new["topics"] = last["topics"] if old is not None and _same_topics(old, state) else topics_part(state)
         new["members"] = _updated(
-            old.classic.members if old else None, group.members, last.get("members"), classic_member_part
+            old.classic.shown if old else None, group.shown, last.get("members"), classic_member_part
         )
+        if group.barrier is not None:
+            same = old is not None and old.classic.barrier is group.barrier
+            new["barrier"] = last["barrier"] if same else barrier_part(group.barrier)
+            new["withheld"] = {
+                member_id: {topic: list(numbers) for topic, numbers in partitions.items()}
+                for member_id, partitions in group.withheld.items()
+            }
 
 
 class _Shown:

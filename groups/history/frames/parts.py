@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from groups.history.frames.members import Frame
-from groups.history.state.classic import ClassicMember
+from groups.history.state.classic import Barrier, ClassicMember
 from groups.history.state.group import Client, Coordinator, State, Timers
 from groups.history.state.streams import Topology
 
@@ -22,6 +22,17 @@ def classic_member_part(_member_id: str, member: ClassicMember) -> Frame:
         "assigned": {name: sorted(partitions) for name, partitions in member.assigned.items() if partitions},
         "session_timeout_ms": member.session_timeout_ms,
         "rebalance_timeout_ms": member.rebalance_timeout_ms,
+    }
+
+
+def barrier_part(barrier: Barrier) -> Frame:
+    return {
+        "told": list(barrier.told),
+        "joined": list(barrier.joined),
+        "synced": list(barrier.synced),
+        "until_ms": barrier.until_ms,
+        "reasons": dict(barrier.reasons),
+        "leader": barrier.leader,
     }
 
 

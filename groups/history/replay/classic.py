@@ -9,7 +9,7 @@ from typing import Any
 
 from groups.history.replay.epochs import fresh
 from groups.history.replay.fields import integer, text
-from groups.history.state.classic import ClassicGroup, ClassicMember
+from groups.history.state.classic import COMPLETING_REBALANCE, OPEN, ClassicGroup, ClassicMember
 from groups.history.state.copying import replace
 from groups.history.state.group import UNREADABLE, Protocol, State, seen_names
 from groups.wire.embedded.consumer_protocol import decode_assignment, decode_subscription
@@ -51,8 +51,26 @@ def replay_record(state: State, key: Fields, value: Fields | None) -> State:
             leader=text(value.get("leader")),
             state_timestamp_ms=integer(value.get("currentStateTimestamp", -1)),
             members=members,
+            # Who waited gets its part now; what is withheld, another generation brings.
+            barrier=OPEN if old.barrier is not None else None,
+            joining={key: each for key, each in old.joining.items() if not members},
+            withheld=old.withheld if old.phase == COMPLETING_REBALANCE else {},
         ),
     )
+
+
+def joining_member(state: State, fields: Fields, client: Fields) -> tuple[State, ClassicMember]:
+    """A member as its JoinGroup tells it; ``fields`` are the request's, ``client`` those that it was sent with."""
+    protocols = fields.get("protocols") or ()
+    told = {
+        "memberId": client["memberId"],
+        "groupInstanceId": fields.get("groupInstanceId"),
+        "rebalanceTimeout": fields.get("rebalanceTimeoutMs", -1),
+        "sessionTimeout": fields.get("sessionTimeoutMs", -1),
+        "subscription": protocols[0]["metadata"] if protocols else "",
+    }
+    embedded = fields.get("protocolType") == CONSUMER_PROTOCOL_TYPE
+    return _member(state, state.classic, told, embedded=embedded)
 
 
 def _member(

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 from groups.history.entries import Entry, Kind
-from groups.history.replay import consumer
+from groups.history.replay import consumer, joining
 from groups.history.replay.fields import integer, mapping, text
 from groups.history.state.classic import COMPLETING_REBALANCE, PREPARING_REBALANCE
 from groups.history.state.copying import replace
@@ -63,20 +63,34 @@ def replay_request(state: State, entry: Entry) -> State:
             client = replace(client, owned=by_name(state, body["topicPartitions"]))
         state = replace(state, clients=put(clients, member_id, client))
         return _session_restarted(state, member_id, entry.at_ms) if entry.payload.get("steady") else state
+    if joining.is_classic(state):
+        state = joining.request(state, entry)
+        clients = state.clients or {}
     if api == "LeaveGroup":
+        leaving = clients.get(member_id)
+        if state.classic.barrier is not None and leaving is not None and leaving.owned:
+            # Its thread says so while the application works on: that has its partitions until it is back.
+            return state
         return replace(state, clients=drop(clients, member_id))
-    if api == "JoinGroup" and state.protocol is not Protocol.CONSUMER:
+    if api == "JoinGroup" and state.protocol is not Protocol.CONSUMER and state.classic.barrier is None:
         state = replace(state, classic=replace(state.classic, phase=PREPARING_REBALANCE))
     client = _heard(clients.get(member_id), entry.at_ms)
     if api == "ConsumerGroupInstallAssignment":
         client = replace(client, computing=False)
-    return replace(state, clients=put(clients, member_id, client))
+    if api == "JoinGroup" and client.fenced:
+        client = replace(client, fenced=None)
+    state = replace(state, clients=put(clients, member_id, client))
+    return _session_restarted(state, member_id, entry.at_ms) if entry.payload.get("steady") else state
 
 
 def replay_response(state: State, entry: Entry) -> State:
     """A response tells a client what to give up, or all of it; in the classic protocol it ends a phase."""
     body = mapping(entry.payload.get("body"))
     api, member_id = entry.payload["api"], text(entry.payload.get("to"))
+    if joining.is_classic(state) and api in ("JoinGroup", "SyncGroup", "Heartbeat"):
+        state = joining.response(state, entry)
+    if state.classic.barrier is not None and api in ("JoinGroup", "SyncGroup", "Heartbeat", "LeaveGroup"):
+        return state
     if code := body.get("errorCode"):
         fence = FENCES.get(code) if isinstance(code, int) and api == "ConsumerGroupHeartbeat" else None
         return _with_client(state, member_id, fenced=fence, computing=False) if fence and member_id else state
@@ -113,7 +127,8 @@ def replay_callback(state: State, entry: Entry) -> State:
     client = replace(client, owned=owned, calling=name if starts else None)
     if name == "on_partitions_revoked" and starts and not client.revoking:
         client = replace(client, revoking=partitions)
-    if name == "on_partitions_lost" and not starts:
+    if not starts and (name == "on_partitions_lost" or state.classic.barrier is not None):
+        # In the classic protocol nobody has to take note of it.
         client = replace(client, revoking={})
     return replace(state, clients=put(clients, entry.actor, client))
 
@@ -122,8 +137,12 @@ def replay_timer(state: State, entry: Entry) -> State:
     """Deadlines of members; the assignment interval has no member and no deadline on the board."""
     payload, timers = entry.payload, state.timers or {}
     member_id, name = text(payload.get("member")), payload["timer"]
+    if member_id is None and name in (joining.JOIN_TIMER, joining.SYNC_TIMER):
+        return joining.timer(state, entry)
     if member_id is None or name not in ("session", "rebalance"):
         return state
+    if name == "session" and payload["event"] == "fired":
+        state = joining.session_expired(state, member_id)
     old = timers.get(member_id) or Timers()
     deadline = integer(payload["deadline_ms"]) if payload["event"] == "started" else None
     if name == "session":
@@ -149,6 +168,7 @@ def replay_fault(state: State, entry: Entry) -> State:
         is_member = member_id in state.modern.members
         return replace(state, clients=put(clients, member_id, killed) if is_member else clients)
     if fault == "fail_over":
+        state = joining.failed_over(state)
         phase = replace(state.classic, phase=None) if state.classic.phase is not None else state.classic
         timers: Mapping[str, Timers] | None = {} if state.timers is not None else None
         return replace(state, timers=timers, classic=phase, coordinator=_new_coordinator(entry))
@@ -235,6 +255,8 @@ def replay_note(state: State, entry: Entry) -> State:
         return state if state.partial else replace(state, partial=True)
     if entry.payload["note"] == "regexes":
         return consumer.noted_regexes(state, entry.payload["regexes"])
+    if entry.payload["note"] == "withheld":
+        return joining.note(state, entry)
     if entry.payload["note"] != "topics":
         return state
     for name, topic in entry.payload["topics"].items():
@@ -309,7 +331,8 @@ def told_assignment(state: State, body: Fields) -> Partitions | None:
     Released answers have ``topicPartitions``; the proposal's have assigned and pending partitions apart.
     """
     assignment = body.get("assignment")
-    if assignment is None:
+    if not isinstance(assignment, Mapping):
+        # SyncGroup's is bytes, also of a classic member in a consumer group.
         return None
     topics = assignment.get("topicPartitions")
     if topics is None:

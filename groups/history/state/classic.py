@@ -4,6 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Final
+
+LEFT: Final = "left"
+EXPIRED: Final = "session_expired"
+TIMED_OUT: Final = "rebalance_timeout"
+"""Why a member is none any more, where that was seen."""
 
 PREPARING_REBALANCE = "PreparingRebalance"
 COMPLETING_REBALANCE = "CompletingRebalance"
@@ -30,10 +36,33 @@ class ClassicMember:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Barrier:
+    """How far the members are between two generations, in the order in which they came.
+
+    ``leader`` is whom the join phase made the leader, once it is over. ``told`` were answered REBALANCE_IN_PROGRESS, ``joined`` have sent JoinGroup, ``synced`` SyncGroup. ``until_ms`` is when
+    the coordinator stops waiting for the rest, ``reasons`` what members gave as theirs for joining (KIP-800).
+    """
+
+    told: tuple[str, ...] = ()
+    joined: tuple[str, ...] = ()
+    synced: tuple[str, ...] = ()
+    until_ms: int | None = None
+    reasons: Mapping[str, str] = field(default_factory=dict)
+    leader: str | None = None
+
+
+OPEN: Final = Barrier()
+"""Nobody waits."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ClassicGroup:
     """``recorded`` is false for a simple group: offsets were committed, but no type 2 record was seen.
 
-    ``phase`` is the state between two generations, known only where requests are.
+    ``phase`` is the state between two generations, known only where requests are. ``barrier`` is known where the
+    coordinator's timers are, as in a simulated run; ``None``: nobody knows. Then ``joining`` are members that no record
+    holds yet, ``gone`` those that are none any more (``LEFT``
+    and so on), and ``withheld`` is what a cooperative leader keeps back for a round: member → topic → partitions.
     """
 
     recorded: bool = False
@@ -44,6 +73,18 @@ class ClassicGroup:
     state_timestamp_ms: int = -1
     members: Mapping[str, ClassicMember] = field(default_factory=dict)
     phase: str | None = None
+    barrier: Barrier | None = None
+    joining: Mapping[str, ClassicMember] = field(default_factory=dict)
+    gone: Mapping[str, str] = field(default_factory=dict)
+    withheld: Mapping[str, Mapping[str, tuple[int, ...]]] = field(default_factory=dict)
+
+    @property
+    def shown(self) -> Mapping[str, ClassicMember]:
+        """Members of the last generation that are still there, and those that are joining."""
+        if not self.joining and not self.gone:
+            return self.members
+        both = {**self.members, **self.joining}
+        return {member_id: member for member_id, member in both.items() if member_id not in self.gone}
 
     @property
     def state(self) -> str:

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Final
 
 from groups.history.evidence.display_names import DisplayNames
 from groups.history.evidence.lives import EAGER
 from groups.history.evidence.steps import Key, Step
+from groups.history.state.classic import EXPIRED, LEFT, TIMED_OUT
 from groups.history.state.group import State
 from groups.history.story.sentences import COORDINATOR, Sentence, named
 from groups.history.words import counted, is_or_are, partitions
+
+GONE: Final = {
+    LEFT: "has left",
+    EXPIRED: "is gone, as its session expired",
+    TIMED_OUT: "is removed, as it did not rejoin in time",
+}
 
 
 def tell_classic(step: Step, cast: DisplayNames, *, leaves: bool) -> Sentence | None:
@@ -42,6 +50,15 @@ def tell_classic(step: Step, cast: DisplayNames, *, leaves: bool) -> Sentence | 
         return Sentence("join", new, f"{cast.name(new)} replaces {cast.name(old)} (same group.instance.id)")
     generation = f"generation {after.generation}"
     moved = _moved(step, cast) + _stopped(step)
+    if step.removed and all(member_id in before.gone for member_id in step.removed):
+        # It was told when it happened, or is now: who did not come to the barrier in time.
+        gone = "; ".join(
+            f"{cast.name(member_id)} {GONE[before.gone[member_id]]}" for member_id in step.removed
+        )
+        joined = f"; {named(cast, step.joined)} joined" if step.joined else ""
+        return Sentence(
+            "target", COORDINATOR, f"{generation[0].upper()}{generation[1:]}{moved}; {gone}{joined}"
+        )
     if step.removed:
         why = "" if leaves else "; no record says why"
         verb = ("leaves" if len(step.removed) == 1 else "leave") if leaves else f"{_is(step)} gone"
@@ -60,7 +77,7 @@ def tell_classic(step: Step, cast: DisplayNames, *, leaves: bool) -> Sentence | 
 def _stopped(step: Step) -> str:
     """That an eager assignor lets every member give everything up first; for how long, no record tells."""
     before, after = step.before.classic, step.after.classic
-    if after.protocol_name not in EAGER or before.generation == after.generation:
+    if after.protocol_name not in EAGER or before.generation == after.generation or after.barrier is not None:
         return ""
     if not before.members.keys() & after.members.keys():
         return ""

@@ -12,6 +12,7 @@ from groups.history.evidence.steps import Step
 from groups.history.replay.events import FENCES, told_assignment
 from groups.history.replay.fields import mapping, text
 from groups.history.state.group import UNREADABLE, State
+from groups.history.story.joining import CLASSIC_APIS, tell_answer, tell_arrival, tell_handover
 from groups.history.story.sentences import COORDINATOR, Sentence, in_words
 from groups.history.words import Partition, counted, duration, partitions
 
@@ -88,6 +89,8 @@ def _tell_response(step: Step, entry: Entry, cast: DisplayNames) -> Sentence | N
     body, member_id = mapping(entry.payload.get("body")), text(entry.payload.get("to"))
     if member_id is None:
         return None
+    if step.after.classic.barrier is not None and entry.payload.get("api") in CLASSIC_APIS:
+        return tell_answer(step, entry, cast)
     if body.get("errorCode"):
         code = body["errorCode"]
         error = ERROR_NAMES.get(code, f"error {code}") if isinstance(code, int) else str(code)
@@ -117,8 +120,10 @@ def _tell_response(step: Step, entry: Entry, cast: DisplayNames) -> Sentence | N
     )
 
 
-def _tell_request(_step: Step, entry: Entry, cast: DisplayNames) -> Sentence | None:
+def _tell_request(step: Step, entry: Entry, cast: DisplayNames) -> Sentence | None:
     """A request is told by what it brings about, but for the one that brings an assignment."""
+    if step.after.classic.barrier is not None and entry.payload.get("api") in CLASSIC_APIS:
+        return tell_arrival(step, entry, cast)
     if entry.payload.get("api") != "ConsumerGroupInstallAssignment":
         return None
     return Sentence("note", entry.actor, f"{cast.name(entry.actor)} installs the assignment that it computed")
@@ -165,6 +170,8 @@ def _tell_callback(step: Step, entry: Entry, cast: DisplayNames) -> Sentence | N
     if both:
         had = [(cast.name(member_id), owned) for member_id, owned in both.items()]
         return Sentence("fault", entry.actor, overlap_words(cast.name(entry.actor), had))
+    if step.after.classic.barrier is not None and entry.payload.get("callback") != "on_partitions_lost":
+        return tell_handover(entry, cast)
     if entry.payload.get("callback") != "on_partitions_lost" or entry.payload.get("phase") != "start":
         return None
     before = (step.before.clients or {}).get(entry.actor)
@@ -185,6 +192,9 @@ def _tell_fault(step: Step, entry: Entry, cast: DisplayNames) -> Sentence | None
     if fault == "invariant":
         return Sentence("violation", COORDINATOR, f"An invariant is broken: {entry.payload.get('says')}")
     who = cast.name(member_id) if member_id is not None else "The coordinator"
+    if fault == "poll_throws" and member_id is not None:
+        says = f"poll() of {who} throws {entry.payload.get('exception')}"
+        return Sentence("fault", member_id, says)
     actor, payload = member_id or COORDINATOR, entry.payload
     if fault in ("lost_message", "duplicated_message"):
         return Sentence("fault", actor, _message_words(who, payload))

@@ -8,15 +8,24 @@ from typing import Final, Protocol
 
 from groups.history.entries import Kind
 from groups.history.state.group import Semantics
+from simulations.protocol.client.classic import ClassicConsumer
 from simulations.protocol.client.consumer import Consumer, Request
 from simulations.protocol.client.consumer.computing import ComputingConsumer
 from simulations.protocol.client.consumer.config import CloseOption
 from simulations.protocol.coordinator.image import Image
 from simulations.protocol.messages.groups import CommittedOffset, Partitions
-from simulations.world.engine.client_assignors import brought, config_of, reported
+from simulations.world.engine.client_assignors import (
+    brought,
+    changed,
+    classic_config_of,
+    config_of,
+    reported,
+    topics_as_told,
+)
 from simulations.world.engine.interventions import InterventionEnvironment, Interventions
 from simulations.world.engine.process import Process
-from simulations.world.scenario import Action, Event, How, Verb
+from simulations.world.engine.queue import Priority
+from simulations.world.scenario import Action, Event, How, Member, Verb
 
 RECORDS_A_SECOND: Final = 10
 """What a consumer is taken to read from each partition, for commits that name no offset."""
@@ -45,6 +54,8 @@ class Acting:
         self._world = world
         self.processes: dict[str, Process] = {}
         """The newest process of each member, by the scenario's name."""
+        self.members: dict[str, Member] = dict(world.scenario.members)
+        """What the next process of each is started with; a bounce changes it."""
         self._lives: dict[str, int] = {}
         self._interventions = Interventions(world, self.processes)
 
@@ -58,6 +69,8 @@ class Acting:
                 self._start(action.who)
             case Verb.RESTART:
                 self._restart(action.who, process)
+            case Verb.BOUNCE:
+                self._bounce(action, process)
             case Verb.SLOW_REVOKE:
                 assert action.length_ms is not None
                 (process or self.new_process(action.who)).consumer.revoke_ms = action.length_ms
@@ -80,7 +93,13 @@ class Acting:
                 process.act(consumer.beat(now_ms), None)
             case Verb.SUBSCRIBE:
                 self._asks_for(process, action.topics, action.regex)
-                process.act(consumer.subscribe(action.topics, regex=action.regex), None)
+                if isinstance(consumer, ClassicConsumer):
+                    subscribed = consumer.subscribe(action.topics, regex=action.regex, now_ms=now_ms)
+                else:
+                    subscribed = consumer.subscribe(action.topics, regex=action.regex)
+                process.act(subscribed, None)
+            case Verb.ENFORCE_REBALANCE if isinstance(consumer, ClassicConsumer):
+                process.act(consumer.enforce_rebalance(action.reason_text, now_ms), None)
             case Verb.REPORT if isinstance(consumer, ComputingConsumer):
                 consumer.bring(reported(consumer.assigning.assignors, action.reason, action.lags))
             case Verb.COMMIT:
@@ -109,13 +128,36 @@ class Acting:
             self.kill(process)
         self._start(name)
 
+    def _bounce(self, action: Action, process: Process | None) -> None:
+        """Closed and started anew, perhaps set otherwise; who can close nothing any more just ends."""
+        name, down_ms = action.who, action.length_ms or 0
+        self.members[name] = changed(self.members[name], action.changes)
+
+        def start() -> None:
+            self.new_process(name)
+            self._start(name)
+
+        def later() -> None:
+            queue = self._world.queue
+            queue.plan(queue.now_ms + down_ms, Priority.SCRIPT, start) if down_ms else start()
+
+        if process is None or not process.alive:
+            later()
+        elif process.paused or not process.consumer.can_leave:
+            self.kill(process)
+            later()
+        else:
+            process.follow(later)
+            process.act(process.consumer.close(process.now_ms), None)
+            process.ended()
+
     def _start(self, name: str) -> None:
         """The member's process joins: its first one, one that left before, or a new one."""
         process = self.processes.get(name)
         # Who joins while its last process is still closing is a new process beside it.
         if process is None or not process.alive or process.consumer.leaving or process.consumer.ended:
             process = self.new_process(name)
-        member = self._world.scenario.members[name]
+        member = self.members[name]
         self._asks_for(process, member.subscribe, member.regex)
         process.act(process.consumer.join(member.subscribe, process.now_ms, regex=member.regex), None)
 
@@ -128,9 +170,23 @@ class Acting:
     def new_process(self, name: str) -> Process:
         """A process for the member; from its second life on its id tells which life it is."""
         world = self._world
-        lives = self._lives[name] = self._lives.get(name, 0) + 1
-        member = world.scenario.members[name]
-        member_id = name if lives == 1 else f"{name}~{lives}"
+        member, member_id = self.members[name], self._next_id(name)
+        if member.classic is not None:
+            config_of_classic = replace(
+                classic_config_of(world.scenario, member, member_id, lambda: topics_as_told(world.image)),
+                positions=lambda owned, now_ms: self._offsets(owned, None),
+                seed=world.seed,
+            )
+            process = Process(
+                ClassicConsumer(config_of_classic),
+                world.queue,
+                world.log,
+                world.send,
+                lambda partitions: {topic: list(numbers) for topic, numbers in partitions.items()},
+                lambda: self._next_id(name),
+            )
+            self.processes[name] = process
+            return process
         config = replace(
             config_of(world.scenario, name, member_id, world.semantics),
             auto_commit=member.auto_commit,
@@ -147,6 +203,10 @@ class Acting:
         self.processes[name] = process
         return process
 
+    def _next_id(self, name: str) -> str:
+        lives = self._lives[name] = self._lives.get(name, 0) + 1
+        return name if lives == 1 else f"{name}~{lives}"
+
     def _fault(self, event: Event, process: Process) -> None:
         payload = {"fault": str(event), "member": process.member_id}
         self._world.log.write(Kind.FAULT, process.member_id, self._world.queue.now_ms, payload)
@@ -156,15 +216,12 @@ class Acting:
         world = self._world
         seconds = (world.queue.now_ms - world.scenario.start_ms) / 1000
         position = int(seconds * RECORDS_A_SECOND) if offset is None else offset
+        # A topic that is deleted has no position any more; classic members go by names, the others by ids.
+        found = ((world.image.by_id.get(key) or world.image.topics.get(key), ps) for key, ps in owned.items())
         return tuple(
-            CommittedOffset(
-                topic=world.image.by_id[topic_id].name,
-                topic_id=topic_id,
-                partition=partition,
-                offset=position,
-            )
-            for topic_id, partitions in owned.items()
-            if topic_id in world.image.by_id  # A topic that is deleted has no position any more.
+            CommittedOffset(topic=topic.name, topic_id=topic.topic_id, partition=partition, offset=position)
+            for topic, partitions in found
+            if topic is not None
             for partition in partitions
         )
 

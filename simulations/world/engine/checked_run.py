@@ -7,7 +7,7 @@ from typing import Final
 
 from groups.history.entries import Entry
 from groups.history.state.group import Semantics
-from simulations.invariants import Bounds, Checker
+from simulations.invariants import Bounds, Checker, ClassicClientChecker, RunChecker
 from simulations.world.engine.network import longest_ms
 from simulations.world.engine.simulation import Simulation
 from simulations.world.scenario import Scenario
@@ -22,10 +22,19 @@ def run(
     """The entries of a run, in order, as they come about; defaults are the scenario's. ``RunTooLong`` at the bound."""
     chosen = Semantics(semantics) if semantics is not None else scenario.semantics
     simulation = Simulation(scenario, chosen, scenario.seed if seed is None else seed)
-    simulation.log.checker = Checker(chosen, bounds_of(scenario))
+    simulation.log.checker = checker_of(scenario, chosen)
     yield from simulation.entries()
     simulation.log.end(scenario.start_ms + scenario.until_ms)
     yield from simulation.log.fresh
+
+
+def checker_of(scenario: Scenario, semantics: Semantics) -> RunChecker:
+    """Who looks at a run; with members of the classic protocol other rules hold."""
+    if any(member.classic is not None for member in scenario.members.values()):
+        stays = all(action.changes.get("protocol") in (None, "classic") for action in scenario.script)
+        every = all(member.classic is not None for member in scenario.members.values())
+        return ClassicClientChecker(all_classic=stays and every)
+    return Checker(semantics, bounds_of(scenario))
 
 
 def bounds_of(scenario: Scenario) -> Bounds:

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 from groups.history.state.group import Semantics
 from simulations.protocol.assignors.client_side import CLIENT_ASSIGNORS, ClientAssignor
+from simulations.protocol.assignors.interface import Topic
 from simulations.protocol.assignors.streams_like import NAME as STREAMS
 from simulations.protocol.assignors.streams_like import Reason, StreamsLike
+from simulations.protocol.client.classic import RELEASES, ClassicConfig
+from simulations.protocol.client.classic.config import Metadata
 from simulations.protocol.client.consumer import ConsumerConfig
+from simulations.protocol.coordinator.image import Image
 from simulations.world.scenario import Member, Scenario
+from simulations.world.scenario.classic import CLASSIC, CONSUMER, Classic
 
 
 def config_of(scenario: Scenario, name: str, member_id: str, semantics: Semantics) -> ConsumerConfig:
@@ -28,6 +34,53 @@ def config_of(scenario: Scenario, name: str, member_id: str, semantics: Semantic
         callback_ms=member.callback_ms,
         calls_for_nothing=semantics is Semantics.KAFKA,
     )
+
+
+def classic_config_of(
+    scenario: Scenario, member: Member, member_id: str, metadata: Metadata
+) -> ClassicConfig:
+    """What a member of the classic protocol is set to; ``metadata`` is what a broker tells it of topics."""
+    classic = member.classic
+    assert classic is not None
+    return ClassicConfig(
+        group_id=scenario.group,
+        member_id=member_id,
+        client_id=member.client_id,
+        client_host=member.client_host,
+        metadata=metadata,
+        instance_id=member.instance_id,
+        rack_id=member.rack_id,
+        assignors=classic.assignors,
+        upgrade_from=classic.upgrade_from,
+        session_timeout_ms=classic.session_timeout_ms,
+        heartbeat_interval_ms=classic.heartbeat_interval_ms,
+        rebalance_timeout_ms=member.rebalance_timeout_ms,
+        callback_ms=member.callback_ms,
+        auto_commit=member.auto_commit,
+        auto_commit_interval_ms=member.auto_commit_interval_ms,
+        revoke_commits=classic.revoke_commits,
+        metadata_max_age_ms=classic.metadata_max_age_ms,
+        release=RELEASES[classic.client],
+    )
+
+
+def topics_as_told(image: Image) -> dict[str, Topic]:
+    """The topics as a broker's answer to Metadata has them."""
+    return {
+        name: Topic(partitions=topic.partitions, racks=dict(enumerate(topic.racks)) or None)
+        for name, topic in image.topics.items()
+    }
+
+
+def changed(member: Member, changes: Mapping[str, Any]) -> Member:
+    """The member as a bounce starts it anew."""
+    told = dict(changes)
+    protocol = told.pop("protocol", None)
+    if protocol == CONSUMER:
+        return replace(member, classic=None)
+    if protocol == CLASSIC or told:
+        return replace(member, classic=replace(member.classic or Classic(), **told))
+    return member
 
 
 def brought(member: Member) -> tuple[ClientAssignor, ...]:

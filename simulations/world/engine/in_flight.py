@@ -13,15 +13,16 @@ if TYPE_CHECKING:
 class InFlightRequest:
     """``open`` until an answer left for its client, or it has given up; ``broker`` is who it was sent to.
 
-    ``entry`` is the sequence of the request's entry, 0 as long as no broker has it.
+    ``member_id`` is the sender's at that time: in the classic protocol it may have another by the answer. ``entry`` is the sequence of the request's entry, 0 as long as no broker has it.
     """
 
-    __slots__ = ("broker", "cause", "entry", "open", "process", "request", "sent_ms")
+    __slots__ = ("broker", "cause", "entry", "member_id", "open", "process", "request", "sent_ms")
 
     def __init__(
         self, process: Process, request: Request, cause: int | None, broker: str, sent_ms: int
     ) -> None:
         self.process = process
+        self.member_id = process.member_id
         self.request = request
         self.cause = cause
         self.broker = broker
@@ -32,11 +33,11 @@ class InFlightRequest:
     def unanswered(self) -> InFlightRequest:
         """What the broker has of it when its connection is gone: nobody will get the answer."""
         copy = InFlightRequest(self.process, self.request, self.cause, self.broker, self.sent_ms)
-        copy.open = False
+        copy.open, copy.member_id = False, self.member_id
         return copy
 
     def told(self, api: str, way: str) -> Mapping[str, Any]:
         """What an entry says of one of its messages."""
-        told: dict[str, Any] = {"member": self.process.member_id, "api": api, "way": way}
+        told: dict[str, Any] = {"member": self.member_id, "api": api, "way": way}
         epoch = getattr(self.request, "member_epoch", None)
         return told if epoch is None else {**told, "epoch": epoch}

@@ -130,7 +130,7 @@ class Interventions:
     def _end(self, who: str) -> str:
         """A member's process has the cable; one that starts later has another."""
         process = self._processes.get(who)
-        return process.member_id if process is not None else who
+        return process.host if process is not None else who
 
     def _network(self, action: Action) -> None:
         self._world.change_network(replace(self._world.network.rates, **action.rates))

@@ -8,7 +8,7 @@ from typing import Any, Final
 from groups.history.entries import FIRST_SEQUENCE, Entry, Kind, Provenance
 from groups.history.replay.fold import replay
 from groups.history.state.group import State
-from simulations.invariants import INVARIANT_FAULT, Checker, Violation
+from simulations.invariants import INVARIANT_FAULT, RunChecker, Violation
 
 COORDINATOR: Final = "coordinator"
 """The actor of what no member does."""
@@ -28,7 +28,7 @@ class Log:
         self.partition = partition
         self.fresh: list[Entry] = []
         self.last = FIRST_SEQUENCE - 1
-        self.checker: Checker | None = None
+        self.checker: RunChecker | None = None
         self.watch: Callable[[Entry], None] | None = None
         """Sees every entry after it was written."""
         self._offset = 0

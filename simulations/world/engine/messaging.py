@@ -40,11 +40,11 @@ class Messaging:
         broker = self._bootstrap(process) if finds else process.broker or self._cluster.coordinator.name
         exchange = InFlightRequest(process, request, cause, broker, self._queue.now_ms)
         if not finds and self._network.undisturbed:
-            self._network.quick(process.member_id, broker, partial(self._quick, exchange), to_broker=True)
+            self._network.quick(process.host, broker, partial(self._quick, exchange), to_broker=True)
             return
         arrives = self._asked if finds else self._arrived
         self._network.request(
-            process.member_id,
+            process.host,
             broker,
             lambda answered: arrives(exchange, answered),
             lambda: self._silence(exchange),
@@ -60,10 +60,10 @@ class Messaging:
         process, request = exchange.process, exchange.request
         if self._network.undisturbed:
             arrives = partial(self._fast_path_back, exchange, answer, cause)
-            self._network.quick(process.member_id, exchange.broker, arrives, to_broker=False)
+            self._network.quick(process.host, exchange.broker, arrives, to_broker=False)
             return
         self._network.response(
-            process.member_id,
+            process.host,
             exchange.broker,
             lambda: self._answered(exchange, answer, cause),
             lambda: self._silence(exchange),
@@ -104,7 +104,7 @@ class Messaging:
         """A request arrives that nothing stood in the way of when it was sent."""
         process, request, cause = exchange.process, exchange.request, exchange.cause
         if self._network.stopped(
-            process.member_id, exchange.broker, lambda: exchange.told(_api(request), REQUEST), cause
+            process.host, exchange.broker, lambda: exchange.told(_api(request), REQUEST), cause
         ):
             self._silence(exchange)
         else:
@@ -114,7 +114,7 @@ class Messaging:
         """The same of an answer."""
         process, request = exchange.process, exchange.request
         if self._network.stopped(
-            process.member_id, exchange.broker, lambda: exchange.told(_api(request), RESPONSE), cause
+            process.host, exchange.broker, lambda: exchange.told(_api(request), RESPONSE), cause
         ):
             self._silence(exchange)
         else:
@@ -129,7 +129,7 @@ class Messaging:
         answer = FindCoordinatorAnswer(node_id=leader.number, host=leader.name, port=PORT)
         exchange.open = False
         self._network.response(
-            exchange.process.member_id,
+            exchange.process.host,
             exchange.broker,
             lambda: self._found(exchange, answer),
             lambda: self._silence(exchange),
@@ -166,12 +166,12 @@ class Messaging:
             self._queue.plan(at_ms, Priority.ARRIVAL, lambda: process.failed(request, Failure.DISCONNECTED))
 
     def _deadline_ms(self, exchange: InFlightRequest) -> int:
-        return exchange.sent_ms + exchange.process.consumer.config.request_timeout_ms
+        return exchange.sent_ms + exchange.process.consumer.timeout_ms(exchange.request)
 
     def _bootstrap(self, process: Process) -> str:
         """A broker to ask: the first that lives and can be reached, as a client tries one after another."""
         alive = [broker.name for broker in self._cluster.brokers if broker.alive]
-        within_reach = [name for name in alive if not self._network.is_cut(process.member_id, name)]
+        within_reach = [name for name in alive if not self._network.is_cut(process.host, name)]
         return (within_reach or alive or [self._cluster.coordinator.name])[0]
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from groups.history.entries import Entry, Kind
+from groups.history.state.classic import ClassicGroup
 from groups.history.state.consumer import ConsumerGroup, ConsumerMember
 from groups.history.state.epochs import Assignment
 from simulations.invariants import INVARIANT_FAULT
@@ -30,6 +31,7 @@ class Narration:
         self._unclaimed: list[Seen] = []
         self._watched: list[Seen] = []
         self._group = log.state.consumer
+        self._classic = log.state.classic
         if steps:
             log.watch = self._watch
 
@@ -42,12 +44,17 @@ class Narration:
         if self._next == len(self._steps):
             return
         before, after = self._group, self._log.state.consumer
-        self._group = after
-        if before.group_epoch != after.group_epoch:
+        was, now = self._classic, self._log.state.classic
+        self._group, self._classic = after, now
+        if before.group_epoch != after.group_epoch or was.generation != now.generation:
             self._unclaimed.clear()
         told = [*self._watched, *told]
         self._watched.clear()
-        self._unclaimed += [*shown(before, after), *(seen for seen in told if seen[0] not in PASSING)]
+        self._unclaimed += [
+            *shown(before, after),
+            *shown_of_classic(was, now),
+            *(seen for seen in told if seen[0] not in PASSING),
+        ]
         passing = [seen for seen in told if seen[0] in PASSING]
         while self._next < len(self._steps):
             step = self._steps[self._next]
@@ -86,6 +93,22 @@ def shown(before: ConsumerGroup, after: ConsumerGroup) -> list[Seen]:
         if member.epoch > old.epoch:
             events.append((Event.ADVANCES, member_id))
         if _grew(old.assigned, member.assigned):
+            events.append((Event.GAINS, member_id))
+    return events
+
+
+def shown_of_classic(before: ClassicGroup, after: ClassicGroup) -> list[Seen]:
+    """The same of a classic group, whose records come once a generation."""
+    if before is after:
+        return []
+    events: list[Seen] = [(Event.REMOVED, member) for member in before.members if member not in after.members]
+    events += [(Event.JOIN, member) for member in after.members if member not in before.members]
+    if before.generation != after.generation:
+        events.append((Event.GENERATION, None))
+    for member_id, member in after.members.items():
+        old = before.members.get(member_id)
+        had = old.assigned if old is not None else {}
+        if any(set(numbers) - set(had.get(topic, ())) for topic, numbers in member.assigned.items()):
             events.append((Event.GAINS, member_id))
     return events
 

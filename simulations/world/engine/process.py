@@ -4,13 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 from groups.history.entries import Kind
-from simulations.protocol.client.consumer import Alarm, Call, Consumer, Effect, Failure, Request, Send
-from simulations.protocol.messages.groups import Heartbeat, HeartbeatAnswer, Partitions
+from simulations.protocol.client.classic import ClassicConsumer
+from simulations.protocol.client.consumer import (
+    Alarm,
+    Call,
+    Consumer,
+    Effect,
+    Failure,
+    Operation,
+    Request,
+    Returned,
+    Send,
+)
+from simulations.protocol.client.consumer.effects import Planned
+from simulations.protocol.coordinator.classic.messages import NO_MEMBER_ID, JoinAnswer, JoinGroup
+from simulations.protocol.messages.groups import HeartbeatAnswer, Partitions
 from simulations.world.engine.log import Log
 from simulations.world.engine.queue import EventQueue, Priority
+from simulations.world.engine.requests import TURNED_AWAY
+
+POLL_THROWS: Final = "poll_throws"
+"""The fault of a member of the classic protocol whose application gets an exception out of ``poll()``."""
 
 Deliver = Callable[["Process", Request, int | None], None]
 """``deliver(process, request, cause)``: what the network does with a request."""
@@ -21,14 +38,18 @@ class Process:
 
     def __init__(
         self,
-        consumer: Consumer,
+        consumer: Consumer | ClassicConsumer,
         queue: EventQueue,
         log: Log,
         deliver: Deliver,
         names: Callable[[Partitions], dict[str, list[int]]],
+        next_id: Callable[[], str] | None = None,
     ) -> None:
         self.consumer = consumer
         self.member_id = consumer.config.member_id
+        """Of a member of the classic protocol the one that it has, or will be given next."""
+        self.host = self.member_id
+        """What the network knows it by, for as long as the process lives."""
         self.alive = True
         self.raises = False
         """Whether the callback that ends next raises."""
@@ -39,8 +60,11 @@ class Process:
         self._log = log
         self._deliver = deliver
         self._names = names
+        self._next_id = next_id
+        self._asked_for_id = False
         # Others do more with an alarm, and with an answer.
         self._plain = type(consumer) is Consumer
+        self._modern = isinstance(consumer, Consumer)
         self._paused = False
         self._waiting: list[Callable[[], None]] = []
         self._alarm = 0
@@ -84,21 +108,45 @@ class Process:
         """What starts when this process, which is closing, has closed; ``None`` if nothing is to follow any more."""
         self._successor = start
 
+    def ended(self) -> None:
+        """The close of a static member of the classic protocol, which says nothing to anybody, is over at once."""
+        start = self._successor
+        if start is not None and not self._modern and self.consumer.ended:
+            self._successor = None
+            start()
+
     def act(self, effects: list[Effect], cause: int | None) -> None:
         """Does what the consumer asks for, in its order."""
         for effect in effects:
             match effect:
                 case Send(request=request):
+                    if isinstance(request, JoinGroup) and request.member_id == NO_MEMBER_ID:
+                        self._ask_for_id()
                     self._deliver(self, request, cause)
+                case Returned(operation=Operation.POLL, exception=str() as exception) if not self._modern:
+                    payload = {"fault": POLL_THROWS, "member": self.member_id, "exception": exception}
+                    self._log.write(Kind.FAULT, self.member_id, self._queue.now_ms, payload, cause=cause)
+                case Planned(withheld=withheld):
+                    note = {"note": "withheld", "withheld": withheld}
+                    self._log.write(Kind.NOTE, self.member_id, self._queue.now_ms, note, cause=cause)
                 case Call():
                     cause = self._call(effect, cause)
                 case Alarm(at_ms=at_ms):
                     self._set_alarm(at_ms)
 
+    def _ask_for_id(self) -> None:
+        """The coordinator draws an id for each who has none; the first of a process is the process's own name."""
+        if self._asked_for_id and self._next_id is not None:
+            self.member_id = self._next_id()
+        self._asked_for_id = True
+
     def answered(self, request: Request, answer: Any, cause: int | None) -> None:
         """An answer arrived; ``cause`` is its entry. Closing waits for the answer to the leave, if it said one."""
 
         def taken() -> None:
+            if isinstance(answer, JoinAnswer) and answer.error_code in TURNED_AWAY:
+                # Nobody drew an id for it, so that the one it was to have is still to be had.
+                self._asked_for_id = False
             self.act(self.consumer.receive(request, answer, self.now_ms), cause)
             self._succeeded(request)
 
@@ -107,6 +155,7 @@ class Process:
             and self.alive
             and not self._paused
             and type(answer) is HeartbeatAnswer
+            and isinstance(self.consumer, Consumer)
             and self.consumer.fast_path_receive(request, answer, self.now_ms)
         ):
             self._succeeded(request)
@@ -124,9 +173,7 @@ class Process:
 
     def _succeeded(self, request: Request) -> None:
         start = self._successor
-        if start is None or not isinstance(request, Heartbeat) or not self.consumer.closed:
-            return
-        if request.member_epoch == self.consumer.epoch:
+        if start is not None and self.consumer.left_by(request):
             self._successor = None
             start()
 
@@ -148,6 +195,7 @@ class Process:
         def returned() -> None:
             raised, self.raises = self.raises, False
             self.act(self.consumer.called(self.now_ms, raised), entry("end", started, raised=raised))
+            self.ended()
 
         self._queue.plan(
             self._queue.now_ms + call.length_ms, Priority.CLIENT, lambda: self._happens(returned)
@@ -164,7 +212,7 @@ class Process:
     def _due(self, number: int) -> None:
         if number != self._alarm:
             return  # A later alarm has replaced this one: nothing is left to wait for a paused process.
-        if self._plain and self.alive and not self._paused:
+        if self._plain and self.alive and not self._paused and isinstance(self.consumer, Consumer):
             request = self.consumer.fast_path_ring(self.now_ms)
             if request is not None:
                 self._deliver(self, request, None)

@@ -6,6 +6,20 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
+from simulations.protocol.coordinator.classic.messages import (
+    CLASSIC_HEARTBEAT_API,
+    JOIN_API,
+    LEAVE_API,
+    SYNC_API,
+    ClassicHeartbeat,
+    ClassicHeartbeatAnswer,
+    JoinAnswer,
+    JoinGroup,
+    LeaveAnswer,
+    LeaveGroup,
+    SyncAnswer,
+    SyncGroup,
+)
 from simulations.protocol.coordinator.consumer.outcome import Outcome
 from simulations.protocol.coordinator.errors import ErrorCode
 from simulations.protocol.coordinator.shard import Shard
@@ -48,6 +62,35 @@ class Api:
     name: str
     handle: Callable[[Shard, Any, int], Outcome[Answer]]
     refuse: Callable[[Any, ErrorCode], Answer]
+    park: Park | None = None
+    """In place of ``handle``, where the answer may wait for other members."""
+
+
+class Park(Protocol):
+    """An operation whose answer comes with this one's outcome or a later one's, under its ticket."""
+
+    def __call__(
+        self, shard: Shard, request: Any, now_ms: int, ticket: int, drawn_id: str
+    ) -> Outcome[None]: ...
+
+
+def _join(shard: Shard, request: JoinGroup, now_ms: int, ticket: int, drawn_id: str) -> Outcome[None]:
+    return shard.join(request, now_ms, ticket=ticket, drawn_id=drawn_id)
+
+
+def _sync(shard: Shard, request: SyncGroup, now_ms: int, ticket: int, drawn_id: str) -> Outcome[None]:
+    del drawn_id  # Whoever syncs has an id.
+    return shard.sync(request, now_ms, ticket=ticket)
+
+
+def _never(_shard: Shard, request: Any, _now_ms: int) -> Outcome[Answer]:
+    raise TypeError(f"{type(request).__name__} is parked, not handled")
+
+
+def _refuse_classic_heartbeat(_request: ClassicHeartbeat, code: ErrorCode) -> ClassicHeartbeatAnswer:
+    """A broker that is loading answers that all is well: the member is to wait, not to join again."""
+    loading = code is ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
+    return ClassicHeartbeatAnswer(error_code=ErrorCode.NONE if loading else code)
 
 
 def _refuse_heartbeat(_request: Heartbeat, code: ErrorCode) -> HeartbeatAnswer:
@@ -68,6 +111,23 @@ APIS: Final[Mapping[type, Api]] = {
     Heartbeat: Api(HEARTBEAT_API, Shard.heartbeat, _refuse_heartbeat),
     OffsetCommit: Api(COMMIT_API, Shard.commit, _refuse_commit),
     OffsetFetch: Api(FETCH_API, Shard.fetch, _refuse_fetch),
+    JoinGroup: Api(
+        JOIN_API,
+        _never,
+        lambda request, code: JoinAnswer(
+            error_code=code, member_id=request.member_id, version=request.version
+        ),
+        _join,
+    ),
+    SyncGroup: Api(
+        SYNC_API, _never, lambda request, code: SyncAnswer(error_code=code, version=request.version), _sync
+    ),
+    ClassicHeartbeat: Api(CLASSIC_HEARTBEAT_API, Shard.classic_heartbeat, _refuse_classic_heartbeat),
+    LeaveGroup: Api(
+        LEAVE_API,
+        Shard.leave_group,
+        lambda request, code: LeaveAnswer(error_code=code, version=request.version),
+    ),
     PrepareAssignment: Api(
         PREPARE_API,
         Shard.prepare,

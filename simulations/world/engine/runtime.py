@@ -13,6 +13,9 @@ from typing import Any, Protocol
 
 from groups.history.entries import Kind
 from groups.history.state.group import Semantics
+from simulations.protocol.client.consumer import Request
+from simulations.protocol.coordinator.classic.joining import GivenId
+from simulations.protocol.coordinator.classic.messages import ClassicHeartbeat
 from simulations.protocol.coordinator.consumer import regexes
 from simulations.protocol.coordinator.consumer.outcome import (
     ASSIGNMENT,
@@ -30,7 +33,7 @@ from simulations.world.engine.log import COORDINATOR, Log
 from simulations.world.engine.narration import Seen
 from simulations.world.engine.partition_log import AppendedBatch, PartitionLog
 from simulations.world.engine.queue import EventQueue, Priority
-from simulations.world.engine.requests import APIS, Answer
+from simulations.world.engine.requests import APIS, Answer, Park
 from simulations.world.engine.timers import Notice, Timers
 from simulations.world.scenario import Event
 
@@ -95,6 +98,8 @@ class CoordinatorRuntime:
         self._regex_ms = regex_ms
         self._over = False
         self._unanswered: dict[InFlightRequest, None] = {}
+        self._parked: dict[int, InFlightRequest] = {}
+        """Requests of the classic protocol that wait for other members, by ticket."""
         self._steady: dict[str, tuple[Outcome[Any], Mapping[str, Any]]] = {}
         """Of each member the last steady outcome that may come again, and what was told of its request."""
 
@@ -136,19 +141,22 @@ class CoordinatorRuntime:
         if self.loading:
             self.turn_away(exchange, ErrorCode.COORDINATOR_LOAD_IN_PROGRESS)
             return
+        if api.park is not None:
+            self._park(exchange, api.park)
+            return
         outcome = api.handle(self.shard, request, self.now_ms)
-        before = self._steady.get(exchange.process.member_id)
+        before = self._steady.get(exchange.member_id)
         if before is not None and before[0] is outcome and self.partition.idle:
             self._beats(exchange, outcome, before[1])
             return
-        steady = type(request) is Heartbeat and _is_fast_path(request, outcome)
+        steady = _is_fast_path(request, outcome)
         payload = {"api": api.name, "version": request.version, "body": request.body()}
         if steady:
             payload["steady"] = True
             if outcome.lasts_ms:
-                self._steady[exchange.process.member_id] = outcome, payload
+                self._steady[exchange.member_id] = outcome, payload
         entry = self._log.write(
-            Kind.REQUEST, exchange.process.member_id, self._queue.now_ms, payload, cause=exchange.cause
+            Kind.REQUEST, exchange.member_id, self._queue.now_ms, payload, cause=exchange.cause
         )
         if steady:
             self._begin_tasks(outcome.tasks, entry)
@@ -165,10 +173,33 @@ class CoordinatorRuntime:
         self._wait(exchange, entry)
         self._add(_Operation(outcome, self._timed(outcome), entry, exchange=exchange, told=told))
 
+    def _park(self, exchange: InFlightRequest, park: Park) -> None:
+        """A request that waits for others: whichever operation lets it go has its answer, under its entry as a ticket."""
+        request = exchange.request
+        payload = {"api": APIS[type(request)].name, "version": request.version, "body": request.body()}
+        entry = self._log.write(
+            Kind.REQUEST, exchange.member_id, self._queue.now_ms, payload, cause=exchange.cause
+        )
+        self._wait(exchange, entry)
+        self._parked[entry] = exchange
+        outcome = park(self.shard, request, self.now_ms, entry, GivenId(exchange.member_id))
+        self._add(_Operation(outcome, self._timed(outcome), entry))
+        if exchange in self._unanswered:
+            self._world.waits(exchange)
+
+    def _let_go(self, operation: _Operation) -> None:
+        """Answers what the operation lets go, at once: none of it waits for records."""
+        if operation.begins is not None:
+            operation.cause, operation.begins = operation.begins(), None
+        for answer in operation.outcome.parked_answers:
+            exchange = self._parked.pop(answer.ticket, None)
+            if exchange is not None:
+                self._respond(exchange, answer.answer, operation.cause)
+
     def _beats(self, exchange: InFlightRequest, outcome: Outcome[Any], payload: Mapping[str, Any]) -> None:
         """A steady heartbeat that is the last one again, and so is its entry, but for the time."""
         entry = self._log.write_fast_path(
-            exchange.process.member_id, self._queue.now_ms, payload, cause=exchange.cause
+            exchange.member_id, self._queue.now_ms, payload, cause=exchange.cause
         )
         for command in outcome.timers:
             assert isinstance(command, TimerStart)
@@ -180,7 +211,7 @@ class CoordinatorRuntime:
         request = exchange.request
         api, now_ms = APIS[type(request)], self._queue.now_ms
         payload = {"api": api.name, "version": request.version, "body": request.body()}
-        member_id = exchange.process.member_id
+        member_id = exchange.member_id
         entry = self._log.write(Kind.REQUEST, member_id, now_ms, payload, cause=exchange.cause)
         self.refuse(exchange, code, entry)
 
@@ -196,7 +227,7 @@ class CoordinatorRuntime:
 
     def _answer_fast_path(self, exchange: InFlightRequest, outcome: Outcome[Any], entry: int) -> None:
         self._unanswered.pop(exchange, None)
-        self._world.settled((Event.HEARTBEAT, exchange.process.member_id))
+        self._world.settled((Event.HEARTBEAT, exchange.member_id))
         self._world.reply(exchange, outcome.answer, entry)
 
     def _expired(self, notice: Notice) -> None:
@@ -232,6 +263,8 @@ class CoordinatorRuntime:
 
     def _add(self, operation: _Operation) -> None:
         self._begin_tasks(operation.outcome.tasks, operation.cause)
+        if operation.outcome.parked_answers:
+            self._let_go(operation)
         operation.matched = self.shard.matched()
         self.partition.add(
             operation.outcome.records,
@@ -269,6 +302,9 @@ class CoordinatorRuntime:
             self._world.settled(*operation.told)
         else:
             self._respond(operation.exchange, outcome.answer, cause, *operation.told)
+        if outcome.follow_up is not None:
+            after = self.shard.appended(outcome.follow_up, self.now_ms)
+            self._add(_Operation(after, self._timed(after), last))
 
     def _tell_matched(self, matched: Mapping[str, tuple[str, ...]], cause: int | None) -> None:
         """The proposal's coordinator resolves expressions whenever it needs to, and writes nothing of it."""
@@ -291,9 +327,12 @@ class CoordinatorRuntime:
         payload = {
             "api": APIS[type(request)].name,
             "version": request.version,
-            "to": exchange.process.member_id,
+            "to": exchange.member_id,
             "body": answer.body(),
         }
+        if exchange.entry and exchange.entry != cause and APIS[type(request)].park is not None:
+            # What lets a parked answer go is its cause; which request it answers stands beside it.
+            payload["request"] = exchange.entry
         entry = self._log.write(Kind.RESPONSE, COORDINATOR, now_ms, payload, cause=cause)
         self._world.settled(*told)
         self._world.reply(exchange, answer, entry)
@@ -305,8 +344,10 @@ def _nothing(_batch: AppendedBatch | None) -> None:
 
 def _told_by(exchange: InFlightRequest, outcome: Outcome[Any]) -> tuple[Seen, ...]:
     """The events of a request that its records do not show."""
-    request, member_id = exchange.request, exchange.process.member_id
+    request, member_id = exchange.request, exchange.member_id
     api = APIS[type(request)].name
+    if isinstance(request, ClassicHeartbeat):
+        return ((Event.HEARTBEAT, member_id),)
     if not isinstance(request, Heartbeat):
         return ((Event.COMMITS, member_id),) if outcome.records and api == COMMIT_API else ()
     event = Event.LEAVES if request.member_epoch < JOIN_EPOCH else Event.HEARTBEAT
@@ -317,11 +358,14 @@ def _told_by(exchange: InFlightRequest, outcome: Outcome[Any]) -> tuple[Seen, ..
     return told
 
 
-def _is_fast_path(request: Heartbeat, outcome: Outcome[Any]) -> bool:
+def _is_fast_path(request: Request, outcome: Outcome[Any]) -> bool:
     """Nothing reported, nothing written, nothing answered but the same epoch."""
     answer = outcome.answer
+    if isinstance(request, ClassicHeartbeat):
+        return not answer.error_code and not outcome.records
     return (
-        not outcome.records
+        isinstance(request, Heartbeat)
+        and not outcome.records
         and request.bare
         and not answer.error_code
         and answer.member_epoch == request.member_epoch

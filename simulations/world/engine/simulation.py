@@ -13,7 +13,7 @@ from typing import Any, Final
 from groups.history.entries import Entry, Kind
 from groups.history.state.group import Semantics, initial_state
 from simulations.protocol.assignors.java_orders import offsets_partition
-from simulations.protocol.client.consumer import Request
+from simulations.protocol.client.consumer import Consumer, Request
 from simulations.protocol.coordinator.consumer.outcome import SESSION, Outcome, Record, TimerStart
 from simulations.protocol.coordinator.image import Image
 from simulations.protocol.coordinator.shard import Shard
@@ -115,6 +115,7 @@ class Simulation:
             if first_ms is None:
                 first_ms = interval_ms * number // (len(scenario.start.members) + 1)
             process = self.acting.new_process(member.name)
+            assert isinstance(process.consumer, Consumer)
             adopted = process.consumer.adopt(
                 epoch=member.epoch,
                 owned=by_id(self.image, member.owned),

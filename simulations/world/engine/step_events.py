@@ -7,6 +7,12 @@ from typing import Any, Final
 
 from groups.history.entries import Entry, Kind
 from simulations.protocol.client.consumer.effects import Callback
+from simulations.protocol.coordinator.classic.messages import (
+    CLASSIC_HEARTBEAT_API,
+    JOIN_API,
+    LEAVE_API,
+    SYNC_API,
+)
 from simulations.protocol.coordinator.errors import ErrorCode
 from simulations.protocol.messages.client_mode import INSTALL_API, PREPARE_API
 from simulations.protocol.messages.groups import COMMIT_API, HEARTBEAT_API, JOIN_EPOCH
@@ -23,6 +29,16 @@ MOMENTS: Final = frozenset({Kind.CALLBACK, Kind.FAULT})
 _FENCES: Final = (ErrorCode.FENCED_MEMBER_EPOCH, ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.FENCED_INSTANCE_ID)
 _AWAY: Final = (ErrorCode.NOT_COORDINATOR, ErrorCode.COORDINATOR_LOAD_IN_PROGRESS)
 
+_FENCES_OF_CLASSIC: Final = (
+    ErrorCode.ILLEGAL_GENERATION,
+    ErrorCode.UNKNOWN_MEMBER_ID,
+    ErrorCode.FENCED_INSTANCE_ID,
+)
+_GO_ON: Final = (ErrorCode.REBALANCE_IN_PROGRESS, ErrorCode.MEMBER_ID_REQUIRED)
+"""What a member of the classic protocol is answered in every rebalance."""
+
+CLASSIC_APIS: Final = (JOIN_API, SYNC_API, CLASSIC_HEARTBEAT_API, LEAVE_API)
+
 _REGEX_TYPE: Final = 16
 _GROUP_EPOCH_TYPE: Final = 3
 
@@ -30,6 +46,7 @@ _FAULTS: Final[Mapping[str, Event]] = {
     "fail_over": Event.FAIL_OVER,
     "lost_message": Event.LOST,
     "invariant": Event.VIOLATES,
+    "poll_throws": Event.THROWS,
 }
 """Faults that the world tells; those that a script makes are told by who does them."""
 
@@ -41,6 +58,9 @@ def told_by(entry: Entry) -> Iterator[Seen]:
         case Kind.RESPONSE:
             yield from _answered(payload)
         case Kind.REQUEST:
+            if payload["api"] in CLASSIC_APIS:
+                yield from _classic_request(entry)
+                return
             if _expired(payload):
                 yield Event.POLL_EXPIRES, entry.actor
             if any(offer.get("reason") for offer in payload["body"].get("clientAssignors") or ()):
@@ -50,6 +70,11 @@ def told_by(entry: Entry) -> Iterator[Seen]:
                 yield Event.LOSES, entry.actor
             if payload.get("raised"):
                 yield Event.RAISES, entry.actor
+            if payload["phase"] == "start" and any(payload["partitions"].values()):
+                if payload["callback"] == Callback.REVOKED:
+                    yield Event.GIVES_UP, entry.actor
+                elif payload["callback"] == Callback.ASSIGNED:
+                    yield Event.TAKES, entry.actor
         case Kind.RECORD:
             if payload["type"] == _REGEX_TYPE and payload["value"] is not None:
                 yield Event.REGEX, None
@@ -62,7 +87,7 @@ def told_by(entry: Entry) -> Iterator[Seen]:
         case Kind.FAULT:
             event = _FAULTS.get(payload["fault"])
             if event is not None:
-                yield event, payload["member"] if event is Event.LOST else None
+                yield event, payload["member"] if event in (Event.LOST, Event.THROWS) else None
 
 
 def _answered(payload: Mapping[str, Any]) -> Iterator[Seen]:
@@ -77,12 +102,31 @@ def _answered(payload: Mapping[str, Any]) -> Iterator[Seen]:
     codes.discard(ErrorCode.NONE)
     if not codes:
         return
+    if payload["api"] in CLASSIC_APIS:
+        if payload["api"] == CLASSIC_HEARTBEAT_API and ErrorCode.REBALANCE_IN_PROGRESS in codes:
+            yield Event.REBALANCING, who
+        if codes.intersection(_FENCES_OF_CLASSIC):
+            yield Event.FENCED, who
+        if codes.intersection((*_FENCES_OF_CLASSIC, *_GO_ON)):
+            return
     if codes.intersection(_AWAY):
         yield Event.TURNED_AWAY, who
     elif payload["api"] == HEARTBEAT_API and codes.intersection(_FENCES):
         yield Event.FENCED, who
     else:
         yield Event.REFUSED, who
+
+
+def _classic_request(entry: Entry) -> Iterator[Seen]:
+    """Who comes to the barrier, and who leaves."""
+    payload = entry.payload
+    api, body = payload["api"], payload["body"]
+    if api == JOIN_API and (body["memberId"] or body["groupInstanceId"]):
+        yield Event.JOIN_GROUP, entry.actor
+    elif api == SYNC_API:
+        yield Event.SYNC_GROUP, entry.actor
+    elif api == LEAVE_API:
+        yield Event.LEAVES, entry.actor
 
 
 def _computed(payload: Mapping[str, Any], who: str) -> Iterator[Seen]:

@@ -25,6 +25,8 @@ class Verb(StrEnum):
     PAUSE = "pause"
     RESUME = "resume"
     RESTART = "restart"
+    BOUNCE = "bounce"
+    ENFORCE_REBALANCE = "enforce_rebalance"
     HEARTBEAT = "heartbeat"
     COMMIT = "commit"
     SLOW_REVOKE = "slow_revoke"
@@ -67,6 +69,11 @@ class Event(StrEnum):
     fault. ``loaded``: the new coordinator has read the log. ``lost``: a message between the member and the
     coordinator was lost. ``loses``: the member's ``on_partitions_lost`` began. ``raises``: a callback of it raised.
     ``violates``: an invariant was broken.
+
+    Of the classic protocol: ``generation``: a new one was written. ``join_group``, ``sync_group``: the coordinator has
+    the member's request. ``rebalancing``: a heartbeat of it was answered that the group rebalances. ``gives_up``,
+    ``takes``: its ``on_partitions_revoked`` or ``on_partitions_assigned`` began, with some partition. ``throws``: its
+    application got an exception out of ``poll()``.
     """
 
     JOIN = "join"
@@ -106,6 +113,13 @@ class Event(StrEnum):
     LOSES = "loses"
     RAISES = "raises"
     VIOLATES = "violates"
+    GENERATION = "generation"
+    JOIN_GROUP = "join_group"
+    SYNC_GROUP = "sync_group"
+    REBALANCING = "rebalancing"
+    GIVES_UP = "gives_up"
+    TAKES = "takes"
+    THROWS = "throws"
 
 
 class How(StrEnum):
@@ -145,5 +159,9 @@ class Action:
     reason: Reason = Reason.NONE
     lags: Mapping[int, int] = field(default_factory=dict)
     """Of ``report``: task → records that its standby is behind."""
+    reason_text: str | None = None
+    """Of ``enforce_rebalance``."""
+    changes: Mapping[str, Any] = field(default_factory=dict)
+    """Of ``bounce``: fields of the member that the new process is started with."""
     rates: Mapping[str, Any] = field(default_factory=dict)
     """The fields of ``Network`` that ``network`` sets."""

@@ -9,7 +9,7 @@ from typing import Any, Final
 from simulations.protocol.assignors.scripted import SCRIPTED
 from simulations.protocol.coordinator import group_config
 from simulations.protocol.coordinator.errors import ConfigRefused
-from simulations.protocol.coordinator.settings import MAX_INT, Settings
+from simulations.protocol.coordinator.settings import MAX_INT, MigrationPolicy, Settings
 from simulations.world.scenario.client_assignors import CLIENT
 from simulations.world.scenario.nodes import Node
 
@@ -30,10 +30,14 @@ LEAST: Final[Mapping[str, int]] = {
     "offset_metadata_max_bytes": 0,
     "offsets_retention_minutes": 1,
     "offsets_retention_check_interval_ms": 1,
+    "initial_rebalance_delay_ms": 0,
+    "classic_min_session_timeout_ms": 1,
+    "classic_max_session_timeout_ms": 1,
+    "classic_max_size": 1,
 }
 """Whole numbers among the settings, and the least that a broker takes for each."""
 
-CONFIG_KEYS: Final = (*LEAST, "assignors")
+CONFIG_KEYS: Final = (*LEAST, "assignors", "migration_policy")
 
 GROUP_CONFIG_KEYS: Final = tuple(group_config.NAMES)
 """What ``set_config`` can set."""
@@ -46,6 +50,9 @@ def read_settings(config: Node | None, assignor: Node | None) -> Settings:
     usual = Settings()
     keys = config.mapping(CONFIG_KEYS) if config is not None else {}
     told: dict[str, Any] = {key: keys[key].integer(LEAST[key], MAX_INT) for key in keys if key in LEAST}
+    if "migration_policy" in keys:
+        told_policy = keys["migration_policy"].choice(tuple(MigrationPolicy), "policy")
+        told["migration_policy"] = MigrationPolicy(told_policy)
     assignors = _assignors(keys["assignors"], usual.assignors) if "assignors" in keys else usual.assignors
     settings = replace(usual, **told, assignors=_first(assignor, assignors))
     if config is not None:

@@ -6,50 +6,62 @@ from collections.abc import Collection
 from typing import Final
 
 from simulations.protocol.assignors import SERVER_ASSIGNORS
+from simulations.world.scenario.classic import (
+    CLASSIC,
+    CLASSIC_KEYS,
+    CONSUMER,
+    Classic,
+    read_classic,
+    read_protocol,
+)
 from simulations.world.scenario.client_assignors import Streams, read_client_assignors, read_streams
 from simulations.world.scenario.config import read_milliseconds
 from simulations.world.scenario.nodes import Node
 from simulations.world.scenario.topics import NAME, read_name, read_regex
 from simulations.world.scenario.values import MEMBERS_MAX, Member
 
-MEMBER_KEYS: Final = (
+COMMON_KEYS: Final = (
+    "protocol",
     "subscribe",
     "regex",
     "client_id",
     "client_host",
     "instance_id",
     "rack_id",
-    "assignor",
-    "assignors",
-    "streams",
     "rebalance_timeout_ms",
     "callback_ms",
     "auto_commit",
     "auto_commit_interval_ms",
 )
-MEMBER_KEYS_OF_CLASSIC: Final = ("protocol", "generation", "user_data")
+MEMBER_KEYS: Final = (*COMMON_KEYS, "assignor", "assignors", "streams")
+"""Of a member of the consumer protocol."""
 
 
-def read_members(node: Node, topics: Collection[str]) -> dict[str, Member]:
-    """Member by name; at least one. ``topics`` are all that there may be at some time."""
+def read_members(
+    node: Node, topics: Collection[str], protocol: str = CONSUMER, classic: Classic | None = None
+) -> dict[str, Member]:
+    """Member by name; at least one. ``topics`` are all that there may be at some time.
+
+    ``protocol`` is that of members that tell none, ``classic`` what those of the classic protocol begin from.
+    """
     found = node.mapping()
     if not found:
         raise node.wrong("a scenario needs at least one member")
     if len(found) > MEMBERS_MAX:
         raise node.wrong(f"at most {MEMBERS_MAX} members, these are {len(found)}")
     return {
-        name: _member(name, number, part, topics)
+        name: _member(name, number, part, topics, protocol, classic or Classic())
         for number, (name, part) in enumerate(found.items(), start=1)
     }
 
 
-def _member(name: str, number: int, node: Node, topics: Collection[str]) -> Member:
+def _member(
+    name: str, number: int, node: Node, topics: Collection[str], protocol: str, classic: Classic
+) -> Member:
     if not NAME.fullmatch(name):
         raise node.wrong(f"a member is named with letters, digits, '.', '_' and '-', not {name!r}")
-    for key, value in node.mapping().items():
-        if key in MEMBER_KEYS_OF_CLASSIC:
-            raise value.wrong(f"{key} is for members of the classic protocol, which is not simulated")
-    keys = node.mapping(MEMBER_KEYS)
+    is_classic = read_protocol(node.mapping(), protocol) == CLASSIC
+    keys = node.mapping((*COMMON_KEYS, *CLASSIC_KEYS) if is_classic else MEMBER_KEYS)
     if "subscribe" not in keys and "regex" not in keys:
         raise node.wrong("a member needs subscribe, a list of topics, or regex")
     if "subscribe" in keys and "regex" in keys:
@@ -70,7 +82,12 @@ def _member(name: str, number: int, node: Node, topics: Collection[str]) -> Memb
         ),
         instance_id=read_name(keys["instance_id"], "an instance") if "instance_id" in keys else None,
         rack_id=keys["rack_id"].text() if "rack_id" in keys else None,
-        assignors=read_client_assignors(keys["assignors"]) if "assignors" in keys else (),
+        assignors=(
+            read_client_assignors(keys["assignors"]) if "assignors" in keys and not is_classic else ()
+        ),
+        classic=(
+            read_classic(keys, classic, static="instance_id" in keys, node=node) if is_classic else None
+        ),
         streams=read_streams(keys["streams"]) if "streams" in keys else Streams(),
         assignor=keys["assignor"].choice(tuple(SERVER_ASSIGNORS), "assignor") if "assignor" in keys else None,
         rebalance_timeout_ms=read_milliseconds(keys, "rebalance_timeout_ms", 1, 300_000),

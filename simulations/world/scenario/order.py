@@ -22,6 +22,8 @@ _ALLOWED: Final[Mapping[Verb, tuple[str, ...]]] = {
     Verb.PAUSE: (_RUNNING,),
     Verb.RESUME: (_PAUSED,),
     Verb.RESTART: (_RUNNING, _PAUSED, _DEAD),
+    Verb.BOUNCE: (_RUNNING, _PAUSED, _DEAD),
+    Verb.ENFORCE_REBALANCE: (_RUNNING,),
     Verb.HEARTBEAT: (_RUNNING,),
     Verb.COMMIT: (_RUNNING,),
     Verb.SLOW_REVOKE: (_AWAY, _RUNNING, _PAUSED),
@@ -37,6 +39,7 @@ _LEADS_TO: Final[Mapping[Verb, str]] = {
     Verb.PAUSE: _PAUSED,
     Verb.RESUME: _RUNNING,
     Verb.RESTART: _RUNNING,
+    Verb.BOUNCE: _RUNNING,
 }
 
 

@@ -4,6 +4,7 @@ The form (each key but ``topics``, ``members`` and ``script`` may be left out)::
 
     name: six partitions, a third member joins      # or title:
     group: orders
+    protocol: consumer                              # or classic; a member may tell its own
     semantics: kafka                                # or kip
     assignor: uniform                               # the group's: uniform, range, or scripted with targets:
     topics: {foo: {partitions: 6}}
@@ -25,6 +26,8 @@ from dataclasses import replace
 from typing import Final
 
 from groups.history.state.group import Semantics
+from simulations.protocol.assignors.classic.strategies import STRATEGIES
+from simulations.world.scenario.classic import CLASSIC, CONSUMER, Classic, read_protocol
 from simulations.world.scenario.client_assignors import read_client_assignor
 from simulations.world.scenario.config import read_settings
 from simulations.world.scenario.environment import CALM, WORLDS
@@ -80,22 +83,30 @@ def load(text: str, name: str = "scenario") -> Scenario:
     for key in ("topics", "members", "script"):
         if key not in found:
             raise ScenarioError(root.line, key, f"a scenario needs {key}")
-    if "protocol" in found and found["protocol"].choice(("consumer", "classic"), "protocol") != "consumer":
-        raise found["protocol"].wrong("only groups of the consumer protocol are simulated so far")
+    protocol = read_protocol(found, CONSUMER)
     topics = read_topics(found["topics"])
     ever = {**topics, **dict.fromkeys(topics_to_come(found["script"]))}
-    members = read_members(found["members"], ever)
-    if (client := read_client_assignor(found.get("assignor"))) is not None:
+    classic = Classic()
+    if protocol == CLASSIC and "assignor" in found:
+        # A group of the classic protocol has no assignor of its own: it is what members list that tell none.
+        classic = replace(classic, assignors=(found["assignor"].choice(tuple(STRATEGIES), "assignor"),))
+    assignor = found.get("assignor") if protocol == CONSUMER else None
+    members = read_members(found["members"], ever, protocol, classic)
+    if (client := read_client_assignor(assignor)) is not None:
         members = {
-            name: member if member.assignors or member.assignor else replace(member, assignors=(client,))
+            name: member
+            if member.assignors or member.assignor or member.classic
+            else replace(member, assignors=(client,))
             for name, member in members.items()
         }
-    settings = read_settings(found.get("config"), found.get("assignor"))
-    line = found["assignor"].line if "assignor" in found else root.line
+    settings = read_settings(found.get("config"), assignor)
+    line = assignor.line if assignor is not None else root.line
     scripted = read_targets(found.get("targets"), settings, members, ever, line)
     settings = replace(settings, scripted=scripted)
     start: Start | None = None
     if "start" in found:
+        if any(member.classic is not None for member in members.values()):
+            raise found["start"].wrong("a run with classic members begins with an empty group, without start")
         start = read_start(found["start"], topics, members)
     group = DEFAULT_GROUP
     if "group" in found:

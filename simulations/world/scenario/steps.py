@@ -17,6 +17,7 @@ WITHOUT_WHO: Final = (
     Event.FAIL_OVER,
     Event.LOADED,
     Event.VIOLATES,
+    Event.GENERATION,
 )
 """Events that no member and no topic is named with."""
 

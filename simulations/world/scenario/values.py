@@ -9,6 +9,7 @@ from typing import Final
 from groups.history.state.group import Semantics
 from simulations.protocol.coordinator.settings import Settings
 from simulations.world.scenario.actions import Action, Event
+from simulations.world.scenario.classic import Classic
 from simulations.world.scenario.client_assignors import Streams
 from simulations.world.scenario.environment import CALM, Network
 
@@ -67,6 +68,8 @@ class Member:
     """Client-side assignors, the best first; only ``kip`` has them."""
     streams: Streams = field(default_factory=Streams)
     """What its assignor ``streams`` is told, if it brings that."""
+    classic: Classic | None = None
+    """What a consumer of the classic protocol is set to; ``None`` of one of the consumer protocol."""
     rebalance_timeout_ms: int = 300_000
     callback_ms: int = 20
     auto_commit: bool = False

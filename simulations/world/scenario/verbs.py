@@ -6,6 +6,9 @@ A line is ``{at: 12s, VERB: who}`` with the verb's own keys:
 join, restart     a member             a process that was killed comes back with the id ``A~2``, and so does a static
                                        member's that has closed; ``restart`` closes a static member's first and kills
                                        any other
+bounce            a member             ``with``, ``for``: it closes, and a new process starts, so much later, set to what
+                                       ``with`` tells
+enforce_rebalance a classic member     ``reason``: its application asks for a rebalance
 leave             a member             ``how``: it says that it leaves, for good or, a static one, for now
 kill              a member             its process is gone without a word
 pause, resume     a member             its process stands still and goes on
@@ -38,18 +41,16 @@ from typing import Any, Final
 
 from simulations.protocol.coordinator.settings import Settings
 from simulations.world.scenario.actions import COORDINATOR, EVERYTHING, Action, How, Verb
+from simulations.world.scenario.classic import read_changes
 from simulations.world.scenario.client_assignors import read_lags, read_reason
 from simulations.world.scenario.config import read_group_config
 from simulations.world.scenario.network import NETWORK_KEYS, read_rates
 from simulations.world.scenario.nodes import Node
 from simulations.world.scenario.topics import read_name, read_racks, read_regex, read_topic_id
-from simulations.world.scenario.values import OFFSET_MAX, PARTITIONS_MAX, UNTIL_MAX_MS
+from simulations.world.scenario.values import OFFSET_MAX, PARTITIONS_MAX, UNTIL_MAX_MS, Member
 
 LOST_MAX: Final = 1_000
 """Batches at the end of a log that had not reached a replica: more than a second of any group's writing."""
-
-VERBS_OF_CLASSIC: Final = ("upgrade", "downgrade")
-"""What happens to groups of the classic protocol, which are not simulated."""
 
 
 class Who(StrEnum):
@@ -87,6 +88,8 @@ FORMS: Final[Mapping[Verb, Form]] = {
     Verb.PAUSE: Form(),
     Verb.RESUME: Form(),
     Verb.RESTART: Form(),
+    Verb.BOUNCE: Form(takes=("with", "for")),
+    Verb.ENFORCE_REBALANCE: Form(takes=("reason",)),
     Verb.HEARTBEAT: Form(),
     Verb.COMMIT: Form(takes=("offset",)),
     Verb.SLOW_REVOKE: Form(needs=("for",)),
@@ -111,6 +114,7 @@ FORMS: Final[Mapping[Verb, Form]] = {
 _EVERY_KEY: Final = (
     "offset",
     "for",
+    "with",
     "topics",
     "regex",
     "reason",
@@ -132,7 +136,7 @@ class Names:
     """What a line may name: ``topics`` also those that some line creates."""
 
     group: str
-    members: Collection[str]
+    members: Mapping[str, Member]
     topics: Collection[str]
     settings: Settings
     """The broker's, which bound those of the group."""
@@ -144,11 +148,6 @@ def read_line(line: Node, names: Names) -> list[Action]:
     if "at" not in found:
         raise line.wrong("a line of the script needs at, such as at: 12s")
     named = [key for key in found if key in FORMS]
-    for key in found:
-        if key in VERBS_OF_CLASSIC:
-            raise found[key].wrong(
-                f"{key} is for groups of the classic protocol; only those of the consumer protocol are simulated"
-            )
     if not named:
         # Whatever is neither a verb nor of one was meant to be the verb.
         line.mapping(("at", *_EVERY_KEY, *FORMS))
@@ -166,12 +165,20 @@ def read_line(line: Node, names: Names) -> list[Action]:
     at_ms = found["at"].duration_ms(UNTIL_MAX_MS)
     told: dict[str, Any] = {}
     for key in form.keys:
-        if key in found:
+        if key in found and key != "with":
             told |= _EXTRAS[key](found[key], verb, names)
     return [
-        Action(at_ms=at_ms, verb=verb, who=who, **told, **more)
+        Action(at_ms=at_ms, verb=verb, who=who, **told, **more, **_changed(found.get("with"), who, names))
         for who, more in _said_of(found[verb], form.who, names)
     ]
+
+
+def _changed(node: Node | None, who: str, names: Names) -> dict[str, Any]:
+    """What ``with`` changes of this member."""
+    if node is None:
+        return {}
+    member = names.members[who]
+    return {"changes": read_changes(node, member.classic, static=member.instance_id is not None)}
 
 
 def _said_of(node: Node, who: Who, names: Names) -> list[tuple[str, dict[str, Any]]]:
@@ -239,7 +246,9 @@ _EXTRAS: Final[Mapping[str, Callable[[Node, Verb, Names], dict[str, Any]]]] = {
     "by": _length(UNTIL_MAX_MS, signed=True),
     "topics": _topics,
     "regex": lambda node, verb, names: {"regex": read_regex(node)},
-    "reason": lambda node, verb, names: {"reason": read_reason(node)},
+    "reason": lambda node, verb, names: (
+        {"reason": read_reason(node)} if verb is Verb.REPORT else {"reason_text": node.text()}
+    ),
     "lags": lambda node, verb, names: {"lags": read_lags(node)},
     "to": _partitions,
     "partitions": _partitions,

@@ -108,6 +108,10 @@ export class Lanes {
     for (const node of this.root.querySelectorAll('.slot, .foot, .cap, .reader')) node.remove();
     for (const node of this.root.querySelectorAll('.broken')) node.classList.remove('broken');
     this.#pool(scene);
+    // The world stops for a partition, not for a screen: its column is struck through while nobody reads it.
+    const stops = Boolean(frame.barrier) && members.size > 0;
+    for (const [at, cell] of this.#cells)
+      cell.classList.toggle('unread', stops && scene.free.has(at.slice(at.indexOf('\n', 1) + 1)));
     for (const [lane, member] of members) {
       const row = /** @type {HTMLElement} */ (this.#rows.get(lane));
       row.classList.remove('act');
@@ -287,6 +291,21 @@ export class Lanes {
         cell.append(slot, h('div', { class: 'cap' }, ...says));
         // A reader more is no move from the others.
         if (!isShare(frame)) this.#pairs.push({ chip: node, slot, hue: lane.hue });
+      }
+    }
+    for (const [member, partitions] of Object.entries(frame.withheld ?? {})) {
+      if (!frame.members[member]) continue;
+      const lane = this.cast.lane(member);
+      for (const key of keysOf(partitions)) {
+        const cell = this.#cells.get(`${lane.key}\n${key}`);
+        const column = this.columns.find((candidate) => candidate.key === key);
+        if (!cell || !column || views.get(key)?.holders.includes(member)) continue;
+        const slot = h(
+          'div',
+          { class: 'slot withheld', 'data-hue': lane.hue },
+          ...face(column, this.labels.prefix(column.topic), this.labels.shape(column.topic)),
+        );
+        cell.append(slot, h('div', { class: 'cap' }, 'withheld'));
       }
     }
   }

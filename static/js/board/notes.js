@@ -7,6 +7,7 @@
  * @typedef {import('../labels.js').Labels} Labels
  */
 
+import { placeOf, waitsAtBarrier } from '../barrier.js';
 import { h, s } from '../dom.js';
 import { coordinatorSays, expressionOf, hardshipsOf, outsiderSays, replacedBy, stillReads } from '../hardships.js';
 import { NEXT_TARGET, ofIt, obstacleOf, receivesNext, toRevoke, untilWhat } from '../next-heartbeat.js';
@@ -104,8 +105,13 @@ export function leadOf(frame, member, cast, labels, compact) {
   ]
     .filter(Boolean)
     .join(', ');
+  const place = placeOf(frame, member);
   return [
     ring(lane, left, compact ? 38 : 48),
+    // Two posts, JoinGroup and SyncGroup, and the member's disc before, between or behind them.
+    place && place !== 'past'
+      ? h('span', { class: 'gate', 'data-at': place, 'data-hue': lane.hue, 'aria-hidden': 'true' }, h('i'))
+      : null,
     h(
       'div',
       { class: 'txt' },
@@ -145,7 +151,7 @@ export function leadOf(frame, member, cast, labels, compact) {
       compact || !expression ? null : h('div', { class: 'rx', title: matched(expression) }, expression.regex),
       compact ? null : h('div', { class: 'hb' }, third),
     ),
-  ];
+  ].filter((node) => node !== null);
 }
 
 /**
@@ -195,6 +201,15 @@ export function noteOf(frame, member, views, cast, labels) {
     if (leaves.length)
       lines.push(h('span', {}, 'Leaves ', h('b', {}, list(leaves.map(label))), ' at its next heartbeat'));
   }
+  if (frame.barrier) {
+    const { waitsFor: missing, holdsUp, reason } = waitsAtBarrier(frame, member);
+    const discs = (/** @type {string[]} */ whom) => whom.map((other) => disc(cast, other));
+    if (missing.length) lines.push(h('span', {}, 'Waits for ', ...discs(missing)));
+    if (holdsUp.length) lines.push(h('span', { class: 'w' }, 'Holds up ', ...discs(holdsUp)));
+    if (reason) lines.push(h('span', { class: 'quiet reason' }, `“${reason}”`));
+    const later = keysOf(frame.withheld?.[member]);
+    if (later.length) lines.push(h('span', {}, 'Withheld for the next round: ', h('b', {}, list(later.map(label)))));
+  }
   if (!lines.length) lines.push(h('span', { class: 'quiet' }, quiet(frame, member, state, label)));
   const expression = expressionOf(frame, member);
   if (expression) lines.push(h('span', { class: 'quiet' }, matched(expression)));
@@ -242,7 +257,7 @@ export function outsiderNote(frame, member, labels) {
 
 /** @param {Frame} frame @param {string} member @param {import('../types').MemberFrame} state @param {(key: string) => string} label */
 function quiet(frame, member, state, label) {
-  const owned = keysOf(state.assigned).length;
+  const owned = keysOf(frame.barrier ? frame.clients?.[member]?.owned : state.assigned).length;
   if (isClassic(frame)) return owned ? `Reads ${plural(owned, 'partition')}` : 'Reads nothing';
   // A static member that left for now sends no heartbeat that could tell it anything.
   if (state.epoch === -2) return 'Its session is still open';
@@ -288,7 +303,14 @@ function copies(state, label) {
 export function poolNote(frame, count, views, cast, label) {
   if (!count) return [];
   if (isShare(frame) && keysOf(frame.initializing).length) return [h('span', {}, 'Share state is being made')];
-  if (isClassic(frame)) return [h('span', {}, 'Unassigned until the next generation')];
+  if (isClassic(frame))
+    return [
+      h(
+        'span',
+        {},
+        frame.barrier ? 'Nobody reads them until the leader has assigned' : 'Unassigned until the next generation',
+      ),
+    ];
   const wanted = views.filter((view) => view.wants);
   if (count === 1 && wanted.length === 1) {
     const taker = /** @type {string} */ (wanted[0].wants);

@@ -135,6 +135,14 @@ class Consumer:
         """Whether it has left, or was put out while it was about to."""
         return self._m.state is MemberState.UNSUBSCRIBED
 
+    def timeout_ms(self, _request: object) -> int:
+        """How long an answer is waited for."""
+        return self._m.config.request_timeout_ms
+
+    def left_by(self, request: object) -> bool:
+        """Whether this was the request that told of its leave, and the leave is over."""
+        return isinstance(request, Heartbeat) and self.closed and request.member_epoch == self.epoch
+
     @property
     def ended(self) -> bool:
         """Whether its process is over: closed, as a static member's is once it has left, or an error was fatal."""

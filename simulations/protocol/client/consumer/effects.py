@@ -70,7 +70,14 @@ class AskMetadata:
     topic_ids: tuple[str, ...]
 
 
-Effect = Send | Call | Alarm | Returned | AskMetadata
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Planned:
+    """A leader's assignor keeps partitions back for a round: member id → topic → partitions that it is to get then."""
+
+    withheld: Mapping[str, dict[str, list[int]]]
+
+
+Effect = Planned | Send | Call | Alarm | Returned | AskMetadata
 
 
 def minus(left: Partitions, right: Partitions) -> dict[str, tuple[int, ...]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
+from simulations.protocol.coordinator.classic.messages import ClassicAnswer, ClassicRequest
 from simulations.protocol.messages.client_mode import (
     InstallAnswer,
     InstallAssignment,
@@ -51,5 +52,21 @@ class FindCoordinatorAnswer:
         return {"coordinators": [coordinator]}
 
 
-Request = Heartbeat | OffsetCommit | OffsetFetch | FindCoordinator | PrepareAssignment | InstallAssignment
-Answer = HeartbeatAnswer | CommitAnswer | FetchAnswer | FindCoordinatorAnswer | PrepareAnswer | InstallAnswer
+Request = (
+    Heartbeat
+    | OffsetCommit
+    | OffsetFetch
+    | FindCoordinator
+    | PrepareAssignment
+    | InstallAssignment
+    | ClassicRequest
+)
+Answer = (
+    HeartbeatAnswer
+    | CommitAnswer
+    | FetchAnswer
+    | FindCoordinatorAnswer
+    | PrepareAnswer
+    | InstallAnswer
+    | ClassicAnswer
+)

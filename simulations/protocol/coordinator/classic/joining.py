@@ -64,8 +64,14 @@ def refuse(
     operation.answer(ticket, JoinAnswer(error_code=code, member_id=told, version=request.version))
 
 
+class GivenId(str):
+    """A ``drawn_id`` that is the whole member id: members of a simulated run go by the scenario's names."""
+
+
 def drawn_member_id(context: Context, request: JoinGroup) -> str:
     """``clientId-UUID``, of a static member ``instanceId-UUID`` (``ClassicGroup.generateMemberId``)."""
+    if isinstance(context.drawn_id, GivenId):
+        return str(context.drawn_id)
     named = request.client_id if request.instance_id is None else request.instance_id
     return f"{named}-{canonical(drawn(context))}"
 

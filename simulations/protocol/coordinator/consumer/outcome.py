@@ -35,7 +35,6 @@ __all__ = [
     "SESSION",
     "SYNC",
     "Context",
-    "Memory",
     "Outcome",
     "Record",
     "Refresh",
@@ -44,6 +43,7 @@ __all__ = [
     "TimerCancel",
     "TimerCommand",
     "TimerStart",
+    "VolatileState",
 ]
 
 Record = Mapping[str, Any]

@@ -1,0 +1,1 @@
+"""Two or three timelines side by side, with one playhead."""

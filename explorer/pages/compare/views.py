@@ -1,0 +1,104 @@
+"""The page that plays timelines side by side; which ones stands in its address, so that it can be sent."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import orjson
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+
+from explorer.pages.timelines.answers import detail_of
+from explorer.web.inlined import inlined
+from explorer.web.modules import modules
+from groups import storage
+from groups.models import Timeline
+
+RUNS_LEAST: Final = 2
+RUNS_MOST: Final = 3
+"""Boards that fit beside each other; more cannot be looked at at once."""
+
+CHUNKS_MOST: Final = 40
+"""Of one timeline: the page holds all of it, some 40 × 250 kB."""
+
+MEMBERS_MOST: Final = 12
+"""Lanes of a board of this size."""
+
+PRESETS: Final = (
+    ("kip429-eager,kip429-cooperative,kip429-consumer", "Eager, cooperative and consumer protocol", 18_000),
+    ("kip341-two-owners,kip341-generation", "Sticky user data without and with the generation", 18_000),
+    ("kip792-stale-owner,kip792-generation", "A stale claim without and with the generation", 18_000),
+    ("kip792-leader-throws,kip792-leader-goes-on", "KAFKA-13406 and its cure", 18_000),
+    ("kip429-one-bounce,kip429-streams-upgrade", "One bounce and two", 18_000),
+)
+"""What the page offers: timelines, title, and from when on they are compared, once the group has formed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """Why these cannot be compared: one sentence, and the status of the answer."""
+
+    says: str
+    status: int = 400
+
+
+def page(request: HttpRequest) -> HttpResponse:
+    """``?runs=a,b`` or ``a,b,c``: ids of timelines, of the same or of different groups.
+
+    ``from_ms`` and ``at_ms`` are times since their beginnings, which the browser reads.
+    """
+    asked = request.GET.get("runs", "")
+    if not asked:
+        runs, _, from_ms = PRESETS[0]
+        return redirect(f"{reverse('compare')}?runs={runs}&from_ms={from_ms}")
+    found = _timelines(asked)
+    context = {"presets": PRESETS, "asked": asked, "modules": modules("js/page-compare.js")}
+    if isinstance(found, Refused):
+        return render(
+            request, "compare/compare.html", {**context, "refused": found.says}, status=found.status
+        )
+    try:
+        details = [detail_of(timeline) for timeline in found]
+    except storage.NotReady:
+        says = "One of these timelines is being prepared anew; it is here in a moment."
+        return render(request, "compare/compare.html", {**context, "refused": says}, status=503)
+    for timeline, detail in zip(found, details, strict=True):
+        if (
+            too_large := _too_large(timeline, len(detail["chunks"]), len(detail["summary"].get("cast") or ()))
+        ) is not None:
+            return render(
+                request,
+                "compare/compare.html",
+                {**context, "refused": too_large.says},
+                status=too_large.status,
+            )
+    return render(
+        request,
+        "compare/compare.html",
+        {**context, "timelines": found, "runs_data": inlined("runs-data", orjson.dumps(details))},
+    )
+
+
+def _timelines(asked: str) -> list[Timeline] | Refused:
+    ids = [each.strip() for each in asked.split(",")]
+    if not RUNS_LEAST <= len(ids) <= RUNS_MOST or "" in ids:
+        return Refused(
+            f"runs: expected {RUNS_LEAST} or {RUNS_MOST} timelines with commas between, found {asked[:80]!r}"
+        )
+    stored = {timeline.id: timeline for timeline in Timeline.objects.filter(pk__in=ids)}
+    for each in ids:
+        if each not in stored:
+            return Refused(f"runs: there is no timeline {each[:80]}; the first page lists what there is", 404)
+    return [stored[each] for each in ids]
+
+
+def _too_large(timeline: Timeline, chunks: int, members: int) -> Refused | None:
+    if chunks > CHUNKS_MOST:
+        return Refused(
+            f"{timeline.id} is too long to be compared: {chunks} chunks, and {CHUNKS_MOST} are the most"
+        )
+    if members > MEMBERS_MOST:
+        return Refused(f"{timeline.id} has {members} members; boards of up to {MEMBERS_MOST} are compared")
+    return None

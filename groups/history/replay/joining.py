@@ -1,0 +1,210 @@
+"""Replay of a classic group's joining phase, which leaves no record: told by requests, answers and the coordinator's timers.
+
+It is followed only in a simulated run (``ClassicGroup.barrier``), where every request and every timer is told: from a log
+of requests alone nobody can tell whom the coordinator waits for, nor how long.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from groups.history.entries import Entry, Provenance
+from groups.history.replay.classic import joining_member
+from groups.history.replay.fields import integer, mapping, text
+from groups.history.state.classic import (
+    COMPLETING_REBALANCE,
+    EXPIRED,
+    LEFT,
+    OPEN,
+    PREPARING_REBALANCE,
+    TIMED_OUT,
+    Barrier,
+)
+from groups.history.state.copying import replace
+from groups.history.state.group import Client, Protocol, State
+from groups.history.state.versions import drop, put
+
+JOIN_TIMER: Final = "join"
+SYNC_TIMER: Final = "sync"
+
+MEMBER_ID_REQUIRED: Final = 79
+REBALANCE_IN_PROGRESS: Final = 27
+
+FENCES: Final[Mapping[int, str]] = {
+    22: "ILLEGAL_GENERATION",
+    25: "UNKNOWN_MEMBER_ID",
+    82: "FENCED_INSTANCE_ID",
+}
+"""Answers after which a member of the classic protocol gives everything up."""
+
+
+def timer(state: State, entry: Entry) -> State:
+    """The join timer begins a join phase; either timer tells how long the coordinator waits."""
+    group, started = state.classic, entry.payload["event"] == "started"
+    barrier = group.barrier
+    if barrier is None:
+        return state
+    if entry.payload["timer"] == JOIN_TIMER and started and group.phase != PREPARING_REBALANCE:
+        # Who has synced in the generation that was to be has to join again.
+        barrier = replace(barrier, synced=(), leader=None)
+        group = replace(group, phase=PREPARING_REBALANCE, withheld={})
+    until_ms = integer(entry.payload["deadline_ms"]) if started else None
+    return replace(state, classic=replace(group, barrier=replace(barrier, until_ms=until_ms)))
+
+
+def request(state: State, entry: Entry) -> State:
+    """JoinGroup and SyncGroup bring a member to the barrier, LeaveGroup takes it away."""
+    api, who, body = entry.payload["api"], entry.actor, mapping(entry.payload.get("body"))
+    if state.classic.barrier is None and entry.provenance is Provenance.SIMULATED and api == "JoinGroup":
+        state = _with_barrier(state, OPEN)
+    barrier = state.classic.barrier
+    if barrier is None:
+        return state
+    if api == "JoinGroup":
+        return _joins(state, entry, body, barrier)
+    if api == "SyncGroup":
+        if state.classic.phase is None:
+            return state  # It is answered at once.
+        return _with_barrier(state, replace(barrier, synced=_plus(barrier.synced, who)))
+    if api == "LeaveGroup":
+        members = body.get("members") or ({"memberId": body.get("memberId")},)
+        for member in members:
+            state = _removed(state, text(member.get("memberId")) or who, LEFT)
+    return state
+
+
+def session_expired(state: State, member_id: str) -> State:
+    """A session ran out; whoever waits for an answer is alive without it."""
+    group = state.classic
+    if group.barrier is None:
+        return state
+    parked = group.barrier.joined if group.phase == PREPARING_REBALANCE else group.barrier.synced
+    if group.phase is not None and member_id in parked and member_id in group.members:
+        return state
+    return _removed(state, member_id, EXPIRED)
+
+
+def _removed(state: State, member_id: str, why: str) -> State:
+    state = _gone(state, member_id)
+    return replace(state, classic=replace(state.classic, gone={**state.classic.gone, member_id: why}))
+
+
+def _joins(state: State, entry: Entry, body: Mapping[str, Any], barrier: Barrier) -> State:
+    who = entry.actor
+    asks_for_id = not body.get("memberId") and not body.get("groupInstanceId")
+    if asks_for_id and integer(entry.payload.get("version", 0)) >= 4:
+        # It will be given one, and is no member before it comes back with it. A process that lost its id goes by the new one.
+        return _without_former(state, who)
+    if state.classic.members.get(who) is None:
+        state, member = joining_member(state, body, {"memberId": who})
+        state = replace(state, classic=replace(state.classic, joining={**state.classic.joining, who: member}))
+    if who in state.classic.gone:
+        left = {key: why for key, why in state.classic.gone.items() if key != who}
+        state = replace(state, classic=replace(state.classic, gone=left))
+    state = _without_former(state, who)
+    reason = text(body.get("reason"))
+    return _with_barrier(
+        state,
+        replace(
+            barrier,
+            told=_minus(barrier.told, who),
+            joined=_plus(barrier.joined, who),
+            synced=_minus(barrier.synced, who),
+            reasons={**barrier.reasons, who: reason} if reason else barrier.reasons,
+        ),
+    )
+
+
+def response(state: State, entry: Entry) -> State:
+    """Answers tell members to come, let them pass, or turn them away."""
+    api, who = entry.payload["api"], text(entry.payload.get("to")) or ""
+    body, group = mapping(entry.payload.get("body")), state.classic
+    barrier, code = group.barrier, body.get("errorCode")
+    if barrier is None:
+        return state
+    if code == REBALANCE_IN_PROGRESS:
+        if api == "Heartbeat":
+            return _with_barrier(state, replace(barrier, told=_plus(barrier.told, who)))
+        return _with_barrier(state, replace(barrier, synced=_minus(barrier.synced, who)))
+    if isinstance(code, int) and code in FENCES and api in ("Heartbeat", "SyncGroup", "JoinGroup"):
+        return _fenced(_gone(state, who), who, FENCES[code])
+    if code and code != MEMBER_ID_REQUIRED and api == "JoinGroup":
+        return _gone(state, who)
+    if not code and api == "JoinGroup" and body.get("generationId", -1) > group.generation:
+        absent = {
+            member_id: TIMED_OUT
+            for member_id, member in group.members.items()
+            if member.instance_id is None and member_id not in barrier.joined
+        }
+        barrier = replace(barrier, leader=text(body.get("leader")) or barrier.leader)
+        gone = {**absent, **group.gone} if absent else group.gone
+        return replace(state, classic=replace(group, phase=COMPLETING_REBALANCE, gone=gone, barrier=barrier))
+    return state
+
+
+def failed_over(state: State) -> State:
+    """Who waits at a coordinator waits for nothing when it is gone."""
+    if state.classic.barrier is None:
+        return state
+    return replace(state, classic=replace(state.classic, barrier=OPEN, joining={}, phase=None))
+
+
+def note(state: State, entry: Entry) -> State:
+    """A leader's assignor keeps back what others still hold."""
+    withheld = {
+        str(member_id): {str(topic): tuple(map(integer, numbers)) for topic, numbers in partitions.items()}
+        for member_id, partitions in mapping(entry.payload.get("withheld")).items()
+    }
+    return replace(state, classic=replace(state.classic, withheld=withheld))
+
+
+def _gone(state: State, who: str) -> State:
+    group, barrier = state.classic, state.classic.barrier
+    joining = {key: member for key, member in group.joining.items() if key != who}
+    state = replace(state, classic=replace(group, joining=joining))
+    if barrier is None:
+        return state
+    return _with_barrier(
+        state,
+        replace(
+            barrier,
+            told=_minus(barrier.told, who),
+            joined=_minus(barrier.joined, who),
+            synced=_minus(barrier.synced, who),
+        ),
+    )
+
+
+def _fenced(state: State, who: str, error: str) -> State:
+    client = (state.clients or {}).get(who) or Client()
+    return replace(state, clients=put(state.clients or {}, who, replace(client, fenced=error)))
+
+
+def _without_former(state: State, who: str) -> State:
+    """A process that was turned away joins under another id, and takes along what it has not given up."""
+    stem = who.partition("~")[0]
+    clients = state.clients or {}
+    for other, client in clients.items():
+        if other != who and client.fenced and other.partition("~")[0] == stem:
+            clients = drop(clients, other)
+            if client.owned:
+                clients = put(clients, who, replace(clients.get(who) or Client(), owned=client.owned))
+    return replace(state, clients=clients) if clients is not state.clients else state
+
+
+def _with_barrier(state: State, barrier: Barrier) -> State:
+    return replace(state, classic=replace(state.classic, barrier=barrier))
+
+
+def _plus(members: tuple[str, ...], who: str) -> tuple[str, ...]:
+    return members if who in members else (*members, who)
+
+
+def _minus(members: tuple[str, ...], who: str) -> tuple[str, ...]:
+    return tuple(member for member in members if member != who)
+
+
+def is_classic(state: State) -> bool:
+    """Whether what classic requests tell is of a classic group: those of a consumer group have no barrier."""
+    return state.protocol is not Protocol.CONSUMER

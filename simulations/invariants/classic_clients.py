@@ -1,0 +1,214 @@
+"""Checks what clients of a classic group do with their partitions: G.2 as far as it is asked of the classic protocol.
+
+A client that missed a rebalance goes on until it hears so; that is no violation, as it is none in the consumer protocol.
+What is one: two clients that both took part in the group's present generation process one partition. No assignor may
+bring that about; an old leader that does not understand what cooperative members keep does (KIP-429's reason for two
+rolling bounces), and so does ``sticky`` before KIP-341 (KAFKA-7026).
+"""
+
+from __future__ import annotations
+
+from base64 import b64decode
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, Protocol
+
+from groups.history.entries import Entry, Kind
+from groups.history.state.group import State
+from groups.wire.embedded.consumer_protocol import decode_assignment
+from simulations.invariants.classic_groups import ClassicGroupChecker
+from simulations.invariants.invariants import Invariant
+from simulations.invariants.violations import Partition, Violation, Violations, named
+
+ONE_PROCESSOR: Final = "one_processor_of_a_generation"
+CALLBACKS: Final = "callbacks_of_classic"
+GENERATIONS: Final = "generations"
+
+CLASSIC_INVARIANTS: Final = {
+    invariant.name: invariant
+    for invariant in (
+        Invariant(
+            name=ONE_PROCESSOR,
+            number="G.2 #20",
+            says="No two clients that took part in the present generation may process the same partition.",
+            source="KIP-429, KIP-341, KIP-792",
+            apart=(
+                "A client that was removed, or has not joined the present generation, processes until it learns so: "
+                "it is shown, and no violation."
+            ),
+        ),
+        Invariant(
+            name=CALLBACKS,
+            number="G.2 #22",
+            says="Revoked and lost is what was owned, assigned what was not; callbacks do not overlap.",
+            source="`ConsumerRebalanceListener`; `ConsumerCoordinator`",
+        ),
+        Invariant(
+            name=GENERATIONS,
+            number="G.3 #25, #26",
+            says="A generation that members are told of grows, and its leader is one of its members.",
+            source="`ClassicGroup.initNextGeneration`",
+        ),
+    )
+}
+
+
+CLASSIC_APIS: Final = frozenset({"JoinGroup", "SyncGroup", "Heartbeat"})
+FENCES: Final = frozenset({22, 25, 82})
+"""ILLEGAL_GENERATION, UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID."""
+
+
+class RunChecker(Protocol):
+    """What a run tells whoever checks it."""
+
+    def see(self, entry: Entry, state: State) -> list[Violation]: ...
+
+    def steady(self, entry: Entry) -> list[Violation]: ...
+
+    def end(self, at_ms: int) -> list[Violation]: ...
+
+    def travels(self, travel_ms: int) -> None: ...
+
+    def asks_for(self, who: str, names: Iterable[str], regex: str | None, at_ms: int) -> None: ...
+
+
+@dataclass(slots=True)
+class _Client:
+    """``owned``: partition → the entry that gave it; ``generation`` is the last that it joined.
+
+    ``stale`` is what it owned in a membership that is over, until it hears what it has in the new one.
+    """
+
+    owned: dict[Partition, int] = field(default_factory=dict)
+    generation: int = -1
+    calling: str | None = None
+    stale: set[Partition] = field(default_factory=set)
+
+
+class ClassicClientChecker:
+    """``see`` each entry of a run with members of the classic protocol, in order, from its first on."""
+
+    def __init__(self, *, all_classic: bool = True) -> None:
+        self._violations = Violations()
+        self._group = ClassicGroupChecker() if all_classic else None
+        """The coordinator's own; a group that changes its protocol is not only a classic one."""
+        self._clients: dict[str, _Client] = {}
+        self._generation = -1
+        self._fenced: set[str] = set()
+
+    def see(self, entry: Entry, state: State) -> list[Violation]:
+        """The invariants that the entry broke."""
+        payload = entry.payload
+        match entry.kind:
+            case Kind.RESPONSE if payload["api"] in CLASSIC_APIS:
+                if payload["body"]["errorCode"] in FENCES:
+                    self._fenced.add(payload["to"])
+                elif payload["api"] == "JoinGroup":
+                    self._joined(entry)
+                elif payload["api"] == "SyncGroup" and not payload["body"]["errorCode"]:
+                    self._synced(entry)
+            case Kind.REQUEST if payload["api"] == "JoinGroup":
+                self._renamed(entry.actor)
+            case Kind.CALLBACK:
+                self._called(entry)
+            case Kind.FAULT if payload["fault"] == "kill" and payload.get("member"):
+                self._clients.pop(payload["member"], None)
+            case Kind.RECORD if payload["type"] == 2 and payload["value"] is None:
+                self._generation = -1
+        broken = self._violations.take()
+        return broken if self._group is None else [*broken, *self._group.see(entry)]
+
+    def steady(self, entry: Entry) -> list[Violation]:
+        """A heartbeat that is accepted changes nothing of what clients do."""
+        return [] if self._group is None else self._group.see(entry)
+
+    def end(self, _at_ms: int) -> list[Violation]:
+        """Nothing is left to be asked."""
+        return self._violations.take()
+
+    def travels(self, travel_ms: int) -> None:
+        """No bound depends on it."""
+
+    def asks_for(self, who: str, names: Iterable[str], regex: str | None, at_ms: int) -> None:
+        """No target is checked."""
+
+    def _renamed(self, who: str) -> None:
+        """A process that is no member any more comes back under another id, with what it has not given up."""
+        stem = who.partition("~")[0]
+        for other in [each for each in self._fenced if each != who and each.partition("~")[0] == stem]:
+            self._fenced.discard(other)
+            client = self._clients.pop(other, None)
+            if client is not None and who not in self._clients:
+                self._clients[who] = client
+                client.generation, client.stale = -1, set(client.owned)
+
+    def _joined(self, entry: Entry) -> None:
+        body: Mapping[str, Any] = entry.payload["body"]
+        if body["errorCode"]:
+            return
+        who, generation = entry.payload["to"], body["generationId"]
+        if generation < self._generation:
+            says = f"{who} is told of generation {generation}, after generation {self._generation}"
+            self._violations.add(GENERATIONS, says, (entry.sequence,), (who,))
+        members = {member["memberId"] for member in body["members"]}
+        if members and body["leader"] not in members:
+            says = f"{body['leader']} leads generation {generation} and is none of its members"
+            self._violations.add(GENERATIONS, says, (entry.sequence,), (who,))
+        self._generation = max(self._generation, generation)
+        self._client(who).generation = generation
+
+    def _synced(self, entry: Entry) -> None:
+        """The leader believed a stale claim: a member is to keep what another one reads, and reads it already."""
+        who = entry.payload["to"]
+        client = self._client(who)
+        given = decode_assignment(b64decode(entry.payload["body"]["assignment"]))["assignedPartitions"]
+        kept = {(topic["topic"], p) for topic in given for p in topic["partitions"]} & client.stale
+        client.stale -= kept
+        for other, its in self._clients.items():
+            both = kept & (its.owned.keys() - its.stale)
+            if both and other != who and its.generation == self._generation == client.generation:
+                self._shared(entry, who, other, both)
+
+    def _shared(self, entry: Entry, who: str, other: str, both: set[Partition]) -> None:
+        its = self._clients[other]
+        proof = [its.owned[key] for key in both]
+        says = (
+            f"{who} and {other} both process {named(both)} in generation {self._generation}: "
+            f"{other} has not revoked {'it' if len(both) == 1 else 'them'}"
+        )
+        self._violations.add(ONE_PROCESSOR, says, (*proof, entry.sequence), (who, other), both)
+
+    def _called(self, entry: Entry) -> None:
+        payload, who = entry.payload, entry.actor
+        client = self._client(who)
+        keys = {(str(topic), int(p)) for topic, numbers in payload["partitions"].items() for p in numbers}
+        callback, starts = str(payload["callback"]), payload["phase"] == "start"
+        if starts and client.calling is not None:
+            says = f"{who} runs {callback} while {client.calling} runs"
+            self._violations.add(CALLBACKS, says, (entry.sequence,), (who,))
+        client.calling = callback if starts else None
+        if callback == "on_partitions_assigned":
+            if starts:
+                self._gains(entry, client, keys)
+            return
+        if starts and (strange := keys - client.owned.keys()):
+            says = f"{who} runs {callback} for {named(strange)}, which it does not own"
+            self._violations.add(CALLBACKS, says, (entry.sequence,), (who,), strange)
+        if not starts:
+            for key in keys:
+                client.owned.pop(key, None)
+
+    def _gains(self, entry: Entry, client: _Client, keys: set[Partition]) -> None:
+        who = entry.actor
+        if again := keys & client.owned.keys():
+            says = f"{who} is assigned {named(again)}, which it owns"
+            self._violations.add(CALLBACKS, says, (entry.sequence,), (who,), again)
+        for other, its in self._clients.items():
+            if other == who or its.generation != self._generation or client.generation != self._generation:
+                continue
+            if both := keys & (its.owned.keys() - its.stale):
+                self._shared(entry, who, other, both)
+        client.owned |= dict.fromkeys(keys, entry.sequence)
+
+    def _client(self, who: str) -> _Client:
+        return self._clients.setdefault(who, _Client())

@@ -1,0 +1,62 @@
+"""The assignors that a consumer of a classic group may list, and which rebalance protocols each supports.
+
+All assignors of one client together decide how it rebalances: the highest protocol that each of them supports. It is
+never told to anybody (``ConsumerCoordinator``; KIP-429).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Final
+
+from groups.wire.embedded.user_data import COOPERATIVE_STICKY, STICKY
+from simulations.protocol.assignors.classic.cooperative_sticky import CooperativeStickyAssignor
+from simulations.protocol.assignors.classic.custom import (
+    CUSTOM_COOPERATIVE,
+    STREAM,
+    CustomCooperativeAssignor,
+    StreamAssignor,
+)
+from simulations.protocol.assignors.classic.range import RangeAssignor
+from simulations.protocol.assignors.classic.roundrobin import RoundRobinAssignor
+from simulations.protocol.assignors.classic.sticky import StickyAssignor
+from simulations.protocol.assignors.interface import Assignor
+
+EAGER: Final = "EAGER"
+COOPERATIVE: Final = "COOPERATIVE"
+
+STRATEGIES: Final[Mapping[str, Callable[[], Assignor]]] = MappingProxyType(
+    {
+        "range": RangeAssignor,
+        "roundrobin": RoundRobinAssignor,
+        STICKY: StickyAssignor,
+        COOPERATIVE_STICKY: CooperativeStickyAssignor,
+        STREAM: StreamAssignor,
+        CUSTOM_COOPERATIVE: CustomCooperativeAssignor,
+    }
+)
+"""Name → makes a fresh one: an object belongs to one client."""
+
+SUPPORTS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+    {
+        "range": (EAGER,),
+        "roundrobin": (EAGER,),
+        STICKY: (EAGER,),
+        COOPERATIVE_STICKY: (COOPERATIVE, EAGER),
+        STREAM: (COOPERATIVE, EAGER),
+        CUSTOM_COOPERATIVE: (COOPERATIVE,),
+    }
+)
+"""``ConsumerPartitionAssignor.supportedProtocols``."""
+
+DEFAULT_STRATEGIES: Final = ("range", COOPERATIVE_STICKY)
+"""``partition.assignment.strategy`` where nothing is set."""
+
+
+def rebalance_protocol(strategies: Sequence[str]) -> str | None:
+    """EAGER or COOPERATIVE; ``None`` where no protocol is supported by all, which no client starts with."""
+    common = {EAGER, COOPERATIVE}.intersection(*(SUPPORTS[name] for name in strategies))
+    if COOPERATIVE in common:
+        return COOPERATIVE
+    return EAGER if EAGER in common else None

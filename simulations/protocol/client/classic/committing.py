@@ -1,0 +1,156 @@
+"""Commits of a classic member, with its generation; unlike those of the new protocol their errors change the membership.
+
+Kafka 4.3.1: ``ConsumerCoordinator.maybeAutoCommitOffsetsAsync``, ``OffsetCommitResponseHandler``. While a rebalance is in
+progress, and without a generation, a commit fails before it is sent.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from simulations.protocol.client.classic.errors import (
+    FENCED_INSTANCE_ID,
+    ILLEGAL_GENERATION,
+    LOOKED_UP,
+    REBALANCE_IN_PROGRESS,
+    RETRIED,
+    UNKNOWN_MEMBER_ID,
+    error_name,
+    exception_of,
+)
+from simulations.protocol.client.classic.state import FOREVER, Commit, CommitKind, JoinState, Memory
+from simulations.protocol.client.consumer.effects import Effect, Operation, Returned, Send
+from simulations.protocol.messages.groups import CommitAnswer, CommittedOffset, OffsetCommit
+
+COMMIT_REFUSED: Final = "offset commit failed since group is already rebalancing"
+
+_WAITING: Final = (CommitKind.BEFORE_JOIN, CommitKind.ON_CLOSE, CommitKind.IN_REVOCATION)
+"""These are sent again until their deadline."""
+
+
+def before_join(m: Memory, now_ms: int) -> bool:
+    """Begins the commit of a member that commits automatically; whether there is one to wait for."""
+    config = m.config
+    if not config.auto_commit or config.positions is None or m.state is not JoinState.STABLE:
+        return False
+    offsets = config.positions(m.owned, now_ms)
+    if not offsets:
+        return False
+    m.awaits_commit = True
+    m.commits += (Commit(CommitKind.BEFORE_JOIN, offsets, now_ms + config.rebalance_timeout_ms),)
+    return True
+
+
+def begin(
+    m: Memory, kind: CommitKind, offsets: tuple[CommittedOffset, ...], now_ms: int, effects: list[Effect]
+) -> None:
+    """A commit of the application; it fails at once where there is nobody to commit as."""
+    if not offsets:
+        return
+    if m.joining or not m.has_generation:
+        exception = "RebalanceInProgressException" if m.joining else "CommitFailedException"
+        if kind in (CommitKind.ASYNC, CommitKind.IN_REVOCATION):
+            effects.append(Returned(operation=Operation.COMMIT_ASYNC, exception=exception))
+        return
+    m.commits += (Commit(kind, offsets, now_ms + m.config.request_timeout_ms),)
+
+
+def step(m: Memory, now_ms: int, effects: list[Effect]) -> bool:
+    """Begins the automatic commit that is due; sends what waits, or gives it up."""
+    config = m.config
+    done = False
+    if (
+        config.auto_commit
+        and config.positions is not None
+        and now_ms >= m.auto_commit_ms
+        and m.owned
+        and m.state is JoinState.STABLE
+        and not m.preparing
+        and m.polls(now_ms)
+    ):
+        m.auto_commit_ms = now_ms + config.auto_commit_interval_ms
+        begin(m, CommitKind.INTERVAL, config.positions(m.owned, now_ms), now_ms, effects)
+        done = True
+    for commit in m.commits:
+        if commit.request is not None:
+            continue
+        if now_ms >= commit.deadline_ms or not m.has_generation:
+            _forget(m, commit)
+            return True
+        if m.known and now_ms >= commit.next_ms:
+            request = OffsetCommit(
+                group_id=config.group_id,
+                member_id=m.member_id,
+                member_epoch=m.generation,
+                offsets=commit.offsets,
+                version=config.release.commit_version,
+            )
+            m.commits = tuple(
+                replace(commit, request=request) if each is commit else each for each in m.commits
+            )
+            effects.append(Send(request=request))
+            done = True
+    return done
+
+
+def find(m: Memory, request: object) -> Commit | None:
+    return next((commit for commit in m.commits if commit.request is request), None)
+
+
+def answered(m: Memory, commit: Commit, answer: CommitAnswer, now_ms: int, effects: list[Effect]) -> None:
+    assert commit.request is not None
+    code = next((code for _, _, code in answer.error_codes if code), 0)
+    current = (commit.request.member_epoch, commit.request.member_id) == (m.generation, m.member_id)
+    if code in LOOKED_UP:
+        m.lose_coordinator(now_ms)
+    if code in RETRIED and commit.kind in _WAITING:
+        again(m, commit, now_ms)
+        return
+    _forget(m, commit)
+    if code == UNKNOWN_MEMBER_ID and current:
+        m.reset(f"encountered {error_name(code)} from OFFSET_COMMIT response")
+    elif code == ILLEGAL_GENERATION and current:
+        m.reset(
+            f"encountered {error_name(code)} from OFFSET_COMMIT response", keeps_id=m.config.release.keeps_id
+        )
+    elif code == REBALANCE_IN_PROGRESS:
+        m.ask_to_rejoin(COMMIT_REFUSED)
+    if code and commit.kind is CommitKind.ASYNC:
+        exception = exception_of(code)
+        if code in (UNKNOWN_MEMBER_ID, ILLEGAL_GENERATION) or (code == FENCED_INSTANCE_ID and not current):
+            exception = "CommitFailedException"
+        effects.append(Returned(operation=Operation.COMMIT_ASYNC, error_code=code, exception=exception))
+
+
+def again(m: Memory, commit: Commit, now_ms: int) -> None:
+    """It is sent once more, a back-off later, unless nobody waits for it."""
+    if commit.kind not in _WAITING:
+        _forget(m, commit)
+        return
+    later = replace(commit, request=None, next_ms=now_ms + m.config.retry_back_off_ms)
+    m.commits = tuple(later if each is commit else each for each in m.commits)
+
+
+def _forget(m: Memory, commit: Commit) -> None:
+    m.commits = tuple(each for each in m.commits if each is not commit)
+
+
+def before_join_over(m: Memory) -> bool:
+    return not any(commit.kind is CommitKind.BEFORE_JOIN for commit in m.commits)
+
+
+def due_ms(m: Memory, now_ms: int) -> int:
+    due = FOREVER
+    if (
+        m.config.auto_commit
+        and m.owned
+        and m.state is JoinState.STABLE
+        and not m.preparing
+        and m.polls(now_ms)
+    ):
+        due = m.auto_commit_ms
+    for commit in m.commits:
+        if commit.request is None:
+            due = min(due, commit.deadline_ms, commit.next_ms if m.known else FOREVER)
+    return due

@@ -1,0 +1,300 @@
+"""One consumer of the classic protocol: requests out, answers in, callbacks in order.
+
+Theory of operation. Two threads share the membership. The application polls, and as it polls it joins: it gives up what
+it must, sends a JoinGroup, assigns if it was made the leader, sends a SyncGroup, and takes what it got (``joining``). A
+thread beside it heartbeats, hears that a rebalance has begun, and leaves if nobody polls for too long (``beating``).
+Each input does what it is about; then rounds follow until nothing more is to do.
+
+An EAGER consumer gives everything up before it joins, a COOPERATIVE one keeps it and gives up what it lost once it
+hears so, which takes another join. Which of the two it is follows from its assignors and is never told to anybody.
+
+It is driven as ``simulations.protocol.client.consumer.consumer.Consumer`` is: every call is told the time and returns what is to be done.
+The application polls all the time but for the length of a callback and while it is told to be late. Partitions stand
+under topic names.
+
+Kafka 4.3.1: ``ClassicKafkaConsumer``, ``ConsumerCoordinator``, ``AbstractCoordinator``; ``releases`` has what older
+ones do otherwise.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from simulations.protocol.assignors.interface import Assignor
+from simulations.protocol.client.classic import application, beating, committing, joining
+from simulations.protocol.client.classic.config import ClassicConfig
+from simulations.protocol.client.classic.state import FOREVER, CommitKind, JoinState, Leaving, Memory
+from simulations.protocol.client.consumer.config import CloseOption
+from simulations.protocol.client.consumer.effects import Alarm, Effect
+from simulations.protocol.client.consumer.errors import Failure
+from simulations.protocol.client.consumer.requests import Answer, Request
+from simulations.protocol.coordinator.classic.messages import (
+    NO_MEMBER_ID,
+    ClassicHeartbeat,
+    ClassicHeartbeatAnswer,
+    JoinAnswer,
+    JoinGroup,
+    LeaveGroup,
+    SyncAnswer,
+    SyncGroup,
+)
+from simulations.protocol.messages.groups import CommitAnswer, CommittedOffset, OffsetCommit, Partitions
+
+ENFORCED: Final = "rebalance enforced by user"
+
+
+class ClassicConsumer:
+    """See the module."""
+
+    __slots__ = ("_assignors", "_m")
+
+    def __init__(self, config: ClassicConfig) -> None:
+        self._m = Memory(config=config, revoke_ms=config.callback_ms)
+        self._assignors: dict[str, Assignor] = {}
+
+    # What others may know of it.
+
+    @property
+    def config(self) -> ClassicConfig:
+        return self._m.config
+
+    @property
+    def state(self) -> JoinState:
+        return self._m.state
+
+    @property
+    def generation(self) -> int:
+        return self._m.generation
+
+    @property
+    def member_id(self) -> str:
+        """As the coordinator drew it; "" before it has."""
+        return self._m.member_id
+
+    @property
+    def reason(self) -> str:
+        """Why it is to join again, or joins."""
+        return self._m.reason
+
+    @property
+    def leads(self) -> bool:
+        return self._m.leads
+
+    @property
+    def owned(self) -> Partitions:
+        """What the application may consume from, by topic name."""
+        return self._m.owned
+
+    @property
+    def revoke_ms(self) -> int:
+        """How long ``on_partitions_revoked`` takes."""
+        return self._m.revoke_ms
+
+    @revoke_ms.setter
+    def revoke_ms(self, length_ms: int) -> None:
+        self._m.revoke_ms = length_ms
+
+    @property
+    def leaving(self) -> bool:
+        """Whether it is on its way out, and will not come back by itself."""
+        return self._m.wish is not None or self._m.closing
+
+    @property
+    def can_leave(self) -> bool:
+        return self._m.subscribed and not self.leaving and not self.ended
+
+    @property
+    def closed(self) -> bool:
+        """Whether it has left."""
+        return self._m.closed or (self._m.began and not (self._m.subscribed or self.leaving))
+
+    @property
+    def ended(self) -> bool:
+        """Whether its process is over: closed, as a static member's is that stopped, or an error was fatal."""
+        static = self._m.config.instance_id is not None
+        return self._m.closed or self._m.fatal or (static and self.closed)
+
+    @property
+    def alarm_ms(self) -> int | None:
+        return self._m.alarm_ms
+
+    def timeout_ms(self, request: object) -> int:
+        """How long an answer is waited for."""
+        return (
+            joining.join_timeout_ms(self._m)
+            if isinstance(request, JoinGroup)
+            else self.config.request_timeout_ms
+        )
+
+    def left_by(self, request: object) -> bool:
+        """Whether this was the request that told of its leave, and the leave is over."""
+        return isinstance(request, LeaveGroup) and self.closed
+
+    # What the application does.
+
+    def join(self, names: tuple[str, ...], now_ms: int, *, regex: str | None = None) -> list[Effect]:
+        """Subscribes, and polls from now on."""
+        m = self._m
+        if m.subscribed or m.closed or m.fatal or self.leaving:
+            return []
+        m.subscribed = m.began = True
+        m.names, m.regex = names, regex
+        m.busy_until_ms, m.polled_ms = 0, now_ms
+        m.auto_commit_ms = now_ms + m.config.auto_commit_interval_ms
+        joining.refresh(m, now_ms)
+        return self._settle(now_ms, [])
+
+    def subscribe(
+        self, names: tuple[str, ...] = (), *, regex: str | None = None, now_ms: int = 0
+    ) -> list[Effect]:
+        """To other topics: the next poll joins again."""
+        m = self._m
+        m.names, m.regex = names, regex
+        joining.match_names(m)
+        return self._settle(now_ms, []) if m.subscribed else []
+
+    def enforce_rebalance(self, reason: str | None, now_ms: int) -> list[Effect]:
+        """``enforceRebalance()``: the next poll joins again, whatever for."""
+        self._m.ask_to_rejoin(reason or ENFORCED)
+        return self._settle(now_ms, [])
+
+    def beat(self, now_ms: int) -> list[Effect]:
+        """Heartbeats now, unless that is under way, or the thread is off."""
+        m = self._m
+        effects: list[Effect] = []
+        if beating.works(m) and m.known and m.heartbeat is None:
+            beating.send(m, now_ms, effects)
+        return self._settle(now_ms, effects)
+
+    def commit(self, offsets: tuple[CommittedOffset, ...], now_ms: int) -> list[Effect]:
+        """``commitAsync``, with the present generation."""
+        effects: list[Effect] = []
+        committing.begin(self._m, CommitKind.ASYNC, offsets, now_ms, effects)
+        return self._settle(now_ms, effects)
+
+    def leave(self, now_ms: int) -> list[Effect]:
+        """Unsubscribes: gives everything up, then says so. A callback that is running is let finish."""
+        m = self._m
+        if not m.subscribed or m.wish is not None or m.fatal:
+            return []
+        m.wish = Leaving()
+        return self._settle(now_ms, [])
+
+    def close(self, now_ms: int, option: CloseOption = CloseOption.DEFAULT) -> list[Effect]:
+        """Closes: commits if that is automatic, gives everything up, says so, and is over for good."""
+        m = self._m
+        if m.closed or m.wish is not None or m.fatal:
+            return []
+        m.wish = Leaving(closes=True, option=option)
+        return self._settle(now_ms, [])
+
+    def poll_late(self, length_ms: int | None, now_ms: int) -> list[Effect]:
+        """The application does not poll for so long: it works on what it was given."""
+        m = self._m
+        if m.polls(now_ms):
+            m.polled_ms = now_ms
+        m.busy_until_ms = FOREVER if length_ms is None else max(m.busy_until_ms, now_ms + length_ms)
+        return self._settle(now_ms, [])
+
+    # What the world does.
+
+    def receive(self, request: Request, answer: Answer, now_ms: int) -> list[Effect]:
+        """The answer to a request; one that nobody waits for any more is nothing."""
+        m = self._m
+        effects: list[Effect] = []
+        if isinstance(request, JoinGroup) and request is m.in_flight:
+            assert isinstance(answer, JoinAnswer)
+            joining.answered_join(m, answer)
+        elif isinstance(request, SyncGroup) and request is m.in_flight:
+            assert isinstance(answer, SyncAnswer)
+            joining.answered_sync(m, answer, now_ms, effects)
+        elif isinstance(request, ClassicHeartbeat) and request is m.heartbeat:
+            assert isinstance(answer, ClassicHeartbeatAnswer)
+            beating.answered(m, request, answer, now_ms, effects)
+        elif request is m.leaving:
+            application.left(m, effects)
+        elif (commit := committing.find(m, request)) is not None:
+            assert isinstance(answer, CommitAnswer)
+            committing.answered(m, commit, answer, now_ms, effects)
+        else:
+            return []
+        return self._settle(now_ms, effects)
+
+    def failed(self, request: Request, failure: Failure, now_ms: int) -> list[Effect]:
+        """There will be no answer."""
+        m = self._m
+        effects: list[Effect] = []
+        if request is m.in_flight:
+            joining.lost_answer(m, now_ms)
+        elif request is m.heartbeat:
+            beating.failed(m, now_ms)
+        elif request is m.leaving:
+            application.left(m, effects)
+        elif isinstance(request, OffsetCommit) and (commit := committing.find(m, request)) is not None:
+            m.lose_coordinator(now_ms)
+            committing.again(m, commit, now_ms)
+        else:
+            return []
+        return self._settle(now_ms, effects)
+
+    def called(self, now_ms: int, raised: bool = False) -> list[Effect]:
+        """The running callback has returned, or thrown."""
+        effects: list[Effect] = []
+        application.called(self._m, now_ms, raised, effects)
+        return self._settle(now_ms, effects)
+
+    def ring(self, now_ms: int) -> list[Effect]:
+        """The alarm went off: something is due."""
+        self._m.alarm_ms = None
+        effects = self._settle(now_ms, [])
+        if not effects or not isinstance(effects[-1], Alarm):
+            effects.append(Alarm(at_ms=self._m.alarm_ms))
+        return effects
+
+    # Rounds, until nothing more is to do.
+
+    def _settle(self, now_ms: int, effects: list[Effect]) -> list[Effect]:
+        m = self._m
+        if not m.known and now_ms >= m.lookup_ms:
+            m.known = True
+        while (
+            application.step(m, now_ms, effects)
+            or application.wishes(m, now_ms, effects)
+            or committing.step(m, now_ms, effects)
+            or beating.step(m, now_ms, effects)
+            or self._joins(now_ms, effects)
+        ):
+            pass
+        alarm_ms = self._due_ms(now_ms)
+        told = alarm_ms if alarm_ms < FOREVER else None
+        if told != m.alarm_ms:
+            m.alarm_ms = told
+            effects.append(Alarm(at_ms=told))
+        return effects
+
+    def _joins(self, now_ms: int, effects: list[Effect]) -> bool:
+        m = self._m
+        if not m.subscribed or m.fatal or m.wish is not None or m.events or not m.polls(now_ms):
+            return False
+        return joining.step(m, now_ms, effects, self._assignors)
+
+    def _due_ms(self, now_ms: int) -> int:
+        m = self._m
+        if m.closed or not m.subscribed:
+            return FOREVER
+        due = min(beating.due_ms(m, now_ms), committing.due_ms(m, now_ms))
+        if not m.known:
+            due = min(due, m.lookup_ms)
+        if now_ms < m.busy_until_ms:
+            due = min(due, m.busy_until_ms)
+        elif m.polls(now_ms):
+            due = min(due, m.metadata_ms)
+            if m.rejoin_needed and now_ms < m.retry_ms:
+                due = min(due, m.retry_ms)
+        return due
+
+    @property
+    def asks_for_id(self) -> bool:
+        """Whether the JoinGroup in flight has no member id."""
+        request = self._m.in_flight
+        return isinstance(request, JoinGroup) and request.member_id == NO_MEMBER_ID

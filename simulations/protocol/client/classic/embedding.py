@@ -1,0 +1,102 @@
+"""What members and their leader say to each other inside JoinGroup and SyncGroup (``ConsumerProtocol``)."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from typing import Any
+
+from groups.wire.codecs.java_strings import java_order
+from groups.wire.codecs.primitives import from_base64
+from groups.wire.embedded.consumer_protocol import (
+    ASSIGNMENT,
+    SUBSCRIPTION,
+    as_the_client_writes,
+    encode_assignment,
+    encode_subscription,
+    read_blob,
+)
+from groups.wire.embedded.user_data import (
+    COOPERATIVE_STICKY,
+    STICKY,
+    encode_cooperative_sticky,
+    encode_sticky,
+)
+from simulations.protocol.assignors.interface import MemberSpec, Owned
+from simulations.protocol.client.classic.state import Memory
+from simulations.protocol.messages.groups import Partitions
+
+OWNED_VERSION, GENERATION_VERSION, RACK_VERSION = 1, 2, 3
+"""From which version of the subscription on it tells each of these."""
+
+
+def subscription(m: Memory, assignor: str) -> bytes:
+    """The metadata of one assignor in a JoinGroup, in the version that the client writes."""
+    version = m.config.release.subscription_version
+    told: dict[str, Any] = {"version": version, "topics": list(m.names), "userData": None}
+    data = user_data(m, assignor)
+    if data is not None:
+        told["userData"] = b64encode(data).decode()
+    if version >= OWNED_VERSION:
+        # Members that rebalance eagerly have given everything up by now.
+        told["ownedPartitions"] = _listed(m.owned)
+    if version >= GENERATION_VERSION:
+        told["generationId"] = m.generation
+    if version >= RACK_VERSION:
+        told["rackId"] = m.config.rack_id
+    return encode_subscription(as_the_client_writes(told))
+
+
+def user_data(m: Memory, assignor: str) -> bytes | None:
+    """``subscriptionUserData``: what ``sticky`` had last, whoever has it now; the generation of ``cooperative-sticky``."""
+    release = m.config.release
+    if assignor == STICKY and m.remembered:
+        told: dict[str, Any] = {
+            "version": release.sticky_version,
+            "previousAssignment": _listed(m.remembered),
+        }
+        if release.sticky_version:
+            told["generation"] = m.remembered_generation
+        return encode_sticky(told)
+    if assignor == COOPERATIVE_STICKY and release.cooperative_user_data:
+        return encode_cooperative_sticky({"generation": m.remembered_generation})
+    return None
+
+
+def member_spec(metadata: bytes, newest_known: int, instance_id: str | None) -> MemberSpec:
+    """A member as a leader reads its subscription that knows versions up to ``newest_known``."""
+    told, _ = read_blob(SUBSCRIPTION, metadata, newest_known)
+    generation = told.get("generationId", -1)
+    data = told.get("userData")
+    return MemberSpec(
+        topics=tuple(told["topics"]),
+        owned={topic["topic"]: tuple(topic["partitions"]) for topic in told.get("ownedPartitions", ())},
+        instance_id=instance_id,
+        rack_id=told.get("rackId") or None,
+        generation=generation if generation >= 0 else None,
+        user_data=None if data is None else from_base64(data),
+    )
+
+
+def assignment(partitions: Owned, version: int) -> bytes:
+    """A member's part of the leader's SyncGroup."""
+    return encode_assignment(
+        {"version": version, "assignedPartitions": _listed(partitions), "userData": None}
+    )
+
+
+def assigned(data: bytes) -> Partitions:
+    """Topic → partitions, ascending, of the bytes that SyncGroup gave."""
+    told, _ = read_blob(ASSIGNMENT, data)
+    return {
+        topic["topic"]: tuple(sorted(topic["partitions"]))
+        for topic in told["assignedPartitions"]
+        if topic["partitions"]
+    }
+
+
+def _listed(partitions: Owned) -> list[dict[str, Any]]:
+    return [
+        {"topic": topic, "partitions": list(partitions[topic])}
+        for topic in sorted(partitions, key=java_order)
+        if partitions[topic]
+    ]

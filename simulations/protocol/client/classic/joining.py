@@ -1,0 +1,332 @@
+"""The join loop: prepare, JoinGroup, SyncGroup, complete (``AbstractCoordinator.joinGroupIfNeeded``).
+
+::
+
+    ┌─ rejoin needed ◀──────────── a failure that passes ───────────────┐
+    ▼                                                                   │
+    onJoinPrepare ──▶ JoinGroup ──▶ (leader: assign) ──▶ SyncGroup ─────┴──▶ onJoinComplete ──▶ consume
+    commit; revoked   PREPARING      COMPLETING           heartbeats go on    revoked; assigned
+    or lost
+
+A poll does each of these when it is its turn; answers that need the application wait for its next poll. Who fails
+does not prepare again, so that nothing is revoked twice, unless it lost its generation meanwhile.
+
+Kafka 4.3.1: ``AbstractCoordinator``, ``ConsumerCoordinator.onJoinPrepare`` and ``onJoinComplete``.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from simulations.protocol.assignors.interface import Assignor
+from simulations.protocol.client.classic import committing, embedding, leading
+from simulations.protocol.client.classic.config import AFTER_ERROR_MS
+from simulations.protocol.client.classic.errors import (
+    COORDINATOR_LOAD_IN_PROGRESS,
+    FENCED_INSTANCE_ID,
+    ILLEGAL_GENERATION,
+    LOOKED_UP,
+    MEMBER_ID_REQUIRED,
+    REBALANCE_IN_PROGRESS,
+    UNKNOWN_MEMBER_ID,
+    error_name,
+    exception_of,
+)
+from simulations.protocol.client.classic.state import Event, JoinState, Memory, Purpose
+from simulations.protocol.client.consumer.effects import (
+    Callback,
+    Effect,
+    Operation,
+    Planned,
+    Returned,
+    Send,
+    minus,
+)
+from simulations.protocol.coordinator.classic.messages import (
+    CONSUMER_PROTOCOL_TYPE,
+    SYNC_PROTOCOL_VERSION,
+    JoinAnswer,
+    JoinGroup,
+    SyncAnswer,
+    SyncGroup,
+)
+
+JOIN_MARGIN_MS: Final = 5_000
+"""How much longer than a rebalance may last its JoinGroup is waited for (``JOIN_GROUP_TIMEOUT_LAPSE``)."""
+
+REASON_MAX: Final = 255
+"""Characters of a reason that are sent (``JoinGroupRequest.maybeTruncateReason``)."""
+
+REASON_VERSION: Final = 8
+INSTANCE_VERSION: Final = 5
+"""From which version of JoinGroup on it tells each of these."""
+
+CACHED_METADATA: Final = "cached metadata has changed"
+SUBSCRIPTION_CHANGED: Final = "subscription has changed"
+NEED_TO_REVOKE: Final = "need to revoke partitions and re-join"
+DOES_NOT_MATCH: Final = "received assignment does not match the current subscription"
+
+
+def needed(m: Memory) -> bool:
+    """``rejoinNeededOrPending``, which also finds out what has changed meanwhile."""
+    if m.leads and m.snapshot is not None and m.snapshot != leading.snapshot(m):
+        _ask_unless_asked(m, CACHED_METADATA)
+    elif m.state is JoinState.STABLE and m.joined_names != frozenset(m.names):
+        _ask_unless_asked(m, SUBSCRIPTION_CHANGED)
+    return m.rejoin_needed
+
+
+def _ask_unless_asked(m: Memory, reason: str) -> None:
+    if not m.rejoin_needed:
+        m.ask_to_rejoin(reason)
+
+
+def refresh(m: Memory, now_ms: int) -> None:
+    """Metadata are fetched."""
+    m.metadata = m.config.metadata()
+    m.metadata_ms = now_ms + m.config.metadata_max_age_ms
+    match_names(m)
+    m.covered = frozenset(m.names) | (m.group_names if m.leads else frozenset())
+
+
+def match_names(m: Memory) -> None:
+    """A client's own expression stands for the topics of its metadata that it matches."""
+    if m.regex is not None:
+        pattern = re.compile(m.regex)
+        m.names = tuple(sorted(name for name in m.metadata if pattern.fullmatch(name)))
+
+
+def step(m: Memory, now_ms: int, effects: list[Effect], assignors: dict[str, Assignor]) -> bool:
+    """What the next poll does for the membership; the application polls."""
+    if m.assignment is not None:
+        data, m.assignment = m.assignment, None
+        _complete(m, data, now_ms)
+        return True
+    if m.answer is not None:
+        answer, m.answer = m.answer, None
+        _joined(m, answer, now_ms, effects, assignors)
+        return True
+    if now_ms >= m.metadata_ms:
+        refresh(m, now_ms)
+        return True
+    if m.in_flight is not None or m.preparing or not m.known or now_ms < m.retry_ms or not needed(m):
+        return False
+    if m.needs_prepare:
+        m.needs_prepare, m.preparing = False, True
+        if not committing.before_join(m, now_ms):
+            prepare(m)
+        return True
+    _send_join(m, effects)
+    return True
+
+
+# onJoinPrepare
+
+
+def prepare(m: Memory) -> None:
+    """What is to be given up before the JoinGroup; a commit that comes first is over."""
+    if not m.has_generation:
+        callback, partitions, calls = Callback.LOST, m.owned, bool(m.owned)
+    elif not m.cooperative:
+        callback, partitions, calls = Callback.REVOKED, m.owned, True
+    else:
+        partitions = {topic: ps for topic, ps in m.owned.items() if topic not in m.names}
+        callback, calls = Callback.REVOKED, bool(partitions)
+    if calls:
+        m.events += (Event(Purpose.PREPARE, callback, partitions),)
+    else:
+        prepared(m)
+
+
+def prepared(m: Memory) -> None:
+    m.preparing = False
+    m.leads = False
+
+
+# JoinGroup
+
+
+def _send_join(m: Memory, effects: list[Effect]) -> None:
+    config, version = m.config, m.config.release.join_version
+    m.state = JoinState.PREPARING_REBALANCE
+    m.beats = False
+    m.joined_names = frozenset(m.names)
+    m.in_flight = JoinGroup(
+        group_id=config.group_id,
+        session_timeout_ms=config.session_timeout_ms,
+        rebalance_timeout_ms=config.rebalance_timeout_ms,
+        member_id=m.member_id,
+        instance_id=config.instance_id if version >= INSTANCE_VERSION else None,
+        protocols=tuple((name, embedding.subscription(m, name)) for name in config.assignors),
+        reason=m.reason[:REASON_MAX] if version >= REASON_VERSION else None,
+        client_id=config.client_id,
+        client_host=config.client_host,
+        version=version,
+    )
+    effects.append(Send(request=m.in_flight))
+
+
+def join_timeout_ms(m: Memory) -> int:
+    """How long the answer to a JoinGroup is waited for."""
+    return max(m.config.request_timeout_ms, m.config.rebalance_timeout_ms + JOIN_MARGIN_MS)
+
+
+def _joined(
+    m: Memory, answer: JoinAnswer, now_ms: int, effects: list[Effect], assignors: dict[str, Assignor]
+) -> None:
+    m.in_flight = None
+    code = answer.error_code
+    if code == MEMBER_ID_REQUIRED:
+        m.member_id = answer.member_id
+        m.ask_to_rejoin(f"need to re-join with the given member-id: {answer.member_id}")
+    elif code:
+        _failed(m, code, "JOIN_GROUP", now_ms, effects)
+    elif m.state is not JoinState.PREPARING_REBALANCE:
+        _again(m, ILLEGAL_GENERATION)
+    else:
+        m.state = JoinState.COMPLETING_REBALANCE
+        m.generation, m.member_id, m.protocol_name = (
+            answer.generation,
+            answer.member_id,
+            answer.protocol_name,
+        )
+        # The coordinator counts from its answer; so does the thread that heartbeats.
+        m.beats, m.failures, m.heartbeat = True, 0, None
+        m.next_beat_ms = now_ms + m.config.heartbeat_interval_ms
+        m.session_ms = now_ms + m.config.session_timeout_ms
+        _send_sync(m, answer, now_ms, effects, assignors)
+
+
+def _send_sync(
+    m: Memory, answer: JoinAnswer, now_ms: int, effects: list[Effect], assignors: dict[str, Assignor]
+) -> None:
+    config, release = m.config, m.config.release
+    assignments: tuple[tuple[str, bytes], ...] = ()
+    if answer.leader == m.member_id:
+        try:
+            assignments, withheld = leading.assign(m, answer, assignors)
+        except leading.AssignmentFailed as failed:
+            m.ask_to_rejoin(f"rebalance failed due to {failed.exception}")
+            throw(m, failed.exception, now_ms, effects)
+            return
+        m.leads = True
+        if withheld:
+            effects.append(Planned(withheld=withheld))
+    tells = release.sync_version >= SYNC_PROTOCOL_VERSION
+    m.in_flight = SyncGroup(
+        group_id=config.group_id,
+        generation=m.generation,
+        member_id=m.member_id,
+        instance_id=config.instance_id if release.static else None,
+        protocol_type=CONSUMER_PROTOCOL_TYPE if tells else None,
+        protocol_name=answer.protocol_name if tells else None,
+        assignments=assignments,
+        version=release.sync_version,
+    )
+    effects.append(Send(request=m.in_flight))
+
+
+def answered_join(m: Memory, answer: JoinAnswer) -> None:
+    """Only a poll takes it; the heartbeat thread is off."""
+    m.answer = answer
+
+
+def answered_sync(m: Memory, answer: SyncAnswer, now_ms: int, effects: list[Effect]) -> None:
+    """Whichever thread reads from the network takes it."""
+    request, m.in_flight = m.in_flight, None
+    assert isinstance(request, SyncGroup)
+    if answer.error_code:
+        current = m.generation == request.generation and m.member_id == request.member_id
+        _failed(m, answer.error_code, "SYNC_GROUP", now_ms, effects, current=current)
+    elif not m.has_generation or m.state is not JoinState.COMPLETING_REBALANCE:
+        _again(m, ILLEGAL_GENERATION)
+    else:
+        m.state = JoinState.STABLE
+        m.reason, m.rejoin_needed = "", False
+        m.failures = 0
+        m.assignment = answer.assignment
+
+
+def lost_answer(m: Memory, now_ms: int) -> None:
+    """No answer came: the coordinator is looked up, and the group joined again."""
+    m.in_flight = None
+    m.lose_coordinator(now_ms)
+    m.ask_to_rejoin("rebalance failed due to DisconnectException")
+    m.retry_ms = now_ms + m.config.retry_back_off_ms
+
+
+def _failed(
+    m: Memory, code: int, api: str, now_ms: int, effects: list[Effect], *, current: bool = True
+) -> None:
+    match code:
+        case _ if code == UNKNOWN_MEMBER_ID:
+            if current:
+                m.reset(f"encountered {error_name(code)} from {api} response")
+        case _ if code == ILLEGAL_GENERATION:
+            if current:
+                m.reset(
+                    f"encountered {error_name(code)} from {api} response", keeps_id=m.config.release.keeps_id
+                )
+        case _ if code == REBALANCE_IN_PROGRESS:
+            pass
+        case _ if code in LOOKED_UP:
+            m.lose_coordinator(now_ms)
+            m.retry_ms = now_ms + m.config.retry_back_off_ms
+        case _ if code == COORDINATOR_LOAD_IN_PROGRESS:
+            m.retry_ms = now_ms + m.config.retry_back_off_ms
+        case _ if code == FENCED_INSTANCE_ID:
+            die(m, exception_of(code), effects)
+            return
+        case _:
+            throw(m, exception_of(code), now_ms, effects, code)
+    _again(m, code)
+
+
+def _again(m: Memory, code: int) -> None:
+    m.ask_to_rejoin(f"rebalance failed due to {exception_of(code)}")
+
+
+def throw(m: Memory, exception: str, now_ms: int, effects: list[Effect], code: int = 0) -> None:
+    """``poll()`` throws; whoever catches it polls again, a while later."""
+    effects.append(Returned(operation=Operation.POLL, error_code=code, exception=exception))
+    m.polled_ms = now_ms
+    m.busy_until_ms = max(m.busy_until_ms, now_ms + AFTER_ERROR_MS)
+
+
+def die(m: Memory, exception: str, effects: list[Effect]) -> None:
+    """An error after which an application closes: another process has the member's instance id."""
+    effects.append(Returned(operation=Operation.POLL, exception=exception))
+    m.reset("")
+    m.fatal, m.in_flight, m.answer, m.commits = True, None, None, ()
+    m.events = (Event(Purpose.DIE, Callback.LOST, m.owned),) if m.owned else ()
+
+
+# onJoinComplete
+
+
+def _complete(m: Memory, data: bytes, now_ms: int) -> None:
+    m.needs_prepare = True
+    if not m.leads:
+        m.snapshot = None
+    given = embedding.assigned(data) if data else {}
+    if any(topic not in m.names for topic in given):
+        m.ask_to_rejoin(DOES_NOT_MATCH)
+        return
+    m.to_take = given
+    revoked = minus(m.owned, given) if m.cooperative else {}
+    if revoked:
+        m.rejoins = True
+        m.events += (Event(Purpose.GIVE_UP, Callback.REVOKED, revoked),)
+    else:
+        take(m, now_ms)
+
+
+def take(m: Memory, now_ms: int) -> None:
+    """What was to be given up is: the assignor is told, and the application gets what is new, be it nothing."""
+    if m.rejoins:
+        m.rejoins = False
+        m.ask_to_rejoin(NEED_TO_REVOKE)
+    m.remembered, m.remembered_generation = m.to_take, m.generation
+    m.auto_commit_ms = now_ms + m.config.auto_commit_interval_ms
+    m.events += (Event(Purpose.TAKE, Callback.ASSIGNED, minus(m.to_take, m.owned)),)

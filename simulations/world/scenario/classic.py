@@ -1,0 +1,138 @@
+"""Reads what a consumer of the classic protocol is set to: its assignors, its timeouts, its release."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Final
+
+from simulations.protocol.assignors.classic.custom import STREAM
+from simulations.protocol.assignors.classic.strategies import (
+    COOPERATIVE,
+    DEFAULT_STRATEGIES,
+    STRATEGIES,
+    SUPPORTS,
+    rebalance_protocol,
+)
+from simulations.protocol.client.classic.releases import NEWEST, RELEASES
+from simulations.world.scenario.nodes import Node
+
+CONSUMER: Final = "consumer"
+CLASSIC: Final = "classic"
+PROTOCOLS: Final = (CONSUMER, CLASSIC)
+"""``group.protocol``, of a group's members or of one."""
+
+CLASSIC_KEYS: Final = (
+    "assignors",
+    "client",
+    "session_timeout_ms",
+    "heartbeat_interval_ms",
+    "metadata_max_age_ms",
+    "upgrade_from",
+    "revoke_commits",
+)
+"""What only a member of the classic protocol is told."""
+
+MILLISECONDS_MAX: Final = 2_147_483_647
+"""Kafka's durations are 32 bits wide where a request tells them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Classic:
+    """``assignors`` is ``partition.assignment.strategy``; ``client`` the release, of ``releases.RELEASES``.
+
+    ``upgrade_from``: Streams' setting of that name, which keeps its client eager for as long as it stands.
+    ``revoke_commits``: the application commits in ``on_partitions_revoked``. Defaults are those of Kafka's client.
+    """
+
+    assignors: tuple[str, ...] = DEFAULT_STRATEGIES
+    client: str = NEWEST.name
+    session_timeout_ms: int = 45_000
+    heartbeat_interval_ms: int = 3_000
+    metadata_max_age_ms: int = 300_000
+    upgrade_from: bool = False
+    revoke_commits: bool = False
+
+
+def read_protocol(keys: Mapping[str, Node], usual: str) -> str:
+    return keys["protocol"].choice(PROTOCOLS, "protocol") if "protocol" in keys else usual
+
+
+def read_classic(keys: Mapping[str, Node], before: Classic, *, static: bool, node: Node) -> Classic:
+    """The settings that ``keys`` tell, on top of those from ``before``; refused where no client would start."""
+    told = before
+    if "client" in keys:
+        told = replace(told, client=keys["client"].choice(tuple(RELEASES), "release"))
+        if "assignors" not in keys:
+            known = tuple(name for name in told.assignors if _knows(told.client, name))
+            told = replace(told, assignors=known or ("range",))
+    if "assignors" in keys:
+        told = replace(told, assignors=_assignors(keys["assignors"], told.client))
+    told = replace(
+        told,
+        session_timeout_ms=_milliseconds(keys, "session_timeout_ms", told.session_timeout_ms),
+        heartbeat_interval_ms=_milliseconds(keys, "heartbeat_interval_ms", told.heartbeat_interval_ms),
+        metadata_max_age_ms=_milliseconds(keys, "metadata_max_age_ms", told.metadata_max_age_ms),
+        upgrade_from=keys["upgrade_from"].yes() if "upgrade_from" in keys else told.upgrade_from,
+        revoke_commits=keys["revoke_commits"].yes() if "revoke_commits" in keys else told.revoke_commits,
+    )
+    if told.heartbeat_interval_ms >= told.session_timeout_ms:
+        raise node.wrong(
+            f"heartbeat_interval_ms ({told.heartbeat_interval_ms}) must be below "
+            f"session_timeout_ms ({told.session_timeout_ms})"
+        )
+    if static and not RELEASES[told.client].static:
+        raise node.wrong(f"a client {told.client} knows no instance_id; that begins with 2.3")
+    return told
+
+
+def _knows(client: str, name: str) -> bool:
+    """Streams had its assignor before it was cooperative; the others came with that."""
+    return RELEASES[client].cooperative or COOPERATIVE not in SUPPORTS[name] or name == STREAM
+
+
+def _milliseconds(keys: Mapping[str, Node], key: str, usual: int) -> int:
+    return keys[key].integer(1, MILLISECONDS_MAX) if key in keys else usual
+
+
+def _assignors(node: Node, client: str) -> tuple[str, ...]:
+    chosen: list[str] = []
+    for item in node.items():
+        name = item.choice(tuple(STRATEGIES), "assignor")
+        if name in chosen:
+            raise item.wrong(f"{name} stands twice")
+        if not _knows(client, name):
+            raise item.wrong(f"a client {client} does not know {name}; that begins with 2.4")
+        chosen.append(name)
+    if not chosen:
+        raise node.wrong("a member lists at least one assignor")
+    if rebalance_protocol(chosen) is None:
+        raise node.wrong(
+            f"no rebalance protocol is supported by all of {', '.join(chosen)}: no client starts so"
+        )
+    return tuple(chosen)
+
+
+CHANGE_KEYS: Final = ("protocol", *CLASSIC_KEYS)
+"""What ``bounce`` may change of a member (``with``)."""
+
+
+def read_changes(node: Node, classic: Classic | None, *, static: bool) -> dict[str, object]:
+    """What a bounce changes of a member whose settings are ``classic``; ``protocol`` stands beside the fields."""
+    keys = node.mapping(CHANGE_KEYS)
+    if not keys:
+        raise node.wrong(f"with names what the new process is started with: {', '.join(CHANGE_KEYS)}")
+    protocol = read_protocol(keys, CONSUMER if classic is None else CLASSIC)
+    told = {key for key in keys if key in CLASSIC_KEYS}
+    if protocol == CONSUMER:
+        if told:
+            raise keys[min(told)].wrong(f"{min(told)} is for members of the classic protocol")
+        return {"protocol": protocol}
+    before = classic or Classic()
+    after = read_classic(keys, before, static=static, node=node)
+    changed: dict[str, object] = {
+        key: getattr(after, key)
+        for key in CLASSIC_KEYS
+        if key in told or getattr(after, key) != getattr(before, key)
+    }
+    return {"protocol": protocol, **changed}

@@ -1,0 +1,302 @@
+/**
+ * Timelines side by side: one board each, one playhead, locked by the time since each began.
+ *
+ * @typedef {import('./compare.js').Seen} Seen
+ * @typedef {import('./compare.js').Cost} Cost
+ */
+
+import { ask } from './api.js';
+import { Lanes } from './board/lanes.js';
+import { Cast } from './cast.js';
+import { bareSince, costOf, lostUntil, seenAt, seenFrom } from './compare.js';
+import { calm, h, part, s } from './dom.js';
+import { Labels } from './labels.js';
+import { Spans } from './spans.js';
+import { Timeline } from './timeline.js';
+import { columnsOf, partitionsOf, unowned } from './view.js';
+import { duration } from './words.js';
+
+/** How much of the runs' time passes in a second of playing, and how often the boards are drawn meanwhile. */
+const PACE = 2;
+const TICK_MS = 100;
+
+/** From when on the runs are compared: how the group formed before may be another story. */
+const FROM_MS = numberIn('from_ms');
+
+const ROW = 15;
+const LEFT = 86;
+const WIDTH = 900;
+
+class Run {
+  /** @param {any} meta @param {HTMLElement} root */
+  constructor(meta, root) {
+    this.meta = meta;
+    this.root = root;
+    this.cast = new Cast(meta.summary.cast);
+    this.labels = new Labels();
+    /** @type {Seen[]} */
+    this.seen = [];
+    this.shown = /** @type {Seen | null} */ (null);
+    this.begin_ms = 0;
+    this.end_ms = 0;
+    /** @type {import('./types').Column[]} */
+    this.columns = [];
+  }
+
+  async load() {
+    const { id, chunks } = this.meta;
+    const load = (/** @type {number} */ first) => ask(`/api/timelines/${encodeURIComponent(id)}/chunks/${first}`);
+    const timeline = new Timeline({ chunks, load });
+    for (const { first } of chunks) timeline.give(await load(first));
+    const spans = new Spans(this.cast);
+    timeline.walk(
+      (moment, frame) => {
+        spans.add(moment, frame);
+        this.seen.push({ moment, frame, at_ms: moment.at_ms });
+      },
+      (frame) => {
+        spans.start(frame);
+        this.seen.push({ moment: null, frame, at_ms: frame.at_ms });
+      },
+    )();
+    this.begin_ms = this.seen[0]?.at_ms ?? 0;
+    this.seen = seenFrom(this.seen, this.begin_ms + FROM_MS);
+    this.end_ms = this.seen[this.seen.length - 1]?.at_ms ?? 0;
+    this.columns = columnsOf(spans.counts);
+    this.labels.meet(spans.counts.keys());
+    const always = this.cast.lanes.map((lane) => lane.key);
+    this.lanes = new Lanes(this.part('board'), {
+      columns: this.columns,
+      cast: this.cast,
+      labels: this.labels,
+      compact: true,
+      always,
+    });
+  }
+
+  /** @param {string} name */
+  part(name) {
+    return /** @type {HTMLElement} */ (this.root.querySelector(`[data-part='${name}']`));
+  }
+
+  /** @param {number} length_ms */
+  measure(length_ms) {
+    this.cost = costOf(this.seen, this.begin_ms + length_ms);
+    this.part('all').textContent = seconds(this.cost.lost_ms);
+  }
+
+  /** @param {number} since_ms @param {boolean} animate */
+  show(since_ms, animate) {
+    const cost = /** @type {Cost} */ (this.cost);
+    const at_ms = this.begin_ms + since_ms;
+    this.part('lost').textContent = seconds(lostUntil(cost, at_ms));
+    const seen = seenAt(this.seen, at_ms);
+    if (!seen || seen === this.shown) return;
+    const forward = this.shown !== null && seen.at_ms >= this.shown.at_ms;
+    this.shown = seen;
+    const frame = { ...seen.frame, at_ms };
+    this.cast.meetFrame(frame);
+    const views = partitionsOf(frame);
+    const bare = bareSince(cost, at_ms);
+    const since = (/** @type {string} */ key) => bare.get(key) ?? null;
+    this.lanes?.render(
+      { frame, moment: seen.moment, views, free: unowned(frame, this.columns, views), since, forward },
+      animate,
+    );
+    this.part('state').textContent = frame.state ?? 'unknown';
+    this.part('now').textContent = seen.moment?.narration ?? seen.moment?.says ?? '';
+  }
+}
+
+async function compare() {
+  const data = document.getElementById('runs-data');
+  if (!data) return;
+  const roots = [.../** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll('.run'))];
+  const runs = JSON.parse(data.textContent ?? '[]').map(
+    (/** @type {any} */ meta, /** @type {number} */ at) => new Run(meta, roots[at]),
+  );
+  await Promise.all(runs.map((/** @type {Run} */ run) => run.load()));
+  const length_ms = Math.max(1, ...runs.map((/** @type {Run} */ run) => run.end_ms - run.begin_ms));
+  for (const run of runs) run.measure(length_ms);
+  const head = tracks(runs, length_ms);
+  scorecard(runs);
+  const slider = /** @type {HTMLInputElement} */ (part('time'));
+  slider.min = String(FROM_MS);
+  slider.max = String(length_ms);
+  const times = [
+    ...new Set(runs.flatMap((/** @type {Run} */ run) => run.seen.map(({ at_ms }) => at_ms - run.begin_ms))),
+  ].sort((a, b) => a - b);
+  let now_ms = Math.min(length_ms, Math.max(FROM_MS, numberIn('at_ms')));
+  let timer = 0;
+  const draw = (/** @type {boolean} */ animate) => {
+    slider.value = String(now_ms);
+    part('at').textContent = `${seconds(now_ms)} s`;
+    head(now_ms);
+    for (const run of runs) run.show(now_ms, animate && !calm());
+  };
+  const stop = () => {
+    clearInterval(timer);
+    timer = 0;
+    part('play').textContent = 'Play all';
+    const url = new URL(location.href);
+    url.searchParams.set('at_ms', String(Math.round(now_ms)));
+    history.replaceState(null, '', url);
+  };
+  const toggle = () => {
+    if (timer) return stop();
+    if (now_ms >= length_ms) now_ms = FROM_MS;
+    part('play').textContent = 'Pause';
+    timer = window.setInterval(() => {
+      now_ms = Math.min(length_ms, now_ms + TICK_MS * PACE);
+      draw(true);
+      if (now_ms >= length_ms) stop();
+    }, TICK_MS);
+  };
+  const step = (/** @type {1 | -1} */ way) => {
+    if (timer) stop();
+    const next = way > 0 ? times.find((time) => time > now_ms) : times.filter((time) => time < now_ms).pop();
+    now_ms = next ?? now_ms;
+    draw(true);
+    stop();
+  };
+  part('play').addEventListener('click', toggle);
+  part('on').addEventListener('click', () => step(1));
+  part('back').addEventListener('click', () => step(-1));
+  slider.addEventListener('input', () => {
+    now_ms = Number(slider.value);
+    draw(false);
+  });
+  slider.addEventListener('change', stop);
+  document.addEventListener('keydown', (event) => {
+    const target = /** @type {HTMLElement} */ (event.target);
+    if (target.closest('input, button, a, select, textarea') && event.key !== 'Escape') return;
+    if (event.key === ' ') toggle();
+    else if (event.key === 'ArrowRight') step(1);
+    else if (event.key === 'ArrowLeft') step(-1);
+    else return;
+    event.preventDefault();
+  });
+  draw(false);
+  document.documentElement.dataset.alive = 'true';
+}
+
+/** Who reads each partition, run under run, on one time axis. @param {Run[]} runs @param {number} length_ms */
+function tracks(runs, length_ms) {
+  const rows = runs.reduce((all, run) => all + (run.cost?.keys.length ?? 0) + 1, 0);
+  const height = rows * ROW + 8;
+  const x = (/** @type {number} */ since_ms) =>
+    LEFT + ((WIDTH - LEFT) * (since_ms - FROM_MS)) / Math.max(1, length_ms - FROM_MS);
+  const svg = s(
+    'svg',
+    { viewBox: `0 0 ${WIDTH} ${height}`, role: 'img', 'aria-label': 'Who reads each partition over time' },
+    s(
+      'defs',
+      {},
+      s(
+        'pattern',
+        { id: 'unread', width: 5, height: 5, patternUnits: 'userSpaceOnUse' },
+        s('path', { d: 'M1 0v5', stroke: 'var(--bad-line)', 'stroke-width': 1.4 }),
+      ),
+    ),
+  );
+  let y = 0;
+  runs.forEach((run, number) => {
+    const title = s('text', { x: 0, y: y + 11 });
+    title.append(`${number + 1} ${run.meta.title}`);
+    svg.append(title);
+    y += ROW;
+    for (const key of run.cost?.keys ?? []) {
+      const name = s('text', { x: 4, y: y + 10 });
+      name.append(run.labels.partition(key));
+      svg.append(name);
+      for (const stretch of run.cost?.stretches ?? []) {
+        if (stretch.key !== key) continue;
+        const from = x(stretch.from_ms - run.begin_ms);
+        const bar = s('rect', {
+          x: from,
+          y: y + 1,
+          width: Math.max(1, x(stretch.to_ms - run.begin_ms) - from),
+          height: ROW - 4,
+          class: stretch.member === null ? 'unread' : 'read',
+          'data-hue': stretch.member === null ? null : run.cast.lane(stretch.member).hue,
+        });
+        const tip = s('title', {});
+        tip.append(
+          `${key}: ${stretch.member === null ? 'no reader' : run.cast.name(stretch.member)}, ${duration(stretch.to_ms - stretch.from_ms)}`,
+        );
+        bar.append(tip);
+        svg.append(bar);
+      }
+      y += ROW;
+    }
+  });
+  const line = s('line', { class: 'head', y1: 0, y2: height });
+  svg.append(line);
+  part('tracks').replaceChildren(h('h2', {}, 'Who reads'), svg);
+  return (/** @type {number} */ now_ms) => {
+    line.setAttribute('x1', String(x(now_ms)));
+    line.setAttribute('x2', String(x(now_ms)));
+  };
+}
+
+/** @param {Run[]} runs */
+function scorecard(runs) {
+  /** @type {[string, (cost: Cost) => number, (value: number) => string][]} */
+  const measures = [
+    ['Partition-seconds lost', (cost) => cost.lost_ms, seconds],
+    ['Partitions that stopped', (cost) => cost.stopped, String],
+    ['Longest stop of one', (cost) => cost.longest_ms, duration],
+    ['Moves of partitions', (cost) => cost.moved, String],
+    ['Epochs or generations', (cost) => cost.epochs, String],
+    ['Last change of a reader', (cost) => cost.settled_ms, duration],
+  ];
+  part('card').replaceChildren(
+    h(
+      'thead',
+      {},
+      h(
+        'tr',
+        {},
+        h('th', { scope: 'col' }, 'Measure'),
+        runs.map((run, at) => h('th', { scope: 'col', title: run.meta.title }, String(at + 1))),
+      ),
+    ),
+    h(
+      'tbody',
+      {},
+      measures.map(([title, of, says]) => {
+        const values = runs.map(
+          (run) => of(/** @type {Cost} */ (run.cost)) - (title === 'Last change of a reader' ? run.begin_ms : 0),
+        );
+        const best = Math.min(...values);
+        const differ = new Set(values).size > 1;
+        return h(
+          'tr',
+          {},
+          h('th', { scope: 'row' }, title),
+          values.map((value) => h('td', {}, differ && value === best ? h('b', {}, says(value)) : says(value))),
+        );
+      }),
+    ),
+  );
+}
+
+/** A time of the address, in milliseconds. @param {string} name */
+function numberIn(name) {
+  return Math.max(0, Number(new URL(location.href).searchParams.get(name)) || 0);
+}
+
+/** @param {number} length_ms */
+function seconds(length_ms) {
+  return (length_ms / 1000).toFixed(1);
+}
+
+compare().catch((error) => {
+  part('boards').replaceChildren(
+    h(
+      'p',
+      { class: 'banner bad', role: 'alert' },
+      error instanceof Error ? error.message : 'These timelines could not be loaded.',
+    ),
+  );
+});
