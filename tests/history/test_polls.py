@@ -114,7 +114,8 @@ def framed(state: State) -> dict[str, Any]:
     return {
         "group_epoch": made["group_epoch"],
         "assignment_epoch": made["assignment_epoch"],
-        "members": {name: (each["epoch"], each["assigned"]) for name, each in made["members"].items()},
+        # After a hole the fold does not tell an epoch of 0 with nothing assigned from one that no record has told.
+        "members": {name: (each["epoch"] or 0, each["assigned"]) for name, each in made["members"].items()},
         "target": {name: each for name, each in made["target"].items() if name in made["members"]},
     }
 
