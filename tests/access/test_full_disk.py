@@ -31,9 +31,10 @@ from datetime import timedelta
 import orjson
 from django.db import connection
 from django.utils import timezone
-from groups import imports, storage
+from groups import storage
+from groups.imports import runs as imports
 from groups.models import Batch, Import, Timeline
-from simulations import sweep_runs
+from simulations.jobs import sweep_runs
 from simulations.models import Sweep
 from simulations.sweeps.asked import axes_of
 
