@@ -46,7 +46,7 @@ OF_THE_GROUP: Final[Mapping[str, str]] = {
 OF_PARTITIONS: Final[Mapping[str, str]] = {
     "owner": "who owns it",
     "target_owner": "whom the target names",
-    "unassigned": "how long it was unassigned, the longest time in the run",
+    "unassigned": "how long it was unassigned between two owners, the longest time in the run",
     "readers": "the clients that read it",
 }
 OF_TOPICS: Final[Mapping[str, str]] = {"partitions": "how many partitions it has"}
@@ -289,7 +289,8 @@ def _of_a_partition(name: str, asked: str, frame: Mapping[str, Any], run: Run) -
             lengths = [
                 finding["length_ms"]
                 for finding in run.summary["findings"]
-                if finding["kind"] == "no_owner" and finding["partition"] == name
+                # Before its first owner it was nobody's to hand over.
+                if finding["kind"] == "no_owner" and finding["partition"] == name and not finding.get("first")
             ]
             return Duration(max(lengths, default=0))
         case _:

@@ -13,9 +13,13 @@ import uuid
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Final
 
 from . import jars
 from .rpc import Connection, RpcError
+
+STARTS: Final = 3
+"""How often a node is started on other ports, where it ended at once."""
 
 READY_LIMIT_S = 90
 """Ready within 5 s on an idle machine; the tests share two cores with others."""
@@ -222,7 +226,14 @@ def running(
 ) -> Iterator[Node]:
     """A node that runs inside the ``with`` block, whatever happens there."""
     node = Node(folder, settings or {}, request_log)
-    node.start()
+    for left in reversed(range(STARTS)):
+        try:
+            node.start()
+            break
+        except RpcError:
+            # A port that was free when it was chosen may have been taken by then.
+            if not left:
+                raise
     try:
         yield node
     finally:

@@ -44,6 +44,7 @@ FIELDS: Final[dict[type, dict[str, EpochKind]]] = {
         "group_epoch": _E,
         "assignment_epoch": _E,
         "metadata_hash": _P,
+        "target_epoch_recorded": _N,  # What a frame may say of it; a coordinator's own log always has it.
         "assignment_timestamp_ms": _N,  # The clock stands still, and the interval between targets is 0.
         "members": _I,
         "target": _P,
