@@ -70,7 +70,7 @@ def test_the_first_page_leads_to_the_first_lesson_and_words_to_their_beats(
 ) -> None:
     assert 'href="/lessons/a-group-shares-partitions">' in client.get("/").content.decode()
     page = client.get("/help/").content.decode()
-    assert 'href="/lessons/three-epochs?beat=1" aria-label="See group epoch in a lesson"' in page
+    assert 'href="/lessons/three-epochs?beat=1" aria-label="See it: group epoch in a lesson"' in page
 
 
 def test_a_case_study_names_its_lesson(client: Client, stored: Callable[..., Timeline]) -> None:
