@@ -115,7 +115,7 @@ STATES_LEAST = {
     "regular-expression": 3,
     "partitions-added": 3,
     "topic-made-anew": 4,
-    "two-incarnations": 3,
+    "two-incarnations": 2,
     "classic": 2,
     "online-migration": 4,
     "transactional": 2,
