@@ -152,3 +152,19 @@ def test_every_package_says_in_its_docstring_what_it_is_for() -> None:
 def _is_exempt(path: Path) -> bool:
     """Files whose name says it all, by Django's convention."""
     return "migrations" in path.parts or path.name in {"urls.py", "apps.py"}
+
+
+def test_a_table_of_a_rooms_modules_names_those_that_are_there() -> None:
+    """A row begins with a module, or has the modules in which a rule stands behind what it is about."""
+    name = r"``([a-z_]+(?:\.[a-z_]+)*)``"
+    missing = []
+    for room in ("explorer", "groups", "simulations"):
+        for path in sorted((ROOT / room).rglob("__init__.py")):
+            told = ast.get_docstring(ast.parse(path.read_text())) or ""
+            for row in re.findall(r"^\S.* {2,}\S.*$", told, re.MULTILINE):
+                named = re.match(name, row)
+                for module in [named[1]] if named else re.findall(name, row):
+                    place = path.parent.joinpath(*module.split("."))
+                    if not place.is_dir() and not place.with_suffix(".py").exists():
+                        missing.append(f"{path.relative_to(ROOT)}: {module}")
+    assert missing == []

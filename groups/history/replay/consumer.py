@@ -1,4 +1,4 @@
-"""Replay of the consumer protocol's records: types 3 to 8 and 16; what other protocols write alike is in ``modern``."""
+"""Replay of the consumer protocol's records: types 3 to 8 and 16; what other protocols write alike is in ``epochs``."""
 
 from __future__ import annotations
 

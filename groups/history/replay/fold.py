@@ -1,7 +1,7 @@
 """The fold: one deterministic function that takes a state and an entry and gives the next state.
 
 Every source goes through it: case studies, simulations, imported logs. Each protocol has handlers of its own
-(``consumer``, ``classic``, ``share``, ``streams``, ``offsets``, ``volatile``); ``replay`` only dispatches. It takes any log that the world
+(``consumer``, ``classic``, ``share``, ``streams``, ``offsets``, ``events``); ``replay`` only dispatches. It takes any log that the world
 may hold: records from before the log's start, gaps, tombstones of what is not there, types and codes of releases to
 come. What breaks a rule becomes an anomaly of the state, never an exception.
 """

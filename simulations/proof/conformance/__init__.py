@@ -1,26 +1,26 @@
 """Would Kafka have done this? A broker's recorded requests through the simulated coordinator, and what differs.
 
-===============  ====================================================================================
-module           what it is for
-===============  ====================================================================================
-``recording``    what was recorded of a group, as values
-``splitting``    a request log cut into groups; which of them can be judged
-``images``       the metadata log as the images that a coordinator gets
-``configs``      settings of brokers and groups by Kafka's names
-``asking``       one recorded request, put to a simulated shard
-``judging``      the walk along a group's log, and back where an earlier step was the wrong one
-``moves``        what may have come next
-``excuses``      what is believed where the recording cannot show it
-``steps``        one step, and what it tells
-``attempts``     the ways in which one request may have been handled
-``unasked``      what a coordinator does without a request
-``position``     where the walk stands
-``timers``       which timers must have been running
-``comparing``    answers field by field, records one by one
-``tallying``     what is equal is counted, what is not is worded
-``telling``      the recording as entries, to be watched
-``report``       the result as JSON
-===============  ====================================================================================
+===================  ====================================================================================
+module               what it is for
+===================  ====================================================================================
+``recording``        what was recorded of a group, as values
+``splitting``        a request log cut into groups; which of them can be judged
+``images``           the metadata log as the images that a coordinator gets
+``configs``          settings of brokers and groups by Kafka's names
+``requests``         one recorded request, put to a simulated shard
+``search``           the walk along a group's log, and back where an earlier step was the wrong one
+``candidates``       what may have come next
+``excuses``          what is believed where the recording cannot show it
+``steps``            one step, and what it tells
+``variants``         the ways in which one request may have been handled
+``internal_events``  what a coordinator does without a request
+``position``         where the walk stands
+``timers``           which timers must have been running
+``comparing``        answers field by field, records one by one
+``score``            what is equal is counted, what is not is worded
+``trace``            the recording as entries, to be watched
+``report``           the result as JSON
+===================  ====================================================================================
 """
 
 from __future__ import annotations

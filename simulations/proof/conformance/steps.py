@@ -67,7 +67,7 @@ class RequestStep(SearchStep):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ByItself(SearchStep):
-    """Something that the coordinator does without a request; ``what`` names it as ``unasked`` does."""
+    """Something that the coordinator does without a request; ``what`` names it as ``internal_events`` does."""
 
     what: str
     member: str | None

@@ -38,7 +38,7 @@ CALLBACKS_MS: Final = (0, 20, 20, 20, 300, 900)
 DELAYS_MS: Final = ((0, 0), (1, 5), (1, 5), (10, 120), (50, 700))
 """Short times, in which a run holds many heartbeats: only how they stand to each other counts.
 
-Timeouts are raised to what lets the group come to rest (``patience``). Scripts make members slower than that for a
+Timeouts are raised to what lets the group come to rest (``quiescence``). Scripts make members slower than that for a
 while, and quick again.
 """
 

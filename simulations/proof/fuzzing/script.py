@@ -34,7 +34,7 @@ GROUP_CONFIGS_MS: Final[Mapping[str, tuple[int, ...]]] = {
     "assignment_interval_ms": (0, 300, 2_000),
     "heartbeat_interval_ms": (400, 1_100),
 }
-"""What a group sets for itself; the broker's bounds are widened to them (``drawing``)."""
+"""What a group sets for itself; the broker's bounds are widened to them (``generator``)."""
 
 AWAY, RUNS, PAUSED, DEAD = "away", "runs", "paused", "dead"
 
