@@ -108,6 +108,10 @@ ATTACK_MINUTES ?= 20
 attack: .venv/all  ## mixed hostile load on a server of its own, for ATTACK_MINUTES=20, on loopback alone
 	$(VENV)/python -m tests.attack --minutes $(ATTACK_MINUTES)
 
+.PHONY: properties
+properties: .venv/all  ## the properties of the inner rooms on examples that nobody saw yet (make test takes the same each time)
+	$(PYTEST) -m inner --hypothesis-profile=drawn $$(grep -rl "^from hypothesis" tests/wire tests/history tests/simulations)
+
 SEEDS ?= 0-99999
 .PHONY: fuzz-simulator
 fuzz-simulator: .venv/all  ## random scenarios in both semantics, SEEDS=0-99999 on every core

@@ -14,6 +14,7 @@ from groups.history.digests.levels import LEVELS, Base, levels
 from groups.history.entries import Entry
 from groups.history.frames.changes import apply
 from tests.history.corpus import CorpusLog, corpus
+from tests.history.logs import Log, record
 from tests.history.naive_digest import Naive, State, naive_columns, unrolled
 from tests.history.strategies import logs
 from tests.history.test_any_log import ANY_LOG, SEMANTICS, batches, together
@@ -90,6 +91,14 @@ def test_the_finest_digest_says_at_each_moment_what_its_frame_says(
     if entries:
         told = Told(entries, semantics)
         assert_tells(told.digest(), told.states)
+
+
+def test_a_member_at_an_epoch_below_zero_falls_behind_once_the_group_s_epoch_is_known() -> None:
+    log = Log()
+    log.write(record(22, {"groupId": "orders", "memberId": "A"}, {"memberEpoch": -1, "state": 1}))
+    log.write(record(17, {"groupId": "orders"}, {"epoch": 0, "metadataHash": 0}))
+    told = Told(log.entries, "kafka")
+    assert_tells(told.digest(), told.states)
 
 
 @ANY_LOG

@@ -176,7 +176,7 @@ class Digester:
             return MemberValue(hard | (OUTSIDE if outside else 0), 0, 0, 0)
         flags, owned, revoking, wanted = self._ownership.of(member_id)
         epoch, group = self._members[member_id], self._scalars.get("group_epoch")
-        behind = BEHIND if epoch is not None and group is not None and epoch < group else 0
+        behind = BEHIND if _behind(epoch, group) else 0
         return MemberValue(MEMBER | behind | hard | flags, owned, revoking, wanted)
 
     def _epoch(self) -> int | None:
@@ -197,11 +197,11 @@ class Digester:
         if name == "protocol":
             self._ownership.become(share=new == "share", streams=new == "streams")
         elif name == "group_epoch":
-            low, high = sorted((before or 0, new or 0))
+            # A member may be at -1, so an epoch of the group that was not known is not the same as 0.
             self._ownership.dirty_members.update(
                 member_id
                 for member_id, epoch in self._members.items()
-                if epoch is not None and low <= epoch < high
+                if _behind(epoch, before) != _behind(epoch, new)
             )
 
     def _coordinate(self, path: list[str], _old: Any, new: Any) -> None:
@@ -281,6 +281,10 @@ class Digester:
             bits = self._hard.get(client, 0)
             self._hard[client] = bits | _HARD[name] if new else bits & ~_HARD[name]
             self._ownership.dirty_members.add(client)
+
+
+def _behind(epoch: int | None, group_epoch: int | None) -> bool:
+    return epoch is not None and group_epoch is not None and epoch < group_epoch
 
 
 def _below(path: list[str], depth: int, old: Any, new: Any) -> Iterable[tuple[str, Any, Any]]:
