@@ -120,7 +120,9 @@ def post(client: Client, address: str, **body: object) -> object:
 
 def test_the_api_lists_lessons_and_gives_one(client: Client, transactional_db: None) -> None:
     listed = client.get("/api/lessons").json()
-    assert [course["id"] for course in listed] == ["from-zero", "kip-848", "by-hand", "incidents"]
+    assert [course["id"] for course in listed] == [
+        *("from-zero", "kip-848", "kip-429", "stale-claims", "by-hand", "incidents")
+    ]
     assert client.get("/api/lessons/by-hand-range").json()["hands"]["members"][0]["name"] == "A"
 
 
