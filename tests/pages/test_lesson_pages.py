@@ -192,7 +192,7 @@ def test_the_command_lists_and_shows_and_checks(tmp_path: Path, capsys: pytest.C
     call_command("lessons", "list")
     assert len(capsys.readouterr().out.splitlines()) == len(courses.names())
     call_command("lessons", "show", "three-epochs")
-    assert json.loads(capsys.readouterr().out)["minutes"] == 6
+    assert json.loads(capsys.readouterr().out)["minutes"] == 7
     good, bad = tmp_path / "good.yaml", tmp_path / "bad.yaml"
     good.write_text(courses.text("heartbeats"))
     bad.write_text(courses.text("heartbeats").replace("A.count: 2,", "A.count: 5,", 1))
