@@ -65,6 +65,42 @@ def test_a_lesson_plays_to_the_same_end_each_time() -> None:
         assert first == second
 
 
+PATTERNS = {
+    "rebalance storm", "slow revocation", "poll interval exceeded", "session expiry", "zombie member", "static churn",
+    "stuck revocation", "stale claim", "static member left for good", "absent static member", "sync never sent",
+    "assignor failure", "two cooperative rounds", "mixed upgrade", "metadata flapping",
+}  # fmt: skip
+"""What goes wrong with consumer groups, as operators meet it."""
+
+RECORDED = {
+    "rebalance storm",
+    "slow revocation",
+    "poll interval exceeded",
+    "session expiry",
+    "static restart",
+    "crash loop",
+}
+"""What a real broker's log shows as well."""
+
+
+def test_every_pattern_of_incidents_is_read_in_a_lesson_and_those_that_were_recorded_in_a_real_log() -> None:
+    read: dict[Kind, set[str]] = {kind: set() for kind in Kind}
+    for name in NAMES:
+        lesson = courses.load(name)
+        if lesson.pattern is not None:
+            read[lesson.kind].add(lesson.pattern)
+    assert read[Kind.STUDY] | read[Kind.SCENARIO] >= PATTERNS
+    assert read[Kind.LOG] == RECORDED
+
+
+def test_the_title_of_an_incident_does_not_tell_its_pattern() -> None:
+    for name in NAMES:
+        lesson = courses.load(name)
+        if lesson.pattern is not None:
+            told = f"{lesson.title} {''.join(map(str, lesson.goal.parts))}".lower()
+            assert lesson.pattern not in told
+
+
 ALOUD_WORDS_A_MINUTE = 110
 QUESTION_MINUTES, BEAT_MINUTES = 0.5, 0.1
 """To think about a question, and to look at the board of a beat."""

@@ -19,6 +19,7 @@ class LessonLine(TypedDict):
     goal: str
     minutes: int
     beats: int
+    pattern: str
     url: str
 
 
@@ -55,6 +56,7 @@ def line_of(name: str) -> LessonLine:
         "goal": plain(lesson.goal),
         "minutes": lesson.minutes,
         "beats": len(lesson.beats),
+        "pattern": lesson.pattern or "",
         "url": reverse("lesson", args=[name]),
     }
 
