@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from groups.history.frames.shapes import Frame
 from simulations.laboratory.cases import (
     NOBODY,
     Before,
@@ -19,7 +20,7 @@ from simulations.laboratory.cases import (
 PROTOCOLS: Final = ("consumer", "classic")
 
 
-def case_of_frame(frame: Mapping[str, Any], cast: Sequence[Mapping[str, str]] = ()) -> Case:
+def case_of_frame(frame: Frame, cast: Sequence[Mapping[str, str]] = ()) -> Case:
     """The members, their subscriptions and what they own at a moment, before an event of one's choice.
 
     What counts as owned is what an assignor is told: the current target in a group of the consumer protocol, what the
@@ -75,16 +76,14 @@ def _member(member_id: str, name: str, state: Mapping[str, Any], places: Mapping
     )
 
 
-def _owned(frame: Mapping[str, Any], member_id: str) -> Mapping[str, Sequence[int]]:
+def _owned(frame: Frame, member_id: str) -> Mapping[str, Sequence[int]]:
     target = frame.get("target") or {}
     if frame["protocol"] == "consumer" and member_id in target:
         return dict(target[member_id])
     return dict(frame["members"][member_id].get("assigned") or {})
 
 
-def _partition_counts(
-    frame: Mapping[str, Any], owned: Mapping[str, Mapping[str, Sequence[int]]]
-) -> dict[str, int]:
+def _partition_counts(frame: Frame, owned: Mapping[str, Mapping[str, Sequence[int]]]) -> dict[str, int]:
     """Partitions of each topic that has any, as far as they are told or seen."""
     counts: dict[str, int] = {}
     for topic, told in (frame.get("topics") or {}).items():

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from groups.history.entries import Entry, Kind
 from groups.history.evidence.commit_runs import CommitRun
+from groups.history.frames.shapes import Frame
 from groups.history.metrics.sampled import Sampled
 from groups.history.replay.record_types import GROUP_EPOCH, MEMBER_METADATA, OFFSET_TYPES, meaning
 
@@ -66,9 +67,7 @@ class BrokerMetrics:
         self._commits += len(run.value_times_ms)
         self._commit_rate.record_many(1, run.value_times_ms)
 
-    def values(
-        self, now_ms: int, frame: Mapping[str, Any]
-    ) -> list[tuple[str, dict[str, str], float | int | None]]:
+    def values(self, now_ms: int, frame: Frame) -> list[tuple[str, dict[str, str], float | int | None]]:
         state = str(frame.get("state") or "").lower()
         loading = self._loading_until_ms is not None and now_ms < self._loading_until_ms
         load_state = "loading" if loading else "active"

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from groups.history.entries import Entry, Kind
 from groups.history.evidence.commit_runs import CommitRun
+from groups.history.frames.shapes import Frame
 from groups.history.metrics.broker import BrokerMetrics
 from groups.history.metrics.clients import ClientMetrics
 from groups.history.metrics.table import METRICS, NOT_TOLD
@@ -62,14 +63,14 @@ class Metrics:
             client = self._clients[member_id] = ClientMetrics()
         return client
 
-    def values(self, frame: Mapping[str, Any]) -> dict[str, Any]:
+    def values(self, frame: Frame) -> dict[str, Any]:
         """``{"sequence", "at_ms", "broker": [{"where", "name", "tags", "value", "unit", "about", "proposed"}], "clients":
         [{"member", "client_id", "metrics": [{"name", "value", …}]}], "not_told": [{"where", "name", "why"}]}``.
 
         ``frame`` is that of the moment. A value is ``None`` where Kafka would say NaN: nothing happened in the last minute.
         """
         now_ms = frame["at_ms"]
-        owners, members = frame.get("clients") or {}, frame.get("members") or {}
+        owners, members = frame["clients"] or {}, frame["members"]
         return {
             "sequence": frame["sequence"],
             "at_ms": now_ms,
@@ -80,10 +81,12 @@ class Metrics:
             "clients": [
                 {
                     "member": member_id,
-                    "client_id": (members.get(member_id) or {}).get("client_id"),
+                    "client_id": members[member_id]["client_id"] if member_id in members else None,
                     "metrics": [
                         {**_ABOUT[name], "value": _rounded(value)}
-                        for name, value in client.values(now_ms, (owners.get(member_id) or {}).get("owned"))
+                        for name, value in client.values(
+                            now_ms, owners[member_id]["owned"] if member_id in owners else None
+                        )
                     ],
                 }
                 for member_id, client in self._clients.items()

@@ -16,10 +16,9 @@ from groups.history.evidence.holders import Holders
 from groups.history.evidence.steps import Step, epoch_of
 from groups.history.state.group import Protocol, State
 from groups.history.state.plain import from_plain, to_plain
+from groups.history.story.moment import Moment
 from groups.history.story.moments import Cause, tell
 from groups.history.story.sentences import COORDINATOR, Sentence, joined
-
-Moment = dict[str, Any]
 
 CAUSES_KEPT_MAX: Final = 4_096
 """Requests and timers that may still be named as a cause; an answer or a record comes long before that many more."""
