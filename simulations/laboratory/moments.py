@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
-from groups.history.frames.shapes import Frame
+from groups.history.frames.shapes import Frame, MemberFrame
 from simulations.laboratory.cases import (
     NOBODY,
     Before,
@@ -35,7 +35,7 @@ def case_of_frame(frame: Frame, cast: Sequence[Mapping[str, str]] = ()) -> Case:
         )
     order = {each["id"]: place for place, each in enumerate(cast)}
     names = {each["id"]: each["name"] for each in cast}
-    members: Mapping[str, Any] = frame["members"]
+    members = frame["members"]
     ids = sorted(members, key=lambda member_id: order.get(member_id, len(order)))
     if not ids:
         raise CaseError("nobody is in the group at this moment; choose one with members", "at")
@@ -69,7 +69,7 @@ def case_of_frame(frame: Frame, cast: Sequence[Mapping[str, str]] = ()) -> Case:
     )
 
 
-def _member(member_id: str, name: str, state: Mapping[str, Any], places: Mapping[str, int]) -> Member:
+def _member(member_id: str, name: str, state: MemberFrame, places: Mapping[str, int]) -> Member:
     subscribed = [places[topic] for topic in state.get("subscribed") or () if topic in places]
     return Member(
         topics=tuple(sorted(set(subscribed))), name=name, member_id=member_id if member_id != name else None

@@ -1,9 +1,7 @@
 /**
- * Shapes that the fold and the browser share. Written by `python -m tests.house.shapes` from their one declaration in
+ * Shapes that Python and the browser share. Written by `python -m tests.house.shapes` from their one declaration in
  * Python; nothing in this file exists at run time.
  */
-
-export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
 export type Partitions = { [key: string]: number[] };
 

@@ -3,9 +3,11 @@
  * can hold every module to them. Nothing in this file exists at run time.
  */
 
-import type { Change, Clause, Frame, Json, Moment, Partitions, Shape, SilentSpan, Summary, Trouble } from './shapes.js';
+import type { Change, Clause, Frame, Moment, Partitions, Shape, SilentSpan, Summary, Trouble } from './shapes.js';
 
 export type * from './shapes.js';
+
+export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
 export interface Chunk {
   first: number;

@@ -1,4 +1,4 @@
-"""``python -m tests.house.shapes``: writes, from the ``TypedDict`` declarations of the fold, ``static/js/shapes.d.ts`` for the
+"""``python -m tests.house.shapes``: writes, from the ``TypedDict`` declarations in Python, ``shapes.d.ts`` for the
 browser's modules and ``docs/reference/shapes.schema.json`` (JSON Schema) for other programs.
 
 So each shape is declared once, and is the same for mypy, for ``tsc`` and for who reads the API. A test compares the files with
@@ -14,6 +14,7 @@ import sys
 import textwrap
 import types
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, Literal, NotRequired, get_args, get_origin, get_type_hints, is_typeddict
 
 from groups.history.frames.changes import Change
@@ -21,29 +22,33 @@ from groups.history.frames.shapes import Frame, Partitions
 from groups.history.passes.summaries import Summary
 from groups.history.story.moment import Moment, MomentShape
 from groups.history.story.problems import Trouble
+from simulations.laboratory.shapes import Sheet
 from tests.house import ROOT
 
-TYPESCRIPT = ROOT / "static/js/shapes.d.ts"
 SCHEMA = ROOT / "docs/reference/shapes.schema.json"
 
 ROOTS = (Frame, Change, Moment, Summary, Trouble)
 """What the API hands out; the shapes that they are made of are found from here."""
 
+TYPESCRIPT: dict[Path, tuple[type, ...]] = {
+    ROOT / "static/js/shapes.d.ts": ROOTS,
+    ROOT / "static/js/laboratory/shapes.d.ts": (Sheet,),
+}
+"""A file for each room of the browser's modules, and the shapes that it begins with."""
+
 OPEN = frozenset({"Finding"})
 """Those with fields beside the named ones: each kind of finding has its own."""
 
 NAMED: dict[str, Any] = {"Partitions": Partitions, "Shape": MomentShape}
-"""Aliases that keep their name there."""
+"""Aliases that keep their name there, in the file that has the frames."""
 
 WIDTH = 120
 
 HEAD = """\
 /**
- * Shapes that the fold and the browser share. Written by `python -m tests.house.shapes` from their one declaration in
+ * Shapes that Python and the browser share. Written by `python -m tests.house.shapes` from their one declaration in
  * Python; nothing in this file exists at run time.
  */
-
-export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 """
 
 JSON_TYPES: dict[Any, str] = {
@@ -56,10 +61,12 @@ JSON_TYPES: dict[Any, str] = {
 PLAIN: dict[Any, str] = {str: "string", int: "number", float: "number", bool: "boolean", type(None): "null"}
 
 
-def typescript() -> str:
-    """The whole file."""
-    aliases = [f"export type {name} ={alias(hint)};\n" for name, hint in NAMED.items()]
-    return "\n".join([HEAD, *aliases, *map(interface, shapes_of(ROOTS))])
+def typescript(roots: Sequence[type]) -> str:
+    """A whole file."""
+    aliases = (
+        [f"export type {name} ={alias(hint)};\n" for name, hint in NAMED.items()] if Frame in roots else []
+    )
+    return "\n".join([HEAD, *aliases, *map(interface, shapes_of(roots))])
 
 
 def alias(hint: Any) -> str:
@@ -206,8 +213,13 @@ def schema_of(hint: Any) -> dict[str, object]:
     raise TypeError(f"{hint} has no counterpart in JSON Schema yet: add it to tests/house/shapes.py")
 
 
+def texts() -> dict[Path, str]:
+    """Each file that is written, and what it should hold."""
+    return {file: typescript(roots) for file, roots in TYPESCRIPT.items()} | {SCHEMA: json_schema()}
+
+
 def write() -> None:
-    for file, text in ((TYPESCRIPT, typescript()), (SCHEMA, json_schema())):
+    for file, text in texts().items():
         file.write_text(text)
         sys.stdout.write(f"{file.relative_to(ROOT)} written\n")
 
