@@ -10,8 +10,9 @@ one lane, whatever its member id is now. A client id that two members had at the
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Final, TypedDict
+
+from groups.history.state.plain import Plain
 
 NAME_LENGTH_MAX: Final = 12
 """Ids up to this length are shown as they are."""
@@ -120,7 +121,7 @@ class DisplayNames:
         """In the order in which they joined."""
         return [member.copy() for member in self._members.values()]
 
-    def state_to_json(self) -> dict[str, Any]:
+    def state_to_json(self) -> Plain:
         return {
             "members": self.to_json(),
             "instances": dict(self._instances),
@@ -131,7 +132,7 @@ class DisplayNames:
         }
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> DisplayNames:
+    def from_json(cls, data: Plain) -> DisplayNames:
         cast = cls()
         for member in data["members"]:
             cast._members[member["id"]] = member

@@ -50,6 +50,7 @@ from groups.history.frames.shapes import NO_FRAME, Frame
 from groups.history.state.classic import LEFT, ClassicMember
 from groups.history.state.epochs import LEAVE_GROUP_STATIC_MEMBER_EPOCH, ModernMember
 from groups.history.state.group import Protocol, State
+from groups.history.state.plain import Plain
 from groups.history.story.epochs import Epochs
 from groups.history.story.moments import Cause, begins_midway
 
@@ -293,7 +294,7 @@ class Finder:
 
     # -- checkpoints
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Plain:
         """The whole state of the finder, JSON-ready."""
         return {
             "cast": self.cast.state_to_json(),
@@ -313,7 +314,7 @@ class Finder:
         }
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Finder:
+    def from_json(cls, data: Plain) -> Finder:
         """The inverse of ``to_json``."""
         finder = cls()
         finder.cast = DisplayNames.from_json(data["cast"])

@@ -5,7 +5,6 @@ An incremental fold over steps; the findings are made of it at the end.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Final, TypedDict, cast
 
 from groups.history.entries import Entry, Kind
@@ -13,6 +12,7 @@ from groups.history.evidence.lives import COMINGS_KEPT_MAX
 from groups.history.evidence.ownership import is_gap
 from groups.history.evidence.steps import Step
 from groups.history.replay.fields import mapping
+from groups.history.state.plain import Plain
 from groups.history.story.events import gap_words, still_had
 
 GAPS_TOLD_MAX: Final = 100
@@ -113,7 +113,7 @@ class LogNotes:
                 if isinstance(value, int) and value > 0:
                     self.settings[str(name)] = value
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Plain:
         return {
             "gaps": self.gaps,
             "settings": self.settings,
@@ -125,7 +125,7 @@ class LogNotes:
         }
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> LogNotes:
+    def from_json(cls, data: Plain) -> LogNotes:
         notes = cls()
         notes.gaps = list(data["gaps"])
         notes.settings = dict(data["settings"])

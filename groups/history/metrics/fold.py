@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Final
 
 from groups.history.entries import Entry, Kind
@@ -11,6 +10,7 @@ from groups.history.frames.shapes import Frame
 from groups.history.metrics.broker import BrokerMetrics
 from groups.history.metrics.clients import ClientMetrics
 from groups.history.metrics.table import METRICS, NOT_TOLD
+from groups.history.state.plain import Plain
 
 CLIENTS_MAX: Final = 2_000
 """Consumers that are measured, the first ones: twice the members of the largest group that a board shows."""
@@ -94,14 +94,14 @@ class Metrics:
             "not_told": [{"where": gap.where, "name": gap.name, "why": gap.why} for gap in NOT_TOLD],
         }
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Plain:
         return {
             "broker": self._broker.to_json(),
             "clients": {member_id: client.to_json() for member_id, client in self._clients.items()},
         }
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Metrics:
+    def from_json(cls, data: Plain) -> Metrics:
         metrics = cls()
         metrics._broker = BrokerMetrics.from_json(data["broker"])
         metrics._clients = {

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final, NotRequired, TypedDict
+from typing import Final, NotRequired, TypedDict
 
 from groups.history.evidence.steps import Step
 from groups.history.state.group import Protocol
+from groups.history.state.plain import Plain
 
 EPOCHS_KEPT_MAX: Final = 2_000
 """Starts of epochs that stand in a summary; of a longer log the last ones, and the number of all."""
@@ -48,11 +48,11 @@ class Epochs:
         """The last ones, as a summary has them."""
         return list(self._starts)
 
-    def state_to_json(self) -> dict[str, Any]:
+    def state_to_json(self) -> Plain:
         return {"starts": self._starts, "count": self.count, "generations": self.generations}
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Epochs:
+    def from_json(cls, data: Plain) -> Epochs:
         epochs = cls()
         epochs._starts = list(data["starts"])
         epochs.count, epochs.generations = data["count"], data["generations"]
