@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from groups.history.findings.declaring import Declared, Row, Section
 from groups.history.findings.facts import Facts
 from groups.history.findings.finding import Finding, finding
 from groups.history.words import counted, duration
@@ -53,3 +54,17 @@ def found_storms(facts: Facts) -> list[Finding]:
             )
         )
     return found
+
+
+FINDER: Final = Declared(
+    place=60,
+    find=found_storms,
+    rows=(
+        Row(
+            kinds=("storm",),
+            says="eight epochs or more, at most 15 s apart, in which two or more removals are of processes removed before",
+            incident=True,
+            section=Section.PATTERNS,
+        ),
+    ),
+)
