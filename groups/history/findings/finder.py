@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, NamedTuple, TypedDict
 
 from groups.history.entries import Entry, Kind
 from groups.history.evidence.commit_runs import CommitRun
@@ -19,6 +19,7 @@ from groups.history.findings.facts import Facts
 from groups.history.findings.finding import Finding
 from groups.history.findings.following import follow_commits, follow_holders, follow_run
 from groups.history.findings.log_notes import LogNotes
+from groups.history.findings.patterns.pattern import DeclaredPattern
 from groups.history.findings.registry import finders
 from groups.history.findings.silent import SilentSpan, silent_spans
 from groups.history.replay.record_types import OFFSET_TYPES
@@ -43,6 +44,14 @@ SOURCES: Final[Mapping[Kind, str]] = {
     Kind.OBSERVATION: "observations",
 }
 """What a finding calls the entries that it was read from."""
+
+
+class Untold(TypedDict):
+    """A pattern that a log cannot tell of; ``lacks`` are the sources that are missing."""
+
+    kind: str
+    title: str
+    lacks: list[str]
 
 
 class Counts(NamedTuple):
@@ -251,6 +260,25 @@ class Finder:
         """All findings so far; ``frame`` is the last one and gives topic ids their names."""
         facts = self._facts(frame)
         return [one for declared in finders() for one in declared.find(facts)]
+
+    def cannot_tell(self, findings: Sequence[Finding]) -> list[Untold]:
+        """Patterns that the log neither shows nor rules out, since it lacks the sources that they need.
+
+        Of a log that tells of no member nothing is said.
+        """
+        if not self.lives.comings_count and self._began is None:
+            return []
+        shown, present = {one["kind"] for one in findings}, frozenset(self._sources)
+        lacking = [
+            (each.pattern, each.pattern.lacks(present))
+            for each in finders()
+            if isinstance(each, DeclaredPattern) and each.pattern.kind not in shown
+        ]
+        return [
+            Untold(kind=pattern.kind, title=pattern.title, lacks=list(lacks))
+            for pattern, lacks in lacking
+            if lacks is not None
+        ]
 
     def silences(self) -> list[SilentSpan]:
         """Where members were assigned and silent, for drawing: as far as the evidence goes, by time."""

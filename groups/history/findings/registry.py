@@ -7,7 +7,7 @@ import pkgutil
 from functools import cache
 from typing import Final
 
-from groups.history.findings.declaring import Declared
+from groups.history.findings.declaring import Declared, Row
 
 ROOMS: Final = (__name__.rpartition(".")[0], f"{__name__.rpartition('.')[0]}.patterns")
 
@@ -22,3 +22,13 @@ def finders() -> tuple[Declared, ...]:
             if isinstance(declared, Declared):
                 found.append(declared)
     return tuple(sorted(found, key=lambda one: one.place))
+
+
+def rows() -> tuple[Row, ...]:
+    """What is written of all findings, in the order of their finders."""
+    return tuple(row for declared in finders() for row in declared.rows)
+
+
+def incident_kinds() -> frozenset[str]:
+    """Kinds that no quiet log says."""
+    return frozenset(kind for row in rows() if row.incident for kind in row.kinds)

@@ -26,6 +26,7 @@ def summary_of(shown: Frame, finder: Finder, *, first_ms: int | None) -> Mapping
         "epochs": finder.epochs.to_json(),
         "gaps": finder.notes.gaps,
         "findings": findings,
+        "cannot_tell": finder.cannot_tell(findings),
         "silences": finder.silences(),
         "verdict": verdict(findings, first_ms=first_ms, last_ms=shown["at_ms"]),
     }
