@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Final
+from typing import Final, get_args
 
+from groups.history.story.moment import MomentShape
 from simulations.lessons.document import (
     BEATS_MAX,
     FACTS_MAX,
@@ -46,23 +47,8 @@ OPTION_KEYS: Final = ("says", "if", "because")
 TABLE_KEYS: Final = ("source", "rows", "slip")
 ROW_KEYS: Final = ("at", "says", "cells")
 
-SHAPES: Final = (
-    *(
-        "acknowledge",
-        "advance",
-        "commit",
-        "fail_over",
-        "fault",
-        "fence",
-        "gain",
-        "gap",
-        "join",
-        "leave",
-        "metadata",
-    ),
-    *("note", "regex", "remove", "replace", "revoke", "state", "target", "violation"),
-)
-"""Moments that a place can name (``groups.history.story.moments``)."""
+SHAPES: Final = get_args(MomentShape)
+"""Moments that a place can name."""
 
 NTH_MAX: Final = 1_000
 

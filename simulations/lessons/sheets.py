@@ -8,6 +8,7 @@ from typing import Any, TypedDict
 
 import orjson
 
+from groups.history.frames.shapes import Frame
 from simulations.lessons.document import Beat, Kind, Lesson, Table
 from simulations.lessons.filling import Problem, RunFilling
 from simulations.lessons.hands import Hands, HandsSheet
@@ -203,7 +204,7 @@ def _table(table: Table, filler: RunFilling) -> TableSheet:
     }
 
 
-def cell_of(frame: Mapping[str, Any], member: str) -> str:
+def cell_of(frame: Frame, member: str) -> str:
     """A member as the proposal's tables write it: ``22 {2} waits {5}``, or ``-`` where it is no member."""
     about = frame["members"].get(member)
     if about is None:

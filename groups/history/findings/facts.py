@@ -15,6 +15,7 @@ from groups.history.evidence.paces import Silence
 from groups.history.evidence.reading import Reading
 from groups.history.evidence.rhythm import Rhythm
 from groups.history.findings.log_notes import LogNotes
+from groups.history.frames.shapes import Frame, MemberFrame
 from groups.history.state.group import TWO_OWNERS, Protocol
 from groups.history.story.epochs import Epochs
 from groups.history.words import PARTITIONS, TASKS, Wording, partition_name
@@ -47,7 +48,7 @@ class Facts:
     ``began`` are members that were there before the log, ``midway`` is where that shows, ``deleted`` where the group ended.
     """
 
-    frame: Mapping[str, Any]
+    frame: Frame
     cast: DisplayNames
     epochs: Epochs
     ownership: Ownership
@@ -80,10 +81,9 @@ class Facts:
         return self.notes.anomalies
 
     @property
-    def members(self) -> Mapping[str, Any]:
+    def members(self) -> Mapping[str, MemberFrame]:
         """Those that are there at the end."""
-        members: Mapping[str, Any] = self.frame["members"]
-        return members
+        return self.frame["members"]
 
     @property
     def wording(self) -> Wording:
@@ -98,7 +98,7 @@ class Facts:
     def topic_names(self) -> Mapping[str, str]:
         """Topic id → name, of those that have one."""
         topics = self.frame["topics"].items()
-        return {topic["id"]: name for name, topic in topics if topic.get("id") is not None}
+        return {topic["id"]: name for name, topic in topics if topic["id"] is not None}
 
     def partition(self, topic: str, number: int) -> str:
         """A partition by its topic's id or name, as sentences name it."""

@@ -13,6 +13,7 @@ from groups.history.findings.facts import Facts
 from groups.history.findings.finding import Finding
 from groups.history.findings.patterns.pattern import RECORDS, DeclaredPattern, Pattern, Severity
 from groups.history.findings.patterns.poll_interval import found_overruns
+from groups.history.story.epochs import EpochStart
 from groups.history.words import counted, duration, listed
 
 PATTERN: Final = Pattern(
@@ -46,7 +47,7 @@ EXPLAINED_RANK: Final = 145
 
 def found_storms(facts: Facts) -> list[Finding]:
     """``storm``: each stretch; ``steps`` are where its epochs begin."""
-    stretches: list[list[dict[str, int]]] = []
+    stretches: list[list[EpochStart]] = []
     for start in facts.epochs.to_json():
         if stretches and start["at_ms"] - stretches[-1][-1]["at_ms"] <= APART_MOST_MS:
             stretches[-1].append(start)
