@@ -7,47 +7,48 @@ one reads in that time is known to its client alone.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from typing import Any
+
+from groups.history.frames.shapes import Frame
 
 CLASSIC = "classic"
 
 
-def is_classic(frame: Mapping[str, Any]) -> bool:
+def is_classic(frame: Frame) -> bool:
     """Whether the group is one of the classic protocol at this moment."""
-    return bool(frame.get("protocol") == CLASSIC)
+    return frame["protocol"] == CLASSIC
 
 
-def joined(frame: Mapping[str, Any]) -> list[str]:
+def joined(frame: Frame) -> list[str]:
     """Members that wait at the barrier: their JoinGroup has come, and the answer has not gone out."""
-    return list((frame.get("barrier") or {}).get("joined") or ())
+    barrier = frame.get("barrier")
+    return list(barrier["joined"]) if barrier is not None else []
 
 
-def awaited(frame: Mapping[str, Any]) -> list[str]:
+def awaited(frame: Frame) -> list[str]:
     """Members that the others wait for: those that have not joined yet, then the leader until it has assigned."""
-    barrier = frame.get("barrier") or {}
-    match frame.get("state"):
+    barrier = frame.get("barrier")
+    if barrier is None:
+        return []
+    match frame["state"]:
         case "PreparingRebalance":
-            return [member for member in frame["members"] if member not in (barrier.get("joined") or ())]
+            return [member for member in frame["members"] if member not in barrier["joined"]]
         case "CompletingRebalance":
-            leader = barrier.get("leader")
-            return [leader] if leader is not None else []
+            return [barrier["leader"]] if barrier["leader"] is not None else []
     return []
 
 
-def withheld(frame: Mapping[str, Any], member: str | None = None) -> list[str]:
+def withheld(frame: Frame, member: str | None = None) -> list[str]:
     """Partitions that the leader means for a member, or for any, and does not send in this round."""
-    meant: Mapping[str, Mapping[str, Iterable[int]]] = frame.get("withheld") or {}
     return [
         f"{topic}-{number}"
-        for who, owned in meant.items()
+        for who, owned in frame.get("withheld", {}).items()
         if member in (None, who)
         for topic, numbers in owned.items()
         for number in numbers
     ]
 
 
-def readers(frame: Mapping[str, Any]) -> Counter[str]:
+def readers(frame: Frame) -> Counter[str]:
     """How many clients have a partition among those that they read; a client whose process is gone reads nothing."""
     return Counter(
         f"{topic}-{number}"
