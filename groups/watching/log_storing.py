@@ -296,7 +296,9 @@ class LogStore:
             fields.append("checkpoint")
         row.save(update_fields=fields)
         self._changed.append(row)
-        if not followed.group.ended and followed.writer.last >= settings.LIVE_ENTRIES_MOST:
+        # A group whose newest records alone are many would begin a timeline with each of them.
+        most = max(settings.LIVE_ENTRIES_MOST, 2 * followed.group.kept)
+        if not followed.group.ended and followed.writer.last >= most:
             self._roll(followed)
 
     def _is_checkpoint_due(self, followed: Followed, batch: RecordedBatch) -> bool:

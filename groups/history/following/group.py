@@ -51,6 +51,8 @@ class FollowedGroup:
     """Topics that records spoke of."""
 
     at_ms: int = 0
+    kept: int = 0
+    """Entries at the timeline's beginning that make the group what it was at the end of the one before."""
 
     @property
     def has_begun(self) -> bool:
@@ -164,6 +166,7 @@ class FollowedGroup:
         unit = self.next
         for record in kept:
             entries.append(self._entry(record.at_ms, record.payload, unit, record is kept[-1], record))
+        self.kept = len(entries)
         return entries
 
     def _hole(self, hole: Hole, log: PartitionLog, at_ms: int) -> list[Entry]:
