@@ -8,34 +8,36 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import Any
+
+from groups.history.frames.shapes import Frame
 
 CLASSIC = "classic"
 
 
-def is_classic(frame: Mapping[str, Any]) -> bool:
+def is_classic(frame: Frame) -> bool:
     """Whether the group is one of the classic protocol at this moment."""
-    return bool(frame.get("protocol") == CLASSIC)
+    return frame["protocol"] == CLASSIC
 
 
-def joined(frame: Mapping[str, Any]) -> list[str]:
+def joined(frame: Frame) -> list[str]:
     """Members that wait at the barrier: their JoinGroup has come, and the answer has not gone out."""
-    return list((frame.get("barrier") or {}).get("joined") or ())
+    barrier = frame.get("barrier")
+    return list(barrier["joined"]) if barrier else []
 
 
-def awaited(frame: Mapping[str, Any]) -> list[str]:
+def awaited(frame: Frame) -> list[str]:
     """Members that the others wait for: those that have not joined yet, then the leader until it has assigned."""
-    barrier = frame.get("barrier") or {}
-    match frame.get("state"):
+    barrier = frame.get("barrier")
+    match frame["state"]:
         case "PreparingRebalance":
-            return [member for member in frame["members"] if member not in (barrier.get("joined") or ())]
+            here = barrier["joined"] if barrier else ()
+            return [member for member in frame["members"] if member not in here]
         case "CompletingRebalance":
-            leader = barrier.get("leader")
-            return [leader] if leader is not None else []
+            return [barrier["leader"]] if barrier and barrier["leader"] is not None else []
     return []
 
 
-def withheld(frame: Mapping[str, Any], member: str | None = None) -> list[str]:
+def withheld(frame: Frame, member: str | None = None) -> list[str]:
     """Partitions that the leader means for a member, or for any, and does not send in this round."""
     meant: Mapping[str, Mapping[str, Iterable[int]]] = frame.get("withheld") or {}
     return [
@@ -47,7 +49,7 @@ def withheld(frame: Mapping[str, Any], member: str | None = None) -> list[str]:
     ]
 
 
-def readers(frame: Mapping[str, Any]) -> Counter[str]:
+def readers(frame: Frame) -> Counter[str]:
     """How many clients have a partition among those that they read; a client whose process is gone reads nothing."""
     return Counter(
         f"{topic}-{number}"

@@ -339,7 +339,7 @@ def _of_the_group(asked: str, frame: Frame, run: Run) -> Value:
                 (
                     member
                     for member, about in frame["members"].items()
-                    if about.get("epoch") not in (None, AWAY) and about["epoch"] < group_epoch(frame)
+                    if (epoch := about.get("epoch")) not in (None, AWAY) and epoch < group_epoch(frame)
                 ),
             )
         case "idle":
@@ -357,7 +357,7 @@ def _of_the_group(asked: str, frame: Frame, run: Run) -> Value:
             raise BadReference(f"the group has no {asked}; {nearest(asked, OF_THE_GROUP)}")
 
 
-def _by_clients(asked: str, frame: Mapping[str, Any]) -> Value:
+def _by_clients(asked: str, frame: Frame) -> Value:
     if frame.get("clients") is None:
         raise BadReference("this log does not tell what clients read; group.unassigned is what it tells")
     read = classic.readers(frame)
@@ -366,7 +366,7 @@ def _by_clients(asked: str, frame: Mapping[str, Any]) -> Value:
     return partitions(name for name, clients in read.items() if clients > 1)
 
 
-def _of_a_classic_group(asked: str, frame: Mapping[str, Any], run: Run) -> Value:
+def _of_a_classic_group(asked: str, frame: Frame, run: Run) -> Value:
     match asked:
         case "generation":
             return Number(int(frame.get("generation") or 0))
