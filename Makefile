@@ -110,7 +110,7 @@ attack: .venv/all  ## mixed hostile load on a server of its own, for ATTACK_MINU
 
 .PHONY: properties
 properties: .venv/all  ## the properties of the inner rooms on examples that nobody saw yet (make test takes the same each time)
-	$(PYTEST) -m inner --hypothesis-profile=drawn $$(grep -rl "^from hypothesis" tests/wire tests/history tests/simulations)
+	$(PYTEST) --hypothesis-profile=drawn $$(grep -rl "^from hypothesis" tests/wire tests/history tests/simulations)
 
 SEEDS ?= 0-99999
 .PHONY: fuzz-simulator
