@@ -52,7 +52,7 @@ class StoredLog:
         ]
 
     def summary(self) -> dict[str, Any]:
-        return self.index["summary"]
+        return dict(self.index["summary"])
 
     def opened(self, first: int) -> tuple[OpenedChunk, Chunk, bool] | None:
         """The chunk that begins with ``first``; it is always closed."""

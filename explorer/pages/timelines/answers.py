@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Literal
 
 import orjson
@@ -11,6 +11,8 @@ from django.http import HttpRequest, HttpResponse
 from explorer.figures.epochs import collect, figure
 from explorer.web.endpoint import BadRequest, json_body, json_response, lasting_response, number
 from groups import storage
+from groups.history.frames.changes import Change
+from groups.history.frames.shapes import Frame
 from groups.history.story.problems import troubles
 from groups.models import Timeline
 
@@ -159,7 +161,7 @@ def metrics(request: HttpRequest, timeline_id: str) -> HttpResponse:
 
 
 def _as_of(
-    request: HttpRequest, timeline_id: str, find: Callable[[Timeline, int], dict[str, Any] | None]
+    request: HttpRequest, timeline_id: str, find: Callable[[Timeline, int], Mapping[str, object] | None]
 ) -> HttpResponse:
     """What ``find`` tells as of the entry that the query names, by default the last one."""
     timeline = storage.get(timeline_id)
@@ -218,7 +220,7 @@ def epochs_figure(request: HttpRequest, timeline_id: str) -> HttpResponse:
     return json_response(figure(collect(_parsed_chunks(timeline))))
 
 
-def _parsed_chunks(timeline: Timeline) -> Iterator[tuple[dict[str, Any], list[dict[str, Any]]]]:
+def _parsed_chunks(timeline: Timeline) -> Iterator[tuple[Frame, list[Change]]]:
     """The chunks' frames and changes, one after another: a long timeline is never whole in memory."""
     for found in storage.chunks(timeline)[-FIGURE_CHUNKS_MOST:]:
         text = storage.chunk_text(timeline, found.first)
