@@ -8,8 +8,8 @@ import pytest
 from groups import storage
 from groups.history.digests import values as v
 from groups.history.digests.coarse import MEMBERS_LEAST, coarse_members, read_coarse
-from groups.history.frames.changes import Frame
 from groups.history.frames.frame import frame
+from groups.history.frames.shapes import Frame
 from groups.history.state.group import initial_state
 from groups.storage.digests import Wanted
 from groups.storage.stored_log import OPENED_FOR_ONE_ANSWER, StoredLog

@@ -14,7 +14,7 @@ import orjson
 
 from groups.history.digests.digester import digest_of
 from groups.history.digests.values import NOBODY, MemberValue
-from groups.history.frames.changes import Frame
+from groups.history.frames.shapes import Frame
 
 MEMBERS_LEAST: Final = 61
 """A smaller group has a board that draws no map (``static/js/stage/size.js``)."""
