@@ -115,8 +115,7 @@ def only(packed: Packed, wanted: Wanted) -> Packed:
 
 def unknown(first: int, last: int, told: Mapping[str, Any], before: Mapping[str, Any] | None) -> Digest:
     """A chunk that nobody has opened: one column, with what the index tells of it, and of the one before it (``ChunkDigest``)."""
-    rows_before = read_coarse(None if before is None else before.get("rows"))
-    rows_after = read_coarse(told.get("rows"))
+    rows_before, rows_after = (read_coarse(chunk.get("rows") if chunk else None) for chunk in (before, told))
     worst = worst_of(rows_before, rows_after)
     from_ms, to_ms = told["first_ms"] or 0, told["last_ms"] or 0
     return Digest(
