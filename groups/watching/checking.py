@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from groups.history.frames.changes import Frame
+from groups.history.frames.shapes import Frame
 from groups.history.polls.description import UNSTABLE, GroupDescription, GroupKind
 from groups.watching.log_storing import LogStore
 from groups.watching.pulling import Round

@@ -22,7 +22,7 @@ from groups.history.entries import Entry, Provenance
 from groups.history.following.group import FollowedGroup, is_commit, newest
 from groups.history.following.partition import GroupRecords, PartitionLog, Position
 from groups.history.following.topics import Topics
-from groups.history.frames.changes import Frame
+from groups.history.frames.shapes import Frame
 from groups.history.passes.recorder import RecordedBatch, Recorder
 from groups.history.polls.description import UNSTABLE
 from groups.history.polls.recording import Condition
