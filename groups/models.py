@@ -85,6 +85,9 @@ class Timeline(models.Model):
     cluster = models.ForeignKey(Cluster, null=True, on_delete=models.SET_NULL, related_name="timelines")
     """Of a live group: the cluster that it is watched in."""
 
+    provenance = models.CharField(max_length=16, blank=True)
+    """Of a live group: whether its records are the log's own (``recorded``), or lie between two polls (``inferred``)."""
+
     parent = models.ForeignKey("self", null=True, on_delete=models.SET_NULL, related_name="forks")
     fork_sequence = models.BigIntegerField(null=True)
     created = models.DateTimeField(auto_now_add=True)

@@ -81,6 +81,7 @@ class Shown:
     group: str
     protocol: str
     source: str
+    provenance: str
     semantics: str
     seed: int | None
     status: str
@@ -103,6 +104,7 @@ def shown(timeline: Timeline, incident: Incident, hidden_id: str) -> Shown:
         group=incident.group,
         protocol=str(incident.summary.get("protocol") or timeline.protocol),
         source=timeline.source,
+        provenance=timeline.provenance or PROVENANCE[Timeline.Source(timeline.source)],
         semantics=timeline.semantics,
         seed=None if hides else timeline.seed,
         status=Timeline.Status.COMPLETE,
@@ -127,7 +129,7 @@ def detail_of(facts: Shown, incident: Incident) -> dict[str, Any]:
         "summary": incident.summary,
         "worst": worst["sequence"] if worst else None,
         "troubles": troubles(incident.summary.get("findings") or ()),
-        "provenance": PROVENANCE[Timeline.Source(facts.source)],
+        "provenance": facts.provenance,
         "entry_format": ENTRY_FORMAT,
         "fold_version": FOLD_VERSION,
         "version": f"{ENTRY_FORMAT}.{FOLD_VERSION}",

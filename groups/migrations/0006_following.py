@@ -6,6 +6,7 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.AddField("cluster", "positions", models.JSONField(default=dict)),
+        migrations.AddField("timeline", "provenance", models.CharField(blank=True, max_length=16)),
         migrations.AddField("watchedgroup", "followed", models.JSONField(default=dict)),
         migrations.AddField("watchedgroup", "checkpoint", models.BinaryField(null=True)),
     ]

@@ -78,6 +78,7 @@ def create_timeline(
     parent_id: str | None = None,
     fork_sequence: int | None = None,
     cluster_id: str | None = None,
+    provenance: str = "",
 ) -> Timeline:
     """A timeline without entries, running, that the first writer may take at once."""
     return Timeline.objects.create(
@@ -93,6 +94,7 @@ def create_timeline(
         parent_id=parent_id,
         fork_sequence=fork_sequence,
         cluster_id=cluster_id,
+        provenance=provenance,
         entry_format=ENTRY_FORMAT,
         fold_version=FOLD_VERSION,
         lease_until=timezone.now() + timedelta(seconds=QUEUED_S),

@@ -75,8 +75,12 @@ class Watching:
                 await self._watch(brokers)
             except ClusterError as error:
                 failures += 1
-                await sync_to_async(self._failing)(error)
+                with contextlib.suppress(DatabaseError):
+                    await sync_to_async(self._failing)(error)
                 await self._wait(failures)
+            except registry.LeaseGone:
+                log.warning("Cluster %s is watched by another process by now.", self.cluster.name)
+                self._held = False
             except DatabaseError as error:
                 # What was not stored is read again, or said to be missing; whether the lease is still held, it tells itself.
                 failures += 1

@@ -154,5 +154,16 @@ def renew(cluster_id: str, owner: str) -> bool:
     return bool(held.update(lease_until=timezone.now() + timedelta(seconds=LEASE_S)))
 
 
+class LeaseGone(Exception):
+    """Somebody else watches the cluster by now: a process that was suspended must not store what it remembers."""
+
+
+def fence(cluster_id: str, owner: str) -> None:
+    """Inside a transaction: nobody takes the lease before it ends. ``LeaseGone`` where somebody did already."""
+    held = Cluster.objects.filter(pk=cluster_id, lease_owner=owner)
+    if not held.update(lease_owner=owner):
+        raise LeaseGone
+
+
 def give_back(cluster_id: str, owner: str) -> None:
     Cluster.objects.filter(pk=cluster_id, lease_owner=owner).update(lease_owner="", lease_until=None)

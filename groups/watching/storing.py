@@ -21,7 +21,7 @@ from groups import storage
 from groups.cluster_models import GROUP_NAME_LENGTH_MOST, Cluster, WatchedGroup
 from groups.clusters.cluster import Listed
 from groups.clusters.faults import ClusterError
-from groups.history.entries import Entry
+from groups.history.entries import Entry, Provenance
 from groups.history.passes.recorder import Recorder
 from groups.history.polls.description import GroupDescription, Told
 from groups.history.polls.recording import Condition, PolledGroup
@@ -69,6 +69,7 @@ class Store:
 
     def take(self, seen: Round) -> list[dict[str, Any]]:
         """Store one round; the rows that changed, as they are announced."""
+        registry.fence(self.cluster.pk, self.owner)
         if not self._resumed:
             self._resume(seen.at_ms)
         changed = []
@@ -255,7 +256,7 @@ class Store:
             recording.recorder = Recorder(group=recording.row.group)
 
     def _begin_timeline(self, row: WatchedGroup) -> storage.Writer:
-        return begin_timeline(self.cluster, self.owner, row)
+        return begin_timeline(self.cluster, self.owner, row, Provenance.INFERRED)
 
     def _finish(self, recording: Recording) -> None:
         """The group is gone: its timeline is whole. One of the same name is another incarnation."""
@@ -303,14 +304,15 @@ def end_timeline(timeline_id: str, problem: str) -> None:
     )
 
 
-def begin_timeline(cluster: Cluster, owner: str, row: WatchedGroup) -> storage.Writer:
-    """A timeline that grows, of a group of this cluster."""
+def begin_timeline(cluster: Cluster, owner: str, row: WatchedGroup, provenance: Provenance) -> storage.Writer:
+    """A timeline that grows, of a group of this cluster; all of its records have one provenance."""
     timeline = storage.create_timeline(
         title=f"{row.group} on {cluster.name}",
         source=Timeline.Source.LIVE,
         group=row.group,
         semantics="kafka",
         cluster_id=cluster.pk,
+        provenance=provenance.value,
     )
     row.timeline = timeline
     return storage.open_writer(timeline.pk, owner)

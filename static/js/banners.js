@@ -56,7 +56,9 @@ export class Banners {
         'status',
         '',
         h('b', {}, 'Live.'),
-        'Polled from the group’s coordinator; what happened between two polls is inferred. It can be rewound while it goes on.',
+        meta.provenance === 'recorded'
+          ? 'Followed: every record of the group, as the broker wrote it. It can be rewound while it goes on.'
+          : 'Polled from the group’s coordinator; what happened between two polls is inferred. It can be rewound while it goes on.',
       );
     } else if (meta.status === 'running') {
       const says = `${entries.toLocaleString('en')} ${entries === 1 ? 'entry' : 'entries'} so far; what is here can be played.`;

@@ -65,7 +65,7 @@ def detail_of(timeline: Timeline) -> dict[str, Any]:
     return described | {
         "worst": found["sequence"] if found else None,
         "troubles": troubles(summary.get("findings") or ()),
-        "provenance": PROVENANCE[Timeline.Source(timeline.source)],
+        "provenance": timeline.provenance or PROVENANCE[Timeline.Source(timeline.source)],
         "entry_format": timeline.entry_format,
         "fold_version": timeline.fold_version,
         "version": storage.version(timeline),

@@ -1,0 +1,193 @@
+"""Entries and the place behind them are stored together, by who holds the lease; what is cut off, rolled or forgotten is said."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.db import DatabaseError
+
+from groups import storage
+from groups.cluster_models import Cluster, WatchedGroup
+from groups.history.entries import Entry
+from groups.history.following.partition import PartitionLog
+from groups.history.following.topics import TopicFacts
+from groups.models import Timeline
+from groups.watching import log_storing, registry, retention
+from groups.watching.log_storing import LogStore, Taken
+from tests.clusters.day import Day
+from tests.history.test_following import batch, commit, epoch, gone, target
+
+pytestmark = pytest.mark.django_db
+
+TOPICS = {"foo": TopicFacts("AAAAAAAAAAAAAAAAAAAAAQ", 3)}
+
+
+@pytest.fixture
+def cluster() -> Cluster:
+    made = registry.add("test", {"bootstrap.servers": "localhost:9092"})
+    assert registry.take(made.pk, "one")
+    return registry.get(made.pk)
+
+
+@pytest.fixture
+def store(cluster: Cluster) -> LogStore:
+    made = LogStore(cluster, "one")
+    made.begin()
+    return made
+
+
+def take(store: LogStore, log: PartitionLog, *batches: bytes) -> list[dict[str, Any]]:
+    records = list(log.take(b"".join(batches)))
+    return store.take([Taken(log, records, True, log.position)], TOPICS)
+
+
+def offsets(group: str = "g") -> list[int]:
+    return [each["offset"] for each in entries(group) if each["kind"] == "record"]
+
+
+def entries(group: str = "g") -> list[dict[str, Any]]:
+    """Of all timelines of a group, in the order in which they began."""
+    timelines = Timeline.objects.filter(group=group).order_by("created")
+    return [entry for timeline in timelines for entry in storage.every_entry(timeline)]
+
+
+def says(group: str = "g") -> list[str]:
+    return [each["payload"]["says"] for each in entries(group) if "says" in each["payload"]]
+
+
+def position(cluster: Cluster) -> Any:
+    return registry.get(cluster.pk).positions["partitions"]["0"]
+
+
+def test_the_place_is_stored_with_the_entries_that_lead_there(cluster: Cluster, store: LogStore) -> None:
+    rows = take(store, PartitionLog(partition=0), batch(0, epoch(1), target(), leader=4))
+    assert [(row["group"], row["group_epoch"]) for row in rows] == [("g", 1)]
+    assert offsets() == [0, 1]
+    assert position(cluster) == {"next": 2, "high": 2, "epoch": 4}
+
+
+def test_what_cannot_be_stored_leaves_the_place_where_it_was_and_the_store_is_not_used_again(
+    cluster: Cluster, store: LogStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = PartitionLog(partition=0)
+    take(store, log, batch(0, epoch(1)))
+
+    def fails(*_: object, **__: object) -> None:
+        raise DatabaseError("the disk is full")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(storage.Writer, "append", fails)
+        with pytest.raises(DatabaseError):
+            take(store, log, batch(1, epoch(2)))
+    with pytest.raises(RuntimeError):
+        take(store, log, batch(2, epoch(3)))
+    assert position(cluster)["next"] == 1
+    again = LogStore(cluster, "one")
+    place = again.begin()[0]
+    log = PartitionLog.going_on(0, place)
+    assert log.is_what_it_was()
+    take(again, log, batch(1, epoch(2)), batch(2, epoch(3)))
+    assert offsets() == [0, 1, 2]
+
+
+def test_a_process_that_lost_its_lease_stores_nothing(cluster: Cluster, store: LogStore) -> None:
+    log = PartitionLog(partition=0)
+    take(store, log, batch(0, epoch(1)))
+    Cluster.objects.filter(pk=cluster.pk).update(lease_owner="two")
+    with pytest.raises(registry.LeaseGone):
+        take(store, log, batch(1, epoch(2)))
+    assert offsets() == [0]
+    assert position(cluster)["next"] == 1
+
+
+def test_commits_wait_to_be_stored_together_and_the_place_does_not_pass_them(
+    cluster: Cluster, store: LogStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = PartitionLog(partition=0)
+    take(store, log, batch(0, epoch(1), target()))
+    take(store, log, batch(2, commit(5)))
+    assert offsets() == [0, 1]
+    assert position(cluster) == {"next": 2, "high": 3, "epoch": 0}
+    take(store, log, batch(3, commit(6)))
+    monkeypatch.setattr(log_storing, "COMMITS_WAIT_S", 0.0)
+    monkeypatch.setattr(log_storing, "COMMITS_WAIT_EACH_S", 0.0)
+    assert store.has_due()
+    take(store, log)
+    assert offsets() == [0, 1, 2, 3]
+    assert position(cluster)["next"] == 4
+
+
+def test_a_log_that_was_truncated_ends_the_timelines_that_reach_beyond_and_they_begin_with_the_log_as_it_is(
+    cluster: Cluster, store: LogStore
+) -> None:
+    log = PartitionLog(partition=0)
+    stays, cut = batch(0, epoch(1), epoch(1, "h")), batch(2, epoch(2), epoch(3))
+    take(store, log, stays, cut)
+    log.cut(2)
+    store.cut(0, 2, now_ms=5_000)
+    assert says() == ["The log was truncated: offsets from 2 on are gone, and what they told"]
+    assert position(cluster)["next"] == 0
+    log.begin_at(0)
+    store.reads_again(0)
+    take(store, log, stays, batch(2, epoch(7), leader=9))
+    assert [timeline.status for timeline in Timeline.objects.filter(group="g").order_by("created")] == [
+        "complete",
+        "running",
+    ]
+    last = Timeline.objects.filter(group="g").order_by("created").last()
+    assert last is not None
+    assert [each["offset"] for each in storage.every_entry(last) if each["kind"] == "record"] == [0, 2]
+    # A group that ended before is not touched.
+    assert Timeline.objects.filter(group="h").count() == 1
+
+
+def test_a_group_that_is_gone_and_comes_again_has_two_timelines(store: LogStore) -> None:
+    take(store, PartitionLog(partition=0), batch(0, epoch(1), gone(epoch(1)), epoch(1)))
+    timelines = Timeline.objects.filter(group="g").order_by("created")
+    assert [(each.status, each.last, each.provenance) for each in timelines] == [
+        ("complete", 2, "recorded"),
+        ("running", 1, "recorded"),
+    ]
+    assert WatchedGroup.objects.get(group="g").condition == "seen"
+
+
+def test_another_process_goes_on_from_a_checkpoint_as_if_it_had_folded_all_before(
+    cluster: Cluster, store: LogStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(log_storing, "CHECKPOINT_BYTES", 1)
+    log = PartitionLog(partition=0)
+    take(store, log, batch(0, epoch(1), target()))
+    assert WatchedGroup.objects.get(group="g").checkpoint is not None
+    again = LogStore(cluster, "one")
+    place = again.begin()[0]
+    log = PartitionLog.going_on(0, place)
+    assert log.is_what_it_was()
+    take(again, log, batch(2, epoch(2)))
+    timeline = Timeline.objects.get(group="g")
+    frame = storage.frame_at(timeline, timeline.last)
+    assert frame is not None
+    assert (frame["group_epoch"], frame["target"]) == (2, {"A": {"foo": [0, 1]}})
+    folded = [Entry.from_json(each) for each in storage.every_entry(timeline)]
+    assert [each.sequence for each in folded] == list(range(1, timeline.last + 1))
+
+
+def test_a_day_of_a_busy_cluster_stays_within_what_is_kept_and_all_that_stays_can_be_opened(
+    cluster: Cluster, store: LogStore, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """``python -m tests.clusters.day`` is the whole day."""
+    settings.LIVE_ENTRIES_MOST = 100
+    monkeypatch.setattr(retention, "BYTES_MOST", 150_000)
+    monkeypatch.setattr(retention, "AT_ONCE", 2)
+    day = Day(groups=2, commits_s=5.0, rebalances_h=60.0, hours=0.1)
+    most = day.live(cluster, store, forget_every=10)
+    assert day.records > 3_000
+    assert most < 150_000 * 1.5
+    for group in ("group-0", "group-1"):
+        kept = list(Timeline.objects.filter(group=group).order_by("created"))
+        assert kept[-1].status == Timeline.Status.RUNNING
+        assert len(kept) > 1
+        for timeline in kept:
+            frame = storage.frame_at(timeline, timeline.last)
+            assert frame is not None
+            assert frame["group_epoch"] is not None
