@@ -29,7 +29,7 @@ from simulations.lessons.texts import Text, read_text
 from simulations.world.scenario.errors import ScenarioError
 from simulations.world.scenario.nodes import Node, parse
 
-KEYS: Final = ("title", "goal", "minutes", *Kind, "marks", "table", "beats")
+KEYS: Final = ("title", "goal", "minutes", "pattern", *Kind, "marks", "table", "beats")
 BEAT_KEYS: Final = ("at", "title", "text", "facts", "ask", "notes", "cite", "terms")
 ASK_KEYS: Final = (
     "question",
@@ -81,6 +81,7 @@ def read_lesson(text: str, lesson_id: str = "lesson") -> Lesson:
         title=found["title"].text(),
         goal=_text(found["goal"]),
         minutes=found["minutes"].integer(1, MINUTES_MAX - 1, "a lesson takes less than eight minutes"),
+        pattern=found["pattern"].text() if "pattern" in found else None,
         kind=kind,
         of=found[kind].text(),
         of_line=found[kind].line,

@@ -21,6 +21,12 @@ def told(pieces: Pieces) -> list[TextPart]:
     ]
 
 
+def sentence(words: str, *values: Value) -> Pieces:
+    """``sentence("{} owns {}.", member, owned)``: each brace is one of the values."""
+    first, *rest = words.split("{}")
+    return [first, *(piece for pair in zip(values, rest, strict=True) for piece in pair)]
+
+
 def who(run: Run, member: str | None) -> Members:
     return Members((run.names.get(member, member),) if member else (), single=True)
 

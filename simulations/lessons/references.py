@@ -11,6 +11,7 @@ from typing import Final
 
 from groups.history.frames.shapes import Frame
 from groups.history.words import THIN_SPACE
+from simulations.lessons import classic
 from simulations.lessons.document import Place
 from simulations.lessons.playing import Run
 from simulations.lessons.values import Duration, Members, Number, Partitions, Said, Value, partitions
@@ -32,6 +33,7 @@ OF_MEMBERS: Final[Mapping[str, str]] = {
     "reads": "the partitions that its client reads, which may not have received what the coordinator decided",
     "session_left": "how long until its session expires",
     "silent": "how long ago its client sent its last heartbeat",
+    "withheld": "of a classic group: what the leader means for it and does not send in this round",
 }
 OF_THE_GROUP: Final[Mapping[str, str]] = {
     "epoch": "the group epoch; of a classic group its generation",
@@ -43,6 +45,14 @@ OF_THE_GROUP: Final[Mapping[str, str]] = {
     "idle": "the members that own nothing",
     "unassigned": "the partitions that nobody owns",
     "count": "how many partitions the group's topics have",
+    "generation": "of a classic group: the number of its last completed rebalance",
+    "leader": "of a classic group: the member that assigns",
+    "protocol_name": "of a classic group: the assignor that its members have agreed on",
+    "joined": "of a classic group: the members whose JoinGroup has come",
+    "awaited": "of a classic group: the members that the others wait for",
+    "withheld": "of a classic group: what the leader does not send in this round",
+    "unread": "the partitions that no client reads",
+    "read_twice": "the partitions that more than one client reads",
 }
 OF_PARTITIONS: Final[Mapping[str, str]] = {
     "owner": "who owns it",
@@ -255,6 +265,8 @@ def _of_a_member(name: str, asked: str, frame: Frame, run: Run) -> Value:
                     if who != member and set(aim) & set(owned) - set(held.get(who, ()))
                 ),
             )
+        case "withheld":
+            return partitions(classic.withheld(frame, member))
         case "session_left":
             timers = (frame["timers"] or {}).get(member)
             if timers is None or timers["session"] is None:
@@ -327,7 +339,7 @@ def _of_the_group(asked: str, frame: Frame, run: Run) -> Value:
                 (
                     member
                     for member, about in frame["members"].items()
-                    if about.get("epoch") != AWAY and (about.get("epoch") or 0) < group_epoch(frame)
+                    if (epoch := about.get("epoch")) not in (None, AWAY) and epoch < group_epoch(frame)
                 ),
             )
         case "idle":
@@ -337,8 +349,37 @@ def _of_the_group(asked: str, frame: Frame, run: Run) -> Value:
             return partitions(name for name in existing(frame) if name not in owned)
         case "count":
             return Number(len(existing(frame)))
+        case "unread" | "read_twice":
+            return _by_clients(asked, frame)
+        case "generation" | "leader" | "protocol_name" | "joined" | "awaited" | "withheld":
+            return _of_a_classic_group(asked, frame, run)
         case _:
             raise BadReference(f"the group has no {asked}; {nearest(asked, OF_THE_GROUP)}")
+
+
+def _by_clients(asked: str, frame: Frame) -> Value:
+    if frame.get("clients") is None:
+        raise BadReference("this log does not tell what clients read; group.unassigned is what it tells")
+    read = classic.readers(frame)
+    if asked == "unread":
+        return partitions(name for name in existing(frame) if not read[name])
+    return partitions(name for name, clients in read.items() if clients > 1)
+
+
+def _of_a_classic_group(asked: str, frame: Frame, run: Run) -> Value:
+    match asked:
+        case "generation":
+            return Number(int(frame.get("generation") or 0))
+        case "leader":
+            return _single(run, frame.get("leader"))
+        case "protocol_name":
+            return Said(str(frame.get("protocol_name") or "none"))
+        case "joined":
+            return _members(run, classic.joined(frame))
+        case "awaited":
+            return _members(run, classic.awaited(frame))
+        case _:
+            return partitions(classic.withheld(frame))
 
 
 def _config(asked: str, run: Run) -> Value:

@@ -14,7 +14,7 @@ from simulations.lessons.filling import Problem, RunFilling
 from simulations.lessons.hands import Hands, HandsSheet
 from simulations.lessons.playing import Run, run_of
 from simulations.lessons.questions import AskSheet, answered
-from simulations.lessons.references import Context, flat
+from simulations.lessons.references import Context, flat, group_epoch
 from simulations.lessons.source import Source
 from simulations.lessons.values import TextPart
 
@@ -210,7 +210,9 @@ def cell_of(frame: Frame, member: str) -> str:
     if about is None:
         return "-"
     owned, waits = flat(about.get("assigned")), flat(about.get("pending_assignment"))
-    shown = f"{about['epoch']} {_numbers(owned)}"
+    # A member of a classic group has no epoch of its own: it is of the group's generation.
+    epoch = about["epoch"] if about.get("epoch") is not None else group_epoch(frame)
+    shown = f"{epoch} {_numbers(owned)}"
     return f"{shown} waits {_numbers(waits)}" if waits else shown
 
 

@@ -24,6 +24,8 @@ FIGURE_CHUNKS_MOST = 100
 
 COLUMNS_USUAL = 800
 
+POINTS_USUAL = 400
+
 DIGESTS: tuple[Literal["members", "partitions", "group"], ...] = ("members", "partitions", "group")
 
 PROVENANCE = {
@@ -111,6 +113,37 @@ def digest(request: HttpRequest, timeline_id: str) -> HttpResponse:
     if lasting and request.GET.get("v") == storage.version(timeline):
         return lasting_response(text)
     return json_response(text)
+
+
+def offsets(request: HttpRequest, timeline_id: str) -> HttpResponse:
+    """The offsets that were committed in the entries ``from`` to ``to``: a line for each ``partition``, or for all."""
+    timeline = storage.get(timeline_id)
+    last = number(request.GET, "to", timeline.last)
+    first = number(request.GET, "from", max(0, last - storage.COMMITS_WITHIN))
+    points = number(request.GET, "points", POINTS_USUAL, least=2)
+    if last < first:
+        raise BadRequest(f"to={last} lies before from={first}.", field="to")
+    if last - first > storage.COMMITS_WITHIN:
+        raise BadRequest(
+            f"from={first} and to={last} must lie {storage.COMMITS_WITHIN:,} entries apart at most.",
+            field="from",
+        )
+    if points > storage.POINTS_MOST:
+        raise BadRequest(f"points={points} must be {storage.POINTS_MOST} at most.", field="points")
+    asked = [_place(told) for told in request.GET.getlist("partition")]
+    if len(asked) > storage.LINES_MOST:
+        raise BadRequest(f"{storage.LINES_MOST} partitions at most are told at once.", field="partition")
+    return json_response(storage.committed_lines(timeline, first, last, points, asked or None))
+
+
+def _place(told: str) -> tuple[str, int]:
+    """``orders-3`` as a topic and a partition's number."""
+    topic, dash, partition = told.rpartition("-")
+    if not (topic and dash and partition.isascii() and partition.isdigit() and len(partition) <= 10):
+        raise BadRequest(
+            f"partition={told!r} must be a topic and a number, as in orders-3.", field="partition"
+        )
+    return topic, int(partition)
 
 
 def changes(request: HttpRequest, timeline_id: str) -> HttpResponse:

@@ -155,6 +155,24 @@ class Recorder:
         """Whether enough waits for a flush."""
         return self._ready_bytes >= BATCH_BYTES_FULL
 
+    @property
+    def frame(self) -> Frame:
+        """The frame after the last exchange that was closed; it is not to be changed."""
+        return self._cut_frame
+
+    def checkpoint(self) -> bytes:
+        """For ``from_checkpoint``: all that is remembered. Right after ``flush(final=True)``, between two exchanges."""
+        if self._exchange is not None:
+            raise ValueError("an exchange is under way: flush(final=True) comes first")
+        told = Checkpoint(
+            state=self._state,
+            finder=self.finder,
+            metrics=self.metrics,
+            causes=self._causes,
+            first_ms=self._first_ms,
+        )
+        return told.to_bytes()
+
     def add(self, entry: Entry) -> None:
         """Fold one entry. Sequences are dense from 1; another one is the caller's mistake."""
         if entry.sequence != self._state.sequence + 1:
