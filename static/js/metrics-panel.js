@@ -5,7 +5,7 @@
  * once the playhead rests.
  *
  * @typedef {import('./cast.js').Cast} Cast
- * @typedef {{name: string, unit: string, about: string, where?: string, proposed?: boolean, tags?: {[tag: string]: string}, value: number | null}} Measured
+ * @typedef {{name: string, unit: string, about: string, where?: string, proposed?: boolean, kip_429?: string | null, tags?: {[tag: string]: string}, value: number | null}} Measured
  * @typedef {{sequence: number, broker: Measured[], clients: {member: string, metrics: Measured[]}[], not_told: {name: string, why: string}[]}} Metrics
  */
 
@@ -32,6 +32,25 @@ export function shown(value) {
 export function titled(metric) {
   const tags = Object.entries(metric.tags ?? {}).map(([tag, value]) => `${tag}=${value}`);
   return [metric.name, ...tags].join(', ');
+}
+
+/** What it measures, and what KIP-429 calls it where that is another name. @param {Measured} metric */
+export function proposedAs({ name, about, kip_429: proposed }) {
+  return proposed && proposed !== name ? `${about} KIP-429: ${proposed}` : about;
+}
+
+/**
+ * A row for each metric that any of the consumers has: classic ones have joins and syncs beside.
+ *
+ * @param {{metrics: Measured[]}[]} clients
+ * @returns {{metric: Measured, values: (number | null | undefined)[]}[]} a value is undefined where a consumer has no such metric
+ */
+export function rowsOf(clients) {
+  const longest = clients.reduce((most, one) => (one.metrics.length > most.metrics.length ? one : most));
+  return longest.metrics.map((metric) => ({
+    metric,
+    values: clients.map(({ metrics }) => metrics.find(({ name }) => name === metric.name)?.value),
+  }));
 }
 
 /** What may be wider than its place, and is then moved by keys, too. @param {string} label @param {...(Node | null)} children */
@@ -167,12 +186,12 @@ export class MetricsPanel {
         h(
           'tbody',
           {},
-          columns[0].metrics.map((metric, row) =>
+          rowsOf(columns).map(({ metric, values }) =>
             h(
               'tr',
-              { title: metric.about },
+              { title: proposedAs(metric) },
               h('th', { scope: 'row' }, metric.name),
-              columns.map((client) => h('td', { class: 'num' }, shown(client.metrics[row].value))),
+              values.map((value) => h('td', { class: 'num' }, value === undefined ? '' : shown(value))),
               h('td', { class: 'quiet' }, metric.unit),
             ),
           ),

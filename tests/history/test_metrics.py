@@ -190,15 +190,71 @@ def test_an_entry_of_another_shape_measures_nothing(payload: dict[str, Any]) -> 
 def test_the_reference_lists_every_metric_and_every_one_that_cannot_be_told() -> None:
     text = REFERENCE.read_text()
     for metric in METRICS:
-        row = f"| `{metric.name}` | {', '.join(metric.tags)} | {metric.unit} | {'·' if metric.proposed else ''} | {metric.about} |"
+        row = f"| `{metric.name}` | {', '.join(metric.tags)} | {metric.unit} | {'·' if metric.proposed else ''} | {metric.about} | {f'`{metric.kip_429}`' if metric.kip_429 else ''} |"
         assert row in text
     for gap in NOT_TOLD:
         assert f"| `{gap.name}` | {gap.why} |" in text
 
 
 def test_every_metric_of_the_table_is_computed_and_no_other() -> None:
-    values = of_run("released-basic")
-    told = {each["name"] for each in values["broker"]} | {
-        each["name"] for one in values["clients"] for each in one["metrics"]
-    }
+    told: set[str] = set()
+    for name in ("released-basic", "kip429-cooperative"):
+        values = of_run(name)
+        told |= {each["name"] for each in values["broker"]}
+        told |= {each["name"] for one in values["clients"] for each in one["metrics"]}
     assert told == {metric.name for metric in METRICS}
+
+
+# -- the classic protocol
+
+
+def test_a_classic_rebalance_lasts_from_the_first_join_to_the_assignment_whatever_failed_in_between() -> None:
+    log = list(run(studies.load("kip429-eager")))
+    values = of_run("kip429-eager")
+    asked = [
+        one.at_ms
+        for one in log
+        if one.kind is Kind.REQUEST and one.payload["api"] == "JoinGroup" and one.actor == "C"
+    ]
+    [answered] = [
+        one.at_ms
+        for one in log
+        if one.kind is Kind.RESPONSE and one.payload["api"] == "SyncGroup" and one.payload["to"] == "C"
+    ]
+    assert len(asked) == 2, "the first is refused with MEMBER_ID_REQUIRED"
+    assert client(values, "C", "rebalance-latency-total") == answered - asked[0]
+    assert client(values, "C", "failed-rebalance-total") == 1
+    assert (client(values, "C", "join-total"), client(values, "C", "sync-total")) == (1, 1)
+    assert client(values, "C", "last-rebalance-seconds-ago") == (values["at_ms"] - answered) // 1000
+    assert client(values, "A", "rebalance-total") == 3
+
+
+def test_callbacks_of_a_classic_consumer_are_measured_and_an_eager_one_revokes_each_time() -> None:
+    values = of_run("kip429-eager")
+    assert client(values, "A", "partition-revoked-latency-max") == 20
+    assert client(values, "A", "partition-assigned-latency-avg") == 20
+
+
+def test_a_coordinator_counts_generations_that_their_leader_assigned_and_the_state_of_the_group() -> None:
+    values = of_run("kip429-eager")
+    assert broker(values, "group-completed-rebalance-count") == 3
+    assert broker(values, "NumGroupsStable") == 1
+    assert broker(values, "NumGroupsPreparingRebalance") == 0
+    assert broker(values, "group-count", protocol="classic") == 1
+
+
+def test_a_consumer_of_the_consumer_protocol_has_no_joins() -> None:
+    values = of_run("released-basic")
+    assert not [
+        one for each in values["clients"] for one in each["metrics"] if one["name"].startswith("join-")
+    ]
+
+
+def test_a_join_that_a_checkpoint_cuts_goes_on_behind_it() -> None:
+    log = list(run(studies.load("kip429-eager")))
+    whole, cut = Metrics(), Metrics()
+    for one in log:
+        whole.add(one)
+        cut.add(one)
+        cut = Metrics.from_json(cut.to_json())
+    assert cut.to_json() == whole.to_json()

@@ -114,8 +114,7 @@ def framed(state: State) -> dict[str, Any]:
     return {
         "group_epoch": made["group_epoch"],
         "assignment_epoch": made["assignment_epoch"],
-        # After a hole the fold does not tell an epoch of 0 with nothing assigned from one that no record has told.
-        "members": {name: (each["epoch"] or 0, each["assigned"]) for name, each in made["members"].items()},
+        "members": {name: (each["epoch"], each["assigned"]) for name, each in made["members"].items()},
         "target": {name: each for name, each in made["target"].items() if name in made["members"]},
     }
 
@@ -284,3 +283,39 @@ def test_a_migration_ends_the_classic_group_where_the_consumer_group_begins() ->
     assert (records[0].payload["type"], records[0].payload["value"]) == (2, None)
     assert len({entry.unit for entry in records}) == 1
     assert framed(folded(entries, state)) == shown(group(4, 4, replace(A, epoch=4)))
+
+
+def test_a_classic_groups_generation_is_unknown_wherever_it_would_be_told() -> None:
+    watched, recorder = PolledGroup(group=GROUP), Recorder(group=GROUP)
+    second = replace(classic("Stable").members[0], member_id="L", client_id="l", host="/10.0.0.2")
+    both = replace(classic("Stable"), members=(*classic("Stable").members, second))
+    entries = [
+        *watched.take(classic("Stable"), 0),
+        *watched.take(both, 60_000),
+        *watched.take(classic("Stable"), 120_000),
+    ]
+    assert frame(folded(entries))["generation"] is None
+    for entry in entries:
+        recorder.add(entry)
+    batch = recorder.flush(final=True)
+    assert batch is not None
+    told = batch.summary
+    verdict = told["verdict"]
+    assert verdict is not None
+    assert b"eneration" not in batch.moments
+    assert b"-1" not in batch.moments
+    assert "-1" not in verdict["text"]
+    assert told["epochs"] == []
+    assert verdict["text"].startswith("K was already a member. "), (
+        "who is there at the first poll did not join then"
+    )
+
+
+def test_a_member_at_epoch_0_with_nothing_is_told_even_behind_a_hole() -> None:
+    watched = PolledGroup(group=GROUP)
+    fresh = member("N", 0, {}, {})
+    first = watched.take(group(3, 3, A), 0)
+    hole = watched.interrupted(5_000, "Nobody watched until now")
+    state = folded([*first, *hole, *watched.take(group(4, 4, A, fresh), 10_000)])
+    assert state.partial
+    assert frame(state)["members"]["N"]["epoch"] == 0

@@ -44,15 +44,19 @@ class Installed:
         )  # fmt: skip
 
 
-def wheel_of(folder: Path) -> Path:
-    """The wheel, built by uv; its build backend comes from uv's cache or from the package index."""
+def uv_program() -> str:
     uv = subprocess.run(
         [sys.executable, "explorer/bootstrap.py"], cwd=ROOT, capture_output=True, text=True, check=False
     )
     if uv.returncode:
         missing("uv is neither here nor to be had")
+    return uv.stdout.strip()
+
+
+def wheel_of(folder: Path) -> Path:
+    """The wheel, built by uv; its build backend comes from uv's cache or from the package index."""
     built = subprocess.run(
-        [uv.stdout.strip(), "build", "--wheel", "--out-dir", str(folder), str(ROOT)],
+        [uv_program(), "build", "--wheel", "--out-dir", str(folder), str(ROOT)],
         capture_output=True, text=True, timeout=BUILD_MOST_S, check=False,
     )  # fmt: skip
     if built.returncode and "hatchling" in built.stderr:
@@ -108,6 +112,27 @@ def test_the_installed_program_tells_the_products_version_and_lists_its_commands
     assert all(
         f"\n{group}:" in said and all(f"  {name} " in said for name in COMMANDS[group]) for group in COMMANDS
     )
+
+
+def test_the_wheel_runs_without_being_installed(wheel: Path, tmp_path: Path) -> None:
+    """As ``uvx`` does it; the packages come from uv's cache or from the package index."""
+    words = [
+        "tool",
+        "run",
+        "--python",
+        sys.executable,
+        "--from",
+        str(wheel),
+        "rebalance-explorer",
+        "--version",
+    ]
+    ran = subprocess.run(
+        [uv_program(), *words], cwd=tmp_path, env={**os.environ, "UV_TOOL_DIR": str(tmp_path / "tools")},
+        capture_output=True, text=True, timeout=BUILD_MOST_S, check=False,
+    )  # fmt: skip
+    if ran.returncode and ("No solution found" in ran.stderr or "Failed to" in ran.stderr):
+        missing("the packages are neither in uv's cache nor to be had")
+    assert (ran.returncode, ran.stdout) == (0, f"rebalance-explorer {VERSION}\n"), ran.stderr
 
 
 def test_the_installed_program_keeps_its_data_in_the_users_folder_and_none_beside_its_code(

@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple
 from groups.history.entries import Entry, Kind
 from groups.history.replay.fields import mapping
 from groups.history.replay.record_types import CURRENT_ASSIGNMENT, MEMBER_METADATA, meaning
+from groups.history.state.classic import UNKNOWN_GENERATION
 from groups.history.state.epochs import ModernMember, Target
 from groups.history.state.group import Anomaly, Protocol, Semantics, State
 from groups.history.state.identity import changed_keys
@@ -136,7 +137,7 @@ def step_between(
         aims_found=tuple(key for key, _ in found),
         aims_lost=tuple(key for key, _ in lost),
         target_computed=target_computed and after.protocol is not Protocol.CLASSIC,
-        epoch_changed=_epoch_before(before, after) != epoch_of(after),
+        epoch_changed=epoch_of(after) not in (_epoch_before(before, after), UNKNOWN_GENERATION),
         anomalies=anomalies,
     )
 
@@ -207,7 +208,7 @@ def keys(partitions: Mapping[str, Iterable[int]]) -> frozenset[Key]:
 
 def _epoch(state: State, member_id: str) -> int | None:
     if state.protocol is Protocol.CLASSIC:
-        return state.classic.generation if member_id in state.classic.members else None
+        return state.classic.known_generation if member_id in state.classic.members else None
     member = state.modern.members.get(member_id)
     return None if member is None else member.epoch
 
@@ -269,7 +270,9 @@ def _joiners(before: State, after: State, entries: Iterable[Entry]) -> frozenset
     """
     if after.protocol is Protocol.CLASSIC:
         whole = before.classic.recorded or before.deleted or before.protocol is Protocol.CONSUMER
-        return frozenset(after.classic.members) if whole or after.classic.generation <= 1 else frozenset()
+        return (
+            frozenset(after.classic.members) if whole or after.classic.generation in (0, 1) else frozenset()
+        )
     told: set[str] = set()
     first: dict[str, int] = {}
     for entry in entries:

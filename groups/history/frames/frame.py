@@ -195,7 +195,7 @@ class FrameMaker:
         # Commits alone do not tell whether a group of which something is missing had members.
         unknown = state.partial and not group.recorded
         new["state"] = "Dead" if state.deleted else None if unknown else group.state
-        new["generation"] = None if unknown else group.generation
+        new["generation"] = None if unknown else group.known_generation
         new["leader"], new["protocol_name"] = group.leader, group.protocol_name
         new["topics"] = last["topics"] if old is not None and _same_topics(old, state) else topics_part(state)
         new["members"] = _updated(

@@ -116,7 +116,7 @@ def by_name(state: State, partitions: Mapping[str, Iterable[int]]) -> Partitions
 
 def _epochs(state: State, member: ModernMember, *, waits: bool = False) -> _Epochs:
     """Unknown where only the metadata of a member was seen in a log that does not hold the group's past."""
-    if state.partial and member.epoch == FRESH_EPOCH and not member.assigned:
+    if state.partial and not member.current_recorded and member.epoch == FRESH_EPOCH:
         return _Epochs(epoch=None, previous_epoch=None, state=None)
     told = _member_state(member, waits=waits)
     return _Epochs(epoch=member.epoch, previous_epoch=member.previous_epoch, state=told)

@@ -8,8 +8,17 @@ from groups.history.entries import Entry, Kind
 from groups.history.evidence.commit_runs import CommitRun
 from groups.history.frames.shapes import Frame
 from groups.history.metrics.sampled import Sampled
-from groups.history.replay.record_types import GROUP_EPOCH, MEMBER_METADATA, OFFSET_TYPES, meaning
+from groups.history.replay.fields import mapping
+from groups.history.replay.record_types import (
+    CLASSIC_GROUP,
+    GROUP_EPOCH,
+    MEMBER_METADATA,
+    OFFSET_TYPES,
+    meaning,
+)
 from groups.history.state.plain import Plain
+
+CLASSIC_STATES: Final = ("PreparingRebalance", "CompletingRebalance", "Stable", "Dead", "Empty")
 
 STATES: Final = ("empty", "assigning", "reconciling", "stable", "dead")
 LOAD_STATES: Final = ("loading", "active", "failed")
@@ -19,11 +28,12 @@ class BrokerMetrics:
     """``add`` entries in order; ``values`` gives ``[(name, tags, value)]`` as of a moment."""
 
     def __init__(self) -> None:
-        self._rebalances = 0
+        self._rebalances = self._completed = 0
+        self._generation: int | None = None
         self._commits = 0
         self._loading_until_ms: int | None = None
         self._rebalance_rate, self._commit_rate, self._flush_rate = Sampled(), Sampled(), Sampled()
-        self._load_times = Sampled()
+        self._load_times, self._completed_rate = Sampled(), Sampled()
         self._batch: int | None = None
         self._bumped = self._removed = self._joined = False
 
@@ -46,6 +56,8 @@ class BrokerMetrics:
                 self._commits += 1
                 self._commit_rate.record(1, entry.at_ms)
             return
+        if record_type == CLASSIC_GROUP:
+            self._generation_record(entry, value)
         what = meaning(record_type) if record_type is not None else None
         if what == GROUP_EPOCH and value is not None:
             self._bumped = True
@@ -57,6 +69,15 @@ class BrokerMetrics:
                 self._rebalances += 1
                 self._rebalance_rate.record(1, entry.at_ms)
             self._bumped = self._removed = self._joined = False
+
+    def _generation_record(self, entry: Entry, value: object) -> None:
+        """A generation with members is one whose leader has assigned; it is written again when a static member moves."""
+        told = mapping(value)
+        generation = told.get("generation")
+        if told.get("members") and generation != self._generation:
+            self._completed += 1
+            self._completed_rate.record(1, entry.at_ms)
+        self._generation = generation if isinstance(generation, int) else None
 
     def add_commits(self, run: CommitRun) -> None:
         """``add`` each entry of a run."""
@@ -77,6 +98,13 @@ class BrokerMetrics:
             gauges.append(("group-count", {"protocol": str(protocol)}, 1))
         if protocol == "consumer":
             gauges += [("consumer-group-count", {"state": name}, int(name == state)) for name in STATES]
+        if protocol == "classic":
+            shown = str(frame.get("state"))
+            gauges += [(f"NumGroups{name}", {}, int(name == shown)) for name in CLASSIC_STATES]
+            gauges += [
+                ("group-completed-rebalance-count", {}, self._completed),
+                ("group-completed-rebalance-rate", {}, self._completed_rate.count_rate(now_ms)),
+            ]
         return [
             *gauges,
             ("consumer-group-rebalance-count", {}, self._rebalances),
@@ -93,6 +121,7 @@ class BrokerMetrics:
         return {
             "unit": [self._bumped, self._removed, self._joined],
             "rebalances": self._rebalances,
+            "completed": [self._completed, self._generation],
             "commits": self._commits,
             "loading_until_ms": self._loading_until_ms,
             "batch": self._batch,
@@ -103,6 +132,7 @@ class BrokerMetrics:
     def from_json(cls, data: Plain) -> BrokerMetrics:
         metrics = cls()
         metrics._rebalances, metrics._commits = data["rebalances"], data["commits"]
+        metrics._completed, metrics._generation = data["completed"]
         metrics._bumped, metrics._removed, metrics._joined = data["unit"]
         metrics._loading_until_ms, metrics._batch = data["loading_until_ms"], data["batch"]
         (
@@ -110,8 +140,15 @@ class BrokerMetrics:
             metrics._commit_rate,
             metrics._flush_rate,
             metrics._load_times,
+            metrics._completed_rate,
         ) = (Sampled(*stat) for stat in data["sampled"])
         return metrics
 
     def _sampled(self) -> tuple[Sampled, ...]:
-        return self._rebalance_rate, self._commit_rate, self._flush_rate, self._load_times
+        return (
+            self._rebalance_rate,
+            self._commit_rate,
+            self._flush_rate,
+            self._load_times,
+            self._completed_rate,
+        )

@@ -1,4 +1,4 @@
-"""What a group's entries add to one consumer's metrics, on the coordinator's clock."""
+"""What a group's entries add to one consumer's metrics, of either protocol, on the coordinator's clock."""
 
 from __future__ import annotations
 
@@ -6,8 +6,11 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from groups.history.entries import Entry
+from groups.history.metrics.joining import APIS, JOIN, SYNC, Joining
 from groups.history.metrics.sampled import Sampled
-from groups.history.state.plain import Plain
+from groups.history.state.plain import Plain, from_plain, to_plain
+
+HEARTBEATS: Final = frozenset({"ConsumerGroupHeartbeat", "Heartbeat"})
 
 HOUR_MS: Final = 3_600_000
 LATENCIES: Final[Mapping[str, str]] = {
@@ -20,7 +23,8 @@ _Owned = frozenset[tuple[str, int]]
 
 
 class ClientMetrics:
-    """One member's. A rebalance lasts from the answer that brings an assignment to its acknowledgement."""
+    """One member's. A rebalance lasts from the answer that brings an assignment to its acknowledgement; in the classic protocol
+    from the first JoinGroup to the answer of SyncGroup."""
 
     def __init__(self) -> None:
         self._heartbeats = self._commits = self._rebalances = self._failed = 0
@@ -31,6 +35,7 @@ class ClientMetrics:
         self._calling_since_ms: int | None = None
         self._acknowledged: _Owned | None = None
         self._stats: dict[str, Sampled] = {}
+        self._joining = Joining()
 
     def request(self, entry: Entry) -> None:
         payload = entry.payload
@@ -38,12 +43,15 @@ class ClientMetrics:
             self._commits += 1
             self._stat("commit").record(1, entry.at_ms)
             return
-        if payload["api"] != "ConsumerGroupHeartbeat":
+        if payload["api"] in APIS:
+            self._joining.request(entry)
+            return
+        if payload["api"] not in HEARTBEATS:
             return
         self._heartbeats += 1
         self._heartbeat_ms = entry.at_ms
         self._stat("heartbeat").record(1, entry.at_ms)
-        if payload.get("steady"):
+        if payload.get("steady") or payload["api"] == "Heartbeat":
             return
         body = payload["body"]
         if body.get("memberEpoch", 0) <= 0:
@@ -60,6 +68,9 @@ class ClientMetrics:
                 self._stat("rebalance-latency").record(latency_ms, entry.at_ms)
 
     def response(self, entry: Entry) -> None:
+        if entry.payload["api"] in APIS:
+            self._joined(entry)
+            return
         if entry.payload["api"] != "ConsumerGroupHeartbeat":
             return
         body = entry.payload["body"]
@@ -75,6 +86,17 @@ class ClientMetrics:
         told = assignment.get("topicPartitions", assignment.get("assignedTopicPartitions")) or ()
         if _owned(told) != self._acknowledged:
             self._began_ms = entry.at_ms
+
+    def _joined(self, entry: Entry) -> None:
+        ended = self._joining.response(entry, {JOIN: self._stat("join"), SYNC: self._stat("sync")})
+        if ended is False:
+            self._failed += 1
+            self._stat("failed-rebalance").record(1, entry.at_ms)
+        elif ended is not None:
+            self._rebalances += 1
+            self._rebalanced_ms = entry.at_ms
+            self._latency_total_ms += ended
+            self._stat("rebalance-latency").record(ended, entry.at_ms)
 
     def callback(self, entry: Entry) -> None:
         if entry.payload.get("phase") == "start":
@@ -108,6 +130,16 @@ class ClientMetrics:
             ("commit-total", self._commits),
             ("commit-rate", self._asked("commit").count_rate(now_ms)),
         ]
+        for name, total in (
+            (("join", self._joining.joins), ("sync", self._joining.syncs)) if self._joining.seen else ()
+        ):
+            stat = self._asked(name)
+            values += [
+                (f"{name}-total", total),
+                (f"{name}-rate", stat.count_rate(now_ms)),
+                (f"{name}-time-avg", stat.average(now_ms)),
+                (f"{name}-time-max", stat.greatest(now_ms)),
+            ]
         for name in LATENCIES.values():
             stat = self._asked(name)
             values += [(f"{name}-avg", stat.average(now_ms)), (f"{name}-max", stat.greatest(now_ms))]
@@ -125,6 +157,7 @@ class ClientMetrics:
             ],
             "times_ms": [self._heartbeat_ms, self._rebalanced_ms, self._began_ms, self._calling_since_ms],
             "acknowledged": None if acknowledged is None else sorted(acknowledged),
+            "joining": to_plain(self._joining),
             "sampled": {name: stat.to_json() for name, stat in self._stats.items()},
         }
 
@@ -146,6 +179,7 @@ class ClientMetrics:
         ) = data["times_ms"]
         if data["acknowledged"] is not None:
             metrics._acknowledged = frozenset((topic, number) for topic, number in data["acknowledged"])
+        metrics._joining = from_plain(Joining, data["joining"])
         metrics._stats = {name: Sampled(*stat) for name, stat in data["sampled"].items()}
         return metrics
 

@@ -64,7 +64,7 @@ class Metrics:
         return client
 
     def values(self, frame: Frame) -> dict[str, Any]:
-        """``{"sequence", "at_ms", "broker": [{"where", "name", "tags", "value", "unit", "about", "proposed"}], "clients":
+        """``{"sequence", "at_ms", "broker": [{"where", "name", "tags", "value", "unit", "about", "proposed", "kip_429"}], "clients":
         [{"member", "client_id", "metrics": [{"name", "value", …}]}], "not_told": [{"where", "name", "why"}]}``.
 
         ``frame`` is that of the moment. A value is ``None`` where Kafka would say NaN: nothing happened in the last minute.
@@ -117,6 +117,7 @@ _ABOUT: Final = {
         "unit": metric.unit,
         "about": metric.about,
         "proposed": metric.proposed,
+        "kip_429": metric.kip_429 or None,
     }
     for metric in METRICS
 }

@@ -5,7 +5,7 @@ The state that they lead to is the described one, with three things that no desc
 
 * the state of a member whose epoch is behind the assignment epoch (it may not have heard, or be revoking): unknown;
 * what it is revoking: ``assignment`` of a consumer group includes it, so it stays assigned until it is given up;
-* a classic group's generation: Kafka's own -1, unknown.
+* a classic group's generation: unknown.
 """
 
 from __future__ import annotations
@@ -22,11 +22,9 @@ from groups.history.polls.description import (
     Partitions,
     StreamsTasks,
 )
+from groups.history.state.classic import UNKNOWN_GENERATION
 
 Record = dict[str, Any]
-
-UNKNOWN_GENERATION: Final = -1
-
 
 STABLE, UNRELEASED = 0, 2
 _STREAMS_STATES: Final = {STABLE: 1, UNRELEASED: 3}

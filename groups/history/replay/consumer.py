@@ -103,6 +103,7 @@ def _current_member(state: State, key: Fields, value: Fields) -> State:
         old,
         epoch=epoch,
         previous_epoch=integer(value.get("previousMemberEpoch", old.epoch)),
+        current_recorded=True,
         state=None if code is None else integer(code),
         assigned=assignment_of(value.get("assignedPartitions"), epoch),
         pending_revocation=assignment_of(value.get("partitionsPendingRevocation"), epoch),

@@ -62,6 +62,7 @@ def _current_member(state: State, key: Fields, value: Fields) -> State:
         old,
         epoch=epoch,
         previous_epoch=integer(value.get("previousMemberEpoch", old.epoch)),
+        current_recorded=True,
         state=integer(value.get("state", STABLE)),
         assigned=assignment_of(value.get("assignedPartitions"), epoch),
     )

@@ -88,6 +88,7 @@ def _current_member(state: State, key: Fields, value: Fields) -> State:
         old,
         epoch=epoch,
         previous_epoch=integer(value.get("previousMemberEpoch", old.epoch)),
+        current_recorded=True,
         state=integer(value.get("state", STABLE)),
         assigned=assignment_of(value.get("activeTasks"), epoch, SUBTOPOLOGY),
         standby=partitions_of(value.get("standbyTasks"), SUBTOPOLOGY),

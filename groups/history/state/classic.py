@@ -11,6 +11,9 @@ EXPIRED: Final = "session_expired"
 TIMED_OUT: Final = "rebalance_timeout"
 """Why a member is none any more, where that was seen."""
 
+UNKNOWN_GENERATION: Final = -1
+"""Of a group that was described: DescribeGroups does not tell the generation."""
+
 PREPARING_REBALANCE = "PreparingRebalance"
 COMPLETING_REBALANCE = "CompletingRebalance"
 
@@ -77,6 +80,10 @@ class ClassicGroup:
     joining: Mapping[str, ClassicMember] = field(default_factory=dict)
     gone: Mapping[str, str] = field(default_factory=dict)
     withheld: Mapping[str, Mapping[str, tuple[int, ...]]] = field(default_factory=dict)
+
+    @property
+    def known_generation(self) -> int | None:
+        return None if self.generation == UNKNOWN_GENERATION else self.generation
 
     @property
     def shown(self) -> Mapping[str, ClassicMember]:

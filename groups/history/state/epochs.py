@@ -48,6 +48,8 @@ class ModernMember:
     epoch: int = 0
     previous_epoch: int = -1
     state: int | None = None
+    current_recorded: bool = False
+    """Whether a record told its epoch and what it has: of a log that begins in the middle its metadata may come alone."""
     assigned: Assignment = field(default_factory=dict)
     pending_revocation: Assignment = field(default_factory=dict)
     subscribed_topic_names: tuple[str, ...] = ()

@@ -8,7 +8,7 @@ from typing import Final
 from groups.history.evidence.display_names import DisplayNames
 from groups.history.evidence.lives import EAGER
 from groups.history.evidence.steps import Key, Step
-from groups.history.state.classic import EXPIRED, LEFT, TIMED_OUT
+from groups.history.state.classic import EXPIRED, LEFT, TIMED_OUT, ClassicGroup
 from groups.history.state.group import State
 from groups.history.story.sentences import COORDINATOR, Sentence, named
 from groups.history.words import counted, is_or_are, partitions
@@ -31,24 +31,21 @@ def tell_classic(step: Step, cast: DisplayNames, *, leaves: bool) -> Sentence | 
             gone = (
                 f"{who} leave{'s' if len(step.removed) == 1 else ''}" if leaves else f"{who} {_is(step)} gone"
             )
-            return Sentence(
-                "remove", COORDINATOR, f"{gone}; the group is empty, generation {after.generation}"
-            )
+            return Sentence("remove", COORDINATOR, f"{gone}; the group is empty{_generation(after, ', ')}")
         if before.recorded:
             return None
         empty = (
-            f"The group is empty, generation {after.generation}"
-            if after.generation
+            f"The group is empty{_generation(after, ', ')}"
+            if after.known_generation != 0
             else "The group begins, empty"
         )
         return Sentence("state", COORDINATOR, empty)
     if step.found:
-        there = f"{named(cast, step.found)} {is_or_are(step.found)} there, at generation {after.generation}"
+        there = f"{named(cast, step.found)} {is_or_are(step.found)} there{_generation(after, ', at ')}"
         return Sentence("state", step.found[0], there)
     if step.replaced:
         old, new = next(iter(step.replaced.items()))
         return Sentence("join", new, f"{cast.name(new)} replaces {cast.name(old)} (same group.instance.id)")
-    generation = f"generation {after.generation}"
     moved = _moved(step, cast) + _stopped(step)
     if step.removed and all(member_id in before.gone for member_id in step.removed):
         # It was told when it happened, or is now: who did not come to the barrier in time.
@@ -56,22 +53,29 @@ def tell_classic(step: Step, cast: DisplayNames, *, leaves: bool) -> Sentence | 
             f"{cast.name(member_id)} {GONE[before.gone[member_id]]}" for member_id in step.removed
         )
         joined = f"; {named(cast, step.joined)} joined" if step.joined else ""
-        return Sentence(
-            "target", COORDINATOR, f"{generation[0].upper()}{generation[1:]}{moved}; {gone}{joined}"
-        )
+        return Sentence("target", COORDINATOR, f"Generation {after.generation}{moved}; {gone}{joined}")
     if step.removed:
         why = "" if leaves else "; no record says why"
         verb = ("leaves" if len(step.removed) == 1 else "leave") if leaves else f"{_is(step)} gone"
         joined = f"; {named(cast, step.joined)} joined" if step.joined else ""
-        says = f"{named(cast, step.removed)} {verb}{why}{joined}; {generation}{moved}"
+        says = f"{named(cast, step.removed)} {verb}{why}{joined}{_generation(after, '; ')}{moved}"
         return Sentence("leave" if leaves else "remove", step.removed[0], says)
     if step.joined:
         joins = "joins" if len(step.joined) == 1 else "join"
-        return Sentence("join", step.joined[0], f"{named(cast, step.joined)} {joins}; {generation}{moved}")
+        return Sentence(
+            "join", step.joined[0], f"{named(cast, step.joined)} {joins}{_generation(after, '; ')}{moved}"
+        )
+    if after.known_generation is None and moved:
+        return Sentence("target", COORDINATOR, f"Another assignment{moved}")
     if before.generation == after.generation:
         return None
     nothing = "" if _moved(step, cast) else ": nothing moves"
     return Sentence("target", COORDINATOR, f"Generation {after.generation}{nothing}{moved}")
+
+
+def _generation(after: ClassicGroup, before: str) -> str:
+    """`` generation 3`` behind ``before``; nothing where nobody told it."""
+    return "" if after.known_generation is None else f"{before}generation {after.generation}"
 
 
 def _stopped(step: Step) -> str:

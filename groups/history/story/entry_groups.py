@@ -109,7 +109,9 @@ def _known_epoch(state: State) -> int | None:
     """The group epoch, or the generation; ``None`` in a log that begins in the middle, until a record tells it."""
     classic = state.protocol is Protocol.CLASSIC
     recorded = state.classic.recorded if classic else state.modern.epoch_recorded
-    return epoch_of(state) if recorded or not state.partial else None
+    if not recorded and state.partial:
+        return None
+    return state.classic.known_generation if classic else epoch_of(state)
 
 
 def _is_step(entry: Entry) -> bool:
