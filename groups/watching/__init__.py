@@ -6,6 +6,7 @@ module          what it is for
 ``pulling``     one round after the other: lists, describes, offsets; nothing of Django
 ``storing``     what a round saw becomes entries of timelines and rows of groups
 ``job``         a cluster under a lease: pulls and stores until it is told to stop
+``alerts``      rules on what the groups do, told to webhooks and to the browser
 ``registry``    clusters that are added, changed and removed; those that the environment names
 ``secrets``     client properties, encrypted where they are stored
 ``retention``   what is forgotten, by age and by size

@@ -7,6 +7,7 @@ keep what was last seen of them.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import random
 import time
@@ -21,6 +22,9 @@ from groups.clusters.allowed import ALLOWED
 from groups.clusters.cluster import Cluster as Brokers
 from groups.clusters.faults import ClusterError
 from groups.watching import registry, retention
+from groups.watching.alerts.deliveries import Sender
+from groups.watching.alerts.looking import Lookout
+from groups.watching.alerts.registry import ShownAlert
 from groups.watching.pulling import Puller, Round
 from groups.watching.storing import Store
 
@@ -43,6 +47,7 @@ class Watching:
     groups: Sequence[str] | None = None
     every_s: float | None = None
     on_round: Callable[[Round, list[dict[str, Any]]], None] = lambda seen, rows: None
+    on_alert: Callable[[ShownAlert], None] = lambda alert: None
     requests: dict[str, int] = field(default_factory=dict)
     _held: bool = True
     _renewed_s: float = 0.0
@@ -50,7 +55,17 @@ class Watching:
     _asked_s: float = 0.0
 
     async def run(self) -> None:
-        """Watch until the lease is gone or ``stopped`` says so."""
+        """Watch until the lease is gone or ``stopped`` says so. What alerts have to say is sent meanwhile."""
+        sending = asyncio.create_task(Sender(self.cluster.pk).run())
+        try:
+            await self._watch()
+        finally:
+            sending.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await sending
+        await sync_to_async(registry.give_back)(self.cluster.pk, self.owner)
+
+    async def _watch(self) -> None:
         failures = 0
         while await self._goes_on():
             brokers = None
@@ -58,11 +73,12 @@ class Watching:
                 settings = await sync_to_async(registry.settings_for)(self.cluster)
                 brokers = Brokers(settings, sent=self._sent)
                 puller = Puller(brokers, self.groups, self.every_s)
-                store = Store(self.cluster, self.owner)
+                store, lookout = Store(self.cluster, self.owner), Lookout(self.cluster)
                 while await self._goes_on():
                     seen = await puller.round()
                     failures = 0
                     await self._take(store, puller, brokers, seen)
+                    await self._alert(lookout, store, seen)
                     await puller.pause()
             except ClusterError as error:
                 failures += 1
@@ -71,7 +87,6 @@ class Watching:
             finally:
                 if brokers is not None:
                     await brokers.close()
-        await sync_to_async(registry.give_back)(self.cluster.pk, self.owner)
 
     async def _take(self, store: Store, puller: Puller, brokers: Brokers, seen: Round) -> None:
         rows = await sync_to_async(store.take)(seen)
@@ -89,6 +104,10 @@ class Watching:
         if time.monotonic() - self._forgot_s >= FORGET_EVERY_S:
             self._forgot_s = time.monotonic()
             await sync_to_async(retention.forget)(self.cluster)
+
+    async def _alert(self, lookout: Lookout, store: Store, seen: Round) -> None:
+        for alert in await sync_to_async(lookout.look)(store.recordings, seen.at_ms):
+            self.on_alert(alert)
 
     def _facts(self, puller: Puller, brokers: Brokers, seen: Round) -> dict[str, Any]:
         return {

@@ -120,3 +120,31 @@ def test_the_wizard_says_which_step_failed_and_what_would_be_right(
     fill(page, servers=node.bootstrap)
     page.click("#test")
     expect(page.locator("#keep")).to_be_enabled()
+
+
+def test_a_group_that_loses_its_members_is_an_alert_that_leads_to_the_moment(
+    open_page: Open, node: Node, member: Callable[[str], Member]
+) -> None:
+    page = open_page("/clusters")
+    fill(page, name="alerting", servers=node.bootstrap)
+    page.click("#test")
+    page.click("#keep")
+    dora = member("dora")
+    expect(page.locator(f'#rows tr[data-group="{GROUP}"]')).to_contain_text("Stable")
+    page.select_option("[name=kind]", "empty")
+    fill(page, for_s="1", group=GROUP, webhook="http://127.0.0.1:9/hooks/secret")
+    page.click("#rule-add button")
+    expect(page.locator("#rules li")).to_contain_text("No member for 1")
+    dora.leave()
+    held = page.locator("#alerts li.on")
+    expect(held).to_contain_text(f"{GROUP} has had no member")
+    # No private address is reached, and the log says so.
+    page.click(".dl summary")
+    expect(page.locator("#deliveries")).to_contain_text("WEBHOOK_NETWORKS")
+    member("emil")
+    expect(page.locator("#alerts li.on")).to_have_count(0)
+    expect(page.locator("#alerts li")).to_contain_text("over after")
+    page.locator("#alerts a").click()
+    page.wait_for_selector("html[data-alive]")
+    assert "?at=" in page.url
+    expect(page.locator("#state")).to_contain_text("Empty")
