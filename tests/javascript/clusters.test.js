@@ -72,7 +72,7 @@ test('rebalances of the last hour stand in their thirtieths, older ones in none'
 });
 
 test('a rule has the fields of its kind and no others', () => {
-  const filled = {
+  const form = {
     kind: 'storm',
     group: ' orders ',
     webhook: '',
@@ -81,8 +81,8 @@ test('a rule has the fields of its kind and no others', () => {
     within_s: '60',
     finding: 'x',
   };
-  assert.deepEqual(ruleOf(filled), { kind: 'storm', group: 'orders', webhook: '', count: 7, within_s: 60 });
-  assert.equal(ruleOf({ ...filled, kind: 'finding' }).finding, 'x');
+  assert.deepEqual(ruleOf(form), { kind: 'storm', group: 'orders', webhook: '', count: 7, within_s: 60 });
+  assert.equal(ruleOf({ ...form, kind: 'finding' }).finding, 'x');
 });
 
 test('what is no number is handed on as it was written, for the server to refuse', () => {
