@@ -75,7 +75,7 @@ def next_assignment(request: HttpRequest, timeline_id: str) -> HttpResponse:
 
 
 def answer_at(
-    timeline: Timeline, at: int, frame: dict[str, Any], leaves: str | None, *, joins: bool
+    timeline: Timeline, at: int, frame: Mapping[str, Any], leaves: str | None, *, joins: bool
 ) -> Answer:
     answer: Answer = {
         "sequence": at,

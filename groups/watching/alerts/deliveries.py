@@ -15,7 +15,7 @@ from typing import Any, Final
 import orjson
 from asgiref.sync import sync_to_async
 from django.conf import settings
-from django.db import DatabaseError
+from django.db import DatabaseError, close_old_connections
 from django.utils import timezone
 
 from groups.alert_models import Alert, AlertRule, Delivery
@@ -105,6 +105,7 @@ class Sender:
                 await self.send_due()
             except DatabaseError as error:
                 log.warning("The messages to send could not be read: %s", error)
+                await sync_to_async(close_old_connections)()
             await asyncio.sleep(LOOK_EVERY_S)
 
     async def send_due(self) -> int:

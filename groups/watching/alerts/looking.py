@@ -37,7 +37,8 @@ class Watched(Protocol):
     def row(self) -> WatchedGroup: ...
 
     @property
-    def recorder(self) -> Recorder: ...
+    def recorder(self) -> Recorder | None:
+        """Null where nothing of it was folded by this process: then its timeline's summary is as it was left."""
 
     @property
     def facts(self) -> Mapping[str, Any]: ...
@@ -77,7 +78,7 @@ class Lookout:
         changed: list[Alert] = []
         restless = {group for _, group in (*self._open, *self._since)}
         for name, watched in groups.items():
-            mark = (watched.facts, watched.row.condition, watched.row.timeline_id, watched.recorder.last)
+            mark = (watched.facts, watched.row.condition, watched.row.timeline_id, _last(watched))
             before = self._looks.get(name)
             if name not in restless and before is not None and before == mark:
                 continue
@@ -182,8 +183,12 @@ class Lookout:
 def look_at(name: str, watched: Watched, at_ms: int) -> Look:
     """The group as rules see it."""
     facts, row = watched.facts, watched.row
-    findings = watched.recorder.findings
-    epochs = watched.recorder.finder.epochs.to_json()
+    recorder = watched.recorder
+    if recorder is not None:
+        findings, epochs = recorder.findings, recorder.finder.epochs.to_json()
+    else:
+        summary = row.timeline.summary if row.timeline is not None else {}
+        findings, epochs = summary.get("findings", ()), summary.get("epochs", ())
     since = facts.get("since_ms") if facts.get("rebalancing") else None
     return Look(
         group=name,
@@ -195,10 +200,17 @@ def look_at(name: str, watched: Watched, at_ms: int) -> Look:
         rebalancing_since_ms=_number(since),
         rebalanced_ms=[at for at in _list(facts.get("rebalanced_ms")) if isinstance(at, int)],
         free=_free(findings),
-        last=watched.recorder.last or None,
+        last=_last(watched) or None,
         epoch_began=epochs[-1]["sequence"] if epochs else None,
         findings=findings,
     )
+
+
+def _last(watched: Watched) -> int:
+    """The last entry of its timeline, as far as it is stored."""
+    if watched.recorder is not None:
+        return watched.recorder.last
+    return watched.row.timeline.last if watched.row.timeline is not None else 0
 
 
 def _free(findings: Sequence[Finding]) -> Free | None:

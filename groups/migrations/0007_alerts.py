@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('groups', '0005_clusters'),
+        ('groups', '0006_following'),
     ]
 
     operations = [
