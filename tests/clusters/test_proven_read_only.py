@@ -27,7 +27,7 @@ pytestmark = [pytest.mark.broker, pytest.mark.once]
 LIMIT_S = 90
 READING = {
     "ApiVersions", "DescribeCluster", "Metadata", "ListGroups", "ConsumerGroupDescribe", "DescribeGroups", "OffsetFetch",
-    "ListOffsets", "DescribeConfigs",
+    "ListOffsets", "DescribeConfigs", "Fetch",
 }  # fmt: skip
 """What a use of everything must have sent, or the proof is one of nothing."""
 
