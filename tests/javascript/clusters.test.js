@@ -2,7 +2,15 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 
 import { FIELDS, deliverySays, holding, ruleOf } from '../../static/js/clusters/alerts.js';
-import { HOUR_MS, binned, listed, rebalancing, stateSays, taken } from '../../static/js/clusters/groups.js';
+import {
+  HOUR_MS,
+  binned,
+  listed,
+  rebalancing,
+  stateSays,
+  taken,
+  watchedSays,
+} from '../../static/js/clusters/groups.js';
 import { propertiesOf } from '../../static/js/clusters/properties.js';
 
 const filled = {
@@ -114,4 +122,17 @@ test('a delivery says what it came to, and when it is tried again', () => {
     'Given up after 8 tries: 500 Oh',
   );
   assert.equal(deliverySays(delivery({ state: 'dropped', answer: 'full' }), 0), 'Dropped: full');
+});
+
+test('how a cluster is watched is said: followed and how far behind, or polled and how often', () => {
+  const follow = { mode: 'following', partitions: 50, behind: 0 };
+  assert.equal(
+    watchedSays({ every_s: 2, took_ms: 9, follow }),
+    'following __consumer_offsets (50 partitions), checked every 2 s',
+  );
+  assert.equal(
+    watchedSays({ every_s: 2, took_ms: 9, follow: { ...follow, partitions: 1, behind: 12345 } }),
+    'following __consumer_offsets (1 partition), 12,345 records behind, checked every 2 s',
+  );
+  assert.equal(watchedSays({ every_s: 0.5, took_ms: 9 }), 'polled every 0.5 s (a round took 9 ms)');
 });
