@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 from groups.history.findings.finding import Finding
+from groups.history.findings.registry import incident_kinds
 from groups.history.words import THIN_SPACE, counted, duration
 
 
@@ -50,11 +51,11 @@ LIMITS: Final[Mapping[Kind, Mapping[str, Limit]]] = {
 }
 """``for_s``: how long it must hold. ``count``: more than so many. ``within_s``: in the last so many seconds."""
 
-FINDINGS: Final = (
-    "anomaly", "crash_loop", "eager_rebalance", "emptied", "flapping", "gap", "idle_members", "left_and_back", "migrated",
-    "removed", "rolling_restart", "silent", "stopped", "storm", "twin_instance", "waited_for",
-)  # fmt: skip
-"""Findings that somebody may want to be told of: those of what goes wrong, and of what changes for good."""
+ALSO: Final = frozenset({"anomaly", "emptied", "gap", "migrated", "removed"})
+"""Findings that are no incident, and that somebody may want to be told of all the same."""
+
+FINDINGS: Final = tuple(sorted(incident_kinds() | ALSO))
+"""Findings that a rule may name: those of what goes wrong, and of what changes for good."""
 
 
 class BadRule(Exception):
