@@ -156,6 +156,12 @@ LIVE_KEEP_DAYS = environment.whole("LIVE_KEEP_DAYS", 7, least=1, most=3650)
 LIVE_ENTRIES_MOST = environment.whole("LIVE_ENTRIES_MOST", 20_000, least=100, most=10**7)
 """How long recorded timelines of live groups are kept, and how many entries one has before the next begins."""
 
+WEBHOOK_NETWORKS = environment.networks("WEBHOOK_NETWORKS")
+"""Networks that the webhooks of alerts may reach beside public addresses."""
+
+PUBLIC_URL = environment.address("PUBLIC_URL")
+"""Where users reach this server: what the links in messages begin with."""
+
 UPLOAD_BYTES_MOST = environment.whole("UPLOAD_BYTES_MOST", 2 * 1024**3, least=1024, most=2**50)
 """Bytes of one import's uploaded files: they are kept on the server's disk until the import is over."""
 

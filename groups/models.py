@@ -10,10 +10,22 @@ from typing import Any
 
 from django.db import models
 
+from groups.alert_models import Alert, AlertRule, Delivery
 from groups.cluster_models import Cluster, WatchedGroup
 from groups.packs.headline import GROUP_LENGTH_MOST
 
-__all__ = ["Batch", "Cluster", "Digested", "Folded", "Import", "Timeline", "WatchedGroup"]
+__all__ = [
+    "Alert",
+    "AlertRule",
+    "Batch",
+    "Cluster",
+    "Delivery",
+    "Digested",
+    "Folded",
+    "Import",
+    "Timeline",
+    "WatchedGroup",
+]
 
 ID_LENGTH_MOST = 64
 """Case studies have their names as ids; all others ten characters."""

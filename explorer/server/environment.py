@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import ipaddress
 import os
 import secrets
 import stat
@@ -44,6 +45,28 @@ def whole(name: str, default: int, *, least: int, most: int) -> int:
 
 def words(name: str, default: str) -> list[str]:
     return [word for word in (part.strip() for part in text(name, default).split(",")) if word]
+
+
+def networks(name: str) -> list[str]:
+    """Networks in CIDR form, parted by commas."""
+    found = words(name, "")
+    for word in found:
+        try:
+            ipaddress.ip_network(word, strict=False)
+        except ValueError:
+            raise ImproperlyConfigured(
+                f"{name} has {word!r}, which is no network: write 10.0.0.0/8 or 127.0.0.1/32."
+            ) from None
+    return found
+
+
+def address(name: str) -> str:
+    """An address of the web without a slash at its end; empty where it is not set."""
+    value = text(name, "").rstrip("/")
+    parts = urlsplit(value)
+    if value and (parts.scheme not in ("http", "https") or not parts.netloc or parts.query or parts.fragment):
+        raise ImproperlyConfigured(f"{name}={value!r} must begin with https:// (or http://) and a host.")
+    return value
 
 
 OURS = ("secret-key", "clusters-key", "token", "*.sqlite3*", "imports", "static", "*.log", "tests")

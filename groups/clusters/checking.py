@@ -21,7 +21,7 @@ from groups.clusters.cluster import Cluster, Listing, brokers_of
 from groups.clusters.connection import Connection, connect
 from groups.clusters.faults import ClusterError, Fault
 from groups.clusters.fetching import NotReadable, is_readable, replicas_of
-from groups.clusters.offsets import committed_of, topics
+from groups.clusters.offsets import committed_of, may_read_settings, topics
 from groups.clusters.settings import Address, ClusterSettings, settings_of, unknown_names
 from groups.history.polls.description import GroupKind, Undescribed
 
@@ -34,6 +34,9 @@ NOT_TOLD: Final = -(2**31)
 """``authorizedOperations`` of a cluster without an authorizer, or of one where no right is held."""
 
 BROKERS_TRIED_MOST: Final = 20
+
+PROBE: Final = "rebalance-explorer-probe"
+"""A group that is asked about where there is none: nothing is made by asking."""
 
 GROUPS_TRIED_MOST: Final = 50
 """Groups that are described to find one whose topics may not be seen."""
@@ -221,6 +224,7 @@ async def _rights(cluster: Cluster, settings: ClusterSettings, sent: _Sent) -> S
         listing = await cluster.list_groups()
         seen = await topics(cluster)
         unreadable = await _unreadable(cluster, listing)
+        configs = await may_read_settings(cluster, next(iter(listing.groups), PROBE))
         may_follow = await _may_follow(cluster)
     except ClusterError as error:
         return Step(name="rights", state="failed", says=str(error), seen=error.seen, sent=sent.take())
@@ -231,6 +235,13 @@ async def _rights(cluster: Cluster, settings: ClusterSettings, sent: _Sent) -> S
             "topics, and groups that are assigned one of them, are not seen (DESCRIBE on topics)",
             "--topic",
             "'*'",
+        )
+    if not configs:
+        lacks(
+            "groups' own settings are not seen (DESCRIBE_CONFIGS on groups)",
+            "--group",
+            "'*'",
+            operation="DescribeConfigs",
         )
     if not may_follow:
         lacks(

@@ -12,7 +12,7 @@ from groups.clusters.cluster import Cluster, Listed
 from groups.clusters.faults import ClusterError
 from groups.history.following.topics import TopicFacts
 from groups.history.polls import reading
-from groups.history.polls.description import Undescribed
+from groups.history.polls.description import GROUP_AUTHORIZATION_FAILED, Undescribed
 
 GROUP_RESOURCE: Final = 32
 """``ConfigResource.Type.GROUP``."""
@@ -138,6 +138,19 @@ async def ends(cluster: Cluster, wanted: Mapping[str, Iterable[int]]) -> dict[tu
     for each in await asyncio.gather(*map(one, by_node)):
         found |= each
     return found
+
+
+async def may_read_settings(cluster: Cluster, group: str) -> bool:
+    """Whether a group's settings may be read; true, too, where this release has none. A group that is not there will do."""
+    resource = {"resourceType": GROUP_RESOURCE, "resourceName": group, "configurationKeys": None}
+    try:
+        told = await cluster.ask_any(
+            DESCRIBE_CONFIGS,
+            {"resources": [resource], "includeSynonyms": False, "includeDocumentation": False},
+        )
+    except ClusterError:
+        return True
+    return all(row["errorCode"] != GROUP_AUTHORIZATION_FAILED for row in told["results"])
 
 
 async def group_configs(cluster: Cluster, groups: Sequence[str]) -> dict[str, dict[str, str] | None]:

@@ -128,6 +128,25 @@ def frame_at(timeline: Timeline, sequence: int) -> Frame | None:
     return named_frame
 
 
+CHUNKS_BACK_MOST = 20
+"""Chunks that are looked through for a change: each is read whole, and somebody waits."""
+
+
+def last_change(timeline: Timeline, path: list[str], sequence: int) -> int | None:
+    """The last entry up to ``sequence`` that changed ``path`` of the frame; null where the nearest chunks have none."""
+    log, at = log_of(timeline), min(sequence, timeline.last)
+    for _ in range(CHUNKS_BACK_MOST):
+        found = log.before(at) if at >= 1 else None
+        if found is None:
+            return None
+        opened, chunk = found
+        for change in reversed(orjson.loads(opened.changes)):
+            if change["path"] == path and change["sequence"] <= at:
+                return int(change["sequence"])
+        at = chunk.first - 1
+    return None
+
+
 def metrics_at(timeline: Timeline, sequence: int) -> dict[str, Any] | None:
     """Kafka's metrics as of entry ``sequence`` (see ``Metrics.values``); null beyond the end. One chunk is read."""
     shown = frame_at(timeline, sequence)

@@ -1,7 +1,7 @@
 """Watching live clusters: pull, fold, store, announce.
 
 ===============  ============================================================================================
-module          what it is for
+module           what it is for
 ===============  ============================================================================================
 ``pulling``      one round after the other: lists, describes, offsets; nothing of Django
 ``storing``      what a round saw becomes entries of timelines and rows of groups
@@ -9,6 +9,7 @@ module          what it is for
 ``log_storing``  what was read of the log becomes entries, stored with the place to go on from
 ``checking``     what coordinators say of followed groups, compared and never folded
 ``job``          a cluster under a lease: pulls and stores until it is told to stop
+``alerts``       rules on what the groups do, told to webhooks and to the browser
 ``registry``     clusters that are added, changed and removed; those that the environment names
 ``secrets``      client properties, encrypted where they are stored
 ``retention``    what is forgotten, by age and by size

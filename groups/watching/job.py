@@ -11,7 +11,7 @@ import contextlib
 import logging
 import random
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -23,6 +23,9 @@ from groups.clusters.allowed import ALLOWED
 from groups.clusters.cluster import Cluster as Brokers
 from groups.clusters.faults import ClusterError, Fault
 from groups.watching import registry, retention
+from groups.watching.alerts.deliveries import Sender
+from groups.watching.alerts.looking import Lookout, Watched
+from groups.watching.alerts.registry import ShownAlert
 from groups.watching.checking import Checks
 from groups.watching.following import CannotFollow, Follower, FollowFacts, ask_whether, polled_facts
 from groups.watching.log_storing import LogStore
@@ -53,6 +56,7 @@ class Watching:
     """Whether the log is followed; null: as the cluster's settings say, else where the rights allow it."""
 
     on_round: Callable[[Round, list[dict[str, Any]]], None] = lambda seen, rows: None
+    on_alert: Callable[[ShownAlert], None] = lambda alert: None
     on_rows: Callable[[list[dict[str, Any]]], None] = lambda rows: None
     mode: FollowFacts = field(default_factory=lambda: polled_facts("Nothing is known yet."))
     requests: dict[str, int] = field(default_factory=dict)
@@ -63,7 +67,16 @@ class Watching:
     _told: Store = field(init=False)
 
     async def run(self) -> None:
-        """Watch until the lease is gone or ``stopped`` says so."""
+        """Watch until the lease is gone or ``stopped`` says so. What alerts have to say is sent meanwhile."""
+        sending = asyncio.create_task(Sender(self.cluster.pk).run())
+        try:
+            await self._keep_watching()
+        finally:
+            sending.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await sending
+
+    async def _keep_watching(self) -> None:
         failures = 0
         while await self._goes_on():
             brokers = None
@@ -113,11 +126,12 @@ class Watching:
 
     async def _poll(self, brokers: Brokers, *, asks_again: bool) -> None:
         puller = Puller(brokers, self.groups, self.every_s)
-        store = Store(self.cluster, self.owner)
+        store, lookout = Store(self.cluster, self.owner), Lookout(self.cluster)
         asked_s = time.monotonic()
         while await self._goes_on():
             seen = await puller.round()
             await self._take(store, puller, brokers, seen)
+            await self._alert(lookout, store.recordings, seen)
             if asks_again and time.monotonic() - asked_s >= ASK_WHETHER_EVERY_S:
                 asked_s = time.monotonic()
                 with contextlib.suppress(CannotFollow):
@@ -156,6 +170,7 @@ class Watching:
 
     async def _check(self, puller: Puller, follower: Follower, checks: Checks, brokers: Brokers) -> None:
         """Rounds go on while the log is followed: they check, tell lags and the cluster's own state, and never fold."""
+        lookout = Lookout(self.cluster)
         while await self._goes_on():
             try:
                 seen = await puller.round()
@@ -172,6 +187,7 @@ class Watching:
                 await sync_to_async(self._told.announce)(rows, facts)
             self.on_round(seen, rows)
             self.on_rows(rows)
+            await self._alert(lookout, checks.store.followed, seen)
             await self._forget_now_and_then()
             await puller.pause()
 
@@ -195,6 +211,10 @@ class Watching:
         if time.monotonic() - self._forgot_s >= FORGET_EVERY_S:
             self._forgot_s = time.monotonic()
             await sync_to_async(retention.forget)(self.cluster)
+
+    async def _alert(self, lookout: Lookout, groups: Mapping[str, Watched], seen: Round) -> None:
+        for alert in await sync_to_async(lookout.look)(groups, seen.at_ms):
+            self.on_alert(alert)
 
     def _facts(self, puller: Puller, brokers: Brokers, seen: Round) -> dict[str, Any]:
         return {

@@ -13,6 +13,7 @@ from groups import storage
 from groups.cluster_models import Cluster, WatchedGroup
 from groups.history.polls.recording import Condition
 from groups.models import Batch, Timeline
+from groups.watching.alerts import deliveries
 
 BYTES_MOST = 2 * 1024**3
 """Entries of one cluster's timelines; beyond, the oldest that ended go first. Folded, they are some times as much."""
@@ -31,6 +32,7 @@ def forget(cluster: Cluster) -> int:
     WatchedGroup.objects.filter(
         cluster=cluster, condition=Condition.DELETED.value, changed__lt=before
     ).delete()
+    deliveries.forget(cluster, settings.LIVE_KEEP_DAYS)
     return storage.delete_all(gone) if gone else 0
 
 

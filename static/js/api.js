@@ -108,6 +108,11 @@ export function addresses(meta) {
       ),
     /** @param {number} at @returns {Promise<import('./metrics-panel.js').Metrics>} */
     metrics: (at) => ask(`${base}/metrics?at=${at}`),
+    /** @param {number} at @param {import('./next-assignment.js').Choice} choice @returns {Promise<import('./next-assignment.js').Answer>} */
+    assignment: (at, { leaves, joins }) =>
+      ask(
+        `${base}/assignment?${new URLSearchParams({ at: `${at}`, ...(leaves ? { leaves } : {}), ...(joins ? { joins: '1' } : {}) })}`,
+      ),
     /** @returns {Promise<any>} */
     epochs: () => ask(`${base}/figures/epochs`),
     /** @returns {Promise<Meta>} the timeline as it is now */

@@ -16,6 +16,7 @@ import { Inspector } from './inspector.js';
 import { listen } from './keys.js';
 import { Labels } from './labels.js';
 import { MetricsPanel } from './metrics-panel.js';
+import { AssignmentPanel } from './assignment-panel.js';
 import { leadIn, openingOf, opensAtWorst } from './opening.js';
 import { Ownership } from './ownership.js';
 import { keySteps } from './key-steps.js';
@@ -135,6 +136,11 @@ const metrics =
     cast,
     fetchMetrics: server.metrics,
   });
+const assignmentPanel = document.getElementById('assignment-panel');
+const assignment =
+  server &&
+  assignmentPanel instanceof HTMLDetailsElement &&
+  new AssignmentPanel({ panel: assignmentPanel, cast, fetchAssignment: server.assignment });
 const banners = new Banners(part('banners'));
 const address = new Address();
 const reading = new Reading(meta.source, fixedView);
@@ -198,6 +204,7 @@ function show(rest, { animate, before }) {
   inspector.render(rest);
   figure?.move(rest.sequence, rest.moment?.at_ms ?? rest.frame.at_ms);
   metrics?.move(rest.sequence);
+  if (assignment) assignment.move(rest.sequence, Object.keys(rest.frame.members ?? {}));
   problems.move();
   part('continue').hidden = true;
   const count = timeline.count;

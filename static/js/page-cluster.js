@@ -7,6 +7,7 @@
  */
 
 import { tell } from './api.js';
+import { alertsPanel } from './clusters/alerts-panel.js';
 import { binned, isSeen, listed, rebalancing, stateSays, taken, watchedSays } from './clusters/groups.js';
 import { h, part, s } from './dom.js';
 import { toast } from './toast.js';
@@ -22,6 +23,7 @@ const url = `/api/clusters/${encodeURIComponent(cluster.id)}`;
 /** @type {Map<string, Group>} */
 const groups = taken(new Map(), data.groups);
 const search = /** @type {HTMLInputElement} */ (part('search'));
+const alerts = alertsPanel(url, data.alerts, cluster.name);
 let drawing = /** @type {any} */ (null);
 let lost = false;
 
@@ -177,10 +179,17 @@ function soon() {
 
 /** @param {any} message */
 function hear(message) {
+  if (message.type === 'alerts') {
+    alerts.hear(message.alerts);
+    return;
+  }
   if (message.status)
     cluster = { ...cluster, status: message.status, problem: message.problem ?? message.seen?.problem ?? '' };
   if (message.seen) cluster = { ...cluster, seen: message.seen };
-  if (message.type === 'hello') groups.clear();
+  if (message.type === 'hello') {
+    groups.clear();
+    alerts.hear([]);
+  }
   taken(groups, message.groups ?? []);
   soon();
 }

@@ -39,6 +39,20 @@ def missing() -> str | None:
     return None
 
 
+def released(release: str) -> str:
+    """The class path of another release's jars, fetched where needed; only tools of developers ask for one."""
+    home = HOME.parent / release
+    jars = home / "jars"
+    home.mkdir(parents=True, exist_ok=True)
+    with (home / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (jars / f"kafka_2.13-{release}.jar").exists():
+            if shutil.which("mvn") is None:
+                raise BrokerUnavailableError(f"no jars of Kafka {release} in {jars} and no mvn to fetch them")
+            _fetch(release, jars)
+    return f"{jars}/*"
+
+
 def class_path(sources: Path = HERE / "clients", classes: Path = CLASSES) -> str:
     """The class path of the released jars and of our own small programs, fetched and compiled where needed."""
     reason = missing()
@@ -49,7 +63,7 @@ def class_path(sources: Path = HERE / "clients", classes: Path = CLASSES) -> str
     with (HOME / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not _complete():
-            _fetch()
+            _fetch(RELEASE, JARS)
         _compile(sources, classes)
     return f"{JARS}/*:{classes}"
 
@@ -66,20 +80,20 @@ def _java_version() -> int:
     return int(number[1]) if number else 0
 
 
-def _fetch() -> None:
-    arriving = HOME / "jars.arriving"
+def _fetch(release: str, jars: Path) -> None:
+    arriving = jars.with_name("jars.arriving")
     shutil.rmtree(arriving, ignore_errors=True)
     command = ["mvn", "-q", "-B", "-f", str(HERE / "pom.xml"), "dependency:copy-dependencies"]
-    command.append(f"-DoutputDirectory={arriving}")
+    command += [f"-DoutputDirectory={arriving}", f"-Dkafka.version={release}"]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=MAVEN_LIMIT_S)
     except subprocess.TimeoutExpired:
-        raise BrokerUnavailableError(f"mvn did not fetch Kafka {RELEASE} within {MAVEN_LIMIT_S} s") from None
+        raise BrokerUnavailableError(f"mvn did not fetch Kafka {release} within {MAVEN_LIMIT_S} s") from None
     if done.returncode != 0:
-        raise BrokerUnavailableError(f"mvn could not fetch Kafka {RELEASE}: {_first_line(done.stdout)}")
+        raise BrokerUnavailableError(f"mvn could not fetch Kafka {release}: {_first_line(done.stdout)}")
     # A half-fetched folder never carries the final name.
-    shutil.rmtree(JARS, ignore_errors=True)
-    arriving.rename(JARS)
+    shutil.rmtree(jars, ignore_errors=True)
+    arriving.rename(jars)
 
 
 def _compile(folder: Path, classes: Path) -> None:

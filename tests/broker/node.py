@@ -90,8 +90,18 @@ class Node:
     settings: Mapping[str, object] = field(default_factory=dict)
     request_log: bool = False
     port: int = 0
+    release: str = jars.RELEASE
     _controller_port: int = 0
     _process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def class_path(self) -> str:
+        return jars.class_path() if self.release == jars.RELEASE else jars.released(self.release)
+
+    @property
+    def has_dynamic_quorum(self) -> bool:
+        """From 3.9 on a controller finds the others by their addresses (KIP-853); before, their ids are settings."""
+        return tuple(map(int, self.release.split(".")[:2])) >= (3, 9)
 
     @property
     def bootstrap(self) -> str:
@@ -112,7 +122,7 @@ class Node:
         With ``outlive`` the node goes on when this process ends (the command line's ``start``); with ``same_ports`` it
         listens where it did before, so that its clients find it again.
         """
-        class_path = jars.class_path()
+        class_path = self.class_path
         self.folder.mkdir(parents=True, exist_ok=True)
         if not same_ports:
             self.port, self._controller_port = _free_ports()
@@ -174,7 +184,7 @@ class Node:
             "-XX:TieredStopAtLevel=1",
             "-XX:+UseSerialGC",
             "-cp",
-            jars.class_path(),
+            self.class_path,
         ]
         done = subprocess.run(
             [*command, main_class, *arguments], capture_output=True, text=True, timeout=limit_s
@@ -186,8 +196,14 @@ class Node:
     def _properties(self, controller: int) -> str:
         settings = SETTINGS | {
             "listeners": f"PLAINTEXT://127.0.0.1:{self.port},CONTROLLER://127.0.0.1:{controller}",
-            "advertised.listeners": f"PLAINTEXT://127.0.0.1:{self.port},CONTROLLER://127.0.0.1:{controller}",
-            "controller.quorum.bootstrap.servers": f"127.0.0.1:{controller}",
+            "advertised.listeners": f"PLAINTEXT://127.0.0.1:{self.port}"
+            # Before 3.9 a controller's listener is not to be advertised.
+            + (f",CONTROLLER://127.0.0.1:{controller}" if self.has_dynamic_quorum else ""),
+            **(
+                {"controller.quorum.bootstrap.servers": f"127.0.0.1:{controller}"}
+                if self.has_dynamic_quorum
+                else {"controller.quorum.voters": f"1@127.0.0.1:{controller}"}
+            ),
             "log.dirs": str(self.data),
             **self.settings,
         }
@@ -197,7 +213,8 @@ class Node:
         # As Kafka's own Uuid.randomUuid: an id that begins with a hyphen would be taken for an option.
         drawn = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
         cluster = drawn.replace("-", "A", 1) if drawn.startswith("-") else drawn
-        arguments = ["format", "--standalone", "-t", cluster, "-c", str(self.folder / "server.properties")]
+        standalone = ["--standalone"] if self.has_dynamic_quorum else []
+        arguments = ["format", *standalone, "-t", cluster, "-c", str(self.folder / "server.properties")]
         done = subprocess.run(
             [*java, "kafka.tools.StorageTool", *arguments],
             capture_output=True,

@@ -87,8 +87,15 @@ def test_the_socket_is_written_to_in_one_place_and_with_the_list_alone() -> None
                 opens.add(path.name)
             if node.func.attr == "write" and "writer" in ast.unparse(node.func.value).lower():
                 writes.add((path.name, ast.unparse(node)))
-    assert opens == {"channel.py"}
-    assert writes == {("channel.py", "self.__writer.write(_LENGTH.pack(len(asked.data)) + asked.data)")}
+    # A webhook's message goes to the world, and knows nothing of a cluster.
+    assert opens == {"channel.py", "webhook.py"}
+    assert writes == {
+        ("channel.py", "self.__writer.write(_LENGTH.pack(len(asked.data)) + asked.data)"),
+        ("webhook.py", "writer.write(_request(parts, body))"),
+    }
+    sending = (ROOT / "groups/watching/alerts/webhook.py").read_text()
+    assert "groups.clusters" not in sending
+    assert "groups.wire" not in sending
 
 
 @pytest.mark.broker

@@ -1,21 +1,27 @@
-"""``make demo`` as a newcomer starts it: rebalances happen, and the app records them."""
+"""``make demo`` as a newcomer starts it: rebalances happen, the app records them, and the board shows them as they happen."""
 
 from __future__ import annotations
 
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
 import time
 import urllib.request
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
+from playwright.sync_api import Error, sync_playwright
 
 from tests.broker import jars
+from tests.browser.conftest import CHROMIUM
 from tests.conftest import missing
 from tests.serving import ROOT, environment_for
 
@@ -24,51 +30,143 @@ pytestmark = [pytest.mark.broker, pytest.mark.once]
 LIMIT_S = 180
 """A start may take a minute on a machine that does other things, and the consumers some seconds more."""
 
+SEEN_WITHIN_S = 2.0
+KILLS_MOST = 4
+"""Members that may be killed until one is seen in time: a machine that does other things may stand still for a second."""
 
-def test_the_demonstration_shows_groups_that_rebalance(tmp_path: Path) -> None:
+NOTICED = re.compile(r"^(\d+) .*\[GroupId orders\].* (?:session expired|fenced from the group)", re.MULTILINE)
+"""The broker's own line, with the milliseconds of its clock, when the session of a member of ``orders`` expires."""
+
+LANES = "#board .lane:not(.pool)"
+COUNTING = """
+window.lanes = [];
+const count = () => {
+  const now = document.querySelectorAll('LANES').length;
+  if (now !== (window.lanes.at(-1) ?? [])[1]) window.lanes.push([Date.now(), now]);
+};
+count();
+new MutationObserver(count).observe(document.querySelector('#board'), { childList: true, subtree: true });
+""".replace("LANES", LANES)
+
+
+@dataclass(frozen=True, slots=True)
+class Demo:
+    """The demonstration under way: its process, what it says, and where its broker writes."""
+
+    process: subprocess.Popen[bytes]
+    log: Path
+    folder: Path
+
+    @property
+    def said(self) -> str:
+        return self.log.read_text()
+
+    @property
+    def entrance(self) -> tuple[str, str] | None:
+        """The server's address and its token, once it is said."""
+        found = re.search(r"plays at (http://[^/]+)/\?token=(\S+)", self.said)
+        return None if found is None else (found[1], found[2])
+
+    def ask(self, address: str) -> Any:
+        assert self.entrance is not None
+        url, token = self.entrance
+        request = urllib.request.Request(url + address, headers={"Authorization": f"Bearer {token}"})
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            return json.load(answer)
+
+    def groups(self) -> dict[str, dict[str, Any]]:
+        if self.entrance is None:
+            return {}
+        clusters = [cluster for cluster in self.ask("/api/clusters") if cluster["name"] == "demo"]
+        return {
+            each["group"]: each
+            for cluster in clusters
+            for each in self.ask(f"{cluster['url']}/groups".replace("/clusters", "/api/clusters"))
+        }
+
+    def noticed_ms(self) -> list[int]:
+        """When the broker noticed that members of ``orders`` were gone."""
+        [log] = self.folder.glob("rebalance-demo-*/broker/broker.log")
+        return [int(at) for at in NOTICED.findall(log.read_text())]
+
+    def until(self, holds: Any) -> Any:
+        deadline = time.monotonic() + LIMIT_S
+        while not (found := holds()):
+            assert self.process.poll() is None, self.said[-2000:]
+            assert time.monotonic() < deadline, f"{self.groups()}\n{self.said[-2000:]}"
+            time.sleep(0.3)
+        return found
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Demo]:
     try:
         jars.class_path()
     except jars.BrokerUnavailableError as problem:
         missing(str(problem))
-    log = tmp_path / "demo.log"
+    folder = tmp_path_factory.mktemp("demo")
+    log = folder / "demo.log"
     with log.open("wb") as out:
-        demo = subprocess.Popen(
+        process = subprocess.Popen(
             [sys.executable, "-m", "tests.demo", "--port", "0", "--pause", "1"],
-            cwd=ROOT, env=environment_for(tmp_path / "var"), stdout=out, stderr=out, start_new_session=True,
+            cwd=ROOT, env=environment_for(folder / "var", TMPDIR=str(folder)), stdout=out, stderr=out,
+            start_new_session=True,
         )  # fmt: skip
+    running = Demo(process, log, folder)
     try:
-        deadline = time.monotonic() + LIMIT_S
-        groups: list[dict[str, Any]] = []
-        while not shown(groups):
-            assert demo.poll() is None, log.read_text()[-2000:]
-            assert time.monotonic() < deadline, f"{groups}\n{log.read_text()[-2000:]}"
-            time.sleep(0.5)
-            groups = groups_of(log.read_text())
-        os.killpg(demo.pid, signal.SIGINT)
-        assert demo.wait(60) is not None
+        yield running
+        os.killpg(process.pid, signal.SIGINT)
+        assert process.wait(60) is not None
     finally:
-        if demo.poll() is None:
-            os.killpg(demo.pid, signal.SIGKILL)
-            demo.wait()
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
 
 
-def shown(groups: list[dict[str, Any]]) -> bool:
-    """All four stories are seen, and one that kills was seen to rebalance more than once."""
-    by_name = {group["group"]: group for group in groups}
-    if not {"orders", "payments", "billing", "audit"} <= set(by_name):
-        return False
-    return by_name["orders"]["timeline"] is not None and len(by_name["orders"]["rebalanced_ms"]) >= 2
+def test_the_demonstration_shows_groups_that_rebalance(demo: Demo) -> None:
+    """All four stories are seen, and the one that kills was seen to rebalance more than once."""
+
+    def shown() -> bool:
+        groups = demo.groups()
+        if not {"orders", "payments", "billing", "audit"} <= groups.keys():
+            return False
+        return groups["orders"]["timeline"] is not None and len(groups["orders"]["rebalanced_ms"]) >= 2
+
+    demo.until(shown)
 
 
-def groups_of(said: str) -> list[dict[str, Any]]:
-    found = re.search(r"plays at (http://[^/]+)/\?token=(\S+)", said)
-    if found is None:
-        return []
+@pytest.mark.browser
+def test_a_kill_is_on_the_board_within_two_seconds_of_the_brokers_noticing_it(demo: Demo) -> None:
+    timeline = demo.until(lambda: demo.groups().get("orders", {}).get("timeline"))
+    assert demo.entrance is not None
+    url, token = demo.entrance
+    path = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+    with sync_playwright() as playwright:
+        try:
+            browser = playwright.chromium.launch(executable_path=path, args=CHROMIUM)
+        except Error as error:
+            missing(f"No Chromium: {str(error).splitlines()[0]}")
+        page = browser.new_page(viewport={"width": 1440, "height": 900})
+        page.goto(f"{url}/?token={token}")
+        page.goto(f"{url}/t/{timeline}")
+        page.wait_for_selector("html[data-alive]")
+        page.evaluate(COUNTING)
+        opened_ms = page.evaluate("Date.now()")
+        lags_ms: list[int] = []
 
-    def ask(address: str) -> Any:
-        request = urllib.request.Request(found[1] + address, headers={"Authorization": f"Bearer {found[2]}"})
-        with urllib.request.urlopen(request, timeout=30) as answer:
-            return json.load(answer)
+        def in_time() -> bool:
+            """Of each noticed kill, when the board had one lane less; each is another try."""
+            lanes = page.evaluate("window.lanes")
+            left_ms = [at for (_, before), (at, now) in pairwise(lanes) if now < before]
+            noticed = [at for at in demo.noticed_ms() if at > opened_ms]
+            lags_ms[:] = [
+                min(seen - at for seen in left_ms if seen >= at)
+                for at in noticed
+                if left_ms and left_ms[-1] >= at
+            ]
+            assert len(lags_ms) <= KILLS_MOST, f"the board followed {lags_ms} ms after the broker"
+            return any(lag <= SEEN_WITHIN_S * 1000 for lag in lags_ms)
 
-    clusters = [cluster for cluster in ask("/api/clusters") if cluster["name"] == "demo"]
-    return ask(f"/api/clusters/{clusters[0]['id']}/groups") if clusters else []
+        demo.until(in_time)
+        browser.close()
+    sys.stderr.write(f"seen on the board {lags_ms} ms after the broker noticed\n")

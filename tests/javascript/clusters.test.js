@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
+import { FIELDS, deliverySays, holding, ruleOf } from '../../static/js/clusters/alerts.js';
 import {
   HOUR_MS,
   binned,
@@ -76,6 +77,51 @@ test('rebalances of the last hour stand in their thirtieths, older ones in none'
   const bins = binned([now - HOUR_MS - 1, now - HOUR_MS, now - 1, now - 2], now);
   assert.equal(bins.length, 30);
   assert.deepEqual([bins[0], bins[29]], [1, 2]);
+});
+
+test('a rule has the fields of its kind and no others', () => {
+  const form = {
+    kind: 'storm',
+    group: ' orders ',
+    webhook: '',
+    for_s: '30',
+    count: ' 7 ',
+    within_s: '60',
+    finding: 'x',
+  };
+  assert.deepEqual(ruleOf(form), { kind: 'storm', group: 'orders', webhook: '', count: 7, within_s: 60 });
+  assert.equal(ruleOf({ ...form, kind: 'finding' }).finding, 'x');
+});
+
+test('what is no number is handed on as it was written, for the server to refuse', () => {
+  assert.equal(ruleOf({ kind: 'stuck', for_s: '1e3' }).for_s, '1e3');
+  assert.equal(ruleOf({ kind: 'stuck', for_s: '' }).for_s, '');
+  assert.ok(Object.keys(FIELDS).includes('stuck'));
+});
+
+test('alerts hold until they are over', () => {
+  assert.deepEqual(
+    holding([
+      { id: 'a', ended_ms: null },
+      { id: 'b', ended_ms: 5 },
+    ]).map((each) => each.id),
+    ['a'],
+  );
+});
+
+test('a delivery says what it came to, and when it is tried again', () => {
+  const delivery = (more) => ({ state: 'waiting', tries: 0, answer: '', next_try_ms: 0, ...more });
+  assert.equal(deliverySays(delivery({}), 0), 'Waiting');
+  assert.equal(
+    deliverySays(delivery({ tries: 1, answer: '503 Busy', next_try_ms: 7_400 }), 1_000),
+    '1 try, 503 Busy; next in 6 s',
+  );
+  assert.equal(deliverySays(delivery({ state: 'delivered', tries: 2, answer: '200 OK' }), 0), 'Delivered: 200 OK');
+  assert.equal(
+    deliverySays(delivery({ state: 'failed', tries: 8, answer: '500 Oh' }), 0),
+    'Given up after 8 tries: 500 Oh',
+  );
+  assert.equal(deliverySays(delivery({ state: 'dropped', answer: 'full' }), 0), 'Dropped: full');
 });
 
 test('how a cluster is watched is said: followed and how far behind, or polled and how often', () => {

@@ -10,6 +10,7 @@ from django.test import Client
 
 from explorer.pages.clusters import views
 from explorer.watchers import watchers
+from groups.alert_models import Alert
 from groups.cluster_models import Cluster, WatchedGroup
 from groups.clusters.allowed import ALLOWED
 from groups.watching import registry
@@ -178,3 +179,72 @@ def test_a_cluster_that_the_environment_names_stands_in_the_list_and_is_not_remo
     [told] = Client().get("/api/clusters").json()
     assert (told["status"], told["watched"]) == ("paused", False)
     assert Client().delete(f"/api/clusters/{told['id']}").status_code == 204
+
+
+# -- alerts
+
+
+def rule(cluster_id: str, **body: Any) -> Any:
+    return Client().post(f"/api/clusters/{cluster_id}/rules", body, content_type="application/json")
+
+
+def test_a_rule_is_added_shown_turned_off_and_removed_and_its_webhook_is_never_told_again() -> None:
+    told = add().json()
+    added = rule(told["id"], kind="unassigned", for_s=45, webhook="https://chat.example/hooks/never-shown-2")
+    assert added.status_code == 201
+    assert added.json()["says"].startswith("A partition unassigned for 45")
+    assert added.json()["webhook"] == "https://chat.example/…"
+    address = added["Location"]
+    everything = "".join(
+        Client().get(each).content.decode()
+        for each in (
+            told["url"],
+            address,
+            f"/api/clusters/{told['id']}/rules",
+            f"/api/clusters/{told['id']}/alerts",
+        )
+    )
+    assert "https://chat.example/…" in everything
+    assert "never-shown-2" not in everything
+    assert (
+        Client().patch(address, {"enabled": False}, content_type="application/json").json()["enabled"]
+        is False
+    )
+    assert Client().patch(address, {"enabled": 1}, content_type="application/json").status_code == 400
+    assert Client().delete(address).status_code == 204
+    assert Client().get(address).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("body", "field"), [({"kind": "joy"}, "kind"), ({"kind": "stuck", "for_s": "9"}, "for_s"), ({}, "kind")]
+)
+def test_a_rule_that_cannot_be_is_refused_with_its_field(body: dict[str, Any], field: str) -> None:
+    refused = rule(add().json()["id"], **body)
+    assert (refused.status_code, refused.json()["error"]["field"]) == (400, field)
+
+
+def test_a_test_is_queued_for_a_rule_with_a_webhook_alone() -> None:
+    told = add().json()
+    with_hook = rule(told["id"], kind="stuck", webhook="https://chat.example/x")["Location"]
+    without = rule(told["id"], kind="stuck")["Location"]
+    assert Client().post(f"{with_hook}/test").json()["state"] == "waiting"
+    assert Client().post(f"{without}/test").status_code == 409
+    overview = Client().get(f"/api/clusters/{told['id']}/alerts").json()
+    assert (overview["waiting"], len(overview["deliveries"]), overview["alerts"]) == (1, 1, [])
+
+
+def test_a_rule_belongs_to_its_cluster() -> None:
+    address = rule(add().json()["id"], kind="stuck")["Location"]
+    other = add(name="prod-us").json()["id"]
+    assert Client().get(f"/api/clusters/{other}/rules/{address.rsplit('/', 1)[1]}").status_code == 404
+
+
+def test_what_a_group_is_called_is_no_markup_in_its_alerts() -> None:
+    told = add().json()
+    made = rule(told["id"], kind="stuck", group="<b>evil</b>").json()
+    Alert.objects.create(
+        id="a", rule_id=made["id"], cluster_id=told["id"], group="<b>evil</b>", says="<i>x</i>", since_ms=1, at_ms=2
+    )  # fmt: skip
+    page = Client().get(told["url"]).content.decode()
+    assert "<b>evil" not in page
+    assert "<i>x" not in page

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from explorer.pages.clusters import views
+from explorer.pages.clusters import alerts, views
 from explorer.web.endpoint import endpoint
 
 API = "api/clusters"
@@ -21,4 +21,12 @@ urlpatterns = [
         name="api-cluster",
     ),
     path(f"{ONE}/groups", endpoint(GET=views.api_groups), name="api-cluster-groups"),
+    path(f"{ONE}/alerts", endpoint(GET=alerts.api_alerts), name="api-cluster-alerts"),
+    path(f"{ONE}/rules", endpoint(GET=alerts.api_rules, POST=alerts.api_add), name="api-cluster-rules"),
+    path(
+        f"{ONE}/rules/<slug:rule_id>",
+        endpoint(GET=alerts.api_rule, PATCH=alerts.api_change, DELETE=alerts.api_delete),
+        name="api-cluster-rule",
+    ),
+    path(f"{ONE}/rules/<slug:rule_id>/test", endpoint(POST=alerts.api_test), name="api-cluster-rule-test"),
 ]

@@ -21,6 +21,8 @@ from groups.clusters.faults import ClusterError
 from groups.clusters.sasl import MECHANISMS, OAUTHBEARER
 from groups.clusters.settings import PROTOCOLS, parse_properties
 from groups.watching import registry
+from groups.watching.alerts.registry import overview
+from groups.watching.alerts.rules import FINDINGS, LIMITS
 
 CHECK_TIMEOUT_MS: Final = 5_000
 """How long a step of the test may take where nothing else is told: somebody waits for it."""
@@ -29,6 +31,8 @@ CHECK_MOST_S: Final = 60.0
 
 BY_HAND: Final = tuple(name for name in MECHANISMS if name != OAUTHBEARER)
 """Mechanisms whose secret can be typed in; a token comes from a file or a command of the server's own settings."""
+
+KINDS: Final = tuple(kind.value for kind in LIMITS)
 
 
 def clusters(request: HttpRequest) -> HttpResponse:
@@ -44,11 +48,14 @@ def clusters(request: HttpRequest) -> HttpResponse:
 
 
 def cluster(request: HttpRequest, cluster_id: str) -> HttpResponse:
-    found = _get(cluster_id, page=True)
-    data = {"cluster": detail(found), "groups": groups_of(found)}
+    found = found_or_refused(cluster_id, page=True)
+    data = {"cluster": detail(found), "groups": groups_of(found), "alerts": overview(found)}
     context = {
         "cluster": data["cluster"],
         "groups": data["groups"],
+        "alerts": data["alerts"],
+        "kinds": KINDS,
+        "findings": FINDINGS,
         "data": inlined("cluster-data", orjson.dumps(data)),
         "modules": modules("js/page-cluster.js"),
     }
@@ -101,12 +108,12 @@ async def _checked(properties: dict[str, str]) -> list[dict[str, Any]]:
 
 
 def api_detail(request: HttpRequest, cluster_id: str) -> HttpResponse:
-    return json_response(detail(_get(cluster_id)))
+    return json_response(detail(found_or_refused(cluster_id)))
 
 
 def api_change(request: HttpRequest, cluster_id: str) -> HttpResponse:
     """``PATCH``: ``{"watched": false}`` pauses, ``true`` goes on."""
-    found = _get(cluster_id)
+    found = found_or_refused(cluster_id)
     watched = json_body(request).get("watched")
     if not isinstance(watched, bool):
         raise BadRequest("watched must be true or false.", field="watched")
@@ -117,7 +124,7 @@ def api_change(request: HttpRequest, cluster_id: str) -> HttpResponse:
 
 def api_delete(request: HttpRequest, cluster_id: str) -> HttpResponse:
     """Forget the cluster, and all that was recorded of it."""
-    _get(cluster_id)
+    found_or_refused(cluster_id)
     try:
         registry.remove(cluster_id)
     except registry.BadCluster as error:
@@ -126,10 +133,11 @@ def api_delete(request: HttpRequest, cluster_id: str) -> HttpResponse:
 
 
 def api_groups(request: HttpRequest, cluster_id: str) -> HttpResponse:
-    return json_response(groups_of(_get(cluster_id)))
+    return json_response(groups_of(found_or_refused(cluster_id)))
 
 
-def _get(cluster_id: str, *, page: bool = False) -> Cluster:
+def found_or_refused(cluster_id: str, *, page: bool = False) -> Cluster:
+    """The cluster; 404 where there is none, as a page or as the API says it."""
     try:
         return registry.get(cluster_id)
     except registry.NoSuchCluster as error:

@@ -3,6 +3,7 @@ from __future__ import annotations
 from django.urls import path
 
 from explorer.pages.timelines import answers as timelines
+from explorer.pages.timelines import assignment
 from explorer.web.endpoint import endpoint
 
 T = "timelines/<slug:timeline_id>"
@@ -19,6 +20,7 @@ urlpatterns = [
     path(f"{T}/offsets", endpoint(GET=timelines.offsets), name="api-offsets"),
     path(f"{T}/changes", endpoint(GET=timelines.changes), name="api-changes"),
     path(f"{T}/frame", endpoint(GET=timelines.frame), name="api-frame"),
+    path(f"{T}/assignment", endpoint(GET=assignment.next_assignment), name="api-assignment"),
     path(f"{T}/metrics", endpoint(GET=timelines.metrics), name="api-metrics"),
     path(f"{T}/entries", endpoint(GET=timelines.entries), name="api-entries"),
     path(f"{T}/figures/epochs", endpoint(GET=timelines.epochs_figure), name="api-figure-epochs"),

@@ -6,7 +6,7 @@ already JSON text, so that a process that only stores it never parses it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypedDict
 
@@ -19,6 +19,7 @@ from groups.history.entries import Entry
 from groups.history.evidence.holders import Holders
 from groups.history.evidence.steps import step_between
 from groups.history.findings import Finder
+from groups.history.findings.finding import Finding
 from groups.history.frames.changes import Change, apply, diff, to_json
 from groups.history.frames.frame import FrameMaker, whole
 from groups.history.frames.shapes import Frame
@@ -149,11 +150,18 @@ class Recorder:
         self._chunk_bytes = 0
         self._chunk_limit = 0
         self._checkpoint = self._make_checkpoint()
+        self.findings: Sequence[Finding] = ()
+        """Those of the last flush: what a summary has."""
 
     @property
     def full(self) -> bool:
         """Whether enough waits for a flush."""
         return self._ready_bytes >= BATCH_BYTES_FULL
+
+    @property
+    def last(self) -> int:
+        """The sequence of the last entry that was flushed."""
+        return self._first - 1
 
     @property
     def frame(self) -> Frame:
@@ -220,6 +228,8 @@ class Recorder:
             self._chunk_bytes = 0
             self._chunk_limit = min(max(len(self._checkpoint), CHUNK_BYTES_LEAST), CHUNK_BYTES_GREATEST)
         self._chunk_bytes += self._ready_bytes
+        summary = summary_of(self._cut_frame, self.finder, first_ms=self._first_ms)
+        self.findings = summary["findings"]
         batch = RecordedBatch(
             first=self._first,
             last=last,
@@ -227,7 +237,7 @@ class Recorder:
             changes=_array(changes),
             moments=_array(moments),
             checkpoint=self._checkpoint if starts_chunk else None,
-            summary=summary_of(self._cut_frame, self.finder, first_ms=self._first_ms),
+            summary=summary,
             digests=tuple(map(Packed.of, levels(*self._digester.take()))),
         )
         self._first = last + 1

@@ -18,6 +18,7 @@ from groups.clusters.options import add_cluster_options, properties_from
 from groups.clusters.settings import settings_of, unknown_names
 from groups.command_line import BAD_USAGE, in_one_line
 from groups.watching import registry
+from groups.watching.alerts.registry import ShownAlert
 from groups.watching.job import Watching
 from groups.watching.pulling import Round
 
@@ -66,6 +67,7 @@ class Command(BaseCommand):
             follow=True if options["follow"] else False if options["poll"] else None,
             on_round=self.tell_silent,
             on_rows=self.tell,
+            on_alert=self.tell_alert,
         )
         with contextlib.suppress(KeyboardInterrupt, BrokenPipeError):
             asyncio.run(watching.run())
@@ -96,3 +98,7 @@ class Command(BaseCommand):
     def tell_silent(self, seen: Round, rows: list[dict[str, Any]]) -> None:
         for node, error in seen.listing.silent.items():
             self.stderr.write(f"Broker {node}: {error}")
+
+    def tell_alert(self, alert: ShownAlert) -> None:
+        over = "" if alert["ended_ms"] is None or alert["kind"] == "finding" else "over: "
+        self.stderr.write(f"Alert, {over}{alert['says']}" + (f" ({alert['url']})" if alert["url"] else ""))

@@ -1,0 +1,67 @@
+"""The API of alerts: rules, what they found, and what was sent."""
+
+from __future__ import annotations
+
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+
+from explorer.pages.clusters.views import found_or_refused
+from explorer.web.endpoint import BadRequest, json_body, json_response
+from groups.alert_models import AlertRule
+from groups.watching.alerts import deliveries, registry
+from groups.watching.alerts.registry import overview, shown_delivery, shown_rule
+from groups.watching.alerts.rules import BadRule
+
+
+def api_alerts(request: HttpRequest, cluster_id: str) -> HttpResponse:
+    """``GET …/alerts``: rules, alerts and the log of deliveries."""
+    return json_response(overview(found_or_refused(cluster_id)))
+
+
+def api_rules(request: HttpRequest, cluster_id: str) -> HttpResponse:
+    return json_response([shown_rule(row) for row in found_or_refused(cluster_id).rules.all()])
+
+
+def api_add(request: HttpRequest, cluster_id: str) -> HttpResponse:
+    """``POST …/rules``: 201; whoever watches the cluster looks at it within seconds."""
+    try:
+        row = registry.add(found_or_refused(cluster_id), json_body(request))
+    except BadRule as error:
+        raise BadRequest(str(error), field=error.field) from error
+    response = json_response(shown_rule(row), status=201)
+    response["Location"] = reverse("api-cluster-rule", args=[cluster_id, row.pk])
+    return response
+
+
+def api_rule(request: HttpRequest, cluster_id: str, rule_id: str) -> HttpResponse:
+    return json_response(shown_rule(_rule(cluster_id, rule_id)))
+
+
+def api_change(request: HttpRequest, cluster_id: str, rule_id: str) -> HttpResponse:
+    """``PATCH``: ``{"enabled": false}`` looks at it no longer, ``true`` does again."""
+    row = _rule(cluster_id, rule_id)
+    enabled = json_body(request).get("enabled")
+    if not isinstance(enabled, bool):
+        raise BadRequest("enabled must be true or false.", field="enabled")
+    return json_response(shown_rule(registry.set_enabled(row, enabled=enabled)))
+
+
+def api_delete(request: HttpRequest, cluster_id: str, rule_id: str) -> HttpResponse:
+    """Remove the rule, with its alerts and its deliveries."""
+    _rule(cluster_id, rule_id).delete()
+    return HttpResponse(status=204)
+
+
+def api_test(request: HttpRequest, cluster_id: str, rule_id: str) -> HttpResponse:
+    """``POST …/test``: a message to the rule's webhook, sent as all others are; 202."""
+    sent = deliveries.trial_of(_rule(cluster_id, rule_id))
+    if sent is None:
+        raise BadRequest("The rule has no webhook.", status=409)
+    return json_response(shown_delivery(sent), status=202)
+
+
+def _rule(cluster_id: str, rule_id: str) -> AlertRule:
+    try:
+        return registry.get(found_or_refused(cluster_id), rule_id)
+    except registry.NoSuchRule as error:
+        raise BadRequest(str(error), status=404) from error

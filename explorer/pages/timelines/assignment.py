@@ -1,0 +1,146 @@
+"""The assignment that a group gets next, foretold; and whether the one that came is what was to be expected."""
+
+from __future__ import annotations
+
+import contextlib
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any, Final, TypedDict
+
+from django.http import HttpRequest, HttpResponse
+
+from explorer.web.endpoint import BadRequest, json_response, number
+from groups import storage
+from groups.models import Timeline
+from simulations.laboratory.next_assignment import (
+    Comparison,
+    Foretold,
+    Moved,
+    NotForetold,
+    Target,
+    compare,
+    follows,
+    foretell,
+    holdings,
+)
+
+ENTRIES_BACK_MOST: Final = 5_000
+"""Entries that are looked through for the assignor that members asked for."""
+
+MEMBER_METADATA: Final = 5
+"""The type of ``ConsumerGroupMemberMetadata``."""
+
+
+class Came(Comparison):
+    """The target in place beside what was foretold of the members it was made for and the target before."""
+
+    epoch: int
+    sequence: int
+
+
+class Next(TypedDict):
+    """``epoch`` is that of the target to come; ``is_due`` where the group epoch is ahead of it already."""
+
+    epoch: int | None
+    is_due: bool
+    target: Target
+    moves: list[Moved]
+
+
+class Answer(TypedDict):
+    """``why`` says why nothing is foretold; ``assumed`` what the source does not tell and was taken so."""
+
+    sequence: int
+    assignor: str | None
+    assumed: list[str]
+    came: Came | None
+    next: Next | None
+    why: str | None
+
+
+def next_assignment(request: HttpRequest, timeline_id: str) -> HttpResponse:
+    """``GET …/assignment?at=&leaves=&joins=``: of the moment ``at``, by default the last one."""
+    timeline = storage.get(timeline_id)
+    at = number(request.GET, "at", timeline.last)
+    joins = request.GET.get("joins", "0")
+    if joins not in ("0", "1"):
+        raise BadRequest("joins must be 0 or 1.", field="joins")
+    frame = storage.frame_at(timeline, at)
+    if frame is None:
+        says = f"Timeline {timeline_id} has entries 1 to {timeline.last}; there is no {at}."
+        raise BadRequest(says, status=404, field="at")
+    return json_response(
+        answer_at(timeline, at, frame, request.GET.get("leaves") or None, joins=joins == "1")
+    )
+
+
+def answer_at(
+    timeline: Timeline, at: int, frame: Mapping[str, Any], leaves: str | None, *, joins: bool
+) -> Answer:
+    answer: Answer = {
+        "sequence": at,
+        "assignor": None,
+        "assumed": [],
+        "came": None,
+        "next": None,
+        "why": None,
+    }
+    assignor = assignor_at(timeline, at, frame)
+    try:
+        foretold = foretell(frame, assignor=assignor, leaves=leaves, joins=joins)
+    except NotForetold as error:
+        answer["why"] = str(error)
+    else:
+        answer |= {"assignor": foretold.assignor, "assumed": foretold.assumed, "next": _next(frame, foretold)}
+    with contextlib.suppress(NotForetold):
+        answer["came"] = _came(timeline, at, frame, assignor)
+    return answer
+
+
+def _next(frame: Mapping[str, Any], foretold: Foretold) -> Next:
+    epoch, target_epoch = frame.get("group_epoch"), frame.get("assignment_epoch")
+    due = epoch is not None and target_epoch is not None and epoch > target_epoch
+    return {
+        "epoch": None if epoch is None else epoch if due else epoch + 1,
+        "is_due": due,
+        "target": foretold.target,
+        "moves": foretold.moves,
+    }
+
+
+def _came(timeline: Timeline, at: int, frame: Mapping[str, Any], assignor: str | None) -> Came | None:
+    """Null where the target was there before the log begins, or is a leader's."""
+    epoch = frame.get("assignment_epoch")
+    if frame.get("protocol") != "consumer" or epoch is None:
+        return None
+    changed = storage.last_change(timeline, ["assignment_epoch"], at)
+    if changed is None:
+        return None
+    [entry] = storage.entries_between(timeline, changed, changed)
+    before = storage.frame_at(timeline, (entry.get("unit") or changed) - 1)
+    after = storage.frame_at(timeline, changed)
+    if before is None or after is None or not follows(before, after):
+        # Targets in between were not seen, or this one is where the log begins.
+        return None
+    compared = compare(foretell(after, before, assignor=assignor).target, holdings(after))
+    return {"epoch": epoch, "sequence": changed, **compared}
+
+
+def assignor_at(timeline: Timeline, at: int, frame: Mapping[str, Any]) -> str | None:
+    """What the leader chose in a classic group; in a consumer group the one that most members ask for, as a coordinator takes it."""
+    if frame.get("protocol") == "classic":
+        return frame.get("protocol_name")
+    open_members = set(frame.get("members") or ())
+    wanted: Counter[str] = Counter()
+    for looked, entry in enumerate(storage.entries_before(timeline, at + 1)):
+        if not open_members or looked >= ENTRIES_BACK_MOST:
+            break
+        payload = entry["payload"]
+        if entry["kind"] != "record" or payload.get("type") != MEMBER_METADATA or not payload.get("value"):
+            continue
+        member = payload["key"].get("memberId")
+        if member in open_members:
+            open_members.discard(member)
+            if name := payload["value"].get("serverAssignor"):
+                wanted[name] += 1
+    return wanted.most_common(1)[0][0] if wanted else None

@@ -1,0 +1,99 @@
+"""What is stored of alerts: the rules, what they found, and what was sent of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db import models
+
+from groups.cluster_models import GROUP_NAME_LENGTH_MOST, Cluster
+
+
+class AlertRule(models.Model):
+    """A condition on a cluster's groups, and who is told when it holds."""
+
+    id = models.CharField(primary_key=True, max_length=64)
+    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="rules")
+    kind = models.CharField(max_length=16)
+    """One of ``groups.watching.alerts.rules.Kind``."""
+
+    group = models.CharField(max_length=GROUP_NAME_LENGTH_MOST, blank=True)
+    """The one group that it is about; empty for all."""
+
+    limits: models.JSONField[dict[str, Any], dict[str, Any]] = models.JSONField(default=dict)
+    """``for_s``, ``count``, ``within_s``, ``finding``: those that its kind has."""
+
+    sealed = models.BinaryField(default=b"")
+    """The webhook's URL, encrypted as a cluster's password is: whoever has it may post there. Empty for none."""
+
+    enabled = models.BooleanField(default=True)
+    created = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ("created", "id")
+
+    def __str__(self) -> str:
+        return f"{self.kind} on {self.group or 'all groups'}"
+
+
+class Alert(models.Model):
+    """A rule that held for a group: from when, until when, and the moment of the timeline that shows it."""
+
+    id = models.CharField(primary_key=True, max_length=64)
+    rule = models.ForeignKey(AlertRule, on_delete=models.CASCADE, related_name="alerts")
+    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="alerts")
+    group = models.CharField(max_length=GROUP_NAME_LENGTH_MOST)
+    key = models.CharField(max_length=200, blank=True)
+    """Of a finding: which one it was, so that it is told once; empty for a condition that holds and ends."""
+
+    says = models.TextField()
+    since_ms = models.BigIntegerField()
+    """Since when the condition holds, on the clock of the watcher."""
+
+    at_ms = models.BigIntegerField()
+    """When it was noticed that it held long enough."""
+
+    ended_ms = models.BigIntegerField(null=True)
+    timeline = models.ForeignKey(
+        "groups.Timeline", null=True, on_delete=models.SET_NULL, related_name="alerts"
+    )
+    sequence = models.BigIntegerField(null=True)
+
+    class Meta:
+        ordering = ("-at_ms", "id")
+        indexes = (models.Index(fields=["cluster", "-at_ms"], name="alert_listing"),)
+
+    def __str__(self) -> str:
+        return f"{self.group}: {self.says}"
+
+
+class Delivery(models.Model):
+    """One message to one webhook: what is still to be sent, and the log of what was."""
+
+    class State(models.TextChoices):
+        WAITING = "waiting"
+        DELIVERED = "delivered"
+        FAILED = "failed"
+        DROPPED = "dropped"
+
+    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="deliveries")
+    rule = models.ForeignKey(AlertRule, on_delete=models.CASCADE, related_name="deliveries")
+    alert = models.ForeignKey(Alert, null=True, on_delete=models.SET_NULL, related_name="deliveries")
+    """Null for a test of the webhook."""
+
+    message: models.JSONField[dict[str, Any], dict[str, Any]] = models.JSONField()
+    state = models.CharField(max_length=16, choices=State, default=State.WAITING)
+    tries = models.IntegerField(default=0)
+    next_try = models.DateTimeField()
+    answer = models.CharField(max_length=300, blank=True)
+    """What the last try came to, in one line."""
+
+    created = models.DateTimeField(auto_now_add=True)
+    changed = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        ordering = ("-id",)
+        indexes = (models.Index(fields=["cluster", "state", "next_try"], name="delivery_due"),)
+
+    def __str__(self) -> str:
+        return f"{self.state} after {self.tries}: {self.answer}"

@@ -1,0 +1,15 @@
+"""Alerts: rules on what the groups of a live cluster do, told to a webhook and to the browser.
+
+================  ==========================================================================================
+module            what it is for
+================  ==========================================================================================
+``rules``         kinds of rules with their bounds, and whether one holds; nothing of Django
+``registry``      rules that are added, changed and removed; what pages and the API show
+``looking``       a cluster's groups against its rules, after each round: alerts begin and end
+``deliveries``    what is to be sent: a bounded queue with retries, and the log of what was
+``webhook``       one POST to one address, with time limits and without redirects
+``addresses``     which addresses a webhook may reach
+================  ==========================================================================================
+
+The process that watches a cluster looks and sends; its lease keeps it to one.
+"""

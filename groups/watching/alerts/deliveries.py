@@ -1,0 +1,180 @@
+"""What is to be sent: stored first, then tried until it is taken, given up, or too old; and the log of all that.
+
+The queue is rows of the database, so it outlives the process; the one that holds the cluster's lease sends. A process that
+dies between the answer and the row sends once more: a message has an ``id``, by which its receiver knows it again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import random
+from datetime import timedelta
+from typing import Any, Final
+
+import orjson
+from asgiref.sync import sync_to_async
+from django.conf import settings
+from django.db import DatabaseError, close_old_connections
+from django.utils import timezone
+
+from groups.alert_models import Alert, AlertRule, Delivery
+from groups.cluster_models import Cluster
+from groups.jobs.announce import announce, cluster_group
+from groups.watching.alerts import registry
+from groups.watching.alerts.addresses import networks
+from groups.watching.alerts.webhook import Answer, post
+
+log = logging.getLogger(__name__)
+
+WAITING_MOST: Final = 500
+"""Messages of one cluster that wait. A receiver that is away must not fill the disk; what comes beyond is dropped, and the
+log says so."""
+
+LOG_MOST: Final = 1_000
+"""Messages that are over and stand in the log."""
+
+ALERTS_KEPT_MOST: Final = 2_000
+"""Alerts of one cluster that ended and are kept."""
+
+TRIES_MOST: Final = 8
+RETRY_LEAST_S: Final = 5.0
+RETRY_MOST_S: Final = 1_800.0
+"""Twice as long after each try: eight of them last ten minutes and more."""
+
+AT_ONCE: Final = 8
+"""Messages that are under way together."""
+
+LOOK_EVERY_S: Final = 1.0
+
+
+def enqueue(rule: AlertRule, alert: Alert | None, status: str, says: str) -> Delivery | None:
+    """A message for the rule's webhook; null where it has none."""
+    if not rule.sealed:
+        return None
+    waiting = Delivery.objects.filter(cluster=rule.cluster, state=Delivery.State.WAITING).count()
+    full = waiting >= WAITING_MOST
+    return Delivery.objects.create(
+        cluster=rule.cluster,
+        rule=rule,
+        alert=alert,
+        message=message_of(rule, alert, status, says),
+        state=Delivery.State.DROPPED if full else Delivery.State.WAITING,
+        answer=f"{WAITING_MOST} messages were waiting already" if full else "",
+        next_try=timezone.now(),
+    )
+
+
+def message_of(rule: AlertRule, alert: Alert | None, status: str, says: str) -> dict[str, Any]:
+    """What a webhook is sent. ``text`` is what chat tools show."""
+    cluster = rule.cluster.name
+    moment = None if alert is None else registry.moment_of(alert)
+    url = None if moment is None else settings.PUBLIC_URL + moment
+    about = registry.shown_rule(rule)
+    return {
+        "type": "alert",
+        "status": status,
+        "id": None if alert is None else alert.pk,
+        "cluster": cluster,
+        "group": "" if alert is None else alert.group,
+        "rule": {name: about[name] for name in ("id", "kind", "group", "limits", "says")},
+        "says": says,
+        "text": f"[{cluster}] {says}" + (f" {url}" if url else ""),
+        "since_ms": None if alert is None else alert.since_ms,
+        "at_ms": None if alert is None else alert.at_ms,
+        "ended_ms": None if alert is None else alert.ended_ms,
+        "url": url,
+    }
+
+
+def retry_after_s(tries: int, answer: Answer) -> float:
+    """Twice as long each time, jittered; not before the receiver wants it."""
+    length_s: float = min(RETRY_LEAST_S * 2.0 ** (tries - 1), RETRY_MOST_S) * random.uniform(0.75, 1.25)
+    return max(length_s, float(answer.after_s or 0))
+
+
+class Sender:
+    """Sends what is due of one cluster, until it is cancelled."""
+
+    def __init__(self, cluster_id: str) -> None:
+        self.cluster_id = cluster_id
+
+    async def run(self) -> None:
+        while True:
+            try:
+                await self.send_due()
+            except DatabaseError as error:
+                log.warning("The messages to send could not be read: %s", error)
+                await sync_to_async(close_old_connections)()
+            await asyncio.sleep(LOOK_EVERY_S)
+
+    async def send_due(self) -> int:
+        """Try all that is due once; how many were tried."""
+        due = await sync_to_async(self._due)()
+        answers = await asyncio.gather(*(self._post(row, url) for row, url in due))
+        for (row, _), answer in zip(due, answers, strict=True):
+            await sync_to_async(self._take)(row, answer)
+        if due:
+            await sync_to_async(self._after)()
+        return len(due)
+
+    def _due(self) -> list[tuple[Delivery, str]]:
+        rows = Delivery.objects.filter(
+            cluster_id=self.cluster_id, state=Delivery.State.WAITING, next_try__lte=timezone.now()
+        ).select_related("rule")
+        return [(row, registry.webhook(row.rule)) for row in rows.order_by("next_try", "id")[:AT_ONCE]]
+
+    async def _post(self, row: Delivery, url: str) -> Answer:
+        if not url:
+            says = "The webhook was encrypted with another key (CLUSTERS_KEY): add the rule anew"
+            return Answer(ok=False, says=says, again=False)
+        also = networks(settings.WEBHOOK_NETWORKS)
+        return await post(url, orjson.dumps(row.message), also=also)
+
+    def _take(self, row: Delivery, answer: Answer) -> None:
+        row.tries += 1
+        row.answer = answer.says[:300]
+        if answer.ok:
+            row.state = Delivery.State.DELIVERED
+        elif not answer.again or row.tries >= TRIES_MOST:
+            row.state = Delivery.State.FAILED
+            log.warning("A message of an alert was not delivered: %s", answer.says)
+        else:
+            row.next_try = timezone.now() + timedelta(seconds=retry_after_s(row.tries, answer))
+        # Its rule may have been removed meanwhile, and the message with it.
+        Delivery.objects.filter(pk=row.pk).update(
+            tries=row.tries,
+            answer=row.answer,
+            state=row.state,
+            next_try=row.next_try,
+            changed=timezone.now(),
+        )
+
+    def _after(self) -> None:
+        over = Delivery.objects.filter(cluster_id=self.cluster_id).exclude(state=Delivery.State.WAITING)
+        oldest = list(over.values_list("pk", flat=True)[LOG_MOST:][:LOG_MOST])
+        if oldest:
+            Delivery.objects.filter(pk__in=oldest).delete()
+        tell(self.cluster_id)
+
+
+def tell(cluster_id: str, alerts: list[registry.ShownAlert] | None = None) -> None:
+    """Tell the open pages of a cluster that something of its alerts changed; ``alerts`` are those that began or ended."""
+    text = orjson.dumps({"type": "alerts", "alerts": alerts or []}).decode()
+    announce(cluster_group(cluster_id), {"type": "cluster.groups", "text": text})
+
+
+def trial_of(rule: AlertRule) -> Delivery | None:
+    """A message that tests the webhook."""
+    says = f"This is a test of the rule: {registry.shown_rule(rule)['says']}"
+    return enqueue(rule, None, "test", says)
+
+
+def forget(cluster: Cluster, keep_days: int) -> None:
+    """Remove alerts that ended long ago, and all but the newest of those that ended."""
+    before_ms = round((timezone.now() - timedelta(days=keep_days)).timestamp() * 1000)
+    ended = Alert.objects.filter(cluster=cluster).exclude(ended_ms=None)
+    ended.filter(ended_ms__lt=before_ms).delete()
+    beyond = list(ended.values_list("pk", flat=True)[ALERTS_KEPT_MOST:][:ALERTS_KEPT_MOST])
+    if beyond:
+        Alert.objects.filter(pk__in=beyond).delete()

@@ -1,0 +1,230 @@
+"""A cluster's groups against its rules: after each round alerts begin, go on and end.
+
+A group is looked at when it changed, and while something of it is pending: a condition that does not hold long enough yet,
+or an alert that has not ended. All others cost nothing. While a group cannot be seen, what was said of it stands.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, Protocol
+
+from groups import storage
+from groups.alert_models import Alert, AlertRule
+from groups.cluster_models import Cluster, WatchedGroup
+from groups.history.findings.finding import Finding
+from groups.history.passes.recorder import Recorder
+from groups.history.polls.recording import Condition
+from groups.history.words import duration
+from groups.watching.alerts import registry
+from groups.watching.alerts.deliveries import enqueue, tell
+from groups.watching.alerts.registry import ShownAlert, shown_alert
+from groups.watching.alerts.rules import BadRule, Free, Held, Kind, Look, Rule, found, holds, long_enough
+
+READ_RULES_EVERY_S: Final = 2.0
+LOOK_EVERY_S: Final = 0.5
+
+FINDING_FRESH_MS: Final = 600_000
+"""A finding that is older than this when it is first seen is history: somebody took up the watching again."""
+
+
+class Watched(Protocol):
+    """A group under way, as the storing has it."""
+
+    @property
+    def row(self) -> WatchedGroup: ...
+
+    @property
+    def recorder(self) -> Recorder | None:
+        """Null where nothing of it was folded by this process: then its timeline's summary is as it was left."""
+
+    @property
+    def facts(self) -> Mapping[str, Any]: ...
+
+
+@dataclass(slots=True)
+class Lookout:
+    """The rules of one cluster under way; one process has it, that which watches."""
+
+    cluster: Cluster
+    _rules: list[tuple[AlertRule, Rule]] = field(default_factory=list)
+    _read_s: float | None = None
+    _looked_s: float | None = None
+    _open: dict[tuple[str, str], Alert] = field(default_factory=dict)
+    """By rule and group."""
+
+    _since: dict[tuple[str, str], int] = field(default_factory=dict)
+    """Since when a condition is there, of which the group itself does not tell."""
+
+    _told: set[tuple[str, str, str]] = field(default_factory=set)
+    """Findings that were told, by rule, group and key."""
+
+    _looks: dict[str, tuple[object, ...]] = field(default_factory=dict)
+    """What each group was when it was last looked at: the same again is passed over."""
+
+    def look(self, groups: Mapping[str, Watched], at_ms: int) -> list[ShownAlert]:
+        """Hold the rules against the groups; the alerts that began or ended are stored, sent, announced and given back."""
+        now_s = time.monotonic()
+        if self._looked_s is not None and now_s - self._looked_s < LOOK_EVERY_S:
+            return []
+        self._looked_s = now_s
+        if self._read_s is None or now_s - self._read_s >= READ_RULES_EVERY_S:
+            self._read_s = now_s
+            self._read()
+        if not self._rules:
+            return []
+        changed: list[Alert] = []
+        restless = {group for _, group in (*self._open, *self._since)}
+        for name, watched in groups.items():
+            mark = (watched.facts, watched.row.condition, watched.row.timeline_id, _last(watched))
+            before = self._looks.get(name)
+            if name not in restless and before is not None and before == mark:
+                continue
+            self._looks[name] = mark
+            look = look_at(name, watched, at_ms)
+            for row, rule in self._rules:
+                if rule.is_about(name):
+                    changed += self._held_against(row, rule, look, watched)
+        shown = [shown_alert(alert) for alert in changed]
+        if shown:
+            tell(self.cluster.pk, shown)
+        return shown
+
+    def _read(self) -> None:
+        rows = list(AlertRule.objects.filter(cluster=self.cluster, enabled=True).select_related("cluster"))
+        rules = []
+        for row in rows:
+            try:
+                rules.append((row, registry.values(row)))
+            except BadRule:
+                continue
+        known = {row.pk for row, _ in self._rules}
+        if {row.pk for row in rows} == known:
+            return
+        self._rules = rules
+        # All groups are looked at anew, and what other rules had pending is none of these's.
+        self._looks.clear()
+        ids = {row.pk for row in rows}
+        self._since = {place: since for place, since in self._since.items() if place[0] in ids}
+        held = Alert.objects.filter(cluster=self.cluster, ended_ms=None).select_related("rule__cluster")
+        self._open = {(alert.rule_id, alert.group): alert for alert in held if alert.rule_id in ids}
+        for place, alert in self._open.items():
+            # Another process noticed when it began.
+            self._since.setdefault(place, alert.since_ms)
+        self._told = {
+            (alert.rule_id, alert.group, alert.key)
+            for alert in Alert.objects.filter(cluster=self.cluster).exclude(key="")
+        }
+
+    def _held_against(self, row: AlertRule, rule: Rule, look: Look, watched: Watched) -> list[Alert]:
+        place = (row.pk, look.group)
+        if rule.kind is Kind.FINDING:
+            return self._findings(row, rule, look, watched)
+        if watched.row.condition == Condition.DELETED:
+            self._since.pop(place, None)
+            return self._end(place, look.at_ms, "the group was deleted")
+        if not look.is_seen and rule.kind is not Kind.UNREADABLE:
+            return []
+        held = holds(rule, look, self._since.get(place))
+        if held is None:
+            self._since.pop(place, None)
+            return self._end(place, look.at_ms, "it is over")
+        self._since[place] = held.since_ms
+        if place in self._open:
+            # Another partition, another rebalance: the alert goes on only while one lasts that is as long.
+            return [] if long_enough(rule, held, look.at_ms) else self._end(place, look.at_ms, "it is over")
+        return [self._begin(row, look, held, watched)] if long_enough(rule, held, look.at_ms) else []
+
+    def _findings(self, row: AlertRule, rule: Rule, look: Look, watched: Watched) -> list[Alert]:
+        created_ms = round(row.created.timestamp() * 1000)
+        began = []
+        for held in found(rule, look, max(created_ms, look.at_ms - FINDING_FRESH_MS)):
+            key = f"{watched.row.timeline_id} {held.key}"[:200]
+            if (row.pk, look.group, key) in self._told:
+                continue
+            self._told.add((row.pk, look.group, key))
+            began.append(self._begin(row, look, held, watched, key=key))
+        return began
+
+    def _begin(self, row: AlertRule, look: Look, held: Held, watched: Watched, key: str = "") -> Alert:
+        alert = Alert.objects.create(
+            id=storage.new_id(),
+            rule=row,
+            cluster=self.cluster,
+            group=look.group,
+            key=key,
+            says=held.says,
+            since_ms=held.since_ms,
+            at_ms=look.at_ms,
+            # A finding is told once; a condition lasts until it is over.
+            ended_ms=look.at_ms if key else None,
+            timeline_id=watched.row.timeline_id,
+            sequence=held.sequence,
+        )
+        if not key:
+            self._open[row.pk, look.group] = alert
+        enqueue(row, alert, "found" if key else "began", held.says)
+        return alert
+
+    def _end(self, place: tuple[str, str], at_ms: int, why: str) -> list[Alert]:
+        alert = self._open.pop(place, None)
+        if alert is None:
+            return []
+        alert.ended_ms = at_ms
+        if not Alert.objects.filter(pk=alert.pk).update(ended_ms=at_ms):
+            return []
+        says = f"Over after {duration(at_ms - alert.since_ms)} ({why}): {alert.says}"
+        enqueue(alert.rule, alert, "ended", says)
+        return [alert]
+
+
+def look_at(name: str, watched: Watched, at_ms: int) -> Look:
+    """The group as rules see it."""
+    facts, row = watched.facts, watched.row
+    recorder = watched.recorder
+    if recorder is not None:
+        findings, epochs = recorder.findings, recorder.finder.epochs.to_json()
+    else:
+        summary = row.timeline.summary if row.timeline is not None else {}
+        findings, epochs = summary.get("findings", ()), summary.get("epochs", ())
+    since = facts.get("since_ms") if facts.get("rebalancing") else None
+    return Look(
+        group=name,
+        at_ms=at_ms,
+        state=row.state,
+        is_seen=row.condition == Condition.SEEN,
+        members=_number(facts.get("members")),
+        lag=_number(facts.get("lag")),
+        rebalancing_since_ms=_number(since),
+        rebalanced_ms=[at for at in _list(facts.get("rebalanced_ms")) if isinstance(at, int)],
+        free=_free(findings),
+        last=_last(watched) or None,
+        epoch_began=epochs[-1]["sequence"] if epochs else None,
+        findings=findings,
+    )
+
+
+def _last(watched: Watched) -> int:
+    """The last entry of its timeline, as far as it is stored."""
+    if watched.recorder is not None:
+        return watched.recorder.last
+    return watched.row.timeline.last if watched.row.timeline is not None else 0
+
+
+def _free(findings: Sequence[Finding]) -> Free | None:
+    """The partition that has been without an owner for the longest time."""
+    opens = [each for each in findings if each["kind"] == "no_owner" and each.get("open")]
+    if not opens:
+        return None
+    first = min(opens, key=lambda each: each["from_ms"])
+    return Free(name=first["partition"], since_ms=first["from_ms"], sequence=first["sequences"][0])
+
+
+def _list(value: object) -> list[object]:
+    return list(value) if isinstance(value, list) else []
+
+
+def _number(value: object) -> int | None:
+    return value if isinstance(value, int) else None

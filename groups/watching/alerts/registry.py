@@ -1,0 +1,198 @@
+"""Rules that are added, changed and removed, and how rules, alerts and deliveries are shown: never with a webhook's secret."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final, TypedDict
+
+from django.utils import timezone
+
+from groups import storage
+from groups.alert_models import Alert, AlertRule, Delivery
+from groups.cluster_models import Cluster
+from groups.clusters.faults import ClusterError
+from groups.watching.alerts.rules import BadRule, Rule, rule_of
+from groups.watching.alerts.webhook import BadUrl, checked, shown
+from groups.watching.secrets import seal, unseal
+
+RULES_MOST: Final = 50
+"""Of one cluster: each is held against every group that changed."""
+
+ALERTS_SHOWN: Final = 100
+DELIVERIES_SHOWN: Final = 100
+
+
+class NoSuchRule(Exception):
+    def __init__(self, rule_id: str) -> None:
+        super().__init__(f"There is no rule {rule_id!r}.")
+
+
+class ShownRule(TypedDict):
+    """``webhook`` is its scheme and host alone."""
+
+    id: str
+    type: str
+    kind: str
+    group: str
+    limits: dict[str, Any]
+    says: str
+    webhook: str | None
+    enabled: bool
+
+
+class ShownAlert(TypedDict):
+    """``url`` leads to the moment; null where its timeline is gone. ``ended_ms`` is null while it holds."""
+
+    id: str
+    rule: str
+    kind: str
+    group: str
+    says: str
+    since_ms: int
+    at_ms: int
+    ended_ms: int | None
+    url: str | None
+
+
+class ShownDelivery(TypedDict):
+    """``state``: ``waiting``, ``delivered``, ``failed`` or ``dropped``; ``answer`` is what the last try came to."""
+
+    id: int
+    rule: str
+    alert: str | None
+    status: str
+    says: str
+    state: str
+    tries: int
+    answer: str
+    created_ms: int
+    changed_ms: int
+    next_try_ms: int | None
+
+
+def get(cluster: Cluster, rule_id: str) -> AlertRule:
+    try:
+        return AlertRule.objects.select_related("cluster").get(pk=rule_id, cluster=cluster)
+    except AlertRule.DoesNotExist:
+        raise NoSuchRule(rule_id) from None
+
+
+def values(row: AlertRule) -> Rule:
+    """The rule of a row. ``BadRule`` where another version stored what this one does not know."""
+    return rule_of({"kind": row.kind, "group": row.group, **row.limits})
+
+
+def add(cluster: Cluster, given: Mapping[str, Any]) -> AlertRule:
+    """A rule that is looked at from now on. ``BadRule`` tells what is wrong."""
+    rule = rule_of(given)
+    url = _webhook(given)
+    if cluster.rules.count() >= RULES_MOST:
+        raise BadRule(f"A cluster has {RULES_MOST} rules at most: remove one first.", "kind")
+    return AlertRule.objects.create(
+        id=storage.new_id(),
+        cluster=cluster,
+        kind=rule.kind.value,
+        group=rule.group,
+        limits=rule.limits,
+        sealed=seal({"url": url}) if url else b"",
+    )
+
+
+def _webhook(given: Mapping[str, Any]) -> str:
+    url = given.get("webhook") or ""
+    if not isinstance(url, str):
+        raise BadRule("webhook must be a URL, or empty for none.", "webhook")
+    if url:
+        try:
+            checked(url)
+        except BadUrl as error:
+            raise BadRule(str(error), "webhook") from None
+    return url
+
+
+def set_enabled(row: AlertRule, *, enabled: bool) -> AlertRule:
+    """Look at it, or do not: what held of it then is over."""
+    row.enabled = enabled
+    row.save(update_fields=["enabled"])
+    if not enabled:
+        row.alerts.filter(ended_ms=None).update(ended_ms=round(timezone.now().timestamp() * 1000))
+    return row
+
+
+def webhook(row: AlertRule) -> str:
+    """The URL, empty for none; empty, too, where it was encrypted with another key."""
+    if not row.sealed:
+        return ""
+    try:
+        return unseal(bytes(row.sealed)).get("url", "")
+    except ClusterError:
+        return ""
+
+
+def shown_rule(row: AlertRule) -> ShownRule:
+    try:
+        says = values(row).says
+    except BadRule:
+        says = row.kind
+    url = webhook(row)
+    return {
+        "id": row.pk,
+        "type": "rule",
+        "kind": row.kind,
+        "group": row.group,
+        "limits": row.limits,
+        "says": says,
+        "webhook": shown(url) if url else None,
+        "enabled": row.enabled,
+    }
+
+
+def shown_alert(row: Alert) -> ShownAlert:
+    return {
+        "id": row.pk,
+        "rule": row.rule_id,
+        "kind": row.rule.kind,
+        "group": row.group,
+        "says": row.says,
+        "since_ms": row.since_ms,
+        "at_ms": row.at_ms,
+        "ended_ms": row.ended_ms,
+        "url": moment_of(row),
+    }
+
+
+def moment_of(row: Alert) -> str | None:
+    """The address of the moment, from the server's root on."""
+    if row.timeline_id is None:
+        return None
+    return f"/t/{row.timeline_id}" + (f"?at={row.sequence}" if row.sequence else "")
+
+
+def shown_delivery(row: Delivery) -> ShownDelivery:
+    waits = row.state == Delivery.State.WAITING
+    return {
+        "id": row.pk,
+        "rule": row.rule_id,
+        "alert": row.alert_id,
+        "status": str(row.message.get("status", "")),
+        "says": str(row.message.get("says", "")),
+        "state": row.state,
+        "tries": row.tries,
+        "answer": row.answer,
+        "created_ms": round(row.created.timestamp() * 1000),
+        "changed_ms": round(row.changed.timestamp() * 1000),
+        "next_try_ms": round(row.next_try.timestamp() * 1000) if waits else None,
+    }
+
+
+def overview(cluster: Cluster) -> dict[str, Any]:
+    """``rules``, ``alerts`` (those that hold first, then the newest) and ``deliveries``, the newest first."""
+    alerts = cluster.alerts.select_related("rule")
+    held = list(alerts.filter(ended_ms=None)[:ALERTS_SHOWN])
+    ended = list(alerts.exclude(ended_ms=None)[: ALERTS_SHOWN - len(held)])
+    return {
+        "rules": [shown_rule(row) for row in cluster.rules.all()],
+        "alerts": [shown_alert(row) for row in (*held, *ended)],
+        "deliveries": [shown_delivery(row) for row in cluster.deliveries.all()[:DELIVERIES_SHOWN]],
+        "waiting": cluster.deliveries.filter(state=Delivery.State.WAITING).count(),
+    }

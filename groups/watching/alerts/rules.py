@@ -1,0 +1,248 @@
+"""The kinds of rules, what each takes, and whether one holds for a group as it was just seen."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Final
+
+from groups.history.findings.finding import Finding
+from groups.history.findings.registry import incident_kinds
+from groups.history.words import THIN_SPACE, counted, duration
+
+
+class Kind(StrEnum):
+    """What a rule is about."""
+
+    UNASSIGNED = "unassigned"
+    STUCK = "stuck"
+    STORM = "storm"
+    EMPTY = "empty"
+    LAG = "lag"
+    UNREADABLE = "unreadable"
+    FINDING = "finding"
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """A number that a rule takes, with its default and its bounds."""
+
+    default: int
+    least: int
+    most: int
+
+
+GROUP_LENGTH_MOST: Final = 1000
+"""As many letters as a group's name has that is recorded."""
+
+DAY_S: Final = 86_400
+_FOR: Final = Limit(30, 1, DAY_S)
+
+LIMITS: Final[Mapping[Kind, Mapping[str, Limit]]] = {
+    Kind.UNASSIGNED: {"for_s": _FOR},
+    Kind.STUCK: {"for_s": Limit(120, 1, DAY_S)},
+    # A group keeps the times of its last 60 rebalances.
+    Kind.STORM: {"count": Limit(5, 1, 59), "within_s": Limit(600, 10, DAY_S)},
+    Kind.EMPTY: {"for_s": Limit(60, 1, DAY_S)},
+    Kind.LAG: {"count": Limit(10_000, 0, 2**53), "for_s": Limit(60, 0, DAY_S)},
+    Kind.UNREADABLE: {"for_s": Limit(60, 1, DAY_S)},
+    Kind.FINDING: {},
+}
+"""``for_s``: how long it must hold. ``count``: more than so many. ``within_s``: in the last so many seconds."""
+
+ALSO: Final = frozenset({"anomaly", "emptied", "gap", "migrated", "removed"})
+"""Findings that are no incident, and that somebody may want to be told of all the same."""
+
+FINDINGS: Final = tuple(sorted(incident_kinds() | ALSO))
+"""Findings that a rule may name: those of what goes wrong, and of what changes for good."""
+
+
+class BadRule(Exception):
+    """A rule that cannot be taken: one line, and the field that is wrong."""
+
+    def __init__(self, message: str, field: str) -> None:
+        super().__init__(message)
+        self.field = field
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """A rule by its values: ``for_s``, ``count`` and ``within_s`` are 0 where its kind has none."""
+
+    kind: Kind
+    group: str = ""
+    for_s: int = 0
+    count: int = 0
+    within_s: int = 0
+    finding: str = ""
+
+    @property
+    def says(self) -> str:
+        """The rule in words, as lists and messages name it."""
+        length = _length(self.for_s)
+        match self.kind:
+            case Kind.UNASSIGNED:
+                return f"A partition unassigned for {length}"
+            case Kind.STUCK:
+                return f"Rebalancing for {length}"
+            case Kind.STORM:
+                return f"More than {counted(self.count, 'rebalance')} in {_length(self.within_s)}"
+            case Kind.EMPTY:
+                return f"No member for {length}"
+            case Kind.LAG:
+                return f"Lag over {self.count:,}" + (f" for {length}" if self.for_s else "")
+            case Kind.UNREADABLE:
+                return f"Not seen for {length}"
+            case Kind.FINDING:
+                return f"Finding {self.finding}"
+
+    @property
+    def limits(self) -> dict[str, Any]:
+        """What its kind has, to be stored and shown."""
+        if self.kind is Kind.FINDING:
+            return {"finding": self.finding}
+        return {name: getattr(self, name) for name in LIMITS[self.kind]}
+
+    def is_about(self, group: str) -> bool:
+        return not self.group or self.group == group
+
+
+def _length(seconds: int) -> str:
+    """Whole seconds without a tenth: ``30 s``."""
+    return duration(seconds * 1000).replace(f".0{THIN_SPACE}s", f"{THIN_SPACE}s")
+
+
+def rule_of(given: Mapping[str, Any]) -> Rule:
+    """A rule from JSON: ``kind``, ``group``, and the numbers of its kind, which have defaults. ``BadRule`` says what is wrong."""
+    kinds = ", ".join(Kind)
+    try:
+        kind = Kind(given.get("kind", ""))
+    except ValueError:
+        raise BadRule(f"kind must be one of {kinds}.", "kind") from None
+    group = given.get("group") or ""
+    if not isinstance(group, str) or len(group) > GROUP_LENGTH_MOST:
+        raise BadRule("group must be the name of a group, or empty for all.", "group")
+    values: dict[str, Any] = {"kind": kind, "group": group}
+    for name, limit in LIMITS[kind].items():
+        value = given.get(name, limit.default)
+        if isinstance(value, bool) or not isinstance(value, int) or not limit.least <= value <= limit.most:
+            raise BadRule(f"{name} must be a whole number from {limit.least} to {limit.most}.", name)
+        values[name] = value
+    if kind is Kind.FINDING:
+        finding = given.get("finding")
+        if finding not in FINDINGS:
+            raise BadRule(f"finding must be one of {', '.join(FINDINGS)}.", "finding")
+        values["finding"] = finding
+    return Rule(**values)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Free:
+    """A partition that nobody owns: its name, since when, and the entry that released it."""
+
+    name: str
+    since_ms: int
+    sequence: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Look:
+    """A group as it was just seen. Times are the watcher's clock, in milliseconds."""
+
+    group: str
+    at_ms: int
+    state: str
+    is_seen: bool
+    """False where it could not be described: then only ``unreadable`` can begin or end."""
+
+    members: int | None = None
+    lag: int | None = None
+    rebalancing_since_ms: int | None = None
+    rebalanced_ms: Sequence[int] = ()
+    free: Free | None = None
+    """The one that has been so for the longest time."""
+
+    last: int | None = None
+    """The timeline's last entry."""
+
+    epoch_began: int | None = None
+    """The entry with which the last group epoch or generation began."""
+
+    findings: Sequence[Finding] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Held:
+    """That a rule holds: what it says of the group, since when, and the entry that shows it."""
+
+    says: str
+    since_ms: int
+    sequence: int | None
+    key: str = ""
+
+
+def holds(rule: Rule, look: Look, since_ms: int | None = None) -> Held | None:
+    """Whether the rule's condition is there now, however short; ``long_enough`` tells about time.
+
+    ``since_ms``: since when the condition was there at each look before, for those of which the group does not tell.
+    """
+    begun = look.at_ms if since_ms is None else since_ms
+    if rule.kind is Kind.UNREADABLE:
+        if look.is_seen:
+            return None
+        says = f"{look.group} has not been seen for {duration(look.at_ms - begun)}"
+        return Held(says=says, since_ms=begun, sequence=look.last)
+    if not look.is_seen:
+        return None
+    match rule.kind:
+        case Kind.UNASSIGNED if look.free is not None and look.members:
+            free = look.free
+            says = f"{free.name} has been unassigned for {duration(max(0, look.at_ms - free.since_ms))}"
+            return Held(says=says, since_ms=free.since_ms, sequence=free.sequence)
+        case Kind.STUCK if look.rebalancing_since_ms is not None:
+            length = duration(look.at_ms - look.rebalancing_since_ms)
+            says = f"{look.group} has been rebalancing for {length}; it is {look.state}"
+            return Held(says=says, since_ms=look.rebalancing_since_ms, sequence=look.epoch_began or look.last)
+        case Kind.STORM:
+            recent = [at for at in look.rebalanced_ms if at > look.at_ms - rule.within_s * 1000]
+            if len(recent) > rule.count:
+                says = f"{look.group} rebalanced {len(recent)} times in {duration(look.at_ms - recent[0])}"
+                return Held(says=says, since_ms=recent[0], sequence=look.epoch_began or look.last)
+        case Kind.EMPTY if look.members == 0:
+            says = f"{look.group} has had no member for {duration(look.at_ms - begun)}"
+            return Held(says=says, since_ms=begun, sequence=look.last)
+        case Kind.LAG if look.lag is not None and look.lag > rule.count:
+            says = f"{look.group} lags by {look.lag:,} records"
+            return Held(says=says, since_ms=begun, sequence=look.last)
+    return None
+
+
+def long_enough(rule: Rule, held: Held, at_ms: int) -> bool:
+    return at_ms - held.since_ms >= rule.for_s * 1000
+
+
+def found(rule: Rule, look: Look, after_ms: int) -> list[Held]:
+    """The findings that a rule of kind ``finding`` is about, each once by its key; none that is older than ``after_ms``."""
+    if rule.kind is not Kind.FINDING or not look.is_seen:
+        return []
+    helds = []
+    for finding in look.findings:
+        if finding["kind"] != rule.finding:
+            continue
+        at_ms = finding.get("at_ms", finding.get("from_ms"))
+        until_ms = finding.get("to_ms") or at_ms
+        if until_ms is not None and until_ms < after_ms:
+            continue
+        sequences = finding["sequences"]
+        first = sequences[0] if sequences else look.last
+        key = f"{rule.finding} {first} {finding.get('partition') or finding.get('name') or ''}"[:150]
+        helds.append(
+            Held(
+                says=f"{look.group}: {finding['says']}",
+                since_ms=look.at_ms if at_ms is None else at_ms,
+                sequence=first,
+                key=key,
+            )
+        )
+    return helds

@@ -1,0 +1,159 @@
+/**
+ * The alerts of a cluster on its page: those that hold and held, the rules, and what was sent.
+ *
+ * @typedef {import('./alerts.js').Alert} Alert
+ * @typedef {import('./alerts.js').Overview} Overview
+ * @typedef {import('./alerts.js').Rule} Rule
+ */
+
+import { ask, tell } from '../api.js';
+import { h, part } from '../dom.js';
+import { clock } from '../times.js';
+import { toast } from '../toast.js';
+import { duration, plural } from '../words.js';
+import { FIELDS, deliverySays, holding, ruleOf } from './alerts.js';
+
+const KEPT = 'alerts in this browser';
+
+/**
+ * @param {string} url of the cluster in the API
+ * @param {Overview} first
+ * @param {string} cluster its name, for notifications
+ */
+export function alertsPanel(url, first, cluster) {
+  let overview = first;
+  const form = /** @type {HTMLFormElement} */ (part('rule-add'));
+  const notify = part('notify');
+
+  async function refresh() {
+    try {
+      overview = await ask(`${url}/alerts`);
+      draw();
+    } catch {
+      // The page says elsewhere that the server is away; the next message has it fetched again.
+    }
+  }
+
+  /** @param {() => Promise<unknown>} does @param {string} failing */
+  async function act(does, failing) {
+    try {
+      await does();
+    } catch (error) {
+      toast(error instanceof Error ? error.message : failing);
+    }
+    await refresh();
+  }
+
+  /** @param {Alert} alert */
+  function alertRow(alert) {
+    const ended = alert.ended_ms;
+    const told = alert.kind === 'finding' || ended === null ? '' : `, over after ${duration(ended - alert.since_ms)}`;
+    return h(
+      'li',
+      { class: ended === null ? 'on' : '' },
+      h('i', { 'aria-hidden': 'true' }),
+      h('span', { class: 'gn mono' }, alert.group),
+      alert.url ? h('a', { href: alert.url }, alert.says) : h('span', {}, alert.says),
+      h('span', { class: 'quiet small' }, `${ended === null ? 'Now, since ' : ''}${clock(alert.since_ms)}${told}`),
+    );
+  }
+
+  /** @param {Rule} rule */
+  function ruleRow(rule) {
+    const address = `${url}/rules/${rule.id}`;
+    const turn = () => act(() => tell(address, 'PATCH', { enabled: !rule.enabled }), 'It could not be changed.');
+    const test = () => act(() => tell(`${address}/test`, 'POST', {}), 'The test could not be sent.');
+    const remove = () => act(() => tell(address, 'DELETE'), 'It could not be removed.');
+    return h(
+      'li',
+      { class: rule.enabled ? '' : 'off' },
+      h('b', {}, rule.says),
+      h(
+        'span',
+        { class: 'quiet' },
+        rule.group ? `in ${rule.group}` : 'in all groups',
+        rule.webhook ? `, to ${rule.webhook}` : '',
+      ),
+      h(
+        'span',
+        { class: 'acts' },
+        rule.webhook ? h('button', { class: 'btn sm', type: 'button', onclick: test }, 'Test') : null,
+        h('button', { class: 'btn sm', type: 'button', onclick: turn }, rule.enabled ? 'Turn off' : 'Turn on'),
+        h('button', { class: 'btn sm', type: 'button', onclick: remove }, 'Remove'),
+      ),
+    );
+  }
+
+  function draw() {
+    const nowMs = Date.now();
+    const held = holding(overview.alerts);
+    part('alert-count').textContent = held.length ? `${plural(held.length, 'alert')} now` : 'none now';
+    part('alerts').replaceChildren(...overview.alerts.map(alertRow));
+    part('no-alerts').hidden = overview.alerts.length > 0;
+    part('rules').replaceChildren(...overview.rules.map(ruleRow));
+    part('no-rules').hidden = overview.rules.length > 0;
+    part('deliveries').replaceChildren(
+      ...overview.deliveries.map((delivery) =>
+        h(
+          'tr',
+          {},
+          h('td', { class: 'nowrap' }, clock(delivery.created_ms)),
+          h('td', {}, delivery.says),
+          h('td', { class: delivery.state === 'failed' ? 'w' : '' }, deliverySays(delivery, nowMs)),
+        ),
+      ),
+    );
+    part('delivery-count').textContent = overview.deliveries.length
+      ? `${plural(overview.deliveries.length, 'message')}${overview.waiting ? `, ${overview.waiting} waiting` : ''}`
+      : 'none sent yet';
+    notify.hidden = !('Notification' in window) || !overview.rules.length;
+    notify.setAttribute('aria-pressed', String(isWanted()));
+  }
+
+  const isWanted = () => Notification.permission === 'granted' && localStorage.getItem(KEPT) === 'yes';
+
+  notify.addEventListener('click', async () => {
+    if (isWanted()) localStorage.removeItem(KEPT);
+    else if ((await Notification.requestPermission()) === 'granted') localStorage.setItem(KEPT, 'yes');
+    else toast('This browser does not allow notifications from here; its settings for this address say so.');
+    draw();
+  });
+
+  function fields() {
+    const kind = /** @type {HTMLSelectElement} */ (form.elements.namedItem('kind')).value;
+    for (const label of form.querySelectorAll('[data-field]')) {
+      const name = /** @type {HTMLElement} */ (label).dataset.field ?? '';
+      const wanted = FIELDS[kind]?.[name];
+      /** @type {HTMLElement} */ (label).hidden = wanted === undefined;
+      if (wanted !== undefined) /** @type {HTMLInputElement} */ (form.elements.namedItem(name)).value = String(wanted);
+    }
+    part('rule-why').textContent = '';
+  }
+
+  form.addEventListener('change', (event) => {
+    if (/** @type {HTMLElement} */ (event.target).getAttribute('name') === 'kind') fields();
+  });
+  form.addEventListener('submit', async (event) => {
+    event.preventDefault();
+    const given = /** @type {{[name: string]: string}} */ (Object.fromEntries(new FormData(form).entries()));
+    try {
+      await tell(`${url}/rules`, 'POST', ruleOf(given));
+      part('rule-why').textContent = 'Added; it is looked at from now on.';
+      await refresh();
+    } catch (error) {
+      part('rule-why').textContent = error instanceof Error ? error.message : 'It could not be added.';
+    }
+  });
+
+  fields();
+  draw();
+  return {
+    /** What was pushed: alerts that began or ended; none where something else changed. @param {Alert[]} alerts */
+    hear(alerts) {
+      if ('Notification' in window && isWanted())
+        for (const alert of alerts.filter((each) => each.ended_ms === null || each.kind === 'finding'))
+          new Notification(`${cluster}: ${alert.group}`, { body: alert.says, tag: alert.id });
+      refresh();
+    },
+  };
+}

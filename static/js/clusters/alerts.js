@@ -1,0 +1,77 @@
+/**
+ * Alerts of a cluster: which fields a rule has, and what is said of a delivery. No DOM.
+ *
+ * @typedef {object} Rule
+ * @property {string} id
+ * @property {string} kind
+ * @property {string} group
+ * @property {string} says
+ * @property {string | null} webhook
+ * @property {boolean} enabled
+ *
+ * @typedef {object} Alert
+ * @property {string} id
+ * @property {string} kind
+ * @property {string} group
+ * @property {string} says
+ * @property {number} since_ms
+ * @property {number} at_ms
+ * @property {number | null} ended_ms
+ * @property {string | null} url
+ *
+ * @typedef {object} Delivery
+ * @property {number} id
+ * @property {string} status
+ * @property {string} says
+ * @property {string} state
+ * @property {number} tries
+ * @property {string} answer
+ * @property {number} created_ms
+ * @property {number | null} next_try_ms
+ *
+ * @typedef {{rules: Rule[], alerts: Alert[], deliveries: Delivery[], waiting: number}} Overview
+ */
+
+/** The fields of each kind, with what stands in them at first. @type {{[kind: string]: {[field: string]: number | string}}} */
+export const FIELDS = {
+  unassigned: { for_s: 30 },
+  stuck: { for_s: 120 },
+  storm: { count: 5, within_s: 600 },
+  empty: { for_s: 60 },
+  lag: { count: 10_000, for_s: 60 },
+  unreadable: { for_s: 60 },
+  finding: { finding: 'crash_loop' },
+};
+
+/**
+ * The body of a new rule, from a form's fields.
+ *
+ * @param {{[name: string]: string}} fields
+ */
+export function ruleOf(fields) {
+  const kind = fields.kind ?? '';
+  const numbers = Object.entries(FIELDS[kind] ?? {}).map(([name, first]) => {
+    const given = (fields[name] ?? '').trim();
+    return [name, typeof first === 'number' && /^\d+$/.test(given) ? Number(given) : given];
+  });
+  return {
+    kind,
+    group: (fields.group ?? '').trim(),
+    webhook: (fields.webhook ?? '').trim(),
+    ...Object.fromEntries(numbers),
+  };
+}
+
+/** Those that hold now. @param {Alert[]} alerts */
+export const holding = (alerts) => alerts.filter((alert) => alert.ended_ms === null);
+
+/** What a delivery came to. @param {Delivery} delivery @param {number} nowMs */
+export function deliverySays(delivery, nowMs) {
+  const tries = delivery.tries === 1 ? '1 try' : `${delivery.tries} tries`;
+  if (delivery.state === 'delivered') return `Delivered: ${delivery.answer}`;
+  if (delivery.state === 'dropped') return `Dropped: ${delivery.answer}`;
+  if (delivery.state === 'failed') return `Given up after ${tries}: ${delivery.answer}`;
+  if (!delivery.tries) return 'Waiting';
+  const inS = Math.max(0, Math.round(((delivery.next_try_ms ?? nowMs) - nowMs) / 1000));
+  return `${tries}, ${delivery.answer}; next in ${inS} s`;
+}
