@@ -7,12 +7,10 @@ nothing that its holder could ask otherwise. A link to a timeline that still gro
 from __future__ import annotations
 
 import gzip
-from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from threading import Lock
-from typing import Final, Literal, NamedTuple, TypedDict
+from typing import Final, Literal, TypedDict
 
 from django.db import transaction
 from django.db.models import F, QuerySet
@@ -21,6 +19,7 @@ from django.utils import timezone
 from explorer.sharing import tokens
 from explorer.sharing.bundle import script, styles
 from explorer.sharing.card import card
+from explorer.sharing.looks import Content, Look, looks
 from explorer.sharing.models import TOKEN_SHOWN, Link, SharedPage
 from explorer.sharing.page import Link as ShownLink
 from explorer.sharing.page import blocks_of, detail_of, page_of, policy, shown
@@ -38,9 +37,6 @@ LINKS_MOST: Final = 100
 
 PAGE_BYTES_MOST: Final = 16 * 1024 * 1024
 """Bytes of a shared page in gzip: it is one row of the database, and one answer."""
-
-KEPT_BYTES: Final = 32 * 1024 * 1024
-"""Bytes of pages in memory: those that people open now."""
 
 SENTENCE_LETTERS_MOST: Final = 300
 """Of the verdict, on a card: chat tools cut after two lines or so."""
@@ -125,48 +121,45 @@ def open_links(timeline: Timeline) -> QuerySet[Link]:
     return Link.objects.filter(timeline=timeline, withdrawn=None, until__gt=timezone.now())
 
 
-def found_by(token: str) -> Link | None:
-    """The link of a token, if it is open or its timeline was deleted; null for one that is unknown, ended or withdrawn."""
+def found_by(token: str) -> Look | None:
+    """What a token shows, if its link is open or its timeline was deleted; null for one that is unknown, ended or withdrawn."""
     if not tokens.is_ours(token):
         return None
+    if (look := looks.fresh(token)) is not None:
+        return look
+    hashed = tokens.hashed(token)
     open_ones = Link.objects.filter(withdrawn=None, until__gt=timezone.now())
-    return open_ones.filter(token_hash=tokens.hashed(token)).first()
-
-
-class Content(NamedTuple):
-    """A link's page in gzip, and its policy."""
-
-    page: bytes
-    policy: str
-
-
-_kept: OrderedDict[str, Content] = OrderedDict()
-_lock = Lock()
-
-
-def content_of(link: Link) -> Content | None:
-    """What an open link shows; null if it has ended since. Kept in memory: two hundred people may open one link at once."""
-    with _lock:
-        if (content := _kept.get(link.id)) is not None:
-            _kept.move_to_end(link.id)
-            return content
-    found = SharedPage.objects.filter(link=link).values_list("content", "policy").first()
-    if found is None:
+    link = open_ones.filter(token_hash=hashed).first()
+    if link is None:
         return None
-    content = Content(bytes(found[0]), found[1])
-    with _lock:
-        _kept[link.id] = content
-        while len(_kept) > 1 and sum(len(one.page) for one in _kept.values()) > KEPT_BYTES:
-            _kept.popitem(last=False)
-    return content
+    content = looks.content_of(link.id)
+    page = SharedPage.objects.filter(link=link)
+    if content is None and (row := page.values_list("content", "policy", "card").first()) is not None:
+        content = Content(bytes(row[0]), row[1], bytes(row[2]))
+    elif content is not None and not page.exists():
+        content = None
+    look = Look(
+        id=link.id,
+        title=link.title,
+        sentence=link.sentence,
+        embed_origins=tuple(link.embed_origins),
+        until=link.until,
+        content=content,
+    )
+    looks.keep(token, look)
+    return look
 
 
-def note_opened(link: Link) -> None:
-    Link.objects.filter(pk=link.pk).update(opened=F("opened") + 1, last_opened=timezone.now())
+def note_opened(openings: Mapping[str, int]) -> None:
+    """Count how often each link was opened, up to now."""
+    now = timezone.now()
+    for link_id, times in openings.items():
+        Link.objects.filter(pk=link_id).update(opened=F("opened") + times, last_opened=now)
 
 
 def withdraw(link_id: str) -> bool:
     """End a link at once; false if there is none. What it showed is deleted."""
+    looks.forget(link_id)
     with transaction.atomic():
         SharedPage.objects.filter(link_id=link_id).delete()
         Link.objects.filter(pk=link_id, withdrawn=None).update(withdrawn=timezone.now())

@@ -20,7 +20,8 @@ from django.utils import timezone
 from explorer.access.gate import Gate, Handler
 from explorer.asgi import UPLOADS
 from explorer.sharing import links, tokens
-from explorer.sharing.door import ADDRESSES_MOST, GUESSES_MOST, WITHIN_S, Door, cookie_name
+from explorer.sharing.addresses import cookie_name
+from explorer.sharing.door import ADDRESSES_MOST, GUESSES_MOST, WITHIN_S, Door
 from explorer.sharing.logs import WithoutTokens
 from explorer.sharing.models import Link, SharedPage
 from groups import storage
