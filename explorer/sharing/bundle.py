@@ -18,7 +18,7 @@ from django.contrib.staticfiles import finders
 from explorer.web.modules import joined_path
 
 ENTRY: Final = "js/page-board.js"
-STYLES: Final = ("css/base.css", "css/matrix.css", "css/board.css", "css/map.css", "css/reading.css", "css/incident.css")  # fmt: skip
+STYLES: Final = ("css/base.css", "css/matrix.css", "css/board.css", "css/map.css", "css/bytes.css", "css/reading.css", "css/incident.css")  # fmt: skip
 
 LEFT_OUT: Final = frozenset({"js/sharing/dialog.js"})
 """Modules that are imported later, by a page that has a server."""

@@ -11,8 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from explorer.figures.thumbnails import HUES, owners_of, sampled
-from groups.history.frames.changes import apply
-from groups.incidents.pieces import Piece
+from groups.incidents.pieces import Piece, frames_at_moments
 from groups.storage.handing_on import Incident
 
 WIDTH: Final = 1200
@@ -53,19 +52,12 @@ def frames_of(pieces: Sequence[Piece]) -> list[dict[str, Any]]:
     """The frames at the moments, as many as a picture has columns for."""
     moments = sum(len(piece.moments) for piece in pieces)
     every = max(1, moments // FRAMES_MOST)
-    frames = []
-    for piece in pieces:
-        frame, applied, changes = piece.frame, 0, piece.changes
-        for number, moment in enumerate(piece.moments):
-            if number % every:
-                continue
-            upto = applied
-            while upto < len(changes) and changes[upto]["sequence"] <= moment["sequence"]:
-                upto += 1
-            frame = apply(frame, changes[applied:upto])
-            applied = upto
-            frames.append(frame)
-    return frames
+    return [
+        frame
+        for piece in pieces
+        for number, (_, frame) in enumerate(frames_at_moments(piece))
+        if number % every == 0
+    ]
 
 
 def _bars(

@@ -22,7 +22,7 @@ from explorer.sharing.card import card
 from explorer.sharing.looks import Content, Look, looks
 from explorer.sharing.models import TOKEN_SHOWN, Link, SharedPage
 from explorer.sharing.page import Link as ShownLink
-from explorer.sharing.page import blocks_of, detail_of, page_of, policy, shown
+from explorer.sharing.page import blocks_of, page_of, policy, shown
 from groups.exporting import Wanted, hidden_id
 from groups.models import TITLE_LENGTH_MOST, Timeline
 from groups.storage import new_id
@@ -81,7 +81,7 @@ def make(timeline: Timeline, asked: Asked) -> tuple[Link, str]:
     page = page_of(
         facts,
         found,
-        blocks_of(detail_of(facts, found), found, view),
+        blocks_of(timeline, facts, found, view),
         view=view,
         made=wanted.made,
         link=ShownLink(state_url="state", until=f"{until:%Y-%m-%d %H:%M} UTC"),

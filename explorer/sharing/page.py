@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import gzip
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final, Literal, NamedTuple, TypedDict
@@ -23,6 +23,7 @@ from explorer.pages.board.views import SEMANTICS
 from explorer.pages.timelines.answers import PROVENANCE
 from explorer.sharing.bundle import script, styles
 from explorer.sharing.fingerprint import fingerprint
+from explorer.sharing.panels import panels_of
 from groups.history.entries import ENTRY_FORMAT
 from groups.history.replay.fold import FOLD_VERSION
 from groups.history.story.problems import troubles
@@ -140,14 +141,16 @@ def detail_of(facts: Shown, incident: Incident) -> dict[str, Any]:
     }
 
 
-def blocks_of(detail: Mapping[str, Any], incident: Incident, view: View) -> list[Block]:
+def blocks_of(timeline: Timeline, facts: Shown, incident: Incident, view: View) -> list[Block]:
     """The data of a page. Readers are shown neither requests nor records, so there are none in theirs."""
-    parts: dict[str, Any] = {"timeline": detail}
+    parts: dict[str, Any] = {"timeline": detail_of(facts, incident)}
     for piece in incident.pieces:
         parts[f"chunk-{piece.first}"] = _chunk(piece)
         if view == "investigator":
             parts[f"entries-{piece.first}"] = piece.entries
     parts |= {f"digest-{of}": answer for of, answer in incident.digests.items()}
+    if view == "investigator":
+        parts |= panels_of(timeline, incident)
     return [Block(name, _packed(value)) for name, value in parts.items()]
 
 

@@ -12,17 +12,23 @@ from typing import Any
 
 import orjson
 
+from groups.history.entries import Entry
 from groups.history.frames.changes import apply
+from groups.history.metrics import Metrics
 from groups.history.passes.recorder import RecordedBatch
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Piece:
-    """Entries ``first`` to ``last`` of a timeline, with the frame before them; JSON values as the API tells them."""
+    """Entries ``first`` to ``last`` of a timeline, with the frame before them; JSON values as the API tells them.
+
+    ``metrics``: what was measured before them (``Metrics.to_json``).
+    """
 
     first: int
     last: int
     frame: dict[str, Any]
+    metrics: dict[str, Any]
     changes: list[dict[str, Any]]
     moments: list[dict[str, Any]]
     entries: list[dict[str, Any]]
@@ -51,10 +57,12 @@ def pieces_of(batches: Iterable[RecordedBatch]) -> Iterator[Piece]:
 def _piece(batches: Sequence[RecordedBatch]) -> Piece:
     checkpoint = batches[0].checkpoint
     assert checkpoint is not None
+    told = orjson.loads(checkpoint)
     return Piece(
         first=batches[0].first,
         last=batches[-1].last,
-        frame=orjson.loads(checkpoint)["frame"],
+        frame=told["frame"],
+        metrics=told["metrics"],
         changes=[change for batch in batches for change in orjson.loads(batch.changes)],
         moments=[moment for batch in batches for moment in orjson.loads(batch.moments)],
         entries=[entry for batch in batches for entry in orjson.loads(batch.entries)],
@@ -91,14 +99,31 @@ def _cut_piece(piece: Piece, stretch: Stretch) -> Piece:
         return bool(stretch.first <= item["sequence"] <= stretch.last)
 
     before = (change for change in piece.changes if change["sequence"] < stretch.first)
+    metrics = Metrics.from_json(piece.metrics)
+    for entry in piece.entries:
+        if entry["sequence"] < stretch.first:
+            metrics.add(Entry.from_json(entry))
     return Piece(
         first=max(piece.first, stretch.first),
         last=min(piece.last, stretch.last),
         frame=apply(piece.frame, before),
+        metrics=metrics.to_json(),
         changes=list(filter(within, piece.changes)),
         moments=list(filter(within, piece.moments)),
         entries=list(filter(within, piece.entries)),
     )
+
+
+def frames_at_moments(piece: Piece) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+    """Each moment of a piece with the frame that it leaves."""
+    frame, applied, changes = piece.frame, 0, piece.changes
+    for moment in piece.moments:
+        upto = applied
+        while upto < len(changes) and changes[upto]["sequence"] <= moment["sequence"]:
+            upto += 1
+        frame = apply(frame, changes[applied:upto])
+        applied = upto
+        yield moment, frame
 
 
 def members_most(pieces: Iterable[Piece]) -> int:

@@ -159,6 +159,7 @@ def _stored_pieces(timeline: Timeline, *sequences: int) -> list[Piece]:
                 first=place.first,
                 last=place.last,
                 frame=_named(timeline, opened.frame),
+                metrics=orjson.loads(opened.metrics),
                 changes=_named(timeline, opened.changes),
                 moments=_named(timeline, opened.moments),
                 entries=list(log.entries_between(place.first, place.last)),

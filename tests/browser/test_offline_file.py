@@ -107,6 +107,33 @@ def test_details_findings_and_text_are_in_it(
     expect(page.locator("#verdict")).to_be_visible()
 
 
+def test_epochs_metrics_and_bytes_are_in_it(
+    study: Path, open_file: Callable[..., Page], open_page: Callable[..., Page]
+) -> None:
+    page, servers = alive(open_file(study)), open_page(f"/t/{STUDY}?at=60&view=investigator")
+    page.goto(f"{study.as_uri()}?at=60&view=investigator")
+    for one in (page, servers):
+        one.locator("#metrics-panel summary").click()
+        expect(one.locator("#metrics")).to_have_attribute("data-sequence", re.compile(r"\d+"))
+        one.get_by_role("button", name="Records").click()
+        one.get_by_role("button", name="Show bytes").first.click()
+        expect(one.locator(".inplace").first).to_contain_text("memberEpoch")
+    assert page.locator("#metrics").inner_text() == servers.locator("#metrics").inner_text()
+    assert page.locator(".inplace .fields").first.inner_text() == servers.locator(".inplace .fields").first.inner_text()  # fmt: skip
+    expect(page.get_by_role("link", name="Open in the inspector")).to_have_count(0)
+    figure = page.locator("#figure")
+    expect(figure.locator("path title")).to_have_text(["group epoch", "assignment epoch", "A", "B", "C"])
+    step = page.locator("#step").inner_text()
+    figure.scroll_into_view_if_needed()
+    box = figure.bounding_box()
+    assert box is not None
+    page.mouse.click(box["x"] + box["width"] - 20, box["y"] + 30)
+    becomes(page, f"document.querySelector('#step').textContent !== '{step}'")
+    page.locator(".figure-words summary").click()
+    page.locator("#figure-table a").first.click()
+    expect(page.locator("#step")).to_have_text("1")
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_it_fits_a_telephone(study: Path, open_file: Callable[..., Page], scheme: str) -> None:
     page = alive(open_file(study, viewport={"width": 390, "height": 844}, color_scheme=scheme))

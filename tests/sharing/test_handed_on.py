@@ -5,13 +5,17 @@ from __future__ import annotations
 import base64
 import gzip
 import re
+from bisect import bisect_right
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
 import orjson
 import pytest
+from django.http import HttpRequest
 
+from explorer.figures.epochs import collect, figure
+from explorer.pages.inspector.records import bytes_of_entry
 from explorer.sharing.bundle import CannotBundle, script, styles
 from explorer.sharing.fingerprint import fingerprint
 from groups import storage
@@ -50,6 +54,64 @@ def test_a_page_holds_the_frames_that_the_server_has(stored: Stored) -> None:
     assert held["timeline"]["summary"] == storage.summary(timeline)
 
 
+def test_the_panels_beside_the_board_are_the_servers(stored: Stored) -> None:
+    timeline = stored(a_day_of_three(), source="simulation")
+    held = blocks(page(timeline))
+    chunk = held["chunk-1"]
+    assert held["epochs"] == plain(figure(collect([(chunk["frame"], chunk["changes"])])))
+    for moment in chunk["moments"]:
+        at = moment["sequence"]
+        assert metrics_of(held["metrics"], at) == metrics_of_server(timeline, at)
+    records = [entry["sequence"] for entry in held["entries-1"] if entry["kind"] == "record"]
+    assert list(held["bytes-1"]) == [str(sequence) for sequence in records]
+    for sequence in records:
+        told = bytes_of_entry(HttpRequest(), timeline, sequence)
+        assert held["bytes-1"][str(sequence)] == plain(told)
+
+
+def metrics_of(measured: dict[str, Any], at: int) -> dict[str, Any]:
+    """What ``static/js/source/panels.js`` makes of it: each measure with the value that holds at ``at``."""
+    told: dict[str, Any] = {}
+    for measure in measured["measures"]:
+        place = bisect_right(measure["at"], at)
+        if place:
+            key = f"{measure['member']} {measure['about']['name']} {measure['about'].get('tags')}"
+            told[key] = {**measure["about"], "value": measure["values"][place - 1]}
+    return told
+
+
+def metrics_of_server(timeline: Timeline, at: int) -> dict[str, Any]:
+    told = plain(storage.metrics_at(timeline, at))
+    found = {f"None {one['name']} {one.get('tags')}": one for one in told["broker"]}
+    for client in told["clients"]:
+        for one in client["metrics"]:
+            found[f"{client['member']} {one['name']} {one.get('tags')}"] = one
+    return found
+
+
+def plain(value: Any) -> Any:
+    return orjson.loads(orjson.dumps(value))
+
+
+def test_readers_and_whoever_is_not_told_names_are_given_no_bytes(stored: Stored) -> None:
+    timeline = stored(a_day_of_three())
+    for wanted in ({"view": "reader"}, {"key": fresh_key()}):
+        assert [name for name in blocks(page(timeline, **wanted)) if name.startswith("bytes")] == []
+    reader = blocks(page(timeline, view="reader"))
+    assert "epochs" not in reader
+    assert "metrics" not in reader
+
+
+def test_of_many_records_the_first_have_bytes_and_too_many_moments_have_no_metrics(
+    stored: Stored, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("explorer.sharing.panels.RECORDS_MOST", 3)
+    monkeypatch.setattr("groups.incidents.measured.MOMENTS_MOST", 2)
+    held = blocks(page(stored(a_day_of_three())))
+    assert len(held["bytes-1"]) == 3
+    assert "metrics" not in held
+
+
 def test_readers_are_given_neither_requests_nor_records(stored: Stored) -> None:
     held = blocks(page(stored(a_day_of_three()), view="reader"))
     assert [name for name in held if name.startswith("entries")] == []
@@ -69,6 +131,8 @@ def test_a_stretch_holds_whole_moments_and_nothing_of_what_is_outside(stored: St
     assert [one["sequence"] for one in held[f"entries-{first['first']}"]] == list(
         range(first["first"], last["sequence"] + 1)
     )
+    # Values go on from what was before; who was there before and is gone is not told of.
+    assert metrics_of(held["metrics"], last["sequence"]) == metrics_of_server(timeline, last["sequence"])
     assert "newcomer" not in text + orjson.dumps(held).decode()
 
 

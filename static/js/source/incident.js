@@ -13,6 +13,7 @@
  */
 
 import { parseExactly } from '../exact.js';
+import { panelsOf } from './panels.js';
 
 /** Parts of a page that its checksum is of; a browser's extensions may add others. */
 const WALKED = 'title, meta, style, body';
@@ -129,6 +130,11 @@ export async function openIncident(page) {
     view: manifest.view,
     changed,
     server: null,
+    panels: panelsOf(
+      new Set(manifest.blocks.map(({ name }) => name)),
+      (name) => read(name),
+      (sequence) => holding(sequence, sequence)[0]?.first,
+    ),
     api: {
       chunk: (first) => read(`chunk-${first}`),
       // One answer for all windows: nothing finer is there.
