@@ -51,6 +51,7 @@ async def lifespan(scope: Scope, receive: Receive, send: Send) -> None:
                 await send({"type": "lifespan.startup.complete"})
             else:
                 break
+        await gate.crowd.note_now()
     await send({"type": "lifespan.shutdown.complete"})
 
 

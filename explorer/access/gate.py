@@ -32,7 +32,9 @@ from explorer.access.bodies import (
 from explorer.access.keys import admits, cookie_for, is_token
 from explorer.access.origins import is_followed_link, is_foreign, is_known
 from explorer.access.refusals import refusal, without_token
-from explorer.sharing.door import Door, leads_here
+from explorer.sharing.addresses import leads_here
+from explorer.sharing.crowd import Crowd
+from explorer.sharing.door import Door
 
 Scope = MutableMapping[str, Any]
 Send = Callable[[Message], Awaitable[None]]
@@ -100,6 +102,7 @@ class Gate:
         self.sockets = sockets
         self.uploads = uploads
         self.door = door
+        self.crowd = Crowd()
         self.page_places = Places(PAGES_AT_ONCE)
         self.answer_places = Places(ANSWERS_AT_ONCE)
         self.upload_places = Places(UPLOADS_AT_ONCE, waiting_most=0)
@@ -126,7 +129,15 @@ class Gate:
 
         refused = self.refused(scope, headers, host) or self.refused_body(scope, headers)
         if refused is None:
-            await self.let_in(scope, headers, receive, complete)
+            has_body = bool(told_length(headers)) or b"transfer-encoding" in headers
+            if self.door is None or has_body or not leads_here(scope["path"]):
+                await self.let_in(scope, headers, receive, complete)
+                return
+            async with self.crowd.turn(scope, headers) as answered:
+                if answered is None:
+                    await self.let_in(scope, headers, receive, complete)
+                else:
+                    await answer(answered, scope, complete)
             return
         # What has not been read of the body is not waited for.
         if told_length(headers) or b"transfer-encoding" in headers:
@@ -270,6 +281,9 @@ async def answer(response: HttpResponse, scope: Scope, send: Send) -> None:
     body = b"" if scope.get("method") == "HEAD" else response.content
     response["Content-Length"] = str(len(response.content))
     headers = [(name.encode(), value.encode("latin-1")) for name, value in response.items()]
+    headers += [
+        (b"Set-Cookie", cookie.output(header="").strip().encode()) for cookie in response.cookies.values()
+    ]
     await send({"type": "http.response.start", "status": response.status_code, "headers": headers})
     await send({"type": "http.response.body", "body": body})
 

@@ -11,10 +11,10 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from explorer.figures.thumbnails import HUES, owners_of, sampled
-from groups.history.frames.changes import apply
 from groups.history.frames.shapes import Frame
-from groups.incidents.pieces import Piece
+from groups.incidents.pieces import Piece, frames_at_moments
 from groups.storage.handing_on import Incident
+from simulations.laboratory.shapes import Sheet
 
 WIDTH: Final = 1200
 HEIGHT: Final = 630
@@ -23,6 +23,9 @@ HEIGHT: Final = 630
 MARGIN: Final = 48
 ROWS_MOST: Final = 24
 FRAMES_MOST: Final = 240
+
+STRIPE: Final = 24
+"""Pixels of a stripe and its gap."""
 
 GROUND: Final = (241, 244, 245)
 PANEL: Final = (255, 255, 255)
@@ -43,30 +46,47 @@ def card(incident: Incident) -> bytes:
     hues = {member: min(order.index(lane), HUES) for member, lane in lanes.items()}
     owners = [owners_of(frame) for frame in sampled(frames, FRAMES_MOST)]
     rows = sorted({key for owned in owners for key in owned})[:ROWS_MOST]
-    pixels = [bytearray(bytes(GROUND) * WIDTH) for _ in range(HEIGHT)]
-    _fill(pixels, MARGIN // 2, MARGIN // 2, WIDTH - MARGIN // 2, HEIGHT - MARGIN // 2, PANEL)
+    pixels = _panel()
     if rows:
         _bars(pixels, rows, owners, hues)
     return png(pixels)
+
+
+def answers_card(sheet: Sheet) -> bytes:
+    """The PNG of a laboratory's sheet: a row for each assignor, a column for each partition, in its owner's colour."""
+    rows = [("", number) for number in range(len(sheet["answers"]))]
+    columns = min(FRAMES_MOST, max((len(answer["after"]) for answer in sheet["answers"]), default=0))
+    owners = [
+        {
+            ("", number): (str(answer["after"][partition]), False)
+            for number, answer in enumerate(sheet["answers"])
+            if partition < len(answer["after"]) and answer["after"][partition] >= 0
+        }
+        for partition in range(columns)
+    ]
+    hues = {str(place): min(place, HUES) for place in range(len(sheet["members"]))}
+    pixels = _panel()
+    if owners:
+        _bars(pixels, rows, owners, hues)
+    return png(pixels)
+
+
+def _panel() -> list[bytearray]:
+    pixels = [bytearray(bytes(GROUND) * WIDTH) for _ in range(HEIGHT)]
+    _fill(pixels, MARGIN // 2, MARGIN // 2, WIDTH - MARGIN // 2, HEIGHT - MARGIN // 2, PANEL)
+    return pixels
 
 
 def frames_of(pieces: Sequence[Piece]) -> list[Frame]:
     """The frames at the moments, as many as a picture has columns for."""
     moments = sum(len(piece.moments) for piece in pieces)
     every = max(1, moments // FRAMES_MOST)
-    frames = []
-    for piece in pieces:
-        frame, applied, changes = piece.frame, 0, piece.changes
-        for number, moment in enumerate(piece.moments):
-            if number % every:
-                continue
-            upto = applied
-            while upto < len(changes) and changes[upto]["sequence"] <= moment["sequence"]:
-                upto += 1
-            frame = apply(frame, changes[applied:upto])
-            applied = upto
-            frames.append(frame)
-    return frames
+    return [
+        frame
+        for piece in pieces
+        for number, (_, frame) in enumerate(frames_at_moments(piece))
+        if number % every == 0
+    ]
 
 
 def _bars(
@@ -88,7 +108,10 @@ def _bars(
                 continue
             member, going = holder
             colour = COLOURS[hues.get(member, HUES)]
-            _fill(pixels, left, top, right, bottom, _paler(colour) if going else colour)
+            if going:
+                _hatch(pixels, left, top, right, bottom, colour)
+            else:
+                _fill(pixels, left, top, right, bottom, colour)
 
 
 def _paler(colour: Colour) -> Colour:
@@ -100,6 +123,15 @@ def _fill(pixels: list[bytearray], left: int, top: int, right: int, bottom: int,
     line = bytes(colour) * max(0, right - left)
     for y in range(top, bottom):
         pixels[y][3 * left : 3 * right] = line
+
+
+def _hatch(pixels: list[bytearray], left: int, top: int, right: int, bottom: int, colour: Colour) -> None:
+    """What is being revoked, as on the board: stripes from the lower left to the upper right."""
+    stripe = bytes(colour) * (STRIPE // 2) + bytes(_paler(colour)) * (STRIPE // 2)
+    line = stripe * ((right + STRIPE) // STRIPE + 1)
+    for y in range(top, bottom):
+        begin = 3 * (left + y) % len(stripe)
+        pixels[y][3 * left : 3 * right] = line[begin : begin + 3 * max(0, right - left)]
 
 
 def png(pixels: Sequence[bytes | bytearray]) -> bytes:

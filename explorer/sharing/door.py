@@ -6,21 +6,16 @@ guesses on is answered with a line.
 
 from __future__ import annotations
 
-import re
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from typing import Final
 
 from django.http import HttpResponse
-from django.http.cookie import parse_cookie
 
 from explorer.sharing import tokens
+from explorer.sharing.addresses import token_of
 from explorer.sharing.gone import gone
-
-PREFIX: Final = "/s/"
-PAGE: Final = re.compile(r"/s/open/(?P<id>[a-z0-9]{1,64})/(?:state)?")
-TOKEN: Final = re.compile(rf"/s/(?P<token>{tokens.SHAPE})(?:/card\.png|/embed/(?:state)?)?")
 
 GUESSES_MOST: Final = 60
 """Wrong tokens of one address in ``WITHIN_S``: a person who mistypes has three, a chat that cuts links has some."""
@@ -29,17 +24,6 @@ WITHIN_S: Final = 60.0
 
 ADDRESSES_MOST: Final = 10_000
 """Addresses that are remembered: some hundred bytes each. Of more, the longest unheard are forgotten."""
-
-COOKIE: Final = "rebalance-share"
-
-
-def cookie_name(link_id: str) -> str:
-    return f"{COOKIE}-{link_id}"
-
-
-def leads_here(path: str) -> bool:
-    """Whether an address is one of links; all others are for who has the server's token."""
-    return path.startswith(PREFIX)
 
 
 class Door:
@@ -53,7 +37,7 @@ class Door:
         self, method: str, path: str, headers: Mapping[bytes, bytes], client: str
     ) -> HttpResponse | None:
         """The answer to a request that shows no token of ours; null if Django may look it up."""
-        if method in ("GET", "HEAD") and self._shows_token(path, headers):
+        if method in ("GET", "HEAD") and tokens.is_ours(token_of(path, headers)):
             return None
         if self._has_guessed(client):
             response = HttpResponse(
@@ -63,14 +47,6 @@ class Door:
             response["Cache-Control"] = "no-store"
             return response
         return gone()
-
-    def _shows_token(self, path: str, headers: Mapping[bytes, bytes]) -> bool:
-        if found := TOKEN.fullmatch(path):
-            return tokens.is_ours(found["token"])
-        if found := PAGE.fullmatch(path):
-            cookies = parse_cookie(headers.get(b"cookie", b"").decode("latin-1"))
-            return tokens.is_ours(cookies.get(cookie_name(found["id"]), ""))
-        return False
 
     def _has_guessed(self, client: str) -> bool:
         """Counts a guess; whether there were too many."""

@@ -7,23 +7,22 @@ nothing that its holder could ask otherwise. A link to a timeline that still gro
 from __future__ import annotations
 
 import gzip
-from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from threading import Lock
-from typing import Final, Literal, NamedTuple, TypedDict
+from typing import Final, TypedDict
 
 from django.db import transaction
 from django.db.models import F, QuerySet
 from django.utils import timezone
 
 from explorer.sharing import tokens
-from explorer.sharing.bundle import script, styles
 from explorer.sharing.card import card
-from explorer.sharing.models import TOKEN_SHOWN, Link, SharedPage
-from explorer.sharing.page import Link as ShownLink
-from explorer.sharing.page import blocks_of, detail_of, page_of, policy, shown
+from explorer.sharing.looks import Content, Look, looks
+from explorer.sharing.models import TOKEN_SHOWN, Kind, Link, SharedPage
+from explorer.sharing.page import page_of, shown
+from explorer.sharing.sealed import TIMELINE, View, policy
+from explorer.sharing.sealed import Link as ShownLink
 from groups.exporting import Wanted, hidden_id
 from groups.models import TITLE_LENGTH_MOST, Timeline
 from groups.storage import new_id
@@ -39,9 +38,6 @@ LINKS_MOST: Final = 100
 PAGE_BYTES_MOST: Final = 16 * 1024 * 1024
 """Bytes of a shared page in gzip: it is one row of the database, and one answer."""
 
-KEPT_BYTES: Final = 32 * 1024 * 1024
-"""Bytes of pages in memory: those that people open now."""
-
 SENTENCE_LETTERS_MOST: Final = 300
 """Of the verdict, on a card: chat tools cut after two lines or so."""
 
@@ -51,6 +47,8 @@ class Told(TypedDict):
 
     id: str
     token_end: str
+    kind: str
+    title: str
     view: str
     hides_names: bool
     first: int
@@ -72,24 +70,74 @@ class Asked:
     embed_origins: Sequence[str] = ()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """What a link shows: its facts, and how its page is made once it is known until when it is open."""
+
+    kind: Kind
+    title: str
+    sentence: str
+    policy: str
+    card: bytes
+    page: Callable[[ShownLink], bytes]
+    timeline: Timeline | None = None
+    first: int = 0
+    last: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """How it is shown: as what, with names or without, for how many days from now, and in whose frames."""
+
+    view: View
+    hides_names: bool
+    made: datetime
+    days: int = DAYS_USUAL
+    embed_origins: Sequence[str] = ()
+
+
 def make(timeline: Timeline, asked: Asked) -> tuple[Link, str]:
-    """A new link and its token, which is not kept. ``CannotHandOn`` where there is too much, or too many."""
-    clear_ended()
-    if open_links(timeline).count() >= LINKS_MOST:
-        raise CannotHandOn(f"Timeline {timeline.id} has {LINKS_MOST} open links; withdraw some first.")
+    """A new link to a timeline, or a stretch of it, and its token, which is not kept. ``CannotHandOn`` where there is too much, or too many."""
+    _check_room(Link.objects.filter(timeline=timeline), f"Timeline {timeline.id}")
     wanted = asked.wanted
     found = incident(timeline, wanted.stretch, key=wanted.key)
     facts = shown(timeline, found, hidden_id(wanted.key) if wanted.key else "")
-    until = wanted.made + timedelta(days=asked.days)
-    view: Literal["reader", "investigator"] = wanted.view
-    page = page_of(
-        facts,
-        found,
-        blocks_of(detail_of(facts, found), found, view),
-        view=view,
-        made=wanted.made,
-        link=ShownLink(state_url="state", until=f"{until:%Y-%m-%d %H:%M} UTC"),
+    subject = Subject(
+        kind=Kind.TIMELINE,
+        title=facts.title,
+        sentence=(found.summary.get("verdict") or {}).get("text") or "",
+        policy=policy(TIMELINE, connects=True),
+        card=card(found),
+        page=lambda link: page_of(timeline, facts, found, view=wanted.view, made=wanted.made, link=link),
+        timeline=timeline,
+        first=found.stretch.first,
+        last=found.stretch.last,
     )
+    terms = Terms(
+        view=wanted.view,
+        hides_names=wanted.key is not None,
+        made=wanted.made,
+        days=asked.days,
+        embed_origins=asked.embed_origins,
+    )
+    return _stored(subject, terms)
+
+
+def make_of(subject: Subject, terms: Terms) -> tuple[Link, str]:
+    """A new link to what is no timeline, and its token."""
+    _check_room(Link.objects.filter(timeline=None).exclude(kind=Kind.TIMELINE), "The laboratory")
+    return _stored(subject, terms)
+
+
+def _check_room(links: QuerySet[Link], whose: str) -> None:
+    clear_ended()
+    if _open(links).count() >= LINKS_MOST:
+        raise CannotHandOn(f"{whose} has {LINKS_MOST} open links; withdraw some first.")
+
+
+def _stored(subject: Subject, terms: Terms) -> tuple[Link, str]:
+    until = terms.made + timedelta(days=terms.days)
+    page = subject.page(ShownLink(state_url="state", until=f"{until:%Y-%m-%d %H:%M} UTC"))
     content = gzip.compress(page, compresslevel=6, mtime=0)
     if len(content) > PAGE_BYTES_MOST:
         raise CannotHandOn(
@@ -101,72 +149,70 @@ def make(timeline: Timeline, asked: Asked) -> tuple[Link, str]:
             id=new_id(),
             token_hash=tokens.hashed(token),
             token_end=token[-TOKEN_SHOWN:],
-            timeline=timeline,
-            title=facts.title[:TITLE_LENGTH_MOST],
-            sentence=_shortened((found.summary.get("verdict") or {}).get("text") or ""),
-            view=view,
-            hides_names=wanted.key is not None,
-            first=found.stretch.first,
-            last=found.stretch.last,
-            embed_origins=list(asked.embed_origins),
+            kind=subject.kind,
+            timeline=subject.timeline,
+            title=subject.title[:TITLE_LENGTH_MOST],
+            sentence=_shortened(subject.sentence),
+            view=terms.view,
+            hides_names=terms.hides_names,
+            first=subject.first,
+            last=subject.last,
+            embed_origins=list(terms.embed_origins),
             until=until,
         )
         SharedPage.objects.create(
-            link=link,
-            timeline=timeline,
-            content=content,
-            policy=policy(script(), styles(), connects=True),
-            card=card(found),
+            link=link, timeline=subject.timeline, content=content, policy=subject.policy, card=subject.card
         )
     return link, token
 
 
-def open_links(timeline: Timeline) -> QuerySet[Link]:
-    return Link.objects.filter(timeline=timeline, withdrawn=None, until__gt=timezone.now())
+def of_laboratory() -> QuerySet[Link]:
+    """Links to groups of the laboratory and to cells of sweeps."""
+    return Link.objects.exclude(kind=Kind.TIMELINE)
 
 
-def found_by(token: str) -> Link | None:
-    """The link of a token, if it is open or its timeline was deleted; null for one that is unknown, ended or withdrawn."""
+def _open(links: QuerySet[Link]) -> QuerySet[Link]:
+    return links.filter(withdrawn=None, until__gt=timezone.now())
+
+
+def found_by(token: str) -> Look | None:
+    """What a token shows, if its link is open or its timeline was deleted; null for one that is unknown, ended or withdrawn."""
     if not tokens.is_ours(token):
         return None
-    open_ones = Link.objects.filter(withdrawn=None, until__gt=timezone.now())
-    return open_ones.filter(token_hash=tokens.hashed(token)).first()
-
-
-class Content(NamedTuple):
-    """A link's page in gzip, and its policy."""
-
-    page: bytes
-    policy: str
-
-
-_kept: OrderedDict[str, Content] = OrderedDict()
-_lock = Lock()
-
-
-def content_of(link: Link) -> Content | None:
-    """What an open link shows; null if it has ended since. Kept in memory: two hundred people may open one link at once."""
-    with _lock:
-        if (content := _kept.get(link.id)) is not None:
-            _kept.move_to_end(link.id)
-            return content
-    found = SharedPage.objects.filter(link=link).values_list("content", "policy").first()
-    if found is None:
+    if (look := looks.fresh(token)) is not None:
+        return look
+    hashed = tokens.hashed(token)
+    link = _open(Link.objects.filter(token_hash=hashed)).first()
+    if link is None:
         return None
-    content = Content(bytes(found[0]), found[1])
-    with _lock:
-        _kept[link.id] = content
-        while len(_kept) > 1 and sum(len(one.page) for one in _kept.values()) > KEPT_BYTES:
-            _kept.popitem(last=False)
-    return content
+    content = looks.content_of(link.id)
+    page = SharedPage.objects.filter(link=link)
+    if content is None and (row := page.values_list("content", "policy", "card").first()) is not None:
+        content = Content(bytes(row[0]), row[1], bytes(row[2]))
+    elif content is not None and not page.exists():
+        content = None
+    look = Look(
+        id=link.id,
+        title=link.title,
+        sentence=link.sentence,
+        embed_origins=tuple(link.embed_origins),
+        until=link.until,
+        content=content,
+    )
+    looks.keep(token, look)
+    return look
 
 
-def note_opened(link: Link) -> None:
-    Link.objects.filter(pk=link.pk).update(opened=F("opened") + 1, last_opened=timezone.now())
+def note_opened(openings: Mapping[str, int]) -> None:
+    """Count how often each link was opened, up to now."""
+    now = timezone.now()
+    for link_id, times in openings.items():
+        Link.objects.filter(pk=link_id).update(opened=F("opened") + times, last_opened=now)
 
 
 def withdraw(link_id: str) -> bool:
     """End a link at once; false if there is none. What it showed is deleted."""
+    looks.forget(link_id)
     with transaction.atomic():
         SharedPage.objects.filter(link_id=link_id).delete()
         Link.objects.filter(pk=link_id, withdrawn=None).update(withdrawn=timezone.now())
@@ -182,6 +228,8 @@ def told(link: Link) -> Told:
     return Told(
         id=link.id,
         token_end=link.token_end,
+        kind=link.kind,
+        title=link.title,
         view=link.view,
         hides_names=link.hides_names,
         first=link.first,
@@ -200,7 +248,7 @@ def _state(link: Link, now: datetime) -> str:
         return "withdrawn"
     if link.until <= now:
         return "ended"
-    return "deleted" if link.timeline_id is None else "open"
+    return "deleted" if link.kind == Kind.TIMELINE and link.timeline_id is None else "open"
 
 
 def _shortened(text: str) -> str:

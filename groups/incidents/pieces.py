@@ -6,25 +6,31 @@ first and last entry.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import orjson
 
+from groups.history.entries import Entry
 from groups.history.frames.changes import Change, apply
 from groups.history.frames.shapes import Frame
+from groups.history.metrics import Metrics
 from groups.history.passes.recorder import RecordedBatch
 from groups.history.story.moment import Moment
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Piece:
-    """Entries ``first`` to ``last`` of a timeline, with the frame before them; JSON values as the API tells them."""
+    """Entries ``first`` to ``last`` of a timeline, with the frame before them; JSON values as the API tells them.
+
+    ``metrics``: what was measured before them (``Metrics.to_json``).
+    """
 
     first: int
     last: int
     frame: Frame
+    metrics: Mapping[str, Any]
     changes: list[Change]
     moments: list[Moment]
     entries: list[dict[str, Any]]
@@ -53,10 +59,12 @@ def pieces_of(batches: Iterable[RecordedBatch]) -> Iterator[Piece]:
 def _piece(batches: Sequence[RecordedBatch]) -> Piece:
     checkpoint = batches[0].checkpoint
     assert checkpoint is not None
+    told = orjson.loads(checkpoint)
     return Piece(
         first=batches[0].first,
         last=batches[-1].last,
-        frame=orjson.loads(checkpoint)["frame"],
+        frame=told["frame"],
+        metrics=told["metrics"],
         changes=[change for batch in batches for change in orjson.loads(batch.changes)],
         moments=[moment for batch in batches for moment in orjson.loads(batch.moments)],
         entries=[entry for batch in batches for entry in orjson.loads(batch.entries)],
@@ -93,14 +101,31 @@ def _cut_piece(piece: Piece, stretch: Stretch) -> Piece:
         return stretch.first <= sequence <= stretch.last
 
     before = (change for change in piece.changes if change["sequence"] < stretch.first)
+    metrics = Metrics.from_json(piece.metrics)
+    for entry in piece.entries:
+        if entry["sequence"] < stretch.first:
+            metrics.add(Entry.from_json(entry))
     return Piece(
         first=max(piece.first, stretch.first),
         last=min(piece.last, stretch.last),
         frame=apply(piece.frame, before),
+        metrics=metrics.to_json(),
         changes=[change for change in piece.changes if within(change["sequence"])],
         moments=[moment for moment in piece.moments if within(moment["sequence"])],
         entries=[entry for entry in piece.entries if within(entry["sequence"])],
     )
+
+
+def frames_at_moments(piece: Piece) -> Iterator[tuple[Moment, Frame]]:
+    """Each moment of a piece with the frame that it leaves."""
+    frame, applied, changes = piece.frame, 0, piece.changes
+    for moment in piece.moments:
+        upto = applied
+        while upto < len(changes) and changes[upto]["sequence"] <= moment["sequence"]:
+            upto += 1
+        frame = apply(frame, changes[applied:upto])
+        applied = upto
+        yield moment, frame
 
 
 def members_most(pieces: Iterable[Piece]) -> int:

@@ -90,6 +90,12 @@ class FaultSheet(TypedDict):
     says: str
 
 
+class AnswerFigures(FiguresSheet):
+    """``assigned`` are all partitions that have an owner; ``placed`` was its name before."""
+
+    assigned: int
+
+
 class AnswerSheet(TypedDict):
     """What one assignor answers. Owners are places of members by column, −1 for nobody."""
 
@@ -100,7 +106,7 @@ class AnswerSheet(TypedDict):
     after: list[int]
     sent: list[int] | None
     counts: CountsSheet
-    measures: FiguresSheet | None
+    measures: AnswerFigures | None
     faults: list[FaultSheet]
     error: str | None
     says: str

@@ -69,7 +69,7 @@ def _answer(case: Case, answer: Answer) -> AnswerSheet:
             "before": counts_of(case, answer.before),
             "after": counts_of(case, answer.after) if whole else [],
         },
-        "measures": None if found is None else found.to_json(),
+        "measures": None if found is None else {**found.to_json(), "assigned": found.placed},
         "faults": [{"name": fault, "says": FAULTS.get(fault, fault)} for fault in answer.faults],
         "error": answer.error,
         "says": line_of(case, answer),

@@ -7,22 +7,14 @@
  * @typedef {import('./cast.js').Cast} Cast
  */
 
-import { disc } from './board/notes.js';
 import { h } from './dom.js';
+import { setApart, showLegend, showTable } from './epochs-words.js';
 import { loadPlotly, token } from './plotly.js';
 import { offset, onZone, zoneName } from './times.js';
-import { duration, when } from './words.js';
-
-/** Members at the same epoch would hide each other: their lines are set apart by this much of an epoch. */
-const APART = 0.05;
-const APART_MOST = 0.35;
 
 /** So long after the last key or movement, while nothing plays, the board is idle. */
 const IDLE_MS = 1_000;
 const LOOK_MS = 400;
-
-/** Rows of the table that says the same in words; the figure itself has all of them. */
-const ROWS_MOST = 200;
 
 export class Figure {
   #plotly = /** @type {any} */ (null);
@@ -139,15 +131,14 @@ export class Figure {
     const first = data[0]?.x?.[0] ?? 0;
     this.#shift = layout.xaxis.type === 'date' ? offset(first) : 0;
     const ink = token('--ink');
-    let members = 0;
-    const themed = data.map((/** @type {any} */ trace) => {
+    const below = setApart(data);
+    const themed = data.map((/** @type {any} */ trace, /** @type {number} */ at) => {
       const member = trace.meta?.member;
       const lane = member ? this.cast.lane(member) : null;
       const color = lane ? token(`--m${lane.hue}`) : trace.meta?.line === 'assignment' ? token('--ink-3') : ink;
-      const apart = member ? Math.min(APART_MOST, (members += 1) * APART) : 0;
       return {
         ...trace,
-        y: trace.y.map((/** @type {number | null} */ epoch) => (epoch === null ? null : epoch - apart)),
+        y: trace.y.map((/** @type {number | null} */ epoch) => (epoch === null ? null : epoch - below[at])),
         text: trace.y,
         hovertemplate: '%{fullData.name}: %{text}<extra></extra>',
         x: trace.x.map((/** @type {number} */ ms) => this.#x(ms)),
@@ -202,65 +193,7 @@ export class Figure {
       },
     );
     this.#drawn = true;
-    this.#legend(data);
-    this.#words(data);
-  }
-
-  /** Which line is whose. @param {any[]} data */
-  #legend(data) {
-    this.legend.replaceChildren(
-      ...data.map((trace) => {
-        const member = trace.meta?.member;
-        if (member) return h('span', { class: 'lg' }, disc(this.cast, member));
-        return h('span', { class: 'lg' }, h('i', { class: `k line ${trace.meta?.line}` }), trace.name);
-      }),
-    );
-  }
-
-  /** The same in words. @param {any[]} data */
-  #words(data) {
-    const start = data[0]?.x?.[0] ?? 0;
-    const rows = data
-      .flatMap((trace) =>
-        trace.x.map((/** @type {number} */ ms, /** @type {number} */ at) => ({
-          ms,
-          epoch: trace.y[at],
-          sequence: trace.customdata[at],
-          name: trace.meta?.member ? this.cast.name(trace.meta.member) : trace.name,
-        })),
-      )
-      .sort((a, b) => a.sequence - b.sequence);
-    this.table.replaceChildren(
-      h(
-        'table',
-        { class: 't' },
-        h('thead', {}, h('tr', {}, h('th', {}, 'When'), h('th', {}, 'Whose'), h('th', {}, 'Epoch'))),
-        h(
-          'tbody',
-          {},
-          rows
-            .slice(0, ROWS_MOST)
-            .map(({ ms, name, epoch, sequence }) =>
-              h(
-                'tr',
-                {},
-                h(
-                  'td',
-                  { class: 'num' },
-                  h(
-                    'a',
-                    { href: `?at=${sequence}`, 'data-at': sequence },
-                    start > 1e11 ? when(ms, start) : duration(ms),
-                  ),
-                ),
-                h('td', {}, name),
-                h('td', { class: 'num' }, epoch === null ? 'gone' : epoch),
-              ),
-            ),
-        ),
-      ),
-    );
-    if (rows.length > ROWS_MOST)
-      this.table.append(h('p', { class: 'why' }, `${rows.length - ROWS_MOST} more in the figure.`));
+    showLegend(this.legend, this.cast, data);
+    showTable(this.table, this.cast, data);
   }
 }

@@ -42,11 +42,13 @@ export class Inspector {
    * @param {string} parts.timeline its id
    * @param {(from: number, to: number) => Promise<Entry[]>} parts.fetchEntries
    * @param {((sequence: number) => Promise<import('./bytes/types').RecordBytes>) | null} parts.fetchBytes of a record; null where they are not told
+   * @param {boolean} parts.inspects whether there is an inspector that bytes can be opened in
    * @param {(sequence: number) => Moment | null} parts.momentAt
    * @param {(moment: Moment) => number | null} parts.causeOf
    * @param {(moment: Moment) => number} parts.numberOf of a step
    */
-  constructor({ root, range, cast, timeline, fetchEntries, fetchBytes, momentAt, causeOf, numberOf }) {
+  constructor({ root, range, cast, timeline, fetchEntries, fetchBytes, inspects, momentAt, causeOf, numberOf }) {
+    this.inspects = inspects;
     this.causeOf = causeOf;
     this.timeline = timeline;
     this.fetchBytes = fetchBytes;
@@ -217,6 +219,7 @@ export class Inspector {
                 name: recordName(payload.type),
                 instead: fields,
                 fetchBytes: () => fetchBytes(entry.sequence),
+                inspects: this.inspects,
               }),
             ]
           : []),

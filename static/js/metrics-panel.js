@@ -6,7 +6,7 @@
  *
  * @typedef {import('./cast.js').Cast} Cast
  * @typedef {{name: string, unit: string, about: string, where?: string, proposed?: boolean, kip_429?: string | null, tags?: {[tag: string]: string}, value: number | null}} Measured
- * @typedef {{sequence: number, broker: Measured[], clients: {member: string, metrics: Measured[]}[], not_told: {name: string, why: string}[]}} Metrics
+ * @typedef {{sequence: number, broker: Measured[], clients: {member: string, metrics: Measured[]}[], more?: number, not_told: {name: string, why: string}[]}} Metrics
  */
 
 import { disc } from './board/notes.js';
@@ -151,7 +151,7 @@ export class MetricsPanel {
   }
 
   /** @param {Metrics} metrics */
-  #consumers({ clients }) {
+  #consumers({ clients, more: left = 0 }) {
     if (!clients.length)
       return h(
         'p',
@@ -159,7 +159,7 @@ export class MetricsPanel {
         'The log holds no request and no callback: it tells nothing of the consumers’ own metrics.',
       );
     const columns = clients.slice(0, COLUMNS_MOST);
-    const more = clients.length - columns.length;
+    const more = clients.length - columns.length + left;
     return scrolled(
       'Metrics of the consumers',
       h(
@@ -198,7 +198,11 @@ export class MetricsPanel {
         ),
       ),
       more > 0
-        ? h('p', { class: 'why' }, `${more} more consumer${more === 1 ? '' : 's'}: the API tells of all.`)
+        ? h(
+            'p',
+            { class: 'why' },
+            `${more} more consumer${more === 1 ? '' : 's'}${left ? '.' : ': the API tells of all.'}`,
+          )
         : null,
     );
   }

@@ -9,6 +9,7 @@ import { Banners } from './banners.js';
 import { walk } from './board/grid-keys.js';
 import { Cast } from './cast.js';
 import { choose, h, part } from './dom.js';
+import { EpochsDrawing } from './epochs-drawing.js';
 import { Figure } from './figure.js';
 import { GroupHead } from './group-head.js';
 import { looksLike, violationsOf } from './hardships.js';
@@ -17,7 +18,7 @@ import { listen } from './keys.js';
 import { Labels } from './labels.js';
 import { MetricsPanel } from './metrics-panel.js';
 import { AssignmentPanel } from './assignment-panel.js';
-import { leadIn, openingOf, opensAtWorst } from './opening.js';
+import { leadIn, missingMoment, openingOf, opensAtWorst } from './opening.js';
 import { Ownership } from './ownership.js';
 import { keySteps } from './key-steps.js';
 import { showPatterns } from './patterns.js';
@@ -45,7 +46,7 @@ const GROW_MS = 250;
 /** Chunks of a crowd that stay in memory: the one that is shown, its neighbours, and where one was before. */
 const CROWD_CHUNKS = 5;
 
-const { meta, first: firstChunk, api, server, view: fixedView, changed } = await openPage();
+const { meta, first: firstChunk, api, server, panels, view: fixedView, changed } = await openPage();
 // Asked before anything moves: the address loses the wish with the first moment that it follows.
 const openedAt = location.search;
 const wantsPlay = new URLSearchParams(location.search).get('play') === '1';
@@ -109,32 +110,37 @@ const inspector = new Inspector({
   cast,
   timeline: meta.id,
   fetchEntries: api.entries,
-  fetchBytes: server?.bytes ?? null,
+  fetchBytes: panels?.bytes ?? null,
+  inspects: server !== null,
   momentAt: (sequence) => timeline.momentAt(sequence),
   causeOf: (moment) => stage.causeOf(moment),
   numberOf: (moment) => timeline.numberOf(moment.sequence),
 });
-// What only a server can answer is left out where there is none.
+const figureParts = panels && {
+  plot: part('figure'),
+  table: part('figure-table'),
+  legend: part('figure-legend'),
+  cast,
+  fetchFigure: panels.epochs,
+  onSeek: (/** @type {number} */ sequence) => seeking.go(sequence),
+};
 const figure =
-  server &&
-  new Figure({
-    panel: part('figure-panel'),
-    plot: part('figure'),
-    table: part('figure-table'),
-    legend: part('figure-legend'),
-    cast,
-    script: part('figure-panel').dataset.script ?? '',
-    fetchFigure: server.epochs,
-    onSeek: (sequence) => seeking.go(sequence),
-    isIdle: () => !player.playing,
-  });
+  figureParts &&
+  (server
+    ? new Figure({
+        ...figureParts,
+        panel: part('figure-panel'),
+        script: part('figure-panel').dataset.script ?? '',
+        isIdle: () => !player.playing,
+      })
+    : new EpochsDrawing(figureParts));
 const metrics =
-  server &&
+  panels &&
   new MetricsPanel({
     panel: /** @type {HTMLDetailsElement} */ (part('metrics-panel')),
     table: part('metrics'),
     cast,
-    fetchMetrics: server.metrics,
+    fetchMetrics: panels.metrics,
   });
 const assignmentPanel = document.getElementById('assignment-panel');
 const assignment =
@@ -471,6 +477,8 @@ async function begin() {
   if (changed.length) banners.changed(changed);
   part('coordinator').hidden = !meta.summary.findings?.some(({ kind }) => kind === 'failed_over');
   showStatus();
+  const missing = missingMoment(meta, openedAt, timeline);
+  if (missing) banners.show('moment', 'warn', missing);
   if (!timeline.empty) {
     await seeking.go(wantedAtStart());
     standsAtWorst = opensAtWorst(meta, openedAt);

@@ -5,15 +5,20 @@ from __future__ import annotations
 import base64
 import gzip
 import re
+from bisect import bisect_right
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
 import orjson
 import pytest
+from django.http import HttpRequest
 
-from explorer.sharing.bundle import CannotBundle, script, styles
+from explorer.figures.epochs import collect, figure
+from explorer.pages.inspector.records import bytes_of_entry
+from explorer.sharing.bundle import CannotBundle, script
 from explorer.sharing.fingerprint import fingerprint
+from explorer.sharing.sealed import COMPARISON, LABORATORY, TIMELINE, Kind
 from groups import storage
 from groups.exporting import EXPORTERS, Wanted, data, fresh_key
 from groups.history.frames.changes import apply
@@ -22,7 +27,6 @@ from groups.incidents.pieces import Stretch
 from groups.models import Timeline
 from groups.storage import exported
 from groups.storage.handing_on import CannotHandOn, incident
-from tests.sharing.canaries import MARK, marked, sings
 from tests.stories import Story, a_day_of_three
 
 MADE = datetime(2026, 11, 22, 17, 0, tzinfo=UTC)
@@ -50,6 +54,64 @@ def test_a_page_holds_the_frames_that_the_server_has(stored: Stored) -> None:
     assert held["timeline"]["summary"] == storage.summary(timeline)
 
 
+def test_the_panels_beside_the_board_are_the_servers(stored: Stored) -> None:
+    timeline = stored(a_day_of_three(), source="simulation")
+    held = blocks(page(timeline))
+    chunk = held["chunk-1"]
+    assert held["epochs"] == plain(figure(collect([(chunk["frame"], chunk["changes"])])))
+    for moment in chunk["moments"]:
+        at = moment["sequence"]
+        assert metrics_of(held["metrics"], at) == metrics_of_server(timeline, at)
+    records = [entry["sequence"] for entry in held["entries-1"] if entry["kind"] == "record"]
+    assert list(held["bytes-1"]) == [str(sequence) for sequence in records]
+    for sequence in records:
+        told = bytes_of_entry(HttpRequest(), timeline, sequence)
+        assert held["bytes-1"][str(sequence)] == plain(told)
+
+
+def metrics_of(measured: dict[str, Any], at: int) -> dict[str, Any]:
+    """What ``static/js/source/panels.js`` makes of it: each measure with the value that holds at ``at``."""
+    told: dict[str, Any] = {}
+    for measure in measured["measures"]:
+        place = bisect_right(measure["at"], at)
+        if place:
+            key = f"{measure['member']} {measure['about']['name']} {measure['about'].get('tags')}"
+            told[key] = {**measure["about"], "value": measure["values"][place - 1]}
+    return told
+
+
+def metrics_of_server(timeline: Timeline, at: int) -> dict[str, Any]:
+    told = plain(storage.metrics_at(timeline, at))
+    found = {f"None {one['name']} {one.get('tags')}": one for one in told["broker"]}
+    for client in told["clients"]:
+        for one in client["metrics"]:
+            found[f"{client['member']} {one['name']} {one.get('tags')}"] = one
+    return found
+
+
+def plain(value: Any) -> Any:
+    return orjson.loads(orjson.dumps(value))
+
+
+def test_readers_and_whoever_is_not_told_names_are_given_no_bytes(stored: Stored) -> None:
+    timeline = stored(a_day_of_three())
+    for wanted in ({"view": "reader"}, {"key": fresh_key()}):
+        assert [name for name in blocks(page(timeline, **wanted)) if name.startswith("bytes")] == []
+    reader = blocks(page(timeline, view="reader"))
+    assert "epochs" not in reader
+    assert "metrics" not in reader
+
+
+def test_of_many_records_the_first_have_bytes_and_too_many_moments_have_no_metrics(
+    stored: Stored, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("explorer.sharing.panels.RECORDS_MOST", 3)
+    monkeypatch.setattr("groups.incidents.measured.MOMENTS_MOST", 2)
+    held = blocks(page(stored(a_day_of_three())))
+    assert len(held["bytes-1"]) == 3
+    assert "metrics" not in held
+
+
 def test_readers_are_given_neither_requests_nor_records(stored: Stored) -> None:
     held = blocks(page(stored(a_day_of_three()), view="reader"))
     assert [name for name in held if name.startswith("entries")] == []
@@ -69,6 +131,8 @@ def test_a_stretch_holds_whole_moments_and_nothing_of_what_is_outside(stored: St
     assert [one["sequence"] for one in held[f"entries-{first['first']}"]] == list(
         range(first["first"], last["sequence"] + 1)
     )
+    # Values go on from what was before; who was there before and is gone is not told of.
+    assert metrics_of(held["metrics"], last["sequence"]) == metrics_of_server(timeline, last["sequence"])
     assert "newcomer" not in text + orjson.dumps(held).decode()
 
 
@@ -78,20 +142,6 @@ def test_a_stretch_that_is_none_is_refused_in_one_line(stored: Stored) -> None:
         page(timeline, stretch=Stretch(first=5, last=99))
     with pytest.raises(CannotHandOn, match="Data begin with entry 1"):
         data(timeline, Wanted(made=MADE, stretch=Stretch(first=8, last=9)))
-
-
-def test_no_canary_is_in_a_page_or_in_data_whose_names_are_hidden(stored: Stored) -> None:
-    story = a_day_of_three()
-    story.entries = [marked(entry) for entry in story.entries]
-    timeline = stored(story, title=f"{MARK} title", group=f"{MARK}orders")
-    for view in ("reader", "investigator"):
-        text = page(timeline, key=fresh_key(), view=view)
-        assert not sings(text)
-        assert not sings(orjson.dumps(blocks(text)).decode())
-        assert timeline.id not in text
-    export = data(timeline, Wanted(made=MADE, key=fresh_key()))
-    assert not sings(gzip.decompress(export.content).decode() + export.name)
-    assert sings(page(timeline))
 
 
 def test_with_names_hidden_the_same_happens_at_the_same_moments(stored: Stored) -> None:
@@ -180,12 +230,12 @@ def test_a_small_file_that_unpacks_into_very_much_is_refused(monkeypatch: pytest
         unpacked(gzip.compress(b"x" * 100_000))
 
 
-def test_the_script_is_every_module_and_no_import_is_left() -> None:
-    text = script()
-    assert "</script" not in text
-    assert not re.search(r"^(?:import|export)\b", text, re.MULTILINE)
-    assert "</style" not in styles()
-    assert "url(http" not in styles()
+@pytest.mark.parametrize("kind", [TIMELINE, COMPARISON, LABORATORY], ids=lambda kind: str(kind.entry))
+def test_the_script_is_every_module_and_no_import_is_left(kind: Kind) -> None:
+    assert "</script" not in kind.script
+    assert not re.search(r"^(?:import|export)\b", kind.script, re.MULTILINE)
+    assert "</style" not in kind.styles
+    assert "url(http" not in kind.styles
 
 
 def test_a_module_that_is_written_otherwise_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -194,5 +244,5 @@ def test_a_module_that_is_written_otherwise_is_refused(monkeypatch: pytest.Monke
     script.cache_clear()
     monkeypatch.setattr(bundle, "_read", lambda path: "import * as all from './api.js';\n")
     with pytest.raises(CannotBundle, match=r"import \* as all"):
-        script()
+        script("js/page-board.js")
     script.cache_clear()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Final
@@ -60,18 +60,29 @@ def record_at(timeline: Timeline, sequence: int) -> Found:
             f"Entry {sequence} of timeline {timeline.id} is a {entry['kind']}; only records have bytes.",
             status=404,
         )
-    payload = entry["payload"]
-    proposed = timeline.semantics == Semantics.KIP and not is_opaque(payload)
-    left_out: list[str] = []
     try:
-        if proposed:
-            payload, left_out = as_proposed(payload)
-        key, value = encode_kip_record(payload) if proposed else encode_record(payload)
+        return found_of(entry, timeline.semantics)
     except RecordError as error:
         raise BadRequest(f"Entry {sequence} cannot be written as bytes: {error}.", status=422) from error
+    except TooLarge as error:
+        raise BadRequest(str(error), status=413) from error
+
+
+class TooLarge(ValueError):
+    """A record of more bytes than are laid out."""
+
+
+def found_of(entry: dict[str, Any], semantics: str) -> Found:
+    """The record that an entry is, of a timeline of these semantics. ``RecordError`` or ``TooLarge`` where it cannot be written."""
+    payload = entry["payload"]
+    proposed = semantics == Semantics.KIP and not is_opaque(payload)
+    left_out: list[str] = []
+    if proposed:
+        payload, left_out = as_proposed(payload)
+    key, value = encode_kip_record(payload) if proposed else encode_record(payload)
     for part in (key, value):
         if part is not None and len(part) > BYTES_MOST:
-            raise BadRequest(too_many(len(part)), status=413)
+            raise TooLarge(too_many(len(part)))
     number = payload.get("type")
     known = (KIP_RECORD_TYPES if proposed else RECORD_TYPES).get(number) if isinstance(number, int) else None
     readable = known is not None and not is_opaque(payload)
@@ -89,18 +100,41 @@ def bytes_of_entry(request: HttpRequest, timeline: Timeline, sequence: int) -> d
     """Key and value of the record that is entry ``sequence``, each as ``/api/inspect`` answers it."""
     found = record_at(timeline, sequence)
     topics = topic_names(timeline)
-    number = found.entry["payload"].get("type")
     before, searched_from = record_before(timeline, found.entry)
+    return told_of(
+        found, timeline, before, searched_from, lambda asked: answer(request, asked, guesses=False), topics
+    )
+
+
+def told_of(
+    found: Found,
+    timeline: Timeline,
+    before: int | None,
+    searched_from: int,
+    inspected: Callable[[Asked], dict[str, Any]],
+    topics: dict[str, str],
+) -> dict[str, Any]:
+    """What is told of a record's bytes; ``inspected`` lays a part of it out."""
+
+    def part(data: bytes | None, kind: str | None, layout: str = "") -> dict[str, Any] | None:
+        if data is None:
+            return None
+        told = inspected(Asked(data=data, kind=kind, topics=topics))
+        if layout:
+            told["says"] = [*told["says"], {"text": layout}]
+        return told
+
+    number = found.entry["payload"].get("type")
     return {
         "timeline": timeline.id,
-        "sequence": sequence,
+        "sequence": found.entry["sequence"],
         "type": number,
         "title": f"{found.known.message if found.known else f'record of type {number}'} of {timeline.group or timeline.title}",
         "place": place_of(found.entry),
         "before": before,
         "searched_from": searched_from,
-        "key": _answer(request, found.key, "key" if found.known else None, topics),
-        "value": _answer(request, found.value, found.value_kind, topics, found.layout),
+        "key": part(found.key, "key" if found.known else None),
+        "value": part(found.value, found.value_kind, found.layout),
     }
 
 
@@ -111,16 +145,16 @@ def _value_kind(known: RecordType) -> str:
 
 def record_before(timeline: Timeline, entry: dict[str, Any]) -> tuple[int | None, int]:
     """The nearest earlier entry that is a record of the same key, and the first entry that was looked at."""
-    wanted = _identity(entry["payload"])
+    wanted = identity(entry["payload"])
     last = entry["sequence"]
     for earlier in islice(storage.entries_before(timeline, entry["sequence"]), SEARCHED_MOST):
         last = earlier["sequence"]
-        if earlier["kind"] == "record" and _identity(earlier["payload"]) == wanted:
+        if earlier["kind"] == "record" and identity(earlier["payload"]) == wanted:
             return last, last
     return None, last
 
 
-def _identity(payload: dict[str, Any]) -> tuple[Any, ...]:
+def identity(payload: dict[str, Any]) -> tuple[Any, ...]:
     """What a record's key is: its type and its fields, or its bytes where they could not be read."""
     if is_opaque(payload):
         return ("bytes", payload["key_bytes"])
@@ -151,14 +185,3 @@ def place_of(entry: dict[str, Any]) -> str:
     if entry.get("partition") is not None and entry.get("offset") is not None:
         return f"__consumer_offsets-{entry['partition']}, offset {entry['offset']}"
     return f"entry {entry['sequence']}"
-
-
-def _answer(
-    request: HttpRequest, data: bytes | None, kind: str | None, topics: dict[str, str], layout: str = ""
-) -> dict[str, Any] | None:
-    if data is None:
-        return None
-    told = answer(request, Asked(data=data, kind=kind, topics=topics), guesses=False)
-    if layout:
-        told["says"] = [*told["says"], {"text": layout}]
-    return told

@@ -49,6 +49,7 @@ class Question(TypedDict, total=False):
     moment: BoardMoment
     changes: list[dict[str, Any]]
     board: int
+    hide_names: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any, Final
 
 from groups.history.entries import Entry, Kind
@@ -63,11 +64,16 @@ class Metrics:
             client = self._clients[member_id] = ClientMetrics()
         return client
 
-    def values(self, frame: Frame) -> dict[str, Any]:
+    @property
+    def client_ids(self) -> list[str]:
+        """The member ids of the consumers that are measured, in the order in which they were met."""
+        return list(self._clients)
+
+    def values(self, frame: Frame, only: Collection[str] | None = None) -> dict[str, Any]:
         """``{"sequence", "at_ms", "broker": [{"where", "name", "tags", "value", "unit", "about", "proposed", "kip_429"}], "clients":
         [{"member", "client_id", "metrics": [{"name", "value", …}]}], "not_told": [{"where", "name", "why"}]}``.
 
-        ``frame`` is that of the moment. A value is ``None`` where Kafka would say NaN: nothing happened in the last minute.
+        ``frame`` is that of the moment; ``only``: the consumers that are told of, all where it is null. A value is ``None`` where Kafka would say NaN: nothing happened in the last minute.
         """
         now_ms = frame["at_ms"]
         owners, members = frame["clients"] or {}, frame["members"]
@@ -90,6 +96,7 @@ class Metrics:
                     ],
                 }
                 for member_id, client in self._clients.items()
+                if only is None or member_id in only
             ],
             "not_told": [{"where": gap.where, "name": gap.name, "why": gap.why} for gap in NOT_TOLD],
         }

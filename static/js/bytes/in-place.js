@@ -21,9 +21,10 @@ const COLUMNS = 8;
  * @param {string} parts.name of the record, as the panel calls it
  * @param {HTMLElement} parts.instead what the bytes stand in the place of
  * @param {() => Promise<RecordBytes>} parts.fetchBytes
+ * @param {boolean} parts.inspects whether there is an inspector to open them in
  * @returns {HTMLElement}
  */
-export function bytesInPlace({ timeline, sequence, name, instead, fetchBytes }) {
+export function bytesInPlace({ timeline, sequence, name, instead, fetchBytes, inspects }) {
   const button = h('button', { type: 'button', class: 'btn sm', 'aria-expanded': 'false' });
   const ofWhat = () => h('span', { class: 'sr' }, ` of ${name}`);
   const says = (/** @type {string} */ text) => button.replaceChildren(text, ofWhat());
@@ -39,7 +40,7 @@ export function bytesInPlace({ timeline, sequence, name, instead, fetchBytes }) 
     if (!open || drawn) return;
     below.replaceChildren(h('p', { class: 'why' }, 'Reading…'));
     try {
-      draw(below, await fetchBytes(), () => button.focus());
+      draw(below, await fetchBytes(), { onLeave: () => button.focus(), inspects });
       drawn = true;
       below.scrollIntoView({ block: 'nearest' });
     } catch (error) {
@@ -55,14 +56,14 @@ export function bytesInPlace({ timeline, sequence, name, instead, fetchBytes }) 
       'div',
       { class: 'opener' },
       button,
-      h('a', { href: `/inspect${searchOf(timeline, sequence)}` }, 'Open in the inspector', ofWhat()),
+      inspects && h('a', { href: `/inspect${searchOf(timeline, sequence)}` }, 'Open in the inspector', ofWhat()),
     ),
     below,
   );
 }
 
-/** @param {HTMLElement} root @param {RecordBytes} record @param {() => void} onLeave */
-function draw(root, record, onLeave) {
+/** @param {HTMLElement} root @param {RecordBytes} record @param {{onLeave: () => void, inspects: boolean}} how */
+function draw(root, record, { onLeave, inspects }) {
   const fields = h('div', { class: 'fields', 'aria-label': 'Fields; arrow keys move' });
   const hex = h('div', { 'aria-label': 'Bytes; arrow keys move byte by byte' });
   const foot = h('div', { class: 'lies' });
@@ -73,7 +74,7 @@ function draw(root, record, onLeave) {
     fields,
     hex,
     foot,
-    h('div', { class: 'opener' }, before(record)),
+    ...(inspects ? [h('div', { class: 'opener' }, before(record))] : []),
   );
   const pane = new BytesPane({ fields, hex, foot, columns: () => COLUMNS, onLeave });
   const show = (/** @type {'key' | 'value'} */ which) => {

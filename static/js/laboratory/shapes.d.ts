@@ -84,7 +84,7 @@ export interface AnswerSheet {
   after: number[];
   sent: number[] | null;
   counts: CountsSheet;
-  measures: FiguresSheet | null;
+  measures: AnswerFigures | null;
   faults: FaultSheet[];
   error: string | null;
   says: string;
@@ -99,8 +99,8 @@ export interface CountsSheet {
   after: number[];
 }
 
-/** `Measures` by the names that the API has for them; `local` is `null` where no racks are known. */
-export interface FiguresSheet {
+/** `assigned` are all partitions that have an owner; `placed` was its name before. */
+export interface AnswerFigures {
   moved: number;
   revoked: number;
   min: number;
@@ -110,6 +110,7 @@ export interface FiguresSheet {
   rebalances: number;
   local: number | null;
   placed: number;
+  assigned: number;
 }
 
 export interface FaultSheet {

@@ -19,6 +19,7 @@ import { part } from '../dom.js';
  * @property {Chunk | null} first the chunk that the page opens with, where it came with it
  * @property {Answers} api
  * @property {Served | null} server
+ * @property {import('./panels.js').Panels | null} panels what stands beside the board; null where only its story is shown
  * @property {import('../reading.js').View | null} view what it is shown as, where that is not the reader's choice
  * @property {string[]} changed parts of the page that are not as they were written
  */
@@ -35,5 +36,5 @@ export async function openPage() {
   /** @type {Meta} */
   const meta = inlined('timeline-data');
   const api = addresses(meta);
-  return { meta, first: inlined('chunk-data'), api, server: api, view: null, changed: [] };
+  return { meta, first: inlined('chunk-data'), api, server: api, panels: api, view: null, changed: [] };
 }
