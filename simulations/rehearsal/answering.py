@@ -8,6 +8,7 @@ from simulations.rehearsal import sentences
 from simulations.rehearsal.assignor_map import AssignorRow, assignor_map
 from simulations.rehearsal.playing import Played, Stage, play
 from simulations.rehearsal.scenarios import scenario_of
+from simulations.rehearsal.tracing import TraceStep, trace_of
 from simulations.rehearsal.values import Question
 from simulations.rehearsal.warnings import Warned, warnings_of
 from simulations.rehearsal.ways import Settings, Way, WayName, today, ways_of
@@ -62,6 +63,8 @@ class StageRow(TypedDict):
 
 
 class WaySheet(TypedDict):
+    """``trace``: of a way that is unsafe, the moments that led to its first violation."""
+
     name: str
     title: str
     outcome: str
@@ -71,6 +74,7 @@ class WaySheet(TypedDict):
     without_reader_ms: int
     longest_ms: int
     entries: int
+    trace: list[TraceStep]
     stages: list[StageRow]
 
 
@@ -234,8 +238,17 @@ def _way(question: Question, played: Played) -> WaySheet:
         "without_reader_ms": sum(stage.without_reader_ms for stage in played.stages[1:]),
         "longest_ms": max((stage.longest_ms for stage in played.stages[1:]), default=0),
         "entries": played.entries,
+        "trace": _trace(played),
         "stages": stages,
     }
+
+
+def _trace(played: Played) -> list[TraceStep]:
+    """How the first violation of a way came about; nothing where there is none."""
+    for stage in played.stages:
+        for violation in stage.violations:
+            return trace_of(played.scenario, violation, stage.first)
+    return []
 
 
 def _cell(name: str, settings: Settings, stage: Stage, bounced: bool) -> MemberCell:

@@ -65,6 +65,17 @@ def _way(way: WaySheet) -> Iterator[str]:
         happens = " ".join(stage["says"]).replace("|", "\\|") or "–"
         number = stage["number"] or "now"
         yield f"| {number} | {who} | {to} | {group_text(stage)} | {happens} | {stage['way_back']['says']} |"
+    yield from _trace(way)
+
+
+def _trace(way: WaySheet) -> Iterator[str]:
+    if not way["trace"]:
+        return
+    yield ""
+    yield "How it comes about:"
+    yield ""
+    for number, step in enumerate(way["trace"], start=1):
+        yield f"{number}. {step['says']} ({step['at_ms'] / 1000:.3f} s)"
 
 
 def settings_text(member: MemberCell) -> str:

@@ -175,7 +175,7 @@ def way_back(question: Question, settings: Mapping[str, Settings], stage: Stage)
         }
     return {
         "state": "bounce",
-        "says": "Only by bouncing back: no classic member is left. The group is classic again when the last new client is gone.",
+        "says": "No classic member is left. The group is classic again when the last new client is gone.",
     }
 
 

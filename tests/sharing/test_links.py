@@ -80,6 +80,7 @@ CLOSED = {
     "api-sweeps", "api-timeline", "api-timelines", "api-topics", "board", "help", "home", "import", "import-new", "inspector",
     "laboratory", "simulate", "sweep", "sweeps", "api-import-groups", "api-sweep-cancel", "api-sweep-cell", "api-sweep-resume", "api-sweep-seed", "api-sweep-table",
     "clusters", "cluster", "compare", "api-clusters", "api-clusters-check", "api-cluster", "api-cluster-groups",
+    "rehearsal", "api-rehearsal", "api-rehearsal-plan", "api-rehearsal-runs",
     "lessons", "lesson", "lesson-handout", "lesson-write", "api-lessons", "api-lesson", "api-lessons-check", "api-lessons-runs",
 }  # fmt: skip
 

@@ -132,6 +132,12 @@ def test_one_bounce_under_one_name_is_unsafe_and_the_run_proves_it() -> None:
     assert entries[violation["sequence"]].payload["says"] == violation["says"]
     assert set(violation["proof"]) <= set(entries)
     assert "One way is unsafe" in " ".join(sheet["says"])
+    trace = [step["says"] for step in hasty["trace"]]
+    assert 3 <= len(trace) <= 8, "no more than what led there"
+    assert violation["says"] in trace[-1]
+    assert any("JoinGroup" in says for says in trace)
+    assert trace[-1] in markdown_of(sheet)
+    assert not any(way(sheet, name)["trace"] for name in ("planned", "back"))
 
 
 def test_one_bounce_under_two_names_is_refused_and_not_unsafe() -> None:
