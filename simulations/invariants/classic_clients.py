@@ -95,6 +95,7 @@ class ClassicClientChecker:
         self._clients: dict[str, _Client] = {}
         self._generation = -1
         self._fenced: set[str] = set()
+        self._asked = False
 
     def see(self, entry: Entry, state: State) -> list[Violation]:
         """The invariants that the entry broke."""
@@ -107,14 +108,21 @@ class ClassicClientChecker:
                     self._joined(entry)
                 elif payload["api"] == "SyncGroup" and not payload["body"]["errorCode"]:
                     self._synced(entry)
-            case Kind.REQUEST if payload["api"] == "JoinGroup":
-                self._renamed(entry.actor)
+            case Kind.REQUEST:
+                self._asked = True
+                if payload["api"] == "JoinGroup":
+                    self._renamed(entry.actor)
             case Kind.CALLBACK:
                 self._called(entry)
             case Kind.FAULT if payload["fault"] == "kill" and payload.get("member"):
                 self._clients.pop(payload["member"], None)
             case Kind.RECORD if payload["type"] == 2 and payload["value"] is None:
                 self._generation = -1
+            case Kind.RECORD if payload["type"] == 2 and not self._asked:
+                # The group was there when the log began: who is in it took part in its generation.
+                self._generation = payload["value"]["generation"]
+                for member in payload["value"]["members"]:
+                    self._client(member["memberId"]).generation = self._generation
         broken = self._violations.take()
         return broken if self._group is None else [*broken, *self._group.see(entry)]
 

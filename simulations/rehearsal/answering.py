@@ -7,7 +7,7 @@ from typing import Any, Final, TypedDict
 from simulations.rehearsal import sentences
 from simulations.rehearsal.assignor_map import AssignorRow, assignor_map
 from simulations.rehearsal.playing import Played, Stage, play
-from simulations.rehearsal.scenarios import scenario_of
+from simulations.rehearsal.scenarios import scenario_of, start_of
 from simulations.rehearsal.tracing import TraceStep, trace_of
 from simulations.rehearsal.values import Question
 from simulations.rehearsal.warnings import Warned, warnings_of
@@ -145,6 +145,8 @@ def asked(question: Question) -> dict[str, Any]:
         "at_once": question.at_once,
         "away_ms": question.away_ms,
     }
+    if question.start is not None:
+        document["start"] = start_of(question.start)
     if question.turn_after is not None:
         document["turn_after"] = question.turn_after
     if question.server_assignor is not None:

@@ -42,7 +42,11 @@ def document_of_frame(
     if client is None:
         assumed.append("The log does not tell the clients' release: 3.8 is assumed.")
     names = _names(members, cast)
+    start = _start(frame, names, counts)
+    if start is None:
+        assumed.append("The group forms anew: at this moment it is not a classic group that is Stable.")
     return {
+        **({"start": start} if start is not None else {}),
         "group": frame["group"] if NAME.fullmatch(str(frame["group"])) else "group",
         "topics": counts,
         "members": {
@@ -50,6 +54,31 @@ def document_of_frame(
             for member_id in sorted(members, key=list(names).index)
         },
         "assumed": assumed,
+    }
+
+
+def _start(
+    frame: Mapping[str, Any], names: Mapping[str, str], counts: Mapping[str, int]
+) -> dict[str, Any] | None:
+    """What the group is at this moment, if it is a classic one at rest whose partitions have one owner each."""
+    if frame.get("protocol") != "classic" or frame.get("state") != "Stable" or not frame.get("generation"):
+        return None
+    owned = {
+        names[member_id]: {
+            topic: list(partitions)
+            for topic, partitions in (member.get("assigned") or {}).items()
+            if topic in counts
+        }
+        for member_id, member in frame["members"].items()
+    }
+    every = [(t, p) for each in owned.values() for t, partitions in each.items() for p in partitions]
+    if len(set(every)) < len(every):
+        return None
+    leader = names.get(frame.get("leader") or "")
+    return {
+        "generation": frame["generation"],
+        **({"leader": leader} if leader is not None else {}),
+        "members": {name: {"owned": owned[name]} for name in names.values() if name in owned},
     }
 
 

@@ -23,6 +23,7 @@ from simulations.rehearsal.values import (
     STAGES_MOST,
     TARGETS,
     TOPICS_MOST,
+    Begun,
     GroupMember,
     Question,
     RehearsalError,
@@ -41,7 +42,7 @@ MEMBER_KEYS: Final = (
     "session_timeout_ms",
     "rebalance_timeout_ms",
 )
-GROUP_KEYS: Final = ("group", "topics", "members", "static")
+GROUP_KEYS: Final = ("group", "topics", "members", "static", "start")
 WISH_KEYS: Final = (
     "to",
     "brokers",
@@ -112,6 +113,7 @@ def _question(root: Node) -> Question:
             if "server_assignor" in keys
             else None
         ),
+        start=_start(keys["start"], topics, members) if "start" in keys else None,
         assumed=tuple(each.text() for each in keys["assumed"].items()[:ASSUMED_MOST])
         if "assumed" in keys
         else (),
@@ -173,6 +175,44 @@ def _members(node: Node, usual: Mapping[str, Node], topics: Mapping[str, int]) -
             "(INCONSISTENT_GROUP_PROTOCOL), so there is no such group"
         )
     return members
+
+
+def _start(node: Node, topics: Mapping[str, int], members: tuple[GroupMember, ...]) -> Begun:
+    """As a scenario's ``start`` of a classic group; every classic member is in it."""
+    keys = node.mapping(("generation", "leader", "members"))
+    for key in ("generation", "members"):
+        if key not in keys:
+            raise node.wrong(f"a start needs {key}")
+    classic = [member.name for member in members if member.is_classic]
+    taken: dict[tuple[str, int], str] = {}
+    owned: dict[str, Mapping[str, tuple[int, ...]]] = {}
+    for name, part in keys["members"].mapping(classic).items():
+        told = part.mapping(("owned",))
+        owned[name] = _owned(told["owned"], name, topics, taken) if "owned" in told else {}
+    missing = [name for name in classic if name not in owned]
+    if missing:
+        raise keys["members"].wrong(f"the start lacks {missing[0]}; every classic member is in it")
+    return Begun(
+        generation=keys["generation"].integer(1, 2**31 - 2),
+        leader=keys["leader"].choice(tuple(owned), "member") if "leader" in keys else next(iter(owned)),
+        owned=owned,
+    )
+
+
+def _owned(
+    node: Node, name: str, topics: Mapping[str, int], taken: dict[tuple[str, int], str]
+) -> dict[str, tuple[int, ...]]:
+    owned: dict[str, tuple[int, ...]] = {}
+    for topic, part in node.mapping(topics).items():
+        numbers = tuple(
+            each.integer(0, topics[topic] - 1, f"{topic} has no other partitions") for each in part.items()
+        )
+        for number in numbers:
+            holder = taken.setdefault((topic, number), name)
+            if holder != name or numbers.count(number) > 1:
+                raise part.wrong(f"{topic}-{number} is given to {holder} already")
+        owned[topic] = numbers
+    return owned
 
 
 def name_of(number: int) -> str:

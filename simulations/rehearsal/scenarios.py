@@ -6,7 +6,7 @@ import json
 from typing import Any, Final
 
 from simulations.protocol.assignors import SERVER_ASSIGNORS
-from simulations.rehearsal.values import CONSUMER, GroupMember, Question
+from simulations.rehearsal.values import CONSUMER, Begun, GroupMember, Question
 from simulations.rehearsal.versions import CONSUMER_PROTOCOL_SINCE, version_of
 from simulations.rehearsal.ways import Settings, Way
 
@@ -32,7 +32,9 @@ def begins_ms(question: Question, bounce: int) -> int:
 
 def scenario_of(question: Question, way: Way) -> str:
     """The YAML of the run (each value is JSON)."""
-    joins: list[dict[str, Any]] = [{"at": "0s", "join": [member.name for member in question.classic]}]
+    joins: list[dict[str, Any]] = []
+    if question.start is None:
+        joins.append({"at": "0s", "join": [member.name for member in question.classic]})
     new = [member.name for member in question.members if not member.is_classic]
     if new:
         joins.append({"at": f"{JOIN_MS}ms", "join": new})
@@ -60,10 +62,23 @@ def scenario_of(question: Question, way: Way) -> str:
             "group_version": int(version_of(question.brokers) >= CONSUMER_PROTOCOL_SINCE),
         },
         "members": {member.name: _member(member) for member in question.members},
+        **({"start": start_of(question.start)} if question.start is not None else {}),
         "script": [*joins, *script],
         "until": f"{begins_ms(question, len(way.bounces))}ms",
     }
     return "".join(f"{key}: {json.dumps(value)}\n" for key, value in document.items())
+
+
+def start_of(begun: Begun) -> dict[str, Any]:
+    """A scenario's ``start``."""
+    return {
+        "generation": begun.generation,
+        "leader": begun.leader,
+        "members": {
+            name: {"owned": {topic: list(numbers) for topic, numbers in owned.items()}}
+            for name, owned in begun.owned.items()
+        },
+    }
 
 
 def _member(member: GroupMember) -> dict[str, Any]:

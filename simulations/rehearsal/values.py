@@ -60,11 +60,20 @@ class GroupMember:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Begun:
+    """How the classic group stands before the first bounce; ``owned``: member → topic → partitions."""
+
+    generation: int
+    leader: str
+    owned: Mapping[str, Mapping[str, tuple[int, ...]]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
     """A group, and how it is to be upgraded.
 
     ``to``: one of ``TARGETS``. ``at_once``: how many members are bounced together. ``away_ms``: from when a process closes
-    until the next one starts. ``turn_after``: after how many bounces the way back begins; ``None`` after all of them.
+    until the next one starts. ``start``: the group as it stands; ``None`` lets it form. ``turn_after``: after how many bounces the way back begins; ``None`` after all of them.
     ``assumed``: what the description did not tell, in a sentence each. ``timeline``: id and sequence that it was taken from.
     """
 
@@ -79,6 +88,7 @@ class Question:
     away_ms: int = 2_000
     turn_after: int | None = None
     server_assignor: str | None = None
+    start: Begun | None = None
     assumed: tuple[str, ...] = ()
     timeline: tuple[str, int] | None = None
 

@@ -288,6 +288,16 @@ def test_a_large_group_is_bounced_some_members_at_a_time() -> None:
     assert sum(len(bounce.members) for bounce in planned.bounces) == MEMBERS_MOST
 
 
+def test_a_group_that_stands_already_is_upgraded_from_its_generation_and_its_assignment() -> None:
+    owned = {"A": [0, 1], "B": [3, 4], "C": [2, 5]}
+    start = {"generation": 22, "members": {name: {"owned": {"foo": ps}} for name, ps in owned.items()}}
+    sheet = rehearsed(static=True, start=start)
+    stages = way(sheet, "planned")["stages"]
+    assert (stages[0]["protocol"], stages[0]["epoch"], stages[0]["epochs"][0]["epoch"]) == ("classic", 22, 22)
+    assert "generation 22 became group epoch 22" in stages[1]["says"][0]
+    assert answer(question(sheet)) == sheet
+
+
 def test_a_mixed_group_goes_on_from_where_it_is() -> None:
     sheet = rehearsed(members={"a": {"protocol": "consumer", "client": "4.3"}, "b": {}, "c": {}})
     planned = way(sheet, "planned")
@@ -324,6 +334,21 @@ def test_a_mixed_group_goes_on_from_where_it_is() -> None:
         ({"members": 30, "at_once": 1}, "at_once: 30 members are bounced 3 or more at once"),
         ({"migration_policy": "both"}, "migration_policy: unknown migration policy both"),
         ({"too": 1}, "too: unknown key"),
+        ({"start": {"generation": 3, "members": {"A": {}, "B": {}}}}, "start.members: the start lacks C"),
+        ({"start": {"members": {}}}, "start: a start needs generation"),
+        (
+            {"start": {"generation": 3, "members": {"A": {"owned": {"foo": [6]}}, "B": {}, "C": {}}}},
+            "must be 0 to 5",
+        ),
+        (
+            {
+                "start": {
+                    "generation": 3,
+                    "members": {"A": {"owned": {"foo": [1]}}, "B": {"owned": {"foo": [1]}}, "C": {}},
+                }
+            },
+            "foo-1 is given to A already",
+        ),
     ],
 )
 def test_a_description_that_makes_no_sense_is_told_in_one_line(changes: Mapping[str, Any], says: str) -> None:
@@ -378,6 +403,12 @@ def test_a_moment_becomes_a_description_of_its_group_and_what_the_log_did_not_te
         "B": (None, 10_000),
     }
     assert found.members[0].assignors == ("sticky",)
+    assert found.start is not None
+    given = {name: dict(owned) for name, owned in found.start.owned.items()}
+    assert given == {name: {"orders": tuple(m["assigned"]["orders"])} for name, m in frame["members"].items()}
+    planned = way(answer(found), "planned")
+    assert planned["stages"][0]["epoch"] == frame["generation"], "it goes on from the very generation"
+    assert (planned["outcome"], planned["stages"][1]["conversion"]) == ("done", "online")
     assert any("release" in each for each in document["assumed"])
     assert any("goes by sticky" in each for each in document["assumed"])
 
