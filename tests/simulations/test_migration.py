@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from groups.history.frames.changes import apply, diff, unapply
 from groups.history.frames.frame import FrameMaker
 from groups.history.replay.fold import replay
 from groups.history.state.group import Protocol, Semantics, State, initial_state
+from groups.wire.embedded.consumer_protocol import decode_assignment
 from simulations.world import studies
 from simulations.world.engine import run
 from simulations.world.scenario import load
@@ -234,3 +236,87 @@ def test_brokers_whose_group_version_is_0_refuse_the_consumer_protocol() -> None
     assert refusal_of(log)["errorCode"] == 35
     assert len(requests(log, "ConsumerGroupHeartbeat", "A~2")) == 1, "its client stops"
     assert protocols(settled(log)) == ["classic"]
+
+
+# -- E.14's walk-through of a classic member in a consumer group, as released: M1 is classic, M2 is upgraded; a topic is
+# created, and the target gives M1 {foo 0, 1; zar 0} and M2 {bar 0}.
+
+WALK = """
+protocol: consumer
+assignor: scripted
+topics: {{foo: {{partitions: 2}}, bar: {{partitions: 1}}}}
+members:
+  M1: {{protocol: classic, assignors: [{assignor}], subscribe: [foo, bar, zar]}}
+  M2: {{protocol: classic, assignors: [{assignor}], subscribe: [foo, bar, zar], instance_id: m2}}
+start:
+  generation: 10
+  leader: M2
+  members: {{M1: {{owned: {{foo: [0], bar: [0]}}}}, M2: {{owned: {{foo: [1]}}}}}}
+targets: {{11: {{M1: {{foo: [0, 1], zar: [0]}}, M2~2: {{bar: [0]}}}}}}
+script:
+  - {{at: 2s, bounce: M2, with: {{protocol: consumer}}, for: 1s}}
+  - {{at: 10s, create_topic: zar, partitions: 1}}
+  - {{at: 10s, slow_revoke: M2, for: 8s}}
+  - {{at: 10.5s, heartbeat: M2}}
+until: 40s
+"""
+
+STATES = {0: "STABLE", 1: "UNREVOKED", 2: "UNRELEASED"}
+
+
+def walked(assignor: str) -> list[str]:
+    """What M1 asks and is answered from the new target on; after a JoinGroup, how it stands."""
+    state, rows_of, names = initial_state("orders"), [], {}
+    for entry in run(load(WALK.format(assignor=assignor), "orders")):
+        state = replay(state, entry)
+        names = {topic.topic_id: name for name, topic in state.topics.items()}
+        if entry.kind is not Kind.RESPONSE or entry.payload["to"] != "M1" or entry.at_ms < 10_500:
+            continue
+        body, api = entry.payload["body"], entry.payload["api"]
+        if api == "Heartbeat" and body["errorCode"]:
+            rows_of.append(f"Heartbeat {body['errorCode']}")
+        elif api == "SyncGroup":
+            rows_of.append(f"SyncGroup {_given(body)}")
+        elif api == "JoinGroup":
+            member = state.consumer.members["M1"]
+            has = {names[topic]: sorted(ps) for topic, ps in member.assigned.items()}
+            gives = {names[topic]: sorted(ps) for topic, ps in member.pending_revocation.items()}
+            stands = f"{STATES[member.state or 0]} {member.epoch}/{member.previous_epoch} {_shown(has)}"
+            rows_of.append(
+                f"JoinGroup {body['generationId']}: {stands}" + (f" gives {_shown(gives)}" if gives else "")
+            )
+    return rows_of
+
+
+def _given(body: dict[str, Any]) -> str:
+    told = decode_assignment(base64.b64decode(body["assignment"]))["assignedPartitions"]
+    return _shown({each["topic"]: sorted(each["partitions"]) for each in told})
+
+
+def _shown(partitions: dict[str, list[int]]) -> str:
+    return "; ".join(f"{topic} {','.join(map(str, ps))}" for topic, ps in sorted(partitions.items())) or "-"
+
+
+def test_an_eager_member_walks_as_e_14_has_it() -> None:
+    assert walked("range") == [
+        "Heartbeat 27",
+        "JoinGroup 11: UNRELEASED 11/10 foo 0; zar 0",
+        "SyncGroup foo 0; zar 0",
+        "Heartbeat 27",
+        "JoinGroup 11: STABLE 11/11 foo 0,1; zar 0",
+        "SyncGroup foo 0,1; zar 0",
+    ]
+
+
+def test_a_cooperative_member_walks_as_e_14_has_it() -> None:
+    """It joins again by itself, once it has given up bar 0: no heartbeat has to tell it."""
+    assert walked("cooperative-sticky") == [
+        "Heartbeat 27",
+        "JoinGroup 10: UNREVOKED 10/10 foo 0 gives bar 0",
+        "SyncGroup foo 0",
+        "JoinGroup 11: UNRELEASED 11/10 foo 0; zar 0",
+        "SyncGroup foo 0; zar 0",
+        "Heartbeat 27",
+        "JoinGroup 11: STABLE 11/11 foo 0,1; zar 0",
+        "SyncGroup foo 0,1; zar 0",
+    ]
