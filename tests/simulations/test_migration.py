@@ -320,3 +320,17 @@ def test_a_cooperative_member_walks_as_e_14_has_it() -> None:
         "JoinGroup 11: STABLE 11/11 foo 0,1; zar 0",
         "SyncGroup foo 0,1; zar 0",
     ]
+
+
+@pytest.mark.parametrize("semantics", ["kip", "kafka"])
+def test_a_classic_member_of_a_converted_group_revokes_until_it_joins_again_and_no_longer(semantics: str) -> None:
+    """What it is shown to revoke ends with the JoinGroup that tells what it owns; it sends no other heartbeat."""
+    states = settled(log_of(UP, semantics=semantics, until="60s"), semantics)
+    shown = [
+        name
+        for name, client in (states[-1].clients or {}).items()
+        if name in ("B", "C") and (client.revoking or client.calling)
+    ]
+    assert states[-1].protocol is Protocol.CONSUMER
+    assert shown == []
+    assert any((state.clients or {})["C"].revoking for state in states if "C" in (state.clients or {}))
