@@ -5,11 +5,13 @@ from __future__ import annotations
 import base64
 from typing import Any
 
+import orjson
 import pytest
 
 from groups.history.entries import Entry, Kind
 from groups.history.frames.changes import apply, diff, unapply
 from groups.history.frames.frame import FrameMaker
+from groups.history.passes.recorder import Recorder
 from groups.history.replay.fold import replay
 from groups.history.state.group import Protocol, Semantics, State, initial_state
 from groups.wire.embedded.consumer_protocol import decode_assignment
@@ -323,7 +325,9 @@ def test_a_cooperative_member_walks_as_e_14_has_it() -> None:
 
 
 @pytest.mark.parametrize("semantics", ["kip", "kafka"])
-def test_a_classic_member_of_a_converted_group_revokes_until_it_joins_again_and_no_longer(semantics: str) -> None:
+def test_a_classic_member_of_a_converted_group_revokes_until_it_joins_again_and_no_longer(
+    semantics: str,
+) -> None:
     """What it is shown to revoke ends with the JoinGroup that tells what it owns; it sends no other heartbeat."""
     states = settled(log_of(UP, semantics=semantics, until="60s"), semantics)
     shown = [
@@ -334,3 +338,14 @@ def test_a_classic_member_of_a_converted_group_revokes_until_it_joins_again_and_
     assert states[-1].protocol is Protocol.CONSUMER
     assert shown == []
     assert any((state.clients or {})["C"].revoking for state in states if "C" in (state.clients or {}))
+
+
+def test_who_is_told_to_join_again_in_a_converted_group_is_not_said_to_be_refused() -> None:
+    recorder = Recorder(group="orders")
+    for entry in log_of(UP, "{at: 30s, join: D}", until="60s"):
+        recorder.add(entry)
+    batch = recorder.flush(final=True)
+    assert batch is not None
+    said = [moment["says"] for moment in orjson.loads(batch.moments)]
+    assert any("is told to join again (REBALANCE_IN_PROGRESS)" in each for each in said)
+    assert not [each for each in said if "refused" in each]
