@@ -22,6 +22,7 @@ from explorer.access.gate import Gate, Handler  # noqa: E402
 from explorer.pages.inspector import answers  # noqa: E402
 from explorer.pages.inspector.preparing import prepare_guesses  # noqa: E402
 from explorer.pages.laboratory.asking import children  # noqa: E402
+from explorer.pages.rehearsal.asking import children as rehearsals  # noqa: E402
 from explorer.push.sockets import routes  # noqa: E402
 from explorer.server import housekeeping, memory  # noqa: E402
 from explorer.server.embedded import EmbeddedWorker  # noqa: E402
@@ -83,6 +84,7 @@ async def beside_the_server() -> Any:
             task.cancel()
         await asyncio.to_thread(watchers.stop)
         await asyncio.to_thread(children.close)
+        await asyncio.to_thread(rehearsals.close)
         await asyncio.to_thread(answers.children.close)
         if worker is not None:
             await asyncio.to_thread(worker.stop)

@@ -12,6 +12,7 @@ urlpatterns = [
     path("", include("explorer.pages.runs.urls")),
     path("", include("explorer.pages.inspector.urls")),
     path("", include("explorer.pages.laboratory.urls")),
+    path("", include("explorer.pages.rehearsal.urls")),
     path("", include("explorer.pages.lessons.urls")),
     path("", include("explorer.pages.sweeps.urls")),
     path("", include("explorer.sharing.urls")),

@@ -25,6 +25,10 @@ from groups.storage.names import named, named_json, named_summary
 ENTRIES_MOST = 2000
 """Entries in one answer: about a megabyte, a screenful a hundred times over."""
 
+CHUNKS_LOOKED_THROUGH = 8
+"""Chunks that are opened to find a moment with members, some tenths of a second each; a group that was empty for longer is named by
+its moment."""
+
 CHANGES_BYTES_MOST = 1024 * 1024
 """Bytes of changes in one answer to a browser that catches up; it asks again for the rest."""
 
@@ -145,6 +149,32 @@ def last_change(timeline: Timeline, path: list[str], sequence: int) -> int | Non
                 return int(change["sequence"])
         at = chunk.first - 1
     return None
+
+
+def last_with_members(timeline: Timeline) -> int:
+    """The last moment at which somebody is in the group, of the last chunks; the last entry where there is none.
+
+    A Stable moment is preferred within a chunk: what it shows is the group, and not a step on the way to it.
+    """
+    for chunk in reversed(chunks(timeline)[-CHUNKS_LOOKED_THROUGH:]):
+        found = log_of(timeline).before(chunk.last)
+        if found is None:
+            break
+        opened, _ = found
+        shown = orjson.loads(opened.frame)
+        changes, place = orjson.loads(opened.changes), 0
+        stable = other = 0
+        for moment in orjson.loads(opened.moments):
+            until = place
+            while until < len(changes) and changes[until]["sequence"] <= moment["sequence"]:
+                until += 1
+            shown, place = apply(shown, changes[place:until]), until
+            if shown.get("members"):
+                other = moment["sequence"]
+                stable = other if shown.get("state") == "Stable" else stable
+        if stable or other:
+            return int(stable or other)
+    return timeline.last
 
 
 def metrics_at(timeline: Timeline, sequence: int) -> dict[str, Any] | None:

@@ -48,6 +48,7 @@ CLASSIC_INVARIANTS: Final = {
             number="G.3 #25, #26",
             says="A generation that members are told of grows, and its leader is one of its members.",
             source="`ClassicGroup.initNextGeneration`",
+            apart="In a group that was converted it is the epoch of the one member, and grows for that one.",
         ),
     )
 }
@@ -95,6 +96,7 @@ class ClassicClientChecker:
         self._clients: dict[str, _Client] = {}
         self._generation = -1
         self._fenced: set[str] = set()
+        self._asked = self._converted = False
 
     def see(self, entry: Entry, state: State) -> list[Violation]:
         """The invariants that the entry broke."""
@@ -107,14 +109,23 @@ class ClassicClientChecker:
                     self._joined(entry)
                 elif payload["api"] == "SyncGroup" and not payload["body"]["errorCode"]:
                     self._synced(entry)
-            case Kind.REQUEST if payload["api"] == "JoinGroup":
-                self._renamed(entry.actor)
+            case Kind.REQUEST:
+                self._asked = True
+                if payload["api"] == "JoinGroup":
+                    self._renamed(entry.actor)
             case Kind.CALLBACK:
                 self._called(entry)
             case Kind.FAULT if payload["fault"] == "kill" and payload.get("member"):
                 self._clients.pop(payload["member"], None)
             case Kind.RECORD if payload["type"] == 2 and payload["value"] is None:
-                self._generation = -1
+                self._generation, self._converted = -1, True
+            case Kind.RECORD if payload["type"] == 2 and self._asked:
+                self._converted = False
+            case Kind.RECORD if payload["type"] == 2 and not self._asked:
+                # The group was there when the log began: who is in it took part in its generation.
+                self._generation = payload["value"]["generation"]
+                for member in payload["value"]["members"]:
+                    self._client(member["memberId"]).generation = self._generation
         broken = self._violations.take()
         return broken if self._group is None else [*broken, *self._group.see(entry)]
 
@@ -147,8 +158,10 @@ class ClassicClientChecker:
         if body["errorCode"]:
             return
         who, generation = entry.payload["to"], body["generationId"]
-        if generation < self._generation:
-            says = f"{who} is told of generation {generation}, after generation {self._generation}"
+        # In a group of the consumer protocol it is the member's own epoch, which begins at 0.
+        before = (self._client(who).generation if generation else 0) if self._converted else self._generation
+        if generation < before:
+            says = f"{who} is told of generation {generation}, after generation {before}"
             self._violations.add(GENERATIONS, says, (entry.sequence,), (who,))
         members = {member["memberId"] for member in body["members"]}
         if members and body["leader"] not in members:

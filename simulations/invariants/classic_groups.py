@@ -30,7 +30,10 @@ CLASSIC_GROUP_INVARIANTS: Final = {
             number="G.3 #25",
             says="Each join phase that ends raises the generation by one, also where nobody is left.",
             source="`ClassicGroup.initNextGeneration`",
-            apart="A new coordinator begins again with the last generation in the log.",
+            apart=(
+                "A new coordinator begins again with the last generation in the log, and a run with the one that its group "
+                "is at from the start."
+            ),
         ),
         Invariant(
             name=ONE_LEADER,
@@ -196,6 +199,14 @@ class ClassicGroupChecker:
             return
         number, members = value["generation"], value["members"]
         assignments = {each["memberId"]: each["assignment"] for each in members}
+        if members and not self._asked:
+            # The group was there when the log began: who is in it took part in its generation.
+            self._number = number
+            self._told = _Generation(
+                leader=value["leader"],
+                protocol=(value["protocolType"], value["protocol"]),
+                joined=set(assignments),
+            )
         if not members:
             if number not in (0, self._number + 1):
                 says = f"The empty group is at generation {number}, after generation {self._number}"

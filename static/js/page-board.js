@@ -218,9 +218,11 @@ function show(rest, { animate, before }) {
   part('steps').textContent = `${count.steps.toLocaleString('en')}${count.known ? '' : '+'}`;
   part('time').textContent = when(rest.moment?.at_ms ?? rest.frame.at_ms, start_ms());
   part('board').dataset.sequence = String(rest.sequence);
-  const laboratory = document.getElementById('laboratory');
-  if (laboratory instanceof HTMLAnchorElement)
-    laboratory.href = `/laboratory?timeline=${encodeURIComponent(meta.id)}&at=${rest.sequence}`;
+  for (const page of ['laboratory', 'rehearsal']) {
+    const link = document.getElementById(page);
+    if (link instanceof HTMLAnchorElement)
+      link.href = `/${page}?timeline=${encodeURIComponent(meta.id)}&at=${rest.sequence}`;
+  }
   address.follow(rest.sequence);
 }
 

@@ -39,7 +39,7 @@ def test_every_row_of_a_study_is_told(name: str) -> None:
 
 @pytest.mark.parametrize("name", CLASSIC)
 def test_the_changes_of_a_study_lead_from_frame_to_frame_and_nothing_in_it_is_odd(name: str) -> None:
-    state, maker, before = initial_state(name), FrameMaker(), None
+    state, maker, before = initial_state(name, studies.load(name).semantics), FrameMaker(), None
     for entry in log_of(name):
         state = replay(state, entry)
         assert not state.anomalies

@@ -27,6 +27,9 @@ CHUNKS_MOST: Final = 40
 MEMBERS_MOST: Final = 12
 """Lanes of a board of this size."""
 
+ASK_AGAIN_S: Final = 1
+"""After which a page asks again whose runs are not done yet."""
+
 PRESETS: Final = (
     ("kip429-eager,kip429-cooperative,kip429-consumer", "Eager, cooperative and consumer protocol", 18_000),
     ("kip341-two-owners,kip341-generation", "Sticky user data without and with the generation", 18_000),
@@ -60,6 +63,12 @@ def page(request: HttpRequest) -> HttpResponse:
         return render(
             request, "compare/compare.html", {**context, "refused": found.says}, status=found.status
         )
+    if any(timeline.status == Timeline.Status.RUNNING for timeline in found):
+        says = "These are being simulated; they stand here in a moment."
+        response = render(request, "compare/compare.html", {**context, "waits": says}, status=202)
+        # Without a script on the page: the browser asks again by itself.
+        response["Refresh"] = response["Retry-After"] = str(ASK_AGAIN_S)
+        return response
     try:
         details = [detail_of(timeline) for timeline in found]
     except storage.NotReady:

@@ -26,6 +26,7 @@ SHOWN_FIRST = (
     "kip848-six-partitions",
     "kip848-member-failure",
     "kip848-partition-added",
+    "kip848-migration",
     "kip429-eager",
     "kip429-cooperative",
     "kip429-upgrade",

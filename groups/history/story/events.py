@@ -11,6 +11,7 @@ from groups.history.evidence.display_names import DisplayNames
 from groups.history.evidence.steps import Step
 from groups.history.replay.events import FENCES, told_assignment
 from groups.history.replay.fields import mapping, text
+from groups.history.replay.joining import MEMBER_ID_REQUIRED, REBALANCE_IN_PROGRESS
 from groups.history.state.group import UNREADABLE, State
 from groups.history.story.joining import CLASSIC_APIS, tell_answer, tell_arrival, tell_handover
 from groups.history.story.sentences import COORDINATOR, Sentence, in_words
@@ -34,6 +35,9 @@ REFUSALS: Final[Mapping[int, str]] = {
     113: "is refused: its epoch is not the coordinator's ({error})",
 }
 """What answers mean to whoever gets them; Kafka's name in brackets."""
+
+JOIN_AGAIN: Final = (REBALANCE_IN_PROGRESS, MEMBER_ID_REQUIRED)
+"""Answers of the classic protocol that a member follows by another JoinGroup."""
 
 MESSAGES: Final[Mapping[str, str]] = {
     "ConsumerGroupHeartbeat": "heartbeat",
@@ -93,6 +97,9 @@ def _tell_response(step: Step, entry: Entry, cast: DisplayNames) -> Sentence | N
         return tell_answer(step, entry, cast)
     if body.get("errorCode"):
         code = body["errorCode"]
+        if code in JOIN_AGAIN and entry.payload.get("api") in CLASSIC_APIS:
+            # A classic member of a converted group: it is not turned away, but asked for its next step.
+            return tell_answer(step, entry, cast)
         error = ERROR_NAMES.get(code, f"error {code}") if isinstance(code, int) else str(code)
         known_as = REFUSALS.get(code) if isinstance(code, int) else None
         words = (known_as or "is refused: {error}").format(error=error)

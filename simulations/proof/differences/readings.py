@@ -132,10 +132,10 @@ READINGS: Final = (
         topic="classic members in a group of the new protocol",
         section="Supporting Online Consumer Group Upgrade",
         proposal="need version 3 of the embedded protocol; the generation in their bytes is compared",
-        reading="neither is asked for: what is meant is version 2",
+        reading="version 2, which tells the generation, is needed to convert the group, else `INVALID_REQUEST`; no generation is compared",
         released="neither is asked for",
         seen=Seen.ANSWER,
-        unshown="the coordinator here takes members of the new protocol alone",
+        unshown="the exchanges here are those of the new protocol; `simulate` shows it with `client: '2.8'`",
     ),
     Difference(
         id="validate-subscription",

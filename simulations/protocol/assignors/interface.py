@@ -153,13 +153,14 @@ class GroupAssignment:
     ``intended`` is the plan of ``cooperative-sticky`` before partitions in transfer are withheld; ``faults`` the
     names of those faults of Kafka's own that this answer shows (``simulations.protocol.assignors.faults``). ``changes`` tells
     of each member among whom ``uniform`` moved something that was given before how it came to what it has, as a hash
-    table's order depends on that.
+    table's order depends on that. ``user_data`` is what a custom assignor adds to a member's assignment, in bytes of its own.
     """
 
     members: Assignment
     intended: Assignment | None = None
     faults: tuple[str, ...] = ()
     changes: Mapping[str, Sequence[Change]] = field(default_factory=dict)
+    user_data: Mapping[str, bytes] = field(default_factory=dict)
 
 
 class Assignor(Protocol):

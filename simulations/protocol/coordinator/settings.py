@@ -81,6 +81,8 @@ class Settings:
     """``group.max.size``: members of a classic group"""
     migration_policy: MigrationPolicy = MigrationPolicy.BIDIRECTIONAL
     """``group.consumer.migration.policy``"""
+    group_version: int = 1
+    """The finalized feature ``group.version``: at 0 the brokers refuse the consumer protocol (``kafka`` only)."""
 
     @property
     def offsets_retention_ms(self) -> int:

@@ -16,6 +16,7 @@ from groups.history.state.group import Semantics, State, initial_state
 from groups.wire.coordinator_schema import CONSUMER_GROUP_MEMBER_METADATA, GROUP_METADATA
 from simulations.protocol.coordinator import deletion, describing, fetching, group_config
 from simulations.protocol.coordinator.classic import describing as classic_describing
+from simulations.protocol.coordinator.classic.group import Group
 from simulations.protocol.coordinator.classic.messages import (
     ClassicHeartbeat,
     ClassicHeartbeatAnswer,
@@ -288,6 +289,10 @@ class Shard:
                 self.memory = replace(self.memory, classic=None)
             if strict:
                 loading.check_replayed(before, self.state, record)
+
+    def adopt(self, group: Group) -> None:
+        """After ``load``: the classic group as it is known to a coordinator that led it, which knows more than its record."""
+        self.memory = replace(self.memory, classic=group)
 
     def loaded(self, now_ms: int) -> Outcome[None]:
         """After ``load``: the timers that a new coordinator starts, all in full."""

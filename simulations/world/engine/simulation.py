@@ -13,12 +13,14 @@ from typing import Any, Final
 from groups.history.entries import Entry, Kind
 from groups.history.state.group import Semantics, initial_state
 from simulations.protocol.assignors.java_orders import offsets_partition
+from simulations.protocol.client.classic import ClassicConsumer
 from simulations.protocol.client.consumer import Consumer, Request
 from simulations.protocol.coordinator.consumer.outcome import SESSION, Outcome, Record, TimerStart
 from simulations.protocol.coordinator.image import Image
 from simulations.protocol.coordinator.shard import Shard
 from simulations.protocol.messages.groups import Partitions
 from simulations.world.engine.actions import Acting
+from simulations.world.engine.classic_start import adopted, begun_group, records_of
 from simulations.world.engine.cluster import Cluster
 from simulations.world.engine.fault_injector import FaultInjector
 from simulations.world.engine.in_flight import InFlightRequest
@@ -32,6 +34,7 @@ from simulations.world.engine.queue import EventQueue, Priority
 from simulations.world.engine.requests import Answer
 from simulations.world.scenario import ENTRIES_MAX, Scenario
 from simulations.world.scenario.environment import Network as Rates
+from simulations.world.scenario.values import ClassicStart
 
 OFFSETS_PARTITIONS: Final = 50
 """``offsets.topic.num.partitions`` at its default: where the group's records would lie."""
@@ -95,6 +98,8 @@ class Simulation:
                 scenario.start_ms + action.at_ms, Priority.SCRIPT, partial(self.acting.act, action)
             )
         FaultInjector(scenario, self.acting, self.queue, self.seed).begin()
+        if scenario.classic_start is not None:
+            self._begin_classic(scenario.classic_start)
         if scenario.start is None:
             return
         records = start_records(scenario, scenario.start, self.image, self.semantics)
@@ -125,6 +130,24 @@ class Simulation:
                 first_beat_ms=now_ms + first_ms,
             )
             process.act(adopted, None)
+        self.narration.begin()
+
+    def _begin_classic(self, start: ClassicStart) -> None:
+        """The group is in the log, its sessions run, and its members take what they were given."""
+        now_ms, processes, clients = self.queue.now_ms, {}, {}
+        for name in start.owned:
+            process = processes[name] = self.acting.new_process(name)
+            assert isinstance(process.consumer, ClassicConsumer)
+            clients[name] = process.consumer
+        group = begun_group(self.scenario, start, clients, now_ms)
+        records = records_of(self.scenario, start, group, self.image)
+        self.shard.load(records)
+        last = self.log.write_unit(records, now_ms)
+        self.appended(records)
+        self.shard.adopt(group)
+        self.cluster.coordinating.loaded(last)
+        for name, process in processes.items():
+            process.act(adopted(start, group, name, clients[name], now_ms), last)
         self.narration.begin()
 
     # What the script's actions, and the machines, make happen.

@@ -37,7 +37,10 @@ LEAST: Final[Mapping[str, int]] = {
 }
 """Whole numbers among the settings, and the least that a broker takes for each."""
 
-CONFIG_KEYS: Final = (*LEAST, "assignors", "migration_policy")
+GROUP_VERSION_MAX: Final = 1
+"""The newest level of the feature ``group.version`` in release 4.3."""
+
+CONFIG_KEYS: Final = (*LEAST, "assignors", "migration_policy", "group_version")
 
 GROUP_CONFIG_KEYS: Final = tuple(group_config.NAMES)
 """What ``set_config`` can set."""
@@ -53,6 +56,10 @@ def read_settings(config: Node | None, assignor: Node | None) -> Settings:
     if "migration_policy" in keys:
         told_policy = keys["migration_policy"].choice(tuple(MigrationPolicy), "policy")
         told["migration_policy"] = MigrationPolicy(told_policy)
+    if "group_version" in keys:
+        told["group_version"] = keys["group_version"].integer(
+            0, GROUP_VERSION_MAX, "the feature group.version"
+        )
     assignors = _assignors(keys["assignors"], usual.assignors) if "assignors" in keys else usual.assignors
     settings = replace(usual, **told, assignors=_first(assignor, assignors))
     if config is not None:

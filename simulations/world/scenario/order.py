@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
 from simulations.protocol.assignors.streams_like import NAME as STREAMS
@@ -11,7 +11,7 @@ from simulations.protocol.coordinator.errors import ConfigRefused
 from simulations.protocol.coordinator.settings import Settings
 from simulations.world.scenario.actions import COORDINATOR, EVERYTHING, Action, How, Verb
 from simulations.world.scenario.nodes import Node
-from simulations.world.scenario.values import PARTITIONS_MAX, Member, ScenarioTopic, Start
+from simulations.world.scenario.values import PARTITIONS_MAX, Member, ScenarioTopic
 
 _AWAY, _RUNNING, _PAUSED, _DEAD = "has not joined", "is running", "is paused", "was killed"
 
@@ -47,11 +47,11 @@ def check_order(
     read: Sequence[tuple[Action, Node]],
     members: Mapping[str, Member],
     topics: Mapping[str, ScenarioTopic],
-    start: Start | None,
+    there: Iterable[str],
     settings: Settings,
 ) -> None:
     """Refuses what cannot be done at its time, such as to kill a member that has not joined."""
-    order = _Order(members, topics, start, settings)
+    order = _Order(members, topics, there, settings)
     for action, line in read:
         order.check(action, line)
 
@@ -63,13 +63,12 @@ class _Order:
         self,
         members: Mapping[str, Member],
         topics: Mapping[str, ScenarioTopic],
-        start: Start | None,
+        there: Iterable[str],
         settings: Settings,
     ) -> None:
         self._members = members
         self._states = dict.fromkeys(members, _AWAY)
-        if start is not None:
-            self._states |= {member.name: _RUNNING for member in start.members}
+        self._states |= dict.fromkeys(there, _RUNNING)
         self._partitions = {name: topic.partitions for name, topic in topics.items()}
         self._cuts: set[tuple[str, str | None]] = set()
         self._settings = settings

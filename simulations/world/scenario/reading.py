@@ -21,7 +21,7 @@ The form (each key but ``topics``, ``members`` and ``script`` may be left out)::
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Final
 
@@ -36,11 +36,11 @@ from simulations.world.scenario.members import read_members
 from simulations.world.scenario.network import DELAY_MAX_MS, read_network
 from simulations.world.scenario.nodes import Node, parse
 from simulations.world.scenario.script import read_script, topics_to_come
-from simulations.world.scenario.start import read_start
+from simulations.world.scenario.start import read_classic_start, read_start
 from simulations.world.scenario.steps import read_steps
 from simulations.world.scenario.targets import read_targets
 from simulations.world.scenario.topics import NAME, read_name, read_topics
-from simulations.world.scenario.values import REGEX_MS, UNTIL_MAX_MS, Scenario, Start
+from simulations.world.scenario.values import REGEX_MS, UNTIL_MAX_MS, ClassicStart, Scenario, Start
 from simulations.world.scenario.verbs import Names
 
 KEYS: Final = (
@@ -104,9 +104,11 @@ def load(text: str, name: str = "scenario") -> Scenario:
     scripted = read_targets(found.get("targets"), settings, members, ever, line)
     settings = replace(settings, scripted=scripted)
     start: Start | None = None
-    if "start" in found:
-        if any(member.classic is not None for member in members.values()):
-            raise found["start"].wrong("a run with classic members begins with an empty group, without start")
+    classic_start: ClassicStart | None = None
+    if "start" in found and any(member.classic is not None for member in members.values()):
+        if found["start"].mapping():
+            classic_start = read_classic_start(found["start"], topics, members)
+    elif "start" in found:
         start = read_start(found["start"], topics, members)
     group = DEFAULT_GROUP
     if "group" in found:
@@ -115,7 +117,12 @@ def load(text: str, name: str = "scenario") -> Scenario:
         group = name
     names = Names(group=group, members=members, topics=ever, settings=settings)
     told_until_ms = found["until"].duration_ms(UNTIL_MAX_MS) if "until" in found else None
-    script = read_script(found["script"], names, topics, members, start, told_until_ms)
+    there: Iterable[str] = ()
+    if start is not None:
+        there = [member.name for member in start.members]
+    elif classic_start is not None:
+        there = classic_start.owned
+    script = read_script(found["script"], names, topics, members, there, told_until_ms)
     last_ms = max((action.at_ms for action in script), default=0)
     until_ms = min(last_ms + DEFAULT_TAIL_MS, UNTIL_MAX_MS) if told_until_ms is None else told_until_ms
     named_world = found["world"].choice(tuple(WORLDS), "world") if "world" in found else CALM
@@ -136,6 +143,7 @@ def load(text: str, name: str = "scenario") -> Scenario:
         members=members,
         settings=settings,
         start=start,
+        classic_start=classic_start,
         world=named_world,
         network=read_network(found.get("network"), world.network),
         replication_ms=_delay(found, "replication_ms", world.replication_ms),

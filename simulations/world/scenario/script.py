@@ -9,7 +9,7 @@ from simulations.world.scenario.actions import Action, Verb
 from simulations.world.scenario.errors import ScenarioError
 from simulations.world.scenario.nodes import Node
 from simulations.world.scenario.order import check_order
-from simulations.world.scenario.values import SCRIPT_MAX, Member, ScenarioTopic, Start
+from simulations.world.scenario.values import SCRIPT_MAX, Member, ScenarioTopic
 from simulations.world.scenario.verbs import Names, read_line
 
 
@@ -18,10 +18,10 @@ def read_script(
     names: Names,
     topics: Mapping[str, ScenarioTopic],
     members: Mapping[str, Member],
-    start: Start | None,
+    there: Iterable[str],
     until_ms: int | None,
 ) -> tuple[Action, ...]:
-    """The actions in order of time; lines of one time keep their order. None may come after the run's end, if it is told."""
+    """``there``: members that are there from the start. The actions in order of time; lines of one time keep their order. None may come after the run's end, if it is told."""
     lines = node.items()
     if len(lines) > SCRIPT_MAX:
         raise node.wrong(f"at most {SCRIPT_MAX} lines, these are {len(lines)}")
@@ -33,7 +33,7 @@ def read_script(
                 "it has to come earlier, or until has to be later"
             )
     read.sort(key=lambda pair: pair[0].at_ms)
-    check_order(read, members, topics, start, names.settings)
+    check_order(read, members, topics, there, names.settings)
     return tuple(action for action, _ in read)
 
 

@@ -11,6 +11,7 @@ from simulations.world.scenario.topics import read_partition
 from simulations.world.scenario.values import (
     OFFSET_MAX,
     UNTIL_MAX_MS,
+    ClassicStart,
     Member,
     ScenarioTopic,
     Start,
@@ -19,6 +20,9 @@ from simulations.world.scenario.values import (
 
 NEEDED: Final = ("group_epoch", "assignment_epoch", "members")
 KEYS: Final = (*NEEDED, "offsets")
+CLASSIC_KEYS: Final = ("generation", "leader", "members", "offsets")
+"""Of a classic group's start."""
+
 MEMBER_KEYS: Final = ("epoch", "owned", "target", "heartbeat_at")
 
 
@@ -65,6 +69,48 @@ def read_start(
         members=tuple(started),
         offsets=_offsets(keys["offsets"], topics) if "offsets" in keys else {},
     )
+
+
+def read_classic_start(
+    node: Node, topics: Mapping[str, ScenarioTopic], members: Mapping[str, Member]
+) -> ClassicStart:
+    """A classic group that is there already: its generation, its leader, and what each member was given."""
+    keys = node.mapping(CLASSIC_KEYS)
+    for key in ("generation", "members"):
+        if key not in keys:
+            raise node.wrong(f"a start of a classic group needs {key}")
+    taken: dict[tuple[str, int], str] = {}
+    instances: dict[str, str] = {}
+    owned: dict[str, Mapping[str, tuple[int, ...]]] = {}
+    for name, part in keys["members"].mapping(members).items():
+        if members[name].classic is None:
+            raise part.wrong(f"{name} is of the consumer protocol: it joins in the script")
+        instance_id = members[name].instance_id
+        holder = instances.setdefault(instance_id, name) if instance_id is not None else name
+        if holder != name:
+            raise part.wrong(f"instance {instance_id} is held by {holder} already; only one can have it")
+        found = part.mapping(("owned",))
+        owned[name] = _partitions(found["owned"], topics, name, taken) if "owned" in found else {}
+    if not owned:
+        raise keys["members"].wrong("a classic group that is there has at least one member")
+    common = set.intersection(*(set(_assignors(members[name])) for name in owned))
+    if not common:
+        raise keys["members"].wrong(
+            "no assignor is listed by all members of the start; there is no such group"
+        )
+    return ClassicStart(
+        generation=keys["generation"].integer(1, MAX_INT - 1),
+        leader=keys["leader"].choice(tuple(owned), "member of the start")
+        if "leader" in keys
+        else next(iter(owned)),
+        owned=owned,
+        offsets=_offsets(keys["offsets"], topics) if "offsets" in keys else {},
+    )
+
+
+def _assignors(member: Member) -> tuple[str, ...]:
+    assert member.classic is not None
+    return member.classic.assignors
 
 
 def _offsets(node: Node, topics: Mapping[str, ScenarioTopic]) -> dict[str, dict[int, int]]:

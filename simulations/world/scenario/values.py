@@ -109,6 +109,19 @@ class Start:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ClassicStart:
+    """A classic group that is there when a run begins: its members have just been given the assignment of ``generation``.
+
+    ``owned``: member → topic → partitions, in the order of joining. ``offsets``: topic → partition → committed offset.
+    """
+
+    generation: int
+    leader: str
+    owned: Mapping[str, Mapping[str, tuple[int, ...]]]
+    offsets: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Scenario:
     """All that a run needs but its seed and its semantics, which have defaults here. Times are milliseconds."""
 
@@ -125,6 +138,7 @@ class Scenario:
     semantics: Semantics = Semantics.KAFKA
     settings: Settings = field(default_factory=Settings)
     start: Start | None = None
+    classic_start: ClassicStart | None = None
     world: str = CALM
     network: Network = field(default_factory=Network)
     replication_ms: int = 0

@@ -11,6 +11,13 @@
     together, a task stays where it is as far as the shares allow, and one that moves is withheld for a round. Its
     clients support EAGER, too, which ``upgrade.from`` makes them use. Standby tasks, and what tasks weigh, are left out.
 
+    Each member's assignment carries an ``AssignmentInfo``, as Streams' does; a group whose assignments have user data is not
+    converted to the consumer protocol.
+
+``custom-user-data``
+    What a team may have written before KIP-429, and given something of its own to tell the members: it assigns as
+    ``roundrobin`` does and writes user data into each assignment. It supports EAGER alone.
+
 ``sticky`` before 2.3 (``StickyBefore23Assignor``)
     What a leader did with user data of version 0, before KIP-341: two members that claim one partition both keep it
     (KAFKA-7026). Partitions that nobody claims go to who has least, then single ones move from large to small.
@@ -18,18 +25,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Final
 
+from groups.wire.embedded.streams_user_data import encode_assignment_info
 from groups.wire.embedded.user_data import NO_GENERATION, STICKY
 from simulations.protocol.assignors.claims import claims_of
 from simulations.protocol.assignors.classic.metadata import partition_counts
+from simulations.protocol.assignors.classic.roundrobin import RoundRobinAssignor
 from simulations.protocol.assignors.explanation import Explanation
 from simulations.protocol.assignors.interface import Assignment, GroupAssignment, GroupSpec, MemberSpec
 from simulations.protocol.assignors.sharing import java_sorted, subscribers_of
 
 CUSTOM_COOPERATIVE: Final = "custom-cooperative"
+CUSTOM_USER_DATA: Final = "custom-user-data"
 STREAM: Final = "stream"
+
+_OF_ITS_OWN: Final = b"version=1"
+"""What ``custom-user-data`` tells each member; nobody but the assignor's own class reads it."""
 
 TopicPartition = tuple[str, int]
 
@@ -89,7 +103,20 @@ class StreamAssignor:
             for p in partitions
             if owner.get(p) == member_id
         }
-        return _withheld(plan, believed)
+        answer = _withheld(plan, believed)
+        return replace(
+            answer,
+            user_data={member_id: _assignment_info(answer.members[member_id]) for member_id in spec.members},
+        )
+
+
+class CustomUserDataAssignor:
+    name = CUSTOM_USER_DATA
+
+    def assign(self, spec: GroupSpec, explain: Explanation | None = None) -> GroupAssignment:
+        """Cost: as ``roundrobin``."""
+        answer = RoundRobinAssignor().assign(spec, explain)
+        return replace(answer, user_data=dict.fromkeys(spec.members, _OF_ITS_OWN))
 
 
 class StickyBefore23Assignor:
@@ -132,6 +159,12 @@ class StickyBefore23Assignor:
                 owner[taken] = least
                 moved = True
         return moved
+
+
+def _assignment_info(given: Mapping[str, Iterable[int]]) -> bytes:
+    """The tasks of a member as Streams tells them: of subtopology 0, as one topology reads all topics."""
+    tasks = sorted({partition for partitions in given.values() for partition in partitions})
+    return encode_assignment_info({"activeTasks": [{"topicGroupId": 0, "partition": task} for task in tasks]})
 
 
 def _counts(spec: GroupSpec) -> dict[str, int]:

@@ -14,8 +14,10 @@ from groups.wire.embedded.user_data import COOPERATIVE_STICKY, STICKY
 from simulations.protocol.assignors.classic.cooperative_sticky import CooperativeStickyAssignor
 from simulations.protocol.assignors.classic.custom import (
     CUSTOM_COOPERATIVE,
+    CUSTOM_USER_DATA,
     STREAM,
     CustomCooperativeAssignor,
+    CustomUserDataAssignor,
     StreamAssignor,
 )
 from simulations.protocol.assignors.classic.range import RangeAssignor
@@ -34,6 +36,7 @@ STRATEGIES: Final[Mapping[str, Callable[[], Assignor]]] = MappingProxyType(
         COOPERATIVE_STICKY: CooperativeStickyAssignor,
         STREAM: StreamAssignor,
         CUSTOM_COOPERATIVE: CustomCooperativeAssignor,
+        CUSTOM_USER_DATA: CustomUserDataAssignor,
     }
 )
 """Name → makes a fresh one: an object belongs to one client."""
@@ -46,6 +49,7 @@ SUPPORTS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         COOPERATIVE_STICKY: (COOPERATIVE, EAGER),
         STREAM: (COOPERATIVE, EAGER),
         CUSTOM_COOPERATIVE: (COOPERATIVE,),
+        CUSTOM_USER_DATA: (EAGER,),
     }
 )
 """``ConsumerPartitionAssignor.supportedProtocols``."""

@@ -21,7 +21,7 @@ from __future__ import annotations
 from typing import Final
 
 from simulations.protocol.assignors.interface import Assignor
-from simulations.protocol.client.classic import application, beating, committing, joining
+from simulations.protocol.client.classic import application, beating, committing, embedding, joining, leading
 from simulations.protocol.client.classic.config import ClassicConfig
 from simulations.protocol.client.classic.state import FOREVER, CommitKind, JoinState, Leaving, Memory
 from simulations.protocol.client.consumer.config import CloseOption
@@ -35,6 +35,7 @@ from simulations.protocol.coordinator.classic.messages import (
     JoinAnswer,
     JoinGroup,
     LeaveGroup,
+    Offered,
     SyncAnswer,
     SyncGroup,
 )
@@ -142,6 +143,42 @@ class ClassicConsumer:
         m.busy_until_ms, m.polled_ms = 0, now_ms
         m.auto_commit_ms = now_ms + m.config.auto_commit_interval_ms
         joining.refresh(m, now_ms)
+        return self._settle(now_ms, [])
+
+    def offers(self, names: tuple[str, ...], now_ms: int, *, regex: str | None = None) -> Offered:
+        """What its first JoinGroup lists: each assignor with its metadata."""
+        m = self._m
+        m.names, m.regex = names, regex
+        joining.refresh(m, now_ms)
+        return tuple((name, embedding.subscription(m, name)) for name in m.config.assignors)
+
+    def adopt(
+        self,
+        *,
+        generation: int,
+        protocol_name: str,
+        assignment: bytes,
+        group_names: frozenset[str] | None,
+        now_ms: int,
+    ) -> list[Effect]:
+        """Is a member already that was given ``assignment`` just now: the answer to its SyncGroup has come.
+
+        ``offers`` was asked before. ``group_names``: of the leader alone, what the group subscribes to.
+        """
+        m = self._m
+        m.subscribed = m.began = True
+        m.state, m.generation, m.member_id = JoinState.STABLE, generation, m.config.member_id
+        m.protocol_name, m.reason, m.rejoin_needed = protocol_name, "", False
+        m.joined_names = frozenset(m.names)
+        m.polled_ms, m.auto_commit_ms = now_ms, now_ms + m.config.auto_commit_interval_ms
+        m.beats = True
+        m.next_beat_ms = now_ms + m.config.heartbeat_interval_ms
+        m.session_ms = now_ms + m.config.session_timeout_ms
+        if group_names is not None:
+            m.leads, m.group_names = True, group_names
+            m.covered = m.covered | group_names
+            m.snapshot = leading.snapshot(m)
+        m.assignment = assignment
         return self._settle(now_ms, [])
 
     def subscribe(

@@ -77,10 +77,11 @@ def member_spec(metadata: bytes, newest_known: int, instance_id: str | None) -> 
     )
 
 
-def assignment(partitions: Owned, version: int) -> bytes:
-    """A member's part of the leader's SyncGroup."""
+def assignment(partitions: Owned, version: int, data: bytes | None = None) -> bytes:
+    """A member's part of the leader's SyncGroup; ``data`` is a custom assignor's, and Kafka's own write none."""
+    told = None if data is None else b64encode(data).decode()
     return encode_assignment(
-        {"version": version, "assignedPartitions": _listed(partitions), "userData": None}
+        {"version": version, "assignedPartitions": _listed(partitions), "userData": told}
     )
 
 

@@ -73,7 +73,8 @@ def assign(m: Memory, answer: JoinAnswer, assignors: dict[str, Assignor]) -> tup
     if m.cooperative and (name != COOPERATIVE_STICKY or m.config.release.checks_cooperative_sticky):
         _check_cooperative(members, given, name)
     offered = tuple(
-        (member_id, embedding.assignment(given.get(member_id, {}), newest)) for member_id in members
+        (member_id, embedding.assignment(given.get(member_id, {}), newest, answered.user_data.get(member_id)))
+        for member_id in members
     )
     return offered, _withheld(answered.intended or given, given)
 

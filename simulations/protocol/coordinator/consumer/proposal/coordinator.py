@@ -26,6 +26,14 @@ from __future__ import annotations
 from simulations.protocol.coordinator.classic.coordinator import ClassicCoordinator
 from simulations.protocol.coordinator.classic.group import EMPTY
 from simulations.protocol.coordinator.classic.loading import classic_group
+from simulations.protocol.coordinator.classic.messages import (
+    ClassicHeartbeat,
+    ClassicHeartbeatAnswer,
+    JoinGroup,
+    LeaveAnswer,
+    LeaveGroup,
+    SyncGroup,
+)
 from simulations.protocol.coordinator.consumer import commits
 from simulations.protocol.coordinator.consumer.outcome import (
     ASSIGNMENT,
@@ -35,14 +43,14 @@ from simulations.protocol.coordinator.consumer.outcome import (
     Outcome,
     Resolution,
 )
-from simulations.protocol.coordinator.consumer.proposal import client_mode, metadata
+from simulations.protocol.coordinator.consumer.proposal import client_mode, metadata, migrating
 from simulations.protocol.coordinator.consumer.proposal.computing import compute
 from simulations.protocol.coordinator.consumer.proposal.heartbeat import fence, regular
-from simulations.protocol.coordinator.consumer.proposal.joining import join, removed, replaced, static_leave
+from simulations.protocol.coordinator.consumer.proposal.joining import join, replaced, static_leave
 from simulations.protocol.coordinator.consumer.proposal.metadata import seen
 from simulations.protocol.coordinator.consumer.proposal.validation import check_heartbeat
 from simulations.protocol.coordinator.consumer.static_members import check_member, replaced_member
-from simulations.protocol.coordinator.errors import AnotherProtocol, RequestRefused
+from simulations.protocol.coordinator.errors import RequestRefused
 from simulations.protocol.messages.client_mode import (
     InstallAnswer,
     InstallAssignment,
@@ -72,15 +80,15 @@ class KipCoordinator(ClassicCoordinator):
 
     def _heartbeat(self, context: Context, request: Heartbeat) -> Outcome[HeartbeatAnswer]:
         group = classic_group(context)
-        if group is not None and group.state is not EMPTY:
-            raise AnotherProtocol(
-                f"the group {request.group_id} has members of the classic protocol, and a member of the consumer "
-                "protocol joins: under the proposal's semantics no group is converted"
-            )
+        if group is not None and group.state is not EMPTY and request.member_epoch == JOIN_EPOCH:
+            return migrating.converted(context, group, request, self._in_group)
+        return self._in_group(context, request)
+
+    def _in_group(self, context: Context, request: Heartbeat) -> Outcome[HeartbeatAnswer]:
         if request.member_epoch != JOIN_EPOCH:
             check_member(context.group, request)
         if request.member_epoch == LEAVE_EPOCH:
-            return removed(context, request.member_id, HeartbeatAnswer(member_epoch=LEAVE_EPOCH))
+            return migrating.removed(context, request.member_id, HeartbeatAnswer(member_epoch=LEAVE_EPOCH))
         if request.member_epoch == STATIC_LEAVE_EPOCH:
             return static_leave(context, request)
         holder = replaced_member(context.group, request, own_too=False)
@@ -92,7 +100,7 @@ class KipCoordinator(ClassicCoordinator):
         refusal = fence(request, member)
         if refusal is not None:
             refused = HeartbeatAnswer(error_code=refusal.code, error_message=refusal.message)
-            return removed(context, request.member_id, refused)
+            return migrating.removed(context, request.member_id, refused)
         return regular(context, request, member)
 
     def commit(self, context: Context, request: OffsetCommit) -> Outcome[CommitAnswer]:
@@ -118,7 +126,21 @@ class KipCoordinator(ClassicCoordinator):
         member = context.group.members.get(member_id or "")
         if member is None or (timer == REBALANCE and member.epoch != bound_epoch):
             return Outcome(answer=None)
-        return removed(context, member.member_id, None)
+        return migrating.removed(context, member.member_id, None)
+
+    def join_consumer_group(self, context: Context, request: JoinGroup, ticket: int) -> Outcome[None]:
+        return migrating.join(seen(context), request, ticket)
+
+    def sync_in_consumer_group(self, context: Context, request: SyncGroup, ticket: int) -> Outcome[None]:
+        return migrating.sync(seen(context), request, ticket)
+
+    def heartbeat_in_consumer_group(
+        self, context: Context, request: ClassicHeartbeat
+    ) -> Outcome[ClassicHeartbeatAnswer]:
+        return migrating.heartbeat(seen(context), request)
+
+    def leave_consumer_group(self, context: Context, request: LeaveGroup) -> Outcome[LeaveAnswer]:
+        return migrating.leave(seen(context), request)
 
     def image_changed(self, context: Context, names: tuple[str, ...]) -> Outcome[None]:
         return metadata.image_changed(seen(context), names)

@@ -38,8 +38,11 @@ def fence(request: Heartbeat, member: ConsumerMember) -> RequestRefused | None:
 
 
 def told_member(old: ConsumerMember, request: Heartbeat) -> ConsumerMember:
-    """The member with what the request tells. To name one kind of assignor takes back the other."""
-    member = updated_member(old, request)
+    """The member with what the request tells. To name one kind of assignor takes back the other.
+
+    Which protocol it speaks was decided before: a classic member's JoinGroup is handed here as a heartbeat.
+    """
+    member = replace(updated_member(old, request), classic=old.classic)
     if request.client_assignors is not None:
         rows = tuple(offer_row(offer) for offer in request.client_assignors)
         return replace(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from groups.history.state.consumer import ConsumerMember
 from groups.history.state.epochs import with_member, without_member
@@ -39,8 +39,13 @@ from simulations.protocol.messages.groups import STATIC_LEAVE_EPOCH, Heartbeat, 
 A = TypeVar("A")
 
 
-def join(context: Context, request: Heartbeat) -> Outcome[HeartbeatAnswer]:
-    """A new member, at epoch 0: it is told nothing yet. One that names no id is given one."""
+def join(
+    context: Context, request: Heartbeat, *, classic: Mapping[str, Any] | None = None
+) -> Outcome[HeartbeatAnswer]:
+    """A new member, at epoch 0: it is told nothing yet. One that names no id is given one.
+
+    ``classic``: of a member of the classic protocol, what its JoinGroup lists.
+    """
     members = context.group.members
     if len(members) >= context.settings.max_size:
         raise RequestRefused(
@@ -48,7 +53,7 @@ def join(context: Context, request: Heartbeat) -> Outcome[HeartbeatAnswer]:
             f"The consumer group has reached its maximum capacity of {context.settings.max_size} members.",
         )
     member_id = request.member_id or context.drawn_id or _new_id(context, request)
-    member = told_member(ConsumerMember(member_id=member_id), request)
+    member = told_member(ConsumerMember(member_id=member_id, classic=classic), request)
     joined = {**members, member_id: member}
     return Outcome(
         answer=answer_of(context, member, None, joins=True),
@@ -75,10 +80,16 @@ def static_leave(context: Context, request: Heartbeat) -> Outcome[HeartbeatAnswe
     )
 
 
-def replaced(context: Context, request: Heartbeat, holder: ConsumerMember) -> Outcome[HeartbeatAnswer]:
+def replaced(
+    context: Context,
+    request: Heartbeat,
+    holder: ConsumerMember,
+    *,
+    classic: Mapping[str, Any] | None = None,
+) -> Outcome[HeartbeatAnswer]:
     """The joiner takes the holder's place, assignment and target; then its join is a heartbeat like any other."""
     group_id, group = context.state.group, context.group
-    member = replacement_of(holder, request.member_id)
+    member = replace(replacement_of(holder, request.member_id), classic=classic)
     target = group.target.get(holder.member_id)
     view = with_member(without_member(group, holder.member_id), member)
     view = view.without_target(holder.member_id)

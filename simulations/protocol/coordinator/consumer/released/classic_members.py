@@ -58,13 +58,13 @@ def join(context: Context, request: JoinGroup, ticket: int) -> Outcome[None]:
     try:
         return _join(context, request, ticket)
     except RequestRefused as refusal:
-        return _answered(ticket, JoinAnswer(error_code=refusal.code, version=request.version))
+        return answered(ticket, JoinAnswer(error_code=refusal.code, version=request.version))
 
 
 def sync(context: Context, request: SyncGroup, ticket: int) -> Outcome[None]:
     """Its own assignment, as far as it has it by now; nothing is written."""
     try:
-        member = _checked(context, request.member_id, request.instance_id, request.generation)
+        member = checked(context, request.member_id, request.instance_id, request.generation)
         protocols = downgrading.offered(member)
         name, subscription = protocols[0]
         if request.protocol_type not in (None, CONSUMER_PROTOCOL_TYPE):
@@ -72,10 +72,10 @@ def sync(context: Context, request: SyncGroup, ticket: int) -> Outcome[None]:
         if request.protocol_name not in (None, name):
             raise RequestRefused(ErrorCode.INCONSISTENT_GROUP_PROTOCOL, None)
     except RequestRefused as refusal:
-        return _answered(ticket, SyncAnswer(error_code=refusal.code, version=request.version))
+        return answered(ticket, SyncAnswer(error_code=refusal.code, version=request.version))
     if context.group.assignment_epoch > member.epoch and member.state != UNREVOKED_PARTITIONS:
         answer = SyncAnswer(error_code=ErrorCode.REBALANCE_IN_PROGRESS, version=request.version)
-        return replace(_answered(ticket, answer), timers=_join_timer(context, member))
+        return replace(answered(ticket, answer), timers=join_timer(context, member))
     held = {topic_id: tuple(epochs) for topic_id, epochs in in_memory(member.assigned).items()}
     answer = SyncAnswer(
         protocol_type=request.protocol_type,
@@ -83,25 +83,25 @@ def sync(context: Context, request: SyncGroup, ticket: int) -> Outcome[None]:
         assignment=downgrading.serialized(held, context.image, subscription),
         version=request.version,
     )
-    timers = TimerCancel(timer=SYNC, member_id=member.member_id), _session(member)
-    return replace(_answered(ticket, answer), timers=timers)
+    timers = TimerCancel(timer=SYNC, member_id=member.member_id), session_of(member)
+    return replace(answered(ticket, answer), timers=timers)
 
 
 def heartbeat(context: Context, request: ClassicHeartbeat) -> Outcome[ClassicHeartbeatAnswer]:
     """Keeps the session; tells the member to join again if it has a step to take. It computes no target."""
     try:
-        member = _checked(context, request.member_id, request.instance_id, request.generation)
+        member = checked(context, request.member_id, request.instance_id, request.generation)
     except RequestRefused as refusal:
         return Outcome(answer=ClassicHeartbeatAnswer(error_code=refusal.code))
-    timers: tuple[TimerCommand, ...] = (_session(member),)
+    timers: tuple[TimerCommand, ...] = (session_of(member),)
     code = ErrorCode.NONE
     if (
         member.epoch < context.group.assignment_epoch
         or member.state == UNREVOKED_PARTITIONS
-        or (member.state == UNRELEASED_PARTITIONS and not _waits(context, member))
+        or (member.state == UNRELEASED_PARTITIONS and not waits(context, member))
     ):
         code = ErrorCode.REBALANCE_IN_PROGRESS
-        timers = (*timers, *_join_timer(context, member))
+        timers = (*timers, *join_timer(context, member))
     return Outcome(answer=ClassicHeartbeatAnswer(error_code=code), timers=timers)
 
 
@@ -115,7 +115,7 @@ def leave(context: Context, request: LeaveGroup) -> Outcome[LeaveAnswer]:
     leaving: dict[str, None] = {}
     for entry in request.members:
         try:
-            member_id = _leaving(context, entry)
+            member_id = leaving_id(context, entry)
             leaving[member_id] = None
             told = LeftMember(member_id=entry.member_id, instance_id=entry.instance_id)
         except RequestRefused as refusal:
@@ -135,15 +135,15 @@ def _join(context: Context, request: JoinGroup, ticket: int) -> Outcome[None]:
     members = context.group.members
     if len(members) >= context.settings.max_size and member_id not in members:
         raise RequestRefused(ErrorCode.GROUP_MAX_SIZE_REACHED, None)
-    if not _supports(context, request):
+    if not supports(context, request):
         raise RequestRefused(ErrorCode.INCONSISTENT_GROUP_PROTOCOL, None)
     if unknown and request.instance_id is None and request.version >= MEMBER_ID_REQUIRED_VERSION:
         # Nothing is remembered of the id: any will do.
         code = ErrorCode.MEMBER_ID_REQUIRED
-        return _answered(ticket, JoinAnswer(error_code=code, member_id=member_id, version=request.version))
-    old, holder = _find(context, request, member_id, unknown=unknown)
-    told = _told(context, request, member_id)
-    updated = replace(updated_member(old, told), classic=_metadata(request))
+        return answered(ticket, JoinAnswer(error_code=code, member_id=member_id, version=request.version))
+    old, holder = find(context, request, member_id, unknown=unknown)
+    told = told_by(context, request, member_id)
+    updated = replace(updated_member(old, told), classic=metadata_of(request))
     last = holder is not None and downgrading.is_due_with_replacement(context, holder.member_id)
     try:
         advanced = advance(context, told, old, updated, holder, last_of_protocol=last)
@@ -153,8 +153,8 @@ def _join(context: Context, request: JoinGroup, ticket: int) -> Outcome[None]:
             if isinstance(failure.cause, RequestRefused)
             else ErrorCode.UNKNOWN_SERVER_ERROR
         )
-        answered = _answered(ticket, JoinAnswer(error_code=code, version=request.version))
-        return replace(answered, memory=failure.memory, tasks=failure.tasks)
+        refused = answered(ticket, JoinAnswer(error_code=code, version=request.version))
+        return replace(refused, memory=failure.memory, tasks=failure.tasks)
     answer = JoinAnswer(
         generation=advanced.member.epoch,
         protocol_type=CONSUMER_PROTOCOL_TYPE,
@@ -187,7 +187,7 @@ def _join(context: Context, request: JoinGroup, ticket: int) -> Outcome[None]:
     )
 
 
-def _supports(context: Context, request: JoinGroup) -> bool:
+def supports(context: Context, request: JoinGroup) -> bool:
     """Whether it lists a protocol that all classic members list; members of the consumer protocol do not count."""
     listed = [
         {name for name, _ in downgrading.offered(member)}
@@ -199,7 +199,7 @@ def _supports(context: Context, request: JoinGroup) -> bool:
     )
 
 
-def _find(
+def find(
     context: Context, request: JoinGroup, member_id: str, *, unknown: bool
 ) -> tuple[ConsumerMember, ConsumerMember | None]:
     """The member, or a fresh one; and the static member whose place it takes, whether or not that one has left."""
@@ -218,7 +218,7 @@ def _find(
     return group.members[member_id], None
 
 
-def _told(context: Context, request: JoinGroup, member_id: str) -> Heartbeat:
+def told_by(context: Context, request: JoinGroup, member_id: str) -> Heartbeat:
     """What the first protocol's subscription tells, as a heartbeat would tell it."""
     try:
         subscription = decode_subscription(request.protocols[0][1])
@@ -245,14 +245,14 @@ def _told(context: Context, request: JoinGroup, member_id: str) -> Heartbeat:
     )
 
 
-def _metadata(request: JoinGroup) -> Mapping[str, Any]:
+def metadata_of(request: JoinGroup) -> Mapping[str, Any]:
     return {
         "sessionTimeoutMs": request.session_timeout_ms,
         "supportedProtocols": request.body()["protocols"],
     }
 
 
-def _checked(context: Context, member_id: str, instance_id: str | None, generation: int) -> ConsumerMember:
+def checked(context: Context, member_id: str, instance_id: str | None, generation: int) -> ConsumerMember:
     member = _member(context, member_id, instance_id)
     if not member.uses_classic:
         raise RequestRefused(ErrorCode.UNKNOWN_MEMBER_ID, None)
@@ -275,7 +275,7 @@ def _member(context: Context, member_id: str, instance_id: str | None) -> Consum
     return member
 
 
-def _leaving(context: Context, entry: LeavingMember) -> str:
+def leaving_id(context: Context, entry: LeavingMember) -> str:
     if not entry.member_id and entry.instance_id is not None:
         # Removed by whoever administers the group, who knows the instance alone.
         holder = context.group.instances.get(entry.instance_id)
@@ -285,7 +285,7 @@ def _leaving(context: Context, entry: LeavingMember) -> str:
     return _member(context, entry.member_id, entry.instance_id).member_id
 
 
-def _waits(context: Context, member: ConsumerMember) -> bool:
+def waits(context: Context, member: ConsumerMember) -> bool:
     """Whether somebody still holds a partition that the member's target adds."""
     group = context.group
     return any(
@@ -296,17 +296,17 @@ def _waits(context: Context, member: ConsumerMember) -> bool:
     )
 
 
-def _session(member: ConsumerMember) -> TimerStart:
+def session_of(member: ConsumerMember) -> TimerStart:
     assert member.classic is not None
     return TimerStart(timer=SESSION, member_id=member.member_id, length_ms=member.classic["sessionTimeoutMs"])
 
 
-def _join_timer(context: Context, member: ConsumerMember) -> tuple[TimerCommand, ...]:
+def join_timer(context: Context, member: ConsumerMember) -> tuple[TimerCommand, ...]:
     """The time to join again runs from when the member was first told to."""
     if member.member_id in context.memory.joining:
         return ()
     return (TimerStart(timer=JOIN, member_id=member.member_id, length_ms=member.rebalance_timeout_ms),)
 
 
-def _answered(ticket: int, answer: JoinAnswer | SyncAnswer) -> Outcome[None]:
+def answered(ticket: int, answer: JoinAnswer | SyncAnswer) -> Outcome[None]:
     return Outcome(answer=None, parked_answers=(ParkedAnswer(ticket=ticket, answer=answer),))

@@ -58,6 +58,9 @@ class KafkaCoordinator(ClassicCoordinator):
         quick = steady(context, request)
         if quick is not None:
             return quick
+        if not context.settings.group_version:
+            # The broker itself answers, before the request reaches the coordinator; no message goes with it.
+            return Outcome(answer=HeartbeatAnswer(error_code=ErrorCode.UNSUPPORTED_VERSION))
         try:
             check_request(request, context.settings)
             if request.member_epoch in (LEAVE_EPOCH, STATIC_LEAVE_EPOCH):

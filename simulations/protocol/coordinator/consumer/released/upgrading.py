@@ -69,7 +69,7 @@ def upgraded(context: Context, request: Heartbeat, answering: Answering) -> Outc
     assert group is not None
     _check(context, group, request)
     operation = Operation(context, group)
-    _send_back(operation)
+    send_back(operation)
     try:
         if group.protocol_name is None:
             # In its first join phase no protocol is chosen yet: Kafka finds nothing where it expects one.
@@ -83,7 +83,7 @@ def upgraded(context: Context, request: Heartbeat, answering: Answering) -> Outc
         return operation.outcome(outcome.answer)
     written = [
         records.classic_gone(context.state.group),
-        *_records(context, group, {each.member_id: each for each in _in_order(members)}),
+        *_records(context, group, {each.member_id: each for each in in_map_order(members)}),
     ]
     sessions = [
         TimerStart(timer=SESSION, member_id=member.member_id, length_ms=member.session_timeout_ms)
@@ -119,7 +119,7 @@ def _not_upgraded(request: Heartbeat, why: str) -> RequestRefused:
     )
 
 
-def _send_back(operation: Operation) -> None:
+def send_back(operation: Operation) -> None:
     """Whoever waits in the join or sync phase is to join again."""
     code = ErrorCode.REBALANCE_IN_PROGRESS
     for member in tuple(operation.group.in_order()):
@@ -131,18 +131,18 @@ def _send_back(operation: Operation) -> None:
 def _members(context: Context, group: Group, request: Heartbeat) -> list[ConsumerMember]:
     """The members as a consumer group has them, in the order of the classic group's table."""
     try:
-        return [_member(group, member, context.image) for member in group.in_order()]
+        return [member_of(group, member, context.image) for member in group.in_order()]
     except RecordError as problem:
         raise _not_upgraded(request, "the embedded consumer protocol is malformed") from problem
-    except _CustomAssignorError as problem:
+    except CustomAssignorError as problem:
         raise _not_upgraded(request, CUSTOM_ASSIGNOR) from problem
 
 
-class _CustomAssignorError(Exception):
+class CustomAssignorError(Exception):
     """An assignment has user data, which only a custom assignor writes: it would be lost."""
 
 
-def _member(group: Group, member: Member, image: Image) -> ConsumerMember:
+def member_of(group: Group, member: Member, image: Image) -> ConsumerMember:
     if not any(name == group.protocol_name for name, _ in member.protocols):
         # It joins again with others than the last generation's protocol, whose bytes Kafka asks it for.
         raise RequestRefused(ErrorCode.UNKNOWN_SERVER_ERROR, None)
@@ -151,7 +151,7 @@ def _member(group: Group, member: Member, image: Image) -> ConsumerMember:
     if member.assignment:
         assignment = decode_assignment(member.assignment)
         if assignment["userData"]:
-            raise _CustomAssignorError(member.member_id)
+            raise CustomAssignorError(member.member_id)
         given = {
             image.topics[each["topic"]].topic_id: each["partitions"]
             for each in assignment["assignedPartitions"]
@@ -182,7 +182,7 @@ def _member(group: Group, member: Member, image: Image) -> ConsumerMember:
     )
 
 
-def _in_order(members: list[ConsumerMember]) -> list[ConsumerMember]:
+def in_map_order(members: list[ConsumerMember]) -> list[ConsumerMember]:
     """As the new group's own table walks them, which is the order of the records."""
     by_id = {member.member_id: member for member in members}
     return [by_id[member_id] for member_id in TimelineOrder(string_hash, by_id)]

@@ -1,0 +1,139 @@
+"""The page on which an upgrade is rehearsed, and its part of the JSON API. The page works without scripts."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+from urllib.parse import urlencode
+
+import orjson
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods
+
+from explorer.pages.rehearsal.asking import (
+    asked_in,
+    asked_in_body,
+    given_in,
+    plan_of,
+    rehearsed,
+    scenario_of,
+    way_in,
+)
+from explorer.pages.rehearsal.showing import shown
+from explorer.pages.runs.starting import Refused, start_run
+from explorer.web.endpoint import BadRequest, json_body, json_response
+from groups.models import Timeline
+from groups.storage import NoSuchTimeline, NotReady
+from simulations.protocol.assignors.classic.strategies import STRATEGIES
+from simulations.protocol.coordinator.settings import MigrationPolicy
+from simulations.rehearsal.answering import Sheet
+from simulations.rehearsal.values import MEMBERS_MOST, PARTITIONS_MOST
+from simulations.rehearsal.ways import WayName
+
+TIMELINES_OFFERED: Final = 50
+"""Timelines in the list of the form: the newest; any other is named by its address."""
+
+BESIDE: Final = "beside"
+"""A button's value begins so where it plays the planned way and another one side by side; others are a way's name, with ``@`` and a
+sequence where the board is to open there."""
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def page(request: HttpRequest) -> HttpResponse:
+    """The form, and the rehearsal of what its address asks for. ``POST`` plays a way on the board, or two side by side."""
+    given: dict[str, str] = {}
+    refused, status = "", 200
+    sheet: Sheet | None = None
+    try:
+        given = given_in(request.META["QUERY_STRING"])
+        if request.method == "POST":
+            return _played(request, given)
+        sheet = orjson.loads(rehearsed(request, asked_in(given)).json)
+    except (BadRequest, Refused) as error:
+        refused, status = str(error), error.status
+    except NoSuchTimeline as error:
+        refused, status = str(error), 404
+    except NotReady as error:
+        refused, status = str(error), 503
+    context = {
+        "given": given,
+        "refused": refused,
+        "sheet": shown(sheet) if sheet is not None else None,
+        "at": given.get("at") or (sheet["question"].get("at", "") if sheet else ""),
+        "at_once": sheet["question"]["at_once"] if sheet else 1,
+        "query": urlencode(given),
+        "timelines": _timelines(),
+        "strategies": _strategies(given.get("assignors", "")),
+        "policies": [str(each) for each in MigrationPolicy],
+        "bounds": f"{MEMBERS_MOST} members, {PARTITIONS_MOST:,} partitions",
+    }
+    return render(request, "rehearsal/rehearsal.html", context, status=status)
+
+
+def _played(request: HttpRequest, given: dict[str, str]) -> HttpResponse:
+    asked = asked_in(given)
+    wanted = request.POST.get("way", "")
+    other = wanted.removeprefix(f"{BESIDE}-")
+    if other == wanted:
+        name, _, first = wanted.partition("@")
+        timeline = start_run(scenario_of(request, asked, way_in(name)))
+        # The same scenario gives the same run, entry for entry: the rehearsal's sequences are the timeline's.
+        at = f"?at={first}" if first.isdigit() else ""
+        return redirect(f"{reverse('board', args=[timeline.id])}{at}")
+    ways = (WayName.PLANNED, way_in(other))
+    ids = [start_run(scenario_of(request, asked, way)).id for way in ways]
+    return redirect(f"{reverse('compare')}?runs={','.join(ids)}")
+
+
+def _timelines() -> list[Timeline]:
+    """Timelines that may show a classic group, for the form's list."""
+    kept = Timeline.objects.filter(protocol__in=("classic", "consumer"), last__gt=0)
+    return list(kept.only("id", "title")[:TIMELINES_OFFERED])
+
+
+def _strategies(given: str) -> list[str]:
+    usual = ["range,cooperative-sticky", *STRATEGIES]
+    return usual if not given or given in usual else [given, *usual]
+
+
+def linked(request: HttpRequest) -> HttpResponse:
+    """``GET /api/rehearsal?members=3&topics=orders:6…``: the rehearsal of a link's group."""
+    return json_response(rehearsed(request, asked_in(given_in(request.META["QUERY_STRING"]))).json)
+
+
+def described(request: HttpRequest) -> HttpResponse:
+    """``POST /api/rehearsal``: of a group that is described in a document."""
+    return json_response(rehearsed(request, asked_in_body(json_body(request))).json)
+
+
+def plan(request: HttpRequest) -> HttpResponse:
+    """``GET /api/rehearsal/plan?…``: the plan as Markdown."""
+    return _markdown(plan_of(request, asked_in(given_in(request.META["QUERY_STRING"]))))
+
+
+def plan_described(request: HttpRequest) -> HttpResponse:
+    """``POST /api/rehearsal/plan``: of a group that is described in a document."""
+    return _markdown(plan_of(request, asked_in_body(json_body(request))))
+
+
+def _markdown(text: str) -> HttpResponse:
+    response = HttpResponse(text, content_type="text/markdown; charset=utf-8")
+    response["Content-Disposition"] = 'attachment; filename="upgrade-plan.md"'
+    response["Cache-Control"] = "no-cache"
+    return response
+
+
+def play(request: HttpRequest) -> HttpResponse:
+    """``POST /api/rehearsal/runs``: queues a run of one of the ways; 201."""
+    body: dict[str, Any] = json_body(request)
+    asked, way = asked_in_body(body), way_in(body.get("way", WayName.PLANNED))
+    try:
+        timeline = start_run(scenario_of(request, asked, way))
+    except Refused as error:
+        raise BadRequest(str(error), status=error.status, field=error.field) from error
+    response = json_response(
+        {"timeline": timeline.id, "url": reverse("board", args=[timeline.id])}, status=201
+    )
+    response["Location"] = reverse("api-timeline", args=[timeline.id])
+    return response

@@ -1,0 +1,342 @@
+"""A classic group becomes a consumer group and back, and serves members of both protocols meanwhile.
+
+The generation becomes the group epoch, what the leader assigned becomes both target and assignment. Each classic member
+is reconciled on its own: JoinGroup tells what it owns and takes the step that a heartbeat would, SyncGroup fetches what it
+has by then, and Heartbeat says that it has to join again. As in all of the proposal, being told to give partitions up is no
+state of the member: it keeps them until a JoinGroup comes without them.
+
+Source: KIP-848, "Supporting Online Consumer Group Upgrade", "Online Migration" (the case study), "Upgrade/Downgrade
+Consumers"; what the text leaves open is read as the release does it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any, Final, TypeVar
+
+from groups.history.replay.fold import replay_record
+from groups.history.state.consumer import ConsumerMember
+from groups.history.state.epochs import with_member
+from groups.wire.coordinator_schema import CONSUMER_GROUP_MEMBER_METADATA
+from groups.wire.embedded.consumer_protocol import decode_subscription
+from groups.wire.errors import RecordError
+from simulations.protocol.coordinator.classic.group import Group
+from simulations.protocol.coordinator.classic.joining import drawn
+from simulations.protocol.coordinator.classic.messages import (
+    CONSUMER_PROTOCOL_TYPE,
+    MEMBER_ID_REQUIRED_VERSION,
+    NO_MEMBER_ID,
+    ClassicHeartbeat,
+    ClassicHeartbeatAnswer,
+    JoinAnswer,
+    JoinGroup,
+    LeaveAnswer,
+    LeaveGroup,
+    LeftMember,
+    SyncAnswer,
+    SyncGroup,
+)
+from simulations.protocol.coordinator.classic.operation import Operation
+from simulations.protocol.coordinator.classic.parking import ClassicMemberAppended
+from simulations.protocol.coordinator.consumer import records
+from simulations.protocol.coordinator.consumer.counts import CountsCache
+from simulations.protocol.coordinator.consumer.outcome import (
+    ASSIGNMENT,
+    JOIN,
+    REBALANCE,
+    SESSION,
+    SYNC,
+    Context,
+    Outcome,
+    Record,
+    TimerCancel,
+    TimerCommand,
+    TimerStart,
+)
+from simulations.protocol.coordinator.consumer.proposal import joining
+from simulations.protocol.coordinator.consumer.proposal.heartbeat import (
+    member_record,
+    pending,
+    regular,
+    told_member,
+)
+from simulations.protocol.coordinator.consumer.proposal.metadata import bump, seen
+from simulations.protocol.coordinator.consumer.released import classic_members as members
+from simulations.protocol.coordinator.consumer.released import downgrading, upgrading
+from simulations.protocol.coordinator.errors import ErrorCode, RequestRefused
+from simulations.protocol.messages.groups import Heartbeat, HeartbeatAnswer
+
+A = TypeVar("A")
+
+EMBEDDED_VERSION_LEAST: Final = 2
+"""Of the members' subscriptions, which tells the generation. The proposal says 3, and means what KIP-792 brought."""
+
+Answering = Callable[[Context, Heartbeat], Outcome[HeartbeatAnswer]]
+
+
+def converted(
+    context: Context, group: Group, request: Heartbeat, answering: Answering
+) -> Outcome[HeartbeatAnswer]:
+    """The heartbeat of the first member of the consumer protocol: the conversion, then ``answering``, in one batch."""
+    found = _checked(context, group)
+    operation = Operation(context, group)
+    upgrading.send_back(operation)
+    written = _records(context, group, found)
+    outcome = answering(_after(context, written), request)
+    sessions = tuple(
+        TimerStart(timer=SESSION, member_id=member.member_id, length_ms=member.session_timeout_ms)
+        for member in group.in_order()
+    )
+    return replace(
+        outcome,
+        records=(*written, *outcome.records),
+        timers=(*sessions, *outcome.timers),
+        memory=replace(outcome.memory or context.memory, classic=None),
+        parked_answers=tuple(operation.answers),
+    )
+
+
+def join(context: Context, request: JoinGroup, ticket: int) -> Outcome[None]:
+    """JoinGroup of a classic member: answered with its member epoch as the generation, and without a leader."""
+    try:
+        return _join(context, request, ticket)
+    except RequestRefused as refusal:
+        return members.answered(ticket, JoinAnswer(error_code=refusal.code, version=request.version))
+
+
+def sync(context: Context, request: SyncGroup, ticket: int) -> Outcome[None]:
+    """What the member has by now, or may keep, of what it has; nothing is written."""
+    try:
+        member = members.checked(context, request.member_id, request.instance_id, request.generation)
+        name, subscription = downgrading.offered(member)[0]
+        if request.protocol_type not in (None, CONSUMER_PROTOCOL_TYPE) or request.protocol_name not in (
+            None,
+            name,
+        ):
+            raise RequestRefused(ErrorCode.INCONSISTENT_GROUP_PROTOCOL, None)
+    except RequestRefused as refusal:
+        return members.answered(ticket, SyncAnswer(error_code=refusal.code, version=request.version))
+    kept = _may_keep(context, member)
+    if member.epoch < context.group.assignment_epoch and kept == _held(member):
+        answer = SyncAnswer(error_code=ErrorCode.REBALANCE_IN_PROGRESS, version=request.version)
+        return replace(members.answered(ticket, answer), timers=members.join_timer(context, member))
+    answer = SyncAnswer(
+        protocol_type=request.protocol_type,
+        protocol_name=request.protocol_name,
+        assignment=downgrading.serialized(kept, context.image, subscription),
+        version=request.version,
+    )
+    timers = TimerCancel(timer=SYNC, member_id=member.member_id), members.session_of(member)
+    return replace(members.answered(ticket, answer), timers=timers)
+
+
+def heartbeat(context: Context, request: ClassicHeartbeat) -> Outcome[ClassicHeartbeatAnswer]:
+    """Keeps the session; says to join again where the member has a step to take."""
+    try:
+        member = members.checked(context, request.member_id, request.instance_id, request.generation)
+    except RequestRefused as refusal:
+        return Outcome(answer=ClassicHeartbeatAnswer(error_code=refusal.code))
+    session: tuple[TimerCommand, ...] = (members.session_of(member),)
+    behind = member.epoch < context.group.assignment_epoch
+    if behind or (pending(context, member) and not members.waits(context, member)):
+        again = ClassicHeartbeatAnswer(error_code=ErrorCode.REBALANCE_IN_PROGRESS)
+        return Outcome(answer=again, timers=(*session, *members.join_timer(context, member)))
+    return Outcome(answer=ClassicHeartbeatAnswer(error_code=ErrorCode.NONE), timers=session)
+
+
+def leave(context: Context, request: LeaveGroup) -> Outcome[LeaveAnswer]:
+    """Members leave, one after the other; each is a removal of its own."""
+    left: list[LeftMember] = []
+    written: list[Record] = []
+    timers: list[TimerCommand] = []
+    memory = None
+    for entry in request.members:
+        code = ErrorCode.NONE
+        try:
+            step = removed(context, members.leaving_id(context, entry), None)
+            context = _after(context, step.records)
+            written += step.records
+            timers += step.timers
+            memory = step.memory or memory
+        except RequestRefused as refusal:
+            code = refusal.code
+        told = LeftMember(member_id=entry.member_id, instance_id=entry.instance_id, error_code=code)
+        left.append(told)
+    return Outcome(
+        answer=LeaveAnswer(members=tuple(left), version=request.version),
+        records=tuple(written),
+        timers=tuple(timers),
+        memory=memory,
+    )
+
+
+def removed(context: Context, member_id: str, answer: A) -> Outcome[A]:
+    """A member goes. If it was the last of the consumer protocol and classic ones remain, the group is classic again."""
+    cancelled = tuple(
+        TimerCancel(timer=timer, member_id=member_id) for timer in (SESSION, REBALANCE, JOIN, SYNC)
+    )
+    if not downgrading.is_due(context, (member_id,)):
+        outcome = joining.removed(context, member_id, answer)
+        extra = cancelled if context.group.members[member_id].uses_classic else ()
+        return replace(outcome, timers=(*extra, *outcome.timers))
+    outcome = downgrading.downgrade(context, (member_id,)).outcome(answer)
+    no_target = TimerCancel(timer=ASSIGNMENT, member_id=None)
+    return replace(outcome, timers=(*cancelled, no_target, *outcome.timers))
+
+
+def _checked(context: Context, group: Group) -> list[ConsumerMember]:
+    """The members as the new group has them; ``INVALID_REQUEST`` where the group cannot be converted."""
+    if group.protocol_name is None:
+        raise _refused("the group has not chosen an assignor yet")
+    try:
+        oldest = min(
+            decode_subscription(member.metadata(group.protocol_name))["version"]
+            for member in group.in_order()
+        )
+        found = [upgrading.member_of(group, member, context.image) for member in group.in_order()]
+    except RecordError as problem:
+        raise _refused("the embedded consumer protocol is malformed") from problem
+    except upgrading.CustomAssignorError as problem:
+        raise _refused(
+            "its assignments have metadata, and no assignor supports version -1 of them"
+        ) from problem
+    if oldest < EMBEDDED_VERSION_LEAST:
+        raise _refused(f"a member speaks version {oldest} of the embedded consumer protocol")
+    return found
+
+
+def _refused(why: str) -> RequestRefused:
+    return RequestRefused(ErrorCode.INVALID_REQUEST, f"The group cannot be upgraded: {why}.")
+
+
+def _records(context: Context, group: Group, found: list[ConsumerMember]) -> tuple[Record, ...]:
+    """The group as the proposal's records hold it, at the epoch that was its generation."""
+    group_id, gone = context.state.group, records.classic_gone(context.state.group)
+    fresh = replay_record(context.state, gone)
+    before = replace(
+        context,
+        state=replace(fresh, consumer=replace(fresh.consumer, group_epoch=group.generation - 1)),
+        memory=replace(context.memory, classic=None),
+    )
+    return (
+        gone,
+        *(member_record(before, member) for member in found),
+        *bump(before, {member.member_id: member for member in found}),
+        *(records.target_member(group_id, member.member_id, _held(member)) for member in found),
+        records.target_epoch(group_id, group.generation, 0),
+        *(records.current_assignment(group_id, member, with_epochs=False) for member in found),
+    )
+
+
+def _after(context: Context, written: tuple[Record, ...]) -> Context:
+    """What a later step of the same operation finds."""
+    state = context.state
+    for record in written:
+        state = replay_record(replace(state, anomalies=()), record)
+    after = replace(context, state=state, memory=replace(context.memory, classic=None), cache=CountsCache())
+    return seen(after)
+
+
+def _join(context: Context, request: JoinGroup, ticket: int) -> Outcome[None]:
+    unknown = request.member_id == NO_MEMBER_ID
+    member_id = drawn(context) if unknown else request.member_id
+    if not members.supports(context, request):
+        raise RequestRefused(ErrorCode.INCONSISTENT_GROUP_PROTOCOL, None)
+    if unknown and request.instance_id is None and request.version >= MEMBER_ID_REQUIRED_VERSION:
+        code = ErrorCode.MEMBER_ID_REQUIRED
+        return members.answered(
+            ticket, JoinAnswer(error_code=code, member_id=member_id, version=request.version)
+        )
+    told = members.told_by(context, request, member_id)
+    old, holder = members.find(context, request, member_id, unknown=unknown)
+    metadata = members.metadata_of(request)
+    last = holder is not None and downgrading.is_due_with_replacement(context, holder.member_id)
+    if holder is not None:
+        outcome = joining.replaced(context, told, holder, classic=metadata)
+    elif old.member_id in context.group.members:
+        outcome = _rejoined(context, told, old, metadata)
+    else:
+        outcome = joining.join(context, told, classic=metadata)
+    answer = JoinAnswer(
+        generation=outcome.answer.member_epoch,
+        protocol_type=CONSUMER_PROTOCOL_TYPE,
+        protocol_name=request.protocols[0][0],
+        member_id=member_id,
+        version=request.version,
+    )
+    if last and holder is not None:
+        return _replaced_last(context, outcome, holder, member_id, ticket, answer)
+    session = TimerStart(timer=SESSION, member_id=member_id, length_ms=request.session_timeout_ms)
+    syncing = TimerStart(timer=SYNC, member_id=member_id, length_ms=request.rebalance_timeout_ms)
+    # Its own session and its sync timer start when it is answered; a rebalance timer is for who heartbeats.
+    others = tuple(
+        each
+        for each in outcome.timers
+        if each.member_id != member_id or each.timer not in (SESSION, REBALANCE)
+    )
+    return Outcome(
+        answer=None,
+        records=outcome.records,
+        timers=others,
+        memory=outcome.memory,
+        tasks=outcome.tasks,
+        follow_up=ClassicMemberAppended(
+            member_id=member_id, timers=(session, syncing), ticket=ticket, answer=answer
+        ),
+    )
+
+
+def _rejoined(
+    context: Context, told: Heartbeat, old: ConsumerMember, metadata: Mapping[str, Any]
+) -> Outcome[HeartbeatAnswer]:
+    """A member that is there takes its step; what it lists is written, also where nothing else of it changed."""
+    known = replace(old, classic=metadata)
+    view = replace(context, state=replace(context.state, consumer=with_member(context.group, known)))
+    outcome = regular(view, told, known)
+    is_written = any(
+        each["type"] == CONSUMER_GROUP_MEMBER_METADATA and each["value"] is not None
+        for each in outcome.records
+    )
+    if known == old or is_written:
+        return outcome
+    return replace(outcome, records=(member_record(context, told_member(known, told)), *outcome.records))
+
+
+def _replaced_last(
+    context: Context,
+    outcome: Outcome[HeartbeatAnswer],
+    holder: ConsumerMember,
+    member_id: str,
+    ticket: int,
+    answer: JoinAnswer,
+) -> Outcome[None]:
+    """A classic member takes the place of the last of the consumer protocol: the group is classic again."""
+    after = _after(context, outcome.records)
+    operation = downgrading.replace_last(
+        context,
+        holder.member_id,
+        after.group.members[member_id],
+        stale=after.group.assignment_epoch < after.group.group_epoch,
+    )
+    operation.records[:0] = outcome.records
+    operation.follow_up = ClassicMemberAppended(member_id=member_id, timers=(), ticket=ticket, answer=answer)
+    done = operation.outcome(None)
+    gone = tuple(TimerCancel(timer=timer, member_id=holder.member_id) for timer in (SESSION, REBALANCE))
+    return replace(done, timers=(*gone, TimerCancel(timer=ASSIGNMENT, member_id=None), *done.timers))
+
+
+def _held(member: ConsumerMember) -> dict[str, tuple[int, ...]]:
+    return {topic_id: tuple(numbers) for topic_id, numbers in member.assigned.items()}
+
+
+def _may_keep(context: Context, member: ConsumerMember) -> dict[str, tuple[int, ...]]:
+    """What it has without what its target gives to others; of a member without a target all of it."""
+    target = context.group.target.get(member.member_id)
+    if target is None or member.epoch >= context.group.assignment_epoch:
+        return _held(member)
+    kept = {
+        topic_id: tuple(p for p in numbers if p in target.get(topic_id, ()))
+        for topic_id, numbers in member.assigned.items()
+    }
+    return {topic_id: numbers for topic_id, numbers in kept.items() if numbers}

@@ -1,0 +1,268 @@
+"""A question answered: its ways played, measured and told, as one document that pages, commands and programs read."""
+
+from __future__ import annotations
+
+from typing import Any, Final, TypedDict
+
+from simulations.rehearsal import sentences
+from simulations.rehearsal.assignor_map import AssignorRow, assignor_map
+from simulations.rehearsal.playing import Played, Stage, play
+from simulations.rehearsal.scenarios import scenario_of, start_of
+from simulations.rehearsal.tracing import TraceStep, trace_of
+from simulations.rehearsal.values import Question
+from simulations.rehearsal.warnings import Warned, warnings_of
+from simulations.rehearsal.ways import Settings, Way, WayName, today, ways_of
+
+DONE: Final = "done"
+REFUSED: Final = "refused"
+UNSAFE: Final = "unsafe"
+UNFINISHED: Final = "unfinished"
+NOTHING: Final = "nothing"
+"""How a way ends: as wished; a process is refused for good; two processes read one partition; not at rest; nothing to do."""
+
+
+class MemberCell(TypedDict):
+    """A member at the end of a stage; ``status`` is ``member``, or ``out`` where its process was refused or is not in the group."""
+
+    name: str
+    protocol: str
+    client: str
+    assignors: list[str]
+    rebalance: str | None
+    upgrade_from: bool
+    bounced: bool
+    status: str
+
+
+class StageRow(TypedDict):
+    """A bounce; number 0 is the group before. ``first`` and ``last`` are the sequences of its entries in the run."""
+
+    number: int
+    title: str
+    round: int
+    back: bool
+    from_ms: int
+    to_ms: int
+    first: int
+    last: int
+    protocol: str | None
+    epoch: int
+    assignor: str | None
+    epochs: list[dict[str, Any]]
+    members: list[MemberCell]
+    stopped: dict[str, int]
+    without_reader_ms: int
+    longest_ms: int
+    unread: int
+    conversion: str | None
+    read_twice: list[str]
+    refusals: list[dict[str, Any]]
+    violations: list[dict[str, Any]]
+    says: list[str]
+    way_back: dict[str, str]
+
+
+class WaySheet(TypedDict):
+    """``trace``: of a way that is unsafe, the moments that led to its first violation."""
+
+    name: str
+    title: str
+    outcome: str
+    says: str
+    bounces: int
+    stopped: int
+    without_reader_ms: int
+    longest_ms: int
+    entries: int
+    trace: list[TraceStep]
+    stages: list[StageRow]
+
+
+class Sheet(TypedDict):
+    """What ``GET /api/rehearsal`` answers."""
+
+    title: str
+    question: dict[str, Any]
+    says: list[str]
+    outcome: str
+    assumed: list[str]
+    warnings: list[Warned]
+    assignors: list[AssignorRow]
+    policies: list[dict[str, str]]
+    ways: list[WaySheet]
+
+
+def answer(question: Question) -> Sheet:
+    """Plays every way of the question."""
+    played = [play(question, way) for way in ways_of(question)]
+    sheets = [_way(question, each) for each in played]
+    warnings = warnings_of(question)
+    return {
+        "title": sentences.title_of(question),
+        "question": asked(question),
+        "says": sentences.headline(question, played, sheets_outcomes(sheets), warnings),
+        "outcome": sheets[0]["outcome"],
+        "assumed": list(question.assumed),
+        "warnings": warnings,
+        "assignors": assignor_map(question),
+        "policies": sentences.policies(question),
+        "ways": sheets,
+    }
+
+
+def sheets_outcomes(sheets: list[WaySheet]) -> dict[str, str]:
+    return {sheet["name"]: sheet["outcome"] for sheet in sheets}
+
+
+def scenario_for(question: Question, name: WayName) -> tuple[str, Way]:
+    """The scenario that plays a way on the board, and the way."""
+    ways = {way.name: way for way in ways_of(question)}
+    way = ways.get(name, ways[WayName.PLANNED])
+    return scenario_of(question, way), way
+
+
+def asked(question: Question) -> dict[str, Any]:
+    """The question as a document that ``question_of`` takes."""
+    document: dict[str, Any] = {
+        "group": question.group,
+        "topics": dict(question.topics),
+        "members": {
+            member.name: {
+                "subscribe": list(member.topics),
+                "protocol": member.protocol,
+                "client": member.client,
+                **({"assignors": list(member.assignors)} if member.is_classic else {}),
+                **({"instance_id": member.instance_id} if member.instance_id is not None else {}),
+                "session_timeout_ms": member.session_timeout_ms,
+                "rebalance_timeout_ms": member.rebalance_timeout_ms,
+            }
+            for member in question.members
+        },
+        "to": question.to,
+        "brokers": question.brokers,
+        "new_client": question.new_client,
+        "migration_policy": str(question.migration_policy),
+        "at_once": question.at_once,
+        "away_ms": question.away_ms,
+    }
+    if question.start is not None:
+        document["start"] = start_of(question.start)
+    if question.turn_after is not None:
+        document["turn_after"] = question.turn_after
+    if question.server_assignor is not None:
+        document["server_assignor"] = question.server_assignor
+    if question.assumed:
+        document["assumed"] = list(question.assumed)
+    if question.timeline is not None:
+        document["timeline"], document["at"] = question.timeline
+    return document
+
+
+def outcome_of(played: Played) -> str:
+    if not played.way.bounces:
+        return NOTHING
+    if played.unsafe:
+        return UNSAFE
+    if played.refusals:
+        return REFUSED
+    return UNFINISHED if played.unfinished or played.stages[-1].unread else DONE
+
+
+def _way(question: Question, played: Played) -> WaySheet:
+    settings = {member.name: today(member) for member in question.members}
+    stages: list[StageRow] = []
+    for number, stage in enumerate(played.stages):
+        bounce = played.way.bounces[number - 1] if number else None
+        if bounce is not None:
+            settings |= bounce.settings
+        before = played.stages[number - 1] if number else None
+        stages.append(
+            {
+                "number": number,
+                "title": f"Bounce {number}" if number else "Now",
+                "round": bounce.round if bounce else 0,
+                "back": bounce.back if bounce else False,
+                "from_ms": stage.from_ms,
+                "to_ms": stage.to_ms,
+                "first": stage.first,
+                "last": stage.last,
+                "protocol": stage.protocol,
+                "epoch": stage.epoch,
+                "assignor": stage.assignor,
+                "epochs": [{"protocol": protocol, "epoch": epoch} for protocol, epoch in stage.epochs],
+                "members": [
+                    _cell(
+                        member.name,
+                        settings[member.name],
+                        stage,
+                        bounce is not None and member.name in bounce.members,
+                    )
+                    for member in question.members
+                ],
+                "stopped": dict(stage.stopped),
+                "without_reader_ms": stage.without_reader_ms,
+                "longest_ms": stage.longest_ms,
+                "unread": stage.unread,
+                "conversion": stage.conversion,
+                "read_twice": stage.twice,
+                "refusals": [
+                    {
+                        "member": each.member,
+                        "code": each.code,
+                        "error": each.error,
+                        "message": each.message,
+                        "sequence": each.sequence,
+                    }
+                    for each in stage.refusals
+                ],
+                "violations": [
+                    {
+                        "says": each.says,
+                        "sequence": each.sequence,
+                        "at_ms": each.at_ms,
+                        "proof": list(each.proof),
+                        "members": list(each.members),
+                    }
+                    for each in stage.violations
+                ],
+                "says": sentences.of_stage(question, bounce, stage, before),
+                "way_back": sentences.way_back(question, settings, stage),
+            }
+        )
+    outcome = outcome_of(played)
+    return {
+        "name": str(played.way.name),
+        "title": played.way.title,
+        "outcome": outcome,
+        "says": sentences.of_way(question, played, outcome),
+        "bounces": len(played.way.bounces),
+        "stopped": sum(sum(stage.stopped.values()) for stage in played.stages[1:]),
+        "without_reader_ms": sum(stage.without_reader_ms for stage in played.stages[1:]),
+        "longest_ms": max((stage.longest_ms for stage in played.stages[1:]), default=0),
+        "entries": played.entries,
+        "trace": _trace(played),
+        "stages": stages,
+    }
+
+
+def _trace(played: Played) -> list[TraceStep]:
+    """How the first violation of a way came about; nothing where there is none."""
+    for stage in played.stages:
+        for violation in stage.violations:
+            return trace_of(played.scenario, violation, stage.first)
+    return []
+
+
+def _cell(name: str, settings: Settings, stage: Stage, bounced: bool) -> MemberCell:
+    refused = any(refusal.member == name for refusal in stage.refusals)
+    status = stage.statuses.get(name)
+    return {
+        "name": name,
+        "protocol": settings.protocol,
+        "client": settings.client,
+        "assignors": list(settings.assignors),
+        "rebalance": settings.rebalance,
+        "upgrade_from": settings.upgrade_from,
+        "bounced": bounced,
+        "status": "out" if refused or status != settings.protocol else "member",
+    }

@@ -1,0 +1,159 @@
+"""The group of a timeline's moment as a description: a frame in, a document out, and what the log did not tell."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from groups.wire.embedded.user_data import COOPERATIVE_STICKY
+from simulations.protocol.assignors.classic.custom import CUSTOM_USER_DATA
+from simulations.protocol.assignors.classic.strategies import STRATEGIES
+from simulations.rehearsal.reading import name_of
+from simulations.rehearsal.values import RehearsalError
+from simulations.world.scenario.topics import NAME
+
+
+def document_of_frame(
+    frame: Mapping[str, Any], cast: Sequence[Mapping[str, str]] = (), *, client: str | None = None
+) -> dict[str, Any]:
+    """The members of a moment with their topics, ids and timeouts, as ``question_of`` takes them.
+
+    What a log cannot tell is assumed, and each assumption told in a sentence: the client's release, unless ``client`` is given,
+    and the assignors beside the one that the group goes by.
+    """
+    protocol = frame.get("protocol")
+    members: Mapping[str, Mapping[str, Any]] = frame["members"] if protocol in ("classic", "consumer") else {}
+    if protocol not in ("classic", "consumer"):
+        told = f"a {protocol} group" if protocol else "a group that is not known yet"
+        raise RehearsalError(f"this moment shows {told}; a classic group is rehearsed", "at")
+    if not members:
+        raise RehearsalError("nobody is in the group at this moment; choose one with members", "at")
+    classic = [member_id for member_id, member in members.items() if member.get("protocol") == "classic"]
+    if not classic:
+        raise RehearsalError(
+            "every member of this moment is of the consumer protocol: there is nothing to upgrade", "at"
+        )
+    counts = _partition_counts(frame)
+    if not counts:
+        raise RehearsalError("no topic with partitions is known at this moment; choose a later one", "at")
+    assumed: list[str] = []
+    assignors = _assignors(frame, assumed)
+    if client is None:
+        assumed.append("The log does not tell the clients' release: 3.8 is assumed.")
+    names = _names(members, cast)
+    start = _start(frame, names, counts)
+    if start is None:
+        assumed.append("The group forms anew: at this moment it is not a classic group that is Stable.")
+    return {
+        **({"start": start} if start is not None else {}),
+        "group": frame["group"] if NAME.fullmatch(str(frame["group"])) else "group",
+        "topics": counts,
+        "members": {
+            names[member_id]: _member(member_id, members[member_id], counts, assignors, client)
+            for member_id in sorted(members, key=list(names).index)
+        },
+        "assumed": assumed,
+    }
+
+
+def _start(
+    frame: Mapping[str, Any], names: Mapping[str, str], counts: Mapping[str, int]
+) -> dict[str, Any] | None:
+    """What the group is at this moment, if it is a classic one at rest whose partitions have one owner each."""
+    if frame.get("protocol") != "classic" or frame.get("state") != "Stable" or not frame.get("generation"):
+        return None
+    owned = {
+        names[member_id]: {
+            topic: list(partitions)
+            for topic, partitions in (member.get("assigned") or {}).items()
+            if topic in counts
+        }
+        for member_id, member in frame["members"].items()
+    }
+    every = [(t, p) for each in owned.values() for t, partitions in each.items() for p in partitions]
+    if len(set(every)) < len(every):
+        return None
+    leader = names.get(frame.get("leader") or "")
+    return {
+        "generation": frame["generation"],
+        **({"leader": leader} if leader is not None else {}),
+        "members": {name: {"owned": owned[name]} for name in names.values() if name in owned},
+    }
+
+
+def _member(
+    member_id: str,
+    member: Mapping[str, Any],
+    counts: Mapping[str, int],
+    assignors: Sequence[str],
+    client: str | None,
+) -> dict[str, Any]:
+    classic = member.get("protocol") == "classic"
+    told: dict[str, Any] = {
+        "protocol": "classic" if classic else "consumer",
+        "subscribe": [topic for topic in member.get("subscribed") or () if topic in counts]
+        or [topic for topic in member.get("assigned") or () if topic in counts]
+        or list(counts),
+        "client": (client or "3.8") if classic else "4.3",
+    }
+    if classic:
+        told["assignors"] = list(assignors)
+    instance_id = member.get("instance_id")
+    if instance_id is not None and NAME.fullmatch(str(instance_id)):
+        told["instance_id"] = instance_id
+    for key, least in (("session_timeout_ms", 6_000), ("rebalance_timeout_ms", 1)):
+        value = member.get(key)
+        if isinstance(value, int) and least <= value <= 1_800_000:
+            told[key] = value
+    return told
+
+
+def _assignors(frame: Mapping[str, Any], assumed: list[str]) -> list[str]:
+    """What all members list, as far as the log tells: the one that was chosen."""
+    chosen = frame.get("protocol_name")
+    if chosen is None:
+        assumed.append("The log does not tell the classic members' assignors: range is assumed.")
+        return ["range"]
+    if chosen in STRATEGIES:
+        if chosen != COOPERATIVE_STICKY:
+            assumed.append(
+                f"The group goes by {chosen}; whether its members list others beside it, the log does not tell."
+            )
+        return [str(chosen)]
+    assumed.append(
+        f"The group goes by {str(chosen)[:80]}, a class of your own: that it writes user data into its assignments is assumed."
+    )
+    return [CUSTOM_USER_DATA]
+
+
+def _names(members: Mapping[str, Any], cast: Sequence[Mapping[str, str]]) -> dict[str, str]:
+    """Member id → its name on the board, or A, B, C where those are no names for a scenario or not one each; in order of joining."""
+    order = {each["id"]: place for place, each in enumerate(cast)}
+    ids = sorted(members, key=lambda member_id: order.get(member_id, len(order)))
+    shown = {each["id"]: each["name"] for each in cast}
+    names = [shown.get(member_id, member_id).partition("~")[0] for member_id in ids]
+    if len(set(names)) < len(names) or not all(NAME.fullmatch(name) for name in names):
+        names = [name_of(place) for place in range(len(ids))]
+    return dict(zip(ids, names, strict=True))
+
+
+def _partition_counts(frame: Mapping[str, Any]) -> dict[str, int]:
+    """Partitions of each topic that somebody subscribes to or has, as far as they are told or seen."""
+    counts: dict[str, int] = {}
+    for topic, told in (frame.get("topics") or {}).items():
+        counts[topic] = told.get("partitions") or 0
+    used: set[str] = set()
+    for member in frame["members"].values():
+        used.update(member.get("subscribed") or ())
+        for topic, partitions in (member.get("assigned") or {}).items():
+            used.add(topic)
+            counts[topic] = max(counts.get(topic, 0), *(partition + 1 for partition in partitions), 0)
+    return {
+        topic: count for topic, count in counts.items() if count and topic in used and NAME.fullmatch(topic)
+    }
+
+
+def text_of(document: Mapping[str, Any]) -> str:
+    """A document as text for ``question_of``."""
+    return json.dumps(document)

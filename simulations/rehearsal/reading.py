@@ -1,0 +1,327 @@
+"""A document (YAML or JSON) as a question: checked, and complete."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Final
+
+from simulations.protocol.assignors import SERVER_ASSIGNORS
+from simulations.protocol.assignors.classic.custom import CUSTOM_COOPERATIVE, CUSTOM_USER_DATA
+from simulations.protocol.assignors.classic.strategies import (
+    COOPERATIVE,
+    STRATEGIES,
+    SUPPORTS,
+    rebalance_protocol,
+)
+from simulations.protocol.client.classic.releases import RELEASES
+from simulations.protocol.coordinator.settings import MigrationPolicy
+from simulations.rehearsal.values import (
+    CONSUMER,
+    MEMBERS_MOST,
+    NEWEST_CLIENT,
+    PARTITIONS_MOST,
+    STAGES_MOST,
+    TARGETS,
+    TOPICS_MOST,
+    Begun,
+    GroupMember,
+    Question,
+    RehearsalError,
+)
+from simulations.rehearsal.versions import COOPERATIVE_SINCE, STATIC_SINCE, Version, release_of, version_of
+from simulations.world.scenario.errors import ScenarioError
+from simulations.world.scenario.nodes import Node, parse
+from simulations.world.scenario.topics import NAME
+
+MEMBER_KEYS: Final = (
+    "subscribe",
+    "protocol",
+    "client",
+    "assignors",
+    "instance_id",
+    "session_timeout_ms",
+    "rebalance_timeout_ms",
+)
+GROUP_KEYS: Final = ("group", "topics", "members", "static", "start")
+WISH_KEYS: Final = (
+    "to",
+    "brokers",
+    "new_client",
+    "migration_policy",
+    "at_once",
+    "away_ms",
+    "turn_after",
+    "server_assignor",
+)
+TOLD_KEYS: Final = ("assumed", "timeline", "at")
+KEYS: Final = (*GROUP_KEYS, *(key for key in MEMBER_KEYS if key != "instance_id"), *WISH_KEYS, *TOLD_KEYS)
+
+AWAY_MOST_MS: Final = 120_000
+"""A process that is away for longer than this was not bounced, but stopped."""
+
+TIMEOUT_MOST_MS: Final = 1_800_000
+"""``group.max.session.timeout.ms``"""
+
+ASSUMED_MOST: Final = 10
+
+LETTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+
+def question_of(text: str) -> Question:
+    """The question that a document asks; ``RehearsalError`` with line and field of the first mistake."""
+    try:
+        return _question(parse(text, "group's description", "topics and members"))
+    except ScenarioError as error:
+        raise RehearsalError(error.message, error.field, error.line) from None
+
+
+def _question(root: Node) -> Question:
+    keys = root.mapping(KEYS)
+    for needed in ("topics", "members"):
+        if needed not in keys:
+            raise root.wrong(f"a group's description needs {needed}")
+    topics = _topics(keys["topics"])
+    members = _members(keys["members"], keys, topics)
+    to = keys["to"].choice(TARGETS, "target") if "to" in keys else CONSUMER
+    new_client = _version(keys["new_client"], "client") if "new_client" in keys else version_of(NEWEST_CLIENT)
+    stages = -(-len(members) // STAGES_MOST)
+    at_once = keys["at_once"].integer(1, MEMBERS_MOST) if "at_once" in keys else stages
+    if -(-len(members) // at_once) > STAGES_MOST:
+        raise keys["at_once"].wrong(
+            f"{len(members)} members are bounced {stages} or more at once: a plan has at most {STAGES_MOST} bounces a round"
+        )
+    policy = (
+        MigrationPolicy(
+            keys["migration_policy"].choice([str(each) for each in MigrationPolicy], "migration policy")
+        )
+        if "migration_policy" in keys
+        else MigrationPolicy.BIDIRECTIONAL
+    )
+    return Question(
+        group=_name(keys["group"], "a group") if "group" in keys else "orders",
+        topics=topics,
+        members=members,
+        to=to,
+        brokers=str(_version(keys["brokers"], "broker")) if "brokers" in keys else NEWEST_CLIENT,
+        new_client=str(new_client),
+        migration_policy=policy,
+        at_once=at_once,
+        away_ms=keys["away_ms"].integer(1, AWAY_MOST_MS) if "away_ms" in keys else 2_000,
+        turn_after=keys["turn_after"].integer(1, 2 * STAGES_MOST) if "turn_after" in keys else None,
+        server_assignor=(
+            keys["server_assignor"].choice(tuple(SERVER_ASSIGNORS), "assignor")
+            if "server_assignor" in keys
+            else None
+        ),
+        start=_start(keys["start"], topics, members) if "start" in keys else None,
+        assumed=tuple(each.text() for each in keys["assumed"].items()[:ASSUMED_MOST])
+        if "assumed" in keys
+        else (),
+        timeline=(keys["timeline"].text(), keys["at"].integer(0, 2**53) if "at" in keys else 0)
+        if "timeline" in keys
+        else None,
+    )
+
+
+def _topics(node: Node) -> dict[str, int]:
+    topics: dict[str, int] = {}
+    for name, part in node.mapping().items():
+        if not NAME.fullmatch(name):
+            raise part.wrong(f"a topic is named with letters, digits, '.', '_' and '-', not {name!r}")
+        if part.kind == "a mapping":
+            told = part.mapping(("partitions",))
+            if "partitions" not in told:
+                raise part.wrong("a topic needs partitions")
+            part = told["partitions"]
+        topics[name] = part.integer(1, PARTITIONS_MOST)
+    if not topics:
+        raise node.wrong("a group needs at least one topic")
+    if len(topics) > TOPICS_MOST:
+        raise node.wrong(f"at most {TOPICS_MOST} topics are rehearsed, these are {len(topics)}")
+    if sum(topics.values()) > PARTITIONS_MOST:
+        raise node.wrong(
+            f"at most {PARTITIONS_MOST} partitions are rehearsed, these are {sum(topics.values())}"
+        )
+    return topics
+
+
+def _members(node: Node, usual: Mapping[str, Node], topics: Mapping[str, int]) -> tuple[GroupMember, ...]:
+    """Each of ``members``: a number of members that are all alike, or each by its name."""
+    static = usual["static"].yes() if "static" in usual else False
+    if node.kind == "a mapping":
+        named = {name: part.mapping(MEMBER_KEYS) for name, part in node.mapping().items()}
+        for name in named:
+            if not NAME.fullmatch(name):
+                raise node.wrong(f"a member is named with letters, digits, '.', '_' and '-', not {name!r}")
+    else:
+        named = {name_of(number): {} for number in range(node.integer(1, MEMBERS_MOST))}
+    if not named:
+        raise node.wrong("a group needs at least one member")
+    if len(named) > MEMBERS_MOST:
+        raise node.wrong(f"at most {MEMBERS_MOST} members are rehearsed, these are {len(named)}")
+    members = tuple(
+        _member(name, {**usual, **own}, "assignors" in own, topics, node, static=static)
+        for name, own in named.items()
+    )
+    if not any(member.is_classic for member in members):
+        raise node.wrong("every member is of the consumer protocol: there is nothing to upgrade")
+    instances = [member.instance_id for member in members if member.instance_id is not None]
+    if len(set(instances)) < len(instances):
+        raise node.wrong("two members have one instance_id; each static member has its own")
+    common = set.intersection(*(set(member.assignors) for member in members if member.is_classic))
+    if not common:
+        raise node.wrong(
+            "no assignor is listed by all classic members: the coordinator would refuse one of them "
+            "(INCONSISTENT_GROUP_PROTOCOL), so there is no such group"
+        )
+    return members
+
+
+def _start(node: Node, topics: Mapping[str, int], members: tuple[GroupMember, ...]) -> Begun:
+    """As a scenario's ``start`` of a classic group; every classic member is in it."""
+    keys = node.mapping(("generation", "leader", "members"))
+    for key in ("generation", "members"):
+        if key not in keys:
+            raise node.wrong(f"a start needs {key}")
+    classic = [member.name for member in members if member.is_classic]
+    taken: dict[tuple[str, int], str] = {}
+    owned: dict[str, Mapping[str, tuple[int, ...]]] = {}
+    for name, part in keys["members"].mapping(classic).items():
+        told = part.mapping(("owned",))
+        owned[name] = _owned(told["owned"], name, topics, taken) if "owned" in told else {}
+    missing = [name for name in classic if name not in owned]
+    if missing:
+        raise keys["members"].wrong(f"the start lacks {missing[0]}; every classic member is in it")
+    return Begun(
+        generation=keys["generation"].integer(1, 2**31 - 2),
+        leader=keys["leader"].choice(tuple(owned), "member") if "leader" in keys else next(iter(owned)),
+        owned=owned,
+    )
+
+
+def _owned(
+    node: Node, name: str, topics: Mapping[str, int], taken: dict[tuple[str, int], str]
+) -> dict[str, tuple[int, ...]]:
+    owned: dict[str, tuple[int, ...]] = {}
+    for topic, part in node.mapping(topics).items():
+        numbers = tuple(
+            each.integer(0, topics[topic] - 1, f"{topic} has no other partitions") for each in part.items()
+        )
+        for number in numbers:
+            holder = taken.setdefault((topic, number), name)
+            if holder != name or numbers.count(number) > 1:
+                raise part.wrong(f"{topic}-{number} is given to {holder} already")
+        owned[topic] = numbers
+    return owned
+
+
+def name_of(number: int) -> str:
+    """A, B, … Z, A1, B1 and so on."""
+    turn, letter = divmod(number, len(LETTERS))
+    return LETTERS[letter] + (str(turn) if turn else "")
+
+
+def _member(
+    name: str,
+    keys: Mapping[str, Node],
+    own_assignors: bool,
+    topics: Mapping[str, int],
+    node: Node,
+    *,
+    static: bool,
+) -> GroupMember:
+    protocol = (
+        keys["protocol"].choice(("classic", "consumer"), "protocol") if "protocol" in keys else "classic"
+    )
+    client = _version(keys["client"], "client") if "client" in keys else version_of(NEWEST_CLIENT)
+    release = release_of(client)
+    if release is None:
+        raise keys["client"].wrong(
+            f"client {client} is older than {next(iter(RELEASES))}, the oldest that brokers 4.0 and newer talk to "
+            "(KIP-896); upgrade it within its own protocol first"
+        )
+    instance_id = _name(keys["instance_id"], "an instance") if "instance_id" in keys else None
+    instance_id = instance_id or (name if static else None)
+    if instance_id is not None and client < STATIC_SINCE:
+        raise keys.get("client", node).wrong(
+            f"a client {client} knows no group.instance.id; that begins with {STATIC_SINCE}"
+        )
+    return GroupMember(
+        name=name,
+        topics=tuple(each.choice(tuple(topics), "topic") for each in keys["subscribe"].items())
+        if "subscribe" in keys
+        else tuple(topics),
+        protocol=protocol,
+        client=str(client),
+        release=release,
+        assignors=_assignors(keys.get("assignors"), client) if protocol == "classic" else (),
+        instance_id=instance_id,
+        session_timeout_ms=keys["session_timeout_ms"].integer(6_000, TIMEOUT_MOST_MS)
+        if "session_timeout_ms" in keys
+        else 45_000,
+        rebalance_timeout_ms=keys["rebalance_timeout_ms"].integer(1, TIMEOUT_MOST_MS)
+        if "rebalance_timeout_ms" in keys
+        else 300_000,
+    )
+
+
+def _assignors(node: Node | None, client: Version) -> tuple[str, ...]:
+    if node is None:
+        return ("range", "cooperative-sticky") if client >= Version(3, 0) else ("range",)
+    chosen = tuple(
+        dict.fromkeys(_assignor(item) for item in (node.items() if node.kind == "a list" else [node]))
+    )
+    if not chosen:
+        raise node.wrong("a member lists at least one assignor")
+    if client < COOPERATIVE_SINCE:
+        unknown = [name for name in chosen if COOPERATIVE in SUPPORTS[name] and name != "stream"]
+        if unknown:
+            raise node.wrong(
+                f"a client {client} does not know {unknown[0]}; that begins with {COOPERATIVE_SINCE}"
+            )
+    if rebalance_protocol(chosen) is None:
+        raise node.wrong(
+            f"no rebalance protocol is supported by all of {', '.join(chosen)}: no client starts so"
+        )
+    return chosen
+
+
+def _assignor(node: Node) -> str:
+    """A class of Kafka's may be named as the setting has it, ``org.apache.kafka.clients.consumer.StickyAssignor``."""
+    name = node.text()
+    if name in STRATEGIES:
+        return name
+    if name in CLASSES:
+        return CLASSES[name]
+    raise node.wrong(
+        f"{name[:80]} is none of Kafka's assignors ({_listed(STRATEGIES)}); a class of your own is {CUSTOM_COOPERATIVE} "
+        f"or {CUSTOM_USER_DATA}, and one that is eager and writes no user data behaves as range does here"
+    )
+
+
+CLASSES: Final = {
+    "org.apache.kafka.clients.consumer.RangeAssignor": "range",
+    "org.apache.kafka.clients.consumer.RoundRobinAssignor": "roundrobin",
+    "org.apache.kafka.clients.consumer.StickyAssignor": "sticky",
+    "org.apache.kafka.clients.consumer.CooperativeStickyAssignor": "cooperative-sticky",
+    "org.apache.kafka.streams.processor.internals.StreamsPartitionAssignor": "stream",
+}
+"""``partition.assignment.strategy`` → the assignor's own name."""
+
+
+def _listed(names: Collection[str]) -> str:
+    return ", ".join(names)
+
+
+def _name(node: Node, what: str) -> str:
+    name = node.text()
+    if not NAME.fullmatch(name):
+        raise node.wrong(f"{what} is named with letters, digits, '.', '_' and '-', not {name[:80]!r}")
+    return name
+
+
+def _version(node: Node, what: str) -> Version:
+    try:
+        return version_of(node.text())
+    except ValueError:
+        raise node.expected(f"the release of a {what}, such as 3.8") from None

@@ -1,0 +1,113 @@
+"""A way as a scenario: the group forms, then bounce by bounce, each with time to come to rest."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Final
+
+from simulations.protocol.assignors import SERVER_ASSIGNORS
+from simulations.rehearsal.values import CONSUMER, Begun, GroupMember, Question
+from simulations.rehearsal.versions import CONSUMER_PROTOCOL_SINCE, version_of
+from simulations.rehearsal.ways import Settings, Way
+
+JOIN_MS: Final = 10_000
+"""From when members of the consumer protocol join a group that classic ones have formed."""
+
+FIRST_MS: Final = 20_000
+"""When the first process closes: the group has formed by then."""
+
+REST_MS: Final = 20_000
+"""After a process is back: several heartbeats of every member, so that cooperative members, too, have come to rest."""
+
+
+def stage_ms(question: Question) -> int:
+    """From one bounce to the next."""
+    return question.away_ms + REST_MS
+
+
+def begins_ms(question: Question, bounce: int) -> int:
+    """When a bounce, counted from 0, begins."""
+    return FIRST_MS + bounce * stage_ms(question)
+
+
+def scenario_of(question: Question, way: Way) -> str:
+    """The YAML of the run (each value is JSON)."""
+    joins: list[dict[str, Any]] = []
+    if question.start is None:
+        joins.append({"at": "0s", "join": [member.name for member in question.classic]})
+    new = [member.name for member in question.members if not member.is_classic]
+    if new:
+        joins.append({"at": f"{JOIN_MS}ms", "join": new})
+    script = [
+        {
+            "at": f"{begins_ms(question, number)}ms",
+            "bounce": name,
+            "with": _with(bounce.settings[name], question, name),
+            "for": f"{question.away_ms}ms",
+        }
+        for number, bounce in enumerate(way.bounces)
+        for name in bounce.members
+    ]
+    # The sort is stable: without a wish the broker's own order stays.
+    assignors = sorted(SERVER_ASSIGNORS, key=lambda name: name != (question.server_assignor or name))
+    document: dict[str, Any] = {
+        "name": f"{question.group}: {way.title[:1].lower()}{way.title[1:]}",
+        "group": question.group,
+        "semantics": "kafka",
+        "protocol": "classic",
+        "topics": {name: {"partitions": count} for name, count in question.topics.items()},
+        "config": {
+            "migration_policy": str(question.migration_policy),
+            "assignors": assignors,
+            "group_version": int(version_of(question.brokers) >= CONSUMER_PROTOCOL_SINCE),
+        },
+        "members": {member.name: _member(member) for member in question.members},
+        **({"start": start_of(question.start)} if question.start is not None else {}),
+        "script": [*joins, *script],
+        "until": f"{begins_ms(question, len(way.bounces))}ms",
+    }
+    return "".join(f"{key}: {json.dumps(value)}\n" for key, value in document.items())
+
+
+def start_of(begun: Begun) -> dict[str, Any]:
+    """A scenario's ``start``."""
+    return {
+        "generation": begun.generation,
+        "leader": begun.leader,
+        "members": {
+            name: {"owned": {topic: list(numbers) for topic, numbers in owned.items()}}
+            for name, owned in begun.owned.items()
+        },
+    }
+
+
+def _member(member: GroupMember) -> dict[str, Any]:
+    told: dict[str, Any] = {
+        "protocol": member.protocol,
+        "subscribe": list(member.topics),
+        "rebalance_timeout_ms": member.rebalance_timeout_ms,
+    }
+    if member.instance_id is not None:
+        told["instance_id"] = member.instance_id
+    if member.is_classic:
+        told |= {
+            "client": member.release,
+            "assignors": list(member.assignors),
+            "session_timeout_ms": member.session_timeout_ms,
+            "heartbeat_interval_ms": min(3_000, member.session_timeout_ms // 3),
+        }
+    return told
+
+
+def _with(settings: Settings, question: Question, name: str) -> dict[str, Any]:
+    if settings.protocol == CONSUMER:
+        return {"protocol": CONSUMER}
+    member = next(each for each in question.members if each.name == name)
+    return {
+        "protocol": settings.protocol,
+        "client": settings.release,
+        "assignors": list(settings.assignors),
+        "upgrade_from": settings.upgrade_from,
+        "session_timeout_ms": member.session_timeout_ms,
+        "heartbeat_interval_ms": min(3_000, member.session_timeout_ms // 3),
+    }

@@ -1,0 +1,97 @@
+"""A group as it is described, and what is to become of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from simulations.protocol.coordinator.settings import MigrationPolicy
+
+MEMBERS_MOST: Final = 60
+"""Members of a group that is rehearsed: three runs of it take about ten seconds, which somebody waits for."""
+
+PARTITIONS_MOST: Final = 2_000
+"""Of all topics together; see ``MEMBERS_MOST``."""
+
+TOPICS_MOST: Final = 50
+
+STAGES_MOST: Final = 12
+"""Bounces of one round that a table shows beside each other; a larger group is bounced some members at a time."""
+
+CONSUMER: Final = "consumer"
+COOPERATIVE: Final = "cooperative"
+TARGETS: Final = (CONSUMER, COOPERATIVE)
+"""What a group can be taken to: the consumer protocol (KIP-848), or cooperative rebalancing within the classic one (KIP-429)."""
+
+NEWEST_CLIENT: Final = "4.3"
+
+
+class RehearsalError(ValueError):
+    """What cannot be rehearsed, in one line; ``field`` is its place in the document, ``line`` where it has lines."""
+
+    def __init__(self, message: str, field: str = "", line: int | None = None) -> None:
+        super().__init__(message)
+        self.field = field
+        self.line = line
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupMember:
+    """A member as it runs today.
+
+    ``client`` is the release of its Java client as its team calls it (``3.8``), ``release`` the row of the simulator's table that
+    stands for it. ``assignors`` is ``partition.assignment.strategy``; of a member of the consumer protocol it says nothing.
+    """
+
+    name: str
+    topics: tuple[str, ...]
+    protocol: str = "classic"
+    client: str = NEWEST_CLIENT
+    release: str = NEWEST_CLIENT
+    assignors: tuple[str, ...] = ("range",)
+    instance_id: str | None = None
+    session_timeout_ms: int = 45_000
+    rebalance_timeout_ms: int = 300_000
+
+    @property
+    def is_classic(self) -> bool:
+        return self.protocol == "classic"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Begun:
+    """How the classic group stands before the first bounce; ``owned``: member → topic → partitions."""
+
+    generation: int
+    leader: str
+    owned: Mapping[str, Mapping[str, tuple[int, ...]]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """A group, and how it is to be upgraded.
+
+    ``to``: one of ``TARGETS``. ``at_once``: how many members are bounced together. ``away_ms``: from when a process closes
+    until the next one starts. ``start``: the group as it stands; ``None`` lets it form. ``turn_after``: after how many bounces the way back begins; ``None`` after all of them.
+    ``assumed``: what the description did not tell, in a sentence each. ``timeline``: id and sequence that it was taken from.
+    """
+
+    group: str
+    topics: Mapping[str, int]
+    members: tuple[GroupMember, ...]
+    to: str = CONSUMER
+    brokers: str = NEWEST_CLIENT
+    new_client: str = NEWEST_CLIENT
+    migration_policy: MigrationPolicy = MigrationPolicy.BIDIRECTIONAL
+    at_once: int = 1
+    away_ms: int = 2_000
+    turn_after: int | None = None
+    server_assignor: str | None = None
+    start: Begun | None = None
+    assumed: tuple[str, ...] = ()
+    timeline: tuple[str, int] | None = None
+
+    @property
+    def classic(self) -> tuple[GroupMember, ...]:
+        return tuple(member for member in self.members if member.is_classic)

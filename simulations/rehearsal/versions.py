@@ -1,0 +1,44 @@
+"""Releases of clients and brokers, as far as an upgrade has to do with them."""
+
+from __future__ import annotations
+
+import re
+from typing import Final, NamedTuple
+
+from simulations.protocol.client.classic.releases import RELEASES
+
+_RELEASE: Final = re.compile(r"(\d{1,2})\.(\d{1,2})(?:\.\d{1,2})?(?:[.-][A-Za-z0-9.-]{1,20})?")
+
+
+class Version(NamedTuple):
+    """A release without its patch level: those change nothing here."""
+
+    major: int
+    minor: int
+
+    def __str__(self) -> str:
+        return f"{self.major}.{self.minor}"
+
+
+STATIC_SINCE: Final = Version(2, 3)
+"""``group.instance.id`` (KIP-345)"""
+
+COOPERATIVE_SINCE: Final = Version(2, 4)
+"""KIP-429"""
+
+CONSUMER_PROTOCOL_SINCE: Final = Version(4, 0)
+"""The consumer protocol is for production, on brokers and in the Java client; 3.7 and 3.8 had it as a preview."""
+
+
+def version_of(text: str) -> Version:
+    """``3.8``, ``3.8.1`` or ``3.8.1-cp2``; ``ValueError`` for anything else."""
+    match = _RELEASE.fullmatch(text.strip())
+    if match is None:
+        raise ValueError(text)
+    return Version(int(match[1]), int(match[2]))
+
+
+def release_of(client: Version) -> str | None:
+    """The row of the table of releases that holds for a client; ``None`` for one that is older than all."""
+    rows = [name for name in RELEASES if version_of(name) <= client]
+    return rows[-1] if rows else None

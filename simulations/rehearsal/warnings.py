@@ -1,0 +1,244 @@
+"""What is known of an upgrade before it is played: what stops it, what it costs, and what to know."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from enum import StrEnum
+from typing import Final, TypedDict
+
+from simulations.protocol.assignors.classic.custom import CUSTOM_COOPERATIVE, CUSTOM_USER_DATA, STREAM
+from simulations.protocol.coordinator.settings import MigrationPolicy, Settings
+from simulations.rehearsal.values import CONSUMER, Question
+from simulations.rehearsal.versions import CONSUMER_PROTOCOL_SINCE, COOPERATIVE_SINCE, version_of
+
+NAMED_MOST: Final = 4
+"""Members that a warning names; of the others it tells how many they are."""
+
+
+class Level(StrEnum):
+    """``stops``: the planned way is refused. ``warning``: it costs, or ends otherwise than one may think. ``note``: to know."""
+
+    STOPS = "stops"
+    WARNING = "warning"
+    NOTE = "note"
+
+
+class Warned(TypedDict):
+    """``code`` is for programs; ``do`` is what helps, or empty."""
+
+    code: str
+    level: str
+    says: str
+    do: str
+    source: str
+
+
+def warnings_of(question: Question) -> list[Warned]:
+    """The worst first."""
+    found = list(_to_consumer(question) if question.to == CONSUMER else _to_cooperative(question))
+    found += _of_any(question)
+    order = [str(each) for each in Level]
+    return sorted(found, key=lambda each: order.index(each["level"]))
+
+
+def _warned(code: str, level: Level, says: str, do: str = "", source: str = "") -> Warned:
+    return {"code": code, "level": str(level), "says": says, "do": do, "source": source}
+
+
+def _to_consumer(question: Question) -> Iterator[Warned]:
+    if version_of(question.brokers) < CONSUMER_PROTOCOL_SINCE:
+        yield _warned(
+            "brokers",
+            Level.STOPS,
+            f"Brokers {question.brokers} do not serve the consumer protocol (group.version is not 1): a new client's heartbeat is "
+            "answered UNSUPPORTED_VERSION, and the client stops.",
+            "Upgrade the brokers to 4.0 or newer first, then raise the feature: kafka-features.sh upgrade --feature group.version=1.",
+            "KIP-848; feature group.version",
+        )
+    if version_of(question.new_client) < CONSUMER_PROTOCOL_SINCE:
+        yield _warned(
+            "client",
+            Level.WARNING,
+            f"Client {question.new_client} has the consumer protocol as a preview at best; the simulator plays it as 4.3.",
+            "Take client 4.0 or newer.",
+            "KIP-848",
+        )
+    yield from _policy(question)
+    yield from _custom(question)
+    strategies = {name for member in question.classic for name in member.assignors}
+    if STREAM in strategies:
+        yield _warned(
+            "streams",
+            Level.STOPS,
+            "Kafka Streams' assignments carry user data: the coordinator answers GROUP_ID_NOT_FOUND and the group stays classic.",
+            "Streams has a protocol of its own, group.protocol=streams (KIP-1071), to which there is no online migration.",
+            "GroupMetadataManager.validateOnlineUpgrade",
+        )
+    yield _warned(
+        "client-settings",
+        Level.NOTE,
+        "A client with group.protocol=consumer does not start where partition.assignment.strategy, session.timeout.ms or "
+        "heartbeat.interval.ms is set.",
+        "Take them out in the same bounce. The timeouts become the group's: consumer.session.timeout.ms, "
+        "consumer.heartbeat.interval.ms (kafka-configs.sh --entity-type groups).",
+        "ConsumerConfig",
+    )
+    usual = Settings()
+    others = [
+        member.name for member in question.classic if member.session_timeout_ms != usual.session_timeout_ms
+    ]
+    if others:
+        yield _warned(
+            "session-timeout",
+            Level.WARNING,
+            f"{_names(others)} set a session timeout of their own; a member of the consumer protocol has the group's, "
+            f"{usual.session_timeout_ms // 1000} s unless set otherwise.",
+            f"Set consumer.session.timeout.ms of the group; the broker takes {usual.min_session_timeout_ms // 1000} s to "
+            f"{usual.max_session_timeout_ms // 1000} s by default (group.consumer.min.session.timeout.ms).",
+            "KIP-848; GroupConfig",
+        )
+    yield _warned(
+        "forming",
+        Level.NOTE,
+        "A new client that joins while the classic group is still in its first join phase is answered UNKNOWN_SERVER_ERROR, and "
+        "does not try again.",
+        "Begin when the group is Stable.",
+        "measured on a 4.3.1 broker",
+    )
+
+
+def _policy(question: Question) -> Iterator[Warned]:
+    policy = question.migration_policy
+    key = "group.consumer.migration.policy"
+    if not policy.upgrades:
+        yield _warned(
+            "policy",
+            Level.STOPS,
+            f"{key} is {policy}: a group with members is not converted, and the first new client is answered "
+            "GROUP_ID_NOT_FOUND.",
+            "Set it to bidirectional (the default), or stop all members first: an empty group is converted whatever the policy.",
+            "GroupMetadataManager.validateOnlineUpgrade",
+        )
+    elif policy is MigrationPolicy.UPGRADE:
+        yield _warned(
+            "one-way",
+            Level.WARNING,
+            f"{key} is upgrade: when the last new client leaves, the group stays one of the consumer protocol, of classic members.",
+            "They go on, served by the coordinator; only an empty group becomes classic again.",
+            "GroupMetadataManager.validateOnlineDowngrade",
+        )
+
+
+def _custom(question: Question) -> Iterator[Warned]:
+    writing = [member.name for member in question.classic if CUSTOM_USER_DATA in member.assignors]
+    if writing:
+        yield _warned(
+            "user-data",
+            Level.STOPS,
+            f"{_names(writing)} list a class of your own whose assignments carry user data: the coordinator would lose them, and "
+            "answers GROUP_ID_NOT_FOUND (“an unsupported custom assignor is in use”).",
+            "Go to one of Kafka's assignors first, by two rolling bounces as from range to cooperative-sticky; or stop all members.",
+            "GroupMetadataManager.validateOnlineUpgrade",
+        )
+    own = [member.name for member in question.classic if CUSTOM_COOPERATIVE in member.assignors]
+    if own:
+        yield _warned(
+            "own-assignor",
+            Level.WARNING,
+            f"{_names(own)} list a class of your own; the broker has uniform and range, and a class of its own only if it is "
+            "deployed there (group.consumer.assignors).",
+            "Compare what uniform makes of the group in the laboratory.",
+            "KIP-848",
+        )
+    without = sorted(
+        {name for member in question.classic for name in member.assignors} & {"roundrobin", "sticky"}
+    )
+    if without:
+        yield _warned(
+            "no-equivalent",
+            Level.NOTE,
+            f"{' and '.join(without)} has no namesake on the broker: uniform takes over.",
+            "",
+            "KIP-848",
+        )
+
+
+def _to_cooperative(question: Question) -> Iterator[Warned]:
+    old = [member.name for member in question.classic if version_of(member.client) < COOPERATIVE_SINCE]
+    if old:
+        yield _warned(
+            "old-clients",
+            Level.WARNING,
+            f"{_names(old)} run a client older than 2.4, which does not read what a cooperative member still owns: as a leader it "
+            "gives that away.",
+            "Every member takes the new release in the first bounce, and stays eager until all have it.",
+            "KIP-429",
+        )
+    if any(STREAM in member.assignors for member in question.classic):
+        yield _warned(
+            "upgrade-from",
+            Level.NOTE,
+            "Kafka Streams: the first bounce sets upgrade.from to the old release, which keeps the new code eager; the second takes "
+            "it out.",
+            "",
+            "KIP-429; StreamsConfig",
+        )
+    yield _warned(
+        "listener",
+        Level.NOTE,
+        "A ConsumerRebalanceListener is told of what moves alone from then on: onPartitionsAssigned of what is added, "
+        "onPartitionsLost where the member was fenced.",
+        "Look for code that takes each call as the whole assignment.",
+        "KIP-429",
+    )
+
+
+def _of_any(question: Question) -> Iterator[Warned]:
+    dynamic = [member.name for member in question.classic if member.instance_id is None]
+    if dynamic:
+        yield _warned(
+            "dynamic",
+            Level.WARNING,
+            f"{_names(dynamic)} have no group.instance.id: closing leaves the group, so that every bounce moves partitions twice.",
+            "With static ids, and back within the session timeout, the others keep what they have.",
+            "KIP-345",
+        )
+    late = [
+        member.name
+        for member in question.classic
+        if member.instance_id is not None and question.away_ms >= member.session_timeout_ms
+    ]
+    if late:
+        yield _warned(
+            "away-too-long",
+            Level.WARNING,
+            f"{_names(late)} are static, but away for {question.away_ms / 1000:g} s, and the session timeout is shorter: they are "
+            "removed all the same.",
+            "Raise the session timeout, or come back sooner.",
+            "KIP-345",
+        )
+    strategies = {member.assignors for member in question.classic}
+    if len(strategies) > 1:
+        common = set.intersection(*(set(each) for each in strategies))
+        yield _warned(
+            "mixed-assignors",
+            Level.NOTE,
+            f"The members list different assignors; the group goes by what all list: {', '.join(sorted(common))}.",
+            "",
+            "ClassicGroup.selectProtocol",
+        )
+    mixed = [member.name for member in question.members if not member.is_classic]
+    if mixed:
+        yield _warned(
+            "mixed-protocols",
+            Level.NOTE,
+            f"{_names(mixed)} are of the consumer protocol already: the group is mixed before the first bounce.",
+            "",
+            "KIP-848",
+        )
+
+
+def _names(names: Iterable[str]) -> str:
+    every = list(names)
+    words = ", ".join(every[:NAMED_MOST])
+    return f"{words} and {len(every) - NAMED_MOST} more" if len(every) > NAMED_MOST else words
