@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from django.apps import AppConfig
@@ -21,4 +23,13 @@ class ExplorerConfig(AppConfig):
 
             return html(timeline, wanted)
 
+        def compared(
+            timelines: Sequence[Timeline], made: datetime, key: bytes | None, from_ms: int
+        ) -> exporting.Export:
+            from explorer.sharing.comparing import Compared, html
+
+            ids = [timeline.id for timeline in timelines]
+            return html(Compared(made=made, runs=ids, from_ms=from_ms, at_ms=from_ms, key=key))
+
         exporting.EXPORTERS["html"] = html
+        exporting.COMPARERS["html"] = compared

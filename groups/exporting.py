@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hmac
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Literal
@@ -39,6 +39,13 @@ Exporter = Callable[[Timeline, Wanted], Export]
 
 EXPORTERS: Final[dict[str, Exporter]] = {}
 """By ``--format``."""
+
+
+Comparer = Callable[[Sequence[Timeline], datetime, bytes | None, int], Export]
+"""Timelines, the time of the making, the key under which names are hidden, from when on they are compared in milliseconds."""
+
+COMPARERS: Final[dict[str, Comparer]] = {}
+"""Several timelines as one file, by ``--format``."""
 
 
 def fresh_key() -> bytes:

@@ -9,13 +9,14 @@ from typing import Final
 
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
+from django.utils import timezone
 
-from explorer.sharing import links
-from explorer.sharing.asking import asked_of, key_of, stretch_of, wanted_of
+from explorer.sharing import comparing, laboratory, links
+from explorer.sharing.asking import asked_of, compared_of, group_in, key_of, stretch_of, terms_of, wanted_of
 from explorer.sharing.models import Link
 from explorer.web.endpoint import BadRequest, error_response, json_body, json_response
 from groups import storage
-from groups.exporting import EXPORTERS
+from groups.exporting import EXPORTERS, Export
 from groups.storage.handing_on import CannotHandOn, checked, redactor_for
 
 MADE_AT_ONCE: Final = 2
@@ -58,11 +59,20 @@ def export(request: HttpRequest, timeline_id: str) -> HttpResponse:
     kind = body.get("format", "html")
     if kind not in EXPORTERS:
         raise BadRequest(f"format={kind!r} must be one of {', '.join(sorted(EXPORTERS))}.", field="format")
-    made = EXPORTERS[kind](timeline, wanted_of(body, timeline))
+    return _file(EXPORTERS[kind](timeline, wanted_of(body, timeline)), kind)
+
+
+def _file(made: Export, kind: str) -> HttpResponse:
     response = HttpResponse(made.content, content_type=TYPES[kind])
     response["Content-Disposition"] = f'attachment; filename="{made.name}"'
     response["Cache-Control"] = "no-store"
     return response
+
+
+@_makes
+def export_comparison(request: HttpRequest) -> HttpResponse:
+    """Timelines side by side, as one file."""
+    return _file(comparing.html(compared_of(json_body(request))), "html")
 
 
 @_makes
@@ -92,7 +102,30 @@ def listed(request: HttpRequest, timeline_id: str) -> HttpResponse:
 def make(request: HttpRequest, timeline_id: str) -> HttpResponse:
     """A link. Its address is told once, here: the token in it is not stored."""
     timeline = storage.get(timeline_id)
-    link, token = links.make(timeline, asked_of(json_body(request), timeline))
+    return _made(*links.make(timeline, asked_of(json_body(request), timeline)))
+
+
+def listed_of_laboratory(request: HttpRequest) -> HttpResponse:
+    links.clear_ended()
+    return json_response({"links": [links.told(link) for link in links.of_laboratory()]})
+
+
+@_makes
+def make_of_laboratory(request: HttpRequest) -> HttpResponse:
+    """A link to a group of the laboratory, or to a cell of a sweep."""
+    body = json_body(request)
+    group = group_in(request, body)
+    terms = terms_of(body, hides_names=group.hides_names)
+    return _made(*links.make_of(laboratory.subject_of(group, terms.made), terms))
+
+
+@_makes
+def export_laboratory(request: HttpRequest) -> HttpResponse:
+    """The same as one file."""
+    return _file(laboratory.html(group_in(request, json_body(request)), timezone.now()), "html")
+
+
+def _made(link: Link, token: str) -> HttpResponse:
     address = reverse("share-door", args=[token])
     embed = reverse("share-embed", args=[token]) if link.embed_origins else None
     return json_response({**links.told(link), "url": address, "embed_url": embed}, status=201)

@@ -5,14 +5,21 @@ from __future__ import annotations
 import re
 from typing import Any, Final, Literal, cast
 
+from django.http import HttpRequest
 from django.utils import timezone
 
-from explorer.sharing.links import DAYS_MOST, DAYS_USUAL, Asked
+from explorer.pages.laboratory.asking import board_of
+from explorer.pages.sweeps.describing import shown_of
+from explorer.pages.sweeps.views import check_place, sweep_or_404
+from explorer.sharing.comparing import Compared
+from explorer.sharing.laboratory import Group, group_of, group_of_cell
+from explorer.sharing.links import DAYS_MOST, DAYS_USUAL, Asked, Terms
 from explorer.web.endpoint import BadRequest
 from groups.exporting import Wanted, fresh_key
 from groups.incidents.pieces import Stretch
 from groups.incidents.redaction import KEY_BYTES
 from groups.models import Timeline
+from simulations.sweeps.summary import MEASURES
 
 VIEWS: Final = ("reader", "investigator")
 ORIGIN: Final = re.compile(r"https?://[a-z0-9]([a-z0-9.-]{0,250}[a-z0-9])?(:[0-9]{1,5})?", re.IGNORECASE)
@@ -20,26 +27,67 @@ ORIGIN: Final = re.compile(r"https?://[a-z0-9]([a-z0-9.-]{0,250}[a-z0-9])?(:[0-9
 
 ORIGINS_MOST: Final = 8
 
+MS_MOST: Final = 2**53 - 1
+"""What a browser counts exactly."""
+
 
 def wanted_of(body: dict[str, Any], timeline: Timeline) -> Wanted:
     view = body.get("view", "investigator")
     if view not in VIEWS:
         raise BadRequest(f"view={view!r} must be one of {', '.join(VIEWS)}.", field="view")
-    hides = body.get("hide_names", False)
-    if not isinstance(hides, bool):
-        raise BadRequest(f"hide_names={hides!r} must be true or false.", field="hide_names")
     return Wanted(
         made=timezone.now(),
         stretch=stretch_of(body, timeline),
-        key=key_of(body) if hides else None,
+        key=hiding_key_of(body),
         view=cast(Literal["reader", "investigator"], view),
     )
 
 
+def compared_of(body: dict[str, Any]) -> Compared:
+    """``{"runs": [ids], "from_ms", "at_ms", "hide_names", "key"}``."""
+    runs = body.get("runs")
+    if not isinstance(runs, list) or not all(isinstance(run, str) for run in runs):
+        raise BadRequest("runs must be a list of ids of timelines.", field="runs")
+    times = {}
+    for name in ("from_ms", "at_ms"):
+        given = body.get(name, 0)
+        if not isinstance(given, int) or isinstance(given, bool) or not 0 <= given <= MS_MOST:
+            raise BadRequest(f"{name}={given!r} must be a whole number of milliseconds from 0.", field=name)
+        times[name] = given
+    return Compared(made=timezone.now(), runs=runs, key=hiding_key_of(body), **times)
+
+
+def hiding_key_of(body: dict[str, Any]) -> bytes | None:
+    """The key under which names are hidden; null where they are shown."""
+    hides = body.get("hide_names", False)
+    if not isinstance(hides, bool):
+        raise BadRequest(f"hide_names={hides!r} must be true or false.", field="hide_names")
+    return key_of(body) if hides else None
+
+
 def asked_of(body: dict[str, Any], timeline: Timeline) -> Asked:
+    return Asked(wanted=wanted_of(body, timeline), days=days_of(body), embed_origins=origins_of(body))
+
+
+def terms_of(body: dict[str, Any], *, hides_names: bool) -> Terms:
+    """Of what is no timeline: it has no view for readers of its own."""
+    return Terms(
+        view="investigator",
+        hides_names=hides_names,
+        made=timezone.now(),
+        days=days_of(body),
+        embed_origins=origins_of(body),
+    )
+
+
+def days_of(body: dict[str, Any]) -> int:
     days = body.get("days", DAYS_USUAL)
     if not isinstance(days, int) or isinstance(days, bool) or not 1 <= days <= DAYS_MOST:
         raise BadRequest(f"days={days!r} must be a whole number from 1 to {DAYS_MOST}.", field="days")
+    return days
+
+
+def origins_of(body: dict[str, Any]) -> tuple[str, ...]:
     origins = body.get("embed_origins", [])
     if (
         not isinstance(origins, list)
@@ -50,7 +98,32 @@ def asked_of(body: dict[str, Any], timeline: Timeline) -> Asked:
             f"embed_origins must be a list of at most {ORIGINS_MOST} origins such as https://wiki.example.",
             field="embed_origins",
         )
-    return Asked(wanted=wanted_of(body, timeline), days=days, embed_origins=tuple(origins))
+    return tuple(origins)
+
+
+def group_in(request: HttpRequest, body: dict[str, Any]) -> Group:
+    """``{"query", "board", "hide_names"}``: a group of the laboratory; or ``{"cell": {"sweep", "cell", "seed", "measure"}}``."""
+    if (cell := body.get("cell")) is not None:
+        return _cell_in(request, cell)
+    query = body.get("query")
+    if not isinstance(query, str):
+        raise BadRequest("query must be that of a group of the laboratory.", field="query")
+    hides = hiding_key_of(body) is not None
+    return group_of(request, query, board_of(body) + 1, hides_names=hides)
+
+
+def _cell_in(request: HttpRequest, cell: Any) -> Group:
+    if not isinstance(cell, dict) or not isinstance(cell.get("sweep"), str):
+        raise BadRequest('cell must be {"sweep": id, "cell": number, "seed": number}.', field="cell")
+    for name in ("cell", "seed"):
+        if not isinstance(cell.get(name), int) or isinstance(cell[name], bool):
+            raise BadRequest(f"{name}={cell.get(name)!r} must be a whole number.", field=name)
+    shown = shown_of({"measure": str(cell.get("measure", MEASURES[0].key))})
+    if isinstance(shown, str):
+        raise BadRequest(shown, field="measure")
+    sweep = sweep_or_404(cell["sweep"])
+    check_place(sweep, cell["cell"], cell["seed"])
+    return group_of_cell(request, sweep, cell["cell"], cell["seed"], shown)
 
 
 def stretch_of(body: dict[str, Any], timeline: Timeline) -> Stretch | None:

@@ -1,4 +1,4 @@
-"""The board's modules as one script, and its styles as one sheet: what a page needs that may ask for nothing.
+"""A page's modules as one script, and its styles as one sheet: what a page needs that may ask for nothing.
 
 A page that is opened from a ``file:`` address cannot import modules: to a browser each file is an origin of its own. So every module
 becomes a function that is called once, in the order in which they need each other, and its exports an object. Our modules are
@@ -16,9 +16,6 @@ from typing import Final, NamedTuple
 from django.contrib.staticfiles import finders
 
 from explorer.web.modules import joined_path
-
-ENTRY: Final = "js/page-board.js"
-STYLES: Final = ("css/base.css", "css/matrix.css", "css/board.css", "css/map.css", "css/bytes.css", "css/reading.css", "css/incident.css")  # fmt: skip
 
 LEFT_OUT: Final = frozenset({"js/sharing/dialog.js"})
 """Modules that are imported later, by a page that has a server."""
@@ -49,15 +46,15 @@ class CannotBundle(RuntimeError):
 
 
 @lru_cache
-def script() -> str:
-    """The script of a page with a board; nothing in it ends a script element."""
+def script(entry: str) -> str:
+    """The script of a page, from the module that begins it; nothing in it ends a script element."""
     order: dict[str, str] = {}
-    _gather(ENTRY, order, [])
+    _gather(entry, order, [])
     numbers = {path: number for number, path in enumerate(order)}
     lines = ["'use strict';"]
     for path, text in order.items():
         body = _linked(path, text, numbers)
-        if path == ENTRY:
+        if path == entry:
             lines.append(f"(async () => {{\n{body}\n}})();")
         else:
             lines.append(f"const $m{numbers[path]} = (() => {{\n{body}\n}})();")
@@ -65,9 +62,9 @@ def script() -> str:
 
 
 @lru_cache
-def styles() -> str:
-    """The styles of that page."""
-    text = "\n".join(_read(path) for path in STYLES)
+def styles(*paths: str) -> str:
+    """Sheets of styles as one."""
+    text = "\n".join(_read(path) for path in paths)
     return re.sub(r"/\*(?:[^*]|\*(?!/))*\*/", "", text).replace("</style", "<\\/style")
 
 

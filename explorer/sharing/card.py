@@ -41,11 +41,35 @@ def card(incident: Incident) -> bytes:
     hues = {member: min(order.index(lane), HUES) for member, lane in lanes.items()}
     owners = [owners_of(frame) for frame in sampled(frames, FRAMES_MOST)]
     rows = sorted({key for owned in owners for key in owned})[:ROWS_MOST]
-    pixels = [bytearray(bytes(GROUND) * WIDTH) for _ in range(HEIGHT)]
-    _fill(pixels, MARGIN // 2, MARGIN // 2, WIDTH - MARGIN // 2, HEIGHT - MARGIN // 2, PANEL)
+    pixels = _panel()
     if rows:
         _bars(pixels, rows, owners, hues)
     return png(pixels)
+
+
+def answers_card(sheet: Mapping[str, Any]) -> bytes:
+    """The PNG of a laboratory's sheet: a row for each assignor, a column for each partition, in its owner's colour."""
+    rows = [("", number) for number in range(len(sheet["answers"]))]
+    columns = min(FRAMES_MOST, max((len(answer["after"]) for answer in sheet["answers"]), default=0))
+    owners = [
+        {
+            ("", number): (str(answer["after"][partition]), False)
+            for number, answer in enumerate(sheet["answers"])
+            if partition < len(answer["after"]) and answer["after"][partition] >= 0
+        }
+        for partition in range(columns)
+    ]
+    hues = {str(place): min(place, HUES) for place in range(len(sheet["members"]))}
+    pixels = _panel()
+    if owners:
+        _bars(pixels, rows, owners, hues)
+    return png(pixels)
+
+
+def _panel() -> list[bytearray]:
+    pixels = [bytearray(bytes(GROUND) * WIDTH) for _ in range(HEIGHT)]
+    _fill(pixels, MARGIN // 2, MARGIN // 2, WIDTH - MARGIN // 2, HEIGHT - MARGIN // 2, PANEL)
+    return pixels
 
 
 def frames_of(pieces: Sequence[Piece]) -> list[dict[str, Any]]:

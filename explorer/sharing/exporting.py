@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
-from explorer.sharing.page import blocks_of, page_of, shown
+from explorer.sharing.page import page_of, shown
 from groups.exporting import Export, Wanted, hidden_id
 from groups.models import Timeline
 from groups.storage.handing_on import CannotHandOn, incident
@@ -16,8 +14,7 @@ FILE_BYTES_MOST = 24 * 1024 * 1024
 def html(timeline: Timeline, wanted: Wanted) -> Export:
     found = incident(timeline, wanted.stretch, key=wanted.key)
     facts = shown(timeline, found, hidden_id(wanted.key) if wanted.key else "")
-    view: Literal["reader", "investigator"] = wanted.view
-    content = page_of(facts, found, blocks_of(timeline, facts, found, view), view=view, made=wanted.made)
+    content = page_of(timeline, facts, found, view=wanted.view, made=wanted.made)
     if len(content) > FILE_BYTES_MOST:
         raise CannotHandOn(
             f"The file would have {len(content) / 1e6:.0f} MB, more than {FILE_BYTES_MOST // 1024**2} MB: name a shorter stretch."

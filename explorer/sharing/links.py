@@ -7,22 +7,22 @@ nothing that its holder could ask otherwise. A link to a timeline that still gro
 from __future__ import annotations
 
 import gzip
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final, Literal, TypedDict
+from typing import Final, TypedDict
 
 from django.db import transaction
 from django.db.models import F, QuerySet
 from django.utils import timezone
 
 from explorer.sharing import tokens
-from explorer.sharing.bundle import script, styles
 from explorer.sharing.card import card
 from explorer.sharing.looks import Content, Look, looks
-from explorer.sharing.models import TOKEN_SHOWN, Link, SharedPage
-from explorer.sharing.page import Link as ShownLink
-from explorer.sharing.page import blocks_of, page_of, policy, shown
+from explorer.sharing.models import TOKEN_SHOWN, Kind, Link, SharedPage
+from explorer.sharing.page import page_of, shown
+from explorer.sharing.sealed import TIMELINE, View, policy
+from explorer.sharing.sealed import Link as ShownLink
 from groups.exporting import Wanted, hidden_id
 from groups.models import TITLE_LENGTH_MOST, Timeline
 from groups.storage import new_id
@@ -47,6 +47,8 @@ class Told(TypedDict):
 
     id: str
     token_end: str
+    kind: str
+    title: str
     view: str
     hides_names: bool
     first: int
@@ -68,24 +70,74 @@ class Asked:
     embed_origins: Sequence[str] = ()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """What a link shows: its facts, and how its page is made once it is known until when it is open."""
+
+    kind: Kind
+    title: str
+    sentence: str
+    policy: str
+    card: bytes
+    page: Callable[[ShownLink], bytes]
+    timeline: Timeline | None = None
+    first: int = 0
+    last: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """How it is shown: as what, with names or without, for how many days from now, and in whose frames."""
+
+    view: View
+    hides_names: bool
+    made: datetime
+    days: int = DAYS_USUAL
+    embed_origins: Sequence[str] = ()
+
+
 def make(timeline: Timeline, asked: Asked) -> tuple[Link, str]:
-    """A new link and its token, which is not kept. ``CannotHandOn`` where there is too much, or too many."""
-    clear_ended()
-    if open_links(timeline).count() >= LINKS_MOST:
-        raise CannotHandOn(f"Timeline {timeline.id} has {LINKS_MOST} open links; withdraw some first.")
+    """A new link to a timeline, or a stretch of it, and its token, which is not kept. ``CannotHandOn`` where there is too much, or too many."""
+    _check_room(Link.objects.filter(timeline=timeline), f"Timeline {timeline.id}")
     wanted = asked.wanted
     found = incident(timeline, wanted.stretch, key=wanted.key)
     facts = shown(timeline, found, hidden_id(wanted.key) if wanted.key else "")
-    until = wanted.made + timedelta(days=asked.days)
-    view: Literal["reader", "investigator"] = wanted.view
-    page = page_of(
-        facts,
-        found,
-        blocks_of(timeline, facts, found, view),
-        view=view,
-        made=wanted.made,
-        link=ShownLink(state_url="state", until=f"{until:%Y-%m-%d %H:%M} UTC"),
+    subject = Subject(
+        kind=Kind.TIMELINE,
+        title=facts.title,
+        sentence=(found.summary.get("verdict") or {}).get("text") or "",
+        policy=policy(TIMELINE, connects=True),
+        card=card(found),
+        page=lambda link: page_of(timeline, facts, found, view=wanted.view, made=wanted.made, link=link),
+        timeline=timeline,
+        first=found.stretch.first,
+        last=found.stretch.last,
     )
+    terms = Terms(
+        view=wanted.view,
+        hides_names=wanted.key is not None,
+        made=wanted.made,
+        days=asked.days,
+        embed_origins=asked.embed_origins,
+    )
+    return _stored(subject, terms)
+
+
+def make_of(subject: Subject, terms: Terms) -> tuple[Link, str]:
+    """A new link to what is no timeline, and its token."""
+    _check_room(Link.objects.filter(timeline=None).exclude(kind=Kind.TIMELINE), "The laboratory")
+    return _stored(subject, terms)
+
+
+def _check_room(links: QuerySet[Link], whose: str) -> None:
+    clear_ended()
+    if _open(links).count() >= LINKS_MOST:
+        raise CannotHandOn(f"{whose} has {LINKS_MOST} open links; withdraw some first.")
+
+
+def _stored(subject: Subject, terms: Terms) -> tuple[Link, str]:
+    until = terms.made + timedelta(days=terms.days)
+    page = subject.page(ShownLink(state_url="state", until=f"{until:%Y-%m-%d %H:%M} UTC"))
     content = gzip.compress(page, compresslevel=6, mtime=0)
     if len(content) > PAGE_BYTES_MOST:
         raise CannotHandOn(
@@ -97,28 +149,30 @@ def make(timeline: Timeline, asked: Asked) -> tuple[Link, str]:
             id=new_id(),
             token_hash=tokens.hashed(token),
             token_end=token[-TOKEN_SHOWN:],
-            timeline=timeline,
-            title=facts.title[:TITLE_LENGTH_MOST],
-            sentence=_shortened((found.summary.get("verdict") or {}).get("text") or ""),
-            view=view,
-            hides_names=wanted.key is not None,
-            first=found.stretch.first,
-            last=found.stretch.last,
-            embed_origins=list(asked.embed_origins),
+            kind=subject.kind,
+            timeline=subject.timeline,
+            title=subject.title[:TITLE_LENGTH_MOST],
+            sentence=_shortened(subject.sentence),
+            view=terms.view,
+            hides_names=terms.hides_names,
+            first=subject.first,
+            last=subject.last,
+            embed_origins=list(terms.embed_origins),
             until=until,
         )
         SharedPage.objects.create(
-            link=link,
-            timeline=timeline,
-            content=content,
-            policy=policy(script(), styles(), connects=True),
-            card=card(found),
+            link=link, timeline=subject.timeline, content=content, policy=subject.policy, card=subject.card
         )
     return link, token
 
 
-def open_links(timeline: Timeline) -> QuerySet[Link]:
-    return Link.objects.filter(timeline=timeline, withdrawn=None, until__gt=timezone.now())
+def of_laboratory() -> QuerySet[Link]:
+    """Links to groups of the laboratory and to cells of sweeps."""
+    return Link.objects.exclude(kind=Kind.TIMELINE)
+
+
+def _open(links: QuerySet[Link]) -> QuerySet[Link]:
+    return links.filter(withdrawn=None, until__gt=timezone.now())
 
 
 def found_by(token: str) -> Look | None:
@@ -128,8 +182,7 @@ def found_by(token: str) -> Look | None:
     if (look := looks.fresh(token)) is not None:
         return look
     hashed = tokens.hashed(token)
-    open_ones = Link.objects.filter(withdrawn=None, until__gt=timezone.now())
-    link = open_ones.filter(token_hash=hashed).first()
+    link = _open(Link.objects.filter(token_hash=hashed)).first()
     if link is None:
         return None
     content = looks.content_of(link.id)
@@ -175,6 +228,8 @@ def told(link: Link) -> Told:
     return Told(
         id=link.id,
         token_end=link.token_end,
+        kind=link.kind,
+        title=link.title,
         view=link.view,
         hides_names=link.hides_names,
         first=link.first,
@@ -193,7 +248,7 @@ def _state(link: Link, now: datetime) -> str:
         return "withdrawn"
     if link.until <= now:
         return "ended"
-    return "deleted" if link.timeline_id is None else "open"
+    return "deleted" if link.kind == Kind.TIMELINE and link.timeline_id is None else "open"
 
 
 def _shortened(text: str) -> str:

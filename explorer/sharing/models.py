@@ -10,14 +10,26 @@ TOKEN_SHOWN = 4
 """The last letters of a link's token, by which whoever made it tells it from others."""
 
 
+class Kind(models.TextChoices):
+    """What a link shows."""
+
+    TIMELINE = "timeline"
+    LABORATORY = "laboratory"
+    """A group of the laboratory, with six answers."""
+
+    CELL = "cell"
+    """A cell of a sweep: one of its seeds, as a group of the laboratory."""
+
+
 class Link(models.Model):
     """A link that shows one incident to whoever has it. Its token is not stored: only its hash is."""
 
     id = models.CharField(primary_key=True, max_length=ID_LENGTH_MOST)
     token_hash = models.CharField(max_length=64, unique=True)
     token_end = models.CharField(max_length=TOKEN_SHOWN)
+    kind = models.CharField(max_length=16, choices=Kind, default=Kind.TIMELINE)
     timeline = models.ForeignKey(Timeline, null=True, on_delete=models.SET_NULL, related_name="links")
-    """Null once the timeline was deleted, which the link then says."""
+    """Null once the timeline was deleted, which the link then says; and of what is no timeline."""
 
     title = models.CharField(max_length=TITLE_LENGTH_MOST)
     """What a chat tool shows of it: of a link whose names are hidden, with pseudonyms."""
@@ -47,7 +59,7 @@ class SharedPage(models.Model):
     """What a link shows: the page as it was made, in gzip. It goes with its timeline, and when the link ends."""
 
     link = models.OneToOneField(Link, primary_key=True, on_delete=models.CASCADE, related_name="page")
-    timeline = models.ForeignKey(Timeline, on_delete=models.CASCADE, related_name="shared_pages")
+    timeline = models.ForeignKey(Timeline, null=True, on_delete=models.CASCADE, related_name="shared_pages")
     content = models.BinaryField()
     policy = models.TextField()
     card = models.BinaryField()

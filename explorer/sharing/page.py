@@ -1,29 +1,16 @@
-"""An incident as one HTML page that needs nothing else: board, data, styles and script.
-
-It plays from a ``file:`` address with no network, and nothing leaves it: its own policy names the one script and the one sheet
-of styles by their hashes, and allows no connection. Its data are parts in gzip, each with a checksum.
-"""
+"""An incident as one HTML page that needs nothing else (``sealed``): a timeline or a stretch of it, with all that its board shows."""
 
 from __future__ import annotations
 
-import base64
-import gzip
-import hashlib
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Final, Literal, NamedTuple, TypedDict
-
-import orjson
-from django.template.loader import render_to_string
-from django.utils.safestring import SafeString, mark_safe
+from typing import Any, Final, NamedTuple
 
 from explorer.pages.board.origin import Origin
 from explorer.pages.board.views import SEMANTICS
 from explorer.pages.timelines.answers import PROVENANCE
-from explorer.sharing.bundle import script, styles
-from explorer.sharing.fingerprint import fingerprint
 from explorer.sharing.panels import panels_of
+from explorer.sharing.sealed import TIMELINE, Link, View, sealed, told_at
 from groups.history.entries import ENTRY_FORMAT
 from groups.history.replay.fold import FOLD_VERSION
 from groups.history.story.problems import troubles
@@ -32,40 +19,8 @@ from groups.models import Timeline
 from groups.places import VERSION
 from groups.storage.handing_on import Incident
 
-FORMAT: Final = 1
-"""Of the page's parts; raised when an older script could not read them. (A page has its own script with it.)"""
-
 MOMENTS_AS_TEXT: Final = 300
 """Events that stand in the page as text, for print and where no script runs: some pages of paper."""
-
-CHECKSUM_PLACE: Final = mark_safe("<checksum>")
-MANIFEST_PLACE: Final = mark_safe("<manifest>")
-"""Filled in last. No name out of a log can stand for one of them, since its ``<`` is escaped."""
-
-View = Literal["reader", "investigator"]
-
-
-class Block(NamedTuple):
-    """A part of the data, as it stands in the page."""
-
-    name: str
-    base64: str
-
-
-class ManifestBlock(TypedDict):
-    name: str
-    sha256: str
-
-
-class Manifest(TypedDict):
-    """The list of a page's parts; ``page`` is the checksum of the page's own text."""
-
-    format: int
-    version: str
-    made_ms: int
-    view: View | None
-    page: str
-    blocks: list[ManifestBlock]
 
 
 class TextMoment(NamedTuple):
@@ -86,14 +41,6 @@ class Shown:
     seed: int | None
     status: str
     last: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Link:
-    """The share link by which a page is shown."""
-
-    state_url: str
-    until: str
 
 
 def shown(timeline: Timeline, incident: Incident, hidden_id: str) -> Shown:
@@ -141,79 +88,41 @@ def detail_of(facts: Shown, incident: Incident) -> dict[str, Any]:
     }
 
 
-def blocks_of(timeline: Timeline, facts: Shown, incident: Incident, view: View) -> list[Block]:
-    """The data of a page. Readers are shown neither requests nor records, so there are none in theirs."""
+def parts_of(timeline: Timeline, facts: Shown, incident: Incident, view: View) -> dict[str, Any]:
+    """The data of a page by name. Readers are shown neither requests nor records, so there are none in theirs."""
     parts: dict[str, Any] = {"timeline": detail_of(facts, incident)}
     for piece in incident.pieces:
-        parts[f"chunk-{piece.first}"] = _chunk(piece)
+        parts[f"chunk-{piece.first}"] = chunk_of(piece)
         if view == "investigator":
             parts[f"entries-{piece.first}"] = piece.entries
     parts |= {f"digest-{of}": answer for of, answer in incident.digests.items()}
     if view == "investigator":
         parts |= panels_of(timeline, incident)
-    return [Block(name, _packed(value)) for name, value in parts.items()]
+    return parts
 
 
 def page_of(
+    timeline: Timeline,
     facts: Shown,
     incident: Incident,
-    blocks: Sequence[Block],
     *,
     view: View,
     made: datetime,
     link: Link | None = None,
 ) -> bytes:
-    """The page. ``made`` is the time that it tells as that of its making."""
-    code, sheet = script(), styles()
-    text: str = render_to_string(
-        "sharing/incident.html",
-        {
-            "incident": True,
-            "timeline": facts,
-            "origin": origin_of(facts),
-            "hidden": incident.redactor is not None,
-            "view": view,
-            "clauses": (incident.summary.get("verdict") or {}).get("clauses", []),
-            "semantics_means": SEMANTICS.get(facts.semantics, ""),
-            "policy": policy(code, sheet, connects=link is not None),
-            "styles": as_is(sheet),
-            "script": as_is(code),
-            "blocks": blocks,
-            "made": _made(facts, incident, made),
-            "link": link,
-            "checksum_place": CHECKSUM_PLACE,
-            "manifest_place": MANIFEST_PLACE,
-            **_moments(incident),
-        },
-    )
-    manifest = Manifest(
-        format=FORMAT,
-        version=VERSION,
-        made_ms=int(made.timestamp() * 1000),
-        view="reader" if view == "reader" else None,
-        page=fingerprint(text),
-        blocks=[ManifestBlock(name=block.name, sha256=_sha256(block.base64)) for block in blocks],
-    )
-    told = orjson.dumps(manifest).decode()
-    text = text.replace(CHECKSUM_PLACE, _sha256(told), 1).replace(MANIFEST_PLACE, told, 1)
-    return text.encode()
-
-
-def policy(code: str, sheet: str, *, connects: bool) -> str:
-    """What the page may do: run its one script, use its one sheet, and, behind a link, ask whether the link is still open."""
-    parts = {
-        "default-src": "'none'",
-        "script-src": _source(code),
-        "style-src": _source(sheet),
-        # Widths of spans and places of chips are written as attributes; nothing that a style names may be fetched.
-        "style-src-attr": "'unsafe-inline'",
-        "img-src": "data:",
-        "base-uri": "'none'",
-        "form-action": "'none'",
+    """The page."""
+    context = {
+        "timeline": facts,
+        "origin": origin_of(facts),
+        "hidden": incident.redactor is not None,
+        "clauses": (incident.summary.get("verdict") or {}).get("clauses", []),
+        "semantics_means": SEMANTICS.get(facts.semantics, ""),
+        "made": _made(facts, incident, made),
+        **moments_as_text(incident),
     }
-    if connects:
-        parts["connect-src"] = "'self'"
-    return "; ".join(f"{name} {value}" for name, value in parts.items())
+    return sealed(
+        TIMELINE, parts_of(timeline, facts, incident, view), context, view=view, made=made, link=link
+    )
 
 
 def origin_of(facts: Shown) -> Origin:
@@ -226,20 +135,15 @@ def origin_of(facts: Shown) -> Origin:
     return Origin(says=says, title="What this incident was made of.")
 
 
-def as_is(text: str) -> SafeString:
-    """Our own script and styles, in which nothing ends the element (``bundle``)."""
-    return mark_safe(text)  # noqa: S308
-
-
 def _made(facts: Shown, incident: Incident, made: datetime) -> str:
     stretch = incident.stretch
     return (
         f"Entries {stretch.first:,} to {stretch.last:,} of timeline {facts.id}, as Rebalance Explorer {VERSION} "
-        f"told them on {made.astimezone(UTC):%Y-%m-%d %H:%M} UTC."
+        f"told them on {told_at(made)}."
     )
 
 
-def _moments(incident: Incident) -> dict[str, Any]:
+def moments_as_text(incident: Incident) -> dict[str, Any]:
     moments = [moment for piece in incident.pieces for moment in piece.moments]
     clock = bool(moments) and moments[0]["at_ms"] >= CLOCK_FROM_MS
     first_ms = moments[0]["at_ms"] if moments else 0
@@ -260,7 +164,7 @@ def _when(at_ms: int, first_ms: int, *, clock: bool) -> str:
     return f"{(at_ms - first_ms) / 1000:.1f} s"
 
 
-def _chunk(piece: Piece) -> dict[str, Any]:
+def chunk_of(piece: Piece) -> dict[str, Any]:
     return {
         "first": piece.first,
         "last": piece.last,
@@ -268,15 +172,3 @@ def _chunk(piece: Piece) -> dict[str, Any]:
         "changes": piece.changes,
         "moments": piece.moments,
     }
-
-
-def _packed(value: Any) -> str:
-    return base64.b64encode(gzip.compress(orjson.dumps(value), compresslevel=9, mtime=0)).decode()
-
-
-def _sha256(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
-def _source(text: str) -> str:
-    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"

@@ -18,5 +18,12 @@ urlpatterns = [
     path(f"{T}/exports", endpoint(POST=api.export), name="api-exports"),
     path(f"{T}/pseudonyms", endpoint(POST=api.pseudonyms), name="api-pseudonyms"),
     path(f"{T}/links", endpoint(GET=api.listed, POST=api.make), name="api-links"),
+    path("api/comparisons/exports", endpoint(POST=api.export_comparison), name="api-comparison-exports"),
+    path("api/laboratory/exports", endpoint(POST=api.export_laboratory), name="api-laboratory-exports"),
+    path(
+        "api/laboratory/links",
+        endpoint(GET=api.listed_of_laboratory, POST=api.make_of_laboratory),
+        name="api-laboratory-links",
+    ),
     path("api/links/<slug:link_id>", endpoint(DELETE=api.withdraw), name="api-link"),
 ]

@@ -20,7 +20,7 @@ from groups.history.state.group import Semantics
 from groups.history.verdict import verdict
 from groups.incidents.data import Facts
 from groups.incidents.pieces import Piece, Stretch, cut, members_most, pieces_of, widened
-from groups.incidents.redaction import Redactor, redactor_of
+from groups.incidents.redaction import Redactor
 from groups.models import Timeline
 from groups.storage.digest_answers import COLUMNS_MOST, digest_answer
 from groups.storage.errors import StorageError
@@ -67,7 +67,16 @@ def incident(timeline: Timeline, stretch: Stretch | None = None, *, key: bytes |
     asked = checked(timeline, stretch)
     if key is None:
         return _as_stored(timeline, asked)
-    return _redacted(timeline, asked, key)
+    return _redacted(timeline, asked, redactor_for(timeline, asked.last, key))
+
+
+def incidents(timelines: Sequence[Timeline], *, key: bytes | None = None) -> list[Incident]:
+    """All of several timelines; what is called the same in two of them has one pseudonym in both."""
+    asked = [checked(timeline, None) for timeline in timelines]
+    if key is None:
+        return [_as_stored(timeline, all_of) for timeline, all_of in zip(timelines, asked, strict=True)]
+    redactor = redactor_for_all(timelines, key)
+    return [_redacted(timeline, all_of, redactor) for timeline, all_of in zip(timelines, asked, strict=True)]
 
 
 def checked(timeline: Timeline, stretch: Stretch | None) -> Stretch:
@@ -95,14 +104,28 @@ def checked(timeline: Timeline, stretch: Stretch | None) -> Stretch:
 
 def redactor_for(timeline: Timeline, last: int, key: bytes) -> Redactor:
     """A redactor that has met what names anybody up to entry ``last``, the timeline's own facts among it."""
+    redactor = Redactor(key)
+    _meet(redactor, timeline, last)
+    return redactor
+
+
+def redactor_for_all(timelines: Sequence[Timeline], key: bytes) -> Redactor:
+    """A redactor that has met what names anybody in all of several timelines."""
+    redactor = Redactor(key)
+    for timeline in timelines:
+        _meet(redactor, timeline, timeline.last)
+    return redactor
+
+
+def _meet(redactor: Redactor, timeline: Timeline, last: int) -> None:
     if last > FOLDED_MOST:
         raise CannotHandOn(
             f"Names can be hidden up to entry {FOLDED_MOST:,}; this stretch ends with entry {last}."
         )
-    redactor = redactor_of(_entries_up_to(timeline, last), key)
+    for entry in _entries_up_to(timeline, last):
+        redactor.meet(entry)
     if timeline.group:
         redactor.meet_name("group", timeline.group)
-    return redactor
 
 
 def facts_of(timeline: Timeline, redactor: Redactor | None = None, hidden_id: str = "") -> Facts:
@@ -168,8 +191,7 @@ def _stored_pieces(timeline: Timeline, *sequences: int) -> list[Piece]:
     return pieces
 
 
-def _redacted(timeline: Timeline, stretch: Stretch, key: bytes) -> Incident:
-    redactor = redactor_for(timeline, stretch.last, key)
+def _redacted(timeline: Timeline, stretch: Stretch, redactor: Redactor) -> Incident:
     group = redactor.name("group", timeline.group)
     recorder = Recorder(
         group=group,

@@ -1,7 +1,7 @@
 """The child process that answers the laboratory's questions: a line of JSON in, a line out, one after the other.
 
 A question is a group (``query``, ``case``, ``moment`` of a timeline, or nothing, which is the example), ``changes`` of
-it, and ``board`` where a run is wanted. The answer is ``{"title"}``, a tab and the answers' own JSON, so that whoever
+it, ``hide_names``, and ``board`` where a run is wanted. The answer is ``{"title"}``, a tab and the answers' own JSON, so that whoever
 passes them on need not read them; or ``{"scenario"}`` or ``{"reason"}`` of a run; or ``{"error", "field"}``.
 """
 
@@ -20,6 +20,7 @@ from simulations.laboratory.links import case_of
 from simulations.laboratory.moments import case_of_frame
 from simulations.laboratory.playing import scenario_of, why_not
 from simulations.laboratory.presets import Racks, Shape, Sizes, happening, preset
+from simulations.laboratory.renaming import nameless
 from simulations.laboratory.sheets import sheet
 
 
@@ -38,7 +39,7 @@ def case_in(question: Mapping[str, Any]) -> Case:
         case = case_of(query) if query else example()
     for change in question.get("changes") or ():
         case = changed(case, change)
-    return case
+    return nameless(case) if question.get("hide_names") else case
 
 
 def answered(question: Mapping[str, Any]) -> bytes:

@@ -69,7 +69,7 @@ function told(method, body) {
 }
 
 /** A file that is made for what is asked: its name, and itself. @param {string} url @param {unknown} body */
-async function file(url, body) {
+export async function file(url, body) {
   const answer = await fetch(url, told('POST', body));
   if (!answer.ok) {
     const why = await answer.json().catch(() => null);

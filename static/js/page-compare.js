@@ -5,14 +5,19 @@
  * @typedef {import('./compare.js').Cost} Cost
  */
 
-import { ask } from './api.js';
+import { ask, file } from './api.js';
+import { Banners } from './banners.js';
 import { Lanes } from './board/lanes.js';
 import { Cast } from './cast.js';
 import { bareSince, costOf, lostUntil, seenAt, seenFrom } from './compare.js';
 import { calm, h, part, s } from './dom.js';
 import { Labels } from './labels.js';
+import { wireSaving } from './sharing/saving.js';
+import { watchLink } from './source/link.js';
+import { openSealed } from './source/sealed.js';
 import { Spans } from './spans.js';
 import { Timeline } from './timeline.js';
+import { replaceAddress } from './url.js';
 import { columnsOf, partitionsOf, unowned } from './view.js';
 import { duration } from './words.js';
 
@@ -21,17 +26,48 @@ const PACE = 2;
 const TICK_MS = 100;
 
 /** From when on the runs are compared: how the group formed before may be another story. */
-const FROM_MS = numberIn('from_ms');
+let from_ms = 0;
 
 const ROW = 15;
 const LEFT = 86;
 const WIDTH = 900;
 
+/**
+ * What is compared, by a server or all in the page, and where it stands at first.
+ *
+ * @typedef {object} Given
+ * @property {any[]} metas
+ * @property {(run: number, first: number) => Promise<import('./types').Chunk>} chunk of a run
+ * @property {number} from_ms
+ * @property {number} at_ms
+ * @property {string[]} changed parts of the page that are not as they were written
+ *
+ * @returns {Promise<Given | null>}
+ */
+async function given() {
+  if (document.getElementById('incident')) {
+    const { changed, read, needed } = await openSealed(document);
+    const told = await needed('runs');
+    return { ...told, chunk: (run, first) => read(`run-${run}-chunk-${first}`), changed };
+  }
+  const data = document.getElementById('runs-data');
+  if (!data) return null;
+  const metas = JSON.parse(data.textContent ?? '[]');
+  return {
+    metas,
+    chunk: (run, first) => ask(`/api/timelines/${encodeURIComponent(metas[run].id)}/chunks/${first}`),
+    from_ms: numberIn('from_ms'),
+    at_ms: numberIn('at_ms'),
+    changed: [],
+  };
+}
+
 class Run {
-  /** @param {any} meta @param {HTMLElement} root */
-  constructor(meta, root) {
+  /** @param {any} meta @param {HTMLElement} root @param {(first: number) => Promise<import('./types').Chunk>} chunk */
+  constructor(meta, root, chunk) {
     this.meta = meta;
     this.root = root;
+    this.chunk = chunk;
     this.cast = new Cast(meta.summary.cast);
     this.labels = new Labels();
     /** @type {Seen[]} */
@@ -44,10 +80,9 @@ class Run {
   }
 
   async load() {
-    const { id, chunks } = this.meta;
-    const load = (/** @type {number} */ first) => ask(`/api/timelines/${encodeURIComponent(id)}/chunks/${first}`);
-    const timeline = new Timeline({ chunks, load });
-    for (const { first } of chunks) timeline.give(await load(first));
+    const { chunks } = this.meta;
+    const timeline = new Timeline({ chunks, load: this.chunk });
+    for (const { first } of chunks) timeline.give(await this.chunk(first));
     const spans = new Spans(this.cast);
     timeline.walk(
       (moment, frame) => {
@@ -60,7 +95,7 @@ class Run {
       },
     )();
     this.begin_ms = this.seen[0]?.at_ms ?? 0;
-    this.seen = seenFrom(this.seen, this.begin_ms + FROM_MS);
+    this.seen = seenFrom(this.seen, this.begin_ms + from_ms);
     this.end_ms = this.seen[this.seen.length - 1]?.at_ms ?? 0;
     this.columns = columnsOf(spans.counts);
     this.labels.meet(spans.counts.keys());
@@ -109,24 +144,24 @@ class Run {
 }
 
 async function compare() {
-  const data = document.getElementById('runs-data');
-  if (!data) return;
+  const from = await given();
+  if (!from) return;
+  from_ms = from.from_ms;
   const roots = [.../** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll('.run'))];
-  const runs = JSON.parse(data.textContent ?? '[]').map(
-    (/** @type {any} */ meta, /** @type {number} */ at) => new Run(meta, roots[at]),
-  );
+  const runs = from.metas.map((meta, at) => new Run(meta, roots[at], (first) => from.chunk(at, first)));
+  if (from.changed.length) new Banners(part('banners')).changed(from.changed);
   await Promise.all(runs.map((/** @type {Run} */ run) => run.load()));
   const length_ms = Math.max(1, ...runs.map((/** @type {Run} */ run) => run.end_ms - run.begin_ms));
   for (const run of runs) run.measure(length_ms);
   const head = tracks(runs, length_ms);
   scorecard(runs);
   const slider = /** @type {HTMLInputElement} */ (part('time'));
-  slider.min = String(FROM_MS);
+  slider.min = String(from_ms);
   slider.max = String(length_ms);
   const times = [
     ...new Set(runs.flatMap((/** @type {Run} */ run) => run.seen.map(({ at_ms }) => at_ms - run.begin_ms))),
   ].sort((a, b) => a - b);
-  let now_ms = Math.min(length_ms, Math.max(FROM_MS, numberIn('at_ms')));
+  let now_ms = Math.min(length_ms, Math.max(from_ms, numberIn('at_ms') || from.at_ms));
   let timer = 0;
   const draw = (/** @type {boolean} */ animate) => {
     slider.value = String(now_ms);
@@ -140,11 +175,11 @@ async function compare() {
     part('play').textContent = 'Play all';
     const url = new URL(location.href);
     url.searchParams.set('at_ms', String(Math.round(now_ms)));
-    history.replaceState(null, '', url);
+    replaceAddress(url.href);
   };
   const toggle = () => {
     if (timer) return stop();
-    if (now_ms >= length_ms) now_ms = FROM_MS;
+    if (now_ms >= length_ms) now_ms = from_ms;
     part('play').textContent = 'Pause';
     timer = window.setInterval(() => {
       now_ms = Math.min(length_ms, now_ms + TICK_MS * PACE);
@@ -177,6 +212,12 @@ async function compare() {
     event.preventDefault();
   });
   draw(false);
+  const save = document.getElementById('save-file');
+  if (save) {
+    const asked = () => ({ runs: runs.map(({ meta }) => meta.id), from_ms, at_ms: Math.round(now_ms) });
+    wireSaving(asked, (body) => file('/api/comparisons/exports', body));
+  }
+  watchLink({ page: document, onEnd: stop });
   document.documentElement.dataset.alive = 'true';
 }
 
@@ -185,7 +226,7 @@ function tracks(runs, length_ms) {
   const rows = runs.reduce((all, run) => all + (run.cost?.keys.length ?? 0) + 1, 0);
   const height = rows * ROW + 8;
   const x = (/** @type {number} */ since_ms) =>
-    LEFT + ((WIDTH - LEFT) * (since_ms - FROM_MS)) / Math.max(1, length_ms - FROM_MS);
+    LEFT + ((WIDTH - LEFT) * (since_ms - from_ms)) / Math.max(1, length_ms - from_ms);
   const svg = s(
     'svg',
     { viewBox: `0 0 ${WIDTH} ${height}`, role: 'img', 'aria-label': 'Who reads each partition over time' },

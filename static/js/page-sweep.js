@@ -12,6 +12,7 @@ import { ask, tell } from './api.js';
 import { choose, h, part } from './dom.js';
 import { listen as listenKeys } from './keys.js';
 import { loadPlotly } from './plotly.js';
+import { LaboratorySharing } from './sharing/laboratory.js';
 import { CellPanel } from './sweep/cell.js';
 import { Maps } from './sweep/maps.js';
 import { rampOf } from './sweep/plots.js';
@@ -51,7 +52,13 @@ const maps = new Maps(part('maps'), () => {
   pause = setTimeout(showCell, PAUSE_MS);
   address();
 });
-const panel = new CellPanel(part('cell'), url);
+const sharing = new LaboratorySharing();
+const panel = new CellPanel(part('cell'), url, (cell, seed) =>
+  sharing.open(
+    { cell: { sweep: detail.id, cell: cell.cell, seed, measure: shown.measure } },
+    `${cell.assignor}, ${cell.shape}, ${cell.event.toLowerCase()}, seed ${seed}`,
+  ),
+);
 
 function draw() {
   head();

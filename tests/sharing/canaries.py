@@ -7,8 +7,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from groups import storage
 from groups.history.entries import Entry, Kind, Provenance
+from groups.history.passes.recorder import Recorder
 from groups.incidents import fields
+from groups.models import Timeline
 from groups.wire.codecs.schema import Array, FieldType, Message, Primitive, Struct
 from groups.wire.coordinator_schema.record_type import RecordType
 from groups.wire.embedded.consumer_protocol import (
@@ -18,6 +21,7 @@ from groups.wire.embedded.consumer_protocol import (
     encode_subscription,
 )
 from groups.wire.rpc import Api, Direction
+from tests.history.corpus import CorpusLog
 
 MARK = "canary"
 UUID_BYTES = b"canary-canary-00"
@@ -139,3 +143,21 @@ def _value(type_: FieldType, version: int) -> Any:
     if type_ is Primitive.BOOL:
         return True
     return 1 if type_.value[1] is not None else f"{MARK}-name"
+
+
+def canaries_of(log: CorpusLog, number: int) -> Timeline:
+    """The log, stored, with a canary in all that it tells, in its id, its title and its scenario's text."""
+    group = MARK + log.group
+    timeline = storage.create_timeline(
+        timeline_id=f"{MARK}{number}", title=f"{MARK} title", group=group, source="simulation",
+        semantics=log.semantics, scenario=f"name: {MARK} scenario",
+    )  # fmt: skip
+    writer = storage.open_writer(timeline.id, "the test")
+    recorder = Recorder(group=group, semantics=log.semantics)
+    for entry in log.entries:
+        recorder.add(marked(entry))
+    batch = recorder.flush(final=True)
+    assert batch is not None
+    writer.append(batch)
+    writer.finish("complete")
+    return storage.get(timeline.id)

@@ -16,8 +16,9 @@ from django.http import HttpRequest
 
 from explorer.figures.epochs import collect, figure
 from explorer.pages.inspector.records import bytes_of_entry
-from explorer.sharing.bundle import CannotBundle, script, styles
+from explorer.sharing.bundle import CannotBundle, script
 from explorer.sharing.fingerprint import fingerprint
+from explorer.sharing.sealed import COMPARISON, LABORATORY, TIMELINE, Kind
 from groups import storage
 from groups.exporting import EXPORTERS, Wanted, data, fresh_key
 from groups.history.frames.changes import apply
@@ -26,7 +27,6 @@ from groups.incidents.pieces import Stretch
 from groups.models import Timeline
 from groups.storage import exported
 from groups.storage.handing_on import CannotHandOn, incident
-from tests.sharing.canaries import MARK, marked, sings
 from tests.stories import Story, a_day_of_three
 
 MADE = datetime(2026, 11, 22, 17, 0, tzinfo=UTC)
@@ -144,20 +144,6 @@ def test_a_stretch_that_is_none_is_refused_in_one_line(stored: Stored) -> None:
         data(timeline, Wanted(made=MADE, stretch=Stretch(first=8, last=9)))
 
 
-def test_no_canary_is_in_a_page_or_in_data_whose_names_are_hidden(stored: Stored) -> None:
-    story = a_day_of_three()
-    story.entries = [marked(entry) for entry in story.entries]
-    timeline = stored(story, title=f"{MARK} title", group=f"{MARK}orders")
-    for view in ("reader", "investigator"):
-        text = page(timeline, key=fresh_key(), view=view)
-        assert not sings(text)
-        assert not sings(orjson.dumps(blocks(text)).decode())
-        assert timeline.id not in text
-    export = data(timeline, Wanted(made=MADE, key=fresh_key()))
-    assert not sings(gzip.decompress(export.content).decode() + export.name)
-    assert sings(page(timeline))
-
-
 def test_with_names_hidden_the_same_happens_at_the_same_moments(stored: Stored) -> None:
     timeline = stored(a_day_of_three())
     open_, hidden = incident(timeline), incident(timeline, key=fresh_key())
@@ -244,12 +230,12 @@ def test_a_small_file_that_unpacks_into_very_much_is_refused(monkeypatch: pytest
         unpacked(gzip.compress(b"x" * 100_000))
 
 
-def test_the_script_is_every_module_and_no_import_is_left() -> None:
-    text = script()
-    assert "</script" not in text
-    assert not re.search(r"^(?:import|export)\b", text, re.MULTILINE)
-    assert "</style" not in styles()
-    assert "url(http" not in styles()
+@pytest.mark.parametrize("kind", [TIMELINE, COMPARISON, LABORATORY], ids=lambda kind: str(kind.entry))
+def test_the_script_is_every_module_and_no_import_is_left(kind: Kind) -> None:
+    assert "</script" not in kind.script
+    assert not re.search(r"^(?:import|export)\b", kind.script, re.MULTILINE)
+    assert "</style" not in kind.styles
+    assert "url(http" not in kind.styles
 
 
 def test_a_module_that_is_written_otherwise_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -258,5 +244,5 @@ def test_a_module_that_is_written_otherwise_is_refused(monkeypatch: pytest.Monke
     script.cache_clear()
     monkeypatch.setattr(bundle, "_read", lambda path: "import * as all from './api.js';\n")
     with pytest.raises(CannotBundle, match=r"import \* as all"):
-        script()
+        script("js/page-board.js")
     script.cache_clear()

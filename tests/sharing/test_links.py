@@ -25,10 +25,9 @@ from explorer.sharing.door import ADDRESSES_MOST, GUESSES_MOST, WITHIN_S, Door
 from explorer.sharing.logs import WithoutTokens
 from explorer.sharing.models import Link, SharedPage
 from groups import storage
-from groups.exporting import Wanted, fresh_key
+from groups.exporting import Wanted
 from groups.models import Timeline
 from tests.access.conftest import Asks
-from tests.sharing.canaries import MARK, marked, sings
 from tests.stories import a_day_of_three
 
 Stored = Callable[..., Timeline]
@@ -80,7 +79,7 @@ CLOSED = {
     "api-laboratory", "api-laboratory-runs", "api-link", "api-links", "api-metrics", "api-pseudonyms", "api-runs", "api-sweep",
     "api-sweeps", "api-timeline", "api-timelines", "api-topics", "board", "help", "home", "import", "import-new", "inspector",
     "laboratory", "simulate", "sweep", "sweeps", "api-import-groups", "api-sweep-cancel", "api-sweep-cell", "api-sweep-resume", "api-sweep-seed", "api-sweep-table",
-    "clusters", "cluster", "compare", "api-clusters", "api-clusters-check", "api-cluster", "api-cluster-groups",
+    "clusters", "cluster", "compare", "api-comparison-exports", "api-laboratory-exports", "api-laboratory-links", "api-clusters", "api-clusters-check", "api-cluster", "api-cluster-groups",
     "lessons", "lesson", "lesson-handout", "lesson-write", "api-lessons", "api-lesson", "api-lessons-check", "api-lessons-runs",
 }  # fmt: skip
 
@@ -225,31 +224,6 @@ async def test_a_frame_is_for_the_origins_that_were_named(asks: Asks, stored: St
     assert "frame-ancestors https://wiki.example" in answer.headers["content-security-policy"]
     assert "x-frame-options" not in answer.headers
     assert answer.cookies == []
-
-
-async def test_no_canary_is_in_anything_that_a_link_serves(asks: Asks, stored: Stored) -> None:
-    story = a_day_of_three()
-    story.entries = [marked(entry) for entry in story.entries]
-    timeline = await sync_to_async(stored)(story, title=f"{MARK} title", group=f"{MARK}orders")
-    for hidden in (True, False):
-        link, token = await sync_to_async(link_to)(
-            timeline,
-            embed=("https://wiki.example",),
-            key=fresh_key() if hidden else None,
-            view="investigator",
-        )
-        served = []
-        for path in ("", "/card.png", "/embed/", "/embed/state"):
-            served.append(await asks(f"/s/{token}{path}", token=False))
-        for path in ("", "state"):
-            served.append(
-                await asks(f"/s/open/{link.id}/{path}", token=False, headers=cookie_of(link, token))
-            )
-        text = "".join(
-            everything(answer.body) + repr(answer.headers) + repr(answer.cookies) for answer in served
-        )
-        assert sings(text) is not hidden
-        assert (timeline.id in text) is not hidden
 
 
 def everything(body: bytes) -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import orjson
 from django.http import HttpRequest, HttpResponse
@@ -53,7 +54,7 @@ def page(request: HttpRequest) -> HttpResponse:
     if not asked:
         runs, _, from_ms = PRESETS[0]
         return redirect(f"{reverse('compare')}?runs={runs}&from_ms={from_ms}")
-    found = _timelines(asked)
+    found = timelines_of([each.strip() for each in asked.split(",")])
     context = {"presets": PRESETS, "asked": asked, "modules": modules("js/page-compare.js")}
     if isinstance(found, Refused):
         return render(
@@ -64,16 +65,10 @@ def page(request: HttpRequest) -> HttpResponse:
     except storage.NotReady:
         says = "One of these timelines is being prepared anew; it is here in a moment."
         return render(request, "compare/compare.html", {**context, "refused": says}, status=503)
-    for timeline, detail in zip(found, details, strict=True):
-        if (
-            too_large := _too_large(timeline, len(detail["chunks"]), len(detail["summary"].get("cast") or ()))
-        ) is not None:
-            return render(
-                request,
-                "compare/compare.html",
-                {**context, "refused": too_large.says},
-                status=too_large.status,
-            )
+    if (too_large := too_large_of(found, details)) is not None:
+        return render(
+            request, "compare/compare.html", {**context, "refused": too_large.says}, status=too_large.status
+        )
     return render(
         request,
         "compare/compare.html",
@@ -81,9 +76,10 @@ def page(request: HttpRequest) -> HttpResponse:
     )
 
 
-def _timelines(asked: str) -> list[Timeline] | Refused:
-    ids = [each.strip() for each in asked.split(",")]
+def timelines_of(ids: Sequence[str]) -> list[Timeline] | Refused:
+    """The timelines that are to be compared."""
     if not RUNS_LEAST <= len(ids) <= RUNS_MOST or "" in ids:
+        asked = ",".join(ids)
         return Refused(
             f"runs: expected {RUNS_LEAST} or {RUNS_MOST} timelines with commas between, found {asked[:80]!r}"
         )
@@ -92,6 +88,15 @@ def _timelines(asked: str) -> list[Timeline] | Refused:
         if each not in stored:
             return Refused(f"runs: there is no timeline {each[:80]}; the first page lists what there is", 404)
     return [stored[each] for each in ids]
+
+
+def too_large_of(timelines: Sequence[Timeline], details: Sequence[Mapping[str, Any]]) -> Refused | None:
+    """Which of them is too large, by what the API tells of it; null if none is."""
+    for timeline, detail in zip(timelines, details, strict=True):
+        members = len(detail["summary"].get("cast") or ())
+        if (refused := _too_large(timeline, len(detail["chunks"]), members)) is not None:
+            return refused
+    return None
 
 
 def _too_large(timeline: Timeline, chunks: int, members: int) -> Refused | None:

@@ -41,6 +41,7 @@ class Question(TypedDict, total=False):
     moment: dict[str, Any]
     changes: list[dict[str, Any]]
     board: int
+    hide_names: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ from groups.incidents.data import is_data
 from groups.incidents.pieces import Stretch
 from groups.models import Timeline
 from groups.storage import BadName, exported
-from groups.storage.handing_on import checked, redactor_for
+from groups.storage.handing_on import checked, redactor_for, redactor_for_all
 from groups.storage.names import named
 
 FORMATS = ("entries", "frames", "records", "findings", "verdict", "metrics")
@@ -70,7 +70,12 @@ class Command(BaseCommand):
         )
 
         export = verbs.add_parser("export", help="write a timeline, or a stretch of it, as a file to hand on")
-        export.add_argument("id", help="as `timeline list` tells it")
+        export.add_argument(
+            "ids",
+            nargs="+",
+            metavar="ID",
+            help="as `timeline list` tells it; two or three are one page that plays them side by side",
+        )
         export.add_argument(
             "--format",
             choices=sorted(exporting.EXPORTERS),
@@ -80,6 +85,13 @@ class Command(BaseCommand):
         export.add_argument("--from", type=whole_number, metavar="SEQUENCE", dest="first", help="default: 1")
         export.add_argument(
             "--to", type=whole_number, metavar="SEQUENCE", dest="last", help="default: the last"
+        )
+        export.add_argument(
+            "--from-ms",
+            type=whole_number,
+            default=0,
+            metavar="MS",
+            help="of several: compare them from so many milliseconds after each one's beginning on",
         )
         export.add_argument("--view", choices=("reader", "investigator"), default="investigator")
         export.add_argument(
@@ -194,7 +206,10 @@ def added(options: dict[str, Any]) -> Timeline:
 
 def exported_file(options: dict[str, Any], stderr: OutputWrapper) -> Iterator[dict[str, Any]]:
     """Write the file; a line that tells where it is, how large, and its checksum."""
-    timeline = existing(options["id"])
+    if len(options["ids"]) > 1:
+        yield from compared_file(options, stderr)
+        return
+    timeline = existing(options["ids"][0])
     stretch = None
     if options["first"] is not None or options["last"] is not None:
         first = 1 if options["first"] is None else options["first"]
@@ -209,7 +224,35 @@ def exported_file(options: dict[str, Any], stderr: OutputWrapper) -> Iterator[di
                 stderr.write(f"{kind}: {here} is {there}")
     except storage.StorageError as error:
         raise CommandError(str(error), returncode=NO) from None
-    out = options["out"] or export.name
+    yield from written(export, options["out"])
+
+
+def compared_file(options: dict[str, Any], stderr: OutputWrapper) -> Iterator[dict[str, Any]]:
+    """The same of several timelines, side by side."""
+    for name, given in (("--from", options["first"]), ("--to", options["last"])):
+        if given is not None:
+            raise CommandError(f"{name} is for one timeline; several have --from-ms.", returncode=BAD_USAGE)
+    if options["format"] not in exporting.COMPARERS:
+        raise CommandError(
+            f"--format {options['format']} is for one timeline; several are played side by side by html.",
+            returncode=BAD_USAGE,
+        )
+    timelines = [existing(each) for each in options["ids"]]
+    key = exporting.fresh_key() if options["hide_names"] else None
+    compare = exporting.COMPARERS[options["format"]]
+    try:
+        export = compare(timelines, timezone.now(), key, options["from_ms"])
+        if key is not None:
+            for kind, here, there in redactor_for_all(timelines, key).pseudonyms():
+                stderr.write(f"{kind}: {here} is {there}")
+    except storage.StorageError as error:
+        raise CommandError(str(error), returncode=NO) from None
+    yield from written(export, options["out"])
+
+
+def written(export: exporting.Export, given: str | None) -> Iterator[dict[str, Any]]:
+    """Write the file where it was asked for, and tell of it."""
+    out = given or export.name
     if out == "-":
         sys.stdout.buffer.write(export.content)
         return

@@ -3,13 +3,13 @@
  *
  * @typedef {import('./types').Sharing} Sharing
  * @typedef {import('./types').Preview} Preview
- * @typedef {import('./types').ShareLink} ShareLink
  * @typedef {import('./types').Asked} Asked
  */
 
 import { h, part } from '../dom.js';
-import { copy } from '../url.js';
-import { asStretch, isOrigin, linkSays } from './words.js';
+import { linkLine, linksList } from './lines.js';
+import { handOver } from './saving.js';
+import { asStretch, isOrigin } from './words.js';
 
 /** A name that is typed, or a moment that moves, is asked about when it rests. */
 const SHOWN_NAMES = 200;
@@ -126,31 +126,11 @@ export class ShareDialog {
     const made = await this.sharing.make({ ...this.#asked(), days, embed_origins: origin ? [origin] : [] });
     const at = `?at=${this.now().sequence}`;
     const url = `${location.origin}${made.url}${at}`;
-    /** @param {string} name @param {string} text */
-    const line = (name, text) =>
-      h(
-        'div',
-        { class: 'share-made' },
-        h('code', { title: text }, text),
-        h(
-          'button',
-          {
-            class: 'btn',
-            type: 'button',
-            'aria-label': `Copy the ${name}`,
-            onclick: async (/** @type {Event} */ event) => {
-              const done = await copy(text);
-              /** @type {HTMLElement} */ (event.target).textContent = done ? 'Copied' : 'Select it';
-            },
-          },
-          'Copy',
-        ),
-      );
     part('share-says').replaceChildren(
-      line('link', url),
+      linkLine('link', url),
       ...(made.embed_url
         ? [
-            line(
+            linkLine(
               'frame',
               `<iframe src="${location.origin}${made.embed_url}${at}" width="100%" height="720" title="Rebalance Explorer"></iframe>`,
             ),
@@ -166,48 +146,18 @@ export class ShareDialog {
   /** @param {'html' | 'data'} format */
   async #save(format) {
     const { name, blob } = await this.sharing.file({ ...this.#asked(), format });
-    const href = URL.createObjectURL(blob);
-    const link = h('a', { href, download: name });
-    this.#dialog.append(link);
-    link.click();
-    link.remove();
-    setTimeout(() => URL.revokeObjectURL(href), 10_000);
+    handOver({ name, blob });
     part('share-says').replaceChildren(h('p', {}, `${name} was made: ${(blob.size / 1e6).toFixed(1)} MB.`));
     this.#showNames();
   }
 
   async #list() {
     const links = await this.sharing.links().catch(() => []);
-    part('share-links').replaceChildren(
-      ...(links.length ? links.map((link) => this.#line(link)) : [h('li', { class: 'quiet' }, 'No links yet.')]),
-    );
-  }
-
-  /** @param {ShareLink} link */
-  #line(link) {
-    const { what, use } = linkSays(link, Date.now());
-    return h(
-      'li',
-      { class: link.state === 'open' ? null : 'ended' },
-      h('span', { class: 'num' }, `…${link.token_end}`),
-      what,
-      h('span', { class: 'quiet' }, use),
-      link.state === 'open'
-        ? h(
-            'button',
-            {
-              class: 'btn sm',
-              type: 'button',
-              'aria-label': `Withdraw the link that ends with ${link.token_end}`,
-              onclick: () =>
-                this.#work(async () => {
-                  await this.sharing.withdraw(link.id);
-                  await this.#list();
-                }),
-            },
-            'Withdraw',
-          )
-        : null,
+    linksList(part('share-links'), links, (link) =>
+      this.#work(async () => {
+        await this.sharing.withdraw(link.id);
+        await this.#list();
+      }),
     );
   }
 

@@ -18,6 +18,9 @@ export interface Preview {
 /** Times are ISO 8601. */
 export interface ShareLink {
   id: string;
+  /** What it shows: a timeline, a group of the laboratory, or a cell of a sweep; and which, in a few words. */
+  kind: 'timeline' | 'laboratory' | 'cell';
+  title: string;
   token_end: string;
   view: string;
   hides_names: boolean;

@@ -52,7 +52,7 @@ export function ago(ms) {
 /** @param {ShareLink} link @param {number} now in milliseconds */
 export function linkSays(link, now) {
   const what = [
-    link.view,
+    link.kind === 'timeline' ? link.view : link.title,
     link.hides_names ? 'names hidden' : 'names shown',
     ...(link.embed_origins.length ? [`frame on ${link.embed_origins.join(', ')}`] : []),
   ].join(', ');

@@ -1,125 +1,19 @@
 /**
- * An incident that is handed on in its page: parts of data in gzip, each with a checksum, unpacked when they are needed. It works
- * without a network, and from a `file:` address.
- *
- * A byte that has changed is told: the checksums are those that the page's maker wrote (explorer/sharing/page.py). What is not
- * touched by it is shown all the same. A changed script is refused by the page's own policy; the page then shows its text.
+ * An incident that is handed on in its page (`sealed.js`): the answers that its board otherwise asks a server for.
  *
  * @typedef {import('../types').Meta} Meta
- * @typedef {import('../types').Chunk} Chunk
  * @typedef {import('./page.js').Given} Given
- * @typedef {{name: string, sha256: string}} Block
- * @typedef {{view: 'reader' | 'investigator' | null, page: string, blocks: Block[]}} Manifest
  */
 
 import { parseExactly } from '../exact.js';
 import { panelsOf } from './panels.js';
-
-/** Parts of a page that its checksum is of; a browser's extensions may add others. */
-const WALKED = 'title, meta, style, body';
-/** Elements whose text has checksums of its own. */
-const DATA = 'script';
-const SPACES = /[ \t\n\r\f]+/g;
-
-/** @param {string} text @returns {Promise<string | null>} in hex; null where the browser gives no checksums (plain HTTP) */
-async function sha256(text) {
-  if (!globalThis.crypto?.subtle) return null;
-  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text));
-  return [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
-}
-
-/**
- * A page as text, as Python's HTML parser and a browser's both see it: tags with their attributes in order, and text without spaces.
- *
- * @param {Document} page
- */
-export function textOf(page) {
-  /** @type {string[]} */
-  const told = [];
-  const walk = (/** @type {Element} */ element) => {
-    const name = element.localName.toLowerCase();
-    const attributes = [...element.attributes]
-      .map((one) => `${one.name.toLowerCase()}=${one.value}`)
-      .filter(
-        (one) =>
-          !(name === 'meta' && element.getAttribute('name') === 'incident-checksum' && one.startsWith('content=')),
-      )
-      .sort();
-    told.push(`<${[name, ...attributes].join(' ').replace(SPACES, ' ')}>`);
-    if (element.matches(DATA)) return;
-    for (const node of element.childNodes) {
-      if (node.nodeType === Node.TEXT_NODE) told.push((node.nodeValue ?? '').replace(SPACES, ''));
-      else if (node.nodeType === Node.ELEMENT_NODE) walk(/** @type {Element} */ (node));
-    }
-  };
-  for (const element of page.querySelectorAll(WALKED)) if (!element.parentElement?.closest('body')) walk(element);
-  return told.join('');
-}
-
-/** @param {string} base64 @returns {Promise<string>} */
-async function unpacked(base64) {
-  const bytes = Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));
-  return new Response(stream).text();
-}
-
-/** @param {string} text @param {(error: unknown) => never} otherwise */
-function parsed(text, otherwise) {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    return otherwise(error);
-  }
-}
-
-/** Nothing can play: it is said at once, over the page's text. @param {Document} page @param {unknown} error @returns {never} */
-function giveUp(page, error) {
-  const says = page.getElementById('unplayed');
-  says?.classList.add('known');
-  says?.replaceChildren(
-    'This file was changed after it was written, and does not play any more. What it says stands below as text; do not rely on it.',
-  );
-  throw error;
-}
+import { openSealed } from './sealed.js';
 
 /** @param {Document} page @returns {Promise<Given>} */
 export async function openIncident(page) {
-  // At once, before anything on the page moves.
-  const whole = textOf(page);
-  const told = page.getElementById('incident')?.textContent ?? '';
-  /** @type {Manifest} */
-  const manifest = parsed(told, (error) => giveUp(page, error));
-  /** @type {string[]} */
-  const changed = [];
-  const check = async (
-    /** @type {string} */ what,
-    /** @type {string} */ text,
-    /** @type {string | null | undefined} */ expected,
-  ) => {
-    const found = await sha256(text);
-    if (found !== null && found !== expected) changed.push(what);
-  };
-  await check(
-    'the list of its parts',
-    told,
-    page.querySelector('meta[name="incident-checksum"]')?.getAttribute('content'),
-  );
-  await check('its text', whole, manifest.page);
-  const packed = (/** @type {string} */ name) => page.getElementById(`block-${name}`)?.textContent ?? '';
-  await Promise.all(
-    manifest.blocks.map(({ name, sha256: expected }) => check(name.replaceAll('-', ' '), packed(name), expected)),
-  );
-
-  /** @param {string} name @param {(text: string) => any} [parse] @returns {Promise<any>} */
-  const read = async (name, parse = JSON.parse) => {
-    try {
-      return parse(await unpacked(packed(name)));
-    } catch {
-      throw new Error('This part of the file was changed after it was written, and cannot be read.');
-    }
-  };
+  const { manifest, changed, read, needed } = await openSealed(page);
   /** @type {Meta} */
-  const meta = await read('timeline').catch((error) => giveUp(page, error));
+  const meta = await needed('timeline');
   const holding = (/** @type {number} */ from, /** @type {number} */ to) =>
     meta.chunks.filter(({ first, last }) => last >= from && first <= to);
   /** @type {Map<string, Promise<any>>} */

@@ -21,10 +21,11 @@ export class CellPanel {
   #strip = h('div', { class: 'strip' });
   #asked = 0;
 
-  /** @param {HTMLElement} root @param {string} url of the sweep in the API */
-  constructor(root, url) {
+  /** @param {HTMLElement} root @param {string} url of the sweep in the API @param {(cell: Cell, seed: number) => void} onShare */
+  constructor(root, url, onShare) {
     this.root = root;
     this.url = url;
+    this.onShare = onShare;
   }
 
   /** @param {any} plotly */
@@ -169,6 +170,9 @@ export class CellPanel {
     }
     open.setAttribute('href', found.url);
     open.removeAttribute('aria-disabled');
+    acts.append(
+      h('button', { class: 'btn', type: 'button', onclick: () => this.onShare(cell, seed) }, 'Share this seed'),
+    );
     if (!found.reason)
       acts.append(
         h(

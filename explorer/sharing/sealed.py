@@ -1,0 +1,179 @@
+"""A page that needs nothing else: template, data, styles and script in one, each with its checksum.
+
+It plays from a ``file:`` address with no network, and nothing leaves it: its own policy names the one script and the one sheet
+of styles by their hashes, and allows no connection. Its data are parts in gzip, each with a checksum.
+"""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Final, Literal, NamedTuple, TypedDict
+
+import orjson
+from django.template.loader import render_to_string
+from django.utils.safestring import SafeString, mark_safe
+
+from explorer.sharing.bundle import script, styles
+from explorer.sharing.fingerprint import fingerprint
+from groups.places import VERSION
+
+FORMAT: Final = 1
+"""Of the page's parts; raised when an older script could not read them. (A page has its own script with it.)"""
+
+CHECKSUM_PLACE: Final = mark_safe("<checksum>")
+MANIFEST_PLACE: Final = mark_safe("<manifest>")
+"""Filled in last. No name out of a log can stand for one of them, since its ``<`` is escaped."""
+
+View = Literal["reader", "investigator"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kind:
+    """What is shown: the template, the module that begins its script, the sheets of its styles."""
+
+    template: str
+    entry: str
+    sheets: tuple[str, ...]
+
+    @property
+    def script(self) -> str:
+        return script(self.entry)
+
+    @property
+    def styles(self) -> str:
+        return styles(*self.sheets)
+
+
+TIMELINE: Final = Kind(
+    template="sharing/incident.html",
+    entry="js/page-board.js",
+    sheets=("css/base.css", "css/matrix.css", "css/board.css", "css/map.css", "css/bytes.css", "css/reading.css", "css/incident.css"),
+)  # fmt: skip
+COMPARISON: Final = Kind(
+    template="sharing/comparison.html",
+    entry="js/page-compare.js",
+    sheets=("css/base.css", "css/matrix.css", "css/compare.css", "css/incident.css"),
+)
+LABORATORY: Final = Kind(
+    template="sharing/laboratory.html",
+    entry="js/page-shared-laboratory.js",
+    sheets=("css/base.css", "css/matrix.css", "css/laboratory.css", "css/incident.css"),
+)
+
+
+class Block(NamedTuple):
+    """A part of the data, as it stands in the page."""
+
+    name: str
+    base64: str
+
+
+class ManifestBlock(TypedDict):
+    name: str
+    sha256: str
+
+
+class Manifest(TypedDict):
+    """The list of a page's parts; ``page`` is the checksum of the page's own text."""
+
+    format: int
+    version: str
+    made_ms: int
+    view: View | None
+    page: str
+    blocks: list[ManifestBlock]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Link:
+    """The share link by which a page is shown."""
+
+    state_url: str
+    until: str
+
+
+def blocks_of(parts: Mapping[str, Any]) -> list[Block]:
+    return [Block(name, _packed(value)) for name, value in parts.items()]
+
+
+def sealed(
+    kind: Kind,
+    parts: Mapping[str, Any],
+    context: Mapping[str, Any],
+    *,
+    view: View,
+    made: datetime,
+    link: Link | None = None,
+) -> bytes:
+    """The page: ``parts`` are its data by name, ``context`` is its template's. ``made`` is the time that it tells as that of its making."""
+    blocks = blocks_of(parts)
+    text: str = render_to_string(
+        kind.template,
+        {
+            **context,
+            "incident": True,
+            "view": view,
+            "policy": policy(kind, connects=link is not None),
+            "styles": as_is(kind.styles),
+            "script": as_is(kind.script),
+            "blocks": blocks,
+            "link": link,
+            "checksum_place": CHECKSUM_PLACE,
+            "manifest_place": MANIFEST_PLACE,
+        },
+    )
+    manifest = Manifest(
+        format=FORMAT,
+        version=VERSION,
+        made_ms=int(made.timestamp() * 1000),
+        view="reader" if view == "reader" else None,
+        page=fingerprint(text),
+        blocks=[ManifestBlock(name=block.name, sha256=_sha256(block.base64)) for block in blocks],
+    )
+    told = orjson.dumps(manifest).decode()
+    text = text.replace(CHECKSUM_PLACE, _sha256(told), 1).replace(MANIFEST_PLACE, told, 1)
+    return text.encode()
+
+
+def policy(kind: Kind, *, connects: bool) -> str:
+    """What the page may do: run its one script, use its one sheet, and, behind a link, ask whether the link is still open."""
+    parts = {
+        "default-src": "'none'",
+        "script-src": _source(kind.script),
+        "style-src": _source(kind.styles),
+        # Widths of spans and places of chips are written as attributes; nothing that a style names may be fetched.
+        "style-src-attr": "'unsafe-inline'",
+        "img-src": "data:",
+        "base-uri": "'none'",
+        "form-action": "'none'",
+    }
+    if connects:
+        parts["connect-src"] = "'self'"
+    return "; ".join(f"{name} {value}" for name, value in parts.items())
+
+
+def as_is(text: str) -> SafeString:
+    """Our own script and styles, in which nothing ends the element (``bundle``)."""
+    return mark_safe(text)  # noqa: S308
+
+
+def told_at(made: datetime) -> str:
+    """When a page was made, as it says so itself."""
+    return f"{made.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+
+
+def _packed(value: Any) -> str:
+    return base64.b64encode(gzip.compress(orjson.dumps(value), compresslevel=9, mtime=0)).decode()
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _source(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"

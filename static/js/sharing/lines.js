@@ -1,0 +1,56 @@
+/**
+ * Lines of the share dialogs: an address that was made, and the links that there are.
+ *
+ * @typedef {import('./types').ShareLink} ShareLink
+ */
+
+import { h } from '../dom.js';
+import { copy } from '../url.js';
+import { linkSays } from './words.js';
+
+/** What was made, to be copied. @param {string} name @param {string} text */
+export const linkLine = (name, text) =>
+  h(
+    'div',
+    { class: 'share-made' },
+    h('code', { title: text }, text),
+    h(
+      'button',
+      {
+        class: 'btn',
+        type: 'button',
+        'aria-label': `Copy the ${name}`,
+        onclick: async (/** @type {Event} */ event) => {
+          const done = await copy(text);
+          /** @type {HTMLElement} */ (event.target).textContent = done ? 'Copied' : 'Select it';
+        },
+      },
+      'Copy',
+    ),
+  );
+
+/** @param {HTMLElement} root @param {ShareLink[]} links @param {(link: ShareLink) => void} onWithdraw */
+export function linksList(root, links, onWithdraw) {
+  const line = (/** @type {ShareLink} */ link) => {
+    const { what, use } = linkSays(link, Date.now());
+    return h(
+      'li',
+      { class: link.state === 'open' ? null : 'ended' },
+      h('span', { class: 'num' }, `…${link.token_end}`),
+      what,
+      h('span', { class: 'quiet' }, use),
+      link.state === 'open' &&
+        h(
+          'button',
+          {
+            class: 'btn sm',
+            type: 'button',
+            'aria-label': `Withdraw the link that ends with ${link.token_end}`,
+            onclick: () => onWithdraw(link),
+          },
+          'Withdraw',
+        ),
+    );
+  };
+  root.replaceChildren(...(links.length ? links.map(line) : [h('li', { class: 'quiet' }, 'No links yet.')]));
+}

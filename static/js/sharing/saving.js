@@ -1,0 +1,39 @@
+/**
+ * One HTML file of what a page shows: a button, and whether names are hidden.
+ */
+
+import { part } from '../dom.js';
+
+/** Hands a file to its reader. @param {{name: string, blob: Blob}} file */
+export function handOver({ name, blob }) {
+  const link = document.createElement('a');
+  link.href = URL.createObjectURL(blob);
+  link.download = name;
+  document.body.append(link);
+  link.click();
+  link.remove();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+}
+
+/**
+ * @param {() => object} asked what of the page
+ * @param {(body: object) => Promise<{name: string, blob: Blob}>} make
+ */
+export function wireSaving(asked, make) {
+  const button = /** @type {HTMLButtonElement} */ (part('save-file'));
+  const says = part('save-says');
+  button.addEventListener('click', async () => {
+    button.disabled = true;
+    says.textContent = 'In a moment…';
+    try {
+      const hides = /** @type {HTMLInputElement} */ (part('save-hide')).checked;
+      const made = await make({ ...asked(), hide_names: hides });
+      handOver(made);
+      says.textContent = `${made.name} was made: ${(made.blob.size / 1e6).toFixed(1)} MB.`;
+    } catch (error) {
+      says.textContent = error instanceof Error ? error.message : 'The file could not be made.';
+    } finally {
+      button.disabled = false;
+    }
+  });
+}
