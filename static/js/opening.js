@@ -25,6 +25,20 @@ export function openingOf(meta, search, { origin, last }) {
   return meta.source === 'import' ? (meta.worst ?? last) : origin;
 }
 
+/**
+ * What is said where an address names a moment that is not there: its timeline was imported anew, or this is a stretch of it. Null where
+ * it is there, or may still come.
+ *
+ * @param {Meta} meta
+ * @param {string} search
+ * @param {{origin: number, last: number}} timeline
+ */
+export function missingMoment(meta, search, { origin, last }) {
+  const asked = momentOf(search);
+  if (asked === null || meta.status === 'running' || (asked >= origin && asked <= last)) return null;
+  return `The moment of this link, entry ${asked.toLocaleString('en')}, is not here: there are entries ${(origin + 1).toLocaleString('en')} to ${last.toLocaleString('en')}. The board stands at the nearest.`;
+}
+
 /** Whether the board opens at the worst moment of an import, and not where somebody's link says. @param {Meta} meta @param {string} search */
 export const opensAtWorst = (meta, search) =>
   momentOf(search) === null && meta.status !== 'running' && meta.source === 'import' && typeof meta.worst === 'number';

@@ -17,7 +17,7 @@ import { Inspector } from './inspector.js';
 import { listen } from './keys.js';
 import { Labels } from './labels.js';
 import { MetricsPanel } from './metrics-panel.js';
-import { leadIn, openingOf, opensAtWorst } from './opening.js';
+import { leadIn, missingMoment, openingOf, opensAtWorst } from './opening.js';
 import { Ownership } from './ownership.js';
 import { keySteps } from './key-steps.js';
 import { Player, SPEEDS } from './player.js';
@@ -461,6 +461,8 @@ async function begin() {
   if (changed.length) banners.changed(changed);
   part('coordinator').hidden = !meta.summary.findings?.some(({ kind }) => kind === 'failed_over');
   showStatus();
+  const missing = missingMoment(meta, openedAt, timeline);
+  if (missing) banners.show('moment', 'warn', missing);
   if (!timeline.empty) {
     await seeking.go(wantedAtStart());
     standsAtWorst = opensAtWorst(meta, openedAt);

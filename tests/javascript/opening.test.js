@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { leadIn, openingOf, opensAtWorst } from '../../static/js/opening.js';
+import { leadIn, missingMoment, openingOf, opensAtWorst } from '../../static/js/opening.js';
 
 const timeline = { origin: 0, last: 90 };
 const imported = /** @type {any} */ ({ source: 'import', status: 'complete', worst: 42 });
@@ -27,4 +27,14 @@ test('Space plays from ten seconds before the worst moment', () => {
   const rest = /** @type {any} */ ({ sequence: 5, moment: { at_ms: 21_000 } });
   assert.equal(leadIn({ steps, rest, origin: 0 }), 2);
   assert.equal(leadIn({ steps: steps.slice(2), rest, origin: 0 }), 0);
+});
+
+test('a moment that is not there is said, unless it may still come', () => {
+  const stretch = { origin: 59, last: 90 };
+  assert.equal(missingMoment(imported, '', stretch), null);
+  assert.equal(missingMoment(imported, '?at=59', stretch), null);
+  assert.equal(missingMoment(imported, '?at=90', stretch), null);
+  for (const at of [7, 1234])
+    assert.match(missingMoment(imported, `?at=${at}`, stretch) ?? '', /is not here: there are entries 60 to 90/);
+  assert.equal(missingMoment({ ...imported, status: 'running' }, '?at=1234', stretch), null);
 });

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import logging
+import re
 import struct
 import zlib
 from collections.abc import Callable, Iterator
@@ -14,6 +15,8 @@ import orjson
 import pytest
 from asgiref.sync import sync_to_async
 from django.conf import settings as django_settings
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.urls import URLPattern, URLResolver, get_resolver
 from django.utils import timezone
 
@@ -166,6 +169,44 @@ async def test_unknown_ended_and_withdrawn_are_the_same_answer(asks: Asks, store
     assert {answer.status for answer in answers} == {404}
     assert len({answer.body for answer in answers}) == 1
     assert len({orjson.dumps(answer.headers, option=orjson.OPT_SORT_KEYS) for answer in answers}) == 1
+
+
+@pytest.mark.django_db
+def test_what_opens_nothing_costs_the_same_whatever_the_reason(stored: Stored) -> None:
+    """One look-up by hash each, and none of a token that is not ours: how long it takes tells nothing of which links there were."""
+    timeline = stored(a_day_of_three())
+    _, ended = link_to(timeline)
+    Link.objects.update(until=timezone.now() - timedelta(seconds=1))
+    link, withdrawn = link_to(timeline)
+    links.withdraw(link.id)
+    asked = []
+    for token in (tokens.draw(), ended, withdrawn):
+        with CaptureQueriesContext(connection) as queries:
+            assert links.found_by(token) is None
+        asked.append([re.sub(r"'[^']*'", "?", query["sql"]) for query in queries])
+    assert len(asked[0]) == 1
+    assert asked[0] == asked[1] == asked[2]
+    token = tokens.draw()
+    with CaptureQueriesContext(connection) as queries:
+        assert links.found_by(token[:-1] + ("A" if token[-1] != "A" else "B")) is None
+    assert len(queries) == 0
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["next=//evil.example", "at=//evil.example", "at=7%0d%0aLocation:%20//evil.example", "at=7&at=%2f%2fevil.example", "url=https://evil.example&play=1"],
+)  # fmt: skip
+async def test_nothing_in_an_address_leads_elsewhere(
+    asks: Asks, shared: tuple[Link, str], query: str
+) -> None:
+    link, token = shared
+    for _ in range(2):
+        # Once by Django, once from memory.
+        answer = await asks(f"/s/{token}?{query}", token=False)
+        assert b"evil" not in answer.body
+        assert "evil" not in repr(answer.headers)
+        (leads,) = re.findall(r'http-equiv="refresh" content="0;url=([^"]*)"', answer.body.decode())
+        assert re.fullmatch(rf"/s/open/{link.id}/(\?(at|play)=\d+)?", leads)
 
 
 async def test_a_withdrawn_link_ends_for_who_looks_at_it(asks: Asks, shared: tuple[Link, str]) -> None:
