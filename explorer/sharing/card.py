@@ -22,6 +22,9 @@ MARGIN: Final = 48
 ROWS_MOST: Final = 24
 FRAMES_MOST: Final = 240
 
+STRIPE: Final = 24
+"""Pixels of a stripe and its gap."""
+
 GROUND: Final = (241, 244, 245)
 PANEL: Final = (255, 255, 255)
 NOBODY: Final = (200, 69, 47)
@@ -103,7 +106,10 @@ def _bars(
                 continue
             member, going = holder
             colour = COLOURS[hues.get(member, HUES)]
-            _fill(pixels, left, top, right, bottom, _paler(colour) if going else colour)
+            if going:
+                _hatch(pixels, left, top, right, bottom, colour)
+            else:
+                _fill(pixels, left, top, right, bottom, colour)
 
 
 def _paler(colour: Colour) -> Colour:
@@ -115,6 +121,15 @@ def _fill(pixels: list[bytearray], left: int, top: int, right: int, bottom: int,
     line = bytes(colour) * max(0, right - left)
     for y in range(top, bottom):
         pixels[y][3 * left : 3 * right] = line
+
+
+def _hatch(pixels: list[bytearray], left: int, top: int, right: int, bottom: int, colour: Colour) -> None:
+    """What is being revoked, as on the board: stripes from the lower left to the upper right."""
+    stripe = bytes(colour) * (STRIPE // 2) + bytes(_paler(colour)) * (STRIPE // 2)
+    line = stripe * ((right + STRIPE) // STRIPE + 1)
+    for y in range(top, bottom):
+        begin = 3 * (left + y) % len(stripe)
+        pixels[y][3 * left : 3 * right] = line[begin : begin + 3 * max(0, right - left)]
 
 
 def png(pixels: Sequence[bytes | bytearray]) -> bytes:
