@@ -16,6 +16,7 @@ from playwright.sync_api import Browser, Page, expect
 from tests.browser import large
 from tests.browser.board import Fetch, becomes, chips, frame_of, partitions_of
 from tests.browser.firefox import firefox
+from tests.browser.test_access import faults_of
 from tests.serving import ROOT, Served
 
 STUDY = "incident-slow-revocation"
@@ -132,6 +133,44 @@ def test_epochs_metrics_and_bytes_are_in_it(
     page.locator(".figure-words summary").click()
     page.locator("#figure-table a").first.click()
     expect(page.locator("#step")).to_have_text("1")
+
+
+def test_timelines_side_by_side_play_in_one_file_as_on_their_page(
+    open_page: Callable[..., Page], folder: Path, open_file: Callable[..., Page]
+) -> None:
+    address = "/compare?runs=kip429-eager,kip429-cooperative,kip429-consumer&from_ms=18000"
+    servers = open_page(address)
+    servers.get_by_label("Hide names").uncheck()
+    with servers.expect_download() as downloading:
+        servers.get_by_role("button", name="One HTML file").click()
+    assert (
+        downloading.value.suggested_filename
+        == "comparison-kip429-eager-kip429-cooperative-kip429-consumer.html"
+    )
+    downloading.value.save_as(folder / "comparison.html")
+    page = alive(open_file(folder / "comparison.html"))
+    for _ in range(4):
+        for one in (page, servers):
+            one.keyboard.press("ArrowRight")
+        assert page.locator("#at").inner_text() == servers.locator("#at").inner_text()
+        for part in (".run [data-part=board]", ".run [data-part=lost]", "#card"):
+            assert page.locator(part).all_inner_texts() == servers.locator(part).all_inner_texts()
+    page.keyboard.press("Space")
+    expect(page.locator("#play")).to_have_text("Pause")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_side_by_side_and_with_names_hidden_it_fits_a_telephone_and_axe_finds_nothing(
+    server: Served, folder: Path, open_file: Callable[..., Page], axe: str, scheme: str
+) -> None:
+    out = str(folder / f"hidden-{scheme}.html")
+    command = [sys.executable, "manage.py", "timeline", "export", "kip429-eager", "kip429-cooperative", "--hide-names", "--out", out]  # fmt: skip
+    subprocess.run(command, cwd=ROOT, env=server.environment, check=True, capture_output=True)
+    options = {"viewport": {"width": 390, "height": 844}, "color_scheme": scheme, "bypass_csp": True}
+    page = alive(open_file(Path(out), **options))
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert "kip429" not in page.locator("body").inner_text()
+    assert faults_of(page, axe) == []
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

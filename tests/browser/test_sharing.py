@@ -121,6 +121,32 @@ def test_the_dialog_is_worked_by_keys_and_says_what_is_wrong(open_page: Open) ->
     expect(page.locator("#share")).to_be_hidden()
 
 
+def test_a_group_of_the_laboratory_is_shared_and_read_by_somebody_else(
+    open_page: Open, somebody: Callable[..., Page], axe: str
+) -> None:
+    page = open_page(f"/laboratory?timeline={STUDY}&at=60")
+    page.keyboard.press("3")
+    page.get_by_role("button", name="Share").click()
+    page.get_by_role("button", name="Make a link").click()
+    address = page.locator("#share-says code")
+    expect(address).to_be_visible()
+    assert faults_of(page, axe) == []
+    for width, scheme in ((390, "dark"), (1440, "light")):
+        theirs = somebody(address.inner_text(), viewport={"width": width, "height": 844}, color_scheme=scheme, bypass_csp=True)  # fmt: skip
+        theirs.wait_for_selector("html[data-alive]")
+        expect(theirs.locator("#b3")).to_have_attribute("aria-current", "true")
+        assert "payments" not in theirs.locator("body").inner_text()
+        theirs.keyboard.press("6")
+        expect(theirs.locator("#steps-title")).to_have_text("How uniform got there")
+        place = theirs.locator("#steps-place").inner_text()
+        theirs.keyboard.press("ArrowRight")
+        expect(theirs.locator("#steps-place")).not_to_have_text(place)
+        assert theirs.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        assert faults_of(theirs, axe) == []
+    page.locator("#share-links").get_by_role("button", name=re.compile("Withdraw")).first.click()
+    expect(theirs.get_by_role("alert")).to_contain_text("This link has ended")
+
+
 @pytest.fixture
 def wiki() -> Iterator[tuple[int, dict[str, str]]]:
     """A server of somebody else's: its port, and the page that it shows."""
