@@ -58,7 +58,8 @@ def export(request: HttpRequest, timeline_id: str) -> HttpResponse:
     body = json_body(request)
     kind = body.get("format", "html")
     if kind not in EXPORTERS:
-        raise BadRequest(f"format={kind!r} must be one of {', '.join(sorted(EXPORTERS))}.", field="format")
+        choices = ", ".join(sorted(EXPORTERS))
+        raise BadRequest(f"format={kind!r} must be one of {choices}.", field="format", expected=choices)
     return _file(EXPORTERS[kind](timeline, wanted_of(body, timeline)), kind)
 
 
@@ -128,7 +129,8 @@ def export_laboratory(request: HttpRequest) -> HttpResponse:
 def _made(link: Link, token: str) -> HttpResponse:
     address = reverse("share-door", args=[token])
     embed = reverse("share-embed", args=[token]) if link.embed_origins else None
-    return json_response({**links.told(link), "url": address, "embed_url": embed}, status=201)
+    told = {**links.told(link), "type": "link", "url": address, "embed_url": embed}
+    return json_response(told, status=201)
 
 
 def withdraw(request: HttpRequest, link_id: str) -> HttpResponse:

@@ -34,7 +34,8 @@ MS_MOST: Final = 2**53 - 1
 def wanted_of(body: dict[str, Any], timeline: Timeline) -> Wanted:
     view = body.get("view", "investigator")
     if view not in VIEWS:
-        raise BadRequest(f"view={view!r} must be one of {', '.join(VIEWS)}.", field="view")
+        choices = ", ".join(VIEWS)
+        raise BadRequest(f"view={view!r} must be one of {choices}.", field="view", expected=choices)
     return Wanted(
         made=timezone.now(),
         stretch=stretch_of(body, timeline),
@@ -83,7 +84,8 @@ def terms_of(body: dict[str, Any], *, hides_names: bool) -> Terms:
 def days_of(body: dict[str, Any]) -> int:
     days = body.get("days", DAYS_USUAL)
     if not isinstance(days, int) or isinstance(days, bool) or not 1 <= days <= DAYS_MOST:
-        raise BadRequest(f"days={days!r} must be a whole number from 1 to {DAYS_MOST}.", field="days")
+        expected = f"a whole number from 1 to {DAYS_MOST}"
+        raise BadRequest(f"days={days!r} must be {expected}.", field="days", expected=expected)
     return days
 
 

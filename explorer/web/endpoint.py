@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Final
 
 import orjson
 from django.core.exceptions import RequestDataTooBig
@@ -16,8 +16,27 @@ from groups.storage import BadName, NoSuchTimeline, NotReady
 View = Callable[..., HttpResponse]
 
 
+CODES: Final = {
+    400: "bad_request",
+    401: "unauthorized",
+    403: "forbidden",
+    404: "not_found",
+    405: "method_not_allowed",
+    408: "request_timeout",
+    409: "conflict",
+    410: "gone",
+    413: "too_large",
+    422: "cannot_be_done",
+    429: "too_many_requests",
+    500: "server_error",
+    503: "not_ready",
+    507: "disk_full",
+}
+"""What a program tells errors apart by, since messages are for people."""
+
+
 class BadRequest(Exception):
-    """The request cannot be understood or done; ``facts`` stand beside the message (line, field)."""
+    """The request cannot be understood or done; ``facts`` stand beside the message (line, field, expected: what would be right)."""
 
     def __init__(self, message: str, *, status: int = 400, **facts: Any) -> None:
         super().__init__(message)
@@ -28,7 +47,7 @@ class BadRequest(Exception):
 def endpoint(**views: View) -> View:
     """One address of the API, a view for each method: ``endpoint(GET=…, POST=…)``.
 
-    Whatever goes wrong that a caller can mend is answered as ``{"error": {"message": …}}``.
+    Whatever goes wrong that a caller can mend is answered as ``{"error": {"code", "message", "field", "expected"}}``.
     """
 
     @functools.wraps(next(iter(views.values())))
@@ -74,10 +93,22 @@ def lasting_response(value: bytes) -> HttpResponse:
     return response
 
 
+def created_response(type_: str, id_: str, url: str, **more: Any) -> HttpResponse:
+    """What was made, or queued to be: 201 with ``{"id", "type", "url", …}``."""
+    # Its id stood under its type's name before; programs that read it there go on.
+    return json_response({"id": id_, "type": type_, "url": url, **more, type_: id_}, status=201)
+
+
 def error_response(status: int, message: str, **facts: Any) -> HttpResponse:
-    response = HttpResponse(
-        orjson.dumps({"error": {"message": message, **facts}}), status=status, content_type="application/json"
-    )
+    """``{"error": {"code", "message", "field", "expected", …}}``; the last two are null where nothing is known of them."""
+    error = {
+        "code": CODES.get(status, CODES[400]),
+        "message": message,
+        "field": None,
+        "expected": None,
+        **facts,
+    }
+    response = HttpResponse(orjson.dumps({"error": error}), status=status, content_type="application/json")
     patch_cache_control(response, no_store=True)
     return response
 
@@ -117,13 +148,18 @@ def nul_in(value: Any, place: str = "") -> str | None:
 def number(query: Mapping[str, str], name: str, default: int | None = None, *, least: int = 0) -> int:
     """The whole number ``name`` of a query string."""
     given = query.get(name)
+    expected = f"a whole number from {least}"
     if given is None:
         if default is None:
-            raise BadRequest(f"The query lacks {name}: a whole number from {least}.", field=name)
+            raise BadRequest(
+                f"The query lacks {name}: a whole number from {least}.", field=name, expected=expected
+            )
         return default
     # More than 18 digits are no sequence and do not fit the database's column.
     if not given.isascii() or not given.isdigit() or len(given) > 18 or int(given) < least:
-        raise BadRequest(f"{name}={given!r} must be a whole number from {least}.", field=name)
+        raise BadRequest(
+            f"{name}={given!r} must be a whole number from {least}.", field=name, expected=expected
+        )
     return int(given)
 
 

@@ -70,7 +70,8 @@ def _answer(case: Case, answer: Answer) -> dict[str, Any]:
             "before": counts_of(case, answer.before),
             "after": counts_of(case, answer.after) if whole else [],
         },
-        "measures": None if found is None else found.to_json(),
+        # ``placed`` was the name of ``assigned`` before.
+        "measures": None if found is None else {**found.to_json(), "assigned": found.placed},
         "faults": [{"name": fault, "says": FAULTS.get(fault, fault)} for fault in answer.faults],
         "error": answer.error,
         "says": line_of(case, answer),

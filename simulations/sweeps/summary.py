@@ -83,7 +83,7 @@ MEASURES: Final = (
     ),
 )
 
-OF: Final[Mapping[str, Callable[[list[float]], float]]] = {"median": statistics.median, "worst": max}
+AGGREGATES: Final[Mapping[str, Callable[[list[float]], float]]] = {"median": statistics.median, "worst": max}
 
 
 def values_of(rows: Rows, cell: Cell, measure: Measure) -> dict[int, float]:

@@ -36,7 +36,7 @@ const narrow = matchMedia('(max-width: 860px)');
 const began = { at: Date.now(), done: detail.done };
 /** @type {Map<string, Cell>} */
 const cells = new Map();
-let shown = { measure: detail.measure, of: detail.of };
+let shown = { measure: detail.measure, aggregate: detail.aggregate };
 let fetching = false;
 let again = false;
 let announced = '';
@@ -210,8 +210,8 @@ function controls() {
       h('button', { type: 'button', 'data-value': key, 'aria-pressed': String(key === shown.measure) }, label),
     ),
   );
-  for (const button of part('of').querySelectorAll('button'))
-    button.setAttribute('aria-pressed', String(button.dataset.value === shown.of));
+  for (const button of part('aggregate').querySelectorAll('button'))
+    button.setAttribute('aria-pressed', String(button.dataset.value === shown.aggregate));
   scale();
 }
 
@@ -228,7 +228,7 @@ function lead(cell, measure) {
   if (measure !== shown.measure) change({ measure });
 }
 
-/** @param {{measure?: string, of?: string}} wanted */
+/** @param {{measure?: string, aggregate?: string}} wanted */
 function change(wanted) {
   shown = { ...shown, ...wanted };
   controls();
@@ -252,7 +252,7 @@ async function showCell() {
   if (cell !== maps.chosen) return;
   const label = detail.measures.find(({ key: each }) => each === shown.measure)?.label ?? '';
   panel.show(found, shown.measure === 'spread' ? '' : label.toLowerCase());
-  const value = shown.of === 'worst' ? found.most : found.median;
+  const value = shown.aggregate === 'worst' ? found.most : found.median;
   part('to-cell').replaceChildren(
     h('span', {}, `${found.assignor}, ${found.shape}, ${found.event.toLowerCase()}`),
     h('b', {}, value === null ? 'seeds ↓' : `${value}${found.unit} ↓`),
@@ -359,7 +359,7 @@ function first() {
 }
 
 choose('measure', (measure) => change({ measure }));
-choose('of', (of) => change({ of }));
+choose('aggregate', (aggregate) => change({ aggregate }));
 part('copy-link').addEventListener('click', copyLink);
 part('stop').addEventListener('click', async () => {
   try {

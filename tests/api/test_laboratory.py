@@ -112,7 +112,9 @@ def test_a_case_is_played_by_the_simulator_or_it_says_why_not(
     monkeypatch.setattr(tasks.run, "delay", queued.append)
     status, answer = api.post("laboratory/runs", {"query": LINK, "board": 6})
     assert status == 201
-    assert answer == {"timeline": queued[0], "url": reverse("board", args=queued)}
+    # ``timeline`` is the name that its id had before.
+    url = reverse("board", args=queued)
+    assert answer == {"id": queued[0], "type": "timeline", "url": url, "timeline": queued[0]}
     scenario = load(Timeline.objects.get().scenario)
     assert scenario.title == "Six members, G joins (uniform)"
     status, refused = api.post("laboratory/runs", {"query": LINK, "board": 3})

@@ -26,7 +26,9 @@ def queued(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def test_a_run_is_queued_and_its_address_told(api: Api, queued: list[str]) -> None:
     status, answer = api.post("runs", {"scenario": "kip848-basic", "semantics": "kip", "seed": 3})
     assert status == 201
-    assert answer == {"timeline": queued[0], "url": reverse("board", args=queued)}
+    # ``timeline`` is the name that its id had before.
+    url = reverse("board", args=queued)
+    assert answer == {"id": queued[0], "type": "timeline", "url": url, "timeline": queued[0]}
     timeline = Timeline.objects.get()
     assert (timeline.id, timeline.semantics, timeline.seed) == (queued[0], "kip", 3)
     assert timeline.scenario == studies.text("kip848-basic")

@@ -57,7 +57,9 @@ def test_a_sweep_is_queued_and_told_as_waiting(queued: Queued) -> None:
 
     sweep = Sweep.objects.get()
     assert answer.status_code == 201
-    assert answer.json() == {"sweep": sweep.id, "cases": CASES, "url": f"/sweeps/{sweep.id}"}
+    url = f"/sweeps/{sweep.id}"
+    # ``sweep`` is the name that its id had before.
+    assert answer.json() == {"id": sweep.id, "type": "sweep", "cases": CASES, "url": url, "sweep": sweep.id}
     assert queued == [sweep.id]
     [told] = get("/api/sweeps")
     assert (told["status"], told["done"], told["title"]) == ("waiting", 0, "6 assignors, 2 shapes, 2 events")
@@ -89,8 +91,24 @@ def test_more_sweeps_than_the_server_takes_are_refused(monkeypatch: pytest.Monke
     assert post("/api/sweeps", SMALL).status_code == 429
 
 
+def test_what_was_made_and_what_was_chosen_have_their_old_names_beside_the_new_ones(done: Sweep) -> None:
+    made = post("/api/sweeps", SMALL).json()
+    assert (made["id"], made["type"]) == (made["sweep"], "sweep")
+    new, old = (get(f"/api/sweeps/{done.id}?{name}=worst") for name in ("aggregate", "of"))
+    assert new == old
+    assert new["aggregate"] == new["of"] == "worst"
+
+
+def test_a_wrong_choice_is_told_by_its_code_too(done: Sweep) -> None:
+    answer = Client().get(f"/api/sweeps/{done.id}?aggregate=best")
+    error = answer.json()["error"]
+    assert (answer.status_code, error["code"]) == (400, "bad_request")
+    assert error["message"] == "aggregate='best' must be one of median, worst."
+    assert {"field", "expected"} <= set(error)
+
+
 def test_a_whole_sweep_is_a_map_for_each_assignor(done: Sweep) -> None:
-    told = get(f"/api/sweeps/{done.id}?measure=interrupted&of=worst")
+    told = get(f"/api/sweeps/{done.id}?measure=interrupted&aggregate=worst")
 
     assert (told["status"], told["done"], told["cores"]) == ("complete", CASES, 2)
     assert len(told["maps"]) == 6
@@ -131,7 +149,8 @@ def test_a_cell_opened_again_gives_the_numbers_that_were_stored(done: Sweep) -> 
         for seed in (1, 8):
             opened = get(f"/api/sweeps/{done.id}/cells/{cell}/seeds/{seed}")
             stored = dict(zip(FIGURES, rows[seed], strict=True))
-            assert opened["figures"] == {name: stored[name] for name in FIGURES[:-1]}
+            known = {name: stored[name] for name in FIGURES[:-1]}
+            assert opened["figures"] == known | {"assigned": known["placed"]}
             laboratory = get(f"/api/laboratory?{opened['query']}")
             rows_of_card = {row["key"]: row["values"][opened["board"] - 1] for row in laboratory["scorecard"]}
             assert rows_of_card["moved"] == stored["moved"]
@@ -160,6 +179,7 @@ def test_all_cases_are_exported_as_a_table(done: Sweep) -> None:
         ("/api/sweeps/nosuchone", 404),
         ("{}?measure=beauty", 400),
         ("{}?of=best", 400),
+        ("{}?aggregate=best", 400),
         ("{}/cells/24", 404),
         ("{}/cells/1/seeds/9", 404),
         ("{}/cells/1/seeds/0", 404),

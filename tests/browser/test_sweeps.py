@@ -74,7 +74,7 @@ def test_measure_and_worst_are_in_the_address_and_a_clause_leads_to_its_cell(
         page.get_by_role("gridcell", name="classic range, 6 members, 21 partitions, One joins: 100 %")
     ).to_be_visible()
     assert "measure=interrupted" in page.url
-    assert "of=worst" in page.url
+    assert "aggregate=worst" in page.url
     page.reload()
     expect(page.get_by_role("button", name="Interrupted")).to_have_attribute("aria-pressed", "true")
 

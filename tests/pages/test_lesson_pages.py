@@ -43,8 +43,10 @@ def test_a_lesson_that_is_not_there_is_404(client: Client, transactional_db: Non
     assert client.get("/lessons/nothing").status_code == 404
     assert client.get("/lessons/nothing/handout").status_code == 404
     assert client.get("/api/lessons/nothing").json()["error"] == {
+        "code": "not_found",
         "message": "There is no lesson 'nothing'.",
         "field": "lesson",
+        "expected": None,
     }
 
 

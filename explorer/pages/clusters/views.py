@@ -74,7 +74,7 @@ def api_add(request: HttpRequest) -> HttpResponse:
     except registry.BadCluster as error:
         raise BadRequest(str(error), field=error.field) from error
     watchers.wake()
-    response = json_response(detail(added), status=201)
+    response = json_response({**detail(added), "type": "cluster"}, status=201)
     response["Location"] = reverse("api-cluster", args=[added.pk])
     return response
 

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_http_methods
 
 from explorer.pages.imports.describing import detail, groups, listed, told
 from explorer.pages.imports.uploading import Refused, start_sample, start_upload
-from explorer.web.endpoint import BadRequest, json_body, json_response
+from explorer.web.endpoint import BadRequest, created_response, json_body, json_response
 from explorer.web.inlined import inlined
 from groups.imports import runs as imports
 from groups.models import Import
@@ -72,7 +72,7 @@ def api_start(request: HttpRequest) -> HttpResponse:
         found = _started(request)
     except Refused as error:
         raise BadRequest(str(error), status=error.status) from error
-    response = json_response({"import": found.id, "url": reverse("import", args=[found.id])}, status=201)
+    response = created_response("import", str(found.id), reverse("import", args=[found.id]))
     response["Location"] = reverse("api-import", args=[found.id])
     return response
 

@@ -16,7 +16,7 @@ from explorer.pages.laboratory.asking import (
     sheet_of,
 )
 from explorer.pages.runs.starting import Refused, start_run
-from explorer.web.endpoint import BadRequest, json_body, json_response
+from explorer.web.endpoint import BadRequest, created_response, json_body, json_response
 from explorer.web.inlined import inlined
 from explorer.web.modules import modules
 from groups.storage import NoSuchTimeline, NotReady
@@ -68,8 +68,6 @@ def play(request: HttpRequest) -> HttpResponse:
         timeline = start_run(scenario_of(request, question, board))
     except Refused as error:
         raise BadRequest(str(error), status=error.status, field=error.field) from error
-    response = json_response(
-        {"timeline": timeline.id, "url": reverse("board", args=[timeline.id])}, status=201
-    )
+    response = created_response("timeline", timeline.id, reverse("board", args=[timeline.id]))
     response["Location"] = reverse("api-timeline", args=[timeline.id])
     return response

@@ -8,7 +8,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
 from explorer.pages.runs.starting import SEMANTICS, Refused, start_run
-from explorer.web.endpoint import BadRequest, json_body, json_response
+from explorer.web.endpoint import BadRequest, created_response, json_body
 from simulations.world import studies
 
 SEMANTICS_MEAN = {"kafka": "as Kafka was released", "kip": "as the proposal tells it"}
@@ -27,9 +27,7 @@ def start(request: HttpRequest) -> HttpResponse:
         timeline = start_run(body.get("scenario"), body.get("semantics"), body.get("seed"))
     except Refused as error:
         raise BadRequest(str(error), status=error.status, line=error.line, field=error.field) from error
-    response = json_response(
-        {"timeline": timeline.id, "url": reverse("board", args=[timeline.id])}, status=201
-    )
+    response = created_response("timeline", timeline.id, reverse("board", args=[timeline.id]))
     response["Location"] = reverse("api-timeline", args=[timeline.id])
     return response
 

@@ -25,10 +25,10 @@ from simulations.sweeps.asked import axes_of
 from simulations.sweeps.axes import Axes, name_of
 from simulations.sweeps.cases import case_of
 from simulations.sweeps.summary import (
+    AGGREGATES,
     EVENT_HEADS,
     EVENT_LABELS,
     MEASURES,
-    OF,
     Measure,
     shape_label,
     thrown_in,
@@ -45,7 +45,7 @@ class Shown:
     """What the maps show: a measure, and which of a cell's seeds stands for it."""
 
     measure: Measure = MEASURES[0]
-    of: str = "median"
+    aggregate: str = "median"
 
 
 def listed(sweep: Sweep) -> dict[str, Any]:
@@ -92,7 +92,9 @@ def detail(sweep: Sweep, shown: Shown) -> dict[str, Any]:
         "same_engine": sweep_runs.same_engine(sweep),
         "spark": {"ready": not missing_packages()} if sweep.status == Sweep.Status.WAITING else None,
         "measure": shown.measure.key,
-        "of": shown.of,
+        "aggregate": shown.aggregate,
+        # Its name before.
+        "of": shown.aggregate,
         "measures": [
             {"key": each.key, "label": each.label, "title": each.title, "unit": each.unit}
             for each in MEASURES
@@ -125,7 +127,7 @@ def _place(axes: Axes, answers: Answers, number: int, shown: Shown) -> dict[str,
     values = list(values_of(rows, axes.cell(number), shown.measure).values())
     found: dict[str, Any] = {"cell": number, "seeds": len(rows), "text": "", "step": None}
     if values:
-        value = OF[shown.of](values)
+        value = AGGREGATES[shown.aggregate](values)
         found |= {"text": written(value), "step": step_of(value, shown.measure.cuts)}
     elif rows:
         # Kafka's assignor throws at every seed: as dark as can be, and said so.
@@ -194,7 +196,9 @@ def seed_detail(sweep: Sweep, number: int, seed: int) -> dict[str, Any]:
         "url": None if query is None else f"{reverse('laboratory')}?{query}",
         "board": BOARDS.index(board) + 1,
         "reason": reason or why_not(case, answered),
-        "figures": None if answered.measures is None else answered.measures.to_json(),
+        "figures": None
+        if answered.measures is None
+        else {**answered.measures.to_json(), "assigned": answered.measures.placed},
     }
 
 
@@ -214,9 +218,11 @@ def table(sweep: Sweep) -> str:
 def shown_of(query: Mapping[str, str]) -> Shown | str:
     """What a query asks to be shown, or which of its words is none."""
     keys = {each.key: each for each in MEASURES}
-    measure, of = query.get("measure", MEASURES[0].key), query.get("of", "median")
+    measure = query.get("measure", MEASURES[0].key)
+    # ``of`` was its name before; links that have it still open.
+    aggregate = query.get("aggregate", query.get("of", "median"))
     if measure not in keys:
         return f"measure={measure[:40]!r} must be one of {', '.join(keys)}."
-    if of not in OF:
-        return f"of={of[:40]!r} must be one of {', '.join(OF)}."
-    return Shown(keys[measure], of)
+    if aggregate not in AGGREGATES:
+        return f"aggregate={aggregate[:40]!r} must be one of {', '.join(AGGREGATES)}."
+    return Shown(keys[measure], aggregate)

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_http_methods
 
 from explorer.pages.sweeps.describing import Shown, cell_detail, detail, listed, seed_detail, shown_of, table
 from explorer.pages.sweeps.starting import Refused, asked_in_form, go_on, start, wished
-from explorer.web.endpoint import BadRequest, json_body, json_response
+from explorer.web.endpoint import BadRequest, created_response, json_body, json_response
 from explorer.web.inlined import inlined
 from explorer.web.modules import modules
 from groups.spark_ready import install_spark, missing_packages
@@ -94,9 +94,7 @@ def api_list(request: HttpRequest) -> HttpResponse:
 def api_start(request: HttpRequest) -> HttpResponse:
     """``POST /api/sweeps``: 201 with the sweep's id and address; the sweep itself has only been queued."""
     sweep = _or_refused(lambda: start(json_body(request)))
-    response = json_response(
-        {"sweep": sweep.id, "cases": sweep.cases, "url": reverse("sweep", args=[sweep.id])}, status=201
-    )
+    response = created_response("sweep", sweep.id, reverse("sweep", args=[sweep.id]), cases=sweep.cases)
     response["Location"] = reverse("api-sweep", args=[sweep.id])
     return response
 

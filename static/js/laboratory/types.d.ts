@@ -29,7 +29,7 @@ export interface LabMeasures {
   paused: number;
   rebalances: number;
   local: number | null;
-  placed: number;
+  assigned: number;
 }
 export interface LabAnswer {
   protocol: 'classic' | 'consumer';

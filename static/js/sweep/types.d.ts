@@ -38,7 +38,7 @@ export interface Detail {
   same_engine: boolean;
   spark: { ready: boolean } | null;
   measure: string;
-  of: string;
+  aggregate: string;
   measures: { key: string; label: string; title: string; unit: string }[];
   most: string;
   says: { text: string; cell?: number; measure?: string }[];
