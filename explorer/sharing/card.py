@@ -8,11 +8,13 @@ from __future__ import annotations
 import struct
 import zlib
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 from explorer.figures.thumbnails import HUES, owners_of, sampled
+from groups.history.frames.shapes import Frame
 from groups.incidents.pieces import Piece, frames_at_moments
 from groups.storage.handing_on import Incident
+from simulations.laboratory.shapes import Sheet
 
 WIDTH: Final = 1200
 HEIGHT: Final = 630
@@ -50,7 +52,7 @@ def card(incident: Incident) -> bytes:
     return png(pixels)
 
 
-def answers_card(sheet: Mapping[str, Any]) -> bytes:
+def answers_card(sheet: Sheet) -> bytes:
     """The PNG of a laboratory's sheet: a row for each assignor, a column for each partition, in its owner's colour."""
     rows = [("", number) for number in range(len(sheet["answers"]))]
     columns = min(FRAMES_MOST, max((len(answer["after"]) for answer in sheet["answers"]), default=0))
@@ -75,7 +77,7 @@ def _panel() -> list[bytearray]:
     return pixels
 
 
-def frames_of(pieces: Sequence[Piece]) -> list[dict[str, Any]]:
+def frames_of(pieces: Sequence[Piece]) -> list[Frame]:
     """The frames at the moments, as many as a picture has columns for."""
     moments = sum(len(piece.moments) for piece in pieces)
     every = max(1, moments // FRAMES_MOST)

@@ -21,6 +21,7 @@ from explorer.web.endpoint import BadRequest
 from groups.exporting import Export
 from groups.places import VERSION
 from simulations.laboratory import BOARDS
+from simulations.laboratory.shapes import Sheet
 from simulations.models import Sweep
 
 NAME_LETTERS: Final = 10
@@ -30,7 +31,7 @@ NAME_LETTERS: Final = 10
 class Group:
     """A group with its answers (``simulations.laboratory.sheets``), which board is open, and of which cell it is, in a sentence."""
 
-    sheet: dict[str, Any]
+    sheet: Sheet
     board: int
     hides_names: bool
     cell: str = ""

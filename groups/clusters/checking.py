@@ -14,6 +14,7 @@ from groups.clusters.allowed import (
     ALLOWED,
     CONSUMER_GROUP_DESCRIBE,
     DESCRIBE_CLUSTER,
+    OFFSETS_TOPIC,
 )
 from groups.clusters.channel import resolve
 from groups.clusters.cluster import Cluster, Listing, brokers_of
@@ -259,6 +260,11 @@ async def _unreadable(cluster: Cluster, listing: Listing) -> set[int]:
             if isinstance(told, Undescribed):
                 codes.add(told.code)
     return codes
+
+
+def read_command(settings: ClusterSettings) -> str:
+    """The line of ``kafka-acls`` that lets the log of groups be followed."""
+    return _acl(settings, _principal(settings), "Read", "--topic", OFFSETS_TOPIC)
 
 
 def _principal(settings: ClusterSettings) -> str:

@@ -6,16 +6,18 @@ first and last entry.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import orjson
 
 from groups.history.entries import Entry
-from groups.history.frames.changes import apply
+from groups.history.frames.changes import Change, apply
+from groups.history.frames.shapes import Frame
 from groups.history.metrics import Metrics
 from groups.history.passes.recorder import RecordedBatch
+from groups.history.story.moment import Moment
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,10 +29,10 @@ class Piece:
 
     first: int
     last: int
-    frame: dict[str, Any]
-    metrics: dict[str, Any]
-    changes: list[dict[str, Any]]
-    moments: list[dict[str, Any]]
+    frame: Frame
+    metrics: Mapping[str, Any]
+    changes: list[Change]
+    moments: list[Moment]
     entries: list[dict[str, Any]]
 
 
@@ -95,8 +97,8 @@ def _cut_piece(piece: Piece, stretch: Stretch) -> Piece:
     if stretch.first <= piece.first and piece.last <= stretch.last:
         return piece
 
-    def within(item: dict[str, Any]) -> bool:
-        return bool(stretch.first <= item["sequence"] <= stretch.last)
+    def within(sequence: int) -> bool:
+        return stretch.first <= sequence <= stretch.last
 
     before = (change for change in piece.changes if change["sequence"] < stretch.first)
     metrics = Metrics.from_json(piece.metrics)
@@ -108,13 +110,13 @@ def _cut_piece(piece: Piece, stretch: Stretch) -> Piece:
         last=min(piece.last, stretch.last),
         frame=apply(piece.frame, before),
         metrics=metrics.to_json(),
-        changes=list(filter(within, piece.changes)),
-        moments=list(filter(within, piece.moments)),
-        entries=list(filter(within, piece.entries)),
+        changes=[change for change in piece.changes if within(change["sequence"])],
+        moments=[moment for moment in piece.moments if within(moment["sequence"])],
+        entries=[entry for entry in piece.entries if within(entry["sequence"])],
     )
 
 
-def frames_at_moments(piece: Piece) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+def frames_at_moments(piece: Piece) -> Iterator[tuple[Moment, Frame]]:
     """Each moment of a piece with the frame that it leaves."""
     frame, applied, changes = piece.frame, 0, piece.changes
     for moment in piece.moments:

@@ -83,6 +83,7 @@ const shared = {
   labels,
   places,
   violationAt,
+  fetchOffsets: server?.offsets ?? null,
   onSeek: (/** @type {number} */ sequence) => seeking.scrub(sequence),
   onPick: (/** @type {string | null} */ key) => pick(key),
   onSettled: () => {

@@ -26,10 +26,14 @@ BUNDLED: Final = {
     "three-workers": "kill-one",
     "twice-there": "crash-loop",
     "away-and-back": "poll-overrun",
+    "waiting": "slow-revocation",
+    "one-by-one": "rolling-static",
+    "no-rest": "flapping-kills",
+    "cold": "freeze",
 }
 """The name beside the lessons → the recording. Names of its group, topic and clients that give the answer away are replaced."""
 
-INSTEAD: Final = ((b".orders", b"orders"), (b"crashy-", b"worker-"))
+INSTEAD: Final = ((b".orders", b"orders"), (b"crashy-", b"worker-"), (b"seat-", b"worker-"))
 
 
 def lines_of(name: str) -> bytes:

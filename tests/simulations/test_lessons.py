@@ -23,7 +23,7 @@ from simulations.lessons.texts import read_text
 from simulations.world import studies
 from simulations.world.scenario import Scenario, ScenarioError, load
 from tests.house import ROOT
-from tests.simulations.lessons_told import FOLDER, told
+from tests.simulations.lessons_told import FOLDER, plain, told
 
 SOURCE = courses.Bundled()
 NAMES = courses.names()
@@ -63,6 +63,71 @@ def test_a_lesson_plays_to_the_same_end_each_time() -> None:
     for name in ("three-epochs", "by-hand-sticky", "recorded-one-gone"):
         first, second = (sheet_of(courses.load(name), SOURCE) for _ in range(2))
         assert first == second
+
+
+PATTERNS = {
+    "rebalance storm", "slow revocation", "poll interval exceeded", "session expiry", "zombie member", "static churn",
+    "stuck revocation", "stale claim", "static member left for good", "absent static member", "sync never sent",
+    "assignor failure", "two cooperative rounds", "mixed upgrade", "metadata flapping",
+}  # fmt: skip
+"""What goes wrong with consumer groups, as operators meet it."""
+
+RECORDED = {
+    "rebalance storm",
+    "slow revocation",
+    "poll interval exceeded",
+    "session expiry",
+    "static restart",
+    "crash loop",
+}
+"""What a real broker's log shows as well."""
+
+
+def test_every_pattern_of_incidents_is_read_in_a_lesson_and_those_that_were_recorded_in_a_real_log() -> None:
+    read: dict[Kind, set[str]] = {kind: set() for kind in Kind}
+    for name in NAMES:
+        lesson = courses.load(name)
+        if lesson.pattern is not None:
+            read[lesson.kind].add(lesson.pattern)
+    assert read[Kind.STUDY] | read[Kind.SCENARIO] >= PATTERNS
+    assert read[Kind.LOG] == RECORDED
+
+
+def test_the_title_of_an_incident_does_not_tell_its_pattern() -> None:
+    for name in NAMES:
+        lesson = courses.load(name)
+        if lesson.pattern is not None:
+            told = f"{lesson.title} {''.join(map(str, lesson.goal.parts))}".lower()
+            assert lesson.pattern not in told
+
+
+ALOUD_WORDS_A_MINUTE = 110
+QUESTION_MINUTES, BEAT_MINUTES = 0.5, 0.1
+"""To think about a question, and to look at the board of a beat."""
+
+
+def minutes_of(sheet: sheets.Sheet) -> float:
+    """To read all of it aloud, with one wrong answer's explanation for each question."""
+    words, questions = 0, 0
+    for beat in sheet["beats"]:
+        texts = [beat["title"], *map(plain, beat["text"])]
+        if (ask := beat["ask"]) is not None:
+            questions += 1
+            texts += [plain(ask["question"]), plain(ask["answer"]), plain(ask["then"])]
+            texts += [plain(option["says"]) for option in ask["options"] if ask["kind"] == "choice"]
+            texts += [max((plain(option["why"]) for option in ask["options"]), key=len, default="")]
+        words += sum(len(text.split()) for text in texts)
+    return words / ALOUD_WORDS_A_MINUTE + questions * QUESTION_MINUTES + len(sheet["beats"]) * BEAT_MINUTES
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_lesson_is_read_aloud_and_answered_in_the_minutes_that_it_states(name: str) -> None:
+    sheet = sheet_of(courses.load(name), SOURCE).sheet
+    assert minutes_of(sheet) <= sheet["minutes"] < 8
+
+
+def test_the_end_of_a_lesson_leads_to_the_next_one() -> None:
+    assert [courses.after(name) for name in NAMES] == [*NAMES[1:], None]
 
 
 # ---- spoiling ----
@@ -308,10 +373,6 @@ def test_every_answer_that_can_be_given_wrongly_is_explained(name: str) -> None:
 
 
 def test_a_place_can_name_every_shape_that_a_moment_has() -> None:
-    types = (ROOT / "static" / "js" / "types.d.ts").read_text()
-    found = re.search(r"export type Shape =(.*?);", types, re.DOTALL)
-    assert found is not None
-    assert sorted(re.findall(r"'(\w+)'", found[1])) == sorted(SHAPES)
     drafted = re.search(
         r"SHAPES = new Set\((.*?)\);", (ROOT / "static/js/lesson/drafting.js").read_text(), re.DOTALL
     )

@@ -14,6 +14,7 @@ from groups.history.evidence.ownership import Ownership
 from groups.history.evidence.paces import Silence
 from groups.history.evidence.reading import Reading
 from groups.history.evidence.rhythm import Rhythm
+from groups.history.frames.shapes import Frame, MemberFrame
 from groups.history.state.group import TWO_OWNERS, Protocol
 from groups.history.story.epochs import Epochs
 from groups.history.words import PARTITIONS, TASKS, Wording, partition_name
@@ -41,7 +42,7 @@ class Timeout(NamedTuple):
 class Facts:
     """``frame`` is the last one; ``settings`` are Kafka's, by name, where somebody told them."""
 
-    frame: Mapping[str, Any]
+    frame: Frame
     cast: DisplayNames
     epochs: Epochs
     ownership: Ownership
@@ -55,10 +56,9 @@ class Facts:
     last_sequence: int = 0
 
     @property
-    def members(self) -> Mapping[str, Any]:
+    def members(self) -> Mapping[str, MemberFrame]:
         """Those that are there at the end."""
-        members: Mapping[str, Any] = self.frame["members"]
-        return members
+        return self.frame["members"]
 
     @property
     def wording(self) -> Wording:
@@ -73,7 +73,7 @@ class Facts:
     def topic_names(self) -> Mapping[str, str]:
         """Topic id → name, of those that have one."""
         topics = self.frame["topics"].items()
-        return {topic["id"]: name for name, topic in topics if topic.get("id") is not None}
+        return {topic["id"]: name for name, topic in topics if topic["id"] is not None}
 
     def partition(self, topic: str, number: int) -> str:
         """A partition by its topic's id or name, as sentences name it."""

@@ -46,9 +46,11 @@ from groups.history.findings.troubles import found_incidents
 from groups.history.findings.twin_instance import found_twins
 from groups.history.findings.unassigned import found_unassigned
 from groups.history.findings.unread import found_unread
+from groups.history.frames.shapes import NO_FRAME, Frame
 from groups.history.state.classic import LEFT, ClassicMember
 from groups.history.state.epochs import LEAVE_GROUP_STATIC_MEMBER_EPOCH, ModernMember
 from groups.history.state.group import Protocol, State
+from groups.history.state.plain import Plain
 from groups.history.story.epochs import Epochs
 from groups.history.story.moments import Cause, begins_midway
 
@@ -237,7 +239,7 @@ class Finder:
 
     # -- findings
 
-    def findings(self, frame: Mapping[str, Any]) -> list[Finding]:
+    def findings(self, frame: Frame) -> list[Finding]:
         """All findings so far; ``frame`` is the last one and gives topic ids their names."""
         facts = self._facts(frame)
         return [
@@ -272,9 +274,9 @@ class Finder:
 
     def silences(self) -> list[SilentSpan]:
         """Where members were assigned and silent, for drawing: as far as the evidence goes, by time."""
-        return silent_spans(self._facts({"members": {}, "topics": {}, "protocol": None, "state": None}))
+        return silent_spans(self._facts(NO_FRAME))
 
-    def _facts(self, frame: Mapping[str, Any]) -> Facts:
+    def _facts(self, frame: Frame) -> Facts:
         return Facts(
             frame=frame,
             cast=self.cast,
@@ -292,7 +294,7 @@ class Finder:
 
     # -- checkpoints
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Plain:
         """The whole state of the finder, JSON-ready."""
         return {
             "cast": self.cast.state_to_json(),
@@ -312,7 +314,7 @@ class Finder:
         }
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Finder:
+    def from_json(cls, data: Plain) -> Finder:
         """The inverse of ``to_json``."""
         finder = cls()
         finder.cast = DisplayNames.from_json(data["cast"])

@@ -37,6 +37,7 @@ class SilentSpan(TypedDict):
     from_sequence: int
     to_sequence: int | None
     ended: str
+    """``resumed``, ``removed``, ``replaced``, or ``open`` to the log's end."""
     partitions: list[SilentPartition]
 
 

@@ -10,6 +10,7 @@ from typing import Final
 
 from groups.history.findings.facts import Facts
 from groups.history.findings.finding import Finding, finding
+from groups.history.story.epochs import EpochStart
 from groups.history.words import counted, duration
 
 EPOCHS_LEAST: Final = 8
@@ -23,7 +24,7 @@ AGAIN_LEAST: Final = 2
 def found_storms(facts: Facts) -> list[Finding]:
     """``storm``: each stretch; ``steps`` are where its epochs begin."""
     starts = facts.epochs.to_json()
-    stretches: list[list[dict[str, int]]] = []
+    stretches: list[list[EpochStart]] = []
     for start in starts:
         if stretches and start["at_ms"] - stretches[-1][-1]["at_ms"] <= APART_MOST_MS:
             stretches[-1].append(start)

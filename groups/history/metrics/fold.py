@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from typing import Any, Final
 
 from groups.history.entries import Entry, Kind
 from groups.history.evidence.commit_runs import CommitRun
+from groups.history.frames.shapes import Frame
 from groups.history.metrics.broker import BrokerMetrics
 from groups.history.metrics.clients import ClientMetrics
 from groups.history.metrics.table import METRICS, NOT_TOLD
+from groups.history.state.plain import Plain
 
 CLIENTS_MAX: Final = 2_000
 """Consumers that are measured, the first ones: twice the members of the largest group that a board shows."""
@@ -67,14 +69,14 @@ class Metrics:
         """The member ids of the consumers that are measured, in the order in which they were met."""
         return list(self._clients)
 
-    def values(self, frame: Mapping[str, Any], only: Collection[str] | None = None) -> dict[str, Any]:
+    def values(self, frame: Frame, only: Collection[str] | None = None) -> dict[str, Any]:
         """``{"sequence", "at_ms", "broker": [{"where", "name", "tags", "value", "unit", "about", "proposed"}], "clients":
         [{"member", "client_id", "metrics": [{"name", "value", …}]}], "not_told": [{"where", "name", "why"}]}``.
 
         ``frame`` is that of the moment; ``only``: the consumers that are told of, all where it is null. A value is ``None`` where Kafka would say NaN: nothing happened in the last minute.
         """
         now_ms = frame["at_ms"]
-        owners, members = frame.get("clients") or {}, frame.get("members") or {}
+        owners, members = frame["clients"] or {}, frame["members"]
         return {
             "sequence": frame["sequence"],
             "at_ms": now_ms,
@@ -85,10 +87,12 @@ class Metrics:
             "clients": [
                 {
                     "member": member_id,
-                    "client_id": (members.get(member_id) or {}).get("client_id"),
+                    "client_id": members[member_id]["client_id"] if member_id in members else None,
                     "metrics": [
                         {**_ABOUT[name], "value": _rounded(value)}
-                        for name, value in client.values(now_ms, (owners.get(member_id) or {}).get("owned"))
+                        for name, value in client.values(
+                            now_ms, owners[member_id]["owned"] if member_id in owners else None
+                        )
                     ],
                 }
                 for member_id, client in self._clients.items()
@@ -97,14 +101,14 @@ class Metrics:
             "not_told": [{"where": gap.where, "name": gap.name, "why": gap.why} for gap in NOT_TOLD],
         }
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Plain:
         return {
             "broker": self._broker.to_json(),
             "clients": {member_id: client.to_json() for member_id, client in self._clients.items()},
         }
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Metrics:
+    def from_json(cls, data: Plain) -> Metrics:
         metrics = cls()
         metrics._broker = BrokerMetrics.from_json(data["broker"])
         metrics._clients = {

@@ -6,19 +6,18 @@ second pass (``Recorder.from_checkpoint``) makes those of the entries from there
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from groups.history.entries import Entry, Kind, Provenance
 from groups.history.evidence.commit_runs import CommitRun, replay_commits
 from groups.history.evidence.steps import epoch_of, step_between
 from groups.history.findings import Counts, Finder
-from groups.history.frames.changes import Frame
 from groups.history.frames.frame import frame
+from groups.history.frames.shapes import Frame
 from groups.history.metrics import Metrics
 from groups.history.passes.checkpoints import Checkpoint
-from groups.history.passes.summaries import summary_of
+from groups.history.passes.summaries import Summary, summary_of
 from groups.history.replay.fold import replay
 from groups.history.state.group import Anomaly, Protocol, Semantics, State, initial_state
 from groups.history.story.entry_groups import Causes, EntryGroup
@@ -190,7 +189,7 @@ class Indexer:
             unassigned=new.unassigned,
         )
 
-    def summary(self) -> Mapping[str, Any]:
+    def summary(self) -> Summary:
         """The whole timeline so far: what ``Batch.summary`` tells after the same entry."""
         return summary_of(self.frame(), self._finder, first_ms=self._first_ms)
 
