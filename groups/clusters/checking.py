@@ -20,6 +20,7 @@ from groups.clusters.channel import resolve
 from groups.clusters.cluster import Cluster, Listing, brokers_of
 from groups.clusters.connection import Connection, connect
 from groups.clusters.faults import ClusterError, Fault
+from groups.clusters.fetching import NotReadable, is_readable, replicas_of
 from groups.clusters.offsets import committed_of, topics
 from groups.clusters.settings import Address, ClusterSettings, settings_of, unknown_names
 from groups.history.polls.description import GroupKind, Undescribed
@@ -220,6 +221,7 @@ async def _rights(cluster: Cluster, settings: ClusterSettings, sent: _Sent) -> S
         listing = await cluster.list_groups()
         seen = await topics(cluster)
         unreadable = await _unreadable(cluster, listing)
+        may_follow = await _may_follow(cluster)
     except ClusterError as error:
         return Step(name="rights", state="failed", says=str(error), seen=error.seen, sent=sent.take())
     if 30 in unreadable:
@@ -229,6 +231,13 @@ async def _rights(cluster: Cluster, settings: ClusterSettings, sent: _Sent) -> S
             "topics, and groups that are assigned one of them, are not seen (DESCRIBE on topics)",
             "--topic",
             "'*'",
+        )
+    if not may_follow:
+        lacks(
+            f"the log is not followed, and groups are polled (READ on {OFFSETS_TOPIC})",
+            "--topic",
+            OFFSETS_TOPIC,
+            operation="Read",
         )
     count = len(listing.groups)
     found = f"{count} group{'s' if count != 1 else ''} and {len(seen)} topics may be seen."
@@ -248,6 +257,15 @@ async def _may_describe_cluster(cluster: Cluster) -> bool:
     told = await cluster.ask_any(DESCRIBE_CLUSTER, {"includeClusterAuthorizedOperations": True})
     operations = int(told["clusterAuthorizedOperations"])
     return operations == NOT_TOLD or bool(operations >> DESCRIBE_OPERATION & 1)
+
+
+async def _may_follow(cluster: Cluster) -> bool:
+    """Whether the log of groups may be read; true of a cluster that has none yet, since nothing is missing."""
+    try:
+        replicas = await replicas_of(cluster)
+        return not replicas or await is_readable(cluster, replicas)
+    except NotReadable:
+        return False
 
 
 async def _unreadable(cluster: Cluster, listing: Listing) -> set[int]:

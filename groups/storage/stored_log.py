@@ -113,7 +113,9 @@ class StoredLog:
             if number in found:
                 parts.append(only(found[number][level], wanted).unpack())
             else:
-                parts.append(unknown(chunk["first"], chunk["last"], chunk["digest"]))
+                place, _ = self._chunk(chunk["first"])
+                before = self.index["chunks"][place - 1]["digest"] if place else None
+                parts.append(unknown(chunk["first"], chunk["last"], chunk["digest"], before))
         return joined(parts)
 
     def entries_between(self, first: int, last: int) -> Iterator[dict[str, Any]]:

@@ -96,11 +96,15 @@ def missing_right(brokers: Brokers) -> tuple[str, str]:
 
 
 class CannotFollow(Exception):
-    """The log cannot be followed; the sentence says why. ``command`` would grant what is missing."""
+    """The log cannot be followed; the sentence says why. ``command`` would grant what is missing.
 
-    def __init__(self, why: str, command: str | None = None) -> None:
+    ``comes``: it will be there as soon as a group meets.
+    """
+
+    def __init__(self, why: str, command: str | None = None, *, comes: bool = False) -> None:
         super().__init__(why)
         self.command = command
+        self.comes = comes
 
 
 async def ask_whether(brokers: Brokers) -> dict[int, Replicas]:
@@ -109,7 +113,8 @@ async def ask_whether(brokers: Brokers) -> dict[int, Replicas]:
     try:
         found = await replicas_of(brokers)
         if not found:
-            raise CannotFollow(f"The cluster has no topic {OFFSETS_TOPIC} yet: no group ever met there.")
+            says = f"The cluster has no topic {OFFSETS_TOPIC} yet: no group ever met there."
+            raise CannotFollow(says, comes=True)
         if not await is_readable(brokers, found):
             raise lacks
     except NotReadable:

@@ -50,7 +50,7 @@ class Watching:
     groups: Sequence[str] | None = None
     every_s: float | None = None
     follow: bool | None = None
-    """Whether the log is followed; null: where the rights allow it."""
+    """Whether the log is followed; null: as the cluster's settings say, else where the rights allow it."""
 
     on_round: Callable[[Round, list[dict[str, Any]]], None] = lambda seen, rows: None
     on_rows: Callable[[list[dict[str, Any]]], None] = lambda rows: None
@@ -93,27 +93,28 @@ class Watching:
 
     async def _watch(self, brokers: Brokers) -> None:
         """Follow the log where the rights allow, else poll; until one of them is not what is right any more."""
+        wanted = brokers.settings.follow if self.follow is None else self.follow
         try:
-            if self.follow is False:
-                raise CannotFollow("It was asked to be polled.")
+            if wanted is False:
+                raise CannotFollow("Following is switched off.")
             await ask_whether(brokers)
         except CannotFollow as problem:
-            if self.follow:
+            if wanted and not problem.comes:
                 raise ClusterError(Fault.RIGHTS, f"It cannot be followed. {problem}") from problem
             self.mode = polled_facts(str(problem), problem.command)
-            await self._poll(brokers)
+            await self._poll(brokers, asks_again=wanted is not False)
             return
         with contextlib.suppress(CannotFollow):
             await self._follow(brokers)
 
-    async def _poll(self, brokers: Brokers) -> None:
+    async def _poll(self, brokers: Brokers, *, asks_again: bool) -> None:
         puller = Puller(brokers, self.groups, self.every_s)
         store = Store(self.cluster, self.owner)
         asked_s = time.monotonic()
         while await self._goes_on():
             seen = await puller.round()
             await self._take(store, puller, brokers, seen)
-            if self.follow is None and time.monotonic() - asked_s >= ASK_WHETHER_EVERY_S:
+            if asks_again and time.monotonic() - asked_s >= ASK_WHETHER_EVERY_S:
                 asked_s = time.monotonic()
                 with contextlib.suppress(CannotFollow):
                     await ask_whether(brokers)
@@ -166,6 +167,7 @@ class Watching:
             if rows or seen.full:
                 await sync_to_async(self._told.announce)(rows, facts)
             self.on_round(seen, rows)
+            self.on_rows(rows)
             await self._forget_now_and_then()
             await puller.pause()
 

@@ -7,7 +7,6 @@ one reads in that time is known to its client alone.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
 
 from groups.history.frames.shapes import Frame
 
@@ -22,27 +21,27 @@ def is_classic(frame: Frame) -> bool:
 def joined(frame: Frame) -> list[str]:
     """Members that wait at the barrier: their JoinGroup has come, and the answer has not gone out."""
     barrier = frame.get("barrier")
-    return list(barrier["joined"]) if barrier else []
+    return list(barrier["joined"]) if barrier is not None else []
 
 
 def awaited(frame: Frame) -> list[str]:
     """Members that the others wait for: those that have not joined yet, then the leader until it has assigned."""
     barrier = frame.get("barrier")
+    if barrier is None:
+        return []
     match frame["state"]:
         case "PreparingRebalance":
-            here = barrier["joined"] if barrier else ()
-            return [member for member in frame["members"] if member not in here]
+            return [member for member in frame["members"] if member not in barrier["joined"]]
         case "CompletingRebalance":
-            return [barrier["leader"]] if barrier and barrier["leader"] is not None else []
+            return [barrier["leader"]] if barrier["leader"] is not None else []
     return []
 
 
 def withheld(frame: Frame, member: str | None = None) -> list[str]:
     """Partitions that the leader means for a member, or for any, and does not send in this round."""
-    meant: Mapping[str, Mapping[str, Iterable[int]]] = frame.get("withheld") or {}
     return [
         f"{topic}-{number}"
-        for who, owned in meant.items()
+        for who, owned in frame.get("withheld", {}).items()
         if member in (None, who)
         for topic, numbers in owned.items()
         for number in numbers

@@ -98,7 +98,7 @@ def run_of(lesson: Lesson, source: Source) -> Run:
         case Kind.CASE:
             raise AssertionError("a case of the laboratory is not played")
     group = scenario.group if scenario is not None else group
-    title = scenario.title if scenario is not None else f"Recorded: {lesson.of}"
+    title = scenario.title if scenario is not None else f"Log: {lesson.of}"
     try:
         return _folded(entries, title, group, scenario)
     except RunTooLong as error:

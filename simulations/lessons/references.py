@@ -334,13 +334,12 @@ def _of_the_group(asked: str, frame: Frame, run: Run) -> Value:
         case "size":
             return Number(len(frame["members"]))
         case "behind":
+            # A member of a classic group has no epoch, and one that is away is nobody to wait for.
+            epochs = ((member, about.get("epoch")) for member, about in frame["members"].items())
+            last = group_epoch(frame)
             return _members(
                 run,
-                (
-                    member
-                    for member, about in frame["members"].items()
-                    if (epoch := about.get("epoch")) not in (None, AWAY) and epoch < group_epoch(frame)
-                ),
+                (member for member, epoch in epochs if epoch is not None and epoch != AWAY and epoch < last),
             )
         case "idle":
             return _members(run, (member for member, owned in held.items() if not owned))

@@ -193,6 +193,8 @@ export interface Summary {
   epochs: EpochStart[];
   gaps: Gap[];
   findings: Finding[];
+  /** Patterns that the log neither shows nor rules out. */
+  cannot_tell: Untold[];
   silences: SilentSpan[];
   verdict: Verdict | null;
 }
@@ -269,7 +271,24 @@ export interface Finding {
   /** Where each of the things that it counts happened, for stepping through them. */
   steps?: number[];
   data?: { [key: string]: any };
+  /** Whether it is an incident's name (`patterns`); the next ones are of these alone. */
+  pattern?: boolean;
+  title?: string;
+  /** Of several patterns the lowest opens the verdict. */
+  rank?: number;
+  severity?: string;
+  causes?: string[];
+  look_at?: string[];
+  /** Where a proposal and the release say different things. */
+  differs?: string;
   [key: string]: any;
+}
+
+/** A pattern that a log cannot tell of; `lacks` are the sources that are missing. */
+export interface Untold {
+  kind: string;
+  title: string;
+  lacks: string[];
 }
 
 /**

@@ -12,6 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from explorer.web.glossary import terms
+from groups.history.findings.patterns.pattern import DeclaredPattern
+from groups.history.findings.registry import finders
 from simulations import courses
 from simulations.lessons import sheets
 from simulations.lessons.checking import checked, problems
@@ -66,31 +68,54 @@ def test_a_lesson_plays_to_the_same_end_each_time() -> None:
 
 
 PATTERNS = {
-    "rebalance storm", "slow revocation", "poll interval exceeded", "session expiry", "zombie member", "static churn",
-    "stuck revocation", "stale claim", "static member left for good", "absent static member", "sync never sent",
-    "assignor failure", "two cooperative rounds", "mixed upgrade", "metadata flapping",
-}  # fmt: skip
-"""What goes wrong with consumer groups, as operators meet it."""
+    "absent static member": "absent_static_member",
+    "assignor failure": "assignor_failure",
+    "fence loop": "fence_loop",
+    "metadata flapping": "metadata_flapping",
+    "mixed upgrade": "mixed_upgrade",
+    "poll interval exceeded": "poll_interval_exceeded",
+    "rebalance storm": "storm",
+    "session expiry": "session_expiry",
+    "slow revocation": "slow_revocation",
+    "stale claim": "stale_owned",
+    "static churn": "static_churn",
+    "static member left for good": "limbo",
+    "stuck revocation": "stuck_revocation",
+    "sync never sent": "sync_never_sent",
+    "two cooperative rounds": "two_round_cooperative",
+    "zombie member": "zombie",
+}
+"""Each pattern of incidents, as readers get to know it, and the finding that tells it."""
 
 RECORDED = {
-    "rebalance storm",
-    "slow revocation",
-    "poll interval exceeded",
-    "session expiry",
-    "static restart",
-    "crash loop",
+    "rebalance storm": "storm",
+    "slow revocation": "slow_revocation",
+    "poll interval exceeded": "poll_interval_exceeded",
+    "session expiry": "session_expiry",
+    "static restart": "rolling_restart",
+    "crash loop": "crash_loop",
+    "frozen process": "silent",
 }
-"""What a real broker's log shows as well."""
+"""What a real broker's log shows."""
+
+
+def incidents() -> list[Lesson]:
+    return [lesson for lesson in map(courses.load, NAMES) if lesson.pattern is not None]
 
 
 def test_every_pattern_of_incidents_is_read_in_a_lesson_and_those_that_were_recorded_in_a_real_log() -> None:
-    read: dict[Kind, set[str]] = {kind: set() for kind in Kind}
-    for name in NAMES:
-        lesson = courses.load(name)
-        if lesson.pattern is not None:
-            read[lesson.kind].add(lesson.pattern)
-    assert read[Kind.STUDY] | read[Kind.SCENARIO] >= PATTERNS
-    assert read[Kind.LOG] == RECORDED
+    declared = {each.pattern.kind for each in finders() if isinstance(each, DeclaredPattern)}
+    assert set(PATTERNS.values()) == declared
+    recorded = {lesson.pattern for lesson in incidents() if lesson.id.startswith("recorded-")}
+    assert recorded == RECORDED.keys()
+    assert {lesson.pattern for lesson in incidents() if lesson.id.startswith("incident-")} == PATTERNS.keys()
+
+
+def test_what_an_incident_is_an_example_of_is_found_in_its_run() -> None:
+    for lesson in incidents():
+        assert lesson.pattern is not None
+        found = {finding["kind"] for finding in run_of(lesson, SOURCE).summary["findings"]}
+        assert (PATTERNS | RECORDED)[lesson.pattern] in found, lesson.id
 
 
 def test_the_title_of_an_incident_does_not_tell_its_pattern() -> None:
@@ -124,6 +149,15 @@ def minutes_of(sheet: sheets.Sheet) -> float:
 def test_a_lesson_is_read_aloud_and_answered_in_the_minutes_that_it_states(name: str) -> None:
     sheet = sheet_of(courses.load(name), SOURCE).sheet
     assert minutes_of(sheet) <= sheet["minutes"] < 8
+
+
+def test_the_ten_questions_of_trainers_name_beats_of_the_first_course() -> None:
+    page = (ROOT / "docs/how-to/teach-rebalancing.md").read_text(encoding="utf-8")
+    named = re.findall(r"\| `([\w-]+)`, beat (\d+) \|", page)
+    assert len(named) == 10
+    for name, beat in named:
+        assert name in courses.courses()[0].lessons
+        assert int(beat) <= len(courses.load(name).beats)
 
 
 def test_the_end_of_a_lesson_leads_to_the_next_one() -> None:

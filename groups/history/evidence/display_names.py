@@ -110,6 +110,10 @@ class DisplayNames:
         known = self._members.get(member_id)
         return str(known["lane"]) if known is not None else member_id
 
+    def is_static(self, member_id: str) -> bool:
+        """Whether its process has a ``group.instance.id``."""
+        return self.lane(member_id) in self._instances.values()
+
     def name(self, member_id: str) -> str:
         """What a member is called; the first letters of its id if it was never met."""
         known = self._members.get(member_id)

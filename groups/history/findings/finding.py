@@ -52,6 +52,16 @@ class Finding(_Finding, total=False):
     steps: list[int]
     """Where each of the things that it counts happened, for stepping through them."""
     data: Mapping[str, Any]
+    pattern: bool
+    """Whether it is an incident's name (``patterns``); the next ones are of these alone."""
+    title: str
+    rank: int
+    """Of several patterns the lowest opens the verdict."""
+    severity: str
+    causes: list[str]
+    look_at: list[str]
+    differs: str
+    """Where a proposal and the release say different things."""
 
 
 def finding(

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from groups.history.digests.coarse import coarse_members, is_mapped
 from groups.history.entries import Entry, Kind, Provenance
 from groups.history.evidence.commit_runs import CommitRun, replay_commits
 from groups.history.evidence.steps import epoch_of, step_between
@@ -45,6 +46,8 @@ class ChunkDigest:
     moves: int
     members: int
     unassigned: int
+    rows: str | None
+    """Each member as of the last entry, where a map is drawn of so many (``coarse_members``)."""
 
 
 class Indexer:
@@ -175,6 +178,7 @@ class Indexer:
         (before, old), after, new = self._chunk_begin, self._state, self._finder.counts
         classic = after.protocol is Protocol.CLASSIC
         entries = after.sequence - before.sequence
+        members = len(after.classic.members if classic else after.modern.members)
         return ChunkDigest(
             entries=entries,
             commits=new.commits - old.commits,
@@ -185,8 +189,9 @@ class Indexer:
             joined=new.joined - old.joined,
             removed=new.removed - old.removed,
             moves=new.moves - old.moves,
-            members=len(after.classic.members if classic else after.modern.members),
+            members=members,
             unassigned=new.unassigned,
+            rows=coarse_members(self.frame()) if is_mapped(members) else None,
         )
 
     def summary(self) -> Summary:

@@ -7,6 +7,7 @@ from typing import TypedDict
 
 from groups.history.evidence.display_names import NamedMember
 from groups.history.findings import Finder
+from groups.history.findings.finder import Untold
 from groups.history.findings.finding import Finding
 from groups.history.findings.log_notes import Gap
 from groups.history.findings.silent import SilentSpan
@@ -31,6 +32,8 @@ class Summary(TypedDict):
     epochs: Sequence[EpochStart]
     gaps: Sequence[Gap]
     findings: Sequence[Finding]
+    cannot_tell: Sequence[Untold]
+    """Patterns that the log neither shows nor rules out."""
     silences: Sequence[SilentSpan]
     verdict: Verdict | None
 
@@ -51,6 +54,7 @@ def summary_of(shown: Frame, finder: Finder, *, first_ms: int | None) -> Summary
         "epochs": finder.epochs.to_json(),
         "gaps": finder.notes.gaps,
         "findings": findings,
+        "cannot_tell": finder.cannot_tell(findings),
         "silences": finder.silences(),
         "verdict": verdict(findings, first_ms=first_ms, last_ms=shown["at_ms"]),
     }
