@@ -205,6 +205,8 @@ async function compare() {
   document.addEventListener('keydown', (event) => {
     const target = /** @type {HTMLElement} */ (event.target);
     if (target.closest('input, button, a, select, textarea') && event.key !== 'Escape') return;
+    // Where it is wider than the screen, arrows move what is focused.
+    if (target.id === 'tracks' && target.scrollWidth > target.clientWidth && event.key !== ' ') return;
     if (event.key === ' ') toggle();
     else if (event.key === 'ArrowRight') step(1);
     else if (event.key === 'ArrowLeft') step(-1);
