@@ -28,7 +28,7 @@ from groups.history.polls.description import UNSTABLE
 from groups.history.polls.recording import Condition
 from groups.history.state.plain import from_plain, to_plain
 from groups.models import Timeline
-from groups.watching import registry
+from groups.watching import registry, retention
 from groups.watching.storing import REBALANCES_KEPT, RECORDED_MOST, begin_timeline, end_timeline, row_of
 
 log = logging.getLogger(__name__)
@@ -43,6 +43,12 @@ a third of a processor, however many groups there are."""
 
 WAITED_AT_ONCE: Final = 20
 """Groups whose commits are stored in one go: whatever changes a group must not wait behind them."""
+
+ENTRY_BYTES: Final = 400
+"""About what an entry takes (a commit 330 bytes): timelines that grow are to fill half of what is kept."""
+
+ENTRIES_LEAST: Final = 50
+"""A timeline of fewer would be begun more often than it is looked at."""
 
 CHECKPOINT_BYTES: Final = 256 * 1024
 """A checkpoint is stored after so many bytes of entries: who goes on folds some hundred entries, not all."""
@@ -311,9 +317,14 @@ class LogStore:
         row.save(update_fields=fields)
         self._changed.append(row)
         # A group whose newest records alone are many would begin a timeline with each of them.
-        most = max(settings.LIVE_ENTRIES_MOST, 2 * followed.group.kept)
+        most = max(self._entries_most(), 2 * followed.group.kept)
         if not followed.group.ended and followed.writer.last >= most:
             self._roll(followed)
+
+    def _entries_most(self) -> int:
+        """Entries of one timeline: fewer where many groups grow, since only those that ended can be forgotten."""
+        share = retention.BYTES_MOST // (2 * ENTRY_BYTES * max(1, len(self.followed)))
+        return min(settings.LIVE_ENTRIES_MOST, max(share, ENTRIES_LEAST))
 
     def _is_checkpoint_due(self, followed: Followed, batch: RecordedBatch) -> bool:
         followed.since_checkpoint += len(batch.entries)

@@ -173,10 +173,9 @@ def test_another_process_goes_on_from_a_checkpoint_as_if_it_had_folded_all_befor
 
 
 def test_a_day_of_a_busy_cluster_stays_within_what_is_kept_and_all_that_stays_can_be_opened(
-    cluster: Cluster, store: LogStore, settings: Any, monkeypatch: pytest.MonkeyPatch
+    cluster: Cluster, store: LogStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """``python -m tests.clusters.day`` is the whole day."""
-    settings.LIVE_ENTRIES_MOST = 100
     monkeypatch.setattr(retention, "BYTES_MOST", 150_000)
     monkeypatch.setattr(retention, "AT_ONCE", 2)
     day = Day(groups=2, commits_s=5.0, rebalances_h=60.0, hours=0.1)
