@@ -60,6 +60,11 @@ RENAMED: Final = frozenset({22, 25})
 """ILLEGAL_GENERATION, UNKNOWN_MEMBER_ID: who hears that may come back under another id."""
 
 
+def commit_codes(body: Mapping[str, Any]) -> set[int]:
+    """The errors of an answer to OffsetCommit."""
+    return {partition["errorCode"] for topic in body.get("topics") or () for partition in topic["partitions"]}
+
+
 class RunChecker(Protocol):
     """What a run tells whoever checks it."""
 
@@ -116,6 +121,13 @@ class ClassicClientChecker:
         payload = entry.payload
         self._last = entry.sequence
         match entry.kind:
+            case Kind.RESPONSE if (
+                payload["api"] == "OffsetCommit" and commit_codes(payload["body"]) & RENAMED
+            ):
+                self._fenced.add(payload["to"])
+            case Kind.RESPONSE if payload["api"] == "LeaveGroup":
+                # A client before 2.6 that leaves as it gives something up joins again with the rest.
+                self._fenced.add(payload["to"])
             case Kind.RESPONSE if payload["api"] in CLASSIC_APIS:
                 if payload["body"]["errorCode"] in RENAMED:
                     self._fenced.add(payload["to"])

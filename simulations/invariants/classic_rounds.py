@@ -92,6 +92,9 @@ NOT_SUBSCRIBED: Final = (
     "or had it a generation ago"
 )
 LEADERLESS: Final = "a static leader that came back is not told that it leads (KIP-814, since 3.2)"
+STAYS: Final = (
+    "a session ran out while the member's return waited to be committed, and no other is started (4.3.1)"
+)
 MISSED: Final = "a topic changed while a static leader was away, which takes it for known (KIP-814)"
 RETURNED: Final = "a static member came back with another subscription, and nobody rebalances (KIP-345)"
 
@@ -148,6 +151,8 @@ class RoundChecks:
         self._changed_ms = 0
         self._returned_ms: int | None = None
         """When the leader of this generation came back to it as a static member does."""
+        self._expired: set[str] = set()
+        """Whose session ran out and was not started since."""
         self._dead: set[str] = set()
         self._versions: dict[str, int] = {}
         """Of JoinGroup, by client."""
@@ -194,6 +199,10 @@ class RoundChecks:
                 self._disturbed = entry
             case Kind.TIMER if payload["event"] == "fired":
                 self._disturb(entry)
+                if payload["timer"] == "session":
+                    self._expired.add(payload["member"])
+            case Kind.TIMER if payload["timer"] == "session":
+                self._expired.discard(payload["member"])
 
     def _gone(self, who: str) -> None:
         """Nobody waits for the answers of who has left."""
@@ -228,6 +237,9 @@ class RoundChecks:
         if self._parked:
             who, api = min(self._parked)
             yield f"A {api} of {who} waits for its answer for ever"
+        if self._expired & self._members.keys():
+            self.unjudged = STAYS
+            return
         assigned: set[Partition] = set()
         for who, member in sorted(self._members.items()):
             client = self._clients.get(who)
