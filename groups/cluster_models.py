@@ -39,6 +39,9 @@ class Cluster(models.Model):
     seen: models.JSONField[dict[str, Any], dict[str, Any]] = models.JSONField(default=dict)
     """Of the last poll: ``cluster_id``, ``brokers``, ``groups``, ``every_s``, ``took_ms``, ``at_ms``, ``silent``, ``requests``."""
 
+    positions: models.JSONField[dict[str, Any], dict[str, Any]] = models.JSONField(default=dict)
+    """Where the following of ``__consumer_offsets`` goes on, by partition; stored with the entries that led there."""
+
     lease_owner = models.CharField(max_length=200, blank=True)
     lease_until = models.DateTimeField(null=True)
     created = models.DateTimeField(auto_now_add=True)
@@ -65,6 +68,12 @@ class WatchedGroup(models.Model):
 
     polled: models.JSONField[dict[str, Any], dict[str, Any]] = models.JSONField(default=dict)
     """Where the recording stands, so that another process goes on with it."""
+
+    followed: models.JSONField[dict[str, Any], dict[str, Any]] = models.JSONField(default=dict)
+    """Where the following of the log stands with this group (``groups.history.following.group``); empty if it is polled."""
+
+    checkpoint = models.BinaryField(null=True)
+    """What the fold remembered at an entry not long ago, so that another process need not fold all of them again."""
 
     timeline = models.ForeignKey(
         "groups.Timeline", null=True, on_delete=models.SET_NULL, related_name="watched"

@@ -8,8 +8,9 @@ from typing import Any, Final
 import orjson
 
 from groups.history.entries import Entry, Kind
-from groups.history.frames.changes import Frame, diff
+from groups.history.frames.changes import diff
 from groups.history.frames.frame import FrameMaker
+from groups.history.frames.shapes import Frame
 from groups.history.passes.record_lines import record_line
 from groups.history.replay.fold import replay
 from groups.history.state.group import State
@@ -52,7 +53,7 @@ def change_lines(entries: Iterable[Entry], state: State, by: str) -> Iterator[by
         if not (entry.settled or by == "entry"):
             continue
         frame = maker.frame(state)
-        told: Frame = {**frame, "settled": entry.settled}
+        told: dict[str, object] = {**frame, "settled": entry.settled}
         is_whole = before is None or bytes_since >= whole_bytes
         if before is not None and not is_whole:
             told = {

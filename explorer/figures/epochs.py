@@ -12,6 +12,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from groups.history.frames.changes import Change
+from groups.history.frames.shapes import Frame
+
 MEMBERS_MOST: Final = 24
 """More lines than this cannot be told apart; beyond, one line shows the member that is farthest behind."""
 
@@ -26,9 +29,6 @@ FROM_ZERO_UP_TO: Final = 10
 
 TICKS_MOST: Final = 8
 """So few epochs have a tick each; left alone, Plotly would put ticks at halves and write each number twice."""
-
-Frame = Mapping[str, Any]
-Change = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)

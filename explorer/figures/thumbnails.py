@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
-from typing import Any, Final
+from typing import Final
+
+from groups.history.frames.shapes import Frame
 
 WIDTH: Final = 180
 HEIGHT: Final = 84
@@ -22,7 +24,6 @@ ROWS_MOST: Final = 24
 HUES: Final = 6
 """As many members have a colour of their own, by the order of joining; the page has the same rule."""
 
-Frame = Mapping[str, Any]
 Holder = tuple[str, bool]
 """Who holds a partition, and whether it is being given up."""
 
@@ -69,11 +70,12 @@ def sampled(frames: Sequence[Frame], most: int) -> Sequence[Frame]:
 def owners_of(frame: Frame) -> dict[tuple[str, int], Holder]:
     """Who holds each partition."""
     owners: dict[tuple[str, int], Holder] = {}
-    clients = frame.get("clients") or {}
+    clients = frame["clients"] or {}
     for member, state in frame["members"].items():
         for key in _keys(state.get("assigned")):
             owners[key] = (member, False)
-        revoking = (clients.get(member) or {}).get("revoking")
+        client = clients.get(member)
+        revoking = client["revoking"] if client else None
         for key in (*_keys(state.get("pending_revocation")), *_keys(revoking)):
             owners[key] = (member, True)
     return owners

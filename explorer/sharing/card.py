@@ -8,10 +8,11 @@ from __future__ import annotations
 import struct
 import zlib
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 from explorer.figures.thumbnails import HUES, owners_of, sampled
 from groups.history.frames.changes import apply
+from groups.history.frames.shapes import Frame
 from groups.incidents.pieces import Piece
 from groups.storage.handing_on import Incident
 
@@ -49,7 +50,7 @@ def card(incident: Incident) -> bytes:
     return png(pixels)
 
 
-def frames_of(pieces: Sequence[Piece]) -> list[dict[str, Any]]:
+def frames_of(pieces: Sequence[Piece]) -> list[Frame]:
     """The frames at the moments, as many as a picture has columns for."""
     moments = sum(len(piece.moments) for piece in pieces)
     every = max(1, moments // FRAMES_MOST)

@@ -65,7 +65,8 @@ def _as_a_consumer(body: Body) -> bool:
 
 
 def _offsets_topic_alone(body: Body) -> bool:
-    return _as_a_consumer(body) and all(topic["topic"] == OFFSETS_TOPIC for topic in body["topics"])
+    topics = (*body["topics"], *body.get("forgottenTopicsData", ()))
+    return _as_a_consumer(body) and all(topic["topic"] == OFFSETS_TOPIC for topic in topics)
 
 
 def _ends_alone(body: Body) -> bool:

@@ -14,11 +14,13 @@ from groups.clusters.allowed import (
     ALLOWED,
     CONSUMER_GROUP_DESCRIBE,
     DESCRIBE_CLUSTER,
+    OFFSETS_TOPIC,
 )
 from groups.clusters.channel import resolve
 from groups.clusters.cluster import Cluster, Listing, brokers_of
 from groups.clusters.connection import Connection, connect
 from groups.clusters.faults import ClusterError, Fault
+from groups.clusters.fetching import NotReadable, is_readable, replicas_of
 from groups.clusters.offsets import committed_of, topics
 from groups.clusters.settings import Address, ClusterSettings, settings_of, unknown_names
 from groups.history.polls.description import GroupKind, Undescribed
@@ -219,6 +221,7 @@ async def _rights(cluster: Cluster, settings: ClusterSettings, sent: _Sent) -> S
         listing = await cluster.list_groups()
         seen = await topics(cluster)
         unreadable = await _unreadable(cluster, listing)
+        may_follow = await _may_follow(cluster)
     except ClusterError as error:
         return Step(name="rights", state="failed", says=str(error), seen=error.seen, sent=sent.take())
     if 30 in unreadable:
@@ -228,6 +231,13 @@ async def _rights(cluster: Cluster, settings: ClusterSettings, sent: _Sent) -> S
             "topics, and groups that are assigned one of them, are not seen (DESCRIBE on topics)",
             "--topic",
             "'*'",
+        )
+    if not may_follow:
+        lacks(
+            f"the log is not followed, and groups are polled (READ on {OFFSETS_TOPIC})",
+            "--topic",
+            OFFSETS_TOPIC,
+            operation="Read",
         )
     count = len(listing.groups)
     found = f"{count} group{'s' if count != 1 else ''} and {len(seen)} topics may be seen."
@@ -249,6 +259,15 @@ async def _may_describe_cluster(cluster: Cluster) -> bool:
     return operations == NOT_TOLD or bool(operations >> DESCRIBE_OPERATION & 1)
 
 
+async def _may_follow(cluster: Cluster) -> bool:
+    """Whether the log of groups may be read; true of a cluster that has none yet, since nothing is missing."""
+    try:
+        replicas = await replicas_of(cluster)
+        return not replicas or await is_readable(cluster, replicas)
+    except NotReadable:
+        return False
+
+
 async def _unreadable(cluster: Cluster, listing: Listing) -> set[int]:
     """The codes with which groups, or their offsets, were refused."""
     rows = list(listing.groups.values())[:GROUPS_TRIED_MOST]
@@ -259,6 +278,11 @@ async def _unreadable(cluster: Cluster, listing: Listing) -> set[int]:
             if isinstance(told, Undescribed):
                 codes.add(told.code)
     return codes
+
+
+def read_command(settings: ClusterSettings) -> str:
+    """The line of ``kafka-acls`` that lets the log of groups be followed."""
+    return _acl(settings, _principal(settings), "Read", "--topic", OFFSETS_TOPIC)
 
 
 def _principal(settings: ClusterSettings) -> str:

@@ -41,6 +41,7 @@ class Fault(StrEnum):
     TOO_LARGE = "too_large"
     UNREADABLE = "unreadable"
     ADVERTISED = "advertised"
+    RIGHTS = "rights"
 
 
 TRANSIENT = frozenset(

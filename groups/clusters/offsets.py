@@ -10,6 +10,7 @@ from typing import Any, Final
 from groups.clusters.allowed import DESCRIBE_CONFIGS, LATEST, LIST_OFFSETS, METADATA, OFFSET_FETCH
 from groups.clusters.cluster import Cluster, Listed
 from groups.clusters.faults import ClusterError
+from groups.history.following.topics import TopicFacts
 from groups.history.polls import reading
 from groups.history.polls.description import Undescribed
 
@@ -79,6 +80,28 @@ async def topics(cluster: Cluster, names: Sequence[str] | None = None) -> dict[s
     )
     return {
         topic["name"]: {row["partitionIndex"]: row["leaderId"] for row in topic["partitions"]}
+        for topic in told["topics"]
+        if not topic["errorCode"] and topic["name"]
+    }
+
+
+async def topic_facts(cluster: Cluster) -> dict[str, TopicFacts]:
+    """Id and count of partitions of all topics that may be seen, by name. Makes none."""
+    told = await cluster.ask_any(
+        METADATA,
+        {
+            "topics": None,
+            "allowAutoTopicCreation": False,
+            "includeTopicAuthorizedOperations": False,
+            "includeClusterAuthorizedOperations": False,
+        },
+    )
+    return {
+        topic["name"]: TopicFacts(
+            # Releases before 2.8 have no ids, and none of their records speaks of one.
+            topic_id if (topic_id := topic.get("topicId", reading.NO_ID)) != reading.NO_ID else None,
+            len(topic["partitions"]),
+        )
         for topic in told["topics"]
         if not topic["errorCode"] and topic["name"]
     }

@@ -39,6 +39,9 @@ TOKEN_FILE: Final = "rebalance.oauthbearer.token.file"  # noqa: S105 - names of 
 TOKEN_COMMAND: Final = "rebalance.oauthbearer.token.command"  # noqa: S105
 """Our own two names: a token comes from a file that something else renews, or from a command that prints it."""
 
+FOLLOW: Final = "rebalance.follow"
+"""Our own, too: whether ``__consumer_offsets`` is followed; where it is not set, if the rights allow it."""
+
 ON_THIS_MACHINE: Final = frozenset(
     {"ssl.truststore.location", "ssl.keystore.location", TOKEN_FILE, TOKEN_COMMAND}
 )
@@ -60,6 +63,7 @@ KNOWN: Final = ON_THIS_MACHINE | {
     "ssl.keystore.key",
     "ssl.key.password",
     "ssl.endpoint.identification.algorithm",
+    FOLLOW,
 }
 
 SECRET: Final = frozenset({"sasl.jaas.config", "sasl.password", "ssl.keystore.key", "ssl.key.password"})
@@ -105,6 +109,9 @@ class ClusterSettings:
     timeout_ms: int = TIMEOUT_MS
     """How long one step (connect, handshake, an answer) may take."""
 
+    follow: bool | None = None
+    """Whether the log is followed; null: where the rights allow it."""
+
 
 def settings_of(properties: Mapping[str, str], *, by_hand: bool = False) -> ClusterSettings:
     """The settings that Kafka's client properties say. ``ClusterError`` tells what is wrong with which of them.
@@ -126,6 +133,7 @@ def settings_of(properties: Mapping[str, str], *, by_hand: bool = False) -> Clus
         sasl=_sasl(properties) if protocol in (SASL_PLAINTEXT, SASL_SSL) else None,
         client_id=properties.get("client.id", "").strip() or CLIENT_ID,
         timeout_ms=_timeout(properties.get("request.timeout.ms")),
+        follow=_follow(properties.get(FOLLOW)),
     )
 
 
@@ -166,6 +174,16 @@ def _timeout(text: str | None) -> int:
     if not text.strip().isdigit() or not 100 <= int(text) <= 120_000:
         raise _wrong(f"request.timeout.ms={text!r:.40} must be a whole number from 100 to 120000.")
     return int(text)
+
+
+def _follow(text: str | None) -> bool | None:
+    if text is None:
+        return None
+    if (word := text.strip().lower()) not in ("true", "false"):
+        raise _wrong(
+            f"{FOLLOW}={text!r:.40} must be true or false; leave it out to follow where the rights allow it."
+        )
+    return word == "true"
 
 
 def _tls(properties: Mapping[str, str]) -> Tls:

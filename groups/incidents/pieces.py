@@ -12,8 +12,10 @@ from typing import Any
 
 import orjson
 
-from groups.history.frames.changes import apply
+from groups.history.frames.changes import Change, apply
+from groups.history.frames.shapes import Frame
 from groups.history.passes.recorder import RecordedBatch
+from groups.history.story.moment import Moment
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,9 +24,9 @@ class Piece:
 
     first: int
     last: int
-    frame: dict[str, Any]
-    changes: list[dict[str, Any]]
-    moments: list[dict[str, Any]]
+    frame: Frame
+    changes: list[Change]
+    moments: list[Moment]
     entries: list[dict[str, Any]]
 
 
@@ -87,17 +89,17 @@ def _cut_piece(piece: Piece, stretch: Stretch) -> Piece:
     if stretch.first <= piece.first and piece.last <= stretch.last:
         return piece
 
-    def within(item: dict[str, Any]) -> bool:
-        return bool(stretch.first <= item["sequence"] <= stretch.last)
+    def within(sequence: int) -> bool:
+        return stretch.first <= sequence <= stretch.last
 
     before = (change for change in piece.changes if change["sequence"] < stretch.first)
     return Piece(
         first=max(piece.first, stretch.first),
         last=min(piece.last, stretch.last),
         frame=apply(piece.frame, before),
-        changes=list(filter(within, piece.changes)),
-        moments=list(filter(within, piece.moments)),
-        entries=list(filter(within, piece.entries)),
+        changes=[change for change in piece.changes if within(change["sequence"])],
+        moments=[moment for moment in piece.moments if within(moment["sequence"])],
+        entries=[entry for entry in piece.entries if within(entry["sequence"])],
     )
 
 

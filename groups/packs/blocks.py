@@ -19,7 +19,8 @@ from typing import Any, Final, TypedDict
 
 import orjson
 
-from groups.wire.commits import commit_payload
+from groups.history.evidence.committed import Committed, TopicPartition, committed_in
+from groups.wire.commits import TOMBSTONE, commit_payload
 
 BLOCK_FORMAT: Final = 1
 """Raised when a reader of the old form would misread the new one."""
@@ -71,14 +72,7 @@ def block_of(header: BlockHeader, columns: Sequence[bytes], others: Sequence[byt
 
 def entries_of(block: bytes) -> list[dict[str, Any]]:
     """Every entry of a block in its JSON form, by sequence."""
-    end = block.index(b"\n")
-    header: BlockHeader = orjson.loads(block[:end])
-    if header["format"] != BLOCK_FORMAT:
-        raise ValueError(
-            f"the entries are stored in format {header['format']}; this version reads format {BLOCK_FORMAT}"
-        )
-    columns, at = _columns(header, memoryview(block), end + 1)
-    others: list[dict[str, Any]] = orjson.loads(block[at:])
+    header, columns, others = _parts(block)
     if not header["commits"]:
         return others
     entries = list(_commits(header, columns))
@@ -90,6 +84,47 @@ def entries_of(block: bytes) -> list[dict[str, Any]]:
         entries += others
         entries.sort(key=lambda entry: entry["sequence"])
     return entries
+
+
+def _parts(block: bytes) -> tuple[BlockHeader, dict[str, Any], list[dict[str, Any]]]:
+    """The header, the commits by columns, and the other entries."""
+    end = block.index(b"\n")
+    header: BlockHeader = orjson.loads(block[:end])
+    if header["format"] != BLOCK_FORMAT:
+        raise ValueError(
+            f"the entries are stored in format {header['format']}; this version reads format {BLOCK_FORMAT}"
+        )
+    columns, at = _columns(header, memoryview(block), end + 1)
+    return header, columns, orjson.loads(block[at:])
+
+
+def committed_of(
+    block: bytes, wanted: frozenset[TopicPartition] | None
+) -> list[tuple[TopicPartition, Committed]]:
+    """The commits of a block, by sequence, of these partitions or of all: columns are walked, and no entry is made."""
+    header, columns, others = _parts(block)
+    found = [each for each in committed_in(others) if wanted is None or each[0] in wanted]
+    if not header["commits"]:
+        return found
+    keys = [(topic, number) for topic, number in header["keys"]]
+    asked = [wanted is None or key in wanted for key in keys]
+    if not any(asked):
+        return found
+    wide, reached = header["wide"], [0] * len(keys)
+    sequences = accumulate(columns["sequence"], initial=header["first"])
+    times = accumulate(columns["at_ms"], initial=0)
+    next(sequences), next(times)
+    names = ("key", "version", "committed")
+    for sequence, at_ms, key, version, step in zip(
+        sequences, times, *(columns[name] for name in names), strict=True
+    ):
+        committed = reached[key] = reached[key] + step
+        if asked[key]:
+            offset = None if version == TOMBSTONE else _wrapped(committed) if wide else committed
+            found.append((keys[key], Committed(sequence, _wrapped(at_ms) if wide else at_ms, offset)))
+    if others:
+        found.sort(key=lambda each: each[1].sequence)
+    return found
 
 
 def _columns(header: BlockHeader, view: memoryview, at: int) -> tuple[dict[str, Any], int]:
@@ -155,4 +190,8 @@ def _commits(header: BlockHeader, columns: dict[str, Any]) -> Iterator[dict[str,
 def _wrap(fields: dict[str, Any], names: Sequence[str]) -> None:
     """Sums of differences that ran over are the values again, modulo 2^64."""
     for name in names:
-        fields[name] = (fields[name] + (1 << 63)) % (1 << 64) - (1 << 63)
+        fields[name] = _wrapped(fields[name])
+
+
+def _wrapped(value: int) -> int:
+    return (value + (1 << 63)) % (1 << 64) - (1 << 63)

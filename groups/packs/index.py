@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Final, TypedDict
 
 import orjson
@@ -45,7 +46,7 @@ class TimelineIndex(TypedDict):
 
     format: int
     fold_version: int
-    summary: dict[str, Any]
+    summary: Mapping[str, Any]
     chunks: list[StoredChunk]
     commits: list[PartitionCommits]
 

@@ -4,6 +4,7 @@
 * ``importing``: the rows of imported timelines, whose entries stand in packs (``groups.packs``);
 * ``reading``: chunks, frames, changes and entries, bounded, of both;
 * ``digests``, ``digest_answers``: what the map shows of a window;
+* ``committed``: the committed offsets of partitions, as lines over time;
 * ``opened``: chunks of packs that were looked at, a cache; ``deleting``: what gives the disk back;
 * ``names``: the topic names that a user gave, applied when shown;
 * ``refolding``: the cache made anew when the fold changed;
@@ -12,6 +13,7 @@
 
 from groups.history.entries import ENTRY_FORMAT
 from groups.storage.chunk import Chunk
+from groups.storage.committed import COMMITS_WITHIN, LINES_MOST, POINTS_MOST, committed_lines
 from groups.storage.deleting import collect, delete, delete_all
 from groups.storage.digest_answers import COLUMNS_MOST, digest_answer
 from groups.storage.errors import (
@@ -57,8 +59,11 @@ from groups.storage.writing import (
 
 __all__ = [
     "COLUMNS_MOST",
+    "COMMITS_WITHIN",
     "ENTRY_FORMAT",
     "LEASE_S",
+    "LINES_MOST",
+    "POINTS_MOST",
     "BadName",
     "CannotOpen",
     "Chunk",
@@ -73,6 +78,7 @@ __all__ = [
     "chunk_text",
     "chunks",
     "collect",
+    "committed_lines",
     "create_timeline",
     "delete",
     "delete_all",

@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple
 
 import cramjam
 
+from groups.history.digests.coarse import read_coarse, worst_of
 from groups.history.digests.levels import LEVELS
 from groups.history.digests.packed import Packed
 from groups.history.digests.part import Columns, Digest, Rows, Tracks
@@ -112,8 +113,10 @@ def only(packed: Packed, wanted: Wanted) -> Packed:
     return replace(packed, **members, **partitions)  # type: ignore[arg-type]
 
 
-def unknown(first: int, last: int, told: Mapping[str, Any]) -> Digest:
-    """A chunk that nobody has opened: one column, with what the index tells of it (``ChunkDigest``)."""
+def unknown(first: int, last: int, told: Mapping[str, Any], before: Mapping[str, Any] | None) -> Digest:
+    """A chunk that nobody has opened: one column, with what the index tells of it, and of the one before it (``ChunkDigest``)."""
+    rows_before, rows_after = (read_coarse(chunk.get("rows") if chunk else None) for chunk in (before, told))
+    worst = worst_of(rows_before, rows_after)
     from_ms, to_ms = told["first_ms"] or 0, told["last_ms"] or 0
     return Digest(
         begins=True,
@@ -128,7 +131,9 @@ def unknown(first: int, last: int, told: Mapping[str, Any]) -> Digest:
             unknown=[0, 1],
         ),
         tracks=Tracks(epochs=[(0, told["first_epoch"]), (1, told["last_epoch"])]),
-        members=Rows(start={}),
+        members=Rows(
+            start=dict(rows_before), changes=[(1, member_id, worst[member_id]) for member_id in sorted(worst)]
+        ),
         partitions=Rows(start={}),
     )
 

@@ -10,8 +10,9 @@ import orjson
 from django.db.models import QuerySet
 
 from groups.history.entries import Entry
-from groups.history.frames.changes import apply
+from groups.history.frames.changes import Change, apply
 from groups.history.frames.frame import frame
+from groups.history.frames.shapes import Frame
 from groups.history.metrics import Metrics
 from groups.history.state.group import Semantics, initial_state
 from groups.models import Timeline
@@ -112,7 +113,7 @@ def chunk_text(timeline: Timeline, first: int, *, lines: bool = False) -> tuple[
     return orjson.dumps(place | parts), closed
 
 
-def frame_at(timeline: Timeline, sequence: int) -> dict[str, Any] | None:
+def frame_at(timeline: Timeline, sequence: int) -> Frame | None:
     """The frame after entry ``sequence`` (0: before the first); null beyond the end."""
     if not 0 <= sequence <= timeline.last:
         return None
@@ -120,10 +121,10 @@ def frame_at(timeline: Timeline, sequence: int) -> dict[str, Any] | None:
     found = log_of(timeline).before(max(1, sequence))
     if found is None:
         return frame(initial_state(timeline.group, timeline.semantics or Semantics.KAFKA))
-    fresh: dict[str, Any] = orjson.loads(found[0].frame)
-    changes = orjson.loads(found[0].changes)
-    fresh = apply(fresh, [change for change in changes if change["sequence"] <= sequence])
-    named_frame: dict[str, Any] = named(fresh, timeline.topic_names)
+    begins: Frame = orjson.loads(found[0].frame)
+    changes: list[Change] = orjson.loads(found[0].changes)
+    fresh = apply(begins, [change for change in changes if change["sequence"] <= sequence])
+    named_frame: Frame = named(fresh, timeline.topic_names)
     return named_frame
 
 

@@ -11,6 +11,7 @@ import orjson
 from django.db.models import Max, QuerySet
 
 from groups.history.digests import Digest, joined
+from groups.history.evidence.committed import Committed, TopicPartition, committed_in
 from groups.history.replay.fold import FOLD_VERSION
 from groups.models import Batch, Digested, Folded, Timeline
 from groups.packs.opening import OpenedChunk, join
@@ -83,6 +84,14 @@ class RowsLog:
             for entry in orjson.loads(row.entries):
                 if first <= entry["sequence"] <= last:
                     yield entry
+
+    def committed_between(
+        self, first: int, last: int, wanted: frozenset[TopicPartition] | None
+    ) -> Iterator[tuple[TopicPartition, Committed]]:
+        """The commits of entries ``first`` to ``last``, of these partitions or of all."""
+        for found in committed_in(self.entries_between(first, last)):
+            if wanted is None or found[0] in wanted:
+                yield found
 
     def every_entry(self) -> Iterator[dict[str, Any]]:
         """All entries in order, some rows at a time.

@@ -13,9 +13,10 @@ from django.conf import settings
 
 from groups.history.digests import Digest, joined
 from groups.history.digests.packed import Packed
+from groups.history.evidence.committed import Committed, TopicPartition
 from groups.history.replay.fold import FOLD_VERSION
 from groups.models import Timeline
-from groups.packs.blocks import entries_of
+from groups.packs.blocks import committed_of, entries_of
 from groups.packs.files import MissingFile, open_files
 from groups.packs.index import StoredChunk, TimelineIndex, read_index
 from groups.packs.opening import OpenedChunk
@@ -51,7 +52,7 @@ class StoredLog:
         ]
 
     def summary(self) -> dict[str, Any]:
-        return self.index["summary"]
+        return dict(self.index["summary"])
 
     def opened(self, first: int) -> tuple[OpenedChunk, Chunk, bool] | None:
         """The chunk that begins with ``first``; it is always closed."""
@@ -112,7 +113,9 @@ class StoredLog:
             if number in found:
                 parts.append(only(found[number][level], wanted).unpack())
             else:
-                parts.append(unknown(chunk["first"], chunk["last"], chunk["digest"]))
+                place, _ = self._chunk(chunk["first"])
+                before = self.index["chunks"][place - 1]["digest"] if place else None
+                parts.append(unknown(chunk["first"], chunk["last"], chunk["digest"], before))
         return joined(parts)
 
     def entries_between(self, first: int, last: int) -> Iterator[dict[str, Any]]:
@@ -122,6 +125,17 @@ class StoredLog:
             for entry in self._entries(chunk):
                 if first <= entry["sequence"] <= last:
                     yield entry
+
+    def committed_between(
+        self, first: int, last: int, wanted: frozenset[TopicPartition] | None
+    ) -> Iterator[tuple[TopicPartition, Committed]]:
+        """The commits of entries ``first`` to ``last``, of these partitions or of all."""
+        for chunk in self._chunks_from(first):
+            if chunk["first"] > last:
+                return
+            for found in committed_of(self._blob(chunk["entries"]), wanted):
+                if first <= found[1].sequence <= last:
+                    yield found
 
     def every_entry(self) -> Iterator[dict[str, Any]]:
         """All entries in order, a chunk at a time."""

@@ -1,15 +1,18 @@
 """Watching live clusters: pull, fold, store, announce.
 
-==============  ============================================================================================
+===============  ============================================================================================
 module          what it is for
-==============  ============================================================================================
-``pulling``     one round after the other: lists, describes, offsets; nothing of Django
-``storing``     what a round saw becomes entries of timelines and rows of groups
-``job``         a cluster under a lease: pulls and stores until it is told to stop
-``registry``    clusters that are added, changed and removed; those that the environment names
-``secrets``     client properties, encrypted where they are stored
-``retention``   what is forgotten, by age and by size
-==============  ============================================================================================
+===============  ============================================================================================
+``pulling``      one round after the other: lists, describes, offsets; nothing of Django
+``storing``      what a round saw becomes entries of timelines and rows of groups
+``following``    the log's partitions, each fetched from the broker that leads it
+``log_storing``  what was read of the log becomes entries, stored with the place to go on from
+``checking``     what coordinators say of followed groups, compared and never folded
+``job``          a cluster under a lease: pulls and stores until it is told to stop
+``registry``     clusters that are added, changed and removed; those that the environment names
+``secrets``      client properties, encrypted where they are stored
+``retention``    what is forgotten, by age and by size
+===============  ============================================================================================
 
 One process watches a cluster at a time. In the one-server default it is a child of the server
 (``groups.watching.child``), which has its announcements passed on by its parent; a team may run ``manage.py watch``.

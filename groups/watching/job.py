@@ -7,6 +7,7 @@ keep what was last seen of them.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import random
 import time
@@ -15,12 +16,16 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from asgiref.sync import sync_to_async
+from django.db import DatabaseError, close_old_connections
 
 from groups.cluster_models import Cluster
 from groups.clusters.allowed import ALLOWED
 from groups.clusters.cluster import Cluster as Brokers
-from groups.clusters.faults import ClusterError
+from groups.clusters.faults import ClusterError, Fault
 from groups.watching import registry, retention
+from groups.watching.checking import Checks
+from groups.watching.following import CannotFollow, Follower, FollowFacts, ask_whether, polled_facts
+from groups.watching.log_storing import LogStore
 from groups.watching.pulling import Puller, Round
 from groups.watching.storing import Store
 
@@ -31,6 +36,8 @@ RETRY_MOST_S: Final = 30.0
 RENEW_EVERY_S: Final = 4.0
 FORGET_EVERY_S: Final = 600.0
 ASK_MISSING_EVERY_S: Final = 1.0
+ASK_WHETHER_EVERY_S: Final = 5.0
+"""How often a cluster that is polled is asked whether its log may be followed by now."""
 
 
 @dataclass(slots=True)
@@ -42,12 +49,18 @@ class Watching:
     stopped: Callable[[], bool] = lambda: False
     groups: Sequence[str] | None = None
     every_s: float | None = None
+    follow: bool | None = None
+    """Whether the log is followed; null: as the cluster's settings say, else where the rights allow it."""
+
     on_round: Callable[[Round, list[dict[str, Any]]], None] = lambda seen, rows: None
+    on_rows: Callable[[list[dict[str, Any]]], None] = lambda rows: None
+    mode: FollowFacts = field(default_factory=lambda: polled_facts("Nothing is known yet."))
     requests: dict[str, int] = field(default_factory=dict)
     _held: bool = True
     _renewed_s: float = 0.0
     _forgot_s: float = 0.0
     _asked_s: float = 0.0
+    _told: Store = field(init=False)
 
     async def run(self) -> None:
         """Watch until the lease is gone or ``stopped`` says so."""
@@ -57,21 +70,106 @@ class Watching:
             try:
                 settings = await sync_to_async(registry.settings_for)(self.cluster)
                 brokers = Brokers(settings, sent=self._sent)
-                puller = Puller(brokers, self.groups, self.every_s)
-                store = Store(self.cluster, self.owner)
-                while await self._goes_on():
-                    seen = await puller.round()
-                    failures = 0
-                    await self._take(store, puller, brokers, seen)
-                    await puller.pause()
+                await brokers.refresh()
+                failures = 0
+                await self._watch(brokers)
             except ClusterError as error:
                 failures += 1
                 await sync_to_async(self._failing)(error)
                 await self._wait(failures)
+            except DatabaseError as error:
+                # What was not stored is read again, or said to be missing; whether the lease is still held, it tells itself.
+                failures += 1
+                log.warning("What cluster %s told could not be stored: %s", self.cluster.name, error)
+                await sync_to_async(close_old_connections)()
+                await self._wait(failures)
             finally:
                 if brokers is not None:
                     await brokers.close()
-        await sync_to_async(registry.give_back)(self.cluster.pk, self.owner)
+        try:
+            await sync_to_async(registry.give_back)(self.cluster.pk, self.owner)
+        except DatabaseError:
+            log.warning("The lease of %s could not be given back: it runs out.", self.cluster.name)
+
+    async def _watch(self, brokers: Brokers) -> None:
+        """Follow the log where the rights allow, else poll; until one of them is not what is right any more."""
+        wanted = brokers.settings.follow if self.follow is None else self.follow
+        try:
+            if wanted is False:
+                raise CannotFollow("Following is switched off.")
+            await ask_whether(brokers)
+        except CannotFollow as problem:
+            if wanted and not problem.comes:
+                raise ClusterError(Fault.RIGHTS, f"It cannot be followed. {problem}") from problem
+            self.mode = polled_facts(str(problem), problem.command)
+            await self._poll(brokers, asks_again=wanted is not False)
+            return
+        with contextlib.suppress(CannotFollow):
+            await self._follow(brokers)
+
+    async def _poll(self, brokers: Brokers, *, asks_again: bool) -> None:
+        puller = Puller(brokers, self.groups, self.every_s)
+        store = Store(self.cluster, self.owner)
+        asked_s = time.monotonic()
+        while await self._goes_on():
+            seen = await puller.round()
+            await self._take(store, puller, brokers, seen)
+            if asks_again and time.monotonic() - asked_s >= ASK_WHETHER_EVERY_S:
+                asked_s = time.monotonic()
+                with contextlib.suppress(CannotFollow):
+                    await ask_whether(brokers)
+                    return
+            await puller.pause()
+
+    async def _follow(self, brokers: Brokers) -> None:
+        """The log is read over connections of its own: a fetch waits for news, and nothing waits behind it."""
+        readers = Brokers(brokers.settings, sent=self._sent)
+        readers.brokers, readers.cluster_id = dict(brokers.brokers), brokers.cluster_id
+        store = LogStore(self.cluster, self.owner, self.groups)
+        self._told = Store(self.cluster, self.owner)
+        follower = Follower(readers, store, self._tell)
+        puller = Puller(brokers, self.groups, self.every_s, checks=True)
+        checks = Checks(store)
+        try:
+            following = asyncio.create_task(follower.run())
+            pulling = asyncio.create_task(self._check(puller, follower, checks, brokers))
+            done, _ = await asyncio.wait({following, pulling}, return_when=asyncio.FIRST_COMPLETED)
+            for task in (following, pulling):
+                task.cancel()
+            await asyncio.gather(following, pulling, return_exceptions=True)
+            for task in done:
+                task.result()
+            if following not in done:
+                # The end was asked for: what waits is stored, so that nothing is read twice.
+                await sync_to_async(store.flush)()
+        finally:
+            await readers.close()
+
+    async def _tell(self, rows: list[dict[str, Any]]) -> None:
+        """Rows that the log changed."""
+        await sync_to_async(self._told.announce)(rows, self.cluster.seen)
+        self.on_rows(rows)
+
+    async def _check(self, puller: Puller, follower: Follower, checks: Checks, brokers: Brokers) -> None:
+        """Rounds go on while the log is followed: they check, tell lags and the cluster's own state, and never fold."""
+        while await self._goes_on():
+            try:
+                seen = await puller.round()
+            except ClusterError as error:
+                # The follower has back-offs of its own, and goes on where it was.
+                await sync_to_async(self._failing)(error)
+                await asyncio.sleep(RETRY_LEAST_S)
+                continue
+            rows = await sync_to_async(checks.take)(seen, at_end=follower.at_end)
+            self.mode = follower.facts() | {"checked": checks.equal, "different": checks.different}
+            facts = self._facts(puller, brokers, seen)
+            await sync_to_async(self._connected)(facts)
+            if rows or seen.full:
+                await sync_to_async(self._told.announce)(rows, facts)
+            self.on_round(seen, rows)
+            self.on_rows(rows)
+            await self._forget_now_and_then()
+            await puller.pause()
 
     async def _take(self, store: Store, puller: Puller, brokers: Brokers, seen: Round) -> None:
         rows = await sync_to_async(store.take)(seen)
@@ -86,6 +184,10 @@ class Watching:
         if rows or seen.full:
             await sync_to_async(store.announce)(rows, facts)
         self.on_round(seen, rows)
+        self.on_rows(rows)
+        await self._forget_now_and_then()
+
+    async def _forget_now_and_then(self) -> None:
         if time.monotonic() - self._forgot_s >= FORGET_EVERY_S:
             self._forgot_s = time.monotonic()
             await sync_to_async(retention.forget)(self.cluster)
@@ -101,6 +203,7 @@ class Watching:
             "at_ms": seen.at_ms,
             "silent": {str(node): str(error) for node, error in seen.listing.silent.items()},
             "requests": dict(sorted(self.requests.items())),
+            "follow": self.mode,
         }
 
     def _connected(self, facts: dict[str, Any]) -> None:
@@ -126,8 +229,13 @@ class Watching:
         if self.stopped() or not self._held:
             return False
         if time.monotonic() - self._renewed_s >= RENEW_EVERY_S:
+            try:
+                self._held = await sync_to_async(registry.renew)(self.cluster.pk, self.owner)
+            except DatabaseError:
+                # Nobody can say who holds it, and nothing can be stored: it is asked again.
+                await sync_to_async(close_old_connections)()
+                return True
             self._renewed_s = time.monotonic()
-            self._held = await sync_to_async(registry.renew)(self.cluster.pk, self.owner)
         return self._held
 
     def _sent(self, key: int, version: int) -> None:

@@ -30,6 +30,9 @@ EVERY_MOST_S: Final = 30.0
 SHARE: Final = 10
 """A full round is followed by a pause of so many times its length."""
 
+CHECK_EVERY_S: Final = 2.0
+"""The shortest period of full rounds while the log is followed."""
+
 FAST_S: Final = 0.25
 """How long after a round the next one looks at the groups that rebalance."""
 
@@ -69,6 +72,9 @@ class Puller:
     every_s: float | None = None
     """A fixed period for full rounds; null for one that follows the cluster's answers."""
 
+    checks: bool = False
+    """Whether the log is followed: rounds then only check, and come more slowly."""
+
     _answers: dict[tuple[int, GroupKind, tuple[str, ...]], bytes] = field(default_factory=dict)
     _unstable: set[str] = field(default_factory=set)
     _known: dict[str, GroupDescription] = field(default_factory=dict)
@@ -85,7 +91,8 @@ class Puller:
         """How long a full round is followed by the next one."""
         if self.every_s is not None:
             return self.every_s
-        return min(max(EVERY_LEAST_S, self._took_s * SHARE), EVERY_MOST_S)
+        least_s = CHECK_EVERY_S if self.checks else EVERY_LEAST_S
+        return min(max(least_s, self._took_s * SHARE), EVERY_MOST_S)
 
     async def round(self) -> Round:
         """Looks once. ``ClusterError`` where no broker answers at all."""
@@ -135,7 +142,8 @@ class Puller:
     async def pause(self) -> None:
         """Until the next round is due: soon while something rebalances, else with the next full one."""
         until_full_s = max(0.0, self._next_full_s - time.monotonic())
-        await asyncio.sleep(min(FAST_S, until_full_s) if self._unstable else min(until_full_s, EVERY_LEAST_S))
+        fast_s = FAST_S if self._unstable and not self.checks else EVERY_LEAST_S
+        await asyncio.sleep(min(fast_s, until_full_s))
 
     def _is_due(self, row: Listed) -> bool:
         """Whether a group is described between full rounds."""

@@ -104,6 +104,8 @@ class Store:
         self._resumed = True
         # The rows of groups are written when something changes, that of the cluster in every round.
         looked_ms = registry.get(self.cluster.pk).seen.get("at_ms")
+        # Whoever follows the log next begins with all of it: what is polled now is in no position.
+        Cluster.objects.filter(pk=self.cluster.pk).exclude(positions={}).update(positions={})
         for row in WatchedGroup.objects.filter(cluster=self.cluster).select_related("timeline"):
             try:
                 polled = from_plain(PolledGroup, row.polled) if row.polled else PolledGroup(group=row.group)
@@ -120,9 +122,17 @@ class Store:
             row, PolledGroup(group=row.group), Recorder(group=row.group), None, facts=dict(row.facts)
         )
         timeline = row.timeline
+        if row.followed:
+            # It was followed; what is polled from here on is another timeline, so that each says how it was watched.
+            row.followed, row.checkpoint = {}, None
+            if timeline is not None and timeline.status == Timeline.Status.RUNNING:
+                end_timeline(
+                    timeline.pk, "The log could not be followed any more: the group is polled from here on."
+                )
+            return fresh
         if timeline is None or timeline.status != Timeline.Status.RUNNING or polled.next != timeline.last + 1:
             if timeline is not None and timeline.status == Timeline.Status.RUNNING:
-                self._end(timeline.pk, "Its recording could not be taken up again.")
+                end_timeline(timeline.pk, "Its recording could not be taken up again.")
             return fresh
         recorder = Recorder(group=row.group)
         for entry in storage.every_entry(timeline):
@@ -245,15 +255,7 @@ class Store:
             recording.recorder = Recorder(group=recording.row.group)
 
     def _begin_timeline(self, row: WatchedGroup) -> storage.Writer:
-        timeline = storage.create_timeline(
-            title=f"{row.group} on {self.cluster.name}",
-            source=Timeline.Source.LIVE,
-            group=row.group,
-            semantics="kafka",
-            cluster_id=self.cluster.pk,
-        )
-        row.timeline = timeline
-        return storage.open_writer(timeline.pk, self.owner)
+        return begin_timeline(self.cluster, self.owner, row)
 
     def _finish(self, recording: Recording) -> None:
         """The group is gone: its timeline is whole. One of the same name is another incarnation."""
@@ -276,11 +278,6 @@ class Store:
                 recording.writer.finish(Timeline.Status.COMPLETE)
         recording.writer = None
 
-    def _end(self, timeline_id: str, problem: str) -> None:
-        Timeline.objects.filter(pk=timeline_id).update(
-            status=Timeline.Status.INTERRUPTED, problem=problem, lease_owner="", lease_until=None
-        )
-
     def _lag(self, lag: Mapping[str, int | None]) -> list[dict[str, Any]]:
         changed = []
         for name, value in lag.items():
@@ -297,6 +294,26 @@ class Store:
         message = {"type": "groups", "groups": rows, "seen": seen, "status": self.cluster.status}
         text = orjson.dumps(message).decode()
         announce(cluster_group(self.cluster.pk), {"type": "cluster.groups", "text": text})
+
+
+def end_timeline(timeline_id: str, problem: str) -> None:
+    """End a timeline that cannot be gone on with, and say why."""
+    Timeline.objects.filter(pk=timeline_id).update(
+        status=Timeline.Status.INTERRUPTED, problem=problem, lease_owner="", lease_until=None
+    )
+
+
+def begin_timeline(cluster: Cluster, owner: str, row: WatchedGroup) -> storage.Writer:
+    """A timeline that grows, of a group of this cluster."""
+    timeline = storage.create_timeline(
+        title=f"{row.group} on {cluster.name}",
+        source=Timeline.Source.LIVE,
+        group=row.group,
+        semantics="kafka",
+        cluster_id=cluster.pk,
+    )
+    row.timeline = timeline
+    return storage.open_writer(timeline.pk, owner)
 
 
 def row_of(row: WatchedGroup) -> dict[str, Any]:

@@ -7,8 +7,9 @@ the two, byte by byte.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
+from groups.wire.codecs.values import Value
 from groups.wire.coordinator_schema import OFFSET_COMMIT
 
 TOMBSTONE: Final = -1
@@ -35,7 +36,7 @@ def commit_payload(
     commit_ms: int = 0,
     expire_ms: int = NO_EXPIRATION,
     topic_id: str | None = None,
-) -> dict[str, Any]:
+) -> dict[str, Value]:
     """The very dict that ``groups.wire.records.decode_record`` gives for that commit, its keys in the same order.
 
     ``version`` is that of the value, 0 to 4, or ``TOMBSTONE``; fields that the version does not have are left out.
@@ -44,7 +45,7 @@ def commit_payload(
     key = {"group": group, "topic": topic, "partition": partition}
     if version == TOMBSTONE:
         return {"type": OFFSET_COMMIT, "key": key, "version": None, "value": None}
-    value: dict[str, Any] = {"offset": committed}
+    value: dict[str, Value] = {"offset": committed}
     if version >= _LEADER_EPOCH_SINCE:
         value["leaderEpoch"] = leader_epoch
     value["metadata"] = metadata

@@ -17,10 +17,11 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from groups.wire.codecs.codec import codec
-from groups.wire.codecs.primitives import Reader, from_base64, to_base64
+from groups.wire.codecs.primitives import Reader, Writer, from_base64, to_base64
+from groups.wire.codecs.values import Fields, Value
 from groups.wire.coordinator_schema import RECORD_TYPES, RecordType
 from groups.wire.errors import (
     MalformedError,
@@ -72,10 +73,10 @@ RELEASED: Final = KnownRecords(RECORD_TYPES)
 """What released Kafka writes; the proposal has records of its own (``groups.wire.kip``)."""
 
 
-def decode_record(key: bytes | None, value: bytes | None, known: KnownRecords = RELEASED) -> dict[str, Any]:
+def decode_record(key: bytes | None, value: bytes | None, known: KnownRecords = RELEASED) -> Fields:
     """The payload of a record; never raises, see the module for what cannot be read."""
     type_: RecordType | None = None
-    fields: dict[str, Any] | None = None
+    fields: Fields | None = None
     try:
         if key is None:
             raise MalformedError("the record has no key")
@@ -93,7 +94,7 @@ def decode_record(key: bytes | None, value: bytes | None, known: KnownRecords = 
     except RecordError as error:
         if error.offset is not None:
             error.inside("key" if fields is None else "value")
-        opaque: dict[str, Any] = {
+        opaque: Fields = {
             "type": _INT16.unpack_from(key)[0] if key is not None and len(key) >= _INT16.size else None,
             "key_bytes": None if key is None else to_base64(key),
             "value_bytes": None if value is None else to_base64(value),
@@ -106,7 +107,7 @@ def decode_record(key: bytes | None, value: bytes | None, known: KnownRecords = 
 
 
 def encode_record(
-    payload: Mapping[str, Any], known: KnownRecords = RELEASED
+    payload: Mapping[str, Value], known: KnownRecords = RELEASED
 ) -> tuple[bytes | None, bytes | None]:
     """Key and value bytes of a payload, as Kafka would write them; ``UnencodableError`` names the field.
 
@@ -130,7 +131,7 @@ def encode_record(
     return key, _written("value", version, codec(record_type.value, version).write, value)
 
 
-def is_opaque(payload: Mapping[str, Any]) -> bool:
+def is_opaque(payload: Mapping[str, Value]) -> bool:
     """Whether the record was kept as bytes, because it could not be read."""
     return "key_bytes" in payload
 
@@ -147,7 +148,7 @@ def _too_many(data: bytes, end: int) -> MalformedError:
     return MalformedError(f"the fields end here, the bytes go on for {len(data) - end} more", offset=end)
 
 
-def _written(what: str, leading: int, write: Any, fields: Any) -> bytes:
+def _written(what: str, leading: int, write: Writer, fields: Value) -> bytes:
     out = bytearray(_INT16.pack(leading))
     try:
         write(out, fields)
@@ -157,6 +158,6 @@ def _written(what: str, leading: int, write: Any, fields: Any) -> bytes:
     return bytes(out)
 
 
-def _optional_bytes(payload: Mapping[str, Any], name: str) -> bytes | None:
+def _optional_bytes(payload: Mapping[str, Value], name: str) -> bytes | None:
     text = payload.get(name)
     return None if text is None else from_base64(text)

@@ -61,7 +61,7 @@ def create(axes: Axes, *, title: str = "", master: str = "") -> Sweep:
     return Sweep.objects.create(
         id=storage.new_id(),
         title=(title or title_of(axes))[:TITLE_LENGTH_MOST],
-        axes=axes.to_json(),
+        axes=dict(axes.to_json()),
         cases=axes.cases,
         master=master,
         stage="Waiting for its turn",

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from simulations.laboratory.cases import NOBODY, Before, Case
 from simulations.laboratory.specs import Owners, before_of, goal_of, spec_of
 from simulations.protocol.assignors import ASSIGNORS
-from simulations.protocol.assignors.explanation import Explanation
+from simulations.protocol.assignors.explanation import Explanation, Step
 from simulations.protocol.assignors.interface import AssignorError, GroupAssignment
 from simulations.protocol.assignors.measures import Measures, RebalanceProtocol, measure, protocol_of
 
@@ -52,7 +52,7 @@ class Answer:
     measures: Measures | None = None
     faults: tuple[str, ...] = ()
     error: str | None = None
-    steps: tuple[dict[str, Any], ...] = ()
+    steps: tuple[Step, ...] = ()
 
 
 def answers(case: Case, *, explain: bool = False) -> tuple[Answer, ...]:

@@ -26,7 +26,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from enum import StrEnum
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 from simulations.laboratory.cases import (
     MEMBERS_MOST,
@@ -56,7 +56,7 @@ from simulations.laboratory.presets import (
     subscriptions_in,
 )
 
-Change = Mapping[str, Any]
+Change = Mapping[str, object]
 C = TypeVar("C", bound=StrEnum)
 
 NEW_TOPIC_PARTITIONS: Final = 3

@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 from simulations.laboratory.cases import (
     MEMBERS_MOST,
@@ -24,6 +24,7 @@ from simulations.laboratory.cases import (
     Event,
     Member,
 )
+from simulations.laboratory.shapes import CaseDocument, MemberDocument
 
 E = TypeVar("E", Event, Before)
 
@@ -32,7 +33,7 @@ MEMBER_KEYS: Final = ("topics", "rack", "name", "id")
 TOPIC_KEYS: Final = ("partitions", "name")
 
 
-def to_json(case: Case) -> dict[str, Any]:
+def to_json(case: Case) -> CaseDocument:
     """The document of a case."""
     return {
         "members": [_member(member) for member in case.members],
@@ -75,7 +76,7 @@ def from_json(document: object) -> Case:
     )
 
 
-def _member(member: Member) -> dict[str, Any]:
+def _member(member: Member) -> MemberDocument:
     return {
         "topics": list(member.topics),
         "rack": member.rack,
@@ -116,7 +117,7 @@ def _read_grown(value: object) -> tuple[int, int]:
     return _whole(told.get("topic"), "grown.topic"), _whole(told.get("by"), "grown.by")
 
 
-def _object(value: object, at: str, keys: Sequence[str]) -> Mapping[str, Any]:
+def _object(value: object, at: str, keys: Sequence[str]) -> Mapping[str, object]:
     if not isinstance(value, dict):
         raise CaseError(f"{at} must be an object", at)
     for key in value:
@@ -125,7 +126,7 @@ def _object(value: object, at: str, keys: Sequence[str]) -> Mapping[str, Any]:
     return value
 
 
-def _list(value: object, at: str, most: int) -> list[Any]:
+def _list(value: object, at: str, most: int) -> list[object]:
     if not isinstance(value, list):
         raise CaseError(f"{at} must be a list", at)
     if len(value) > most:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
+from groups.history.frames.shapes import Frame, MemberFrame
 from simulations.laboratory.cases import (
     NOBODY,
     Before,
@@ -19,7 +20,7 @@ from simulations.laboratory.cases import (
 PROTOCOLS: Final = ("consumer", "classic")
 
 
-def case_of_frame(frame: Mapping[str, Any], cast: Sequence[Mapping[str, str]] = ()) -> Case:
+def case_of_frame(frame: Frame, cast: Sequence[Mapping[str, str]] = ()) -> Case:
     """The members, their subscriptions and what they own at a moment, before an event of one's choice.
 
     What counts as owned is what an assignor is told: the current target in a group of the consumer protocol, what the
@@ -34,7 +35,7 @@ def case_of_frame(frame: Mapping[str, Any], cast: Sequence[Mapping[str, str]] = 
         )
     order = {each["id"]: place for place, each in enumerate(cast)}
     names = {each["id"]: each["name"] for each in cast}
-    members: Mapping[str, Any] = frame["members"]
+    members = frame["members"]
     ids = sorted(members, key=lambda member_id: order.get(member_id, len(order)))
     if not ids:
         raise CaseError("nobody is in the group at this moment; choose one with members", "at")
@@ -68,23 +69,21 @@ def case_of_frame(frame: Mapping[str, Any], cast: Sequence[Mapping[str, str]] = 
     )
 
 
-def _member(member_id: str, name: str, state: Mapping[str, Any], places: Mapping[str, int]) -> Member:
+def _member(member_id: str, name: str, state: MemberFrame, places: Mapping[str, int]) -> Member:
     subscribed = [places[topic] for topic in state.get("subscribed") or () if topic in places]
     return Member(
         topics=tuple(sorted(set(subscribed))), name=name, member_id=member_id if member_id != name else None
     )
 
 
-def _owned(frame: Mapping[str, Any], member_id: str) -> Mapping[str, Sequence[int]]:
+def _owned(frame: Frame, member_id: str) -> Mapping[str, Sequence[int]]:
     target = frame.get("target") or {}
     if frame["protocol"] == "consumer" and member_id in target:
         return dict(target[member_id])
     return dict(frame["members"][member_id].get("assigned") or {})
 
 
-def _partition_counts(
-    frame: Mapping[str, Any], owned: Mapping[str, Mapping[str, Sequence[int]]]
-) -> dict[str, int]:
+def _partition_counts(frame: Frame, owned: Mapping[str, Mapping[str, Sequence[int]]]) -> dict[str, int]:
     """Partitions of each topic that has any, as far as they are told or seen."""
     counts: dict[str, int] = {}
     for topic, told in (frame.get("topics") or {}).items():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
-from typing import Any, Final
+from typing import Final
 
 from simulations.laboratory.answers import Answer
 from simulations.laboratory.cases import NOBODY, Case, Event
@@ -44,7 +44,7 @@ def scenario_of(case: Case, answer: Answer) -> str:
     """The YAML of the run (which is JSON): the group as it stood, then the event. ``why_not`` has been asked before."""
     names, topics = case.names, case.topic_names
     there = range(len(case.members))
-    document: dict[str, Any] = {
+    document: dict[str, object] = {
         "title": f"{title_of(case)} ({answer.board.assignor})",
         "group": GROUP,
         "semantics": "kafka",
@@ -80,7 +80,7 @@ def _topic_id(place: int) -> str:
     return base64.urlsafe_b64encode(raw).rstrip(b"=").decode()
 
 
-def _script(case: Case) -> list[dict[str, Any]]:
+def _script(case: Case) -> list[dict[str, object]]:
     names, at = case.names, f"{EVENT_AT_S}s"
     if case.event is Event.FULL:
         return [{"at": "0s", "join": list(names)}]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from simulations.laboratory.answers import Answer
+from simulations.laboratory.shapes import ScorecardRow
 from simulations.protocol.assignors.measures import Measures
 
 
@@ -50,9 +51,9 @@ FIGURES: Final = (
 )
 
 
-def scorecard(answered: Sequence[Answer]) -> list[dict[str, Any]]:
+def scorecard(answered: Sequence[Answer]) -> list[ScorecardRow]:
     """``best`` are the boards with the best value, none where all are equal; a value is null where there is none."""
-    rows = []
+    rows: list[ScorecardRow] = []
     for figure in FIGURES:
         values = [None if each.measures is None else figure.of(each.measures) for each in answered]
         told = [value for value in values if value is not None]

@@ -6,10 +6,11 @@ Computed from the answers; nothing in it is typed.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import Final
 
 from simulations.laboratory.answers import BOARDS, Answer, counts_of
 from simulations.laboratory.cases import NOBODY, Case, Event
+from simulations.laboratory.shapes import Part
 from simulations.protocol.assignors.measures import RebalanceProtocol
 
 NAMED_MOST: Final = 6
@@ -30,9 +31,6 @@ WORDS: Final = (
     "eleven",
     "twelve",
 )
-
-Part = dict[str, Any]
-"""``{"text": …}``, with ``"board"`` where it leads to one."""
 
 
 def counted(number: int, word: str) -> str:

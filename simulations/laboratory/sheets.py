@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from simulations.laboratory.answers import Answer, answers, counts_of
 from simulations.laboratory.cases import NOBODY, Case, Event
 from simulations.laboratory.documents import to_json
@@ -12,11 +10,12 @@ from simulations.laboratory.playing import why_not
 from simulations.laboratory.presets import racks_in, sizes_in, subscriptions_in
 from simulations.laboratory.scorecard import scorecard
 from simulations.laboratory.sentences import line_of, title_of, verdict
+from simulations.laboratory.shapes import AnswerSheet, Sheet
 from simulations.laboratory.steps import steps_of
 from simulations.protocol.assignors.faults import FAULTS
 
 
-def sheet(case: Case) -> dict[str, Any]:
+def sheet(case: Case) -> Sheet:
     """The answers with figures, steps and sentences; docs/reference/api.md tells of each part.
 
     ``CaseError`` if the case does not fit into a link.
@@ -55,7 +54,7 @@ def sheet(case: Case) -> dict[str, Any]:
     }
 
 
-def _answer(case: Case, answer: Answer) -> dict[str, Any]:
+def _answer(case: Case, answer: Answer) -> AnswerSheet:
     board = answer.board
     found = answer.measures
     whole = found is not None

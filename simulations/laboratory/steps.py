@@ -5,11 +5,13 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 from simulations.laboratory.answers import Answer, counts_of
 from simulations.laboratory.cases import NOBODY, Case, Event
 from simulations.laboratory.sentences import NAMED_MOST, counted, listed
+from simulations.laboratory.shapes import StepSheet
+from simulations.protocol.assignors.explanation import Step
 from simulations.protocol.assignors.measures import RebalanceProtocol
 
 STEPS_MOST: Final = 60
@@ -21,9 +23,6 @@ CHIPS_MOST: Final = 24
 STRIP_MOST: Final = 12
 """Members that a strip has room for."""
 
-Step = Mapping[str, Any]
-"""As ``Explanation`` has it: ``{"step": kind, "says": sentence, …data}``."""
-
 TAKES: Final = frozenset({"over-quota", "drop"})
 """Kinds that take partitions from a member."""
 
@@ -31,12 +30,8 @@ GIVES: Final = frozenset({"give"})
 """Kinds that hand partitions to a member."""
 
 
-def steps_of(case: Case, answer: Answer) -> list[dict[str, Any]]:
-    """``{"says", "columns", "strip"?, "chips"?}`` each; ``columns`` are places of partitions, as in ``before``.
-
-    ``strip`` has ``[member, partitions, partitions before the step]`` of everybody who is there, ``chips``
-    ``[column, member]`` with ``NOBODY`` where a partition is free.
-    """
+def steps_of(case: Case, answer: Answer) -> list[StepSheet]:
+    """The steps with what each does to whom; the last one says how it ends."""
     if answer.measures is None:
         return []
     told = _Telling(case, answer)
@@ -84,7 +79,7 @@ class _Telling:
         }
         self.says = _renaming(case)
 
-    def tell(self, group: Sequence[Step]) -> Iterator[dict[str, Any]]:
+    def tell(self, group: Sequence[Step]) -> Iterator[StepSheet]:
         """Several steps of one kind as one where there are words for them together."""
         together = TOGETHER.get(_kind(group[0]))
         if together is not None and (len(group) > 1 or _kind(group[0]) == "withhold"):
@@ -96,7 +91,7 @@ class _Telling:
             for step in group:
                 yield self._step(self.says(str(step["says"])), [step])
 
-    def closing(self) -> dict[str, Any]:
+    def closing(self) -> StepSheet:
         """How it ends, the same words for all six."""
         found = self.answer.measures
         assert found is not None
@@ -115,17 +110,18 @@ class _Telling:
                 says += (
                     f" Eager: before this began everybody gave up everything, also the {stay:,} that stay."
                 )
-        step: dict[str, Any] = {"says": says, "columns": sorted(self.moved)}
+        step: StepSheet = {"says": says, "columns": sorted(self.moved)}
         after = counts_of(self.case, self.answer.after)
         before = counts_of(self.case, self.answer.before)
         if len(self.counts) <= STRIP_MOST:
             step["strip"] = [[place, after[place], before[place]] for place in self.counts]
         return step
 
-    def _step(self, says: str, group: Sequence[Step]) -> dict[str, Any]:
-        told: dict[str, Any] = {"says": says if says.endswith((".", ":")) else f"{says}."}
+    def _step(self, says: str, group: Sequence[Step]) -> StepSheet:
+        told: StepSheet = {"says": says if says.endswith((".", ":")) else f"{says}."}
         if _topics(group[0]):
-            return told | self._of_topics(_topics(group[0]))
+            self._spread(told, _topics(group[0]))
+            return told
         before = dict(self.counts)
         chips = [chip for step in group for chip in self._effect(step)]
         told["columns"] = sorted({column for column, _ in chips})
@@ -149,16 +145,15 @@ class _Telling:
         for column in columns:
             yield [column, NOBODY if shown is None else shown]
 
-    def _of_topics(self, topics: Sequence[str]) -> dict[str, Any]:
-        """Topics that are spread as a whole: what each member has of them."""
+    def _spread(self, told: StepSheet, topics: Sequence[str]) -> None:
+        """Adds what each member has of topics that are spread as a whole."""
         columns = [
             self.columns[topic, partition] for topic in topics for partition in range(self.sizes[topic])
         ]
         owners = [self.answer.after[column] for column in columns]
-        told: dict[str, Any] = {"columns": [column for column in columns if column in self.moved] or columns}
+        told["columns"] = [column for column in columns if column in self.moved] or columns
         if len(self.counts) <= STRIP_MOST:
             told["strip"] = [[place, owners.count(place), owners.count(place)] for place in self.counts]
-        return told
 
     def _name(self, step: Step) -> str:
         member_id = str(step.get("member", step.get("from", "")))

@@ -133,6 +133,8 @@ class Lesson:
     title: str
     goal: Text
     minutes: int
+    pattern: str | None
+    """The pattern that an incident is an example of: told to who has found it."""
     kind: Kind
     of: str
     of_line: int

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final, Protocol
 
 from simulations.lessons import references as at
+from simulations.lessons.classic import is_classic
 from simulations.lessons.document import Fact, Place
 from simulations.lessons.explaining import Explainer
 from simulations.lessons.playing import Run
@@ -30,6 +31,7 @@ EPOCHS_AROUND: Final = 1
 """Beside the epochs that the frame has, the next one up: what one thinks that a confirmation brings."""
 
 GROUP_STATES: Final = ("Empty", "Assigning", "Reconciling", "Stable")
+CLASSIC_STATES: Final = ("Empty", "PreparingRebalance", "CompletingRebalance", "Stable")
 MEMBER_STATES: Final = ("STABLE", "UNREVOKED_PARTITIONS", "UNRELEASED_PARTITIONS")
 
 
@@ -162,10 +164,12 @@ class RunFilling(Filling):
                 return [*sorted(here | set(names)), *(["nobody"] if single else [])]
             case Number(number):
                 epochs = {number, number + 1, at.group_epoch(before), at.group_epoch(before) + EPOCHS_AROUND}
-                epochs |= {int(member.get("epoch") or 0) for member in before["members"].values()}
+                told = (member.get("epoch") for member in before["members"].values())
+                epochs |= {int(epoch) for epoch in told if epoch is not None}
                 return [str(each) for each in sorted(each for each in epochs if each >= min(0, number))]
             case Said(text):
-                states = GROUP_STATES if path.startswith("group.") else MEMBER_STATES
+                of_groups = CLASSIC_STATES if is_classic(frame) else GROUP_STATES
+                states = of_groups if path.startswith("group.") else MEMBER_STATES
                 return [*states, *([] if text in states else [text])]
             case Duration():
                 return []

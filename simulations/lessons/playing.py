@@ -9,9 +9,11 @@ from typing import Any, Final
 import orjson
 
 from groups.history.entries import Entry
-from groups.history.frames.changes import Frame, apply
+from groups.history.frames.changes import Change, apply
+from groups.history.frames.shapes import Frame
 from groups.history.passes.recorder import Recorder
 from groups.history.state.group import Semantics
+from groups.history.story.moment import Moment
 from simulations.lessons.document import Kind, Lesson, Place
 from simulations.lessons.source import Source
 from simulations.protocol.coordinator.settings import Settings
@@ -28,7 +30,7 @@ class Run:
     """``moments`` as they are stored, and ``frames[i]`` the state after the i-th; ``chunk`` is what a board plays."""
 
     title: str
-    moments: tuple[Mapping[str, Any], ...]
+    moments: tuple[Moment, ...]
     frames: tuple[Frame, ...]
     summary: Mapping[str, Any]
     settings: Settings | None
@@ -57,7 +59,7 @@ class Run:
             return found[place.nth - 1]
         raise ScenarioError(place.line, place.field, self._missing(place, len(found)))
 
-    def _is(self, moment: Mapping[str, Any], place: Place) -> bool:
+    def _is(self, moment: Moment, place: Place) -> bool:
         if place.step is not None:
             return bool(moment["step"] == place.step)
         actor = self.names.get(str(moment["actor"]), str(moment["actor"]))
@@ -96,7 +98,7 @@ def run_of(lesson: Lesson, source: Source) -> Run:
         case Kind.CASE:
             raise AssertionError("a case of the laboratory is not played")
     group = scenario.group if scenario is not None else group
-    title = scenario.title if scenario is not None else f"Recorded: {lesson.of}"
+    title = scenario.title if scenario is not None else f"Log: {lesson.of}"
     try:
         return _folded(entries, title, group, scenario)
     except RunTooLong as error:
@@ -197,7 +199,7 @@ def _folded(entries: Iterable[Entry], title: str, group: str, scenario: Scenario
     )
 
 
-def _frames(first: Frame, changes: list[dict[str, Any]], moments: list[dict[str, Any]]) -> Iterable[Frame]:
+def _frames(first: Frame, changes: list[Change], moments: list[Moment]) -> Iterable[Frame]:
     """The frame after each moment."""
     frame, at = first, 0
     for moment in moments:

@@ -194,11 +194,18 @@ def tray(path: str, filler: Filler) -> list[TextPart]:
         "target": "’s target",
         "waiting": " waits for",
         "reads": " reads",
+        "withheld": " is to get later",
+    }
+    of_the_group = {
+        "unassigned": "unassigned",
+        "unread": "read by nobody",
+        "withheld": "withheld",
+        "read_twice": "read by two",
     }
     if filler.is_member(asked):
         return [{"kind": "member", "text": asked}, {"kind": "text", "text": " gets"}]
     if head == "group" or asked not in says:
-        return [{"kind": "text", "text": "unassigned" if asked == "unassigned" else "chosen"}]
+        return [{"kind": "text", "text": of_the_group.get(asked, "chosen")}]
     return [{"kind": "member", "text": head}, {"kind": "text", "text": says[asked]}]
 
 
@@ -216,6 +223,7 @@ def sentence(path: str, value: Value, filler: Filler) -> list[TextPart]:
         "epoch": " is at member epoch ",
         "state": " is in state ",
         "reads": " reads ",
+        "withheld": " is to get later: ",
     }
     of_the_group: dict[str, str] = {
         "epoch": "The group epoch is ",
@@ -226,6 +234,13 @@ def sentence(path: str, value: Value, filler: Filler) -> list[TextPart]:
         "idle": "Without a partition: ",
         "members": "The members: ",
         "size": "Members: ",
+        "generation": "The generation is ",
+        "leader": "The leader is ",
+        "joined": "At the barrier: ",
+        "awaited": "The others wait for ",
+        "withheld": "Withheld: ",
+        "unread": "Read by nobody: ",
+        "read_twice": "Read by two: ",
     }
     end: TextPart = {"kind": "text", "text": "."}
     if filler.is_member(asked):
@@ -252,10 +267,10 @@ def sentence(path: str, value: Value, filler: Filler) -> list[TextPart]:
             *parts(value, path),
             end,
         ]
-    if asked == "owner" and isinstance(value, Members):
+    if asked in ("owner", "readers") and isinstance(value, Members):
         return [
             {"kind": "partition", "text": head},
-            {"kind": "text", "text": " is owned by "},
+            {"kind": "text", "text": " is owned by " if asked == "owner" else " is read by "},
             *parts(value, path),
             end,
         ]

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Final
+from typing import Final, get_args
 
+from groups.history.story.moment import MomentShape
 from simulations.lessons.document import (
     BEATS_MAX,
     FACTS_MAX,
@@ -28,7 +29,7 @@ from simulations.lessons.texts import Text, read_text
 from simulations.world.scenario.errors import ScenarioError
 from simulations.world.scenario.nodes import Node, parse
 
-KEYS: Final = ("title", "goal", "minutes", *Kind, "marks", "table", "beats")
+KEYS: Final = ("title", "goal", "minutes", "pattern", *Kind, "marks", "table", "beats")
 BEAT_KEYS: Final = ("at", "title", "text", "facts", "ask", "notes", "cite", "terms")
 ASK_KEYS: Final = (
     "question",
@@ -46,23 +47,8 @@ OPTION_KEYS: Final = ("says", "if", "because")
 TABLE_KEYS: Final = ("source", "rows", "slip")
 ROW_KEYS: Final = ("at", "says", "cells")
 
-SHAPES: Final = (
-    *(
-        "acknowledge",
-        "advance",
-        "commit",
-        "fail_over",
-        "fault",
-        "fence",
-        "gain",
-        "gap",
-        "join",
-        "leave",
-        "metadata",
-    ),
-    *("note", "regex", "remove", "replace", "revoke", "state", "target", "violation"),
-)
-"""Moments that a place can name (``groups.history.story.moments``)."""
+SHAPES: Final = get_args(MomentShape)
+"""Moments that a place can name."""
 
 NTH_MAX: Final = 1_000
 
@@ -95,6 +81,7 @@ def read_lesson(text: str, lesson_id: str = "lesson") -> Lesson:
         title=found["title"].text(),
         goal=_text(found["goal"]),
         minutes=found["minutes"].integer(1, MINUTES_MAX - 1, "a lesson takes less than eight minutes"),
+        pattern=found["pattern"].text() if "pattern" in found else None,
         kind=kind,
         of=found[kind].text(),
         of_line=found[kind].line,

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
+from groups.history.frames.shapes import Frame
 from simulations.lessons import references as at
 from simulations.lessons.playing import Run
 from simulations.lessons.values import Members, Partitions, TextPart, Value, parts
@@ -23,6 +21,12 @@ def told(pieces: Pieces) -> list[TextPart]:
     ]
 
 
+def sentence(words: str, *values: Value) -> Pieces:
+    """``sentence("{} owns {}.", member, owned)``: each brace is one of the values."""
+    first, *rest = words.split("{}")
+    return [first, *(piece for pair in zip(values, rest, strict=True) for piece in pair)]
+
+
 def who(run: Run, member: str | None) -> Members:
     return Members((run.names.get(member, member),) if member else (), single=True)
 
@@ -30,7 +34,7 @@ def who(run: Run, member: str | None) -> Members:
 class Reasons:
     """Answers to one reference at one moment. ``before`` is the frame in which the question was asked."""
 
-    def __init__(self, run: Run, path: str, frame: Mapping[str, Any], before: Mapping[str, Any]) -> None:
+    def __init__(self, run: Run, path: str, frame: Frame, before: Frame) -> None:
         self.run, self.frame, self.before = run, frame, before
         path = path.partition("@")[0]
         self.head, _, self.asked = path.rpartition(".")

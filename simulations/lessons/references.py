@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
+from groups.history.frames.shapes import Frame
 from groups.history.words import THIN_SPACE
+from simulations.lessons import classic
 from simulations.lessons.document import Place
 from simulations.lessons.playing import Run
 from simulations.lessons.values import Duration, Members, Number, Partitions, Said, Value, partitions
@@ -31,6 +33,7 @@ OF_MEMBERS: Final[Mapping[str, str]] = {
     "reads": "the partitions that its client reads, which may not have received what the coordinator decided",
     "session_left": "how long until its session expires",
     "silent": "how long ago its client sent its last heartbeat",
+    "withheld": "of a classic group: what the leader means for it and does not send in this round",
 }
 OF_THE_GROUP: Final[Mapping[str, str]] = {
     "epoch": "the group epoch; of a classic group its generation",
@@ -42,6 +45,14 @@ OF_THE_GROUP: Final[Mapping[str, str]] = {
     "idle": "the members that own nothing",
     "unassigned": "the partitions that nobody owns",
     "count": "how many partitions the group's topics have",
+    "generation": "of a classic group: the number of its last completed rebalance",
+    "leader": "of a classic group: the member that assigns",
+    "protocol_name": "of a classic group: the assignor that its members have agreed on",
+    "joined": "of a classic group: the members whose JoinGroup has come",
+    "awaited": "of a classic group: the members that the others wait for",
+    "withheld": "of a classic group: what the leader does not send in this round",
+    "unread": "the partitions that no client reads",
+    "read_twice": "the partitions that more than one client reads",
 }
 OF_PARTITIONS: Final[Mapping[str, str]] = {
     "owner": "who owns it",
@@ -131,18 +142,18 @@ def _between(path: str, index: int, context: Context) -> Value:
     return Duration(int(moments[end]["at_ms"]) - int(moments[begin]["at_ms"]))
 
 
-def _named(name: str, frame: Mapping[str, Any], run: Run) -> Value:
+def _named(name: str, frame: Frame, run: Run) -> Value:
     """A member, a partition or a topic, or what is asked of it: names themselves may have points."""
     for known, read in ((run.ids, _of_a_member), (_partition_names(run), _of_a_partition)):
         whole = name if name in known else name.rpartition(".")[0]
         if whole in known:
             return read(whole, name[len(whole) + 1 :], frame, run)
-    topics = {topic for each in run.frames for topic in each.get("topics") or {}}
+    topics = {topic for each in run.frames for topic in each["topics"]}
     topic, _, asked = name.rpartition(".")
     if topic in topics:
         if asked != "partitions":
             raise BadReference(f"a topic has no {asked}; {nearest(asked, OF_TOPICS)}")
-        return Number(int((frame["topics"].get(topic) or {}).get("partitions") or 0))
+        return Number(partitions_of(frame, topic))
     known_names = [*run.ids, *sorted(_partition_names(run)), *topics, "group", "time", "config", "found"]
     head = name.partition(".")[0]
     raise BadReference(f"nothing in this run is called {head}; {nearest(head, known_names)}")
@@ -152,8 +163,8 @@ def _partition_names(run: Run) -> set[str]:
     return {
         f"{topic}-{number}"
         for frame in (run.frames[0], run.frames[-1])
-        for topic, about in (frame.get("topics") or {}).items()
-        for number in range(about.get("partitions") or 0)
+        for topic in frame["topics"]
+        for number in range(partitions_of(frame, topic))
     } | {name for frame in run.frames for owned in holders(frame).values() for name in owned}
 
 
@@ -162,14 +173,20 @@ def flat(owned: Mapping[str, Iterable[int]] | None) -> list[str]:
     return [f"{topic}-{number}" for topic, numbers in (owned or {}).items() for number in numbers]
 
 
-def revoking_of(frame: Mapping[str, Any], member: str) -> list[str]:
+def revoking_of(frame: Frame, member: str) -> list[str]:
     """What a member was asked to revoke, by the records or (the proposal records none) by what its client was answered."""
-    told = flat((frame["members"].get(member) or {}).get("pending_revocation"))
-    client = (frame.get("clients") or {}).get(member) or {}
-    return [*told, *(name for name in flat(client.get("revoking")) if name not in told)]
+    about, client = frame["members"].get(member), (frame["clients"] or {}).get(member)
+    told = flat(about.get("pending_revocation")) if about else []
+    return [*told, *(name for name in flat(client["revoking"] if client else None) if name not in told)]
 
 
-def holders(frame: Mapping[str, Any]) -> dict[str, list[str]]:
+def partitions_of(frame: Frame, topic: str) -> int:
+    """How many partitions a topic has; 0 where that is not known."""
+    about = frame["topics"].get(topic)
+    return (about["partitions"] or 0) if about else 0
+
+
+def holders(frame: Frame) -> dict[str, list[str]]:
     """Member id → the partitions that it owns, those being revoked among them."""
     held: dict[str, list[str]] = {}
     for member, about in frame["members"].items():
@@ -181,35 +198,35 @@ def holders(frame: Mapping[str, Any]) -> dict[str, list[str]]:
     return held
 
 
-def targets(frame: Mapping[str, Any]) -> dict[str, list[str]]:
+def targets(frame: Frame) -> dict[str, list[str]]:
     return {member: flat(owned) for member, owned in (frame.get("target") or {}).items()}
 
 
-def owner_of(frame: Mapping[str, Any], partition: str) -> str | None:
+def owner_of(frame: Frame, partition: str) -> str | None:
     return next((member for member, owned in holders(frame).items() if partition in owned), None)
 
 
-def target_owner_of(frame: Mapping[str, Any], partition: str) -> str | None:
+def target_owner_of(frame: Frame, partition: str) -> str | None:
     return next((member for member, owned in targets(frame).items() if partition in owned), None)
 
 
-def existing(frame: Mapping[str, Any]) -> list[str]:
+def existing(frame: Frame) -> list[str]:
     """The partitions of the topics that this group reads."""
     read = {topic for about in frame["members"].values() for topic in about.get("subscribed") or ()}
     read |= {topic for owned in (frame.get("target") or {}).values() for topic in owned}
     return [
         f"{topic}-{number}"
-        for topic, about in (frame.get("topics") or {}).items()
+        for topic in frame["topics"]
         if topic in read
-        for number in range(about.get("partitions") or 0)
+        for number in range(partitions_of(frame, topic))
     ]
 
 
-def group_epoch(frame: Mapping[str, Any]) -> int:
+def group_epoch(frame: Frame) -> int:
     return int(frame.get("group_epoch") or frame.get("generation") or 0)
 
 
-def _of_a_member(name: str, asked: str, frame: Mapping[str, Any], run: Run) -> Value:
+def _of_a_member(name: str, asked: str, frame: Frame, run: Run) -> Value:
     if not asked:
         return Members((name,), single=True)
     if asked not in OF_MEMBERS:
@@ -217,7 +234,7 @@ def _of_a_member(name: str, asked: str, frame: Mapping[str, Any], run: Run) -> V
     member = run.ids[name]
     about, held, aims = frame["members"].get(member), holders(frame), targets(frame)
     owned, target = held.get(member, []), aims.get(member, [])
-    client = (frame.get("clients") or {}).get(member) or {}
+    client = (frame["clients"] or {}).get(member)
     match asked:
         case "owned":
             return partitions(owned)
@@ -233,7 +250,7 @@ def _of_a_member(name: str, asked: str, frame: Mapping[str, Any], run: Run) -> V
         case "count":
             return Number(len(owned))
         case "reads":
-            return partitions(flat(client.get("owned")))
+            return partitions(flat(client["owned"] if client else None))
         case "waits_for":
             return _members(
                 run,
@@ -248,13 +265,15 @@ def _of_a_member(name: str, asked: str, frame: Mapping[str, Any], run: Run) -> V
                     if who != member and set(aim) & set(owned) - set(held.get(who, ()))
                 ),
             )
+        case "withheld":
+            return partitions(classic.withheld(frame, member))
         case "session_left":
-            timer = ((frame.get("timers") or {}).get(member) or {}).get("session")
-            if timer is None:
+            timers = (frame["timers"] or {}).get(member)
+            if timers is None or timers["session"] is None:
                 raise BadReference(f"{name} has no session at this moment")
-            return Duration(int(timer) - int(frame["at_ms"]))
+            return Duration(timers["session"] - frame["at_ms"])
         case "silent":
-            sent = client.get("heartbeat_ms")
+            sent = client["heartbeat_ms"] if client else None
             if sent is None:
                 raise BadReference(f"{name} has sent no heartbeat at this moment")
             return Duration(int(frame["at_ms"]) - int(sent))
@@ -270,7 +289,7 @@ def _members(run: Run, found: Iterable[str]) -> Members:
     return Members(tuple(sorted(run.names.get(member, member) for member in found)))
 
 
-def _of_a_partition(name: str, asked: str, frame: Mapping[str, Any], run: Run) -> Value:
+def _of_a_partition(name: str, asked: str, frame: Frame, run: Run) -> Value:
     match asked:
         case "":
             return Partitions((name,))
@@ -282,7 +301,7 @@ def _of_a_partition(name: str, asked: str, frame: Mapping[str, Any], run: Run) -
             reading = (
                 member
                 for member, client in (frame.get("clients") or {}).items()
-                if name in flat(client.get("owned")) and not client.get("killed")
+                if name in flat(client["owned"] if client else None) and not client.get("killed")
             )
             return _members(run, reading)
         case "unassigned":
@@ -301,7 +320,7 @@ def _single(run: Run, member: str | None) -> Members:
     return Members((run.names.get(member, member),) if member is not None else (), single=True)
 
 
-def _of_the_group(asked: str, frame: Mapping[str, Any], run: Run) -> Value:
+def _of_the_group(asked: str, frame: Frame, run: Run) -> Value:
     held = holders(frame)
     match asked:
         case "epoch":
@@ -315,13 +334,12 @@ def _of_the_group(asked: str, frame: Mapping[str, Any], run: Run) -> Value:
         case "size":
             return Number(len(frame["members"]))
         case "behind":
+            # A member of a classic group has no epoch, and one that is away is nobody to wait for.
+            epochs = ((member, about.get("epoch")) for member, about in frame["members"].items())
+            last = group_epoch(frame)
             return _members(
                 run,
-                (
-                    member
-                    for member, about in frame["members"].items()
-                    if about.get("epoch") != AWAY and (about.get("epoch") or 0) < group_epoch(frame)
-                ),
+                (member for member, epoch in epochs if epoch is not None and epoch != AWAY and epoch < last),
             )
         case "idle":
             return _members(run, (member for member, owned in held.items() if not owned))
@@ -330,8 +348,37 @@ def _of_the_group(asked: str, frame: Mapping[str, Any], run: Run) -> Value:
             return partitions(name for name in existing(frame) if name not in owned)
         case "count":
             return Number(len(existing(frame)))
+        case "unread" | "read_twice":
+            return _by_clients(asked, frame)
+        case "generation" | "leader" | "protocol_name" | "joined" | "awaited" | "withheld":
+            return _of_a_classic_group(asked, frame, run)
         case _:
             raise BadReference(f"the group has no {asked}; {nearest(asked, OF_THE_GROUP)}")
+
+
+def _by_clients(asked: str, frame: Frame) -> Value:
+    if frame.get("clients") is None:
+        raise BadReference("this log does not tell what clients read; group.unassigned is what it tells")
+    read = classic.readers(frame)
+    if asked == "unread":
+        return partitions(name for name in existing(frame) if not read[name])
+    return partitions(name for name, clients in read.items() if clients > 1)
+
+
+def _of_a_classic_group(asked: str, frame: Frame, run: Run) -> Value:
+    match asked:
+        case "generation":
+            return Number(int(frame.get("generation") or 0))
+        case "leader":
+            return _single(run, frame.get("leader"))
+        case "protocol_name":
+            return Said(str(frame.get("protocol_name") or "none"))
+        case "joined":
+            return _members(run, classic.joined(frame))
+        case "awaited":
+            return _members(run, classic.awaited(frame))
+        case _:
+            return partitions(classic.withheld(frame))
 
 
 def _config(asked: str, run: Run) -> Value:

@@ -8,12 +8,13 @@ from typing import Any, TypedDict
 
 import orjson
 
+from groups.history.frames.shapes import Frame
 from simulations.lessons.document import Beat, Kind, Lesson, Table
 from simulations.lessons.filling import Problem, RunFilling
 from simulations.lessons.hands import Hands, HandsSheet
 from simulations.lessons.playing import Run, run_of
 from simulations.lessons.questions import AskSheet, answered
-from simulations.lessons.references import Context, flat
+from simulations.lessons.references import Context, flat, group_epoch
 from simulations.lessons.source import Source
 from simulations.lessons.values import TextPart
 
@@ -203,13 +204,15 @@ def _table(table: Table, filler: RunFilling) -> TableSheet:
     }
 
 
-def cell_of(frame: Mapping[str, Any], member: str) -> str:
+def cell_of(frame: Frame, member: str) -> str:
     """A member as the proposal's tables write it: ``22 {2} waits {5}``, or ``-`` where it is no member."""
     about = frame["members"].get(member)
     if about is None:
         return "-"
     owned, waits = flat(about.get("assigned")), flat(about.get("pending_assignment"))
-    shown = f"{about['epoch']} {_numbers(owned)}"
+    # A member of a classic group has no epoch of its own: it is of the group's generation.
+    epoch = about["epoch"] if about.get("epoch") is not None else group_epoch(frame)
+    shown = f"{epoch} {_numbers(owned)}"
     return f"{shown} waits {_numbers(waits)}" if waits else shown
 
 

@@ -19,7 +19,7 @@ _PART: Final = re.compile(
     r"\{(?P<reference>[^{}]*)\}|\[(?P<term>[^\[\]|]+)(?:\|(?P<word>[^\[\]|]+))?\]|`(?P<code>[^`]+)`"
 )
 
-_PROPOSAL: Final = re.compile(r"\bKIP-\d+\b")
+_PROPOSAL: Final = re.compile(r"\b(?:KIP|KAFKA)-\d+\b")
 _PARTITION: Final = re.compile(r"\b[A-Za-z][\w.]*-\d+\b")
 _DIGITS: Final = re.compile(r"\d+")
 _LETTER: Final = re.compile(r"(?<![\w'’.])[B-HJ-Z](?![\w'’-]|\.\w)|(?<=[a-z,;:] )A(?![\w'’-])|\bA(?=['’]s\b)")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Final
+from typing import Final, Literal, get_args
 
 from simulations.laboratory import Board, Case
 from simulations.laboratory.specs import before_of, spec_of
@@ -13,10 +13,10 @@ from simulations.protocol.assignors.measures import measure
 from simulations.sweeps.axes import Axes, Block, Cell
 from simulations.sweeps.cases import case_of
 
-FIGURES: Final = (
-    *("moved", "revoked", "interrupted", "paused", "min", "max", "rebalances", "local", "placed"),
-    "ms",
-)
+Counted = Literal["moved", "revoked", "interrupted", "paused", "min", "max", "rebalances", "local", "placed"]
+COUNTED: Final[tuple[Counted, ...]] = get_args(Counted)
+
+FIGURES: Final[tuple[str, ...]] = (*COUNTED, "ms")
 """The figures of a row, in order: those of ``simulations.protocol.assignors.measures``, and how long the event's answer took."""
 
 MS: Final = FIGURES.index("ms")
@@ -39,7 +39,7 @@ def row_of(case: Case, board: Board, clock: Clock) -> Row:
     except AssignorError as error:
         return str(error)
     found = measure(spec, answer, board.rebalance).to_json()
-    return [*(found[name] for name in FIGURES[:MS]), took_ms]
+    return [*(found[name] for name in COUNTED), took_ms]
 
 
 def rows_of(axes: Axes, block: Block, clock: Clock) -> Iterator[Row]:

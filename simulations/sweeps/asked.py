@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 from simulations.laboratory import BOARDS, Board, CaseError
 from simulations.laboratory.cases import MEMBERS_MOST, PARTITIONS_MOST, TOPICS_MOST
@@ -72,7 +72,7 @@ class AxesError(ValueError):
         self.field = field
 
 
-def axes_of(told: Mapping[str, Any]) -> Axes:
+def axes_of(told: Mapping[str, object]) -> Axes:
     """The axes of a JSON object with ``assignors``, ``shapes``, ``events``, ``seeds`` (how many) and ``first_seed``; what it lacks is as usual.
 
     Raises ``AxesError`` where an axis is wrong, or all of them together ask too much.
@@ -160,7 +160,7 @@ def shape_of(text: str) -> GroupShape:
     return GroupShape(Shape(members, topics, partitions), sizes, subscriptions, racks)
 
 
-def _texts(told: Mapping[str, Any], key: str, usual: Sequence[str], most: int | None = None) -> list[str]:
+def _texts(told: Mapping[str, object], key: str, usual: Sequence[str], most: int | None = None) -> list[str]:
     given = told.get(key, list(usual))
     if not isinstance(given, list) or not all(isinstance(each, str) for each in given):
         raise AxesError(f"{key} must be a list of texts", key)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Final
+from typing import Final, NotRequired, TypedDict
 
 from simulations.laboratory import Board
 from simulations.laboratory.presets import Racks, Shape, Sizes, Subscriptions
@@ -69,6 +69,18 @@ class Block:
     last: int
 
 
+class AxesDocument(TypedDict):
+    """Axes as JSON: what is asked for, in words."""
+
+    assignors: list[str]
+    shapes: list[str]
+    events: list[str]
+    seeds: int
+    """How many."""
+    first_seed: NotRequired[int]
+    """1 if it is left out."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Axes:
     """What a sweep asks. Cells are numbered assignor by assignor, shape by shape, event by event; ``seeds`` of each, from ``first_seed`` on."""
@@ -106,14 +118,16 @@ class Axes:
             for cell in range(self.cells):
                 yield Block(cell, first, last)
 
-    def to_json(self) -> dict[str, Any]:
-        return {
+    def to_json(self) -> AxesDocument:
+        document: AxesDocument = {
             "assignors": [name_of(board) for board in self.boards],
             "shapes": [str(shape) for shape in self.shapes],
             "events": [str(happening) for happening in self.happenings],
             "seeds": self.seeds,
-            **({"first_seed": self.first_seed} if self.first_seed != 1 else {}),
         }
+        if self.first_seed != 1:
+            document["first_seed"] = self.first_seed
+        return document
 
 
 def name_of(board: Board) -> str:

@@ -6,7 +6,7 @@ import math
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final, NotRequired, TypedDict
 
 from simulations.laboratory.sentences import listed
 from simulations.protocol.assignors.measures import RebalanceProtocol
@@ -30,8 +30,13 @@ WHEN: Final[Mapping[Happening, str]] = {
 NEAR: Final = 1.5
 """Assignors whose worst case is at most so many times that of the best are told together with it."""
 
-Part = dict[str, Any]
-"""``{"text": …}``, with ``"cell"`` where it leads to one."""
+
+class Part(TypedDict):
+    """Words of a sentence, with the cell that proves them, and the measure by which it does."""
+
+    text: str
+    cell: NotRequired[int]
+    measure: NotRequired[str]
 
 
 @dataclass(frozen=True, slots=True)

@@ -101,6 +101,11 @@ export function addresses(meta) {
     entries: async (from, to) => (await ask(`${base}/entries?from=${from}&to=${to}`, {}, parseExactly)).entries,
     /** @param {number} sequence of a record @returns {Promise<import('./bytes/types').RecordBytes>} */
     bytes: (sequence) => ask(`${base}/entries/${sequence}/bytes`),
+    /** @type {import('./committed-card.js').FetchOffsets} of all partitions where none is named */
+    offsets: ({ from, to, partitions }) =>
+      ask(
+        `${base}/offsets?${new URLSearchParams([['from', `${from}`], ['to', `${to}`], ...partitions.map((key) => ['partition', key])])}`,
+      ),
     /** @param {number} at @returns {Promise<import('./metrics-panel.js').Metrics>} */
     metrics: (at) => ask(`${base}/metrics?at=${at}`),
     /** @returns {Promise<any>} */

@@ -139,7 +139,7 @@ export class Banners {
     );
   }
 
-  /** Where a broker and the simulated coordinator part. @param {import('./types').Summary} summary */
+  /** Where a broker and the simulated coordinator part. @param {Partial<import('./types').Summary>} summary */
   differences(summary) {
     const found = (summary.findings ?? []).filter(({ kind }) => kind === 'difference');
     if (!found.length) {

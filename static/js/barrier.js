@@ -77,6 +77,7 @@ export function barrierSays(frame, name) {
  */
 export function doesWhat(frame, member, counted) {
   const client = frame.clients?.[member];
+  if (client?.killed) return ['Process killed; session still open', 'Killed'];
   const reads = keysOf(client?.owned).length;
   if (client?.calling) return [`In ${client.calling}`, 'In a callback'];
   const has = reads ? `reads ${counted(reads)}` : 'reads nothing';

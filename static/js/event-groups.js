@@ -11,7 +11,7 @@ import { h } from './dom.js';
 import { VirtualList } from './virtual-list.js';
 import { duration, shortened, when } from './words.js';
 
-const LINE = 29;
+const LINE = 44;
 const BEYOND = 8;
 /** How wide a digit of a time is. */
 const LETTER = 6.7;
@@ -65,6 +65,7 @@ export class EventGroups {
     this.note.textContent = more
       ? `${more.toLocaleString('en')} earlier events are not in this list; the map shows them.`
       : '';
+    this.note.hidden = !more;
     const longest = groups.reduce((most, group) => Math.max(most, when(group.from_ms, start_ms).length), 0);
     this.inner.style.setProperty('--number', '44px');
     this.inner.style.setProperty('--when', `${Math.max(44, longest * LETTER)}px`);

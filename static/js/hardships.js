@@ -3,7 +3,7 @@
  * does not know of its removal, a coordinator that loads, an invariant that is broken. Pure.
  *
  * @typedef {import('./types').Frame} Frame
- * @typedef {import('./types').Summary} Summary
+ * @typedef {Partial<import('./types').Summary>} Summary
  * @typedef {import('./cast.js').Cast} Cast
  * @typedef {{says: string, kafka: string, bad: boolean, duty?: boolean}} Hardship a `duty` is work, no trouble
  * @typedef {{member: string, says: string[], bad: boolean}} Troubled

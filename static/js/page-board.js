@@ -19,6 +19,7 @@ import { MetricsPanel } from './metrics-panel.js';
 import { leadIn, openingOf, opensAtWorst } from './opening.js';
 import { Ownership } from './ownership.js';
 import { keySteps } from './key-steps.js';
+import { showPatterns } from './patterns.js';
 import { Player, SPEEDS } from './player.js';
 import { Problems } from './problems.js';
 import { Reading, tells, withView } from './reading.js';
@@ -82,6 +83,7 @@ const shared = {
   labels,
   places,
   violationAt,
+  fetchOffsets: server?.offsets ?? null,
   onSeek: (/** @type {number} */ sequence) => seeking.scrub(sequence),
   onPick: (/** @type {string | null} */ key) => pick(key),
   onSettled: () => {
@@ -296,7 +298,7 @@ function hearStatus(message) {
     labels.follow(meta.summary.protocol);
     labels.remember(meta.summary.topics);
     if (meta.summary.protocol) part('protocol').textContent = meta.summary.protocol;
-    showVerdict(part('verdict'), meta.summary);
+    showFound();
     if ('map' in stage) stage.map.refresh();
     if (server) showTopicNames(part('topic-names'), meta, saveNames);
   }
@@ -441,6 +443,12 @@ async function shareWith({ sharing }) {
   });
 }
 
+/** The verdict, and what there is to say beside it. */
+function showFound() {
+  showVerdict(part('verdict'), meta.summary);
+  showPatterns(/** @type {HTMLDetailsElement} */ (part('patterns')), meta.summary);
+}
+
 async function begin() {
   wire();
   if (firstChunk) timeline.give(firstChunk);
@@ -452,6 +460,7 @@ async function begin() {
   }
   if (server) showTopicNames(part('topic-names'), meta, saveNames);
   else showVerdict(part('verdict'), meta.summary);
+  showPatterns(/** @type {HTMLDetailsElement} */ (part('patterns')), meta.summary);
   if (changed.length) banners.changed(changed);
   part('coordinator').hidden = !meta.summary.findings?.some(({ kind }) => kind === 'failed_over');
   showStatus();

@@ -7,7 +7,7 @@
  */
 
 import { tell } from './api.js';
-import { binned, isSeen, listed, rebalancing, stateSays, taken } from './clusters/groups.js';
+import { binned, isSeen, listed, rebalancing, stateSays, taken, watchedSays } from './clusters/groups.js';
 import { h, part, s } from './dom.js';
 import { toast } from './toast.js';
 import { duration, plural } from './words.js';
@@ -109,7 +109,7 @@ function head() {
   const silent = Object.keys(seen.silent ?? {});
   part('facts').textContent =
     cluster.status === 'connected'
-      ? `${plural(seen.groups ?? 0, 'group')}, ${plural(seen.brokers ?? 0, 'broker')}, polled every ${seen.every_s} s (a round took ${seen.took_ms} ms)`
+      ? `${plural(seen.groups ?? 0, 'group')}, ${plural(seen.brokers ?? 0, 'broker')}, ${watchedSays(seen)}`
       : '';
   part('watch').textContent = cluster.watched ? 'Pause' : 'Watch again';
   const banners = [];
@@ -142,6 +142,28 @@ function head() {
         h('b', {}, `${plural(silent.length, 'broker')} not answering. `),
         seen.silent[silent[0] ?? ''],
       ),
+    );
+  if (seen.follow?.command)
+    banners.push(
+      h(
+        'div',
+        { class: 'banner' },
+        h('b', {}, 'Polled, not followed. '),
+        `${seen.follow.why} With it every record is seen, also what lies between two polls: `,
+        h('code', { class: 'mono' }, seen.follow.command),
+      ),
+    );
+  if (seen.follow?.different)
+    banners.push(
+      h(
+        'div',
+        { class: 'banner warn' },
+        `${plural(seen.follow.different, 'answer')} of coordinators differed from the log; the timelines say where.`,
+      ),
+    );
+  if (seen.follow?.left_out)
+    banners.push(
+      h('div', { class: 'banner warn' }, `${number(seen.follow.left_out)} groups of the log are not recorded.`),
     );
   if (seen.left_out)
     banners.push(h('div', { class: 'banner warn' }, `${number(seen.left_out)} groups are listed and not described.`));

@@ -4,7 +4,7 @@
 
 import { tell } from './api.js';
 import { h, part } from './dom.js';
-import { beatAt, withBeat } from './lesson/drafting.js';
+import { beatAt, filledIn, membersAfter, questionAt, withBeat } from './lesson/drafting.js';
 import { LessonPlayer } from './lesson/player.js';
 import { explain } from './terms.js';
 
@@ -53,6 +53,7 @@ async function check() {
   try {
     const { sheet, problems } = await tell('/api/lessons/check', 'POST', { text: editor.value });
     if (mine !== asked) return;
+    if (fill(problems)) return;
     tellProblems(problems);
     if (sheet) preview(sheet);
   } catch (error) {
@@ -80,36 +81,55 @@ function tellProblems(problems) {
   );
 }
 
-/** Each moment of the run, and a press that writes a beat of it. @param {import('./lesson/types').Sheet} sheet */
+/**
+ * Writes what the run says where the author wrote "?"; whether there was any.
+ * @param {{line: number, field: string, message: string}[]} problems
+ */
+function fill(problems) {
+  const text = filledIn(editor.value, problems);
+  if (text === editor.value) return false;
+  const { selectionStart, scrollTop } = editor;
+  editor.value = text;
+  editor.setSelectionRange(selectionStart, selectionStart);
+  editor.scrollTop = scrollTop;
+  editor.dispatchEvent(new Event('input'));
+  return true;
+}
+
+/** Each moment of the run, with presses that write a beat of it, or a question. @param {import('./lesson/types').Sheet} sheet */
 function list(sheet) {
   const moments = (sheet.run?.chunk.moments ?? []).filter((moment) => moment.shape !== 'commit');
   const cast = sheet.run?.summary.cast ?? [];
   const name = (/** @type {string} */ id) => cast.find((member) => member.id === id)?.name ?? id;
+  const members = sheet.run ? membersAfter(sheet.run.chunk, moments) : [];
   const start = moments[0]?.at_ms ?? 0;
+  const press = (/** @type {string} */ says, /** @type {() => void} */ onclick) =>
+    h('button', { type: 'button', class: 'btn sm', onclick }, says);
   part('moments').replaceChildren(
-    ...moments
-      .slice(0, MOMENTS_MOST)
-      .map((moment) =>
-        h(
-          'li',
-          {},
-          h(
-            'button',
-            { type: 'button', class: 'btn sm', onclick: () => write(beatAt(moments, moment, name)) },
-            'Add a beat',
-          ),
-          h('span', { class: 'num quiet' }, `${((moment.at_ms - start) / 1000).toFixed(1)} s`),
-          ` ${moment.says}`,
-        ),
+    ...moments.slice(0, MOMENTS_MOST).map((moment, at) =>
+      h(
+        'li',
+        {},
+        press('Add a beat', () => write(beatAt(moments, moment, name), moment.sequence, sheet)),
+        at > 0
+          ? press('Ask what comes', () =>
+              write(questionAt(moments, moment, name, members[at].map(name)), moments[at - 1].sequence, sheet),
+            )
+          : null,
+        h('span', { class: 'num quiet' }, `${((moment.at_ms - start) / 1000).toFixed(1)} s`),
+        h('span', {}, moment.says),
       ),
+    ),
   );
 }
 
-/** @param {string} beat */
-function write(beat) {
-  editor.value = withBeat(editor.value, beat);
+/** @param {string} beat @param {number} sequence of the moment at which it stands @param {import('./lesson/types').Sheet} sheet */
+function write(beat, sequence, sheet) {
+  const sequences = sheet.beats.map((one) => one.sequence);
+  editor.value = withBeat(editor.value, beat, sequence, sequences);
   editor.dispatchEvent(new Event('input'));
-  go(editor.value.trimEnd().split('\n').length);
+  const at = editor.value.indexOf(beat.trimEnd());
+  go(editor.value.slice(0, Math.max(0, at)).split('\n').length + 1);
 }
 
 /** @param {import('./lesson/types').Sheet} sheet */

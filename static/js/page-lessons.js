@@ -11,9 +11,9 @@ function show() {
     const lines = [...course.querySelectorAll('[data-lesson]')];
     let count = 0;
     for (const line of lines) {
-      const { lesson = '', beats = '1' } = /** @type {HTMLElement} */ (line).dataset;
+      const { lesson = '', beats = '1', pattern = 'done' } = /** @type {HTMLElement} */ (line).dataset;
       const kept = done[lesson];
-      const state = kept?.done ? 'done' : kept ? `beat ${(kept.beat ?? 0) + 1} of ${beats}` : '';
+      const state = kept?.done ? pattern : kept ? `beat ${(kept.beat ?? 0) + 1} of ${beats}` : '';
       count += Number(kept?.done === true);
       line.classList.toggle('done', kept?.done === true);
       const said = line.querySelector('.how');

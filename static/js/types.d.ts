@@ -3,132 +3,11 @@
  * can hold every module to them. Nothing in this file exists at run time.
  */
 
+import type { Change, Clause, Frame, Moment, Partitions, Shape, SilentSpan, Summary, Trouble } from './shapes.js';
+
+export type * from './shapes.js';
+
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
-
-/** Partition numbers by topic, in the order in which the source gives them. */
-export type Partitions = { [topic: string]: number[] };
-
-/** What one entry altered: a side that is absent is left out, which is not null. */
-export interface Change {
-  sequence: number;
-  path: string[];
-  old?: Json;
-  new?: Json;
-}
-
-export type Shape =
-  | 'join'
-  | 'target'
-  | 'advance'
-  | 'revoke'
-  | 'acknowledge'
-  | 'gain'
-  | 'leave'
-  | 'remove'
-  | 'commit'
-  | 'metadata'
-  | 'regex'
-  | 'state'
-  | 'note'
-  | 'fault'
-  | 'fence'
-  | 'fail_over'
-  | 'replace'
-  | 'violation'
-  | 'gap';
-
-/** A settled step that changed or said something; the board rests on nothing else. */
-export interface Moment {
-  sequence: number;
-  first: number;
-  at_ms: number;
-  actor: string;
-  shape: Shape;
-  says: string;
-  epoch: number | null;
-  cause: number | null;
-  /** The row of a proposal's table that ends here, and what the case study tells of it. */
-  step: number | null;
-  narration?: string;
-}
-
-export interface MemberFrame {
-  protocol?: string;
-  epoch?: number | null;
-  previous_epoch?: number | null;
-  state?: string | null;
-  client_id?: string | null;
-  host?: string | null;
-  instance_id?: string | null;
-  rack_id?: string | null;
-  subscribed?: string[] | null;
-  subscribed_regex?: string;
-  assigned: Partitions;
-  pending_revocation?: Partitions;
-  pending_assignment?: Partitions;
-  session_timeout_ms?: number | null;
-  rebalance_timeout_ms?: number | null;
-  /** Of a streams group's member: `assigned` holds its active tasks by subtopology, these the copies. */
-  standby?: Partitions;
-  standby_pending_revocation?: Partitions;
-  warmup?: Partitions;
-  warmup_pending_revocation?: Partitions;
-  process_id?: string;
-  endpoint?: string | null;
-  topology_epoch?: number;
-}
-
-export interface ClientFrame {
-  owned?: Partitions | null;
-  calling?: string | null;
-  revoking?: Partitions | null;
-  heartbeat_ms?: number | null;
-  /** Only while it is so. */
-  killed?: boolean;
-  paused?: boolean;
-  cut?: string[];
-  fenced?: string;
-  clock_ms?: number;
-  computing?: boolean;
-}
-
-export interface Frame {
-  sequence: number;
-  at_ms: number;
-  group: string;
-  protocol: string | null;
-  state: string | null;
-  group_epoch?: number | null;
-  assignment_epoch?: number | null;
-  generation?: number | null;
-  leader?: string | null;
-  /** How far a classic group's members are between two generations; absent where nobody knows. */
-  barrier?: {
-    told: string[];
-    joined: string[];
-    synced: string[];
-    until_ms: number | null;
-    reasons: { [member: string]: string };
-    leader: string | null;
-  };
-  /** What a cooperative leader keeps back for a round: whom it is for. */
-  withheld?: { [member: string]: Partitions };
-  protocol_name?: string | null;
-  target?: { [member: string]: Partitions } | null;
-  /** Of a streams group. */
-  target_standby?: { [member: string]: Partitions };
-  target_warmup?: { [member: string]: Partitions };
-  topology?: { epoch: number; subtopologies: { [id: string]: { source_topics: string[] } } } | null;
-  /** Of a share group: partitions whose share state is being made. */
-  initializing?: Partitions;
-  topics: { [topic: string]: { id?: string | null; partitions: number | null; was?: string } };
-  /** What each expression was resolved to, where records tell. */
-  regexes?: { [regex: string]: string[] };
-  coordinator?: { name: string | null; epoch: number | null; loading_until_ms: number | null; cut: string[] };
-  members: { [member: string]: MemberFrame };
-  clients: { [member: string]: ClientFrame } | null;
-  timers: { [member: string]: { session: number | null; rebalance: number | null } } | null;
-}
 
 export interface Chunk {
   first: number;
@@ -143,55 +22,8 @@ export interface Delta {
   last: number;
   changes: Change[];
   moments: Moment[];
-  summary?: Summary;
+  summary?: Partial<Summary>;
   more?: boolean;
-}
-
-/** Words of a verdict: `sequences` of one that counts several things, `at_ms` of a time. */
-export interface Clause {
-  text: string;
-  sequence: number | null;
-  sequences?: number[];
-  at_ms?: number;
-}
-
-/** A member that was assigned and silent: open dots on each partition, from its last commit on. Inferred. */
-export interface SilentSpan {
-  member: string;
-  from_ms: number;
-  to_ms: number | null;
-  from_sequence: number;
-  to_sequence: number | null;
-  ended: 'resumed' | 'removed' | 'replaced' | 'open';
-  partitions: { topic: string; partition: number; from_ms: number; from_sequence: number }[];
-}
-
-export interface Summary {
-  group?: string;
-  protocol?: string | null;
-  state?: string | null;
-  first_ms?: number | null;
-  last_ms?: number | null;
-  entries?: number;
-  last?: number;
-  cast?: { id: string; name: string; joined: number }[];
-  topics?: { [topic: string]: { id?: string | null; partitions: number | null; was?: string } };
-  epochs?: { epoch: number; sequence: number; at_ms: number }[];
-  gaps?: { [key: string]: Json }[];
-  findings?: { kind: string; says: string; sequences: number[]; certain: boolean; [key: string]: Json }[];
-  silences?: SilentSpan[];
-  verdict?: {
-    text: string;
-    clauses: Clause[];
-    worst?: { sequence: number; at_ms: number | null; kind: string } | null;
-  } | null;
-}
-
-/** A problem: the entry with which it begins, and its gravest finding. */
-export interface Trouble {
-  sequence: number;
-  at_ms: number | null;
-  says: string;
 }
 
 export interface Meta {
@@ -211,7 +43,7 @@ export interface Meta {
   worst?: number | null;
   /** What goes wrong, in order. */
   troubles?: Trouble[];
-  summary: Summary;
+  summary: Partial<Summary>;
   version: string;
   problem?: string;
   topic_names: { [id: string]: string };

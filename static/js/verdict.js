@@ -2,7 +2,7 @@
  * The verdict: sentences made of findings. Every clause that has a proof is a link to its moment; one that counts
  * several things leads from each to the next. Times are marked as such.
  *
- * @typedef {import('./types').Summary} Summary
+ * @typedef {Partial<import('./types').Summary>} Summary
  * @typedef {import('./types').Clause} Clause
  */
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from confluent_kafka.admin import (
     AclBinding,
+    AclBindingFilter,
     AclOperation,
     AclPermissionType,
     AdminClient,
@@ -87,6 +88,23 @@ class Secure:
         asked = [self._acl(user, *right) for right in rights]
         admin = self.admin()
         for done in admin.create_acls(asked).values():
+            done.result(30)
+
+    def revoke(self, user: str, rights: Rights) -> None:
+        filters = [
+            AclBindingFilter(
+                kind,
+                name,
+                ResourcePatternType.LITERAL,
+                f"User:{user}",
+                "*",
+                operation,
+                AclPermissionType.ALLOW,
+            )
+            for kind, name, operation in rights
+        ]
+        admin = self.admin()
+        for done in admin.delete_acls(filters).values():
             done.result(30)
 
     def _acl(self, user: str, kind: ResourceType, name: str, operation: AclOperation) -> AclBinding:

@@ -1,4 +1,7 @@
-"""A broker that dies, hangs and comes back, and a watching process that is killed: what was not seen is said."""
+"""A broker that dies, hangs and comes back, and a watching process that is killed: of a polled group what was not seen is said.
+
+What is followed has nothing to say: ``test_fault_run``.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +45,8 @@ def node(released_broker_jars: str, tmp_path: Path) -> Iterator[Node]:
 @pytest.fixture
 def server(node: Node, tmp_path: Path) -> Iterator[Served]:
     file = tmp_path / "cluster.properties"
-    file.write_text(f"bootstrap.servers={node.bootstrap}\nrequest.timeout.ms=2000\n")
+    polled = "rebalance.follow=false\n"
+    file.write_text(f"bootstrap.servers={node.bootstrap}\nrequest.timeout.ms=2000\n{polled}")
     (tmp_path / "var").mkdir()
     with served(tmp_path / "var", REBALANCE_CLUSTER_TEST=str(file)) as server:
         yield server

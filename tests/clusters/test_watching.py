@@ -2,114 +2,31 @@
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
-import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from groups import storage
-from groups.cluster_models import Cluster, WatchedGroup
-from groups.clusters.cluster import open_cluster
-from groups.clusters.settings import settings_of
-from groups.history.polls.description import GroupDescription
+from groups.cluster_models import Cluster
 from groups.models import Timeline
 from groups.watching import registry, retention
-from groups.watching.job import Watching
 from groups.watching.storing import UNWATCHED_TOLD_AFTER_MS
-from tests.broker.members import CLASSIC, CONSUMER, Member
+from tests.broker.members import CLASSIC, Member
 from tests.clusters.secure import Secure
+from tests.clusters.watched import Watch, cluster, described, facts, members, row, topic, until
+
+__all__ = ["cluster", "members", "topic"]
 
 pytestmark = [pytest.mark.broker, pytest.mark.once, pytest.mark.django_db(transaction=True)]
-
-LIMIT_S = 60
-
-
-def until(holds: Callable[[], Any], limit_s: float = LIMIT_S) -> Any:
-    deadline = time.monotonic() + limit_s
-    while time.monotonic() < deadline:
-        if found := holds():
-            return found
-        time.sleep(0.1)
-    raise AssertionError("it did not come to be in time")
-
-
-class Watch:
-    """A cluster that is watched on a thread, as a process of its own would."""
-
-    def __init__(self, cluster: Cluster, owner: str = "test", **more: Any) -> None:
-        self._ended = threading.Event()
-        assert registry.take(cluster.pk, owner)
-        watching = Watching(cluster, owner, stopped=self._ended.is_set, **more)
-        self._thread = threading.Thread(target=lambda: asyncio.run(watching.run()))
-
-    def __enter__(self) -> Watch:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._ended.set()
-        self._thread.join(LIMIT_S)
-        assert not self._thread.is_alive()
-
-
-@pytest.fixture
-def cluster(secure: Secure) -> Cluster:
-    return registry.add("test", secure.properties("scram-512"))
-
-
-@pytest.fixture
-def members(secure: Secure) -> Iterator[Callable[..., Member]]:
-    with contextlib.ExitStack() as leftovers:
-
-        def start(name: str, group: str, topic: str, settings: dict[str, Any] = CONSUMER) -> Member:
-            member = Member(secure.node, name, group, topic, settings, rdkafka=True).start()
-            leftovers.callback(member.kill)
-            member.wait_for("ready")
-            member.join()
-            member.wait_for("assigned")
-            return member
-
-        yield start
-
-
-@pytest.fixture
-def topic(secure: Secure) -> str:
-    name = f"t{time.time_ns()}"
-    with secure.node.connect() as connection:
-        connection.create_topic(name, 4)
-    return name
-
-
-def row(group: str) -> WatchedGroup | None:
-    return WatchedGroup.objects.filter(group=group).select_related("timeline").first()
-
-
-def facts(group: str, **wanted: Any) -> WatchedGroup | None:
-    found = row(group)
-    if found is None or found.timeline is None:
-        return None
-    return found if all(found.facts.get(name) == value for name, value in wanted.items()) else None
-
-
-def described(secure: Secure, group: str) -> GroupDescription:
-    async def ask() -> Any:
-        async with open_cluster(settings_of(secure.properties("plaintext"))) as brokers:
-            return await brokers.find(group)
-
-    told = asyncio.run(ask())
-    assert isinstance(told, GroupDescription)
-    return told
 
 
 def test_a_join_and_a_kill_are_recorded_and_the_frame_is_what_the_coordinator_says(
     secure: Secure, cluster: Cluster, members: Callable[..., Member], topic: str
 ) -> None:
     group = f"g-{topic}"
-    with Watch(cluster):
+    with Watch(cluster, follow=False):
         members("a", group, topic)
         until(lambda: facts(group, members=1, rebalancing=False))
         b = members("b", group, topic)
@@ -136,11 +53,11 @@ def test_a_watch_that_is_taken_up_again_goes_on_in_the_same_timeline_and_says_th
 ) -> None:
     group = f"g-{topic}"
     members("a", group, topic)
-    with Watch(cluster, groups=[group]):
+    with Watch(cluster, groups=[group], follow=False):
         first = until(lambda: facts(group, members=1))
     members("b", group, topic)
     until(lambda: time.time() * 1000 - registry.get(cluster.pk).seen["at_ms"] > UNWATCHED_TOLD_AFTER_MS)
-    with Watch(cluster, "another", groups=[group]):
+    with Watch(cluster, "another", groups=[group], follow=False):
         again = until(lambda: facts(group, members=2, rebalancing=False))
     assert again.timeline_id == first.timeline_id
     entries = list(storage.every_entry(storage.get(again.timeline_id)))
@@ -162,7 +79,7 @@ def test_a_group_that_is_deleted_ends_its_timeline(
 ) -> None:
     group = f"g-{topic}"
     a = members("a", group, topic)
-    with Watch(cluster, groups=[group]):
+    with Watch(cluster, groups=[group], follow=False):
         found = until(lambda: facts(group, members=1))
         a.leave()
         until(lambda: facts(group, members=0))
@@ -182,7 +99,7 @@ def test_a_timeline_that_somebody_deletes_is_followed_by_another_one(
     cluster: Cluster, members: Callable[..., Member], topic: str
 ) -> None:
     group = f"g-{topic}"
-    with Watch(cluster, groups=[group]):
+    with Watch(cluster, groups=[group], follow=False):
         members("a", group, topic)
         first = until(lambda: facts(group, members=1, rebalancing=False))
         storage.delete(first.timeline_id)
@@ -196,7 +113,7 @@ def test_a_classic_group_is_recorded_with_its_decoded_assignment(
     cluster: Cluster, members: Callable[..., Member], topic: str
 ) -> None:
     group = f"c-{topic}"
-    with Watch(cluster, groups=[group]):
+    with Watch(cluster, groups=[group], follow=False):
         members("x", group, topic, CLASSIC)
         found = until(lambda: facts(group, members=1, rebalancing=False))
         timeline = until(
@@ -214,7 +131,7 @@ def test_a_cluster_that_cannot_be_reached_is_failing_with_the_sentence_and_is_tr
         "sasl.jaas.config": 'x required username="watcher" password="not-the-one";'
     }
     cluster = registry.add("wrong", wrong)
-    with Watch(cluster):
+    with Watch(cluster, follow=False):
         until(lambda: registry.get(cluster.pk).status == Cluster.Status.FAILING)
     assert registry.get(cluster.pk).problem.startswith("User or password is wrong")
 
@@ -234,7 +151,7 @@ def test_a_timeline_that_is_long_enough_is_followed_by_the_next_and_old_ones_are
 ) -> None:
     settings.LIVE_ENTRIES_MOST = 12
     group = f"g-{topic}"
-    with Watch(cluster, groups=[group]):
+    with Watch(cluster, groups=[group], follow=False):
         members("a", group, topic)
         first = until(lambda: facts(group, members=1))
         members("b", group, topic)

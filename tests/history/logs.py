@@ -75,6 +75,11 @@ class Log:
         payload = {"api": "ConsumerGroupHeartbeat", "version": 1, "to": member, "body": body}
         return self._add(Kind.RESPONSE, "coordinator", payload, cause=request)
 
+    def refuse(self, request: int, member: str, code: int) -> int:
+        body = {"errorCode": code, "memberId": None, "memberEpoch": 0, "assignment": None}
+        payload = {"api": "ConsumerGroupHeartbeat", "version": 1, "to": member, "body": body}
+        return self._add(Kind.RESPONSE, "coordinator", payload, cause=request)
+
     def callback(self, member: str, name: str, phase: str, partitions: Iterable[int]) -> int:
         payload = {"callback": name, "phase": phase, "partitions": {"foo": list(partitions)}}
         return self._add(Kind.CALLBACK, member, payload)

@@ -95,7 +95,7 @@ def test_partitions_without_an_owner_are_counted_until_somebody_takes_them() -> 
     assert (still["says"], still["open"]) == ("foo-2 has been unassigned for 2.0\u202fs", True)
     log.at(13_100).write(R.current("A", 4, 2, STABLE, {0: 2, 1: 2, 2: 4}))
     assert log.recorded().summary["verdict"]["text"] == (
-        "A and B joined one after another (group epochs 2–3). "
+        "Session expiry: B. A and B joined one after another (group epochs 2–3). "
         "At 7.0\u202fs B was removed when its session expired; foo-2 was unassigned for 6.1\u202fs. "
         "1 partition moved."
     )

@@ -51,8 +51,8 @@ def test_equal_objects_differ_in_nothing(value: dict[str, Any]) -> None:
 
 def test_an_absent_side_is_left_out_which_is_not_null() -> None:
     assert diff({"a": None}, {"b": None}) == [
-        {"sequence": None, "path": ["a"], "old": None},
-        {"sequence": None, "path": ["b"], "new": None},
+        {"sequence": 0, "path": ["a"], "old": None},
+        {"sequence": 0, "path": ["b"], "new": None},
     ]
 
 
@@ -68,7 +68,7 @@ def test_objects_are_descended_into_and_lists_are_leaves() -> None:
 
 def test_an_object_that_comes_or_goes_is_one_change() -> None:
     assert diff({"m": {}}, {"m": {"A": {"epoch": 1}}}) == [
-        {"sequence": None, "path": ["m", "A"], "new": {"epoch": 1}}
+        {"sequence": 0, "path": ["m", "A"], "new": {"epoch": 1}}
     ]
 
 

@@ -11,6 +11,7 @@ import pytest
 
 from groups.history.entries import Entry, Kind, Provenance
 from groups.history.frames.frame import frame
+from groups.history.frames.shapes import NO_FRAME
 from groups.history.metrics import Metrics
 from groups.history.metrics.table import METRICS, NOT_TOLD
 from groups.history.passes.recorder import Recorder
@@ -162,7 +163,7 @@ def test_what_a_checkpoint_carries_goes_on_as_if_nothing_had_been_between() -> N
     straight = Metrics()
     for each in entries:
         straight.add(each)
-    last = {"sequence": 1, "at_ms": entries[-1].at_ms, "protocol": "consumer", "state": "Stable"}
+    last = NO_FRAME | {"sequence": 1, "at_ms": entries[-1].at_ms, "protocol": "consumer", "state": "Stable"}
     assert whole.values(last) == straight.values(last)
 
 

@@ -8,31 +8,13 @@ from typing import Any
 import pytest
 
 from groups.history.entries import Provenance
+from groups.history.findings.registry import incident_kinds
 from tests.history.logs import FOO, Log
 from tests.history.storied import A, B, C, R, Story, member_id, two_reading
 from tests.history.test_causes import two_members
 from tests.history.test_classic_group import generation, upgrade
 
-INCIDENTS = (
-    "removed",
-    "silent",
-    "stopped",
-    "away",
-    "crash_loop",
-    "left_and_back",
-    "rolling_restart",
-    "storm",
-    "flapping",
-    "twin_instance",
-    "idle_members",
-    "coordinator_moved",
-    "migrated",
-    "eager_rebalance",
-    "replaced",
-    "partitions_added",
-    "topics_deleted",
-    "topics_remade",
-)
+INCIDENTS = incident_kinds()
 """What no quiet log may say."""
 
 HOUR = 3_600_000
@@ -121,7 +103,10 @@ def stormy() -> Story:
 
 def test_epochs_that_follow_each_other_because_the_same_processes_come_and_go_are_a_storm() -> None:
     [one] = stormy().found("storm")
-    assert one["says"] == "The group stormed: 24 group epochs in 1\u202fmin 7\u202fs"
+    assert (
+        one["says"]
+        == "Rebalance storm: 24 group epochs in 1\u202fmin 7\u202fs, as app-b and app-c came and went"
+    )
     assert one["names"] == ["app-b", "app-c"]
 
 

@@ -16,19 +16,23 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from groups.history.findings.registry import incident_kinds
+
 from .claims import Claim, Said, said_of
 from .facts import RECORDED, Fact, Facts, read_facts, recorded_names
 from .telling import told_by
 from .truth import false_because
 from .world import World
 
-INCIDENT_KINDS = frozenset(
-    {
-        "removed", "replaced", "silent", "away", "stopped", "crash_loop", "left_and_back", "flapping", "storm", "rolling_restart",
-        "twin_instance", "idle_members", "migrated", "coordinator_moved", "topics_deleted", "topics_remade", "partitions_added",
-        "eager_rebalance", "anomaly", "violation", "two_clients", "gap", "midway", "emptied", "deleted",
-    }
-)  # fmt: skip
+INCIDENT_KINDS = incident_kinds() | {
+    "anomaly",
+    "violation",
+    "two_clients",
+    "gap",
+    "midway",
+    "emptied",
+    "deleted",
+}
 """Findings that are news: none may fire where nothing happened. The group's forming brings the others."""
 
 NOTHING_HAPPENS = ("commits-on-move", "dry-topic", "pause", "pauses", "quiet-hour")

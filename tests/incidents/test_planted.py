@@ -27,6 +27,7 @@ TIMELESS = frozenset(
         "flapping",
         "crash_loop",
         "left_and_back",
+        "poll_interval_exceeded",
     }
 )
 """Kinds that are judged by how often something happened, or by the log as a whole."""

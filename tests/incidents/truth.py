@@ -340,6 +340,29 @@ def _always_false(claim: Claim, world: World) -> str | None:
     return "the broker wrote no such log"
 
 
+def _expired(claim: Claim, world: World) -> str | None:
+    """Each removal that it counts is one of these clients', and the coordinator's log says that a session expired."""
+    gone = [
+        each
+        for client in claim.clients
+        for each in world.of("removed", client=client)
+        if each.get("cause") == "session_expired"
+    ]
+    for at_ms in claim.steps_ms:
+        if not any(-LEAD_MS <= at_ms - each["at_ms"] <= GOING_MS for each in gone):
+            return "no session of these clients expired then"
+    named = {client for each in gone for client in each["clients"]}
+    missing = [client for client in claim.clients if client not in named]
+    return f"{', '.join(missing)} was not removed so" if missing else None
+
+
+def _churned(claim: Claim, world: World) -> str | None:
+    """Who is named was removed and came back, or changed hands."""
+    if not claim.clients:
+        return "names no client"
+    return _happened("removed", "left", "twin_instance")(claim, world) and _expired(claim, world)
+
+
 RULES: Mapping[str, Rule] = {
     "midway": _midway,
     "began": lambda claim, world: None if world.of("compacted") else "the log begins with the group",
@@ -358,6 +381,11 @@ RULES: Mapping[str, Rule] = {
     "left_and_back": _left_and_back,
     "flapping": _flapping,
     "storm": _storm,
+    "session_expiry": _expired,
+    "poll_interval_exceeded": _counted("poll_overrun"),
+    "slow_revocation": _happened("revocation_slow"),
+    "static_churn": _churned,
+    "two_round_cooperative": _eager,
     "rolling_restart": _rolling,
     "twin_instance": _happened("twin_instance"),
     "idle_members": _idle,

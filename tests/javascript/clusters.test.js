@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { HOUR_MS, binned, listed, rebalancing, stateSays, taken } from '../../static/js/clusters/groups.js';
+import {
+  HOUR_MS,
+  binned,
+  listed,
+  rebalancing,
+  stateSays,
+  taken,
+  watchedSays,
+} from '../../static/js/clusters/groups.js';
 import { propertiesOf } from '../../static/js/clusters/properties.js';
 
 const filled = {
@@ -68,4 +76,17 @@ test('rebalances of the last hour stand in their thirtieths, older ones in none'
   const bins = binned([now - HOUR_MS - 1, now - HOUR_MS, now - 1, now - 2], now);
   assert.equal(bins.length, 30);
   assert.deepEqual([bins[0], bins[29]], [1, 2]);
+});
+
+test('how a cluster is watched is said: followed and how far behind, or polled and how often', () => {
+  const follow = { mode: 'following', partitions: 50, behind: 0 };
+  assert.equal(
+    watchedSays({ every_s: 2, took_ms: 9, follow }),
+    'following __consumer_offsets (50 partitions), checked every 2 s',
+  );
+  assert.equal(
+    watchedSays({ every_s: 2, took_ms: 9, follow: { ...follow, partitions: 1, behind: 12345 } }),
+    'following __consumer_offsets (1 partition), 12,345 records behind, checked every 2 s',
+  );
+  assert.equal(watchedSays({ every_s: 0.5, took_ms: 9 }), 'polled every 0.5 s (a round took 9 ms)');
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { isRight, mistakes } from '../../static/js/lesson/ask.js';
-import { beatAt, placeOf, withBeat } from '../../static/js/lesson/drafting.js';
+import { beatAt, filledIn, membersAfter, placeOf, questionAt, withBeat } from '../../static/js/lesson/drafting.js';
 import { judged, takers } from '../../static/js/lesson/places.js';
 import { all, forget, keep, of } from '../../static/js/lesson/progress.js';
 import { doable, newcomer } from '../../static/js/lesson/taking-over.js';
@@ -181,4 +181,69 @@ test('a moment is named by its row, else as the nth of its shape and member', ()
     'beats:\n  - at: start\n  - at: {gain: C, nth: 2}\n    title: What happens here\n    text: "{happens}."\n    facts: {group.epoch: 3}\n',
   );
   assert.match(beatAt(moments, { ...moments[1], epoch: null }, name), /facts: \{time: 1\.0 s\}/);
+});
+
+test('a beat that is added stands before those that come later in the run', () => {
+  const text = 'title: x\nmarks: {a: start}\nbeats:\n  - at: start\n    title: One\n  - at: end\n    title: Two\n';
+  const beat = '  - at: 7\n    title: Between\n';
+  assert.equal(
+    withBeat(text, beat, 40, [1, 90]),
+    'title: x\nmarks: {a: start}\nbeats:\n  - at: start\n    title: One\n  - at: 7\n    title: Between\n  - at: end\n    title: Two\n',
+  );
+  assert.equal(withBeat(text, beat, 95, [1, 90]).endsWith(`    title: Two\n${beat}`), true);
+  // A text that was changed since it was played: the end is the only place that is known.
+  assert.equal(withBeat(text, beat, 40, [1, 50, 90]).endsWith(beat), true);
+});
+
+test('a question is asked a moment before, and of what that moment changes', () => {
+  const asked = (shape, actor, members) => {
+    const moments = [
+      { sequence: 1, shape: 'join', actor: 'b', step: null, epoch: 1, at_ms: 0, says: '' },
+      { sequence: 9, shape, actor, step: null, epoch: 1, at_ms: 5, says: '' },
+    ];
+    return questionAt(moments, moments[1], (id) => id.toUpperCase(), members);
+  };
+  const gain = asked('gain', 'a', ['A', 'B']);
+  assert.match(gain, /- at: \{join: B\}/);
+  assert.match(
+    gain,
+    /question: "What does \{A\} own after that\?"\n {6}at: \{gain: A\}\n {6}of: A\.owned\n {6}expect: "\?"/,
+  );
+  assert.match(asked('remove', 'a', ['B']), /of: group\.unassigned/);
+  assert.match(asked('target', 'coordinator', ['A']), /of: group\.state/);
+});
+
+test('who is a member after each moment is read from the changes', () => {
+  const chunk = {
+    first: 1,
+    last: 9,
+    frame: { members: { a: {} } },
+    changes: [
+      { sequence: 3, path: ['members', 'b'], new: {} },
+      { sequence: 3, path: ['members', 'b', 'epoch'], new: 1 },
+      { sequence: 6, path: ['members', 'a'], old: {} },
+    ],
+    moments: [],
+  };
+  assert.deepEqual(membersAfter(chunk, [{ sequence: 1 }, { sequence: 3 }, { sequence: 9 }]), [
+    ['a'],
+    ['a', 'b'],
+    ['b'],
+  ]);
+});
+
+test('what an author left to the run is filled in where it stands', () => {
+  const text = 'facts: {A.count: "?", group.state: Stable}\nask:\n  of: A.owned\n  expect: "?"\n';
+  const problems = [
+    { line: 1, message: 'the run says that A.count is 3, not ?' },
+    { line: 2, message: 'the run answers foo-0 and foo-1, not ?' },
+  ];
+  assert.equal(
+    filledIn(text, problems),
+    'facts: {A.count: "3", group.state: Stable}\nask:\n  of: A.owned\n  expect: "foo-0 and foo-1"\n',
+  );
+  assert.equal(filledIn(text, [{ line: 1, message: 'the run says that A.count is 3, not 4' }]), text);
+  assert.equal(filledIn('x: 1', problems), 'x: 1');
+  const price = [{ line: 1, message: 'the run says that happens is "$& and $1", not ?' }];
+  assert.equal(filledIn('facts: {happens: "?"}', price), 'facts: {happens: "\\"$& and $1\\""}');
 });

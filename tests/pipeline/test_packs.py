@@ -15,7 +15,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groups.packs.blocks import entries_of
+from groups.history.evidence.committed import committed_in
+from groups.packs.blocks import committed_of, entries_of
 from groups.packs.files import UNFINISHED, ArrowFiles, DamagedFile, Files, Folder, MissingFile, open_files
 from groups.packs.packs import PACK_BYTES, PackWriter, Place, read_blob
 from groups.pipeline.folding.commit_columns import PlacedCommits, block
@@ -107,6 +108,10 @@ def test_a_block_gives_back_every_entry_at_its_place(
     text = block("orders", first, sequence - 1, placed, tables, others)
 
     assert entries_of(text) == expected
+    # Walked by columns, the commits are those that the entries tell, of all partitions and of one.
+    assert committed_of(text, None) == list(committed_in(expected))
+    one = frozenset(KEYS[:1])
+    assert committed_of(text, one) == [each for each in committed_in(expected) if each[0] in one]
 
 
 def test_a_block_of_another_format_is_refused_in_one_line() -> None:

@@ -17,6 +17,7 @@ from simulations.protocol.assignors import (
     Topic,
     all_subscribe_alike,
 )
+from simulations.protocol.assignors.consumer.least_loaded import Levels, least_first
 from simulations.protocol.assignors.consumer.uniform import UniformAssignor
 from simulations.protocol.assignors.explanation import Explanation
 
@@ -310,3 +311,53 @@ def test_what_uniform_gave_and_moved_is_told_in_its_order_and_adds_up_to_what_a_
             assert ((topic, partition) in held) is not gained
             held ^= {(topic, partition)}
         assert held == {(t, p) for t, numbers in answer.members[member].items() for p in numbers}
+
+
+@given(
+    sizes=st.lists(st.integers(0, 4), min_size=1, max_size=12),
+    counts=st.lists(st.integers(1, 30), min_size=1, max_size=6),
+)
+def test_levels_deal_topic_after_topic_as_if_subscribers_were_sorted_anew_for_each(
+    sizes: list[int], counts: list[int]
+) -> None:
+    subscribers, now = range(len(sizes)), list(sizes)
+    levels = Levels(subscribers, sizes)
+    for count in counts:
+        takers = least_first(subscribers, now, count)
+        assert levels.take(count) == takers
+        for taker in takers:
+            now[taker] += 1
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_uniform_answers_the_same_whether_or_not_the_spec_knows_who_owns_each_partition(seed: int) -> None:
+    """What a coordinator keeps between calls is a short cut: with a second owner of one partition it is not taken."""
+    draw = random.Random(seed)
+    topics = {f"t{number}": Topic(partitions=draw.randint(1, 6)) for number in range(5)}
+    names = [f"m{number}" for number in range(7)]
+    owned: dict[str, dict[str, list[int]]] = {name: {} for name in names}
+    subscribed = {name: [t for t in topics if draw.random() < 0.7] or ["t0"] for name in names}
+    for topic, known in topics.items():
+        for partition in range(known.partitions):
+            of = draw.choice(names)
+            if draw.random() < 0.6 and topic in subscribed[of]:
+                owned[of].setdefault(topic, []).append(partition)
+
+    def spec() -> GroupSpec:
+        members = {name: MemberSpec(topics=subscribed[name], owned=owned[name]) for name in names}
+        return GroupSpec(members=members, topics=topics)
+
+    known_owners, unknown_owners = spec(), spec()
+    assert known_owners.owners() is not None
+    unknown_owners._owners.append(None)
+    assert UniformAssignor().assign(known_owners) == UniformAssignor().assign(unknown_owners)
+
+
+@pytest.mark.parametrize(
+    "owned",
+    [{"t": [0, 0]}, {"t": [2]}, {"t": [-1]}, {"gone": [0]}],
+    ids=["twice", "beyond", "below", "no topic"],
+)
+def test_owners_are_not_known_where_what_is_owned_cannot_be(owned: dict[str, list[int]]) -> None:
+    members = {"A": MemberSpec(topics=["t"], owned=owned)}
+    assert GroupSpec(members=members, topics={"t": Topic(partitions=2)}).owners() is None

@@ -76,6 +76,27 @@ def test_a_member_is_unrevoked_for_its_rebalance_timeout_and_then_removed(name: 
     assert at_step(name, "gains", "C")["members"]["C"]["pending_assignment"] == {"payments": [2]}
 
 
+def test_a_join_waits_for_an_absent_static_member_as_long_as_the_rebalance_timeout() -> None:
+    name = "incident-absent-static-member"
+    waits = at_step(name, "join_group", "B")
+    assert waits["state"] == "PreparingRebalance"
+    assert set(waits["members"]) - set(waits["barrier"]["joined"]) == {"C"}, "who lives has joined"
+    synced = at_step(name, "generation", nth=1)
+    asked = at_step(name, "join_group", "D")
+    assert synced["at_ms"] - asked["at_ms"] >= studies.load(name).members["C"].rebalance_timeout_ms
+    assert "C" in frames(name)[-1]["members"], "it stays a member, with partitions that nobody reads"
+
+
+def test_a_leader_that_does_not_sync_is_dropped_at_the_rebalance_timeout_and_not_before() -> None:
+    name = "incident-sync-never-sent"
+    waits = at_step(name, "sync_group", "C")
+    assert (waits["state"], waits["barrier"]["synced"]) == ("CompletingRebalance", ["B", "C"])
+    told = at_step(name, "rebalancing", "B", nth=1)
+    assert told["at_ms"] - waits["at_ms"] == pytest.approx(30_000, abs=1_000)
+    assert "A" not in told["members"]
+    assert frames(name)[-1]["leader"] == "B"
+
+
 def test_a_stuck_member_sees_no_newer_target() -> None:
     late = at_step("incident-stuck-unrevoked", "heartbeat", "A", nth=1)
     assert late["group_epoch"] == 19

@@ -12,6 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from explorer.web.glossary import terms
+from groups.history.findings.patterns.pattern import DeclaredPattern
+from groups.history.findings.registry import finders
 from simulations import courses
 from simulations.lessons import sheets
 from simulations.lessons.checking import checked, problems
@@ -23,7 +25,7 @@ from simulations.lessons.texts import read_text
 from simulations.world import studies
 from simulations.world.scenario import Scenario, ScenarioError, load
 from tests.house import ROOT
-from tests.simulations.lessons_told import FOLDER, told
+from tests.simulations.lessons_told import FOLDER, plain, told
 
 SOURCE = courses.Bundled()
 NAMES = courses.names()
@@ -63,6 +65,103 @@ def test_a_lesson_plays_to_the_same_end_each_time() -> None:
     for name in ("three-epochs", "by-hand-sticky", "recorded-one-gone"):
         first, second = (sheet_of(courses.load(name), SOURCE) for _ in range(2))
         assert first == second
+
+
+PATTERNS = {
+    "absent static member": "absent_static_member",
+    "assignor failure": "assignor_failure",
+    "fence loop": "fence_loop",
+    "metadata flapping": "metadata_flapping",
+    "mixed upgrade": "mixed_upgrade",
+    "poll interval exceeded": "poll_interval_exceeded",
+    "rebalance storm": "storm",
+    "session expiry": "session_expiry",
+    "slow revocation": "slow_revocation",
+    "stale claim": "stale_owned",
+    "static churn": "static_churn",
+    "static member left for good": "limbo",
+    "stuck revocation": "stuck_revocation",
+    "sync never sent": "sync_never_sent",
+    "two cooperative rounds": "two_round_cooperative",
+    "zombie member": "zombie",
+}
+"""Each pattern of incidents, as readers get to know it, and the finding that tells it."""
+
+RECORDED = {
+    "rebalance storm": "storm",
+    "slow revocation": "slow_revocation",
+    "poll interval exceeded": "poll_interval_exceeded",
+    "session expiry": "session_expiry",
+    "static restart": "rolling_restart",
+    "crash loop": "crash_loop",
+    "frozen process": "silent",
+}
+"""What a real broker's log shows."""
+
+
+def incidents() -> list[Lesson]:
+    return [lesson for lesson in map(courses.load, NAMES) if lesson.pattern is not None]
+
+
+def test_every_pattern_of_incidents_is_read_in_a_lesson_and_those_that_were_recorded_in_a_real_log() -> None:
+    declared = {each.pattern.kind for each in finders() if isinstance(each, DeclaredPattern)}
+    assert set(PATTERNS.values()) == declared
+    recorded = {lesson.pattern for lesson in incidents() if lesson.id.startswith("recorded-")}
+    assert recorded == RECORDED.keys()
+    assert {lesson.pattern for lesson in incidents() if lesson.id.startswith("incident-")} == PATTERNS.keys()
+
+
+def test_what_an_incident_is_an_example_of_is_found_in_its_run() -> None:
+    for lesson in incidents():
+        assert lesson.pattern is not None
+        found = {finding["kind"] for finding in run_of(lesson, SOURCE).summary["findings"]}
+        assert (PATTERNS | RECORDED)[lesson.pattern] in found, lesson.id
+
+
+def test_the_title_of_an_incident_does_not_tell_its_pattern() -> None:
+    for name in NAMES:
+        lesson = courses.load(name)
+        if lesson.pattern is not None:
+            told = f"{lesson.title} {''.join(map(str, lesson.goal.parts))}".lower()
+            assert lesson.pattern not in told
+
+
+ALOUD_WORDS_A_MINUTE = 110
+QUESTION_MINUTES, BEAT_MINUTES = 0.5, 0.1
+"""To think about a question, and to look at the board of a beat."""
+
+
+def minutes_of(sheet: sheets.Sheet) -> float:
+    """To read all of it aloud, with one wrong answer's explanation for each question."""
+    words, questions = 0, 0
+    for beat in sheet["beats"]:
+        texts = [beat["title"], *map(plain, beat["text"])]
+        if (ask := beat["ask"]) is not None:
+            questions += 1
+            texts += [plain(ask["question"]), plain(ask["answer"]), plain(ask["then"])]
+            texts += [plain(option["says"]) for option in ask["options"] if ask["kind"] == "choice"]
+            texts += [max((plain(option["why"]) for option in ask["options"]), key=len, default="")]
+        words += sum(len(text.split()) for text in texts)
+    return words / ALOUD_WORDS_A_MINUTE + questions * QUESTION_MINUTES + len(sheet["beats"]) * BEAT_MINUTES
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_lesson_is_read_aloud_and_answered_in_the_minutes_that_it_states(name: str) -> None:
+    sheet = sheet_of(courses.load(name), SOURCE).sheet
+    assert minutes_of(sheet) <= sheet["minutes"] < 8
+
+
+def test_the_ten_questions_of_trainers_name_beats_of_the_first_course() -> None:
+    page = (ROOT / "docs/how-to/teach-rebalancing.md").read_text(encoding="utf-8")
+    named = re.findall(r"\| `([\w-]+)`, beat (\d+) \|", page)
+    assert len(named) == 10
+    for name, beat in named:
+        assert name in courses.courses()[0].lessons
+        assert int(beat) <= len(courses.load(name).beats)
+
+
+def test_the_end_of_a_lesson_leads_to_the_next_one() -> None:
+    assert [courses.after(name) for name in NAMES] == [*NAMES[1:], None]
 
 
 # ---- spoiling ----
@@ -308,10 +407,6 @@ def test_every_answer_that_can_be_given_wrongly_is_explained(name: str) -> None:
 
 
 def test_a_place_can_name_every_shape_that_a_moment_has() -> None:
-    types = (ROOT / "static" / "js" / "types.d.ts").read_text()
-    found = re.search(r"export type Shape =(.*?);", types, re.DOTALL)
-    assert found is not None
-    assert sorted(re.findall(r"'(\w+)'", found[1])) == sorted(SHAPES)
     drafted = re.search(
         r"SHAPES = new Set\((.*?)\);", (ROOT / "static/js/lesson/drafting.js").read_text(), re.DOTALL
     )

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Final
+from typing import Final
 
 import orjson
 from django.core.cache import cache
@@ -14,7 +14,8 @@ from django.utils.safestring import SafeString
 
 from explorer.figures.thumbnails import thumbnail
 from groups import storage
-from groups.history.frames.changes import apply
+from groups.history.frames.changes import Change, apply
+from groups.history.frames.shapes import Frame
 from groups.models import Timeline
 from simulations.world import studies
 
@@ -151,14 +152,16 @@ def picture_of(timeline: Timeline) -> SafeString:
     return SafeString(svg)
 
 
-def _frames(timeline: Timeline) -> list[dict[str, Any]]:
+def _frames(timeline: Timeline) -> list[Frame]:
     """The frames at the moments of the first chunk: a case study has no other."""
     chunks = storage.chunks(timeline)
     found = storage.chunk_text(timeline, chunks[0].first) if chunks else None
     if found is None:
         return []
     chunk = orjson.loads(found[0])
-    frame, changes, frames = chunk["frame"], chunk["changes"], []
+    frame: Frame = chunk["frame"]
+    changes: list[Change] = chunk["changes"]
+    frames: list[Frame] = []
     applied = 0
     for moment in chunk["moments"]:
         upto = applied

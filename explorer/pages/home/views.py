@@ -50,6 +50,7 @@ def home(request: HttpRequest) -> HttpResponse:
         "path": path_of(),
         # Asked for once the page stands, so that the lesson has been played when somebody presses it.
         "first_lesson": courses.names()[0],
+        "course_count": len(courses.courses()),
     }
     showcase = next((study for study in studies if study.id == SHOWCASE), studies[0] if studies else None)
     if showcase is not None:

@@ -6,7 +6,7 @@ The answers are made in children, two at a time: the largest group takes a secon
 from __future__ import annotations
 
 import atexit
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypedDict
 
@@ -16,6 +16,7 @@ from django.http import HttpRequest, QueryDict
 from explorer.web.children import answer_of
 from explorer.web.endpoint import BadRequest, number
 from groups import storage
+from groups.history.frames.shapes import Frame
 from groups.jobs.warm_children import WarmChildren
 from simulations.laboratory import BOARDS
 
@@ -33,12 +34,19 @@ MOMENT_KEYS: Final = ("timeline", "at")
 BODY_KEYS: Final = ("query", "case", "changes", "board")
 
 
+class BoardMoment(TypedDict):
+    """A timeline's moment: its frame, and the names of those in it (``summary["cast"]``)."""
+
+    frame: Frame
+    cast: Sequence[Mapping[str, str]]
+
+
 class Question(TypedDict, total=False):
     """A group as ``simulations.jobs.laboratory_child`` is asked for it."""
 
     query: str
     case: Any
-    moment: dict[str, Any]
+    moment: BoardMoment
     changes: list[dict[str, Any]]
     board: int
 
@@ -62,7 +70,7 @@ def question_in_address(query: str) -> Question:
     return {"moment": moment_of(told)}
 
 
-def moment_of(told: Mapping[str, str]) -> dict[str, Any]:
+def moment_of(told: Mapping[str, str]) -> BoardMoment:
     """The frame of a timeline's moment, and the names of those in it."""
     if "\0" in told["timeline"]:
         raise BadRequest("No timeline's id has the character U+0000 in it.", field="timeline")

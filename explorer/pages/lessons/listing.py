@@ -10,6 +10,7 @@ from django.urls import reverse
 from simulations import courses
 from simulations.lessons.document import Kind
 from simulations.lessons.texts import Code, Reference, Term, Text, Words
+from simulations.world import studies
 
 
 class LessonLine(TypedDict):
@@ -18,6 +19,7 @@ class LessonLine(TypedDict):
     goal: str
     minutes: int
     beats: int
+    pattern: str
     url: str
 
 
@@ -54,6 +56,7 @@ def line_of(name: str) -> LessonLine:
         "goal": plain(lesson.goal),
         "minutes": lesson.minutes,
         "beats": len(lesson.beats),
+        "pattern": lesson.pattern or "",
         "url": reverse("lesson", args=[name]),
     }
 
@@ -74,15 +77,29 @@ def plain(text: Text) -> str:
     return "".join(told)
 
 
+PROPOSED, RELEASED = "kip848-", "released-"
+"""A case of the proposal, and the same case as released brokers play it."""
+
+
 @cache
 def of_studies() -> dict[str, str]:
-    """Case study → the first lesson that is told of it."""
+    """Case study → the first lesson that is told of it, or of the same case by the proposal's rules."""
     found: dict[str, str] = {}
     for name in courses.names():
         lesson = courses.load(name)
         if lesson.kind is Kind.STUDY:
             found.setdefault(lesson.of, name)
+    for study in studies.names():
+        twin = PROPOSED + study.removeprefix(RELEASED)
+        if study.startswith(RELEASED) and twin in found:
+            found.setdefault(study, found[twin])
     return found
+
+
+def study_of(name: str) -> str | None:
+    """The case study that a lesson is told of."""
+    lesson = courses.load(name)
+    return lesson.of if lesson.kind is Kind.STUDY else None
 
 
 @cache

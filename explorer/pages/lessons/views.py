@@ -13,7 +13,7 @@ from django.views.decorators.http import require_http_methods
 
 from explorer.pages.lessons.asking import ask, checked, sheet_text, taking_over_in, text_in
 from explorer.pages.lessons.drafting import draft_of
-from explorer.pages.lessons.listing import line_of, listed
+from explorer.pages.lessons.listing import line_of, listed, study_of
 from explorer.web.endpoint import BadRequest, json_body, json_response
 from explorer.web.inlined import inlined
 from explorer.web.modules import modules
@@ -123,6 +123,7 @@ def _context(name: str) -> dict[str, Any]:
         "course": course,
         "number": course.lessons.index(name) + 1,
         "next": line_of(after) if after else None,
+        "study": study_of(name),
         "verbs": VERBS,
         "handout_url": reverse("lesson-handout", args=[name]),
         "modules": modules("js/page-lesson.js"),

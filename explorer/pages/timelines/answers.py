@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Literal
 
 import orjson
@@ -11,6 +11,8 @@ from django.http import HttpRequest, HttpResponse
 from explorer.figures.epochs import collect, figure
 from explorer.web.endpoint import BadRequest, json_body, json_response, lasting_response, number
 from groups import storage
+from groups.history.frames.changes import Change
+from groups.history.frames.shapes import Frame
 from groups.history.story.problems import troubles
 from groups.models import Timeline
 
@@ -21,6 +23,8 @@ FIGURE_CHUNKS_MOST = 100
 """Chunks that a figure is drawn of, the newest: as many take about a second to read."""
 
 COLUMNS_USUAL = 800
+
+POINTS_USUAL = 400
 
 DIGESTS: tuple[Literal["members", "partitions", "group"], ...] = ("members", "partitions", "group")
 
@@ -111,6 +115,37 @@ def digest(request: HttpRequest, timeline_id: str) -> HttpResponse:
     return json_response(text)
 
 
+def offsets(request: HttpRequest, timeline_id: str) -> HttpResponse:
+    """The offsets that were committed in the entries ``from`` to ``to``: a line for each ``partition``, or for all."""
+    timeline = storage.get(timeline_id)
+    last = number(request.GET, "to", timeline.last)
+    first = number(request.GET, "from", max(0, last - storage.COMMITS_WITHIN))
+    points = number(request.GET, "points", POINTS_USUAL, least=2)
+    if last < first:
+        raise BadRequest(f"to={last} lies before from={first}.", field="to")
+    if last - first > storage.COMMITS_WITHIN:
+        raise BadRequest(
+            f"from={first} and to={last} must lie {storage.COMMITS_WITHIN:,} entries apart at most.",
+            field="from",
+        )
+    if points > storage.POINTS_MOST:
+        raise BadRequest(f"points={points} must be {storage.POINTS_MOST} at most.", field="points")
+    asked = [_place(told) for told in request.GET.getlist("partition")]
+    if len(asked) > storage.LINES_MOST:
+        raise BadRequest(f"{storage.LINES_MOST} partitions at most are told at once.", field="partition")
+    return json_response(storage.committed_lines(timeline, first, last, points, asked or None))
+
+
+def _place(told: str) -> tuple[str, int]:
+    """``orders-3`` as a topic and a partition's number."""
+    topic, dash, partition = told.rpartition("-")
+    if not (topic and dash and partition.isascii() and partition.isdigit() and len(partition) <= 10):
+        raise BadRequest(
+            f"partition={told!r} must be a topic and a number, as in orders-3.", field="partition"
+        )
+    return topic, int(partition)
+
+
 def changes(request: HttpRequest, timeline_id: str) -> HttpResponse:
     after = number(request.GET, "after")
     return json_response(storage.changes_after(storage.get(timeline_id), after))
@@ -126,7 +161,7 @@ def metrics(request: HttpRequest, timeline_id: str) -> HttpResponse:
 
 
 def _as_of(
-    request: HttpRequest, timeline_id: str, find: Callable[[Timeline, int], dict[str, Any] | None]
+    request: HttpRequest, timeline_id: str, find: Callable[[Timeline, int], Mapping[str, object] | None]
 ) -> HttpResponse:
     """What ``find`` tells as of the entry that the query names, by default the last one."""
     timeline = storage.get(timeline_id)
@@ -185,7 +220,7 @@ def epochs_figure(request: HttpRequest, timeline_id: str) -> HttpResponse:
     return json_response(figure(collect(_parsed_chunks(timeline))))
 
 
-def _parsed_chunks(timeline: Timeline) -> Iterator[tuple[dict[str, Any], list[dict[str, Any]]]]:
+def _parsed_chunks(timeline: Timeline) -> Iterator[tuple[Frame, list[Change]]]:
     """The chunks' frames and changes, one after another: a long timeline is never whole in memory."""
     for found in storage.chunks(timeline)[-FIGURE_CHUNKS_MOST:]:
         text = storage.chunk_text(timeline, found.first)

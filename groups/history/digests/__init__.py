@@ -5,6 +5,7 @@
 * ``digester``: changes and moments in, digests out;
 * ``part``: the digest itself; ``packed``: its stored form;
 * ``events``: like events as one;
+* ``coarse``: the members of a chunk that nobody has opened;
 * ``levels``: digests put together, cut to a window and made coarser.
 """
 

@@ -39,7 +39,7 @@ HARD: Final = {
 
 
 class ColumnLists(TypedDict):
-    """``unknown``: 1 where entries were not looked at yet; rows are then not told, and asking again may tell."""
+    """``unknown``: 1 where entries were not looked at yet; of rows at most the ends are told, and asking again may tell more."""
 
     first: list[int]
     last: list[int]

@@ -27,7 +27,9 @@ from groups.history.digests.values import (
     PartitionKey,
     PartitionValue,
 )
-from groups.history.frames.changes import Change, Frame
+from groups.history.frames.changes import Change
+from groups.history.frames.shapes import Frame
+from groups.history.story.moment import Moment
 
 _HARD: Final = {"cut": CUT, "paused": PAUSED, "killed": KILLED, "fenced": FENCED}
 _FACTS: Final = frozenset({"client_id", "host", "rack_id", "instance_id"})
@@ -105,7 +107,7 @@ class Digester:
         if handler is not None:
             handler(self, path, change.get("old"), change.get("new"))
 
-    def moment(self, moment: Mapping[str, Any]) -> None:
+    def moment(self, moment: Moment) -> None:
         """A moment: a column of its own, with the state after the changes that were taken."""
         columns = self._digest.columns
         at = len(columns)
@@ -327,7 +329,7 @@ _HANDLERS: Final[Mapping[str, Handler]] = {
 }
 
 
-def digest_of(frame: Frame, changes: Iterable[Change], moments: Iterable[Mapping[str, Any]]) -> Digest:
+def digest_of(frame: Frame, changes: Iterable[Change], moments: Iterable[Moment]) -> Digest:
     """The digest of a chunk: its frame, and its changes and moments in order."""
     digester = Digester(frame)
     left = iter(changes)

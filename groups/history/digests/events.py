@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 from groups.history.digests.part import EventGroup
+from groups.history.story.moment import Moment
 
 APART_MS: Final = 10_000
 """Longer than a heartbeat interval of the default consumer (5 s): members that receive one epoch are one crowd."""
@@ -50,7 +51,7 @@ class Collapsing:
         self.groups: list[EventGroup] = []
         self._open: dict[tuple[str, int | None], EventGroup] = {}
 
-    def add(self, moment: Mapping[str, Any]) -> None:
+    def add(self, moment: Moment) -> None:
         self.take(event_of(moment))
 
     def take(self, event: EventGroup) -> None:
@@ -76,7 +77,7 @@ class Collapsing:
         held.says = TOGETHER[held.shape].format(n=f"{held.count:,}", epoch=held.epoch)
 
 
-def event_of(moment: Mapping[str, Any]) -> EventGroup:
+def event_of(moment: Moment) -> EventGroup:
     """One moment as a line of its own."""
     return EventGroup(
         first=moment["sequence"],
@@ -94,7 +95,7 @@ def event_of(moment: Mapping[str, Any]) -> EventGroup:
     )
 
 
-def collapsed(moments: Iterable[Mapping[str, Any]]) -> list[EventGroup]:
+def collapsed(moments: Iterable[Moment]) -> list[EventGroup]:
     """The lines of moments in order."""
     collapsing = Collapsing()
     for moment in moments:

@@ -10,7 +10,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import nlargest
-from typing import Any, Final
+from typing import Final
 
 from groups.history.digests import events
 from groups.history.digests.part import Columns, Digest, Rows, Tracks
@@ -23,6 +23,7 @@ from groups.history.digests.values import (
     PartitionValue,
     Value,
 )
+from groups.history.story.moment import Moment
 
 LEVELS: Final = (16, 1)
 """Columns, at most, of each part at the coarser levels, beside the one that a chunk begins with: a timeline of a hundred chunks
@@ -92,7 +93,7 @@ def levels(part: Digest, base: Base) -> list[Digest]:
     return [part, *(coarsened(part, most + lead, base=base) for most in LEVELS)]
 
 
-def later(part: Digest, after: int, moments: Iterable[Mapping[str, Any]]) -> Digest:
+def later(part: Digest, after: int, moments: Iterable[Moment]) -> Digest:
     """The columns of ``moments``, which are those after entry ``after``, as a part that goes on where another one ends."""
     skip = bisect_right(part.columns.first, after)
     left = Digest(begins=False, facts=part.facts)

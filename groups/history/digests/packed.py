@@ -14,6 +14,7 @@ import orjson
 from groups.history.digests.levels import later
 from groups.history.digests.part import Columns, Digest, EventGroup, Facts, Rows, Tracks
 from groups.history.digests.values import MemberValue, PartitionKey, PartitionValue
+from groups.history.story.moment import Moment
 
 COLUMNS: Final = ("first", "last", "from_ms", "to_ms", "moments", "unassigned", "members", "unknown")
 
@@ -172,9 +173,7 @@ def _rows(changes: bytes | None, start: bytes | None, read: Any, facts: dict[str
     )
 
 
-def later_digests(
-    digests: Sequence[Packed], after: int, moments: Iterable[Mapping[str, Any]]
-) -> tuple[Packed, ...]:
+def later_digests(digests: Sequence[Packed], after: int, moments: Iterable[Moment]) -> tuple[Packed, ...]:
     """The part after entry ``after`` (with those ``moments``) at every level: the finest, since a coarser one cannot be cut there."""
     left = Packed.of(later(digests[0].unpack(), after, moments))
     return tuple(left for _ in digests)

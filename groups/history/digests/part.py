@@ -18,7 +18,7 @@ from groups.history.digests.values import Key, MemberValue, PartitionKey, Partit
 class Columns:
     """One list each. ``first`` and ``last`` are sequences of moments; ``unassigned`` is the most in the column, ``members`` at its end.
 
-    ``unknown``: 1 where entries were not looked at yet, so that rows are not told.
+    ``unknown``: 1 where entries were not looked at yet, so that of rows at most the ends are told.
     """
 
     first: list[int] = field(default_factory=list)

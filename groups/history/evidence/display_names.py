@@ -10,8 +10,9 @@ one lane, whatever its member id is now. A client id that two members had at the
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Final, TypedDict
+
+from groups.history.state.plain import Plain
 
 NAME_LENGTH_MAX: Final = 12
 """Ids up to this length are shown as they are."""
@@ -29,6 +30,17 @@ TOGETHER_MS: Final = 3_000
 """Members of one client id that join this close to each other are two processes; later, one is the other's restart."""
 
 
+class NamedMember(TypedDict):
+    """A member as a summary names it."""
+
+    id: str
+    name: str
+    joined: int
+    """The sequence of the step with which it joined."""
+    lane: str
+    """The id of the first member in the same lane."""
+
+
 class _Client(TypedDict):
     """A client id: the last member that had it, those that have it now with host and since when, and whether two
     processes ever had it at once."""
@@ -42,7 +54,7 @@ class DisplayNames:
     """Everybody who was a member, in order of joining."""
 
     def __init__(self) -> None:
-        self._members: dict[str, dict[str, Any]] = {}
+        self._members: dict[str, NamedMember] = {}
         self._names: dict[str, str] = {}
         self._instances: dict[str, str] = {}
         """Instance id → the lane of whoever has it."""
@@ -98,6 +110,10 @@ class DisplayNames:
         known = self._members.get(member_id)
         return str(known["lane"]) if known is not None else member_id
 
+    def is_static(self, member_id: str) -> bool:
+        """Whether its process has a ``group.instance.id``."""
+        return self.lane(member_id) in self._instances.values()
+
     def name(self, member_id: str) -> str:
         """What a member is called; the first letters of its id if it was never met."""
         known = self._members.get(member_id)
@@ -105,11 +121,11 @@ class DisplayNames:
             return str(known["name"])
         return member_id if len(member_id) <= NAME_LENGTH_MAX else member_id[: 2 * ID_LETTERS]
 
-    def to_json(self) -> list[dict[str, Any]]:
-        """``[{"id", "name", "joined", "lane"}]``: ``lane`` is the id of the first member in the same lane."""
-        return [dict(member) for member in self._members.values()]
+    def to_json(self) -> list[NamedMember]:
+        """In the order in which they joined."""
+        return [member.copy() for member in self._members.values()]
 
-    def state_to_json(self) -> dict[str, Any]:
+    def state_to_json(self) -> Plain:
         return {
             "members": self.to_json(),
             "instances": dict(self._instances),
@@ -120,10 +136,10 @@ class DisplayNames:
         }
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> DisplayNames:
+    def from_json(cls, data: Plain) -> DisplayNames:
         cast = cls()
         for member in data["members"]:
-            cast._members[member["id"]] = dict(member)
+            cast._members[member["id"]] = member
             cast._names.setdefault(member["name"], member["id"])
         cast._instances = dict(data["instances"])
         cast._clients = {

@@ -14,6 +14,7 @@ from groups.history.evidence.steps import Step
 from groups.history.replay.events import FENCES
 from groups.history.replay.fields import mapping, text
 from groups.history.state.group import Protocol, State
+from groups.history.state.plain import Plain
 
 KEPT_MAX: Final = 100
 """Of each kind, those that are told one by one, the first ones; all are counted."""
@@ -166,11 +167,11 @@ class Incidents:
         if len(self.kept[kind]) < KEPT_MAX:
             self.kept[kind].append({"sequence": sequence, **told})
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Plain:
         return {"kept": self.kept, "counts": self.counts}
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Incidents:
+    def from_json(cls, data: Plain) -> Incidents:
         troubles = cls()
         troubles.kept = {kind: [dict(one) for one in data["kept"][kind]] for kind in KINDS}
         troubles.counts = dict(data["counts"])

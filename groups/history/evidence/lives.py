@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 from groups.history.evidence.display_names import DisplayNames
 from groups.history.evidence.steps import Step
 from groups.history.state.classic import ClassicMember
 from groups.history.state.epochs import LEAVE_GROUP_STATIC_MEMBER_EPOCH, ModernMember
 from groups.history.state.group import Protocol, State
-from groups.history.state.plain import from_plain, to_plain
+from groups.history.state.plain import Plain, from_plain, to_plain
 
 COMINGS_KEPT_MAX: Final = 200
 """Joins, and removals, that are told one by one; all are counted. Of each other kind as many."""
@@ -316,7 +316,7 @@ class Lives:
         """Whether an entry belongs to the group's forming."""
         return self.forming is not None and sequence <= self.forming.sequence
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Plain:
         return {
             "comings": [to_plain(one) for one in self.comings],
             "comings_count": self.comings_count,
@@ -341,7 +341,7 @@ class Lives:
         }
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Lives:
+    def from_json(cls, data: Plain) -> Lives:
         lives = cls()
         lives.comings = [from_plain(Coming, told) for told in data["comings"]]
         lives.comings_count = data["comings_count"]

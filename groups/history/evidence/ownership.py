@@ -18,7 +18,7 @@ from groups.history.entries import Entry, Kind
 from groups.history.evidence.lives import EAGER
 from groups.history.evidence.steps import Key, Step, holdings, keys
 from groups.history.state.group import EPOCH_JUMP, Protocol
-from groups.history.state.plain import from_plain, to_plain
+from groups.history.state.plain import Plain, from_plain, to_plain
 
 MOVES_KEPT_MAX: Final = 200
 """Moves that are told one by one; all are counted. The first ones: they are what the reader sees begin."""
@@ -341,7 +341,7 @@ class Ownership:
             self.ownerless, key=lambda one: (-one.length_ms, one.from_sequence, one.topic, one.partition)
         )
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Plain:
         owners: dict[str, dict[str, list[int]]] = {}
         for (topic, partition), member_id in self.owner.items():
             owners.setdefault(member_id, {}).setdefault(topic, []).append(partition)
@@ -377,7 +377,7 @@ class Ownership:
         }
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Ownership:
+    def from_json(cls, data: Plain) -> Ownership:
         new = cls()
         new.owner = {
             (topic, partition): member_id

@@ -10,14 +10,15 @@ An incremental fold over steps, like ``Ownership``.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from groups.history.entries import Entry, Kind
 from groups.history.evidence.steps import Step
 from groups.history.replay.fields import integer, mapping, text
 from groups.history.state.group import Client, State
+from groups.history.state.plain import Plain
 
 UNREAD_KEPT_MAX: Final = 100
 """The longest intervals that are kept; all are counted."""
@@ -116,7 +117,7 @@ class Reading:
             self.unread, key=lambda one: (-one.length_ms, one.from_sequence, one.topic, one.partition)
         )
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Plain:
         return {
             "stopped": [
                 [*place, stop.since_ms, stop.sequence, stop.member, stop.why]
@@ -128,7 +129,7 @@ class Reading:
         }
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Reading:
+    def from_json(cls, data: Plain) -> Reading:
         new = cls()
         new.stopped = {(told[0], told[1]): Stop(*told[2:]) for told in data["stopped"]}
         new.unread = [Unread(*told) for told in data["unread"]]

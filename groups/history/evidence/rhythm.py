@@ -10,8 +10,8 @@ An incremental fold: ``step`` and ``commit`` in the order of the log, or ``commi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Callable, Sequence
+from typing import Final
 
 from groups.history.evidence.paces import (
     INTERVAL_MOST_MS,
@@ -27,7 +27,7 @@ from groups.history.evidence.paces import (
     Stop,
     bounded,
 )
-from groups.history.state.plain import from_plain, to_plain
+from groups.history.state.plain import Plain, from_plain, to_plain
 
 SILENCES_KEPT_MAX: Final = 200
 """Silences that are told one by one, the first ones."""
@@ -284,7 +284,7 @@ class Rhythm:
 
     # -- checkpoints
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Plain:
         self._keep_longest()
         return {
             "paces": [to_plain(pace) for _, pace in sorted(self.paces.items())],
@@ -295,7 +295,7 @@ class Rhythm:
         }
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Rhythm:
+    def from_json(cls, data: Plain) -> Rhythm:
         rhythm = cls()
         for told in data["paces"]:
             pace = from_plain(Pace, told)

@@ -6,6 +6,9 @@ until when, which partitions stayed assigned to it. Cannot know: whether its pro
 
 from __future__ import annotations
 
+from typing import Final
+
+from groups.history.findings.declaring import Declared, Row
 from groups.history.findings.facts import Facts
 from groups.history.findings.finding import Finding, finding
 from groups.history.words import duration, listed_partitions
@@ -40,3 +43,17 @@ def found_away(facts: Facts) -> list[Finding]:
             )
         )
     return found
+
+
+FINDER: Final = Declared(
+    place=120,
+    find=found_away,
+    rows=(
+        Row(
+            kinds=("away",),
+            says="a static member that left for now (member epoch −2): its partitions stay assigned, and none of its clients runs",
+            needs="records",
+            incident=True,
+        ),
+    ),
+)

@@ -6,17 +6,18 @@ Cannot know: when a process began.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Final
 
+from groups.history.findings.declaring import Declared, Row
 from groups.history.findings.facts import Facts
 from groups.history.findings.finding import Finding, finding
 from groups.history.words import counted, duration, listed
 
 
-def found_came(facts: Facts, *, midway: int | None, began: dict[str, Any] | None) -> list[Finding]:
+def found_came(facts: Facts) -> list[Finding]:
     """``midway``, ``began``, ``formed``, and each ``joined`` (``again``: the ordinal of its process's joins)."""
     found: list[Finding] = []
-    lives = facts.lives
+    lives, midway, began = facts.lives, facts.midway, facts.began
     if midway is not None:
         found.append(finding("midway", "The log begins in the middle", [midway]))
     if began is not None:
@@ -67,3 +68,21 @@ def found_came(facts: Facts, *, midway: int | None, began: dict[str, Any] | None
             )
         )
     return found
+
+
+FINDER: Final = Declared(
+    place=20,
+    find=found_came,
+    rows=(
+        Row(
+            kinds=("midway", "began", "formed"),
+            says="the log begins in the middle; who was already a member; with whom the group formed",
+            needs="records",
+        ),
+        Row(
+            kinds=("joined",),
+            says="who, when; `again` is the ordinal among the joins of the same process",
+            needs="records",
+        ),
+    ),
+)

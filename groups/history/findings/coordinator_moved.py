@@ -7,6 +7,9 @@ log whose batches carry no leader epoch, anything.
 
 from __future__ import annotations
 
+from typing import Final
+
+from groups.history.findings.declaring import Declared, Row
 from groups.history.findings.facts import Facts
 from groups.history.findings.finding import Finding, finding
 from groups.history.findings.repeated import spans
@@ -28,3 +31,17 @@ def found_coordinator_moved(facts: Facts) -> list[Finding]:
         )
         for one in kept
     ]
+
+
+FINDER: Final = Declared(
+    place=90,
+    find=found_coordinator_moved,
+    rows=(
+        Row(
+            kinds=("coordinator_moved",),
+            says="the leader epoch of the group's partition of `__consumer_offsets` rose",
+            needs="batch headers",
+            incident=True,
+        ),
+    ),
+)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Final
 
 from groups.history.evidence.lives import Going
+from groups.history.findings.declaring import Declared, Row, Section
 from groups.history.findings.facts import Facts
 from groups.history.findings.finding import Finding, finding
 from groups.history.findings.removed import guessed
@@ -96,3 +97,23 @@ def _because(facts: Facts, goings: list[Going]) -> str:
     return next(
         (guess.because for guess in guesses if guess is not None and guess.looks_like in OVERRUNS), ""
     )
+
+
+FINDER: Final = Declared(
+    place=40,
+    find=found_crash_loops,
+    rows=(
+        Row(
+            kinds=("crash_loop",),
+            says="the same process was removed three times or more, at most 15 min apart, and came back as a new one each time",
+            incident=True,
+            section=Section.PATTERNS,
+        ),
+        Row(
+            kinds=("left_and_back",),
+            says="the same, where most of the removals look like `max.poll.interval.ms` exceeded",
+            incident=True,
+            section=Section.PATTERNS,
+        ),
+    ),
+)

@@ -6,6 +6,9 @@ Claims: which rebalances; that every member stopped reading is inferred. Cannot 
 
 from __future__ import annotations
 
+from typing import Final
+
+from groups.history.findings.declaring import Declared, Row
 from groups.history.findings.facts import Facts
 from groups.history.findings.finding import Finding, finding
 from groups.history.words import counted
@@ -33,3 +36,17 @@ def found_eager(facts: Facts) -> list[Finding]:
             steps=[one.sequence for one in told],
         )
     ]
+
+
+FINDER: Final = Declared(
+    place=170,
+    find=found_eager,
+    rows=(
+        Row(
+            kinds=("eager_rebalance",),
+            says="rebalances of a classic group whose assignor is `range`, `roundrobin` or `sticky`: every member stopped, inferred",
+            needs="records",
+            incident=True,
+        ),
+    ),
+)

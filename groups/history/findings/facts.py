@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
 
 from groups.history.evidence.display_names import DisplayNames
 from groups.history.evidence.incidents import Incidents
@@ -14,9 +14,13 @@ from groups.history.evidence.ownership import Ownership
 from groups.history.evidence.paces import Silence
 from groups.history.evidence.reading import Reading
 from groups.history.evidence.rhythm import Rhythm
+from groups.history.findings.log_notes import LogNotes
+from groups.history.frames.shapes import Frame, MemberFrame
 from groups.history.state.group import TWO_OWNERS, Protocol
 from groups.history.story.epochs import Epochs
 from groups.history.words import PARTITIONS, TASKS, Wording, partition_name
+
+W = TypeVar("W")
 
 SESSION_TIMEOUT_MS: Final = 45_000
 """Kafka's default of ``group.consumer.session.timeout.ms`` and of ``session.timeout.ms`` (4.3.1)."""
@@ -39,9 +43,12 @@ class Timeout(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Facts:
-    """``frame`` is the last one; ``settings`` are Kafka's, by name, where somebody told them."""
+    """``frame`` is the last one. ``sources`` is what the log has entries of; ``watches`` are the finders' own evidence.
 
-    frame: Mapping[str, Any]
+    ``began`` are members that were there before the log, ``midway`` is where that shows, ``deleted`` where the group ended.
+    """
+
+    frame: Frame
     cast: DisplayNames
     epochs: Epochs
     ownership: Ownership
@@ -49,16 +56,34 @@ class Facts:
     rhythm: Rhythm
     reading: Reading
     troubles: Incidents
-    anomalies: Mapping[str, Mapping[str, Any]]
-    settings: Mapping[str, int] = field(default_factory=dict)
+    notes: LogNotes
+    watches: Mapping[type, object] = field(default_factory=dict)
+    sources: frozenset[str] = frozenset()
+    began: Mapping[str, Any] | None = None
+    midway: int | None = None
+    deleted: int | None = None
     last_ms: int = 0
     last_sequence: int = 0
 
+    def watch(self, of: type[W]) -> W:
+        """The evidence that a finder declared."""
+        found = self.watches[of]
+        assert isinstance(found, of)
+        return found
+
     @property
-    def members(self) -> Mapping[str, Any]:
+    def settings(self) -> Mapping[str, int]:
+        """Kafka's, by name, where somebody told them."""
+        return self.notes.settings
+
+    @property
+    def anomalies(self) -> Mapping[str, Mapping[str, Any]]:
+        return self.notes.anomalies
+
+    @property
+    def members(self) -> Mapping[str, MemberFrame]:
         """Those that are there at the end."""
-        members: Mapping[str, Any] = self.frame["members"]
-        return members
+        return self.frame["members"]
 
     @property
     def wording(self) -> Wording:
@@ -73,7 +98,7 @@ class Facts:
     def topic_names(self) -> Mapping[str, str]:
         """Topic id → name, of those that have one."""
         topics = self.frame["topics"].items()
-        return {topic["id"]: name for name, topic in topics if topic.get("id") is not None}
+        return {topic["id"]: name for name, topic in topics if topic["id"] is not None}
 
     def partition(self, topic: str, number: int) -> str:
         """A partition by its topic's id or name, as sentences name it."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, NamedTuple, TypedDict
 
 from groups.history.entries import Entry, Kind
 from groups.history.evidence.commit_runs import CommitRun
@@ -14,43 +14,45 @@ from groups.history.evidence.ownership import Ownership, is_hole
 from groups.history.evidence.reading import Reading
 from groups.history.evidence.rhythm import Rhythm
 from groups.history.evidence.steps import Step
-from groups.history.findings.away import found_away
-from groups.history.findings.came import found_came
-from groups.history.findings.coordinator_moved import found_coordinator_moved
-from groups.history.findings.crash_loop import found_crash_loops
-from groups.history.findings.eager import found_eager
+from groups.history.findings.declaring import Watch
 from groups.history.findings.facts import Facts
 from groups.history.findings.finding import Finding
-from groups.history.findings.flapping import found_flapping
 from groups.history.findings.following import follow_commits, follow_holders, follow_run
-from groups.history.findings.idle_members import found_idle
-from groups.history.findings.log import (
-    found_anomalies,
-    found_commits,
-    found_end,
-    found_epochs,
-    found_gaps,
-    found_overlaps,
-)
 from groups.history.findings.log_notes import LogNotes
-from groups.history.findings.migrated import found_migrations
-from groups.history.findings.moves import found_moves
-from groups.history.findings.removed import found_removed
-from groups.history.findings.rolling_restart import found_rolling_restarts
-from groups.history.findings.silent import SilentSpan, found_silent, found_stopped, silent_spans
-from groups.history.findings.slow_revocation import found_waits
-from groups.history.findings.stable import found_stable
-from groups.history.findings.storm import found_storms
-from groups.history.findings.topics_changed import found_grown
-from groups.history.findings.troubles import found_incidents
-from groups.history.findings.twin_instance import found_twins
-from groups.history.findings.unassigned import found_unassigned
-from groups.history.findings.unread import found_unread
+from groups.history.findings.patterns.pattern import DeclaredPattern
+from groups.history.findings.registry import finders
+from groups.history.findings.silent import SilentSpan, silent_spans
+from groups.history.frames.shapes import NO_FRAME, Frame
+from groups.history.replay.record_types import OFFSET_TYPES
 from groups.history.state.classic import LEFT, ClassicMember
 from groups.history.state.epochs import LEAVE_GROUP_STATIC_MEMBER_EPOCH, ModernMember
 from groups.history.state.group import Protocol, State
+from groups.history.state.plain import Plain, from_plain, to_plain
 from groups.history.story.epochs import Epochs
 from groups.history.story.moments import Cause, begins_midway
+
+COMMITS: Final = "commits"
+"""A source of its own among the records: of some logs it is the only one, and others lack it."""
+
+SOURCES: Final[Mapping[Kind, str]] = {
+    Kind.RECORD: "records",
+    Kind.REQUEST: "requests",
+    Kind.RESPONSE: "requests",
+    Kind.TIMER: "timers",
+    Kind.CALLBACK: "callbacks",
+    Kind.FAULT: "faults",
+    Kind.NOTE: "notes",
+    Kind.OBSERVATION: "observations",
+}
+"""What a finding calls the entries that it was read from."""
+
+
+class Untold(TypedDict):
+    """A pattern that a log cannot tell of; ``lacks`` are the sources that are missing."""
+
+    kind: str
+    title: str
+    lacks: list[str]
 
 
 class Counts(NamedTuple):
@@ -82,7 +84,11 @@ class Finder:
         self._stirred: list[str] = []
         self._stirred_at = 0
         """Who came or went last, and how many moves there had been."""
-        self._first_ms: int | None = None
+        self._watches: dict[type, Watch] = {
+            each.watch: each.watch() for each in finders() if each.watch is not None
+        }
+        self._watching = self._by_kind()
+        self._sources: set[str] = set()
         self._last_ms = 0
         self._last_sequence = 0
 
@@ -105,6 +111,18 @@ class Finder:
         follow_commits(self.rhythm, self.ownership, step)
         self.epochs.add(step)
         self.notes.add(step)
+        self._notes_source(last)
+        for watch in self._watching.get(last.kind, ()):
+            watch.add(step)
+
+    def _notes_source(self, last: Entry) -> None:
+        if last.kind is not Kind.RECORD or last.payload.get("type") not in OFFSET_TYPES:
+            self._sources.add(SOURCES[last.kind])
+        elif last.payload.get("value"):
+            self._sources.add(COMMITS)
+
+    def _by_kind(self) -> dict[Kind, list[Watch]]:
+        return {kind: [watch for watch in self._watches.values() if kind in watch.kinds] for kind in Kind}
 
     def add_commits(self, before: State, after: State, run: CommitRun) -> None:
         """Fold the units of a run of commits, which begins at ``before`` and ends at ``after``."""
@@ -117,6 +135,7 @@ class Finder:
             follow_holders(self.rhythm, self.ownership, step, hole=True)
         follow_run(self.rhythm, self.ownership, before, run)
         if run.requests:
+            self._sources.add(COMMITS)
             self.notes.commits += run.requests
             self.notes.commits_sequence = run.last_request
 
@@ -132,6 +151,7 @@ class Finder:
                 follow_holders(self.rhythm, self.ownership, step, hole=True)
         follow_commits(self.rhythm, self.ownership, step)
         if last.payload["type"] == 1 and last.payload.get("value"):
+            self._notes_source(last)
             self.notes.commits += 1
             self.notes.commits_sequence = step.sequence
 
@@ -237,44 +257,35 @@ class Finder:
 
     # -- findings
 
-    def findings(self, frame: Mapping[str, Any]) -> list[Finding]:
+    def findings(self, frame: Frame) -> list[Finding]:
         """All findings so far; ``frame`` is the last one and gives topic ids their names."""
         facts = self._facts(frame)
+        return [one for declared in finders() for one in declared.find(facts)]
+
+    def cannot_tell(self, findings: Sequence[Finding]) -> list[Untold]:
+        """Patterns that the log neither shows nor rules out, since it lacks the sources that they need.
+
+        Of a log that tells of no member nothing is said.
+        """
+        if not self.lives.comings_count and self._began is None:
+            return []
+        shown, present = {one["kind"] for one in findings}, frozenset(self._sources)
+        lacking = [
+            (each.pattern, each.pattern.lacks(present))
+            for each in finders()
+            if isinstance(each, DeclaredPattern) and each.pattern.kind not in shown
+        ]
         return [
-            *found_incidents(self.troubles, self.cast),
-            *found_came(facts, midway=self._midway, began=self._began),
-            *found_removed(facts),
-            *found_crash_loops(facts),
-            *found_rolling_restarts(facts),
-            *found_storms(facts),
-            *found_flapping(facts),
-            *found_twins(facts),
-            *found_coordinator_moved(facts),
-            *found_migrations(facts),
-            *found_silent(facts),
-            *found_away(facts),
-            *found_stopped(facts),
-            *found_moves(facts),
-            *found_unassigned(facts),
-            *found_unread(facts),
-            *found_waits(facts),
-            *found_eager(facts),
-            *found_idle(facts),
-            *found_grown(self.notes.grown),
-            *found_stable(facts),
-            *found_epochs(facts),
-            *found_commits(self.notes.commits, self.notes.commits_sequence),
-            *found_end(facts, self._deleted),
-            *found_overlaps(facts, self.notes.overlaps),
-            *found_anomalies(self.notes.anomalies),
-            *found_gaps(self.notes.gaps),
+            Untold(kind=pattern.kind, title=pattern.title, lacks=list(lacks))
+            for pattern, lacks in lacking
+            if lacks is not None
         ]
 
     def silences(self) -> list[SilentSpan]:
         """Where members were assigned and silent, for drawing: as far as the evidence goes, by time."""
-        return silent_spans(self._facts({"members": {}, "topics": {}, "protocol": None, "state": None}))
+        return silent_spans(self._facts(NO_FRAME))
 
-    def _facts(self, frame: Mapping[str, Any]) -> Facts:
+    def _facts(self, frame: Frame) -> Facts:
         return Facts(
             frame=frame,
             cast=self.cast,
@@ -284,15 +295,19 @@ class Finder:
             rhythm=self.rhythm,
             reading=self.reading,
             troubles=self.troubles,
-            anomalies=self.notes.anomalies,
-            settings=self.notes.settings,
+            notes=self.notes,
+            watches=self._watches,
+            sources=frozenset(self._sources),
+            began=self._began,
+            midway=self._midway,
+            deleted=self._deleted,
             last_ms=self._last_ms,
             last_sequence=self._last_sequence,
         )
 
     # -- checkpoints
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Plain:
         """The whole state of the finder, JSON-ready."""
         return {
             "cast": self.cast.state_to_json(),
@@ -307,12 +322,14 @@ class Finder:
             "deleted": self._deleted,
             "holes": self._holes,
             "notes": self.notes.to_json(),
+            "watches": {of.__name__: to_plain(watch) for of, watch in self._watches.items()},
+            "sources": sorted(self._sources),
             "stirred": [self._stirred, self._stirred_at],
             "last": [self._last_ms, self._last_sequence],
         }
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Finder:
+    def from_json(cls, data: Plain) -> Finder:
         """The inverse of ``to_json``."""
         finder = cls()
         finder.cast = DisplayNames.from_json(data["cast"])
@@ -327,6 +344,10 @@ class Finder:
         finder._deleted = data["deleted"]
         finder._holes = data["holes"]
         finder.notes = LogNotes.from_json(data["notes"])
+        watches = data["watches"]
+        finder._watches = {of: from_plain(of, watches[of.__name__]) for of in finder._watches}
+        finder._watching = finder._by_kind()
+        finder._sources = set(data["sources"])
         finder._stirred, finder._stirred_at = list(data["stirred"][0]), data["stirred"][1]
         finder._last_ms, finder._last_sequence = data["last"]
         return finder

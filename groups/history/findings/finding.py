@@ -24,7 +24,7 @@ class Finding(_Finding, total=False):
     seconds. Each finder says which of the other fields it fills.
     """
 
-    at_ms: int
+    at_ms: int | None
     from_ms: int
     to_ms: int | None
     length_ms: int | None
@@ -46,11 +46,22 @@ class Finding(_Finding, total=False):
     partition: str
     partitions: Any
     noun: str
-    first: int
+    first: int | bool | None
+    """Of epochs the first one; of an unassigned partition whether nobody had owned it before."""
     last: int
     steps: list[int]
     """Where each of the things that it counts happened, for stepping through them."""
     data: Mapping[str, Any]
+    pattern: bool
+    """Whether it is an incident's name (``patterns``); the next ones are of these alone."""
+    title: str
+    rank: int
+    """Of several patterns the lowest opens the verdict."""
+    severity: str
+    causes: list[str]
+    look_at: list[str]
+    differs: str
+    """Where a proposal and the release say different things."""
 
 
 def finding(

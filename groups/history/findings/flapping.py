@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from groups.history.findings.declaring import Declared, Row, Section
 from groups.history.findings.facts import Facts
 from groups.history.findings.finding import Finding, finding
 from groups.history.findings.repeated import spans
@@ -56,3 +57,17 @@ def found_flapping(facts: Facts) -> list[Finding]:
             steps=told,
         )
     ]
+
+
+FINDER: Final = Declared(
+    place=70,
+    find=found_flapping,
+    rows=(
+        Row(
+            kinds=("flapping",),
+            says="partitions that came back twice or more to a process that had had them",
+            incident=True,
+            section=Section.PATTERNS,
+        ),
+    ),
+)

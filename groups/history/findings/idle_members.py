@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from groups.history.findings.declaring import Declared, Row, Section
 from groups.history.findings.facts import Facts
 from groups.history.findings.finding import Finding, finding
 from groups.history.state.group import Protocol
@@ -44,3 +45,17 @@ def found_idle(facts: Facts) -> list[Finding]:
             steps=sorted({sequence for _, sequence in idle.values()}),
         )
     ]
+
+
+FINDER: Final = Declared(
+    place=180,
+    find=found_idle,
+    rows=(
+        Row(
+            kinds=("idle_members",),
+            says="members without a partition for 20 s while the group is stable",
+            incident=True,
+            section=Section.PATTERNS,
+        ),
+    ),
+)

@@ -5,9 +5,9 @@ Needs: the entries themselves. Claims nothing of why.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Final
 
+from groups.history.findings.declaring import Declared, Row, Section
 from groups.history.findings.facts import Facts
 from groups.history.findings.finding import Finding, finding
 from groups.history.story.events import overlap_words
@@ -37,11 +37,12 @@ def found_epochs(facts: Facts) -> list[Finding]:
     ]
 
 
-def found_commits(count: int, sequence: int) -> list[Finding]:
+def found_commits(facts: Facts) -> list[Finding]:
+    count, sequence = facts.notes.commits, facts.notes.commits_sequence
     return [finding("commits", counted(count, "commit"), [sequence], count=count)] if count else []
 
 
-def found_end(facts: Facts, deleted: int | None) -> list[Finding]:
+def found_end(facts: Facts) -> list[Finding]:
     """``deleted``, or ``emptied`` with ``open`` where the group has no member at the end; each earlier ``emptied``."""
     found = []
     for one in facts.lives.emptied:
@@ -58,14 +59,14 @@ def found_end(facts: Facts, deleted: int | None) -> list[Finding]:
                 open=one.to_ms is None,
             )
         )
-    if deleted is not None:
-        found.append(finding("deleted", "The group is deleted", [deleted]))
+    if facts.deleted is not None:
+        found.append(finding("deleted", "The group is deleted", [facts.deleted]))
     return found
 
 
-def found_overlaps(facts: Facts, overlaps: Sequence[Mapping[str, Any]]) -> list[Finding]:
+def found_overlaps(facts: Facts) -> list[Finding]:
     """``two_clients``: a client began with partitions that another one still had."""
-    found = []
+    found, overlaps = [], facts.notes.overlaps
     for overlap in overlaps:
         had = [
             (facts.name(member_id), [(name, number) for name, number in owned])
@@ -88,7 +89,7 @@ def found_overlaps(facts: Facts, overlaps: Sequence[Mapping[str, Any]]) -> list[
     return found
 
 
-def found_anomalies(anomalies: Mapping[str, Mapping[str, Any]]) -> list[Finding]:
+def found_anomalies(facts: Facts) -> list[Finding]:
     return [
         finding(
             "anomaly",
@@ -99,12 +100,13 @@ def found_anomalies(anomalies: Mapping[str, Mapping[str, Any]]) -> list[Finding]
             count=known["count"],
             at_ms=known["at_ms"],
         )
-        for kind, known in anomalies.items()
+        for kind, known in facts.anomalies.items()
     ]
 
 
-def found_gaps(gaps: Sequence[Mapping[str, Any]]) -> list[Finding]:
+def found_gaps(facts: Facts) -> list[Finding]:
     """``gap``: offsets that are missing, or (``compacted``) that compaction went over."""
+    gaps = facts.notes.gaps
     return [
         finding(
             "gap",
@@ -120,3 +122,37 @@ def found_gaps(gaps: Sequence[Mapping[str, Any]]) -> list[Finding]:
         )
         for gap in gaps
     ]
+
+
+def found_log(facts: Facts) -> list[Finding]:
+    tellers = (found_epochs, found_commits, found_end, found_overlaps, found_anomalies, found_gaps)
+    return [one for tell in tellers for one in tell(facts)]
+
+
+FINDER: Final = Declared(
+    place=900,
+    find=found_log,
+    rows=(
+        Row(kinds=("emptied", "deleted"), says="times without any member; the group's end", needs="records"),
+        Row(
+            kinds=("two_clients",),
+            says="a client began with partitions that another one still had, since it did not know of its removal",
+            section=Section.LOG,
+        ),
+        Row(
+            kinds=("epochs", "commits"),
+            says="how many; `generations` of a classic group are counted apart",
+            section=Section.LOG,
+        ),
+        Row(
+            kinds=("anomaly",),
+            says="a rule that an entry broke: `two_owners`, `overtaken`, `epoch_jump`, `epoch_back`, `unknown_member`, …",
+            section=Section.LOG,
+        ),
+        Row(
+            kinds=("gap",),
+            says="offsets that are missing; with `compacted`, how many (`missing`) of the partition's `offsets` compaction took",
+            section=Section.LOG,
+        ),
+    ),
+)

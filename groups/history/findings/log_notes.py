@@ -5,14 +5,14 @@ An incremental fold over steps; the findings are made of it at the end.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, TypedDict, cast
 
 from groups.history.entries import Entry, Kind
 from groups.history.evidence.lives import COMINGS_KEPT_MAX
 from groups.history.evidence.ownership import is_gap
 from groups.history.evidence.steps import Step
 from groups.history.replay.fields import mapping
+from groups.history.state.plain import Plain
 from groups.history.story.events import gap_words, still_had
 
 GAPS_TOLD_MAX: Final = 100
@@ -22,11 +22,26 @@ SETTINGS_MAX: Final = 1_000
 """Settings that are remembered; Kafka has fewer."""
 
 
+class Gap(TypedDict, total=False):
+    """Records that are not there: the payload of the note that tells of it, ``sequence`` of its step, what it ``says``."""
+
+    note: str
+    sequence: int
+    says: str
+    partition: int
+    from_offset: int
+    to_offset: int
+    missing: int
+    offsets: int
+    compacted: bool
+    reason: str
+
+
 class LogNotes:
     """``commits`` counts requests; ``anomalies`` are by kind, the first of each with its count; the rest are lists, bounded."""
 
     def __init__(self) -> None:
-        self.gaps: list[dict[str, Any]] = []
+        self.gaps: list[Gap] = []
         self.settings: dict[str, int] = {}
         self.compacted_to: int | None = None
         """Up to this offset any record may be missing that a later one of the same key has replaced."""
@@ -90,14 +105,15 @@ class LogNotes:
             if last.payload.get("compacted"):
                 self.compacted_to = last.payload.get("to_offset")
             if len(self.gaps) < GAPS_TOLD_MAX:
-                self.gaps.append({**last.payload, "sequence": step.sequence, "says": gap_words(last.payload)})
+                told = {**last.payload, "sequence": step.sequence, "says": gap_words(last.payload)}
+                self.gaps.append(cast(Gap, told))
         elif last.kind is Kind.NOTE and last.payload.get("note") == "settings":
             given = mapping(last.payload.get("settings"))
             for name, value in list(given.items())[:SETTINGS_MAX]:
                 if isinstance(value, int) and value > 0:
                     self.settings[str(name)] = value
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Plain:
         return {
             "gaps": self.gaps,
             "settings": self.settings,
@@ -109,9 +125,9 @@ class LogNotes:
         }
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> LogNotes:
+    def from_json(cls, data: Plain) -> LogNotes:
         notes = cls()
-        notes.gaps = [dict(gap) for gap in data["gaps"]]
+        notes.gaps = list(data["gaps"])
         notes.settings = dict(data["settings"])
         notes.compacted_to = data["compacted_to"]
         notes.overlaps = [dict(overlap) for overlap in data["overlaps"]]

@@ -6,6 +6,9 @@ by whom.
 
 from __future__ import annotations
 
+from typing import Final
+
+from groups.history.findings.declaring import Declared, Row
 from groups.history.findings.facts import Facts
 from groups.history.findings.finding import Finding, finding
 
@@ -29,3 +32,17 @@ def found_migrations(facts: Facts) -> list[Finding]:
             )
         )
     return found
+
+
+FINDER: Final = Declared(
+    place=100,
+    find=found_migrations,
+    rows=(
+        Row(
+            kinds=("migrated",),
+            says="to which protocol, whether `online`; `back` where it returns",
+            needs="records",
+            incident=True,
+        ),
+    ),
+)

@@ -6,6 +6,9 @@ followed one process's coming and going. Cannot know: what the clients themselve
 
 from __future__ import annotations
 
+from typing import Final
+
+from groups.history.findings.declaring import Declared, Row
 from groups.history.findings.facts import Facts
 from groups.history.findings.finding import Finding, finding
 from groups.history.words import counted
@@ -55,3 +58,16 @@ def found_moves(facts: Facts) -> list[Finding]:
             )
         )
     return found
+
+
+FINDER: Final = Declared(
+    place=130,
+    find=found_moves,
+    rows=(
+        Row(
+            kinds=("moves", "moved"),
+            says="how many moves of how many partitions (`distinct`) after forming, whose coming and going they follow; each move",
+            needs="records",
+        ),
+    ),
+)

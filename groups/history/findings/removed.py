@@ -20,6 +20,7 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from groups.history.evidence.lives import Going
+from groups.history.findings.declaring import Declared, Row
 from groups.history.findings.facts import Facts, Timeout
 from groups.history.findings.finding import Finding, finding
 from groups.history.words import duration
@@ -174,3 +175,17 @@ def _told(timeout: Timeout) -> str:
     """``45.0 s, assumed``."""
     how = {"record": "by its own record", "given": "as given", "assumed": "assumed"}
     return f"{duration(timeout.length_ms)}, {how[timeout.source]}"
+
+
+FINDER: Final = Declared(
+    place=30,
+    find=found_removed,
+    rows=(
+        Row(
+            kinds=("removed",),
+            says="who, when. `why` is `left`, `session_expired` or `rebalance_timeout` where a request or a timer tells it; else `looks_like`, with `because`. Nothing is said where the session's length is assumed and a shorter one would explain it as well as a leave. `timeout_ms` is how long the timeout was that removed it, `killed_ms` when its process ended, where the log tells",
+            needs="records",
+            incident=True,
+        ),
+    ),
+)

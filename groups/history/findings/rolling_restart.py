@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from groups.history.findings.declaring import Declared, Row, Section
 from groups.history.findings.facts import Facts
 from groups.history.findings.finding import Finding, finding
 from groups.history.findings.repeated import spans
@@ -65,3 +66,17 @@ def found_rolling_restarts(facts: Facts) -> list[Finding]:
             )
         )
     return found
+
+
+FINDER: Final = Declared(
+    place=50,
+    find=found_rolling_restarts,
+    rows=(
+        Row(
+            kinds=("rolling_restart",),
+            says="two processes or more that each went and came back once, one after the other",
+            incident=True,
+            section=Section.PATTERNS,
+        ),
+    ),
+)

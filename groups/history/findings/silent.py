@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Final, TypedDict
 
 from groups.history.evidence.paces import Silence, Stop
+from groups.history.findings.declaring import Declared, Row
 from groups.history.findings.facts import Facts
 from groups.history.findings.finding import Finding, finding
 from groups.history.words import duration, listed_partitions
@@ -37,6 +38,7 @@ class SilentSpan(TypedDict):
     from_sequence: int
     to_sequence: int | None
     ended: str
+    """``resumed``, ``removed``, ``replaced``, or ``open`` to the log's end."""
     partitions: list[SilentPartition]
 
 
@@ -126,3 +128,27 @@ def found_stopped(facts: Facts) -> list[Finding]:
 def _missed(stop: Stop) -> bool:
     """Whether records had come while nobody committed: at least half of what usually comes."""
     return stop.expected > 0 and (stop.moved or 0) * 2 >= stop.expected
+
+
+def found_silence(facts: Facts) -> list[Finding]:
+    return [*found_silent(facts), *found_stopped(facts)]
+
+
+FINDER: Final = Declared(
+    place=110,
+    find=found_silence,
+    rows=(
+        Row(
+            kinds=("silent",),
+            says="a member that was assigned `partitions` and committed none of them; `ended` is `resumed`, `removed`, `replaced` or `open`",
+            needs="commits",
+            incident=True,
+        ),
+        Row(
+            kinds=("stopped",),
+            says="a partition that was not committed for longer than its rhythm allows, though records had come",
+            needs="commits",
+            incident=True,
+        ),
+    ),
+)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from groups.history.findings.declaring import Declared, Row
 from groups.history.findings.facts import Facts
 from groups.history.findings.finding import Finding, finding
 from groups.history.words import duration, listed_partitions
@@ -76,3 +77,16 @@ def found_waits(facts: Facts) -> list[Finding]:
             )
         )
     return found
+
+
+FINDER: Final = Declared(
+    place=160,
+    find=found_waits,
+    rows=(
+        Row(
+            kinds=("waited_for",),
+            says="who waited for whom to release what, each wait by itself; `slow` from 10 s on",
+            needs="records",
+        ),
+    ),
+)

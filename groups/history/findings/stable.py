@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from groups.history.findings.declaring import Declared, Row
 from groups.history.findings.facts import Facts
 from groups.history.findings.finding import Finding, finding
 from groups.history.words import duration
@@ -39,3 +40,16 @@ def found_stable(facts: Facts) -> list[Finding]:
             throughout=nothing,
         )
     ]
+
+
+FINDER: Final = Declared(
+    place=200,
+    find=found_stable,
+    rows=(
+        Row(
+            kinds=("stable",),
+            says="nothing changed since then; `throughout` where nothing happened at all after forming",
+            needs="records",
+        ),
+    ),
+)

@@ -6,18 +6,33 @@ Cannot know: anything of topics from the records of groups alone.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Final
 
+from groups.history.findings.declaring import Declared, Row
+from groups.history.findings.facts import Facts
 from groups.history.findings.finding import Finding, finding
 from groups.history.words import counted
 
 
-def found_grown(grown: Sequence[Mapping[str, Any]]) -> list[Finding]:
+def found_grown(facts: Facts) -> list[Finding]:
     """``partitions_added``: each time."""
     found = []
-    for one in grown:
+    for one in facts.notes.grown:
         says = f"{one['topic']} grew from {one['before']} to {counted(one['after'], 'partition')}"
-        facts = {key: one[key] for key in ("topic", "before", "after", "at_ms")}
-        found.append(finding("partitions_added", says, [one["sequence"]], needs=["notes"], **facts))
+        told = {key: one[key] for key in ("topic", "before", "after", "at_ms")}
+        found.append(finding("partitions_added", says, [one["sequence"]], needs=["notes"], **told))
     return found
+
+
+FINDER: Final = Declared(
+    place=190,
+    find=found_grown,
+    rows=(
+        Row(
+            kinds=("partitions_added", "topics_deleted", "topics_remade"),
+            says="a topic grew, is gone, is there again under another id",
+            needs="the metadata log",
+            incident=True,
+        ),
+    ),
+)

@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from groups.history.evidence.display_names import DisplayNames
-from groups.history.evidence.incidents import Incidents
+from groups.history.findings.declaring import Declared, Row, Section
+from groups.history.findings.facts import Facts
 from groups.history.findings.finding import Finding, finding
 from groups.history.story.events import ERROR_NAMES
 from groups.history.words import counted, duration, listed
@@ -33,8 +34,9 @@ class Told:
     facts: Mapping[str, Any] = field(default_factory=dict)
 
 
-def found_incidents(troubles: Incidents, cast: DisplayNames) -> list[Finding]:
+def found_incidents(facts: Facts) -> list[Finding]:
     """Violations first: nothing else of such a run can be relied on."""
+    troubles, cast = facts.troubles, facts.cast
     found: list[Finding] = []
     for key, (kind, tell) in TELLERS.items():
         for one in troubles.kept[key]:
@@ -143,3 +145,47 @@ def _topics(names: list[str], count: int) -> str:
     if not count:
         return ""
     return f" {listed(names)}" if count <= TOPICS_NAMED_MAX else f" {counted(count, 'topic')}"
+
+
+FINDER: Final = Declared(
+    place=10,
+    find=found_incidents,
+    rows=(
+        Row(
+            kinds=("violation",),
+            says="a broken [invariant](invariants.md): which, what, its `members` and `partitions`; it opens the verdict",
+            section=Section.LOG,
+        ),
+        Row(
+            kinds=("difference",),
+            says="where the simulated coordinator would have answered or written otherwise (`conform`)",
+            section=Section.LOG,
+        ),
+        Row(
+            kinds=("fenced", "refused"),
+            says="who was fenced, whose heartbeat was refused otherwise, by which error",
+            section=Section.LOG,
+        ),
+        Row(
+            kinds=("stood_still", "cut_off"),
+            says="a process that was paused, or that no message reached; `length_ms` is null if it still is so at the end",
+            section=Section.LOG,
+        ),
+        Row(
+            kinds=("failed_over", "lost_batch"),
+            says="a new coordinator in a simulation, how long it loaded; records that were never replicated",
+            section=Section.LOG,
+        ),
+        Row(
+            kinds=("replaced",),
+            says="a static member that another process replaced",
+            incident=True,
+            section=Section.LOG,
+        ),
+        Row(
+            kinds=("matched",),
+            says="what a regular expression resolved to, each time that changed",
+            section=Section.LOG,
+        ),
+    ),
+)

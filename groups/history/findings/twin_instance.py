@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from groups.history.findings.declaring import Declared, Row, Section
 from groups.history.findings.facts import Facts
 from groups.history.findings.finding import Finding, finding
 from groups.history.findings.repeated import several, spans
@@ -52,3 +53,17 @@ def found_twins(facts: Facts) -> list[Finding]:
             )
         )
     return found
+
+
+FINDER: Final = Declared(
+    place=80,
+    find=found_twins,
+    rows=(
+        Row(
+            kinds=("twin_instance",),
+            says="one `group.instance.id` that changed hands three times within 5 min, or went to another client while its holder still committed",
+            incident=True,
+            section=Section.PATTERNS,
+        ),
+    ),
+)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from groups.history.findings.declaring import Declared, Row
 from groups.history.findings.facts import Facts
 from groups.history.findings.finding import Finding, finding
 from groups.history.words import duration
@@ -65,3 +66,16 @@ def found_unassigned(facts: Facts) -> list[Finding]:
             )
         )
     return found
+
+
+FINDER: Final = Declared(
+    place=140,
+    find=found_unassigned,
+    rows=(
+        Row(
+            kinds=("no_owner",),
+            says="how long a partition, or a task (`noun`), was unassigned; `open` if it still is; `first` where it waited for its first owner, from the join, the subscription or the growth of its topic on",
+            needs="records",
+        ),
+    ),
+)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Final
 
 from groups.history.evidence.steps import keys
+from groups.history.findings.declaring import Declared, Row
 from groups.history.findings.facts import Facts
 from groups.history.findings.finding import Finding, finding
 from groups.history.words import duration, partition_name
@@ -67,3 +68,16 @@ def found_unread(facts: Facts) -> list[Finding]:
             )
         )
     return found
+
+
+FINDER: Final = Declared(
+    place=150,
+    find=found_unread,
+    rows=(
+        Row(
+            kinds=("unread",),
+            says="how long nobody read a partition, since the process that should was `killed` or `paused` (`why`): from the fault until the next owner's `on_partitions_assigned` has ended, or the pause has",
+            needs="faults and callbacks, so simulated runs alone",
+        ),
+    ),
+)

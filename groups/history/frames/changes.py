@@ -8,32 +8,44 @@ appears or goes as a whole. This module knows nothing of Kafka, and the browser'
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, Literal, NotRequired, TypedDict, TypeVar, cast
 
 import orjson
 
 from groups.history.state.identity import changed_keys
 
-Change = dict[str, Any]
-Frame = dict[str, Any]
+Value = Any
+"""A part of a frame: what it is, its path says (``groups.history.frames.shapes``)."""
+
+Whole = TypeVar("Whole", bound=Mapping[str, object])
 
 
-def diff(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[Change]:
+class Change(TypedDict):
+    """What one entry altered at one place; ``old`` or ``new`` is left out where there was or is nothing."""
+
+    sequence: int
+    path: list[str]
+    old: NotRequired[Value]
+    new: NotRequired[Value]
+
+
+def diff(old: Mapping[str, object], new: Mapping[str, object]) -> list[Change]:
     """The changes that turn ``old`` into ``new``; parts that are the same object are not looked at.
 
-    ``sequence`` of each change is that of ``new``, or ``None`` if it holds none.
+    ``sequence`` of each change is that of ``new``, or 0 if it holds none.
     """
     changes: list[Change] = []
-    _diff(old, new, [], new.get("sequence"), changes)
+    sequence = new.get("sequence")
+    _diff(old, new, [], sequence if isinstance(sequence, int) else 0, changes)
     return changes
 
 
-def apply(frame: Mapping[str, Any], changes: Iterable[Change]) -> Frame:
+def apply(frame: Whole, changes: Iterable[Change]) -> Whole:
     """The frame after the changes. The given frame stays as it is; parts that do not change are shared."""
     return _travel(frame, changes, "new")
 
 
-def unapply(frame: Mapping[str, Any], changes: Sequence[Change]) -> Frame:
+def unapply(frame: Whole, changes: Sequence[Change]) -> Whole:
     """The frame before the changes: the inverse of ``apply``."""
     return _travel(frame, reversed(changes), "old")
 
@@ -44,7 +56,7 @@ def to_json(change: Change) -> bytes:
 
 
 def _diff(
-    old: Mapping[str, Any], new: Mapping[str, Any], path: list[str], sequence: Any, changes: list[Change]
+    old: Mapping[str, Value], new: Mapping[str, Value], path: list[str], sequence: int, changes: list[Change]
 ) -> None:
     for key in changed_keys(old, new):
         if key not in new:
@@ -69,7 +81,7 @@ _SCALARS: Final = frozenset({int, str})
 """Most of what changes: a number or a word that is another one."""
 
 
-def _same(before: Any, after: Any) -> bool:
+def _same(before: Value, after: Value) -> bool:
     """Equality of JSON values: Python holds ``True == 1`` and ``1 == 1.0``, JSON does not."""
     if type(before) is not type(after):
         return False
@@ -81,11 +93,11 @@ def _same(before: Any, after: Any) -> bool:
     return bool(before == after)
 
 
-def _travel(frame: Mapping[str, Any], changes: Iterable[Change], side: str) -> Frame:
-    root = dict(frame)
+def _travel(frame: Whole, changes: Iterable[Change], side: Literal["old", "new"]) -> Whole:
+    root: dict[str, Value] = dict(frame)
     # Objects copied in this call may be changed in place; all others belong to somebody else.
     own: set[int] = {id(root)}
-    kept: list[Any] = [root]
+    kept: list[object] = [root]
     for change in changes:
         *parents, last = change["path"]
         place = root
@@ -101,4 +113,4 @@ def _travel(frame: Mapping[str, Any], changes: Iterable[Change], side: str) -> F
             place[last] = change[side]
         else:
             place.pop(last, None)
-    return root
+    return cast(Whole, root)

@@ -7,11 +7,11 @@ subtopology. What is unknown is ``null``.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from operator import attrgetter, is_
-from typing import Any, Final
+from typing import Any, Final, TypeVar, cast
 
-from groups.history.frames.members import MEMBER_FRAMES, Frame, Partitions, by_name, pending_assignment
+from groups.history.frames.members import MEMBER_FRAMES, by_name, pending_assignment
 from groups.history.frames.parts import (
     barrier_part,
     classic_member_part,
@@ -21,6 +21,7 @@ from groups.history.frames.parts import (
     topics_part,
     topology_part,
 )
+from groups.history.frames.shapes import Frame, MemberFrame, Partitions
 from groups.history.state.consumer import STABLE, STATE_NAMES, ConsumerMember
 from groups.history.state.epochs import ModernMember, Target
 from groups.history.state.group import Protocol, Semantics, State
@@ -35,7 +36,8 @@ def frame(state: State) -> Frame:
 
 def whole(shared: Frame) -> Frame:
     """A frame in which large parts are plain dicts, too."""
-    return {name: dict(part) if isinstance(part, VersionedMap) else part for name, part in shared.items()}
+    plain = {name: dict(part) if isinstance(part, VersionedMap) else part for name, part in shared.items()}
+    return cast(Frame, plain)
 
 
 class FrameMaker:
@@ -47,7 +49,7 @@ class FrameMaker:
 
     def __init__(self) -> None:
         self._state: State | None = None
-        self._frame: Frame = {}
+        self._frame = _NO_FRAME
         self._shown = _Shown()
         self.quiet = False
         """Whether the last frame shows nothing else than the one before, but for where and when it is."""
@@ -71,12 +73,16 @@ class FrameMaker:
             or (old.protocol or Protocol.CONSUMER) is not (state.protocol or Protocol.CONSUMER)
         ):
             old = None
-        new: Frame = {
-            "sequence": state.sequence,
-            "at_ms": state.at_ms,
-            "group": state.group,
-            "protocol": str(state.protocol) if state.protocol is not None else None,
-        }
+        # Filled in below, in the order in which frames are written.
+        new = cast(
+            Frame,
+            {
+                "sequence": state.sequence,
+                "at_ms": state.at_ms,
+                "group": state.group,
+                "protocol": str(state.protocol) if state.protocol is not None else None,
+            },
+        )
         if state.protocol is Protocol.CLASSIC:
             self._classic(new, state, old, last)
         else:
@@ -114,32 +120,34 @@ class FrameMaker:
                 last["regexes"] if same else {regex: list(each.topics) for regex, each in resolved}
             )
         if state.protocol is Protocol.SHARE:
-            self._share(new, state, last if unchanged else {})
+            self._share(new, state, last if unchanged else None)
         elif state.protocol is Protocol.STREAMS:
             self._streams(new, state, old, last)
         new["members"] = members
 
-    def _share(self, new: Frame, state: State, last: Frame) -> None:
+    def _share(self, new: Frame, state: State, last: Frame | None) -> None:
+        if last is not None:
+            new["initializing"], new["initialized"] = last["initializing"], last["initialized"]
+            new["deleting"] = last["deleting"]
+            return
         group = state.share
-        for name, told in (("initializing", group.initializing), ("initialized", group.initialized)):
-            new[name] = last[name] if last else by_name(state, told)
-        new["deleting"] = (
-            last["deleting"] if last else [state.topic_name(topic_id) for topic_id in group.deleting]
-        )
+        new["initializing"] = by_name(state, group.initializing)
+        new["initialized"] = by_name(state, group.initialized)
+        new["deleting"] = [state.topic_name(topic_id) for topic_id in group.deleting]
 
     def _streams(self, new: Frame, state: State, old: State | None, last: Frame) -> None:
         group, before = state.streams, old.streams if old is not None else None
         make = _Targets(state)
-        for name in ("target_standby", "target_warmup"):
-            targets = getattr(before, name) if before is not None else None
-            new[name] = _updated(targets, getattr(group, name), last.get(name), make)
+        standby, warmup = (before.target_standby, before.target_warmup) if before else (None, None)
+        new["target_standby"] = _updated(standby, group.target_standby, last.get("target_standby"), make)
+        new["target_warmup"] = _updated(warmup, group.target_warmup, last.get("target_warmup"), make)
         if before is not None and before.topology is group.topology and "topology" in last:
             new["topology"] = last["topology"]
         else:
             new["topology"] = topology_part(group.topology)
         new["validated_topology_epoch"] = group.validated_topology_epoch
 
-    def _members(self, state: State, old: State | None, last: Frame) -> Mapping[str, Frame]:
+    def _members(self, state: State, old: State | None, last: Frame) -> Mapping[str, MemberFrame]:
         group, make, shown = state.modern, _Members(state), self._shown
         if old is None:
             shown.clear()
@@ -148,7 +156,7 @@ class FrameMaker:
                 shown.add(member_id, member, parts[member_id])
             return parts
         before = old.modern
-        members: Mapping[str, Frame] = last["members"]
+        members: Mapping[str, MemberFrame] = last["members"]
         fresh = changed_keys(before.members, group.members)
         for member_id in fresh:
             shown.remove(member_id, before.members.get(member_id))
@@ -202,6 +210,10 @@ class FrameMaker:
             }
 
 
+_NO_FRAME: Final = cast(Frame, {})
+"""Before the first: a frame of which no part can be taken over."""
+
+
 class _Shown:
     """Members by what of the group's own fields their parts of the frame depend on."""
 
@@ -216,7 +228,7 @@ class _Shown:
         self.at_epoch.clear()
         self.of_regex.clear()
 
-    def add(self, member_id: str, member: ModernMember, part: Frame) -> None:
+    def add(self, member_id: str, member: ModernMember, part: MemberFrame) -> None:
         self.at_epoch.setdefault(member.epoch, set()).add(member_id)
         if part["pending_assignment"]:
             self.waiting.add(member_id)
@@ -259,11 +271,11 @@ class _Members:
         self.state = state
         self.make = MEMBER_FRAMES[state.protocol or Protocol.CONSUMER]
 
-    def __call__(self, _member_id: str, member: ModernMember) -> Frame:
+    def __call__(self, _member_id: str, member: ModernMember) -> MemberFrame:
         return self.make(self.state, member)
 
 
-def group_state(state: State, members: Mapping[str, Frame] | None = None) -> str | None:
+def group_state(state: State, members: Mapping[str, MemberFrame] | None = None) -> str | None:
     """Kafka's name of the group's state: derived, never stored (Kafka's ``maybeUpdateGroupState`` of each protocol; KIP-848 for ``kip``)."""
     if state.deleted:
         return "Dead"
@@ -308,15 +320,30 @@ def _same_topics(old: State, new: State) -> bool:
     )
 
 
+Part = TypeVar("Part")
+Told = TypeVar("Told")
+
+
 def _known(
-    old: Mapping[str, Any] | None, new: Mapping[str, Any] | None, parts: Parts | None, make: Any
-) -> Parts | None:
+    old: Mapping[str, Told] | None,
+    new: Mapping[str, Told] | None,
+    parts: Mapping[str, Part] | None,
+    make: Callable[[str, Told], Part],
+) -> Mapping[str, Part] | None:
     """``_updated`` of what the source may not tell: ``None`` stays ``None``."""
     return None if new is None else _updated(old, new, parts, make)
 
 
-def _updated(old: Mapping[str, Any] | None, new: Mapping[str, Any], parts: Parts | None, make: Any) -> Parts:
-    """``{key: make(key, value)}`` of ``new``, where the parts of values that are the same objects are kept."""
+def _updated(
+    old: Mapping[str, Told] | None,
+    new: Mapping[str, Told],
+    parts: Mapping[str, Part] | None,
+    make: Callable[[str, Told], Part],
+) -> Mapping[str, Part]:
+    """``{key: make(key, value)}`` of ``new``, where the parts of values that are the same objects are kept.
+
+    ``parts`` and the result are dicts, or maps with versions where there are many.
+    """
     if old is None or parts is None:
         return {key: make(key, value) for key, value in new.items()}
     if old is new:
@@ -325,9 +352,6 @@ def _updated(old: Mapping[str, Any] | None, new: Mapping[str, Any], parts: Parts
         parts = put(parts, key, make(key, new[key])) if key in new else drop(parts, key)
     return parts
 
-
-Parts = Mapping[str, Any]
-"""By member: a dict, or a map with versions where there are many."""
 
 _LOOKED_AT: Final = attrgetter(
     "consumer",

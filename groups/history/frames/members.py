@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
+from groups.history.frames.shapes import MemberFrame, Partitions
 from groups.history.state.consumer import STABLE, STATE_NAMES, UNRELEASED_PARTITIONS, ConsumerMember
 from groups.history.state.epochs import UNKNOWN_STATE_NAME, ModernMember
 from groups.history.state.group import Protocol, State
 from groups.history.state.share import ShareMember
 from groups.history.state.streams import StreamsMember
 
-Frame = dict[str, Any]
-Partitions = dict[str, list[int]]
+
+class _Epochs(NamedTuple):
+    epoch: int | None
+    previous_epoch: int | None
+    state: str | None
 
 
-def consumer_member(state: State, member: ConsumerMember) -> Frame:
+def consumer_member(state: State, member: ConsumerMember) -> MemberFrame:
     pending = by_name(state, pending_assignment(state, member))
-    new: Frame = {
+    epochs = _epochs(state, member, waits=bool(pending))
+    new: MemberFrame = {
         "protocol": "classic" if member.uses_classic else "consumer",
-        **_epochs(state, member, waits=bool(pending)),
+        "epoch": epochs.epoch,
+        "previous_epoch": epochs.previous_epoch,
+        "state": epochs.state,
         "client_id": member.client_id,
         "host": member.client_host,
         "instance_id": member.instance_id,
@@ -34,11 +41,14 @@ def consumer_member(state: State, member: ConsumerMember) -> Frame:
     return new
 
 
-def share_member(state: State, member: ShareMember) -> Frame:
+def share_member(state: State, member: ShareMember) -> MemberFrame:
     """A share group's member has no instance, and never has anything to give up."""
+    epochs = _epochs(state, member)
     return {
         "protocol": "share",
-        **_epochs(state, member),
+        "epoch": epochs.epoch,
+        "previous_epoch": epochs.previous_epoch,
+        "state": epochs.state,
         "client_id": member.client_id,
         "host": member.client_host,
         "rack_id": member.rack_id,
@@ -48,11 +58,14 @@ def share_member(state: State, member: ShareMember) -> Frame:
     }
 
 
-def streams_member(state: State, member: StreamsMember) -> Frame:
+def streams_member(state: State, member: StreamsMember) -> MemberFrame:
     """``assigned``, ``pending_revocation`` and ``pending_assignment`` are of active tasks; the copies stand apart."""
+    epochs = _epochs(state, member)
     return {
         "protocol": "streams",
-        **_epochs(state, member),
+        "epoch": epochs.epoch,
+        "previous_epoch": epochs.previous_epoch,
+        "state": epochs.state,
         "client_id": member.client_id,
         "host": member.client_host,
         "instance_id": member.instance_id,
@@ -71,7 +84,7 @@ def streams_member(state: State, member: StreamsMember) -> Frame:
     }
 
 
-MEMBER_FRAMES: Final[Mapping[Protocol, Callable[[State, Any], Frame]]] = {
+MEMBER_FRAMES: Final[Mapping[Protocol, Callable[[State, Any], MemberFrame]]] = {
     Protocol.CONSUMER: consumer_member,
     Protocol.SHARE: share_member,
     Protocol.STREAMS: streams_member,
@@ -101,12 +114,12 @@ def by_name(state: State, partitions: Mapping[str, Iterable[int]]) -> Partitions
     return named if all(named.values()) else {name: numbers for name, numbers in named.items() if numbers}
 
 
-def _epochs(state: State, member: ModernMember, *, waits: bool = False) -> Frame:
+def _epochs(state: State, member: ModernMember, *, waits: bool = False) -> _Epochs:
     """Unknown where only the metadata of a member was seen in a log that does not hold the group's past."""
     if state.partial and member.epoch == FRESH_EPOCH and not member.assigned:
-        return {"epoch": None, "previous_epoch": None, "state": None}
+        return _Epochs(epoch=None, previous_epoch=None, state=None)
     told = _member_state(member, waits=waits)
-    return {"epoch": member.epoch, "previous_epoch": member.previous_epoch, "state": told}
+    return _Epochs(epoch=member.epoch, previous_epoch=member.previous_epoch, state=told)
 
 
 FRESH_EPOCH: Final = 0

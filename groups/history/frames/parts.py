@@ -5,13 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from groups.history.frames.members import Frame
+from groups.history.frames.shapes import (
+    BarrierFrame,
+    ClientFrame,
+    CoordinatorFrame,
+    MemberFrame,
+    TimerFrame,
+    TopicFrame,
+    TopologyFrame,
+)
 from groups.history.state.classic import Barrier, ClassicMember
 from groups.history.state.group import Client, Coordinator, State, Timers
 from groups.history.state.streams import Topology
 
 
-def classic_member_part(_member_id: str, member: ClassicMember) -> Frame:
+def classic_member_part(_member_id: str, member: ClassicMember) -> MemberFrame:
     return {
         "protocol": "classic",
         "client_id": member.client_id,
@@ -25,7 +33,7 @@ def classic_member_part(_member_id: str, member: ClassicMember) -> Frame:
     }
 
 
-def barrier_part(barrier: Barrier) -> Frame:
+def barrier_part(barrier: Barrier) -> BarrierFrame:
     return {
         "told": list(barrier.told),
         "joined": list(barrier.joined),
@@ -36,9 +44,9 @@ def barrier_part(barrier: Barrier) -> Frame:
     }
 
 
-def topics_part(state: State) -> Frame:
+def topics_part(state: State) -> dict[str, TopicFrame]:
     """What topics are called: those that were told, those that records name, those that have an id alone."""
-    topics: Frame = {
+    topics: dict[str, TopicFrame] = {
         name: {"id": topic.topic_id, "partitions": topic.partitions} for name, topic in state.topics.items()
     }
     for name in state.seen_topic_names:
@@ -51,7 +59,7 @@ def topics_part(state: State) -> Frame:
     return dict(sorted(topics.items()))
 
 
-def topology_part(topology: Topology | None) -> Frame | None:
+def topology_part(topology: Topology | None) -> TopologyFrame | None:
     """What a streams application does: each subtopology with the topics that it reads, writes and keeps."""
     if topology is None:
         return None
@@ -78,8 +86,8 @@ def _internal(topics: Iterable[Mapping[str, Any]] | None) -> list[str]:
     return [str(topic["name"]) for topic in topics or ()]
 
 
-def client_part(_member_id: str, client: Client) -> Frame:
-    new: Frame = {
+def client_part(_member_id: str, client: Client) -> ClientFrame:
+    new: ClientFrame = {
         "owned": {name: list(partitions) for name, partitions in client.owned.items()},
         "calling": client.calling,
         "revoking": {name: list(partitions) for name, partitions in client.revoking.items()},
@@ -93,7 +101,7 @@ def client_part(_member_id: str, client: Client) -> Frame:
     return new
 
 
-def coordinator_part(coordinator: Coordinator) -> Frame:
+def coordinator_part(coordinator: Coordinator) -> CoordinatorFrame:
     return {
         "name": coordinator.name,
         "epoch": coordinator.epoch,
@@ -102,5 +110,5 @@ def coordinator_part(coordinator: Coordinator) -> Frame:
     }
 
 
-def timer_part(_member_id: str, timers: Timers) -> Frame:
+def timer_part(_member_id: str, timers: Timers) -> TimerFrame:
     return {"session": timers.session, "rebalance": timers.rebalance}

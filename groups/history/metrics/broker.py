@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from groups.history.entries import Entry, Kind
 from groups.history.evidence.commit_runs import CommitRun
+from groups.history.frames.shapes import Frame
 from groups.history.metrics.sampled import Sampled
 from groups.history.replay.record_types import GROUP_EPOCH, MEMBER_METADATA, OFFSET_TYPES, meaning
+from groups.history.state.plain import Plain
 
 STATES: Final = ("empty", "assigning", "reconciling", "stable", "dead")
 LOAD_STATES: Final = ("loading", "active", "failed")
@@ -66,9 +67,7 @@ class BrokerMetrics:
         self._commits += len(run.value_times_ms)
         self._commit_rate.record_many(1, run.value_times_ms)
 
-    def values(
-        self, now_ms: int, frame: Mapping[str, Any]
-    ) -> list[tuple[str, dict[str, str], float | int | None]]:
+    def values(self, now_ms: int, frame: Frame) -> list[tuple[str, dict[str, str], float | int | None]]:
         state = str(frame.get("state") or "").lower()
         loading = self._loading_until_ms is not None and now_ms < self._loading_until_ms
         load_state = "loading" if loading else "active"
@@ -90,7 +89,7 @@ class BrokerMetrics:
             ("batch-flush-rate", {}, self._flush_rate.count_rate(now_ms)),
         ]
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Plain:
         return {
             "unit": [self._bumped, self._removed, self._joined],
             "rebalances": self._rebalances,
@@ -101,7 +100,7 @@ class BrokerMetrics:
         }
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> BrokerMetrics:
+    def from_json(cls, data: Plain) -> BrokerMetrics:
         metrics = cls()
         metrics._rebalances, metrics._commits = data["rebalances"], data["commits"]
         metrics._bumped, metrics._removed, metrics._joined = data["unit"]

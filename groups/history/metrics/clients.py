@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from groups.history.entries import Entry
 from groups.history.metrics.sampled import Sampled
+from groups.history.state.plain import Plain
 
 HOUR_MS: Final = 3_600_000
 LATENCIES: Final[Mapping[str, str]] = {
@@ -112,7 +113,7 @@ class ClientMetrics:
             values += [(f"{name}-avg", stat.average(now_ms)), (f"{name}-max", stat.greatest(now_ms))]
         return values
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Plain:
         acknowledged = self._acknowledged
         return {
             "counts": [
@@ -128,7 +129,7 @@ class ClientMetrics:
         }
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> ClientMetrics:
+    def from_json(cls, data: Plain) -> ClientMetrics:
         metrics = cls()
         (
             metrics._heartbeats,

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Final
 
 from groups.history.entries import Entry, Kind
 from groups.history.evidence.commit_runs import CommitRun
+from groups.history.frames.shapes import Frame
 from groups.history.metrics.broker import BrokerMetrics
 from groups.history.metrics.clients import ClientMetrics
 from groups.history.metrics.table import METRICS, NOT_TOLD
+from groups.history.state.plain import Plain
 
 CLIENTS_MAX: Final = 2_000
 """Consumers that are measured, the first ones: twice the members of the largest group that a board shows."""
@@ -62,14 +63,14 @@ class Metrics:
             client = self._clients[member_id] = ClientMetrics()
         return client
 
-    def values(self, frame: Mapping[str, Any]) -> dict[str, Any]:
+    def values(self, frame: Frame) -> dict[str, Any]:
         """``{"sequence", "at_ms", "broker": [{"where", "name", "tags", "value", "unit", "about", "proposed"}], "clients":
         [{"member", "client_id", "metrics": [{"name", "value", …}]}], "not_told": [{"where", "name", "why"}]}``.
 
         ``frame`` is that of the moment. A value is ``None`` where Kafka would say NaN: nothing happened in the last minute.
         """
         now_ms = frame["at_ms"]
-        owners, members = frame.get("clients") or {}, frame.get("members") or {}
+        owners, members = frame["clients"] or {}, frame["members"]
         return {
             "sequence": frame["sequence"],
             "at_ms": now_ms,
@@ -80,10 +81,12 @@ class Metrics:
             "clients": [
                 {
                     "member": member_id,
-                    "client_id": (members.get(member_id) or {}).get("client_id"),
+                    "client_id": members[member_id]["client_id"] if member_id in members else None,
                     "metrics": [
                         {**_ABOUT[name], "value": _rounded(value)}
-                        for name, value in client.values(now_ms, (owners.get(member_id) or {}).get("owned"))
+                        for name, value in client.values(
+                            now_ms, owners[member_id]["owned"] if member_id in owners else None
+                        )
                     ],
                 }
                 for member_id, client in self._clients.items()
@@ -91,14 +94,14 @@ class Metrics:
             "not_told": [{"where": gap.where, "name": gap.name, "why": gap.why} for gap in NOT_TOLD],
         }
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Plain:
         return {
             "broker": self._broker.to_json(),
             "clients": {member_id: client.to_json() for member_id, client in self._clients.items()},
         }
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Metrics:
+    def from_json(cls, data: Plain) -> Metrics:
         metrics = cls()
         metrics._broker = BrokerMetrics.from_json(data["broker"])
         metrics._clients = {

@@ -6,19 +6,19 @@ second pass (``Recorder.from_checkpoint``) makes those of the entries from there
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
+from groups.history.digests.coarse import coarse_members, is_mapped
 from groups.history.entries import Entry, Kind, Provenance
 from groups.history.evidence.commit_runs import CommitRun, replay_commits
 from groups.history.evidence.steps import epoch_of, step_between
 from groups.history.findings import Counts, Finder
-from groups.history.frames.changes import Frame
 from groups.history.frames.frame import frame
+from groups.history.frames.shapes import Frame
 from groups.history.metrics import Metrics
 from groups.history.passes.checkpoints import Checkpoint
-from groups.history.passes.summaries import summary_of
+from groups.history.passes.summaries import Summary, summary_of
 from groups.history.replay.fold import replay
 from groups.history.state.group import Anomaly, Protocol, Semantics, State, initial_state
 from groups.history.story.entry_groups import Causes, EntryGroup
@@ -46,6 +46,8 @@ class ChunkDigest:
     moves: int
     members: int
     unassigned: int
+    rows: str | None
+    """Each member as of the last entry, where a map is drawn of so many (``coarse_members``)."""
 
 
 class Indexer:
@@ -176,6 +178,7 @@ class Indexer:
         (before, old), after, new = self._chunk_begin, self._state, self._finder.counts
         classic = after.protocol is Protocol.CLASSIC
         entries = after.sequence - before.sequence
+        members = len(after.classic.members if classic else after.modern.members)
         return ChunkDigest(
             entries=entries,
             commits=new.commits - old.commits,
@@ -186,11 +189,12 @@ class Indexer:
             joined=new.joined - old.joined,
             removed=new.removed - old.removed,
             moves=new.moves - old.moves,
-            members=len(after.classic.members if classic else after.modern.members),
+            members=members,
             unassigned=new.unassigned,
+            rows=coarse_members(self.frame()) if is_mapped(members) else None,
         )
 
-    def summary(self) -> Mapping[str, Any]:
+    def summary(self) -> Summary:
         """The whole timeline so far: what ``Batch.summary`` tells after the same entry."""
         return summary_of(self.frame(), self._finder, first_ms=self._first_ms)
 

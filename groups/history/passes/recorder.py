@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, TypedDict
 
 import orjson
 
@@ -19,11 +19,12 @@ from groups.history.entries import Entry
 from groups.history.evidence.holders import Holders
 from groups.history.evidence.steps import step_between
 from groups.history.findings import Finder
-from groups.history.frames.changes import Change, Frame, apply, diff, to_json
+from groups.history.frames.changes import Change, apply, diff, to_json
 from groups.history.frames.frame import FrameMaker, whole
+from groups.history.frames.shapes import Frame
 from groups.history.metrics import Metrics
 from groups.history.passes.checkpoints import Checkpoint
-from groups.history.passes.summaries import summary_of
+from groups.history.passes.summaries import Summary, summary_of
 from groups.history.replay.fold import replay
 from groups.history.state.group import Anomaly, Protocol, Semantics, initial_state
 from groups.history.story.entry_groups import Causes, EntryGroup
@@ -38,11 +39,20 @@ BATCH_BYTES_FULL: Final = 1024 * 1024
 """``Recorder.full`` asks for a flush from here on, so that a batch fits in memory and in one row many times over."""
 
 
+class ChunkStart(TypedDict):
+    """What a chunk begins with: the frame after entry ``sequence``, and what finders and metrics remember there."""
+
+    sequence: int
+    frame: Frame
+    findings: Mapping[str, object]
+    metrics: Mapping[str, object]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedBatch:
     """What storage keeps of the entries ``first`` to ``last``; the bytes are JSON.
 
-    ``checkpoint`` is set when a chunk begins with this batch: ``{"sequence": first - 1, "frame", "findings", "metrics"}``.
+    ``checkpoint`` is set when a chunk begins with this batch: a ``ChunkStart``.
     ``summary`` tells the whole timeline so far. ``digests``: of the finest level, then of the coarser ones
     (``digests.levels.LEVELS``); the first of a chunk begins with a state of its own.
     """
@@ -53,7 +63,7 @@ class RecordedBatch:
     changes: bytes
     moments: bytes
     checkpoint: bytes | None
-    summary: Mapping[str, Any]
+    summary: Summary
     digests: tuple[Packed, ...]
 
     def to_line(self) -> bytes:
@@ -144,6 +154,24 @@ class Recorder:
     def full(self) -> bool:
         """Whether enough waits for a flush."""
         return self._ready_bytes >= BATCH_BYTES_FULL
+
+    @property
+    def frame(self) -> Frame:
+        """The frame after the last exchange that was closed; it is not to be changed."""
+        return self._cut_frame
+
+    def checkpoint(self) -> bytes:
+        """For ``from_checkpoint``: all that is remembered. Right after ``flush(final=True)``, between two exchanges."""
+        if self._exchange is not None:
+            raise ValueError("an exchange is under way: flush(final=True) comes first")
+        told = Checkpoint(
+            state=self._state,
+            finder=self.finder,
+            metrics=self.metrics,
+            causes=self._causes,
+            first_ms=self._first_ms,
+        )
+        return told.to_bytes()
 
     def add(self, entry: Entry) -> None:
         """Fold one entry. Sequences are dense from 1; another one is the caller's mistake."""
@@ -242,17 +270,16 @@ class Recorder:
         self._cut_frame = self._frame
 
     def _make_checkpoint(self) -> bytes:
-        return orjson.dumps(
-            {
-                "sequence": self._cut_frame["sequence"],
-                "frame": whole(self._cut_frame),
-                "findings": self.finder.to_json(),
-                "metrics": self.metrics.to_json(),
-            }
-        )
+        start: ChunkStart = {
+            "sequence": self._cut_frame["sequence"],
+            "frame": whole(self._cut_frame),
+            "findings": self.finder.to_json(),
+            "metrics": self.metrics.to_json(),
+        }
+        return orjson.dumps(start)
 
 
-def frame_at(checkpoint: Mapping[str, Any], changes: Iterable[Change], sequence: int) -> Frame:
+def frame_at(checkpoint: ChunkStart, changes: Iterable[Change], sequence: int) -> Frame:
     """The frame after entry ``sequence``, from a chunk's checkpoint and the changes of that chunk, in order."""
     if sequence < checkpoint["sequence"]:
         raise ValueError(f"sequence {sequence} lies before the checkpoint at {checkpoint['sequence']}")

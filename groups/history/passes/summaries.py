@@ -2,15 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TypedDict
 
+from groups.history.evidence.display_names import NamedMember
 from groups.history.findings import Finder
-from groups.history.frames.changes import Frame
-from groups.history.verdict import verdict
+from groups.history.findings.finder import Untold
+from groups.history.findings.finding import Finding
+from groups.history.findings.log_notes import Gap
+from groups.history.findings.silent import SilentSpan
+from groups.history.frames.shapes import Frame, TopicFrame
+from groups.history.story.epochs import EpochStart
+from groups.history.verdict import Verdict, verdict
 
 
-def summary_of(shown: Frame, finder: Finder, *, first_ms: int | None) -> Mapping[str, Any]:
+class Summary(TypedDict):
+    """A timeline up to an entry, as lists and heads of pages show it."""
+
+    group: str
+    protocol: str | None
+    state: str | None
+    first_ms: int | None
+    last_ms: int
+    entries: int
+    last: int
+    """The sequence of that entry."""
+    cast: Sequence[NamedMember]
+    topics: Mapping[str, TopicFrame]
+    epochs: Sequence[EpochStart]
+    gaps: Sequence[Gap]
+    findings: Sequence[Finding]
+    cannot_tell: Sequence[Untold]
+    """Patterns that the log neither shows nor rules out."""
+    silences: Sequence[SilentSpan]
+    verdict: Verdict | None
+
+
+def summary_of(shown: Frame, finder: Finder, *, first_ms: int | None) -> Summary:
     """Of the entries up to that of the frame ``shown``; the finder has folded the same."""
     findings = finder.findings(shown)
     return {
@@ -26,6 +54,7 @@ def summary_of(shown: Frame, finder: Finder, *, first_ms: int | None) -> Mapping
         "epochs": finder.epochs.to_json(),
         "gaps": finder.notes.gaps,
         "findings": findings,
+        "cannot_tell": finder.cannot_tell(findings),
         "silences": finder.silences(),
         "verdict": verdict(findings, first_ms=first_ms, last_ms=shown["at_ms"]),
     }

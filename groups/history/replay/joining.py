@@ -49,6 +49,10 @@ def timer(state: State, entry: Entry) -> State:
         # Who has synced in the generation that was to be has to join again.
         barrier = replace(barrier, synced=(), leader=None)
         group = replace(group, phase=PREPARING_REBALANCE, withheld={})
+    if entry.payload["timer"] == SYNC_TIMER and entry.payload["event"] == "fired":
+        # Who has not synced by then is dropped, the leader too (``expirePendingSync`` of 4.3.1).
+        missing = {member_id: TIMED_OUT for member_id in group.shown if member_id not in barrier.synced}
+        group = replace(group, gone={**group.gone, **missing})
     until_ms = integer(entry.payload["deadline_ms"]) if started else None
     return replace(state, classic=replace(group, barrier=replace(barrier, until_ms=until_ms)))
 

@@ -15,6 +15,9 @@ from typing import Any, Final, TypeVar, Union, get_args, get_origin, get_type_hi
 
 T = TypeVar("T")
 
+Plain = Mapping[str, Any]
+"""What a class wrote of itself into a checkpoint: nobody reads it but the same class."""
+
 _As = Callable[[Any], Any]
 
 _PLAIN: Final = (str, int, bool, float, Any)

@@ -7,19 +7,18 @@ alone, never on how they were batched.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Final
+from collections.abc import Iterable, Iterator
+from typing import Final
 
 from groups.history.entries import Entry, Kind
 from groups.history.evidence.display_names import DisplayNames
 from groups.history.evidence.holders import Holders
 from groups.history.evidence.steps import Step, epoch_of
 from groups.history.state.group import Protocol, State
-from groups.history.state.plain import from_plain, to_plain
+from groups.history.state.plain import Plain, from_plain, to_plain
+from groups.history.story.moment import Moment
 from groups.history.story.moments import Cause, tell
 from groups.history.story.sentences import COORDINATOR, Sentence, joined
-
-Moment = dict[str, Any]
 
 CAUSES_KEPT_MAX: Final = 4_096
 """Requests and timers that may still be named as a cause; an answer or a record comes long before that many more."""
@@ -139,11 +138,11 @@ class Causes:
     def __iter__(self) -> Iterator[Cause]:
         return iter(self._causes.values())
 
-    def to_json(self) -> list[dict[str, Any]]:
+    def to_json(self) -> list[Plain]:
         return [to_plain(cause) for cause in self]
 
     @classmethod
-    def from_json(cls, data: Iterable[Mapping[str, Any]]) -> Causes:
+    def from_json(cls, data: Iterable[Plain]) -> Causes:
         causes = cls()
         for told in data:
             cause = from_plain(Cause, told)

@@ -21,6 +21,7 @@ from groups.history.state.epochs import LEAVE_GROUP_STATIC_MEMBER_EPOCH
 from groups.history.state.group import TWO_OWNERS, UNKNOWN_MEMBER, UNREADABLE, Protocol, State
 from groups.history.story.classic import tell_classic
 from groups.history.story.events import TELLERS
+from groups.history.story.moment import MomentShape
 from groups.history.story.sentences import (
     COORDINATOR,
     LOWERED,
@@ -197,7 +198,7 @@ def _tell_removed(step: Step, cast: DisplayNames, holders: Holders, cause: Cause
     return Sentence(shape, step.removed[0], says)
 
 
-def _why_removed(step: Step, cast: DisplayNames, cause: Cause | None) -> tuple[str, str]:
+def _why_removed(step: Step, cast: DisplayNames, cause: Cause | None) -> tuple[MomentShape, str]:
     """The shape and the words of members that are gone."""
     who = named(cast, step.removed)
     if cause is not None and cause.leaves:

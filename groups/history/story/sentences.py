@@ -9,6 +9,7 @@ from typing import Final
 from groups.history.evidence.display_names import DisplayNames
 from groups.history.evidence.steps import Key, Retarget
 from groups.history.state.group import Protocol, State
+from groups.history.story.moment import MomentShape
 from groups.history.words import listed, partitions
 
 COORDINATOR: Final = "coordinator"
@@ -24,7 +25,7 @@ TARGETS_NAMED_MAX: Final = 4
 class Sentence:
     """One sentence, the shape of its mark in the timeline, and whose doing it is."""
 
-    shape: str
+    shape: MomentShape
     actor: str
     says: str
 

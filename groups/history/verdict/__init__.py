@@ -1,7 +1,7 @@
 """The verdict: sentences made of findings, by time, cause first. It may be "unknown"; it is never typed.
 
-It opens with what the log is and who was there, tells what happened in the order of time, and ends with sums and with how the log
-ends. Of more events than are told (``EVENTS_TOLD_MAX``) the worst ones stay.
+It opens with the name of the incident, where it is a known pattern, and with what the log is and who was there. It tells what
+happened in the order of time, and ends with sums and with how the log ends. Of more events than are told (``EVENTS_TOLD_MAX``) the worst ones stay.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, Final
 from groups.history.findings.finding import Finding
 from groups.history.verdict.closing import closing
 from groups.history.verdict.events import events
-from groups.history.verdict.opening import broken, differences, opening
+from groups.history.verdict.opening import broken, differences, opening, opening_pattern
 from groups.history.verdict.text import Event, Part, Text, Verdict, Worst
 from groups.history.words import counted
 
@@ -31,10 +31,14 @@ def verdict(findings: Sequence[Finding], *, first_ms: int | None = None, last_ms
     for finding in findings:
         by_kind.setdefault(finding["kind"], []).append(finding)
     text = Text(last_ms if first_ms is None else first_ms, last_ms)
+    lead = opening_pattern(findings)
+    if lead is not None:
+        text.sentence([Part(lead["says"], lead["steps"][0], lead["steps"])])
     for parts in (*broken(by_kind), *differences(by_kind), *opening(by_kind)):
         text.sentence(parts)
     found = sorted(events(by_kind), key=lambda event: (event.at_ms, event.sequence))
-    for parts in _sentences(_worst_ones(found)):
+    rest = [event for event in found if lead is None or event.kind != lead["kind"]]
+    for parts in _sentences(_worst_ones(rest)):
         text.sentence(parts)
     for parts in closing(by_kind):
         text.sentence(parts)

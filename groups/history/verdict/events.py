@@ -77,8 +77,7 @@ def _patterns(by_kind: ByKind) -> tuple[list[Event], set[str], set[int]]:
     looping = {one["name"] for one in loops}
     for one in by_kind.get("storm", ()):
         if not set(one["names"]) <= looping:
-            came = f", as {listed(one['names'], NAMED_MAX)} came and went" if one["names"] else ""
-            found.append(_pattern(one, [Part(f"{small(one['says'])}{came}", one["steps"][0], one["steps"])]))
+            found.append(_pattern(one, [Part(small(one["says"]), one["steps"][0], one["steps"])]))
     follows = {moves["follows"] for moves in by_kind.get("moves", ())}
     for one in by_kind.get("flapping", ()):
         if not (follows & looping) and not by_kind.get("migrated"):

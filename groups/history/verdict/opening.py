@@ -5,10 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from groups.history.findings.finding import Finding
 from groups.history.verdict.text import Part
 from groups.history.words import CLOCK_LEAST_MS, listed
 
 ByKind = Mapping[str, Sequence[Mapping[str, Any]]]
+
+
+def opening_pattern(findings: Sequence[Finding]) -> Finding | None:
+    """The incident's name, which explains most of what follows: of several patterns the one of the lowest rank, the first of it."""
+    patterns = [one for one in findings if one.get("pattern") and one["severity"] != "harmless"]
+    patterns = patterns or [one for one in findings if one.get("pattern")]
+    return min(patterns, key=lambda one: (one["rank"], not one["certain"], one["from_ms"]), default=None)
 
 
 def broken(by_kind: ByKind) -> Iterable[list[Part]]:

@@ -42,4 +42,4 @@ def unread_parts(unread: Sequence[Found]) -> tuple[list[Part], int]:
 
 def small(says: str) -> str:
     """A finding's sentence as a clause: Kafka's names keep their letters."""
-    return says[0].lower() + says[1:] if says.startswith("The ") else says
+    return says[0].lower() + says[1:] if says.startswith(("The ", "Rebalance storm")) else says

@@ -34,6 +34,15 @@ class Command(BaseCommand):
         add_cluster_options(parser)
         parser.add_argument("--group", action="append", metavar="G", help="this group alone; may be repeated")
         parser.add_argument("--every", type=float, metavar="S", help="seconds between full rounds")
+        how = parser.add_mutually_exclusive_group()
+        how.add_argument(
+            "--follow",
+            action="store_true",
+            help="follow __consumer_offsets, record by record, or end with what is missing",
+        )
+        how.add_argument(
+            "--poll", action="store_true", help="ask over and over, though the log could be followed"
+        )
         parser.add_argument("--seconds", type=float, metavar="S", help="end after so long")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -54,7 +63,9 @@ class Command(BaseCommand):
             stopped=lambda: end_s is not None and time.monotonic() >= end_s,
             groups=options["group"],
             every_s=options["every"],
-            on_round=self.tell,
+            follow=True if options["follow"] else False if options["poll"] else None,
+            on_round=self.tell_silent,
+            on_rows=self.tell,
         )
         with contextlib.suppress(KeyboardInterrupt, BrokenPipeError):
             asyncio.run(watching.run())
@@ -78,8 +89,10 @@ class Command(BaseCommand):
             self.stderr.write(f"{name} is not known here and is passed over.")
         return registry.of_command(str(settings.servers[0]), properties)
 
-    def tell(self, seen: Round, rows: list[dict[str, Any]]) -> None:
+    def tell(self, rows: list[dict[str, Any]]) -> None:
         for row in rows:
-            self.stdout.write(orjson.dumps({"at_ms": seen.at_ms, **row}).decode())
+            self.stdout.write(orjson.dumps({"at_ms": time.time_ns() // 1_000_000, **row}).decode())
+
+    def tell_silent(self, seen: Round, rows: list[dict[str, Any]]) -> None:
         for node, error in seen.listing.silent.items():
             self.stderr.write(f"Broker {node}: {error}")

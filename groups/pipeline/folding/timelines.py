@@ -129,7 +129,7 @@ class TimelineFolding:
                     if lost.from_offset > reached:
                         self._add_gap(lost, partition, self.last_ms)
         self._end_chunk(tables)
-        summary = dict(self.indexer.summary())
+        summary = self.indexer.summary()
         index = TimelineIndex(
             format=INDEX_FORMAT,
             fold_version=FOLD_VERSION,

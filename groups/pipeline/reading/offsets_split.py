@@ -28,12 +28,12 @@ from groups.pipeline.reading.sources import Split
 from groups.pipeline.reading.split_facts import GROUPS_A_SPLIT_MOST, HOLES_A_SPLIT_MOST, LEADERS_A_SPLIT_MOST
 from groups.pipeline.reading.split_reading import SplitReading
 from groups.pipeline.reading.transactions import ABORTED, COMMITTED, Ends, LeftOut, settled
-from groups.pipeline.reading.unknown_keys import group_of_unknown_key
 from groups.wire.commits import TOMBSTONE, commit_payload
 from groups.wire.errors import RecordError
 from groups.wire.logs.batches import RecordBatch
 from groups.wire.logs.control import ControlType, decode_control
 from groups.wire.records import decode_record, is_opaque
+from groups.wire.unknown_keys import group_of_unknown_key
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -14,13 +14,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
 from groups.wire.codecs.fused_readers import fused_reader
 from groups.wire.codecs.primitives import Reader, Writer
 from groups.wire.codecs.schema import Message
 from groups.wire.codecs.struct_readers import struct_reader
 from groups.wire.codecs.struct_writers import struct_writer
+from groups.wire.codecs.values import Value
 from groups.wire.errors import RecordError, UnencodableError, UnknownVersionError
 
 
@@ -58,7 +58,7 @@ def prefix_reader(message: Message) -> Reader:
     return struct_reader(message.body, message.form(0), whole=False)
 
 
-def encode_versioned(message: Message, value: Mapping[str, Any]) -> tuple[int, bytes]:
+def encode_versioned(message: Message, value: Mapping[str, Value]) -> tuple[int, bytes]:
     """The version that ``value`` names (the newest where it names none) and its fields as bytes of that version;
     ``UnencodableError`` names the field that does not fit."""
     body = dict(value)

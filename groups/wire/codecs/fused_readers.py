@@ -24,12 +24,13 @@ from binascii import b2a_base64
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache, lru_cache
-from typing import Any, Final
+from typing import Final
 
 from groups.wire.codecs.primitives import LONGEST_STRING, Reader, read_unsigned_varint
 from groups.wire.codecs.schema import Array, Field, FieldType, Form, Primitive, Struct
 from groups.wire.codecs.struct_readers import value_reader
 from groups.wire.codecs.uuids import uuid_to_base64
+from groups.wire.codecs.values import Value
 
 REMEMBERED_COUNTS: Final = 1024
 """Lists of integers are read by a ``struct`` for each length of list; this many are remembered."""
@@ -48,12 +49,12 @@ def fused_reader(body: Struct, form: Form, careful: Reader, name: str) -> Reader
 
 
 @cache
-def _unpacker(codes: str) -> Callable[[bytes, int], tuple[Any, ...]]:
+def _unpacker(codes: str) -> Callable[[bytes, int], tuple[int, ...]]:
     return struct.Struct(codes).unpack_from
 
 
 @lru_cache(maxsize=REMEMBERED_COUNTS)
-def _unpacker_of_many(count: int, code: str) -> Callable[[bytes, int], tuple[Any, ...]]:
+def _unpacker_of_many(count: int, code: str) -> Callable[[bytes, int], tuple[int, ...]]:
     return struct.Struct(f">{count}{code}").unpack_from
 
 
@@ -91,7 +92,7 @@ class _Function:
         self.form = form
         self.lines: list[str] = []
         self.depth = 2
-        self.names: dict[str, Any] = {
+        self.names: dict[str, Value] = {
             "careful": careful,
             "faults": (_UnusualError, IndexError, ValueError, struct.error),
             "Unusual": _UnusualError,
@@ -128,7 +129,7 @@ class _Function:
         self.count += 1
         return f"{letter}{self.count}"
 
-    def keep(self, prefix: str, value: Any) -> str:
+    def keep(self, prefix: str, value: object) -> str:
         """A name for something that the function uses and that is no text."""
         name = self.fresh(prefix)
         self.names[name] = value

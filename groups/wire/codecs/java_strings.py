@@ -12,7 +12,7 @@ written as Java writes them. A lone surrogate, which Java allows, is refused: no
 from __future__ import annotations
 
 import struct
-from typing import Any, Final
+from typing import Final
 
 from groups.wire.codecs.primitives import read_int32_length, take
 from groups.wire.errors import MalformedError, TruncatedError, UnencodableError
@@ -40,7 +40,7 @@ def read_modified_utf8(data: bytes, at: int) -> tuple[str, int]:
     return raw.decode("ascii") if raw.isascii() else _from_units(_units(raw, start), start), end
 
 
-def write_modified_utf8(out: bytearray, value: Any) -> None:
+def write_modified_utf8(out: bytearray, value: object) -> None:
     """The inverse of ``read_modified_utf8``."""
     encoded = bytearray()
     for (unit,) in struct.iter_unpack(">H", _to_units(value)):
@@ -65,7 +65,7 @@ def read_chars(data: bytes, at: int) -> tuple[str | None, int]:
     return _from_units(raw, start), end
 
 
-def write_chars(out: bytearray, value: Any) -> None:
+def write_chars(out: bytearray, value: object) -> None:
     """The inverse of ``read_chars``; an empty name and none are the same."""
     units = b"" if value is None else _to_units(value)
     out += _INT32.pack(len(units) // 2)
@@ -96,7 +96,7 @@ def _from_units(units: bytes, start: int) -> str:
         raise MalformedError("a string has half of a surrogate pair", offset=start) from None
 
 
-def _to_units(value: Any) -> bytes:
+def _to_units(value: object) -> bytes:
     if not isinstance(value, str):
         raise UnencodableError(f"{value!r:.60} is not a string")
     try:

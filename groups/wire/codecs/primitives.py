@@ -12,13 +12,14 @@ from __future__ import annotations
 import binascii
 import struct
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
 from groups.wire.codecs.uuids import UUID_BYTES, base64_to_uuid, uuid_to_base64
+from groups.wire.codecs.values import Value
 from groups.wire.errors import MalformedError, TruncatedError, UnencodableError
 
-Reader = Callable[[bytes, int], tuple[Any, int]]
-Writer = Callable[[bytearray, Any], None]
+Reader = Callable[[bytes, int], tuple[Value, int]]
+Writer = Callable[[bytearray, Value], None]
 
 LONGEST_STRING: Final = 32_767
 """Kafka's own limit for a string, compact ones too (an int16 length in the older form)."""
@@ -152,7 +153,7 @@ def string_reader(read_length: LengthReader, *, nullable: bool) -> Reader:
 def string_writer(write_length: LengthWriter, *, nullable: bool) -> Writer:
     """The inverse of ``string_reader``."""
 
-    def write(out: bytearray, value: Any) -> None:
+    def write(out: bytearray, value: Value) -> None:
         if value is None and nullable:
             write_length(out, -1)
             return
@@ -189,7 +190,7 @@ def bytes_reader(read_length: LengthReader, *, nullable: bool) -> Reader:
 def bytes_writer(write_length: LengthWriter, *, nullable: bool) -> Writer:
     """The inverse of ``bytes_reader``."""
 
-    def write(out: bytearray, value: Any) -> None:
+    def write(out: bytearray, value: Value) -> None:
         if value is None and nullable:
             write_length(out, -1)
             return
@@ -208,14 +209,14 @@ def read_uuid(data: bytes, at: int) -> tuple[str, int]:
     return uuid_to_base64(data[at:end]), end
 
 
-def write_uuid(out: bytearray, value: Any) -> None:
+def write_uuid(out: bytearray, value: Value) -> None:
     """The inverse of ``read_uuid``."""
     if not isinstance(value, str):
         raise UnencodableError(f"{_shown(value)} is not an id in text form")
     out += base64_to_uuid(value)
 
 
-def write_bool(out: bytearray, value: Any) -> None:
+def write_bool(out: bytearray, value: Value) -> None:
     """One byte, 1 or 0; any byte but 0 reads as true."""
     if not isinstance(value, bool):
         raise UnencodableError(f"{_shown(value)} is neither true nor false")
@@ -227,7 +228,7 @@ def to_base64(value: bytes) -> str:
     return binascii.b2a_base64(value, newline=False).decode("ascii")
 
 
-def from_base64(text: Any) -> bytes:
+def from_base64(text: Value) -> bytes:
     """The inverse of ``to_base64``; ``UnencodableError`` for anything else."""
     try:
         return binascii.a2b_base64(text, strict_mode=True)
@@ -242,5 +243,5 @@ def _check_null(nullable: bool, length: int, what: str, at: int) -> None:
         raise MalformedError(f"{what} of length {length}; only -1 means null", offset=at)
 
 
-def _shown(value: Any) -> str:
+def _shown(value: object) -> str:
     return f"{value!r:.60}"

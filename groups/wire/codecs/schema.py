@@ -13,7 +13,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 from enum import Enum
-from typing import Any, Final
+from typing import Final
+
+from groups.wire.codecs.values import Value
 
 NEVER: Final = 32768
 """One more than the highest version that an int16 can name: the ``since`` of what no version has."""
@@ -58,7 +60,7 @@ class Primitive(Enum):
         return code if len(code) == 1 else None
 
     @property
-    def zero(self) -> Any:
+    def zero(self) -> Value:
         """What Kafka takes as the default where a field declares none, in JSON form."""
         if self is Primitive.UUID:
             return "A" * 22
@@ -108,7 +110,7 @@ class Field:
     until: int = NEVER
     nullable_since: int = NEVER
     tag: int | None = None
-    default: Any = Required.REQUIRED
+    default: Value = Required.REQUIRED
 
     def is_in(self, version: int) -> bool:
         return self.since <= version <= self.until
@@ -117,7 +119,7 @@ class Field:
         return version >= self.nullable_since
 
     @property
-    def tagged_default(self) -> Any:
+    def tagged_default(self) -> Value:
         """The value that keeps a tagged field out of the section; the type's zero where none is declared."""
         if self.default is not Required.REQUIRED:
             return self.default

@@ -6,10 +6,9 @@ Neighbouring integers are read by one ``struct`` call; a list of integers likewi
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import groupby
 from operator import itemgetter
-from typing import Any
 
 from groups.wire.codecs.java_strings import read_chars, read_modified_utf8
 from groups.wire.codecs.primitives import (
@@ -35,6 +34,7 @@ from groups.wire.codecs.schema import (
     Primitive,
     Struct,
 )
+from groups.wire.codecs.values import Fields, Value
 from groups.wire.errors import MalformedError, RecordError, TruncatedError
 
 
@@ -100,7 +100,7 @@ def _integers_reader(fields: Iterable[Field]) -> Reader:
 def _nullable_struct_reader(read: Reader) -> Reader:
     """A struct that may be null begins with a byte of its own: negative for null."""
 
-    def read_nullable(data: bytes, at: int) -> tuple[Any, int]:
+    def read_nullable(data: bytes, at: int) -> tuple[Value, int]:
         mark, start = take(data, at, 1, "the mark of a struct that may be null")
         return (None, start) if mark[0] > 0x7F else read(data, start)
 
@@ -113,7 +113,7 @@ def _tagged_reader(field: Field, form: Form) -> Reader:
         return value_reader(field.type, form, nullable=field.is_nullable_in(form.version))
     read = value_reader(field.type, form, nullable=False)
 
-    def read_nullable(data: bytes, at: int) -> tuple[Any, int]:
+    def read_nullable(data: bytes, at: int) -> tuple[Value, int]:
         mark, start = read_unsigned_varint(data, at)
         return (None, start) if mark == 0 else read(data, start)
 
@@ -126,7 +126,7 @@ def _array_reader(array: Array, form: Form, *, nullable: bool) -> Reader:
     width = struct.calcsize(f">{code}") if code else 1
     read_element = None if code else value_reader(array.of, form, nullable=False)
 
-    def read(data: bytes, at: int) -> tuple[list[Any] | None, int]:
+    def read(data: bytes, at: int) -> tuple[list[Value] | None, int]:
         count, end = read_count(data, at)
         if count < 0:
             if nullable and count == -1:
@@ -165,8 +165,8 @@ def struct_reader(body: Struct, form: Form, *, whole: bool = True) -> Reader:
     row = tuple(steps)
     read_tags = _tags_reader(body, form) if form.flexible and whole else None
 
-    def read(data: bytes, at: int) -> tuple[dict[str, Any], int]:
-        out: dict[str, Any] = {}
+    def read(data: bytes, at: int) -> tuple[Fields, int]:
+        out: Fields = {}
         name: str | None = None
         names: tuple[str, ...] = ()
         try:
@@ -191,7 +191,11 @@ def _is_plain_integer(field: Field) -> bool:
     return isinstance(field.type, Primitive) and field.type.struct_code is not None
 
 
-def _tags_reader(body: Struct, form: Form) -> Any:
+TagsReader = Callable[[bytes, int, Fields], int]
+"""Reads a tagged section into the fields that were read before it; where the section ends."""
+
+
+def _tags_reader(body: Struct, form: Form) -> TagsReader:
     known = {
         field.tag: (
             field.name,
@@ -201,7 +205,7 @@ def _tags_reader(body: Struct, form: Form) -> Any:
         for field in body.tagged_in_version(form.version)
     }
 
-    def read(data: bytes, at: int, out: dict[str, Any]) -> int:
+    def read(data: bytes, at: int, out: Fields) -> int:
         count, at = read_unsigned_varint(data, at)
         if count * 2 > len(data) - at:
             raise TruncatedError(f"{count} tagged fields", needed=count * 2, left=len(data) - at, offset=at)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterable
-from typing import Any
 
 from groups.wire.codecs.java_strings import write_chars, write_modified_utf8
 from groups.wire.codecs.primitives import (
@@ -31,6 +30,7 @@ from groups.wire.codecs.schema import (
     Required,
     Struct,
 )
+from groups.wire.codecs.values import Fields, Value
 from groups.wire.errors import RecordError, UnencodableError
 
 
@@ -70,7 +70,7 @@ def _writer(type_: FieldType, form: Form, *, nullable: bool) -> Writer:
 def _integer_writer(type_: Primitive) -> Writer:
     pack = struct.Struct(f">{type_.struct_code}").pack
 
-    def write(out: bytearray, value: Any) -> None:
+    def write(out: bytearray, value: Value) -> None:
         try:
             out += pack(value)
         except struct.error:
@@ -85,7 +85,7 @@ def _article(type_: Primitive) -> str:
 
 
 def _nullable_struct_writer(write: Writer) -> Writer:
-    def write_nullable(out: bytearray, value: Any) -> None:
+    def write_nullable(out: bytearray, value: Value) -> None:
         if value is None:
             out.append(0xFF)
         else:
@@ -101,7 +101,7 @@ def _tagged_writer(field: Field, form: Form) -> Writer:
         return _writer(field.type, form, nullable=field.is_nullable_in(form.version))
     write = _writer(field.type, form, nullable=False)
 
-    def write_nullable(out: bytearray, value: Any) -> None:
+    def write_nullable(out: bytearray, value: Value) -> None:
         write_unsigned_varint(out, 0 if value is None else 1)
         if value is not None:
             write(out, value)
@@ -113,7 +113,7 @@ def _array_writer(array: Array, form: Form, *, nullable: bool) -> Writer:
     write_count = _write_count(form)
     write_element = _writer(array.of, form, nullable=False)
 
-    def write(out: bytearray, value: Any) -> None:
+    def write(out: bytearray, value: Value) -> None:
         if value is None and nullable:
             write_count(out, -1)
             return
@@ -149,7 +149,7 @@ def struct_writer(body: Struct, form: Form) -> Writer:
     if form.flexible:
         allowed.add(UNKNOWN_TAGS)
 
-    def write(out: bytearray, value: Any) -> None:
+    def write(out: bytearray, value: Value) -> None:
         if not isinstance(value, dict):
             raise UnencodableError(f"{value!r:.60} is not an object with fields")
         if not value.keys() <= allowed:
@@ -171,9 +171,7 @@ def struct_writer(body: Struct, form: Form) -> Writer:
     return write
 
 
-def _write_tags(
-    out: bytearray, value: dict[str, Any], tagged: Iterable[tuple[str, Any, Writer, Any]]
-) -> None:
+def _write_tags(out: bytearray, value: Fields, tagged: Iterable[tuple[str, Value, Writer, Value]]) -> None:
     present: list[tuple[int, bytes]] = []
     for name, tag, write_field, default in tagged:
         if (given := value.get(name, default)) == default:
@@ -202,7 +200,7 @@ def _write_tags(
         out += field_bytes
 
 
-def _tag(value: Any) -> int:
+def _tag(value: object) -> int:
     if not isinstance(value, int) or not 0 <= value <= HIGHEST_TAG:
         raise UnencodableError(f"{value!r:.60} is not a tag")
     return value

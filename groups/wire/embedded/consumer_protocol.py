@@ -16,12 +16,13 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterable, Mapping
-from typing import Any, Final
+from typing import Final
 
 from groups.wire.codecs.codec import codec, encode_versioned
 from groups.wire.codecs.java_strings import java_order
 from groups.wire.codecs.schema import Array, Field, Message, Primitive
 from groups.wire.codecs.schema import struct as fields
+from groups.wire.codecs.values import Fields, Value
 from groups.wire.errors import TruncatedError, UnknownVersionError
 
 NEWEST_VERSION: Final = 3
@@ -53,7 +54,7 @@ ASSIGNMENT: Final = Message(
 )
 
 
-def decode_subscription(data: bytes) -> dict[str, Any]:
+def decode_subscription(data: bytes) -> Fields:
     """``{"version", "topics", "userData", "ownedPartitions"…}``; ``RecordError`` for damaged bytes.
 
     ``version`` is the blob's own, fields are those of that version. User data is base64 or null, and opaque.
@@ -61,24 +62,22 @@ def decode_subscription(data: bytes) -> dict[str, Any]:
     return read_blob(SUBSCRIPTION, data)[0]
 
 
-def decode_assignment(data: bytes) -> dict[str, Any]:
+def decode_assignment(data: bytes) -> Fields:
     """``{"version", "assignedPartitions": [{"topic", "partitions"}], "userData"}``; ``RecordError`` likewise."""
     return read_blob(ASSIGNMENT, data)[0]
 
 
-def encode_subscription(value: Mapping[str, Any]) -> bytes:
+def encode_subscription(value: Mapping[str, Value]) -> bytes:
     """The inverse of ``decode_subscription``, in the order given (see ``as_the_client_writes``)."""
     return _encode(SUBSCRIPTION, value)
 
 
-def encode_assignment(value: Mapping[str, Any]) -> bytes:
+def encode_assignment(value: Mapping[str, Value]) -> bytes:
     """The inverse of ``decode_assignment``, in the order given (see ``as_the_leader_writes``)."""
     return _encode(ASSIGNMENT, value)
 
 
-def read_blob(
-    message: Message, data: bytes, newest_known: int = NEWEST_VERSION
-) -> tuple[dict[str, Any], int]:
+def read_blob(message: Message, data: bytes, newest_known: int = NEWEST_VERSION) -> tuple[Fields, int]:
     """A blob as a client reads it that knows versions up to ``newest_known``, and where its reading ends.
 
     What lies behind is ignored: the fields of later versions, or bytes that no version has.
@@ -92,7 +91,7 @@ def read_blob(
     return {"version": version, **body}, end
 
 
-def as_the_client_writes(subscription: Mapping[str, Any]) -> dict[str, Any]:
+def as_the_client_writes(subscription: Mapping[str, Value]) -> Fields:
     """The same subscription in the order of Kafka's client: topics by name, owned partitions by topic and number,
     one entry for each topic."""
     ordered = dict(subscription) | {"topics": sorted(subscription["topics"], key=java_order)}
@@ -105,20 +104,20 @@ def as_the_client_writes(subscription: Mapping[str, Any]) -> dict[str, Any]:
     return ordered
 
 
-def as_the_leader_writes(assignment: Mapping[str, Any]) -> dict[str, Any]:
+def as_the_leader_writes(assignment: Mapping[str, Value]) -> Fields:
     """The same assignment in the order of Kafka's leader: one entry for each topic, in the order of assigning."""
     grouped = _by_topic(assignment["assignedPartitions"])
     entries = [{"topic": topic, "partitions": partitions} for topic, partitions in grouped.items()]
     return dict(assignment) | {"assignedPartitions": entries}
 
 
-def _by_topic(entries: Iterable[Mapping[str, Any]]) -> dict[str, list[int]]:
+def _by_topic(entries: Iterable[Mapping[str, Value]]) -> dict[str, list[int]]:
     grouped: dict[str, list[int]] = {}
     for entry in entries:
         grouped.setdefault(entry["topic"], []).extend(entry["partitions"])
     return grouped
 
 
-def _encode(message: Message, value: Mapping[str, Any]) -> bytes:
+def _encode(message: Message, value: Mapping[str, Value]) -> bytes:
     version, body = encode_versioned(message, value)
     return _INT16.pack(version) + body

@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Final
+from typing import Final
 
 from groups.wire.codecs.schema import Message
+from groups.wire.codecs.values import Fields, Value
 from groups.wire.embedded.consumer_protocol import NEWEST_VERSION, read_blob
 from groups.wire.embedded.user_data import (
     COOPERATIVE_STICKY,
@@ -41,13 +42,13 @@ class Seen:
     """A blob as a client reads it that knows versions up to ``newest_known``."""
 
     newest_known: int
-    value: dict[str, Any] | None
+    value: Fields | None
     """As ``decode_subscription`` or ``decode_assignment`` tells it; ``None`` if the client cannot read it."""
     fault: RecordError | None = None
     """Why it cannot."""
     bytes_read: int = 0
     bytes_ignored: int = 0
-    lost: dict[str, Any] = field(default_factory=dict)
+    lost: Fields = field(default_factory=dict)
     """The fields that the blob carries and this client ignores, as today's clients read them."""
 
 
@@ -91,7 +92,7 @@ def seen_by(message: Message, data: bytes, newest_known: int) -> Seen:
     )
 
 
-def _lost(message: Message, data: bytes, value: Mapping[str, Any]) -> dict[str, Any]:
+def _lost(message: Message, data: bytes, value: Mapping[str, Value]) -> Fields:
     try:
         whole, _ = read_blob(message, data, NEWEST_VERSION)
     except RecordError:
@@ -108,7 +109,7 @@ def consequences(seen: Seen, assignor: str) -> list[Told]:
     return [*_holdings(seen, seen.value, assignor), *_racks(seen, assignor)]
 
 
-def _holdings(seen: Seen, value: Mapping[str, Any], assignor: str) -> Iterator[Told]:
+def _holdings(seen: Seen, value: Mapping[str, Value], assignor: str) -> Iterator[Told]:
     held = flat_partitions({**value, **seen.lost}.get("ownedPartitions", ()))
     if assignor in EAGER and held:
         yield Told(

@@ -15,11 +15,12 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from groups.wire.codecs.codec import codec
 from groups.wire.codecs.schema import Array, Field, Message, Primitive
 from groups.wire.codecs.schema import struct as fields
+from groups.wire.codecs.values import Fields, Value
 from groups.wire.errors import (
     MalformedError,
     RecordError,
@@ -148,12 +149,12 @@ def subscription_info_message(version: int) -> tuple[Message, int]:
     return (VERSION_PROBE, 0) if version > NEWEST_VERSION else (SUBSCRIPTION_INFO, version)
 
 
-def decode_subscription_info(data: bytes) -> dict[str, Any]:
+def decode_subscription_info(data: bytes) -> Fields:
     """The fields of ``SUBSCRIPTION_INFO``, or those of ``VERSION_PROBE``; ``RecordError`` for damaged bytes."""
     return read_subscription_info(data)[0]
 
 
-def read_subscription_info(data: bytes) -> tuple[dict[str, Any], int]:
+def read_subscription_info(data: bytes) -> tuple[Fields, int]:
     """``decode_subscription_info``, and where reading ended."""
     message, version = subscription_info_message(_version(SUBSCRIPTION_INFO, data))
     value, end = codec(message, version).read(data, 0)
@@ -162,7 +163,7 @@ def read_subscription_info(data: bytes) -> tuple[dict[str, Any], int]:
     return value, end
 
 
-def encode_subscription_info(value: Mapping[str, Any]) -> bytes:
+def encode_subscription_info(value: Mapping[str, Value]) -> bytes:
     """The inverse of ``decode_subscription_info``; version 11 if none is named."""
     version = value.get("version", NEWEST_VERSION)
     # Kafka's class fills in the newest version that it knows.
@@ -175,31 +176,31 @@ def encode_subscription_info(value: Mapping[str, Any]) -> bytes:
     return data
 
 
-def decode_assignment_info(data: bytes) -> dict[str, Any]:
+def decode_assignment_info(data: bytes) -> Fields:
     """The fields of ``ASSIGNMENT_INFO``; ``RecordError`` for damaged bytes and for versions that are not known."""
     return read_assignment_info(data)[0]
 
 
-def read_assignment_info(data: bytes) -> tuple[dict[str, Any], int]:
+def read_assignment_info(data: bytes) -> tuple[Fields, int]:
     """``decode_assignment_info``, and where reading ended."""
     return codec(ASSIGNMENT_INFO, _version(ASSIGNMENT_INFO, data, newest=NEWEST_VERSION)).read(data, 0)
 
 
-def encode_assignment_info(value: Mapping[str, Any]) -> bytes:
+def encode_assignment_info(value: Mapping[str, Value]) -> bytes:
     """The inverse of ``decode_assignment_info``; version 11 if none is named."""
     version = value.get("version", NEWEST_VERSION)
     newest = {} if version in (1, 2) else {"commonlySupportedVersion": NEWEST_VERSION}
     return _encode(ASSIGNMENT_INFO, version, {"version": version, **newest, **value})
 
 
-def task_text(task: Mapping[str, Any]) -> str:
+def task_text(task: Mapping[str, Value]) -> str:
     """A task in Kafka's text form: subtopology and partition, ``0_1``, or ``topology__0_1``."""
     topology = task.get("namedTopology")
     text = f"{task['topicGroupId']}_{task['partition']}"
     return text if topology is None else f"{topology}__{text}"
 
 
-def previous_tasks(info: Mapping[str, Any]) -> PreviousTasks:
+def previous_tasks(info: Mapping[str, Value]) -> PreviousTasks:
     """The tasks that a decoded subscription info tells, the same for all versions; none of a version probe."""
     if "taskOffsetSums" in info:
         sums = {task_text(task): offset_sum for task, offset_sum in _offset_sums(info["taskOffsetSums"])}
@@ -214,7 +215,7 @@ def previous_tasks(info: Mapping[str, Any]) -> PreviousTasks:
 
 
 def active_tasks(
-    info: Mapping[str, Any], assigned: Iterable[tuple[str, int]]
+    info: Mapping[str, Value], assigned: Iterable[tuple[str, int]]
 ) -> dict[str, tuple[TopicPartition, ...]]:
     """The active tasks of a decoded assignment info, each with its partitions.
 
@@ -231,13 +232,13 @@ def active_tasks(
     return {task: tuple(its_partitions) for task, its_partitions in found.items()}
 
 
-def standby_tasks(info: Mapping[str, Any]) -> dict[str, tuple[TopicPartition, ...]]:
+def standby_tasks(info: Mapping[str, Value]) -> dict[str, tuple[TopicPartition, ...]]:
     """The standby tasks of a decoded assignment info, each with the partitions of its changelogs."""
     return {task_text(task): _partitions(task["partitions"], {}) for task in info["standbyTasks"]}
 
 
 def partitions_by_host(
-    info: Mapping[str, Any], *, standby: bool = False
+    info: Mapping[str, Value], *, standby: bool = False
 ) -> dict[tuple[str, int], tuple[TopicPartition, ...]]:
     """The partitions of each ``(host, port)``, active or standby, with the topics' names; none before they are told.
 
@@ -249,7 +250,7 @@ def partitions_by_host(
 
 
 def _partitions(
-    partitions: Iterable[Mapping[str, Any]], names: Mapping[int, str]
+    partitions: Iterable[Mapping[str, Value]], names: Mapping[int, str]
 ) -> tuple[TopicPartition, ...]:
     return tuple(
         (each["topic"] if "topic" in each else names.get(each["topicIndex"]), each["partition"])
@@ -257,7 +258,7 @@ def _partitions(
     )
 
 
-def _offset_sums(sums: Iterable[Mapping[str, Any]]) -> Iterable[tuple[Mapping[str, Any], int]]:
+def _offset_sums(sums: Iterable[Mapping[str, Value]]) -> Iterable[tuple[Mapping[str, Value], int]]:
     for task in sums:
         if "partitionToOffsetSum" in task:
             for partition in task["partitionToOffsetSum"]:
@@ -266,7 +267,7 @@ def _offset_sums(sums: Iterable[Mapping[str, Any]]) -> Iterable[tuple[Mapping[st
             yield task, task["offsetSum"]
 
 
-def _newest_known_fault(info: Mapping[str, Any]) -> str | None:
+def _newest_known_fault(info: Mapping[str, Value]) -> str | None:
     """Why Kafka refuses the pair of versions, if it does: a member cannot use a version that it does not know."""
     version, newest_known = info["version"], info.get("latestSupportedVersion", UNKNOWN_VERSION)
     if newest_known == UNKNOWN_VERSION:
@@ -290,7 +291,7 @@ def _version(message: Message, data: bytes, newest: int | None = None) -> int:
     return version
 
 
-def _encode(message: Message, version: Any, value: dict[str, Any]) -> bytes:
+def _encode(message: Message, version: Value, value: Fields) -> bytes:
     if not isinstance(version, int) or not message.knows(version):
         raise UnencodableError(
             f"{message.name} has no version {version!r:.60}; known are {message.oldest} to {message.newest}"

@@ -17,12 +17,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from groups.wire.codecs.codec import codec, encode_versioned
 from groups.wire.codecs.primitives import from_base64
 from groups.wire.codecs.schema import Array, Field, Message, Primitive
 from groups.wire.codecs.schema import struct as fields
+from groups.wire.codecs.values import Fields, Value
 from groups.wire.errors import RecordError
 
 STICKY: Final = "sticky"
@@ -57,7 +58,7 @@ class MemberData:
     generation: int | None = None
 
 
-def read_sticky(data: bytes, newest: int = STICKY_USER_DATA.newest) -> tuple[dict[str, Any], int]:
+def read_sticky(data: bytes, newest: int = STICKY_USER_DATA.newest) -> tuple[Fields, int]:
     """``decode_sticky``, and where reading ended: what is behind that is ignored."""
     if newest >= 1:
         try:
@@ -70,7 +71,7 @@ def read_sticky(data: bytes, newest: int = STICKY_USER_DATA.newest) -> tuple[dic
     return {"version": 0, **value}, end
 
 
-def decode_sticky(data: bytes, newest: int = STICKY_USER_DATA.newest) -> dict[str, Any]:
+def decode_sticky(data: bytes, newest: int = STICKY_USER_DATA.newest) -> Fields:
     """``{"version": 0, "previousAssignment": [{"topic", "partitions"}]}``, or version 1 with ``"generation"`` too.
 
     ``version`` is the one that the bytes were read as by a reader that knows up to ``newest``. ``RecordError`` where
@@ -79,22 +80,22 @@ def decode_sticky(data: bytes, newest: int = STICKY_USER_DATA.newest) -> dict[st
     return read_sticky(data, newest)[0]
 
 
-def encode_sticky(value: Mapping[str, Any]) -> bytes:
+def encode_sticky(value: Mapping[str, Value]) -> bytes:
     """The inverse of ``decode_sticky``, version 1 if none is named: the only one that Kafka still writes."""
     return _encode(STICKY_USER_DATA, value)
 
 
-def decode_cooperative_sticky(data: bytes) -> dict[str, Any]:
+def decode_cooperative_sticky(data: bytes) -> Fields:
     """``{"version": 0, "generation": n}``; ``RecordError`` for fewer than four bytes, more are ignored."""
     return {"version": 0, **codec(COOPERATIVE_STICKY_USER_DATA, 0).read(data, 0)[0]}
 
 
-def encode_cooperative_sticky(value: Mapping[str, Any]) -> bytes:
+def encode_cooperative_sticky(value: Mapping[str, Value]) -> bytes:
     """The inverse of ``decode_cooperative_sticky``."""
     return _encode(COOPERATIVE_STICKY_USER_DATA, value)
 
 
-def member_data(assignor: str, subscription: Mapping[str, Any]) -> MemberData:
+def member_data(assignor: str, subscription: Mapping[str, Value]) -> MemberData:
     """What ``assignor`` believes of a subscription, as ``decode_subscription`` tells it; nothing for the assignors
     that keep nothing from one assignment to the next.
 
@@ -112,7 +113,7 @@ def member_data(assignor: str, subscription: Mapping[str, Any]) -> MemberData:
     return MemberData()
 
 
-def flat_partitions(topics: Iterable[Mapping[str, Any]]) -> tuple[tuple[str, int], ...]:
+def flat_partitions(topics: Iterable[Mapping[str, Value]]) -> tuple[tuple[str, int], ...]:
     """``[{"topic", "partitions"}]`` as ``(topic, partition)`` in the same order."""
     return tuple((topic["topic"], partition) for topic in topics for partition in topic["partitions"])
 
@@ -135,5 +136,5 @@ def _generation_in(data: bytes | None) -> int | None:
     return generation
 
 
-def _encode(message: Message, value: Mapping[str, Any]) -> bytes:
+def _encode(message: Message, value: Mapping[str, Value]) -> bytes:
     return encode_versioned(message, value)[1]

@@ -7,8 +7,9 @@ their version is not known.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
+from groups.wire.codecs.values import Fields
 from groups.wire.embedded import older_clients
 from groups.wire.embedded.consumer_protocol import SUBSCRIPTION
 from groups.wire.embedded.user_data import COOPERATIVE_STICKY, STICKY
@@ -22,7 +23,7 @@ NOTHING_LOST: Final = "Nothing is lost."
 
 def seen_by(
     name: str, data: bytes, version: int, *, assignor: str | None = None, whole: Inspection | None = None
-) -> dict[str, Any]:
+) -> Fields:
     """How ``data`` looks to a reader that knows the kind up to ``version``::
 
         {"version": 0, "read": 15, "ignored": 21,
@@ -55,7 +56,7 @@ def seen_by(
     }
 
 
-def clients(name: str, data: bytes, *, assignor: str | None = None) -> list[dict[str, Any]]:
+def clients(name: str, data: bytes, *, assignor: str | None = None) -> list[Fields]:
     """``seen_by`` for every version that is known; none for kinds whose readers all know the same."""
     layout = kind_named(name).layout
     try:

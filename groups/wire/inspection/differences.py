@@ -7,8 +7,9 @@ else by their place.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
+from groups.wire.codecs.values import Fields
 from groups.wire.inspection.inspecting import Inspection
 from groups.wire.inspection.nodes import TAG_COUNT, Node, value_of
 
@@ -25,7 +26,7 @@ NAMING_FIELDS: Final = (
 """The fields that name an element of a list, the surest first."""
 
 
-def differences(a: Inspection, b: Inspection) -> list[dict[str, Any]]:
+def differences(a: Inspection, b: Inspection) -> list[Fields]:
     """A row for each field of either: ``{"path", "a", "b", "same", "meaning"}``.
 
     ``a`` or ``b`` is left out where that side does not have the field; ``path_b`` is there where the field stands
@@ -36,7 +37,7 @@ def differences(a: Inspection, b: Inspection) -> list[dict[str, Any]]:
 
 def _rows(
     a: list[Node], b: list[Node], path_a: str, path_b: str, versions: tuple[int | None, int | None]
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[Fields]:
     named_a, named_b = _by_name(a), _by_name(b)
     for name in [*named_a, *(name for name in named_b if name not in named_a)]:
         left, right = named_a.get(name), named_b.get(name)
@@ -51,8 +52,8 @@ def _rows(
 
 def _row(
     a: Node | None, b: Node | None, at_a: str, at_b: str, versions: tuple[int | None, int | None]
-) -> dict[str, Any]:
-    row: dict[str, Any] = {"path": at_a if a is not None else at_b}
+) -> Fields:
+    row: Fields = {"path": at_a if a is not None else at_b}
     if a is not None and b is not None and at_a != at_b:
         row["path_b"] = at_b
     if a is not None:

@@ -8,10 +8,10 @@ drops the fields that it does not have, and gives those that are new Kafka's def
 from __future__ import annotations
 
 import re
-from typing import Any
 
 from groups.wire.codecs.primitives import from_base64, to_base64
 from groups.wire.codecs.schema import UNKNOWN_TAGS, Array, Field, FieldType, Form, Required, Struct
+from groups.wire.codecs.values import Fields, Value
 from groups.wire.errors import RecordError, UnencodableError
 from groups.wire.inspection.inspecting import inspect
 from groups.wire.inspection.kinds import kind_named
@@ -19,7 +19,7 @@ from groups.wire.inspection.layouts import Layout
 from groups.wire.inspection.nodes import REST, TAG_COUNT, UNKNOWN_TAG, Node
 
 
-def edit(name: str, version: int | None, data: bytes, path: str, value: Any) -> bytes:
+def edit(name: str, version: int | None, data: bytes, path: str, value: Value) -> bytes:
     """The bytes of ``data``, a kind called ``name``, with ``value`` at ``path``; ``RecordError`` names the path.
 
     ``value`` is in JSON form. Text is taken for a number, and words with spaces or commas between them for a list,
@@ -44,7 +44,7 @@ def edit(name: str, version: int | None, data: bytes, path: str, value: Any) -> 
     return layout.write(tree, written) + rest
 
 
-def _set(tree: Any, nodes: list[Node], path: list[str], value: Any) -> None:
+def _set(tree: Value, nodes: list[Node], path: list[str], value: Value) -> None:
     """Sets one value in what the codec read; ``nodes`` say what is opened where."""
     name, *deeper = path
     node = next((node for node in nodes if node.name == name), None)
@@ -70,7 +70,7 @@ def _set(tree: Any, nodes: list[Node], path: list[str], value: Any) -> None:
         raise
 
 
-def _place(tree: Any, name: str, node: Node | None) -> Any:
+def _place(tree: Value, name: str, node: Node | None) -> Value:
     """The index or the name to set in ``tree``; a field that is not there may be a tagged one at its default."""
     if isinstance(tree, list):
         if name.isdigit() and int(name) < len(tree):
@@ -81,14 +81,14 @@ def _place(tree: Any, name: str, node: Node | None) -> Any:
     raise UnencodableError("there is no such field")
 
 
-def _set_unknown_tag(tree: Any, node: Node, value: Any) -> None:
+def _set_unknown_tag(tree: Value, node: Node, value: Value) -> None:
     same = [each for each in tree.get(UNKNOWN_TAGS, ()) if each["tag"] == node.tag]
     if len(same) != 1:
         raise UnencodableError("the tag stands there more than once, and is not edited")
     same[0]["data"] = to_base64(from_base64(value))
 
 
-def _typed(type_: str, value: Any) -> Any:
+def _typed(type_: str, value: Value) -> Value:
     """Text as the field's type has it; anything else is left for the codec to judge."""
     if not isinstance(value, str):
         return value
@@ -103,15 +103,15 @@ def _typed(type_: str, value: Any) -> Any:
     return value
 
 
-def _at_version(layout: Layout, tree: dict[str, Any], number: int) -> dict[str, Any]:
+def _at_version(layout: Layout, tree: Fields, number: int) -> Fields:
     body, form = layout.body_at(number)
     assert layout.leading_name is not None
     return {**_fitted(body, tree, form), layout.leading_name: number}
 
 
-def _fitted(body: Struct, value: Any, form: Form) -> dict[str, Any]:
+def _fitted(body: Struct, value: Value, form: Form) -> Fields:
     """The struct with the fields of that version: what it lacks dropped, what is new at its default."""
-    out: dict[str, Any] = {}
+    out: Fields = {}
     for field in body.in_version(form.version):
         if field.name in value:
             out[field.name] = _fitted_value(field.type, value[field.name], form)
@@ -127,7 +127,7 @@ def _fitted(body: Struct, value: Any, form: Form) -> dict[str, Any]:
     return out
 
 
-def _fitted_value(type_: FieldType, value: Any, form: Form) -> Any:
+def _fitted_value(type_: FieldType, value: Value, form: Form) -> Value:
     match type_:
         case Struct() if isinstance(value, dict):
             return _fitted(type_, value, form)
@@ -137,7 +137,7 @@ def _fitted_value(type_: FieldType, value: Any, form: Form) -> Any:
             return value
 
 
-def _default(field: Field, form: Form) -> Any:
+def _default(field: Field, form: Form) -> Value:
     if field.default is not Required.REQUIRED and (
         field.default is not None or field.is_nullable_in(form.version)
     ):

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from groups.wire.codecs.primitives import (
     from_base64,
@@ -17,6 +16,7 @@ from groups.wire.codecs.primitives import (
     to_base64,
     write_varlong,
 )
+from groups.wire.codecs.values import Value
 from groups.wire.errors import MalformedError, RecordError, TruncatedError, UnencodableError
 from groups.wire.inspection.nodes import REST, Node
 from groups.wire.inspection.walk import Stopped, Walk
@@ -123,7 +123,7 @@ def _headers(walk: Walk, into: list[Node], at: int) -> int:
     return end
 
 
-def write_record(out: bytearray, value: Any) -> None:
+def write_record(out: bytearray, value: Value) -> None:
     """The inverse of ``list_record``; lengths are made anew. ``UnencodableError`` names the field."""
     if not isinstance(value, dict):
         raise UnencodableError(f"{value!r:.60} is not an object with fields")
@@ -143,7 +143,7 @@ def write_record(out: bytearray, value: Any) -> None:
     out += inner
 
 
-def _write_bytes(out: bytearray, value: Any) -> None:
+def _write_bytes(out: bytearray, value: Value) -> None:
     if value is None:
         write_varlong(out, -1)
         return
@@ -152,14 +152,14 @@ def _write_bytes(out: bytearray, value: Any) -> None:
     out += raw
 
 
-def _whole(value: Mapping[str, Any], name: str) -> int:
+def _whole(value: Mapping[str, Value], name: str) -> int:
     number = value.get(name)
     if not isinstance(number, int) or not -(1 << 63) <= number < 1 << 63:
         raise UnencodableError(f"{name}: {number!r:.60} is not an int64")
     return number
 
 
-def list_of(value: Mapping[str, Any], name: str) -> list[Any]:
+def list_of(value: Mapping[str, Value], name: str) -> list[Value]:
     """A field that is a list; ``UnencodableError`` if it is not."""
     found = value.get(name)
     if not isinstance(found, list):
@@ -167,7 +167,7 @@ def list_of(value: Mapping[str, Any], name: str) -> list[Any]:
     return found
 
 
-def pack(value: Mapping[str, Any], name: str, letter: str) -> bytes:
+def pack(value: Mapping[str, Value], name: str, letter: str) -> bytes:
     """A field as the integer of that letter of ``struct``; ``UnencodableError`` if it does not fit."""
     try:
         return struct.pack(f">{letter}", value.get(name))

@@ -11,12 +11,13 @@ import struct
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import google_crc32c
 
 from groups.wire.codecs.primitives import take
 from groups.wire.codecs.schema import Form, Struct
+from groups.wire.codecs.values import Fields, Value
 from groups.wire.errors import (
     CompressionError,
     MalformedError,
@@ -76,7 +77,7 @@ class Framed(ABC):
     @abstractmethod
     def into(self, listing: Listing, walk: Walk, version: int | None) -> None: ...
 
-    def read(self, data: bytes, version: int | None) -> tuple[int | None, dict[str, Any], int]:
+    def read(self, data: bytes, version: int | None) -> tuple[int | None, Fields, int]:
         listing = Listing()
         try:
             self.into(listing, Walk(data), None)
@@ -95,7 +96,7 @@ class FramedRecord(Framed):
         listing.message = RECORD
         listing.read = list_record(walk, listing.fields, 0, RECORD)
 
-    def write(self, value: Mapping[str, Any], version: int | None) -> bytes:
+    def write(self, value: Mapping[str, Value], version: int | None) -> bytes:
         out = bytearray()
         write_record(out, value)
         return bytes(out)
@@ -172,7 +173,7 @@ class InspectedBatch(Framed):
             more = MalformedError(f"{len(inner.data) - at} bytes are left behind the last record", offset=at)
             raise inner.fail(inner.node(node.fields, REST, "bytes", at), more)
 
-    def write(self, value: Mapping[str, Any], version: int | None) -> bytes:
+    def write(self, value: Mapping[str, Value], version: int | None) -> bytes:
         records = bytearray()
         for index, record in enumerate(list_of(value, "records")):
             try:
@@ -221,7 +222,7 @@ class Segment(Framed):
                     listing.fault = node.problem = listing.fault or stopped.problem
         listing.read = len(walk.data)
 
-    def read(self, data: bytes, version: int | None) -> tuple[int | None, dict[str, Any], int]:
+    def read(self, data: bytes, version: int | None) -> tuple[int | None, Fields, int]:
         batches = 0
         for _, _, outcome in read_placed_batches(data):
             if not isinstance(outcome, BatchProblem):
@@ -232,7 +233,7 @@ class Segment(Framed):
             raise MalformedError("no batch is in it", offset=0)
         return None, {}, len(data)
 
-    def write(self, value: Mapping[str, Any], version: int | None) -> bytes:
+    def write(self, value: Mapping[str, Value], version: int | None) -> bytes:
         raise UnencodableError("a segment is not edited; a batch of it can be")
 
 

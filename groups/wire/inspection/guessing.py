@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from groups.wire.codecs.schema import UNKNOWN_TAGS
+from groups.wire.codecs.values import Fields, Value
 from groups.wire.errors import RecordError
 from groups.wire.inspection.kinds import Kind, kinds
 from groups.wire.inspection.nodes import Problem
@@ -51,8 +52,8 @@ class Guess:
     problem: Problem | None
     score: float
 
-    def to_json(self) -> dict[str, Any]:
-        out: dict[str, Any] = {
+    def to_json(self) -> Fields:
+        out: Fields = {
             "kind": self.kind,
             "title": self.title,
             "version": self.version,
@@ -112,7 +113,7 @@ def _tried(kind: Kind, data: bytes) -> Guess:
     )
 
 
-def _plausibility(value: Any) -> float:
+def _plausibility(value: object) -> float:
     """Between about -20 and 16."""
     letters = strange = odd = times = 0
     for count, (name, leaf) in enumerate(_leaves(value)):
@@ -144,7 +145,7 @@ def _oddness(name: str, number: int) -> int:
     return 3 if number < -2 or abs(number) > _LARGE else 0
 
 
-def _leaves(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
+def _leaves(value: Value, name: str = "") -> Iterator[tuple[str, Value]]:
     if isinstance(value, dict):
         for key, inner in value.items():
             if key == UNKNOWN_TAGS:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 from groups.wire.codecs.primitives import to_base64
+from groups.wire.codecs.values import Fields
 from groups.wire.coordinator_schema import RECORD_TYPES
 from groups.wire.errors import RecordError
 from groups.wire.inspection.framing import RECORD
@@ -37,7 +37,7 @@ class Inspection:
         """Whether every byte was read, and could be."""
         return self.problem is None and self.read == self.length
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Fields:
         return {
             "kind": self.kind,
             "title": self.title,

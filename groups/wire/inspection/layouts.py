@@ -9,10 +9,11 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
 
 from groups.wire.codecs.codec import codec
 from groups.wire.codecs.schema import Form, Message, Struct
+from groups.wire.codecs.values import Fields, Value
 from groups.wire.coordinator_schema import RECORD_TYPES
 from groups.wire.errors import RecordError, TruncatedError, UnencodableError, UnknownVersionError
 from groups.wire.inspection.nodes import REST, Node, Problem
@@ -60,10 +61,10 @@ class Layout(Protocol):
     def into(self, listing: Listing, walk: Walk, version: int | None) -> None:
         """Lists the fields; ``Stopped`` at a fault, ``RecordError`` where nothing can be said of any field."""
 
-    def read(self, data: bytes, version: int | None) -> tuple[int | None, dict[str, Any], int]:
+    def read(self, data: bytes, version: int | None) -> tuple[int | None, Fields, int]:
         """Version, value, and where it ends; ``RecordError``."""
 
-    def write(self, value: Mapping[str, Any], version: int | None) -> bytes:
+    def write(self, value: Mapping[str, Value], version: int | None) -> bytes:
         """The bytes of a value; ``UnencodableError``."""
 
 
@@ -111,7 +112,7 @@ class Versioned:
             raise walk.refuse(listing.fields, listing.fields[0], error) from None
         listing.read = walk.message(self.message, used, INT16.size, listing.fields)
 
-    def read(self, data: bytes, version: int | None) -> tuple[int | None, dict[str, Any], int]:
+    def read(self, data: bytes, version: int | None) -> tuple[int | None, Fields, int]:
         written = leading_int16(data, "a version")
         try:
             used = self.known(written if version is None else min(written, version))
@@ -120,7 +121,7 @@ class Versioned:
         body, end = codec(self.message, used).read(data, INT16.size)
         return written, {self.leading_name: written, **body}, end
 
-    def write(self, value: Mapping[str, Any], version: int | None) -> bytes:
+    def write(self, value: Mapping[str, Value], version: int | None) -> bytes:
         body = dict(value)
         written = body.pop(self.leading_name, None)
         if not isinstance(written, int) or not -1 < written <= 0x7FFF:
@@ -193,12 +194,12 @@ class Unversioned:
                 farthest, best = end, version
         return best
 
-    def read(self, data: bytes, version: int | None) -> tuple[int | None, dict[str, Any], int]:
+    def read(self, data: bytes, version: int | None) -> tuple[int | None, Fields, int]:
         used = self.used(data, version)
         body, end = codec(self.message, used).read(data, 0)
         return used if self.has_versions else None, body, end
 
-    def write(self, value: Mapping[str, Any], version: int | None) -> bytes:
+    def write(self, value: Mapping[str, Value], version: int | None) -> bytes:
         out = bytearray()
         codec(self.message, self.message.newest if version is None else version).write(out, dict(value))
         return bytes(out)
@@ -245,7 +246,7 @@ class RecordKey:
         listing.message = listing.fields[0].message = message.name
         listing.read = walk.message(message, 0, INT16.size, listing.fields)
 
-    def read(self, data: bytes, version: int | None) -> tuple[int | None, dict[str, Any], int]:
+    def read(self, data: bytes, version: int | None) -> tuple[int | None, Fields, int]:
         number = leading_int16(data, "a type")
         try:
             message = self.message(number)
@@ -254,7 +255,7 @@ class RecordKey:
         body, end = codec(message, 0).read(data, INT16.size)
         return None, {"type": number, **body}, end
 
-    def write(self, value: Mapping[str, Any], version: int | None) -> bytes:
+    def write(self, value: Mapping[str, Value], version: int | None) -> bytes:
         body = dict(value)
         number = body.pop("type", None)
         if not isinstance(number, int) or number not in RECORD_TYPES:
@@ -274,8 +275,8 @@ class SelfVersioned:
 
     message: Callable[[int], tuple[Message, int]]
     known: range
-    decode: Callable[[bytes], tuple[dict[str, Any], int]]
-    encode: Callable[[Mapping[str, Any]], bytes]
+    decode: Callable[[bytes], tuple[Fields, int]]
+    encode: Callable[[Mapping[str, Value]], bytes]
     appends: bool = True
 
     @property
@@ -317,11 +318,11 @@ class SelfVersioned:
             rest = walk.node(listing.fields, REST, "bytes", listing.read)
             raise walk.fail(rest, error) from None
 
-    def read(self, data: bytes, version: int | None) -> tuple[int | None, dict[str, Any], int]:
+    def read(self, data: bytes, version: int | None) -> tuple[int | None, Fields, int]:
         value, end = self.decode(data)
         return value["version"], value, end
 
-    def write(self, value: Mapping[str, Any], version: int | None) -> bytes:
+    def write(self, value: Mapping[str, Value], version: int | None) -> bytes:
         return self.encode(value)
 
 

@@ -15,9 +15,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 from groups.wire.codecs.schema import NEVER, UNKNOWN_TAGS
+from groups.wire.codecs.values import Fields, Value
 
 TAG_COUNT: Final = "_taggedFields"
 """The name of the node that is the count in front of a struct's tagged fields."""
@@ -49,7 +50,7 @@ class Problem:
     offset: int | None
     path: str = ""
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Fields:
         return {"sentence": self.sentence, "offset": self.offset, "path": self.path}
 
     def __str__(self) -> str:
@@ -67,7 +68,7 @@ class Node:
     offset: int
     length: int = 0
     prefix: int = 0
-    value: Any = NO_VALUE
+    value: Value = NO_VALUE
     fields: list[Node] | None = None
     kind: str | None = None
     since: int = 0
@@ -104,8 +105,8 @@ class Node:
         """The field of that name, in a container."""
         return next((node for node in self.fields or () if node.name == name), None)
 
-    def to_json(self) -> dict[str, Any]:
-        out: dict[str, Any] = {
+    def to_json(self) -> Fields:
+        out: Fields = {
             "name": self.name,
             "type": self.type,
             "offset": self.offset,
@@ -169,7 +170,7 @@ def find(nodes: list[Node], path: str) -> Node | None:
     return found
 
 
-def value_of(node: Node) -> Any:
+def value_of(node: Node) -> Value:
     """What the codec reads for a field, made of its nodes: bytes in base64 whether they were opened or not."""
     if node.value is not NO_VALUE:
         return node.value
@@ -178,10 +179,10 @@ def value_of(node: Node) -> Any:
     return values_of(node.fields or [])
 
 
-def values_of(nodes: list[Node]) -> dict[str, Any]:
+def values_of(nodes: list[Node]) -> Fields:
     """The fields of a struct as the codec reads them; counts of tagged fields are not fields."""
-    out: dict[str, Any] = {}
-    unknown: list[dict[str, Any]] = []
+    out: Fields = {}
+    unknown: list[Fields] = []
     for node in nodes:
         if node.name.startswith(UNKNOWN_TAG) and node.tag is not None:
             unknown.append({"tag": node.tag, "data": node.value})

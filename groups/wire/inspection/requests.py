@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 from groups.wire.codecs.codec import codec
 from groups.wire.codecs.schema import Message
+from groups.wire.codecs.values import Fields, Value
 from groups.wire.errors import RecordError, UnencodableError, UnknownVersionError
 from groups.wire.inspection.framing import Framed
 from groups.wire.inspection.layouts import INT16, INT32, Listing
@@ -47,7 +47,7 @@ class Request(Framed):
                 path="length",
             )
 
-    def write(self, value: Mapping[str, Any], version: int | None) -> bytes:
+    def write(self, value: Mapping[str, Value], version: int | None) -> bytes:
         written = encode_request({name: part for name, part in value.items() if name != "length"})
         return (INT32.pack(len(written)) if "length" in value else b"") + written
 
@@ -93,7 +93,7 @@ class Response(Framed):
     def header(self, version: int) -> int:
         return response_header_version(self.api, version)
 
-    def read(self, data: bytes, version: int | None) -> tuple[int | None, dict[str, Any], int]:
+    def read(self, data: bytes, version: int | None) -> tuple[int | None, Fields, int]:
         used, has_header = self.fitting(data, version)
         if not has_header:
             body, end = codec(self.api.response, used).read(data, 0)
@@ -102,7 +102,7 @@ class Response(Framed):
         body, end = codec(self.api.response, used).read(data, at)
         return used, {"header": header, "body": body}, end
 
-    def write(self, value: Mapping[str, Any], version: int | None) -> bytes:
+    def write(self, value: Mapping[str, Value], version: int | None) -> bytes:
         used = self.versions[-1] if version is None else version
         if used not in self.versions:
             raise UnencodableError(f"{self.api.name} has no version {used!r:.60} here")

@@ -8,7 +8,7 @@ takes all bytes that are left around it.
 from __future__ import annotations
 
 from functools import cache
-from typing import Any, Final
+from typing import Final
 
 from groups.wire.codecs.primitives import (
     Reader,
@@ -31,6 +31,7 @@ from groups.wire.codecs.schema import (
     Struct,
 )
 from groups.wire.codecs.struct_readers import struct_reader
+from groups.wire.codecs.values import Value
 from groups.wire.errors import MalformedError, RecordError, TruncatedError
 from groups.wire.inspection.nodes import REST, TAG_COUNT, UNKNOWN_TAG, Node, Problem
 
@@ -70,7 +71,7 @@ class Walk:
         self.base = base
         self.budget = [MOST_NODES] if budget is None else budget
 
-    def node(self, into: list[Node], name: str, type_: str, at: int, **facts: Any) -> Node:
+    def node(self, into: list[Node], name: str, type_: str, at: int, **facts: Value) -> Node:
         self.budget[0] -= 1
         node = Node(name=name, type=type_, offset=self.base + at, **facts)
         into.append(node)
@@ -289,7 +290,7 @@ def _leaf_reader(type_: Primitive | Array, flexible: bool, nullable: bool) -> Re
     return struct_reader(Struct((field,)), Form(version=0, flexible=flexible), whole=False)
 
 
-def _prefix(type_: Primitive | Array, value: Any, length: int) -> int:
+def _prefix(type_: Primitive | Array, value: Value, length: int) -> int:
     """The bytes of a leaf that are its length, its count or its null mark."""
     if isinstance(type_, Array):
         assert isinstance(type_.of, Primitive)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final
+from typing import Final
 
+from groups.wire.codecs.values import Value
 from groups.wire.inspection.nodes import Node
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -104,6 +105,6 @@ def number(node: Node | None) -> int | None:
 
 def strings(node: Node | None) -> list[str]:
     """The strings of a list of them, however the listing holds it."""
-    found: list[Any] = [each.value for each in (node.fields if node else None) or ()]
+    found: list[Value] = [each.value for each in (node.fields if node else None) or ()]
     flat = [inner for each in found for inner in (each if isinstance(each, list) else [each])]
     return [each for each in flat if isinstance(each, str)]

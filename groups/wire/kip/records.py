@@ -6,9 +6,10 @@ Source: KIP-848, "Records"; a client-side assignor's metadata is kept beside wha
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from groups.wire.codecs.schema import Array, Field, FieldType, Message, Primitive, Struct, struct
+from groups.wire.codecs.values import Fields, Value
 from groups.wire.coordinator_schema import (
     CONSUMER_GROUP_CURRENT_MEMBER_ASSIGNMENT,
     CONSUMER_GROUP_MEMBER_METADATA,
@@ -123,7 +124,7 @@ _KNOWN: Final = KnownRecords(KIP_RECORD_TYPES)
 _RENAMED: Final = {"topicPartitions": "assignedPartitions"}
 """What the proposal calls otherwise than the released records, in its own words first."""
 
-_WITHOUT: Final[dict[str, Any]] = {
+_WITHOUT: Final[Fields] = {
     "error": 0,
     "metadataVersion": 0,
     "metadataBytes": "",
@@ -133,17 +134,17 @@ _WITHOUT: Final[dict[str, Any]] = {
 """What stands in the proposal's fields where no client-side assignor has a part in the group."""
 
 
-def decode_kip_record(key: bytes | None, value: bytes | None) -> dict[str, Any]:
+def decode_kip_record(key: bytes | None, value: bytes | None) -> Fields:
     """As ``decode_record``, of a log that keeps to the proposal; never raises."""
     return decode_record(key, value, _KNOWN)
 
 
-def encode_kip_record(payload: Mapping[str, Any]) -> tuple[bytes | None, bytes | None]:
+def encode_kip_record(payload: Mapping[str, Value]) -> tuple[bytes | None, bytes | None]:
     """As ``encode_record``, for a log that keeps to the proposal; ``UnencodableError`` names the field."""
     return encode_record(payload, _KNOWN)
 
 
-def as_proposed(payload: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
+def as_proposed(payload: Mapping[str, Value]) -> tuple[Fields, list[str]]:
     """A record of a run by the proposal's rules in the proposal's layout, and the names of what that has no place for.
 
     Such a run keeps the released records' fields and what the proposal adds (the epoch of a member's group, the
@@ -154,7 +155,7 @@ def as_proposed(payload: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
     layout = KIP_RECORD_TYPES.get(number) if isinstance(number, int) else None
     if layout is None or number is None or layout is RECORD_TYPES[number] or not isinstance(value, Mapping):
         return dict(payload), []
-    kept: dict[str, Any] = {}
+    kept: Fields = {}
     used: set[str] = set()
     dropped: list[str] = []
     for field in layout.value.body.fields:
@@ -169,7 +170,7 @@ def as_proposed(payload: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
     return {**payload, "value": kept}, left + dropped
 
 
-def _of_shape(type_: FieldType, value: Any) -> tuple[Any, list[str]]:
+def _of_shape(type_: FieldType, value: Value) -> tuple[Value, list[str]]:
     """The value without the fields that its rows do not have here, and which of those told something."""
     if not (isinstance(type_, Array) and isinstance(type_.of, Struct) and isinstance(value, list)):
         return value, []

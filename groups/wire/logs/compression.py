@@ -21,7 +21,7 @@ import struct
 import zlib
 from collections.abc import Callable
 from enum import IntEnum
-from typing import Any, Final
+from typing import Final
 
 import cramjam
 
@@ -212,7 +212,7 @@ _BUFFER_IS_FULL: Final = "failed to write whole buffer"
 
 
 def _decompress_into_growing(
-    decompress_into: Callable[[bytes, bytearray], Any], data: bytes, name: str
+    decompress_into: Callable[[bytes, bytearray], int], data: bytes, name: str
 ) -> bytes:
     """Decompress into a buffer of a bounded size, and into a larger one as long as it proves too small.
 

@@ -12,11 +12,12 @@ Source: ``MetadataRecordSerde`` of Kafka's server-common module; ``TopicRecord.j
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from groups.wire.codecs.codec import codec, prefix_reader
 from groups.wire.codecs.primitives import read_unsigned_varint
 from groups.wire.codecs.schema import Array, Field, Message, Primitive, Struct
+from groups.wire.codecs.values import Fields
 from groups.wire.errors import RecordError, UnknownVersionError
 
 _FRAME: Final = 1
@@ -113,7 +114,7 @@ _TOPICS: Final = {2: _TOPIC, 3: _PARTITION, 9: _REMOVE_TOPIC}
 _SURROUNDINGS: Final = {4: _CONFIG, 5: _PARTITION_CHANGE, _REGISTER_BROKER_API_KEY: _REGISTER_BROKER}
 
 
-def decode_metadata_record(value: bytes | None, *, with_environment: bool = False) -> dict[str, Any] | None:
+def decode_metadata_record(value: bytes | None, *, with_environment: bool = False) -> Fields | None:
     """What a record tells about a topic; ``None`` for all other records.
 
     ``with_surroundings``: also what it tells of brokers' racks, of settings, and of changes of partitions

@@ -21,7 +21,9 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone
-from typing import Any, Final
+from typing import Final
+
+from groups.wire.codecs.values import Value
 
 __all__ = ["LineProblem", "LoggedRequest", "json_line", "read_request_log"]
 
@@ -51,8 +53,8 @@ class LoggedRequest:
     version: int
     client: str
     host: str | None
-    request: Mapping[str, Any]
-    response: Mapping[str, Any]
+    request: Mapping[str, Value]
+    response: Mapping[str, Value]
 
     @property
     def arrived_ms(self) -> float:
@@ -89,7 +91,7 @@ def read_request_log(
             yield read
 
 
-def json_line(request: LoggedRequest) -> dict[str, Any]:
+def json_line(request: LoggedRequest) -> dict[str, Value]:
     """The request in the JSON Lines form."""
     return {
         "done_ms": request.done_ms,
@@ -152,7 +154,7 @@ def _given(number: int, line: str) -> LoggedRequest:
     )
 
 
-def _of(told: Mapping[str, Any], name: str, kind: Any) -> Any:
+def _of(told: Mapping[str, Value], name: str, kind: type | tuple[type, ...]) -> Value:
     value = told.get(name)
     if not isinstance(value, kind) or isinstance(value, bool):
         found = "nothing" if name not in told else f"{value!r:.40}"

@@ -21,11 +21,12 @@ from __future__ import annotations
 import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from groups.wire.codecs.codec import codec
 from groups.wire.codecs.schema import Field, Message, Primitive
 from groups.wire.codecs.schema import struct as fields
+from groups.wire.codecs.values import Fields, Value
 from groups.wire.errors import (
     MalformedError,
     RecordError,
@@ -117,7 +118,7 @@ def _cut_off(data: bytes, apis: Mapping[int, Api]) -> RequestFrame | None:
     )
 
 
-def decode_request(data: bytes, apis: Mapping[int, Api] = APIS) -> dict[str, Any]:
+def decode_request(data: bytes, apis: Mapping[int, Api] = APIS) -> Fields:
     """``{"header": {"requestApiKey", …}, "body": {…}}``, both in Kafka's JSON form; ``RecordError`` if damaged."""
     frame = request_frame(data, apis)
     if frame.missing:
@@ -126,7 +127,7 @@ def decode_request(data: bytes, apis: Mapping[int, Api] = APIS) -> dict[str, Any
     return _decode(data, frame.at, (REQUEST_HEADER, frame.header_version), (frame.api.request, frame.version))
 
 
-def encode_request(value: Mapping[str, Any], apis: Mapping[int, Api] = APIS) -> bytes:
+def encode_request(value: Mapping[str, Value], apis: Mapping[int, Api] = APIS) -> bytes:
     """The inverse of ``decode_request``, without the length; the header says which API and version it is."""
     header = value.get("header")
     key, version = (
@@ -140,13 +141,13 @@ def encode_request(value: Mapping[str, Any], apis: Mapping[int, Api] = APIS) -> 
     return _encode(value, (REQUEST_HEADER, request_header_version(api, version)), (api.request, version))
 
 
-def decode_response(data: bytes, api: Api, version: int) -> dict[str, Any]:
+def decode_response(data: bytes, api: Api, version: int) -> Fields:
     """``{"header": {"correlationId"}, "body": {…}}`` of the response to a request of that API and version."""
     header = (RESPONSE_HEADER, response_header_version(api, version))
     return _decode(data, 0, header, (api.response, version))
 
 
-def encode_response(value: Mapping[str, Any], api: Api, version: int) -> bytes:
+def encode_response(value: Mapping[str, Value], api: Api, version: int) -> bytes:
     """The inverse of ``decode_response``, without the length."""
     header = (RESPONSE_HEADER, response_header_version(api, version))
     return _encode(value, header, (api.response, version))
@@ -155,8 +156,8 @@ def encode_response(value: Mapping[str, Any], api: Api, version: int) -> bytes:
 _Part = tuple[Message, int]
 
 
-def _decode(data: bytes, at: int, header: _Part, body: _Part) -> dict[str, Any]:
-    out: dict[str, Any] = {}
+def _decode(data: bytes, at: int, header: _Part, body: _Part) -> Fields:
+    out: Fields = {}
     for name, (message, version) in (("header", header), ("body", body)):
         try:
             out[name], at = codec(message, version).read(data, at)
@@ -168,7 +169,7 @@ def _decode(data: bytes, at: int, header: _Part, body: _Part) -> dict[str, Any]:
     return out
 
 
-def _encode(value: Mapping[str, Any], header: _Part, body: _Part) -> bytes:
+def _encode(value: Mapping[str, Value], header: _Part, body: _Part) -> bytes:
     out = bytearray()
     for name, (message, version) in (("header", header), ("body", body)):
         try:

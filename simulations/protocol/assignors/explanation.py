@@ -6,8 +6,8 @@ alone costs nothing more.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any, Final
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
 
 STEPS_MAX: Final = 10_000
 """More is not read by anybody: after so many steps the explanation counts those that it leaves out."""
@@ -16,27 +16,32 @@ LISTED_MAX: Final = 20
 """Partitions named in one sentence; of more the number is told."""
 
 
+Step = Mapping[str, object]
+"""``{"step": kind, "says": sentence, …data}``: which data there are, the kind says."""
+
+
 class Explanation:
-    """A list of steps: ``{"step": name, "says": sentence, …data}``."""
+    """A list of steps."""
 
     __slots__ = ("left_out", "steps")
 
     def __init__(self) -> None:
-        self.steps: list[dict[str, Any]] = []
+        self.steps: list[Step] = []
         self.left_out = 0
 
-    def say(self, step: str, says: str, **data: Any) -> None:
+    def say(self, step: str, says: str, **data: object) -> None:
         """Adds a step: a short name for its kind, what happened and why, and the values in it."""
         if len(self.steps) < STEPS_MAX:
             self.steps.append({"step": step, "says": says, **data})
         else:
             self.left_out += 1
 
-    def to_json(self) -> list[dict[str, Any]]:
+    def to_json(self) -> list[Step]:
         """The steps; a last one tells how many are left out."""
         if not self.left_out:
             return self.steps
-        more = {"step": "more", "says": f"{self.left_out} more steps are left out", "left_out": self.left_out}
+        says = f"{self.left_out} more steps are left out"
+        more: Step = {"step": "more", "says": says, "left_out": self.left_out}
         return [*self.steps, more]
 
 

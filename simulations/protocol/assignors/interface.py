@@ -74,6 +74,9 @@ class GroupSpec:
     _owned_topics: list[frozenset[str]] = field(default_factory=list, init=False, compare=False, repr=False)
     _owned_sizes: list[int] = field(default_factory=list, init=False, compare=False, repr=False)
     _owned: dict[str, Owned] = field(default_factory=dict, init=False, compare=False, repr=False)
+    _owners: list[dict[str, list[int]] | None] = field(
+        default_factory=list, init=False, compare=False, repr=False
+    )
 
     def unassigned(self) -> Mapping[str, Sequence[int]]:
         """Topic → partitions that no member owns; topics of which all are owned are left out.
@@ -112,6 +115,28 @@ class GroupSpec:
         """What each member owns, to be changed by whoever asks."""
         self.unassigned()
         return self._owned.copy()
+
+    def owners(self) -> Mapping[str, list[int]] | None:
+        """Topic → the place of each partition's owner among the members, −1 for none, of topics of which anything is owned; kept
+        with the spec, as a coordinator keeps the target by partition. ``None`` where two own one, or somebody owns what is not there.
+        """
+        if not self._owners:
+            self._owners.append(self._find_owners())
+        return self._owners[0]
+
+    def _find_owners(self) -> dict[str, list[int]] | None:
+        owners: dict[str, list[int]] = {}
+        for place, member in enumerate(self.members.values()):
+            for topic, partitions in member.owned.items():
+                if (of_topic := owners.get(topic)) is None:
+                    if topic not in self.topics:
+                        return None
+                    of_topic = owners[topic] = [-1] * self.topics[topic].partitions
+                for partition in partitions:
+                    if not 0 <= partition < len(of_topic) or of_topic[partition] >= 0:
+                        return None
+                    of_topic[partition] = place
+        return owners
 
     def partitions(self, topic: str) -> int:
         """How many partitions a subscribed topic has; an error if nobody knows it."""

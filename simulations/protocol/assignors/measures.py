@@ -22,6 +22,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TypedDict
 
 from simulations.protocol.assignors.explanation import counted
 from simulations.protocol.assignors.interface import GroupAssignment, GroupSpec, Owned
@@ -45,6 +46,20 @@ def protocol_of(protocol: str, assignor: str) -> RebalanceProtocol:
     return RebalanceProtocol.COOPERATIVE if assignor == "cooperative-sticky" else RebalanceProtocol.EAGER
 
 
+class FiguresSheet(TypedDict):
+    """``Measures`` by the names that the API has for them; ``local`` is ``None`` where no racks are known."""
+
+    moved: int
+    revoked: int
+    min: int
+    max: int
+    interrupted: int
+    paused: int
+    rebalances: int
+    local: int | None
+    placed: int
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measures:
     """The figures of the table above; ``local`` and ``placed`` (all assigned) are None where no racks are known."""
@@ -59,7 +74,7 @@ class Measures:
     local: int | None
     placed: int
 
-    def to_json(self) -> dict[str, int | None]:
+    def to_json(self) -> FiguresSheet:
         return {
             "moved": self.moved,
             "revoked": self.revoked,

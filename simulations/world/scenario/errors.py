@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from typing import Final
 
 
 class ScenarioError(Exception):
@@ -20,8 +21,15 @@ class ScenarioError(Exception):
         return f"{where}: {self.message}"
 
 
+NAMED_MAX: Final = 40
+"""Names that a message lists: a line that one reads, as long as the longest list of keys."""
+
+
 def nearest(word: str, known: Iterable[str]) -> str:
     """``"did you mean x?"``, or the list of what there is."""
     names = list(known)
     close = get_close_matches(word, names, n=1)
-    return f"did you mean {close[0]}?" if close else f"there are {', '.join(names)}"
+    if close:
+        return f"did you mean {close[0]}?"
+    more = f" and {len(names) - NAMED_MAX} more" if len(names) > NAMED_MAX else ""
+    return f"there are {', '.join(names[:NAMED_MAX])}{more}"

@@ -54,6 +54,19 @@ export function stateSays(group) {
   return condition ?? group.state ?? '';
 }
 
+/**
+ * How the cluster is watched: followed, record by record, or polled.
+ *
+ * @param {{ every_s?: number, took_ms?: number, follow?: { mode: string, partitions: number, behind: number } }} seen
+ */
+export function watchedSays(seen) {
+  const { follow } = seen;
+  if (follow?.mode !== 'following') return `polled every ${seen.every_s} s (a round took ${seen.took_ms} ms)`;
+  const where = `__consumer_offsets (${follow.partitions} ${follow.partitions === 1 ? 'partition' : 'partitions'})`;
+  const behind = follow.behind ? `, ${follow.behind.toLocaleString('en-US')} records behind` : '';
+  return `following ${where}${behind}, checked every ${seen.every_s} s`;
+}
+
 /** Whether the group can be seen as it is. @param {Group} group */
 export const isSeen = (group) => group.condition === 'seen' || group.condition === null;
 

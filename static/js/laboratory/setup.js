@@ -189,7 +189,7 @@ export class Setup {
 
   /** @param {Sheet} sheet @param {{what: string, label: string, choices: [string, string][]}} axis */
   #axis(sheet, { what, label, choices }) {
-    const stands = /** @type {{[name: string]: string | null}} */ (sheet.axes)[what];
+    const stands = sheet.axes[/** @type {keyof Sheet['axes']} */ (what)];
     const offered = what === 'before' && sheet.case.given ? [...choices, ['given', 'as recorded']] : choices;
     return h(
       'div',

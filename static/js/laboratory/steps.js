@@ -36,7 +36,7 @@ export function showSteps(list, sheet, steps, at, onStep) {
   if (held) current?.querySelector('button')?.focus({ preventScroll: true });
 }
 
-/** @param {Sheet} sheet @param {[number, number, number][]} strip */
+/** @param {Sheet} sheet @param {number[][]} strip */
 function stripOf(sheet, strip) {
   return h(
     'div',
@@ -52,7 +52,7 @@ function stripOf(sheet, strip) {
   );
 }
 
-/** @param {Sheet} sheet @param {[number, number][]} chips */
+/** @param {Sheet} sheet @param {number[][]} chips */
 function chipsOf(sheet, chips) {
   return h(
     'div',

@@ -23,6 +23,14 @@ export function mistakes(ask, chosen) {
   return ask.many ? [...wrong, ...missing] : wrong;
 }
 
+/** How a question is answered where that does not show: several can be right, or none. @type {Record<string, string>} */
+const HOW = {
+  partitions: 'Press partitions, or drag them. Several can be right, or none.',
+  members: 'Several can be right, or none.',
+  choice: 'Several can be right, or none.',
+  single: '',
+};
+
 export class AskPanel {
   /** @type {Set<string>} */
   #chosen = new Set();
@@ -47,7 +55,8 @@ export class AskPanel {
     const heading = h('h2', { id: 'question' }, sentence(ask.question, this.cast));
     const body = h('div', { class: 'pick', role: 'group', 'aria-labelledby': 'question' });
     this.answer = h('div', { class: 'ans', id: 'answer', 'aria-live': 'polite' });
-    this.root.replaceChildren(heading, body, this.answer);
+    const how = settled ? '' : HOW[ask.many ? ask.kind : 'single'];
+    this.root.replaceChildren(heading, ...(how ? [h('p', { class: 'quiet' }, how)] : []), body, this.answer);
     if (ask.kind === 'partitions') this.#trays(body, settled);
     else this.#choices(body, settled);
     const check = h(

@@ -8,6 +8,9 @@
 import { h } from '../dom.js';
 import { term } from '../terms.js';
 
+/** Characters of a value that is not broken into two lines: a duration, a state. */
+const ONE_LINE_MOST = 24;
+
 /** A member's disc and name, in its lane's colour. @param {string} name @param {Cast} cast */
 export function who(name, cast) {
   const lane = cast.lane(name);
@@ -20,7 +23,10 @@ export function sentence(parts, cast) {
   return (parts ?? []).map((part) => {
     if (part.kind === 'member') return who(part.text, cast);
     if (part.kind === 'partition' || part.kind === 'code') return h('code', {}, part.text);
-    if (part.kind === 'value') return h('b', { class: 'val' }, part.text);
+    if (part.kind === 'value') {
+      const one = part.text.length <= ONE_LINE_MOST ? ' nowrap' : '';
+      return h('b', { class: `val${one}` }, part.text);
+    }
     if (part.kind === 'term') return term(part.word ?? part.text, part.text);
     return document.createTextNode(part.text);
   });

@@ -129,7 +129,8 @@ export class BoardMap {
   /** An answer has come: there may be new lanes, topics, and better pictures. */
   #answered() {
     const fresh = this.roster.meet(this.source.lanes(), this.plot.windows.answers.partitions?.topics);
-    if (fresh || this.roster.shown.only === 'changing') this.rows();
+    const first = !this.parts.empty.hidden && this.field.lines.length > 0 && this.plot.answered;
+    if (fresh || first || this.roster.shown.only === 'changing') this.rows();
     this.field.draw(true);
   }
 
@@ -227,12 +228,15 @@ export class BoardMap {
     const one = roster.kind === 'members' ? 'member' : 'partition';
     parts.toolbar.render(roster.kind, only, grouping, { count, all, query, left_out: this.plot.leftOut });
     parts.grid.setAttribute('aria-label', roster.kind === 'members' ? 'Members over time' : 'Partitions over time');
-    parts.empty.hidden = !all || lines.length > 0;
-    parts.empty.textContent = query
-      ? `No ${one} matches “${query.trim()}”. A word may be limited: host:10.1, rack:b, client:orders.`
-      : only === 'trouble'
-        ? 'Nobody is in trouble at this moment.'
-        : 'Nothing changes in this window.';
+    const waits = !this.plot.answered;
+    parts.empty.hidden = !waits && (!all || lines.length > 0);
+    parts.empty.textContent = waits
+      ? 'The map is being made…'
+      : query
+        ? `No ${one} matches “${query.trim()}”. A word may be limited: host:10.1, rack:b, client:orders.`
+        : only === 'trouble'
+          ? 'Nobody is in trouble at this moment.'
+          : 'Nothing changes in this window.';
     this.field.set(lines, pins);
   }
 

@@ -62,6 +62,11 @@ export class Plot {
     return this.#window ? clamped(this.#window, this.extent) : this.extent;
   }
 
+  /** Whether there is anything to paint rows of. */
+  get answered() {
+    return this.windows.answers[this.kind] !== null;
+  }
+
   /** Whether less than all is in sight. */
   get zoomed() {
     return this.#window !== null;

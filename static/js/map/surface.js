@@ -27,7 +27,8 @@ export class Surface {
   /** @param {HTMLCanvasElement} canvas */
   constructor(canvas) {
     this.canvas = canvas;
-    this.context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d', { alpha: false }));
+    // Not opaque, or what is not painted yet would be black until its answer has come.
+    this.context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d'));
     this.width = 0;
     this.height = 0;
     this.ratio = 1;

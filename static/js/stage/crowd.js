@@ -8,6 +8,7 @@
  * @typedef {import('../timeline.js').Rest} Rest
  */
 
+import { addCommitted, commitsWithin, shadesOf } from '../committed-card.js';
 import { EventGroups } from '../event-groups.js';
 import { showPartition } from '../partition-card.js';
 import { WindowSource } from '../source/source.js';
@@ -33,6 +34,7 @@ export class CrowdStage {
    * @param {import('../labels.js').Labels} parts.labels
    * @param {{[name: string]: HTMLElement}} parts.places
    * @param {(of: 'members' | 'partitions' | 'group', ask: import('../types').WindowAsk & {topics?: string[]}) => Promise<any>} parts.fetchDigest
+   * @param {import('../committed-card.js').FetchOffsets | null} parts.fetchOffsets
    * @param {(moment: Moment) => import('../hardships.js').Violation | null} parts.violationAt
    * @param {(sequence: number) => void} parts.onSeek
    * @param {(key: string | null) => void} parts.onPick
@@ -47,6 +49,7 @@ export class CrowdStage {
     labels,
     places,
     fetchDigest,
+    fetchOffsets,
     violationAt,
     onSeek,
     onPick,
@@ -60,6 +63,7 @@ export class CrowdStage {
     this.labels = labels;
     this.places = places;
     this.violationAt = violationAt;
+    this.fetchOffsets = fetchOffsets;
     this.onPick = onPick;
     this.onSettled = onSettled;
     this.source = new WindowSource({ timeline, cast, fetchDigest });
@@ -138,7 +142,24 @@ export class CrowdStage {
       columns: COLUMNS_OF_ONE,
       topics: [topic],
     });
-    if (this.#picked === key)
-      showPartition(this.places.partition, { ...shown, spans: stretchesOf(window, key), rounded: !window.exact });
+    if (this.#picked !== key) return;
+    const spans = stretchesOf(window, key);
+    showPartition(this.places.partition, { ...shown, spans, rounded: !window.exact });
+    await addCommitted({
+      root: this.places.partition,
+      key,
+      label: labels.partition(key),
+      fetchOffsets: this.fetchOffsets,
+      window: commitsWithin(this.timeline, this.timeline.rest?.sequence ?? this.timeline.origin),
+      shades: shadesOf({
+        key,
+        silences: this.meta.summary.silences ?? [],
+        bare: spans.bare,
+        name: (member) => cast.name(member),
+        none: labels.having.none,
+      }),
+      start_ms: this.meta.summary.first_ms ?? 0,
+      isShown: () => this.#picked === key,
+    });
   }
 }

@@ -10,6 +10,7 @@
  */
 
 import { Board } from '../board/board.js';
+import { addCommitted, commitsWithin, shadesOf } from '../committed-card.js';
 import { Causes } from '../causes.js';
 import { Events } from '../events.js';
 import { showPartition } from '../partition-card.js';
@@ -18,6 +19,7 @@ import { Spans } from '../spans.js';
 import { fetchBehind } from '../still-to-come.js';
 import { countUpTo } from '../timeline.js';
 import { TimelineView } from '../timeline-view/view.js';
+import { keyOf } from '../view.js';
 
 /** More commits than this, and more than all else: they are left out of the steps until asked for. */
 const COMMITS_MOST = 20;
@@ -40,18 +42,20 @@ export class TrackStage {
    * @param {import('../labels.js').Labels} parts.labels
    * @param {boolean} parts.whole whether all moments are visited, or those around the playhead
    * @param {{[name: string]: HTMLElement}} parts.places
+   * @param {import('../committed-card.js').FetchOffsets | null} parts.fetchOffsets
    * @param {(moment: Moment) => import('../hardships.js').Violation | null} parts.violationAt
    * @param {(sequence: number) => void} parts.onSeek
    * @param {(key: string | null) => void} parts.onPick
    * @param {() => void} parts.onSettled
    */
-  constructor({ timeline, meta, cast, labels, whole, places, violationAt, onSeek, onPick, onSettled }) {
+  constructor({ timeline, meta, cast, labels, whole, places, fetchOffsets, violationAt, onSeek, onPick, onSettled }) {
     this.timeline = timeline;
     this.meta = meta;
     this.cast = cast;
     this.labels = labels;
     this.whole = whole;
     this.places = places;
+    this.fetchOffsets = fetchOffsets;
     this.onPick = onPick;
     this.onSettled = onSettled;
     this.spans = new Spans(cast);
@@ -173,7 +177,48 @@ export class TrackStage {
       labels: this.labels,
       onClose: () => this.onPick(null),
     });
-    if (key !== null) this.places.partition.scrollIntoView({ block: 'nearest' });
+    if (key === null) return;
+    this.places.partition.scrollIntoView({ block: 'nearest' });
+    addCommitted({
+      root: this.places.partition,
+      key,
+      label: this.labels.partition(key),
+      fetchOffsets: this.fetchOffsets,
+      window: this.#within,
+      shades: shadesOf({
+        key,
+        silences: this.meta.summary.silences ?? [],
+        bare: this.spans.bare,
+        name: (member) => this.cast.name(member),
+        none: this.labels.having.none,
+      }),
+      start_ms: this.meta.summary.first_ms ?? this.timeline.moments[0]?.at_ms ?? 0,
+      isShown: () => this.#picked === key,
+    });
+  }
+
+  /** The entries whose commits are shown. */
+  get #within() {
+    return commitsWithin(this.timeline, this.timeline.rest?.sequence ?? this.timeline.origin);
+  }
+
+  /** Lines under the spans, of the entries that they were asked for. */
+  #asked = '';
+  #asking = false;
+
+  async #fetchCommits() {
+    const { from, to } = this.#within;
+    const asked = `${from}-${to}`;
+    if (!this.fetchOffsets || this.#asking || asked === this.#asked) return;
+    this.#asking = true;
+    this.#asked = asked;
+    const answer = await this.fetchOffsets({ from, to, partitions: [] }).catch(() => null);
+    this.#asking = false;
+    if (!answer) return;
+    const key = document.getElementById('commits-key');
+    if (key) key.hidden = !answer.lines.length;
+    this.view.commits = new Map(answer.lines.map((line) => [keyOf(line.topic, line.partition), line]));
+    this.view.redraw();
   }
 
   /** @returns {Moment[]} */
@@ -198,6 +243,7 @@ export class TrackStage {
     this.labels.meet(this.spans.counts.keys());
     this.events.load(this.#steps, this.meta.summary.first_ms ?? timeline.moments[0]?.at_ms ?? 0, this.#base);
     this.view.redraw();
+    if (many) this.#fetchCommits();
     this.onSettled();
   }
 

@@ -78,6 +78,21 @@ export function scale({ axis, steps, window, left, right, end_ms }) {
       const index = Math.min(Math.max(indexOf(sequence), window.from - 0.4), window.to);
       return ofStep(index);
     },
+    /**
+     * Where something lies that is no step of its own: between the steps around it, by its time.
+     *
+     * @param {number} sequence
+     * @param {number} ms
+     */
+    between(sequence, ms) {
+      if (axis === 'time') return Math.min(Math.max(byTime(ms), byTime(start)), byTime(last));
+      const next = countUpTo(steps, sequence);
+      const [before, after] = [steps[next - 1], steps[next]];
+      if (!before) return ofStep(0);
+      const end = after?.at_ms ?? last;
+      const share = end > before.at_ms ? (ms - before.at_ms) / (end - before.at_ms) : 0;
+      return ofStep(next - 1) + (ofStep(next) - ofStep(next - 1)) * Math.min(1, Math.max(0, share));
+    },
     /** Whether any of a stretch lies in the window. @param {number} from @param {number | null} to */
     shows(from, to) {
       if (!shown.length) return false;

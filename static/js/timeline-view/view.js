@@ -11,6 +11,7 @@
  * @typedef {{steps: Moment[], position: number, frame: Frame | null, end_ms: number, base?: number}} Play `base`: steps before these
  */
 
+import { committedTrack, rises } from '../committed.js';
 import { s, text } from '../dom.js';
 import { bands } from '../spans.js';
 import { isClassic } from '../view.js';
@@ -26,6 +27,8 @@ const PARTITION_HUES = ['4', '3', '5', '0', '1', '2'];
 /** More tracks than this do not fit beside a board; those that change in the window come first. */
 const TRACKS_MOST = 24;
 const RIGHT = 14;
+/** Under a span, for the line of what was committed. */
+const COMMITS_PX = 6;
 
 export class TimelineView {
   /** @type {ReturnType<typeof scale> | null} */
@@ -39,6 +42,8 @@ export class TimelineView {
   /** @type {Play} */
   #play = { steps: [], position: 0, frame: null, end_ms: 0 };
   #revision = 0;
+  /** What was committed, by partition: a line under its spans. @type {Map<string, import('../committed.js').Line>} */
+  commits = new Map();
 
   /**
    * @param {HTMLElement} root
@@ -231,7 +236,9 @@ export class TimelineView {
       const { placed, rows } = pack(byLane.get(lane.key) ?? []);
       const merged = dense || rows > ROWS_MOST;
       const row = merged ? (dense ? 9 : 11) : rows > 4 || small ? 9 : 11;
-      const height = (merged ? row : Math.max(rows, small || dense ? 2 : 2) * row) + (dense ? 4 : 9);
+      const lined = !merged && placed.some(({ span }) => this.commits.has(span.key));
+      const pitch = row + (lined ? COMMITS_PX : 0);
+      const height = (merged ? row : Math.max(rows, 2) * pitch) + (dense ? 4 : 9);
       const middle = y + height / 2 - 4;
       nodes.push(s('line', { class: 'rule', x1: 0, x2: width, y1: y - 3.5, y2: y - 3.5 }));
       nodes.push(
@@ -258,7 +265,8 @@ export class TimelineView {
           nodes.push(...silence(at, one, y + height - (dense ? 4 : 8), left));
       }
       for (const { span, row: index } of placed) {
-        nodes.push(...this.#span(at, span, lane.hue, y + (merged ? 0 : index * row), row, left, !merged));
+        nodes.push(...this.#span(at, span, lane.hue, y + (merged ? 0 : index * pitch), row, left, !merged));
+        if (lined) nodes.push(...this.#committed(at, span, y + index * pitch + row + 4, left));
       }
       y += height;
     }
@@ -296,6 +304,21 @@ export class TimelineView {
       group.append(text(x + 6, y + row - 2.4, label, 'name'));
     }
     return [group];
+  }
+
+  /** What was committed while a member held a partition. @param {ReturnType<typeof scale>} at @param {Span} span @param {number} y @param {number} left */
+  #committed(at, span, y, left) {
+    const line = this.commits.get(span.key);
+    if (!line || span.mode === 'want') return [];
+    const [from, to] = [Math.max(left, at.of(span.from, span.from_ms)), at.of(span.to, span.to_ms)];
+    if (to - from < 2) return [];
+    const inside = line.points.filter(
+      ([sequence]) => sequence >= span.from && (span.to === null || sequence <= span.to),
+    );
+    const places = rises(inside, (sequence, ms) => at.between(sequence, ms), from, to);
+    const many = places.length ? 'the line rises at each commit' : 'nothing was committed';
+    const faint = this.#picked !== null && this.#picked !== span.key;
+    return [committedTrack(places, { from, to, y, faint, title: `${this.labels.partition(span.key)}: ${many}` })];
   }
 
   /** @param {ReturnType<typeof scale>} at @param {number} y1 @param {number} yText @param {number} y2 @param {number} left @param {number} right */

@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from simulations.protocol.assignors.consumer.least_loaded import Levels, are_apart, least_first
 from simulations.protocol.assignors.explanation import Explanation, explain_drop, listed
 from simulations.protocol.assignors.faults import BEYOND_COUNT, TARGET_OVERLAPS
 from simulations.protocol.assignors.interface import AssignorError, Change, GroupAssignment, GroupSpec, Owned
@@ -74,6 +75,8 @@ class _Builder:
 
     def revoke(self) -> None:
         """Drops topics that are no longer subscribed, and notes who owns the rest."""
+        if self._keeps_all():
+            return
         wanted_by: dict[int, frozenset[str]] = {}
         owners = self.owners
         total = 0
@@ -107,18 +110,44 @@ class _Builder:
         noted = sum(len(of_topic) - of_topic.count(NOBODY) for of_topic in owners.values()) if total else 0
         self.overlaps = noted < total
 
+    def _keeps_all(self) -> bool:
+        """Whether everybody still subscribes to all that it owns: then owners are those that the spec keeps, as a coordinator does."""
+        known = self.spec.owners()
+        if known is None:
+            return False
+        wanted_by: dict[int, frozenset[str]] = {}
+        for member in self.spec.members.values():
+            if not member.owned:
+                continue
+            wanted = wanted_by.get(id(member.topics))
+            if wanted is None:
+                wanted = wanted_by[id(member.topics)] = frozenset(member.topics)
+            if not wanted.issuperset(member.owned):
+                return False
+        for topic, of_topic in known.items():
+            self.owners[topic] = of_topic.copy()
+        self.held = [dict(member.owned) for member in self.spec.members.values()]
+        self.sizes = list(self.spec.owned_sizes())
+        return True
+
     def assign(self) -> None:
         """Free partitions of each topic go to the subscriber with the least, level by level."""
         sizes = self.sizes
+        levels: dict[int, Levels] | None = None
         for topic in self.topics:
             of_topic = self.owners[topic]
-            if NOBODY not in of_topic:
+            count = of_topic.count(NOBODY)
+            if not count:
                 continue
-            free = [partition for partition, owner in enumerate(of_topic) if owner == NOBODY]
-            takers = _least_first(self.subscribers[topic], sizes, len(free))
-            if len(free) == len(of_topic):
-                self.owners[topic] = takers
+            places = self.subscribers[topic]
+            if levels is None:
+                levels = self._levels()
+            takers = levels[id(places)].take(count) if levels else least_first(places, sizes, count)
+            free: Sequence[int]
+            if count == len(of_topic):
+                self.owners[topic], free = takers, range(count)
             else:
+                free = [partition for partition, owner in enumerate(of_topic) if owner == NOBODY]
                 for partition, taker in zip(free, takers, strict=True):
                     of_topic[partition] = taker
             for taker in takers:
@@ -129,14 +158,29 @@ class _Builder:
             if self.explain is not None:
                 self._say_given(topic, free, takers)
 
+    def _levels(self) -> dict[int, Levels]:
+        """The levels of each class of subscribers; none where classes share members, whose levels would not hold."""
+        classes = {id(places): places for places in self.subscribers.values()}
+        return (
+            {key: Levels(places, self.sizes) for key, places in classes.items()}
+            if are_apart(classes.values())
+            else {}
+        )
+
     def _gain(self, topic: str, partitions: Sequence[int], takers: Sequence[int]) -> None:
+        held, singles = self.held, self.singles
+        if partitions == range(self.counts[topic]) and len(partitions) <= len(set(takers)):
+            # Nobody had any of the topic, and each gets one.
+            for taker, single in zip(takers, singles, strict=False):
+                held[taker][topic] = single
+            return
         gained: dict[int, list[int]] = {}
         for partition, taker in zip(partitions, takers, strict=True):
-            own = self.held[taker]
+            own = held[taker]
             if topic in own:
                 gained.setdefault(taker, []).append(partition)
             else:
-                own[topic] = self.singles[partition]
+                own[topic] = singles[partition]
         for taker, numbers in gained.items():
             had = self.held[taker][topic]
             # Two members may claim one partition in a log of the world: it is not given to one of them twice.
@@ -224,21 +268,6 @@ class _Builder:
                 partitions=[f"{topic}-{partition}"],
                 member=self.member_ids[taker],
             )
-
-
-def _least_first(subscribers: Sequence[int], sizes: Sequence[int], count: int) -> list[int]:
-    """Who takes ``count`` partitions one by one if always the least loaded does: level after level, each level's
-    members in their order."""
-    members = sorted(subscribers, key=sizes.__getitem__)
-    level = sizes[members[0]]
-    end = 0
-    takers: list[int] = []
-    while len(takers) < count:
-        while end < len(members) and sizes[members[end]] == level:
-            end += 1
-        takers += members[: min(end, count - len(takers))]
-        level += 1
-    return takers
 
 
 class _Balancer:

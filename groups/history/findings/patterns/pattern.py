@@ -1,0 +1,116 @@
+"""What all patterns have: a name, how bad it is, which sources show it, what usually causes it, where to look.
+
+A pattern is told with its evidence, and where the log lacks the sources that it needs, the summary says so: a log of records holds
+neither requests nor callbacks, so that a zombie is not ruled out by it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Final
+
+from groups.history.findings.declaring import Declared, Row, Section
+from groups.history.findings.finding import Finding, finding
+
+RECORDS: Final = "records"
+COMMITS: Final = "commits"
+REQUESTS: Final = "requests"
+TIMERS: Final = "timers"
+CALLBACKS: Final = "callbacks"
+
+SOURCE_NAMES: Final = {
+    RECORDS: "the records of __consumer_offsets",
+    COMMITS: "the committed offsets",
+    REQUESTS: "the request log",
+    TIMERS: "the coordinator's log",
+    CALLBACKS: "the clients' logs",
+}
+"""Where a team has each source from."""
+
+KEPT_MAX: Final = 200
+"""Of each kind of evidence, the first ones; more of the same proves no more."""
+
+
+class Severity(StrEnum):
+    """``critical``: records are read twice or not at all until somebody acts; ``warning``: it heals, and comes again."""
+
+    CRITICAL = "critical"
+    WARNING = "warning"
+    HARMLESS = "harmless"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pattern:
+    """``sources``: any one of these sets shows it, the surest first. ``rank``: of several the lowest opens the verdict.
+
+    ``look_for`` is its mark in a log, ``causes`` what usually brings it about, ``look_at`` settings and code, ``differs`` where
+    the proposal and the release say different things.
+    """
+
+    kind: str
+    title: str
+    severity: Severity
+    rank: int
+    sources: tuple[tuple[str, ...], ...]
+    look_for: str
+    causes: tuple[str, ...]
+    look_at: tuple[str, ...]
+    differs: str = ""
+
+    def lacks(self, present: frozenset[str]) -> tuple[str, ...] | None:
+        """The sources without which nobody can tell; ``None`` where the log has what it takes."""
+        missing = [tuple(one for one in each if one not in present) for each in self.sources]
+        return None if not all(missing) else min(missing, key=len)
+
+    def row(self) -> Row:
+        needs = " or ".join(" and ".join(each) for each in self.sources)
+        return Row(
+            kinds=(self.kind,),
+            says=f"{self.look_for} ({self.severity})",
+            needs=needs,
+            incident=self.severity is not Severity.HARMLESS,
+            section=Section.PATTERNS,
+        )
+
+    def found(
+        self,
+        brief: str,
+        sequences: Sequence[int],
+        *,
+        needs: Sequence[str],
+        certain: bool = True,
+        severity: Severity | None = None,
+        rank: int | None = None,
+        **data: Any,
+    ) -> Finding:
+        """A finding of this pattern. ``brief`` says who and how long; the title goes before it."""
+        title = self.title if certain else f"Looks like {_small(self.title)}"
+        return finding(
+            self.kind,
+            f"{title}: {brief}",
+            sorted(set(sequences)),
+            needs=list(needs),
+            certain=certain,
+            pattern=True,
+            title=self.title,
+            rank=self.rank if rank is None else rank,
+            severity=str(severity or self.severity),
+            causes=list(self.causes),
+            look_at=list(self.look_at),
+            differs=self.differs,
+            **data,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeclaredPattern(Declared):
+    """A finder of a pattern."""
+
+    pattern: Pattern
+
+
+def _small(title: str) -> str:
+    """A title within a sentence: names of Kafka keep their letters."""
+    return title if title.startswith("max.") else title[0].lower() + title[1:]

@@ -1,0 +1,95 @@
+"""Session expiry: a member that vanished without a leave, and was removed when its session ran out.
+
+Needs: the coordinator's log (timers), or commits, from whose end one session timeout before the removal it is inferred (``removed``).
+Claims: who, when, how long its session was, whether it came back. A static member that had left for now is ``limbo`` or
+``static_churn``. Cannot know: whether the process crashed, froze, or was cut off.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from groups.history.evidence.lives import Going
+from groups.history.findings.facts import Facts
+from groups.history.findings.finding import Finding
+from groups.history.findings.patterns.pattern import (
+    COMMITS,
+    RECORDS,
+    TIMERS,
+    DeclaredPattern,
+    Pattern,
+    Severity,
+)
+from groups.history.findings.removed import guessed
+from groups.history.findings.repeated import spans
+from groups.history.words import duration, listed
+
+PATTERN: Final = Pattern(
+    kind="session_expiry",
+    title="Session expiry",
+    severity=Severity.WARNING,
+    rank=150,
+    sources=((RECORDS, TIMERS), (RECORDS, COMMITS)),
+    look_for="a member is removed without a leave, one session timeout after its last heartbeat",
+    causes=(
+        "a crash, or kill -9",
+        "a network that is down",
+        "a pause: garbage collection, a machine that is moved",
+    ),
+    look_at=(
+        "session.timeout.ms (classic), group.consumer.session.timeout.ms (consumer)",
+        "the exit and the pauses of the process",
+        "group.instance.id, where restarts are short",
+    ),
+)
+
+VANISHED: Final = frozenset({"session_expired", "stopped"})
+"""What a removal looks like behind which no leave stands; of the second the length of the session is not known."""
+
+
+def found_expired(facts: Facts) -> list[Finding]:
+    """``session_expiry``: all of a log as one, with each process once."""
+    sure = [going for going in facts.lives.goings if going.why == "session_expired" and not going.away]
+    guesses = [going for going in facts.lives.goings if going.why is None and not going.away]
+    looks = [
+        going
+        for going in guesses
+        if (guess := guessed(facts, going)) is not None and guess.looks_like in VANISHED
+    ]
+    found = []
+    for goings, certain in ((sure, True), (looks, False)):
+        if not goings:
+            continue
+        names = list(dict.fromkeys(facts.process(going.lane) for going in goings))
+        lengths = {_timeout_ms(facts, going) for going in goings}
+        length = lengths.pop() if len(lengths) == 1 else None
+        timeout = f", session timeout {duration(length)}" if length is not None else ""
+        often = f" {len(goings):,} times" if len(goings) > len(names) else ""
+        steps = spans(going.sequence for going in goings)
+        found.append(
+            PATTERN.found(
+                f"{listed(names)}{often}{timeout}",
+                steps,
+                needs=[RECORDS, TIMERS if certain else COMMITS],
+                certain=certain,
+                names=names,
+                count=len(goings),
+                from_ms=goings[0].at_ms,
+                to_ms=goings[-1].at_ms,
+                steps=steps,
+            )
+        )
+    return found
+
+
+def _timeout_ms(facts: Facts, going: Going) -> int | None:
+    if going.expired_ms is not None:
+        return going.expired_ms
+    timeout = facts.session_timeout(going)
+    if going.why is not None:
+        return None if timeout.source == "assumed" else timeout.length_ms
+    guess = guessed(facts, going)
+    return timeout.length_ms if guess is not None and guess.looks_like == "session_expired" else None
+
+
+FINDER: Final = DeclaredPattern(place=320, find=found_expired, rows=(PATTERN.row(),), pattern=PATTERN)

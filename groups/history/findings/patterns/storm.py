@@ -1,0 +1,86 @@
+"""Rebalance storm: group epochs (or generations) that follow each other without a rest, because the same processes come and go.
+
+Needs: records. Claims: from when to when, how many epochs, who went how often. A deployment that takes each process once, or a
+scale-up, is no storm. Cannot know: the cause behind the causes (a deployment system, memory, a network).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Final
+
+from groups.history.findings.facts import Facts
+from groups.history.findings.finding import Finding
+from groups.history.findings.patterns.pattern import RECORDS, DeclaredPattern, Pattern, Severity
+from groups.history.findings.patterns.poll_interval import found_overruns
+from groups.history.story.epochs import EpochStart
+from groups.history.words import counted, duration, listed
+
+PATTERN: Final = Pattern(
+    kind="storm",
+    title="Rebalance storm",
+    severity=Severity.CRITICAL,
+    rank=95,
+    sources=((RECORDS,),),
+    look_for="eight epochs or more, at most 20 s apart, in which a process is removed three times or more",
+    causes=(
+        "a crash loop",
+        "a session timeout that is shorter than the pauses of the process",
+        "an autoscaler, or a deployment that restarts again and again",
+    ),
+    look_at=(
+        "the exits of the processes that come and go",
+        "session.timeout.ms and heartbeat.interval.ms (at most a third of it)",
+        "group.instance.id, where restarts are short",
+    ),
+)
+
+EPOCHS_LEAST: Final = 8
+APART_MOST_MS: Final = 20_000
+"""Three epochs a minute or more: the group has no rest in between."""
+
+TIMES_LEAST: Final = 3
+"""Removals of one process within the stretch: a deployment in two bounces takes each of them twice."""
+
+EXPLAINED_RANK: Final = 145
+
+
+def found_storms(facts: Facts) -> list[Finding]:
+    """``storm``: each stretch; ``steps`` are where its epochs begin."""
+    stretches: list[list[EpochStart]] = []
+    for start in facts.epochs.to_json():
+        if stretches and start["at_ms"] - stretches[-1][-1]["at_ms"] <= APART_MOST_MS:
+            stretches[-1].append(start)
+        else:
+            stretches.append([start])
+    found = []
+    overrunning = {str(one["name"]) for one in found_overruns(facts)}
+    for stretch in stretches:
+        first, last = stretch[0]["sequence"], stretch[-1]["sequence"]
+        lanes = [going.lane for going in facts.lives.goings if first <= going.sequence <= last]
+        often = max(Counter(lanes).values(), default=0)
+        if len(stretch) < EPOCHS_LEAST or often < TIMES_LEAST:
+            continue
+        names = sorted({facts.process(lane) for lane in lanes if lanes.count(lane) > 1})
+        length = stretch[-1]["at_ms"] - stretch[0]["at_ms"]
+        word = "generation" if stretch[-1].get("classic") else "group epoch"
+        # Processes that leave by themselves have a pattern of their own, which says more.
+        explained = set(names) <= overrunning
+        found.append(
+            PATTERN.found(
+                f"{counted(len(stretch), word)} in {duration(length)}, as {listed(names)} came and went",
+                [first, last],
+                needs=[RECORDS],
+                rank=EXPLAINED_RANK if explained else PATTERN.rank,
+                names=names,
+                from_ms=stretch[0]["at_ms"],
+                to_ms=stretch[-1]["at_ms"],
+                length_ms=length,
+                count=len(stretch),
+                steps=[start["sequence"] for start in stretch],
+            )
+        )
+    return found
+
+
+FINDER: Final = DeclaredPattern(place=60, find=found_storms, rows=(PATTERN.row(),), pattern=PATTERN)

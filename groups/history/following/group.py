@@ -1,0 +1,255 @@
+"""One group of a followed log: its records become the entries of its timeline.
+
+Recorded, all of them: an entry says from which partition, offset and batch it is. Records that were taken before are
+known by their offset and are not taken again, so that the log may be read from any earlier place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from groups.history.entries import FIRST_SEQUENCE, Entry, Kind, Provenance
+from groups.history.following.partition import GroupRecords, Hole, PartitionLog
+from groups.history.following.topics import MENTIONS_KEPT_MOST, TopicFacts, Topics, mentioned
+from groups.history.passes.units import COORDINATOR, LogRecord, units
+from groups.history.replay.record_types import CLASSIC_GROUP, GROUP_EPOCH, OFFSET_TYPES, meaning
+
+LIFE_TYPES: Final = frozenset({CLASSIC_GROUP, GROUP_EPOCH})
+"""Records (by meaning) whose tombstones end a group's life: of a classic group, of one that has epochs."""
+
+WATCHER: Final = "watcher"
+
+COMPACTED: Final = "compacted"
+
+
+@dataclass(slots=True, kw_only=True)
+class FollowedGroup:
+    """The following of one group so far; one of these for each of its lives. ``next`` is the sequence of its next entry."""
+
+    group: str
+    partition: int
+    next: int = FIRST_SEQUENCE
+    reached: int = 0
+    """Records that hold from an offset below this one are in the timeline, or in one before it."""
+
+    began: int = 0
+    """Offset of this life's first record: what is read again to begin its timeline anew."""
+
+    covered: int = 0
+    """Holes below this offset are told, or lie before the group's beginning."""
+
+    leader_epoch: int | None = None
+    alive: list[int] = field(default_factory=list)
+    ended: bool = False
+    topics: dict[str, TopicFacts] = field(default_factory=dict)
+    """Those that the timeline tells."""
+
+    names: list[str] = field(default_factory=list)
+    ids: list[str] = field(default_factory=list)
+    """Topics that records spoke of."""
+
+    at_ms: int = 0
+    kept: int = 0
+    """Entries at the timeline's beginning that make the group what it was at the end of the one before."""
+
+    @property
+    def has_begun(self) -> bool:
+        return self.next > FIRST_SEQUENCE
+
+    def takes(self, records: GroupRecords) -> bool:
+        """Whether these were not taken before."""
+        return records.settled >= self.reached
+
+    def take(self, told: GroupRecords, log: PartitionLog, topics: Topics) -> list[Entry]:
+        """The entries that these records make. It stops where the group ends: the rest is ``left`` for its next life."""
+        first = told.records[0]
+        entries: list[Entry] = []
+        if not self.has_begun:
+            self.began = first.offset
+        hole = log.hole_from(self.covered, until=told.settled)
+        if hole is not None:
+            entries += self._hole(hole, log, first.at_ms)
+        if self.leader_epoch is not None and told.leader_epoch != self.leader_epoch:
+            entries.append(
+                self._note(first.at_ms, {"note": "coordinator", "leader_epoch": told.leader_epoch})
+            )
+        self.leader_epoch = told.leader_epoch
+        self._mention(told.records)
+        entries += self.name(topics, first.at_ms)
+        for unit in units(told.records):
+            entries += self._unit(unit)
+            self._live(unit)
+            if self.ended:
+                self.reached = unit[-1].offset + 1
+                return entries
+        self.reached = told.settled + 1
+        self.covered = max(self.covered, self.reached)
+        return entries
+
+    def left(self, told: GroupRecords) -> GroupRecords | None:
+        """The records of ``told`` behind the end of this life; null where there are none."""
+        rest = tuple(record for record in told.records if record.offset >= self.reached)
+        if not self.ended or not rest:
+            return None
+        return GroupRecords(
+            group=told.group, settled=told.settled, leader_epoch=told.leader_epoch, records=rest
+        )
+
+    def next_life(self) -> FollowedGroup:
+        """What follows the records of another incarnation of this name."""
+        return FollowedGroup(
+            group=self.group, partition=self.partition, reached=self.reached, covered=self.reached
+        )
+
+    def anew(self, reached: int) -> FollowedGroup:
+        """What follows the same group again from ``reached`` on, in a timeline of its own."""
+        return FollowedGroup(group=self.group, partition=self.partition, reached=reached, covered=reached)
+
+    def caught_up(self, log: PartitionLog) -> list[Entry]:
+        """The log was read to its end: a hole behind the group's last record is told, too.
+
+        Compaction keeps the newest record of each key, but a tombstone only for a day (``delete.retention.ms``).
+        """
+        if not self.has_begun or self.ended or log.initial:
+            return []
+        hole = log.hole_from(max(self.covered, self.reached))
+        return [] if hole is None else self._hole(hole, log, self.at_ms)
+
+    def gap(self, says: str, at_ms: int) -> list[Entry]:
+        """What could not be seen, in a sentence."""
+        told = {"note": "gap", "partition": self.partition, "from_offset": None, "to_offset": None}
+        return [self._note(at_ms, {**told, "says": says})]
+
+    def name(self, topics: Topics, at_ms: int) -> list[Entry]:
+        """A note of topics that the group speaks of and that were not told so yet; empty where all is told."""
+        known = {name: topics[name] for name in self.names if name in topics}
+        if self.ids:
+            wanted = set(self.ids)
+            known |= {name: facts for name, facts in topics.items() if facts.topic_id in wanted}
+        changed = {name: facts for name, facts in known.items() if self.topics.get(name) != facts}
+        if not changed:
+            return []
+        self.topics |= changed
+        told = {
+            name: {"id": facts.topic_id, "partitions": facts.partitions}
+            for name, facts in sorted(changed.items())
+        }
+        return [self._note(at_ms, {"note": "topics", "topics": told, "source": "cluster"})]
+
+    def unnamed(self, topics: Topics) -> bool:
+        """Whether records spoke of a topic that ``topics`` does not have."""
+        known = {facts.topic_id for facts in topics.values()}
+        return any(topic_id not in known for topic_id in self.ids)
+
+    def continued(self, latest: Iterable[Entry]) -> list[Entry]:
+        """The first entries of the next timeline: the newest record of each key, from the entries of the one before.
+
+        Replaying them gives the group as it is, as Kafka itself does with a log that was compacted.
+        """
+        kept = list(latest)
+        told = self.topics
+        self.next, self.topics = FIRST_SEQUENCE, {}
+        if not kept:
+            return []
+        hole = {
+            "note": "gap",
+            "partition": self.partition,
+            "from_offset": kept[0].offset,
+            "to_offset": self.reached - 1,
+            "reason": COMPACTED,
+            "compacted": True,
+            "says": "The timeline before this one was long enough: this one begins with the newest record of each key",
+        }
+        entries = [self._note(kept[0].at_ms, hole), *self.name(told, kept[0].at_ms)]
+        unit = self.next
+        for record in kept:
+            entries.append(self._entry(record.at_ms, record.payload, unit, record is kept[-1], record))
+        self.kept = len(entries)
+        return entries
+
+    def _hole(self, hole: Hole, log: PartitionLog, at_ms: int) -> list[Entry]:
+        self.covered = hole.last + 1
+        payload = {
+            "note": "gap",
+            "partition": self.partition,
+            "from_offset": hole.first,
+            "to_offset": hole.last,
+            "reason": hole.reason or COMPACTED,
+        }
+        return [self._note(at_ms, payload if hole.reason else {**payload, "compacted": True})]
+
+    def _mention(self, records: Iterable[LogRecord]) -> None:
+        ids, names = mentioned(records)
+        for new, known in ((ids - set(self.ids), self.ids), (names - set(self.names), self.names)):
+            known += sorted(new)[: max(0, MENTIONS_KEPT_MOST - len(known))]
+
+    def _live(self, unit: Iterable[LogRecord]) -> None:
+        """Follows what keeps a group in being: its epoch record or its classic record."""
+        removed = False
+        for record in unit:
+            number = record.payload.get("type")
+            if number is None or "key" not in record.payload or meaning(number) not in LIFE_TYPES:
+                continue
+            if record.payload["value"] is not None:
+                if number not in self.alive:
+                    self.alive.append(number)
+            elif number in self.alive:
+                self.alive.remove(number)
+                removed = True
+        self.ended = self.ended or (removed and not self.alive)
+
+    def _unit(self, unit: list[LogRecord]) -> list[Entry]:
+        first = self.next
+        return [self._entry(each.at_ms, each.payload, first, each is unit[-1], each) for each in unit]
+
+    def _entry(
+        self, at_ms: int, payload: Mapping[str, Any], unit: int, settled: bool, place: LogRecord | Entry
+    ) -> Entry:
+        entry = Entry(
+            sequence=self.next,
+            at_ms=at_ms,
+            kind=Kind.RECORD,
+            actor=COORDINATOR,
+            provenance=Provenance.RECORDED,
+            payload=payload,
+            settled=settled,
+            partition=self.partition,
+            offset=place.offset,
+            batch=place.batch,
+            unit=unit,
+        )
+        self.next += 1
+        self.at_ms = max(self.at_ms, at_ms)
+        return entry
+
+    def _note(self, at_ms: int, payload: Mapping[str, Any]) -> Entry:
+        entry = Entry(
+            sequence=self.next,
+            at_ms=at_ms,
+            kind=Kind.NOTE,
+            actor=WATCHER,
+            provenance=Provenance.RECORDED,
+            payload=payload,
+        )
+        self.next += 1
+        return entry
+
+
+def newest(entries: Iterable[Entry]) -> list[Entry]:
+    """The newest record of each key that is no tombstone, in the order of the log."""
+    kept: dict[str, Entry] = {}
+    for entry in entries:
+        if entry.kind is not Kind.RECORD:
+            continue
+        key = repr((entry.payload.get("type"), entry.payload.get("key"), entry.payload.get("key_bytes")))
+        kept.pop(key, None)
+        if entry.payload.get("value") is not None or entry.payload.get("value_bytes") is not None:
+            kept[key] = entry
+    return list(kept.values())
+
+
+def is_commit(entry: Entry) -> bool:
+    """Whether nothing of the group changes but what it committed."""
+    return entry.kind is Kind.RECORD and entry.payload.get("type") in OFFSET_TYPES

@@ -1,0 +1,158 @@
+"""The shapes of frames: one declaration for the fold, the API and the browser (``static/js/shapes.d.ts`` is made of it).
+
+What is unknown is ``None``. A key that is not required is there for some protocols alone, or only while something is so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final, NotRequired, TypedDict
+
+Partitions = Mapping[str, list[int]]
+"""Partition numbers by topic name, ascending; tasks of a streams group by the id of their subtopology."""
+
+
+class MemberFrame(TypedDict):
+    """A member, of any protocol; what a protocol does not have is left out."""
+
+    protocol: str
+    epoch: NotRequired[int | None]
+    previous_epoch: NotRequired[int | None]
+    state: NotRequired[str | None]
+    """Kafka's name of the member's state."""
+    client_id: str | None
+    host: str | None
+    instance_id: NotRequired[str | None]
+    rack_id: str | None
+    subscribed: NotRequired[list[str]]
+    subscribed_regex: NotRequired[str]
+    assigned: Partitions
+    """Of a streams group's member: its active tasks, as ``pending_…`` are; the copies stand apart."""
+    pending_revocation: NotRequired[Partitions]
+    pending_assignment: NotRequired[Partitions]
+    session_timeout_ms: NotRequired[int | None]
+    rebalance_timeout_ms: NotRequired[int | None]
+    standby: NotRequired[Partitions]
+    standby_pending_revocation: NotRequired[Partitions]
+    warmup: NotRequired[Partitions]
+    warmup_pending_revocation: NotRequired[Partitions]
+    process_id: NotRequired[str]
+    endpoint: NotRequired[str | None]
+    tags: NotRequired[Mapping[str, str]]
+    topology_epoch: NotRequired[int]
+
+
+class ClientFrame(TypedDict):
+    """What a client knows and does, where a simulation or its log tells; flags are there only while they are true."""
+
+    owned: Partitions
+    calling: str | None
+    """The callback that it is in."""
+    revoking: Partitions
+    heartbeat_ms: int | None
+    cut: NotRequired[list[str]]
+    killed: NotRequired[bool]
+    paused: NotRequired[bool]
+    fenced: NotRequired[str]
+    clock_ms: NotRequired[int]
+    computing: NotRequired[bool]
+
+
+class TopicFrame(TypedDict):
+    id: str | None
+    partitions: int | None
+    was: NotRequired[str]
+    """The name that a topic with this id had before another topic took it."""
+
+
+class BarrierFrame(TypedDict):
+    """How far a classic group's members are between two generations (JoinGroup and SyncGroup wait for each other)."""
+
+    told: list[str]
+    joined: list[str]
+    synced: list[str]
+    until_ms: int | None
+    reasons: Mapping[str, str]
+    leader: str | None
+
+
+class CoordinatorFrame(TypedDict):
+    name: str | None
+    epoch: int | None
+    loading_until_ms: int | None
+    cut: list[str]
+
+
+class TimerFrame(TypedDict):
+    """When a member's timers end."""
+
+    session: int | None
+    rebalance: int | None
+
+
+class SubtopologyFrame(TypedDict):
+    source_topics: list[str]
+    source_topic_regex: list[str]
+    repartition_source_topics: list[str]
+    repartition_sink_topics: list[str]
+    state_changelog_topics: list[str]
+
+
+class TopologyFrame(TypedDict):
+    """What a streams application does: each subtopology with the topics that it reads, writes and keeps."""
+
+    epoch: int
+    subtopologies: Mapping[str, SubtopologyFrame]
+
+
+class Frame(TypedDict):
+    """The state of a group after an entry."""
+
+    sequence: int
+    at_ms: int
+    group: str
+    protocol: str | None
+    state: str | None
+    members: Mapping[str, MemberFrame]
+    topics: Mapping[str, TopicFrame]
+    clients: Mapping[str, ClientFrame] | None
+    """``None`` where the source tells nothing of clients, as records alone do."""
+    timers: Mapping[str, TimerFrame] | None
+    coordinator: NotRequired[CoordinatorFrame]
+    group_epoch: NotRequired[int | None]
+    """This, the assignment's epoch and the target: of groups with epochs."""
+    assignment_epoch: NotRequired[int | None]
+    target: NotRequired[Mapping[str, Partitions]]
+    regexes: NotRequired[Mapping[str, list[str]]]
+    """What each expression was resolved to, where records tell."""
+    generation: NotRequired[int | None]
+    """This, the leader and what follows: of classic groups."""
+    leader: NotRequired[str | None]
+    protocol_name: NotRequired[str | None]
+    barrier: NotRequired[BarrierFrame]
+    """Absent where nobody knows: records do not tell of the joining phase."""
+    withheld: NotRequired[Mapping[str, Partitions]]
+    """What a cooperative leader keeps back for a round, by whom it is for."""
+    initializing: NotRequired[Partitions]
+    """This and the next two: of share groups."""
+    initialized: NotRequired[Partitions]
+    deleting: NotRequired[list[str]]
+    target_standby: NotRequired[Mapping[str, Partitions]]
+    """This and what follows: of streams groups."""
+    target_warmup: NotRequired[Mapping[str, Partitions]]
+    topology: NotRequired[TopologyFrame | None]
+    validated_topology_epoch: NotRequired[int]
+
+
+NO_FRAME: Final[Frame] = {
+    "sequence": 0,
+    "at_ms": 0,
+    "group": "",
+    "protocol": None,
+    "state": None,
+    "members": {},
+    "topics": {},
+    "clients": None,
+    "timers": None,
+}
+"""Of a group of which nothing is known."""

@@ -1,0 +1,460 @@
+"""What was read of the log becomes entries of timelines, stored with the place to go on from: all of it, or nothing.
+
+One transaction holds the entries of a fetch and the positions behind them, so there is no entry twice and no hole that
+is not marked, whenever this process dies. Commits, nine tenths of a log, wait for a moment to be stored together; a
+position never passes what waits.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Final
+
+from django.conf import settings
+from django.db import transaction
+
+from groups import storage
+from groups.cluster_models import GROUP_NAME_LENGTH_MOST, Cluster, WatchedGroup
+from groups.history.entries import Entry
+from groups.history.following.group import FollowedGroup, is_commit, newest
+from groups.history.following.partition import GroupRecords, PartitionLog, Position
+from groups.history.following.topics import Topics
+from groups.history.frames.shapes import Frame
+from groups.history.passes.recorder import RecordedBatch, Recorder
+from groups.history.polls.description import UNSTABLE
+from groups.history.polls.recording import Condition
+from groups.history.state.plain import from_plain, to_plain
+from groups.models import Timeline
+from groups.watching.storing import REBALANCES_KEPT, RECORDED_MOST, begin_timeline, end_timeline, row_of
+
+log = logging.getLogger(__name__)
+
+COMMITS_WAIT_S: Final = 2.0
+"""How long entries that are commits alone wait for others: a row for each would be nine tenths of all rows."""
+
+CHECKPOINT_BYTES: Final = 256 * 1024
+"""A checkpoint is stored after so many bytes of entries: who goes on folds some hundred entries, not all."""
+
+
+@dataclass(slots=True)
+class Followed:
+    """One group under way. ``recorder`` is made when the first record comes: most groups are quiet."""
+
+    row: WatchedGroup
+    group: FollowedGroup
+    recorder: Recorder | None = None
+    writer: storage.Writer | None = None
+    facts: dict[str, Any] = field(default_factory=dict)
+    held_first: int | None = None
+    """Offset of the first record that is folded and not yet stored."""
+
+    held_since_s: float = 0.0
+    urgent: bool = False
+    waits: bool = False
+    """Whether its timeline begins anew as soon as the log is read again from its beginning."""
+
+    since_checkpoint: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What one fetch gave of one partition. ``at_end`` is true where the log was read to its end.
+
+    ``position`` is where the partition goes on once this is stored; others are read on meanwhile.
+    """
+
+    log: PartitionLog
+    records: Sequence[GroupRecords]
+    at_end: bool
+    position: Position
+
+
+class LogStore:
+    """All followed groups of one cluster; one process has it. After an error it is not used again: another one begins anew."""
+
+    def __init__(self, cluster: Cluster, owner: str, groups: Sequence[str] | None = None) -> None:
+        self.cluster = cluster
+        self.owner = owner
+        self.wanted = None if groups is None else frozenset(groups)
+        self.followed: dict[str, Followed] = {}
+        self.positions: dict[int, Position] = {}
+        """Behind what was taken, by partition."""
+
+        self.again: set[int] = set()
+        """Partitions that are to be read again from their beginning: a timeline must begin anew."""
+
+        self.left_out: set[str] = set()
+        self.entries = 0
+        self._broken = False
+        self._changed: list[WatchedGroup] = []
+
+    # -- the beginning
+
+    def begin(self) -> dict[int, Position]:
+        """Take up what was followed before; where each partition goes on."""
+        stored = Cluster.objects.values_list("positions", flat=True).get(pk=self.cluster.pk)
+        for row in WatchedGroup.objects.filter(cluster=self.cluster).select_related("timeline"):
+            if row.followed:
+                group = self._taken_up(row)
+                if group is not None:
+                    waits = not group.has_begun and group.partition in self.again
+                    self.followed[row.group] = Followed(row, group, facts=dict(row.facts), waits=waits)
+            elif row.timeline is not None and row.timeline.status == Timeline.Status.RUNNING:
+                # It was polled: what is recorded from here on is another timeline.
+                end_timeline(row.timeline.pk, "The log is followed from here on, in a timeline of its own.")
+        wanted = sorted(self.wanted) if self.wanted is not None else None
+        if stored.get("groups") == wanted:
+            told = stored.get("partitions", {})
+            self.positions = {int(partition): Position(**each) for partition, each in told.items()}
+        return dict(self.positions)
+
+    def _taken_up(self, row: WatchedGroup) -> FollowedGroup | None:
+        try:
+            group = from_plain(FollowedGroup, row.followed)
+        except (LookupError, TypeError, ValueError) as error:
+            log.warning("The following of %s begins anew: %s", row.group, error)
+            return None
+        timeline = row.timeline
+        if not group.has_begun:
+            return group
+        if timeline is None or timeline.status != Timeline.Status.RUNNING or timeline.last + 1 != group.next:
+            if timeline is not None and timeline.status == Timeline.Status.RUNNING:
+                end_timeline(timeline.pk, "Its recording could not be taken up again.")
+            self.again.add(group.partition)
+            return group.anew(group.began)
+        return group
+
+    def lag(self, lag: Mapping[str, int | None]) -> list[dict[str, Any]]:
+        """Lags that were asked for; the rows in which they are new."""
+        changed = []
+        for name, value in lag.items():
+            followed = self.followed.get(name)
+            if followed is not None and followed.facts.get("lag") != value:
+                followed.facts = followed.facts | {"lag": value}
+                followed.row.facts = followed.facts
+                followed.row.save(update_fields=["facts", "changed"])
+                changed.append(row_of(followed.row))
+        return changed
+
+    # -- records
+
+    def take(self, some: Sequence[Taken], topics: Topics) -> list[dict[str, Any]]:
+        """Store what was fetched; the rows that changed, as they are announced."""
+        if self._broken:
+            raise RuntimeError("this store failed before: what it remembers is not what is stored")
+        self._broken, self._changed = True, []
+        with transaction.atomic():
+            for taken in some:
+                self.positions[taken.log.partition] = taken.position
+                for records in taken.records:
+                    self._records(records, taken.log, topics)
+                if taken.at_end:
+                    self._caught_up(taken.log)
+            self._store_due(at_end={taken.log.partition for taken in some if taken.at_end})
+            self._store_positions()
+        self._broken = False
+        rows = {row.group: row for row in self._changed}
+        return [row_of(row) for row in rows.values()]
+
+    def _records(self, records: GroupRecords, log: PartitionLog, topics: Topics) -> None:
+        left: GroupRecords | None = records
+        while left is not None:
+            followed = self._of(left.group, log.partition)
+            if followed is None or followed.waits or not followed.group.takes(left):
+                return
+            known = tuple(each for each in left.records if each.offset >= followed.group.reached)
+            if left.settled == left.records[-1].offset and len(known) < len(left.records):
+                # A batch of which a former life took its part.
+                left = GroupRecords(
+                    group=left.group, settled=left.settled, leader_epoch=left.leader_epoch, records=known
+                )
+            self._add(followed, followed.group.take(left, log, topics), first=left.first)
+            rest = followed.group.left(left)
+            if followed.group.ended:
+                self._finish(followed)
+            left = rest
+
+    def _of(self, group: str, partition: int) -> Followed | None:
+        known = self.followed.get(group)
+        if known is not None:
+            return known
+        if self.wanted is not None and group not in self.wanted:
+            return None
+        if len(self.followed) >= RECORDED_MOST or len(group) > GROUP_NAME_LENGTH_MOST:
+            if len(self.left_out) < RECORDED_MOST:
+                self.left_out.add(group)
+            return None
+        row, _ = WatchedGroup.objects.get_or_create(cluster=self.cluster, group=group)
+        made = Followed(row, FollowedGroup(group=group, partition=partition), facts=dict(row.facts))
+        self.followed[group] = made
+        return made
+
+    def _add(self, followed: Followed, entries: Iterable[Entry], first: int) -> None:
+        for entry in entries:
+            recorder = self._recorder(followed, before=entry.sequence)
+            recorder.add(entry)
+            self.entries += 1
+            if followed.held_first is None:
+                followed.held_first, followed.held_since_s = first, time.monotonic()
+            followed.urgent = followed.urgent or not is_commit(entry)
+        if followed.recorder is not None and followed.recorder.full:
+            self._store(followed)
+
+    def _recorder(self, followed: Followed, before: int) -> Recorder:
+        if followed.recorder is None:
+            followed.recorder = self._restored(followed, before)
+        return followed.recorder
+
+    def _restored(self, followed: Followed, before: int) -> Recorder:
+        """The recorder of a timeline that another process began: its last checkpoint, and the entries behind it."""
+        row = followed.row
+        recorder = Recorder(group=row.group)
+        if before == 1 or row.timeline is None:
+            return recorder
+        after = 0
+        if row.checkpoint is not None:
+            try:
+                recorder = Recorder.from_checkpoint(bytes(row.checkpoint))
+                after = recorder.frame["sequence"]
+            except (LookupError, TypeError, ValueError):
+                log.info(
+                    "The checkpoint of %s is of another version: its entries are folded again.", row.group
+                )
+        for entry in _entries_after(storage.get(row.timeline.pk), after):
+            recorder.add(Entry.from_json(entry))
+        recorder.flush(final=True)
+        # The cluster's lease is held, so whoever wrote before is gone.
+        Timeline.objects.filter(pk=row.timeline.pk).update(lease_owner="")
+        followed.writer = storage.open_writer(row.timeline.pk, self.owner)
+        return recorder
+
+    def _caught_up(self, log: PartitionLog) -> None:
+        if log.holes:
+            for followed in self.followed.values():
+                if followed.group.partition == log.partition:
+                    self._add(followed, followed.group.caught_up(log), first=log.next)
+                    # Who comes later begins later: these holes are told wherever they matter.
+                    followed.group.covered = max(followed.group.covered, log.next)
+            log.holes.clear()
+        log.initial = False
+
+    # -- storing
+
+    def has_due(self) -> bool:
+        """Whether something waits that is to be stored by now."""
+        now_s = time.monotonic()
+        return any(
+            each.held_first is not None and now_s - each.held_since_s >= COMMITS_WAIT_S
+            for each in list(self.followed.values())
+        )
+
+    def _store_due(self, at_end: set[int]) -> None:
+        now_s = time.monotonic()
+        for followed in self.followed.values():
+            if followed.held_first is None:
+                continue
+            waited = now_s - followed.held_since_s >= COMMITS_WAIT_S
+            if waited or (followed.urgent and followed.group.partition in at_end):
+                self._store(followed)
+
+    def flush(self) -> list[dict[str, Any]]:
+        """Store what waits: nothing more comes."""
+        if self._broken:
+            return []
+        self._broken, self._changed = True, []
+        with transaction.atomic():
+            for followed in self.followed.values():
+                self._store(followed)
+            self._store_positions()
+        self._broken = False
+        return [row_of(row) for row in self._changed]
+
+    def _store(self, followed: Followed) -> None:
+        recorder = followed.recorder
+        batch = recorder.flush(final=True) if recorder is not None else None
+        followed.held_first, followed.urgent = None, False
+        if recorder is None or batch is None:
+            return
+        row = followed.row
+        try:
+            with transaction.atomic():
+                if followed.writer is None:
+                    followed.writer = begin_timeline(self.cluster, self.owner, row)
+                followed.writer.append(batch)
+        except (storage.LeaseLost, storage.NoSuchTimeline):
+            self._begin_anew(followed, followed.group.began)
+            return
+        self._look(followed, recorder.frame)
+        row.followed = to_plain(followed.group)
+        row.polled = {}
+        fields = ["timeline", "followed", "polled", "kind", "state", "condition", "facts", "changed"]
+        if self._is_checkpoint_due(followed, batch):
+            row.checkpoint = recorder.checkpoint()
+            fields.append("checkpoint")
+        row.save(update_fields=fields)
+        self._changed.append(row)
+        # A group whose newest records alone are many would begin a timeline with each of them.
+        most = max(settings.LIVE_ENTRIES_MOST, 2 * followed.group.kept)
+        if not followed.group.ended and followed.writer.last >= most:
+            self._roll(followed)
+
+    def _is_checkpoint_due(self, followed: Followed, batch: RecordedBatch) -> bool:
+        followed.since_checkpoint += len(batch.entries)
+        if followed.since_checkpoint < CHECKPOINT_BYTES:
+            return False
+        followed.since_checkpoint = 0
+        return True
+
+    def _store_positions(self) -> None:
+        held: dict[int, int] = {}
+        for followed in self.followed.values():
+            if followed.held_first is not None:
+                partition = followed.group.partition
+                held[partition] = min(held.get(partition, followed.held_first), followed.held_first)
+        stored: dict[str, Position] = {}
+        for partition, position in sorted(self.positions.items()):
+            start = 0 if partition in self.again else min(position.next, held.get(partition, position.next))
+            stored[str(partition)] = replace(position, next=start)
+        wanted = sorted(self.wanted) if self.wanted is not None else None
+        Cluster.objects.filter(pk=self.cluster.pk).update(
+            positions={"groups": wanted, "partitions": {name: asdict(each) for name, each in stored.items()}}
+        )
+
+    # -- the ends of timelines
+
+    def _finish(self, followed: Followed) -> None:
+        """The group is gone: its timeline is whole. One of the same name is another incarnation."""
+        self._store(followed)
+        self._end(followed, Timeline.Status.COMPLETE)
+        followed.group = followed.group.next_life()
+        row = followed.row
+        row.condition, row.followed, row.checkpoint = Condition.DELETED.value, to_plain(followed.group), None
+        followed.facts = {"rebalanced_ms": followed.facts.get("rebalanced_ms", [])}
+        row.facts = followed.facts
+        row.save()
+        self._changed.append(row)
+
+    def _roll(self, followed: Followed) -> None:
+        """The timeline is long enough: the next one begins with the group as it is."""
+        timeline = followed.row.timeline
+        assert timeline is not None
+        latest = newest(map(Entry.from_json, storage.every_entry(storage.get(timeline.pk))))
+        self._end(followed, Timeline.Status.COMPLETE)
+        followed.row.checkpoint = None
+        self._add(followed, followed.group.continued(latest), first=followed.group.reached)
+        followed.row.followed = to_plain(followed.group)
+        followed.row.save()
+        self._store(followed)
+
+    def _begin_anew(self, followed: Followed, reached: int) -> None:
+        """Its timeline cannot be gone on with: the log is read again for the next one."""
+        followed.writer = followed.recorder = None
+        followed.row.timeline, followed.row.checkpoint = None, None
+        followed.held_first, followed.urgent, followed.since_checkpoint = None, False, 0
+        followed.group, followed.waits = followed.group.anew(reached), True
+        followed.row.followed = to_plain(followed.group)
+        followed.row.save()
+        self.again.add(followed.group.partition)
+
+    def _end(self, followed: Followed, status: str, problem: str = "") -> None:
+        if followed.writer is not None:
+            try:
+                followed.writer.finish(status, problem)
+            except (storage.LeaseLost, storage.NoSuchTimeline):
+                log.info("The timeline of %s was ended by somebody else.", followed.row.group)
+        followed.writer = followed.recorder = None
+        followed.since_checkpoint = 0
+
+    def cut(self, partition: int, end: int, now_ms: int) -> list[dict[str, Any]]:
+        """The log was truncated at ``end``: what was recorded of the offsets beyond is not so any more.
+
+        Timelines that reach beyond say so and end; the next ones begin with the log as it is.
+        """
+        self._broken, self._changed = True, []
+        with transaction.atomic():
+            says = f"The log was truncated: offsets from {end:,} on are gone, and what they told"
+            for followed in self.followed.values():
+                if followed.group.partition != partition or followed.group.reached <= end:
+                    continue
+                group = followed.group
+                if group.has_begun and not group.ended:
+                    self._add(followed, group.gap(says, max(now_ms, group.at_ms)), first=end)
+                    self._store(followed)
+                    self._end(followed, Timeline.Status.COMPLETE)
+                self._begin_anew(followed, group.began if group.began < end else 0)
+                self._changed.append(followed.row)
+            self.again.add(partition)
+            self.positions[partition] = Position(high=end)
+            self._store_positions()
+        self._broken = False
+        return [row_of(row) for row in self._changed]
+
+    def say(self, group: str, says: str, now_ms: int) -> None:
+        """A gap of one group that was found otherwise than by reading the log."""
+        followed = self.followed[group]
+        if followed.group.has_begun:
+            self._broken = True
+            with transaction.atomic():
+                self._add(followed, followed.group.gap(says, now_ms), first=followed.group.reached)
+                self._store(followed)
+                self._store_positions()
+            self._broken = False
+
+    # -- rows
+
+    def _look(self, followed: Followed, frame: Frame) -> None:
+        """What the group's row says, from its frame."""
+        row, old = followed.row, followed.facts
+        epoch, assigned, members = (
+            frame.get("group_epoch"),
+            frame.get("assignment_epoch"),
+            frame.get("members") or {},
+        )
+        state = frame.get("state") or row.state or "Empty"
+        rebalancing = state in UNSTABLE or (state != "Empty" and epoch != assigned)
+        times = list(old.get("rebalanced_ms", []))
+        began = rebalancing and not old.get("rebalancing")
+        jumped = epoch is not None and old.get("group_epoch") not in (None, epoch)
+        if began or jumped:
+            times = [*times, frame["at_ms"]][-REBALANCES_KEPT:]
+        row.kind = frame.get("protocol") or row.kind
+        row.state, row.condition = state, Condition.SEEN.value
+        followed.facts = {
+            "group_epoch": epoch,
+            "assignment_epoch": assigned,
+            "members": len(members),
+            "behind": sum(
+                1 for each in members.values() if each.get("epoch") is not None and each["epoch"] != assigned
+            ),
+            "lag": old.get("lag"),
+            "rebalancing": rebalancing,
+            "since_ms": frame["at_ms"] if began else (old.get("since_ms") if rebalancing else None),
+            "rebalanced_ms": times,
+        }
+        row.facts = followed.facts
+
+    def reads_again(self, partition: int) -> None:
+        """The partition is read from its beginning now: timelines that wait for it begin."""
+        self.again.discard(partition)
+        for followed in self.followed.values():
+            if followed.group.partition == partition:
+                followed.waits = False
+
+    def names(self) -> Mapping[str, Followed]:
+        """The groups that have a timeline now, by name."""
+        return {name: each for name, each in self.followed.items() if each.group.has_begun}
+
+
+def _entries_after(timeline: Timeline, sequence: int) -> Iterator[dict[str, Any]]:
+    if sequence == 0:
+        yield from storage.every_entry(timeline)
+        return
+    while sequence < timeline.last:
+        some = storage.entries_between(timeline, sequence + 1, timeline.last)
+        if not some:
+            return
+        yield from some
+        sequence = some[-1]["sequence"]

@@ -1,0 +1,345 @@
+/**
+ * Shapes that Python and the browser share. Written by `python -m tests.house.shapes` from their one declaration in
+ * Python; nothing in this file exists at run time.
+ */
+
+export type Partitions = { [key: string]: number[] };
+
+export type Shape =
+  | 'join'
+  | 'target'
+  | 'advance'
+  | 'revoke'
+  | 'acknowledge'
+  | 'gain'
+  | 'leave'
+  | 'remove'
+  | 'commit'
+  | 'metadata'
+  | 'regex'
+  | 'state'
+  | 'note'
+  | 'fault'
+  | 'fence'
+  | 'fail_over'
+  | 'replace'
+  | 'violation'
+  | 'gap';
+
+/** The state of a group after an entry. */
+export interface Frame {
+  sequence: number;
+  at_ms: number;
+  group: string;
+  protocol: string | null;
+  state: string | null;
+  members: { [key: string]: MemberFrame };
+  topics: { [key: string]: TopicFrame };
+  /** `null` where the source tells nothing of clients, as records alone do. */
+  clients: { [key: string]: ClientFrame } | null;
+  timers: { [key: string]: TimerFrame } | null;
+  coordinator?: CoordinatorFrame;
+  /** This, the assignment's epoch and the target: of groups with epochs. */
+  group_epoch?: number | null;
+  assignment_epoch?: number | null;
+  target?: { [key: string]: Partitions };
+  /** What each expression was resolved to, where records tell. */
+  regexes?: { [key: string]: string[] };
+  /** This, the leader and what follows: of classic groups. */
+  generation?: number | null;
+  leader?: string | null;
+  protocol_name?: string | null;
+  /** Absent where nobody knows: records do not tell of the joining phase. */
+  barrier?: BarrierFrame;
+  /** What a cooperative leader keeps back for a round, by whom it is for. */
+  withheld?: { [key: string]: Partitions };
+  /** This and the next two: of share groups. */
+  initializing?: Partitions;
+  initialized?: Partitions;
+  deleting?: string[];
+  /** This and what follows: of streams groups. */
+  target_standby?: { [key: string]: Partitions };
+  target_warmup?: { [key: string]: Partitions };
+  topology?: TopologyFrame | null;
+  validated_topology_epoch?: number;
+}
+
+/** A member, of any protocol; what a protocol does not have is left out. */
+export interface MemberFrame {
+  protocol: string;
+  epoch?: number | null;
+  previous_epoch?: number | null;
+  /** Kafka's name of the member's state. */
+  state?: string | null;
+  client_id: string | null;
+  host: string | null;
+  instance_id?: string | null;
+  rack_id: string | null;
+  subscribed?: string[];
+  subscribed_regex?: string;
+  /** Of a streams group's member: its active tasks, as `pending_…` are; the copies stand apart. */
+  assigned: Partitions;
+  pending_revocation?: Partitions;
+  pending_assignment?: Partitions;
+  session_timeout_ms?: number | null;
+  rebalance_timeout_ms?: number | null;
+  standby?: Partitions;
+  standby_pending_revocation?: Partitions;
+  warmup?: Partitions;
+  warmup_pending_revocation?: Partitions;
+  process_id?: string;
+  endpoint?: string | null;
+  tags?: { [key: string]: string };
+  topology_epoch?: number;
+}
+
+export interface TopicFrame {
+  id: string | null;
+  partitions: number | null;
+  /** The name that a topic with this id had before another topic took it. */
+  was?: string;
+}
+
+/** What a client knows and does, where a simulation or its log tells; flags are there only while they are true. */
+export interface ClientFrame {
+  owned: Partitions;
+  /** The callback that it is in. */
+  calling: string | null;
+  revoking: Partitions;
+  heartbeat_ms: number | null;
+  cut?: string[];
+  killed?: boolean;
+  paused?: boolean;
+  fenced?: string;
+  clock_ms?: number;
+  computing?: boolean;
+}
+
+/** When a member's timers end. */
+export interface TimerFrame {
+  session: number | null;
+  rebalance: number | null;
+}
+
+export interface CoordinatorFrame {
+  name: string | null;
+  epoch: number | null;
+  loading_until_ms: number | null;
+  cut: string[];
+}
+
+/** How far a classic group's members are between two generations (JoinGroup and SyncGroup wait for each other). */
+export interface BarrierFrame {
+  told: string[];
+  joined: string[];
+  synced: string[];
+  until_ms: number | null;
+  reasons: { [key: string]: string };
+  leader: string | null;
+}
+
+/** What a streams application does: each subtopology with the topics that it reads, writes and keeps. */
+export interface TopologyFrame {
+  epoch: number;
+  subtopologies: { [key: string]: SubtopologyFrame };
+}
+
+export interface SubtopologyFrame {
+  source_topics: string[];
+  source_topic_regex: string[];
+  repartition_source_topics: string[];
+  repartition_sink_topics: string[];
+  state_changelog_topics: string[];
+}
+
+/** What one entry altered at one place; `old` or `new` is left out where there was or is nothing. */
+export interface Change {
+  sequence: number;
+  path: string[];
+  old?: any;
+  new?: any;
+}
+
+/** A settled step that changed or said something; the board rests on nothing else. */
+export interface Moment {
+  sequence: number;
+  /** The first of its entries; `sequence` is the last. */
+  first: number;
+  at_ms: number;
+  actor: string;
+  shape: Shape;
+  says: string;
+  epoch: number | null;
+  /** The sequence of the request or timer that brought it about, where that stands before `first`. */
+  cause: number | null;
+  /** The row of a proposal's table that ends here. */
+  step: number | null;
+  /** What the case study tells of that row. */
+  narration?: string;
+}
+
+/** A timeline up to an entry, as lists and heads of pages show it. */
+export interface Summary {
+  group: string;
+  protocol: string | null;
+  state: string | null;
+  first_ms: number | null;
+  last_ms: number;
+  entries: number;
+  /** The sequence of that entry. */
+  last: number;
+  cast: NamedMember[];
+  topics: { [key: string]: TopicFrame };
+  epochs: EpochStart[];
+  gaps: Gap[];
+  findings: Finding[];
+  /** Patterns that the log neither shows nor rules out. */
+  cannot_tell: Untold[];
+  silences: SilentSpan[];
+  verdict: Verdict | null;
+}
+
+/** A member as a summary names it. */
+export interface NamedMember {
+  id: string;
+  name: string;
+  /** The sequence of the step with which it joined. */
+  joined: number;
+  /** The id of the first member in the same lane. */
+  lane: string;
+}
+
+/** Where an epoch began: `sequence` is that of the step that began it. */
+export interface EpochStart {
+  epoch: number | null;
+  sequence: number;
+  at_ms: number;
+  /** It is a generation. */
+  classic?: boolean;
+}
+
+/** Records that are not there: the payload of the note that tells of it, `sequence` of its step, what it `says`. */
+export interface Gap {
+  note?: string;
+  sequence?: number;
+  says?: string;
+  partition?: number;
+  from_offset?: number;
+  to_offset?: number;
+  missing?: number;
+  offsets?: number;
+  compacted?: boolean;
+  reason?: string;
+}
+
+/**
+ * A fact with its proof. `count` is the number of all such facts, of which only the first or the longest are told.
+ * Times are `at_ms` or `from_ms` and `to_ms`, on the log's clock; `forming` marks what belongs to the group's first
+ * seconds. Each finder says which of the other fields it fills.
+ */
+export interface Finding {
+  kind: string;
+  says: string;
+  sequences: number[];
+  needs: string[];
+  certain: boolean;
+  at_ms?: number | null;
+  from_ms?: number;
+  to_ms?: number | null;
+  length_ms?: number | null;
+  count?: number;
+  forming?: boolean;
+  open?: boolean;
+  member?: string | null;
+  name?: string;
+  members?: any[];
+  names?: string[];
+  lane?: string;
+  back_ms?: number | null;
+  back_sequence?: number | null;
+  at?: number;
+  again?: number;
+  why?: string | null;
+  looks_like?: string | null;
+  because?: string;
+  partition?: string;
+  partitions?: any;
+  noun?: string;
+  /** Of epochs the first one; of an unassigned partition whether nobody had owned it before. */
+  first?: number | boolean | null;
+  last?: number;
+  /** Where each of the things that it counts happened, for stepping through them. */
+  steps?: number[];
+  data?: { [key: string]: any };
+  /** Whether it is an incident's name (`patterns`); the next ones are of these alone. */
+  pattern?: boolean;
+  title?: string;
+  /** Of several patterns the lowest opens the verdict. */
+  rank?: number;
+  severity?: string;
+  causes?: string[];
+  look_at?: string[];
+  /** Where a proposal and the release say different things. */
+  differs?: string;
+  [key: string]: any;
+}
+
+/** A pattern that a log cannot tell of; `lacks` are the sources that are missing. */
+export interface Untold {
+  kind: string;
+  title: string;
+  lacks: string[];
+}
+
+/**
+ * A member that was assigned and silent, as a board draws it (open dots): each partition from its last commit on.
+ * `to_ms` and `to_sequence` are `null` where it lasts to the log's end.
+ */
+export interface SilentSpan {
+  member: string;
+  from_ms: number;
+  to_ms: number | null;
+  from_sequence: number;
+  to_sequence: number | null;
+  /** `resumed`, `removed`, `replaced`, or `open` to the log's end. */
+  ended: string;
+  partitions: SilentPartition[];
+}
+
+export interface SilentPartition {
+  topic: string;
+  partition: number;
+  from_ms: number;
+  from_sequence: number;
+}
+
+/** The texts of the clauses, put together, are `text`; `worst` is `null` where nothing was wrong. */
+export interface Verdict {
+  text: string;
+  clauses: Clause[];
+  worst: Worst | null;
+}
+
+/** Words of a verdict. `sequence` is the step that proves them, `null` for words in between. */
+export interface Clause {
+  text: string;
+  sequence: number | null;
+  /** Of a clause that counts n things: where they happened, in order, for stepping through them. */
+  sequences?: number[];
+  /** Of a time: the moment, so that a page can tell it in another zone. */
+  at_ms?: number;
+}
+
+/** The worst thing of a log: where it began, what it is. */
+export interface Worst {
+  sequence: number;
+  at_ms: number | null;
+  kind: string;
+}
+
+/** A problem: the entry with which it begins, when that was, and what its gravest finding says. */
+export interface Trouble {
+  sequence: number;
+  at_ms: number | null;
+  says: string;
+}

@@ -1,0 +1,83 @@
+"""What the fold makes has the shapes that it declares, for every log of the corpus."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Literal, NotRequired, get_args, get_origin, get_type_hints, is_typeddict
+
+import orjson
+import pytest
+
+from groups.history.findings.finding import Finding
+from groups.history.frames.changes import Change, apply
+from groups.history.frames.shapes import Frame
+from groups.history.passes.recorder import Recorder
+from groups.history.passes.summaries import Summary
+from groups.history.story.moment import Moment
+from tests.history.corpus import CorpusLog, corpus
+
+
+def misfits(value: Any, hint: Any, at: str) -> Iterator[str]:
+    """Where a JSON value is not of its declared type."""
+    origin, inner = get_origin(hint), get_args(hint)
+    if origin is NotRequired:
+        yield from misfits(value, inner[0], at)
+    elif hint is Any:
+        return
+    elif is_typeddict(hint):
+        yield from object_misfits(value, hint, at)
+    elif origin is types.UnionType:
+        if all(any(misfits(value, each, at)) for each in inner):
+            yield f"{at} is {value!r:.60}, not {hint}"
+    elif origin is Literal:
+        if value not in inner:
+            yield f"{at} is {value!r:.60}"
+    elif origin in (dict, Mapping):
+        if not isinstance(value, dict):
+            yield f"{at} is {value!r:.60}, not an object"
+            return
+        for each in value.values():
+            yield from misfits(each, inner[1], f"{at}.…")
+    elif origin in (list, Sequence):
+        if not isinstance(value, list):
+            yield f"{at} is {value!r:.60}, not a list"
+            return
+        for each in value:
+            yield from misfits(each, inner[0], f"{at}[…]")
+    elif type(value) is not hint:
+        yield f"{at} is {value!r:.60}, not {hint.__name__}"
+
+
+def object_misfits(value: Any, shape: Any, at: str) -> Iterator[str]:
+    if not isinstance(value, dict):
+        yield f"{at} is {value!r:.60}, not an object"
+        return
+    hints = get_type_hints(shape, include_extras=True)
+    for name, hint in hints.items():
+        if name in value:
+            yield from misfits(value[name], hint, f"{at}.{name}")
+        elif get_origin(hint) is not NotRequired and name not in shape.__optional_keys__:
+            yield f"{at} has no {name}"
+    if shape is not Finding:
+        yield from (f"{at}.{name} is not declared" for name in value.keys() - hints.keys())
+
+
+@pytest.mark.parametrize("log", corpus()[::4], ids=lambda log: log.name)
+def test_frames_changes_moments_and_summaries_are_as_they_are_declared(log: CorpusLog) -> None:
+    recorder = Recorder(group=log.group, semantics=log.semantics)
+    for entry in log.entries:
+        recorder.add(entry)
+    batch = recorder.flush(final=True)
+    if batch is None:
+        return
+    frame = orjson.loads(batch.checkpoint or b"")["frame"]
+    found = list(misfits(frame, Frame, "frame"))
+    for change in orjson.loads(batch.changes):
+        found += misfits(change, Change, "change")
+        frame = apply(frame, [change])
+    for moment in orjson.loads(batch.moments):
+        found += misfits(moment, Moment, "moment")
+    found += misfits(frame, Frame, "frame")
+    found += misfits(orjson.loads(orjson.dumps(batch.summary)), Summary, "summary")
+    assert sorted(set(found)) == []
