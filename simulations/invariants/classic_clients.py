@@ -56,6 +56,8 @@ CLASSIC_INVARIANTS: Final = {
 
 
 CLASSIC_APIS: Final = frozenset({"JoinGroup", "SyncGroup", "Heartbeat"})
+OLD_LEAVE: Final = 4
+"""The newest LeaveGroup of clients before 3.2."""
 RENAMED: Final = frozenset({22, 25})
 """ILLEGAL_GENERATION, UNKNOWN_MEMBER_ID: who hears that may come back under another id."""
 
@@ -125,7 +127,7 @@ class ClassicClientChecker:
                 payload["api"] == "OffsetCommit" and commit_codes(payload["body"]) & RENAMED
             ):
                 self._fenced.add(payload["to"])
-            case Kind.RESPONSE if payload["api"] == "LeaveGroup":
+            case Kind.RESPONSE if payload["api"] == "LeaveGroup" and payload["version"] <= OLD_LEAVE:
                 # A client before 2.6 that leaves as it gives something up joins again with the rest.
                 self._fenced.add(payload["to"])
             case Kind.RESPONSE if payload["api"] in CLASSIC_APIS:

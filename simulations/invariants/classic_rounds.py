@@ -148,7 +148,8 @@ class RoundChecks:
         """The last JoinGroup and SyncGroup of each client that is not answered; an older one never is."""
         self._unsure: list[tuple[Entry, str, set[int], set[int]]] = []
         """Assignments that may be whole for what the notes have not told yet."""
-        self._changed_ms = 0
+        self._changed_ms: dict[str, int] = {}
+        """When the notes last told of each topic."""
         self._returned_ms: int | None = None
         """When the leader of this generation came back to it as a static member does."""
         self._expired: set[str] = set()
@@ -250,7 +251,8 @@ class RoundChecks:
             assigned |= member.assigned
         subscribed = {topic for member in self._members.values() for topic in member.topics}
         there = {(topic, number) for topic in subscribed for number in range(self._now.get(topic, 0))}
-        if self._returned_ms is not None and self._changed_ms <= self._returned_ms + self.metadata_ms:
+        changed_ms = max((self._changed_ms.get(topic, 0) for topic in subscribed), default=0)
+        if self._returned_ms is not None and changed_ms <= self._returned_ms + self.metadata_ms:
             self.unjudged = self.unjudged or (MISSED if there != assigned else None)
         if self.unjudged is not None:
             return
@@ -265,7 +267,7 @@ class RoundChecks:
             self.unjudged = LEADERLESS
 
     def _topics(self, entry: Entry, topics: Mapping[str, Any]) -> None:
-        self._changed_ms = entry.at_ms
+        self._changed_ms |= dict.fromkeys(topics, entry.at_ms)
         first = not self._now and not self._counts
         for name, topic in topics.items():
             counts = self._counts.setdefault(name, set() if first else {0})

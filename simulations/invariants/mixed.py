@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from groups.history.entries import Entry, Kind
 from groups.history.state.group import Semantics, State
-from simulations.invariants.classic_clients import RENAMED, commit_codes
+from simulations.invariants.classic_clients import OLD_LEAVE, RENAMED, commit_codes
 from simulations.invariants.classic_rounds import CONVERGES, RoundChecks, assigned_by
 from simulations.invariants.coordinator import GroupChecks
 from simulations.invariants.invariants import Invariant
@@ -277,7 +277,8 @@ class MixedChecker:
                 self._out.discard(who)
         elif payload["api"] == "LeaveGroup":
             self._out.add(who)
-            self._renamable.add(who)
+            if payload["version"] <= OLD_LEAVE:
+                self._renamable.add(who)
 
     def _renamed(self, who: str) -> None:
         """A process that is no member any more comes back under another id, with what it has not given up."""
