@@ -8,18 +8,23 @@ from __future__ import annotations
 
 from simulations.invariants.checker import INVARIANT_FAULT, Checker
 from simulations.invariants.classic_clients import CLASSIC_INVARIANTS, ClassicClientChecker, RunChecker
+from simulations.invariants.classic_rounds import ROUND_INVARIANTS
 from simulations.invariants.invariants import INVARIANTS, Invariant, as_table
 from simulations.invariants.liveness import Bounds
+from simulations.invariants.mixed import MIXED_INVARIANTS, MixedChecker
 from simulations.invariants.violations import Violation
 
 __all__ = [
     "CLASSIC_INVARIANTS",
     "INVARIANTS",
     "INVARIANT_FAULT",
+    "MIXED_INVARIANTS",
+    "ROUND_INVARIANTS",
     "Bounds",
     "Checker",
     "ClassicClientChecker",
     "Invariant",
+    "MixedChecker",
     "RunChecker",
     "Violation",
     "as_table",

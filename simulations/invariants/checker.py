@@ -154,6 +154,11 @@ class Checker:
         self._liveness.asks_for(who, frozenset(names), regex or "", at_ms)
 
     @property
+    def known_fault(self) -> str | None:
+        """No client of the consumer protocol is older than the coordinator."""
+        return None
+
+    @property
     def unjudged(self) -> str | None:
         """What the end of a run could not be asked: why nobody can say whether the target is whole."""
         return self._group.targets.unjudged(self._group.members)

@@ -17,7 +17,9 @@ from groups.history.entries import Entry, Kind
 from groups.history.state.group import State
 from groups.wire.embedded.consumer_protocol import decode_assignment
 from simulations.invariants.classic_groups import ClassicGroupChecker
+from simulations.invariants.classic_rounds import RoundChecks
 from simulations.invariants.invariants import Invariant
+from simulations.invariants.liveness import Bounds
 from simulations.invariants.violations import Partition, Violation, Violations, named
 
 ONE_PROCESSOR: Final = "one_processor_of_a_generation"
@@ -55,8 +57,15 @@ CLASSIC_INVARIANTS: Final = {
 
 
 CLASSIC_APIS: Final = frozenset({"JoinGroup", "SyncGroup", "Heartbeat"})
-FENCES: Final = frozenset({22, 25, 82})
-"""ILLEGAL_GENERATION, UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID."""
+OLD_LEAVE: Final = 4
+"""The newest LeaveGroup of clients before 3.2."""
+RENAMED: Final = frozenset({22, 25})
+"""ILLEGAL_GENERATION, UNKNOWN_MEMBER_ID: who hears that may come back under another id."""
+
+
+def commit_codes(body: Mapping[str, Any]) -> set[int]:
+    """The errors of an answer to OffsetCommit."""
+    return {partition["errorCode"] for topic in body.get("topics") or () for partition in topic["partitions"]}
 
 
 class RunChecker(Protocol):
@@ -71,6 +80,16 @@ class RunChecker(Protocol):
     def travels(self, travel_ms: int) -> None: ...
 
     def asks_for(self, who: str, names: Iterable[str], regex: str | None, at_ms: int) -> None: ...
+
+    def has_rested(self, at_ms: int, for_ms: int) -> bool: ...
+
+    def demand_convergence(self) -> list[Violation]: ...
+
+    @property
+    def unjudged(self) -> str | None: ...
+
+    @property
+    def known_fault(self) -> str | None: ...
 
 
 @dataclass(slots=True)
@@ -89,21 +108,32 @@ class _Client:
 class ClassicClientChecker:
     """``see`` each entry of a run with members of the classic protocol, in order, from its first on."""
 
-    def __init__(self, *, all_classic: bool = True) -> None:
+    def __init__(self, *, bounds: Bounds | None = None) -> None:
         self._violations = Violations()
-        self._group = ClassicGroupChecker() if all_classic else None
-        """The coordinator's own; a group that changes its protocol is not only a classic one."""
+        self._group = ClassicGroupChecker(settle_ms=(bounds or Bounds()).settle_ms)
         self._clients: dict[str, _Client] = {}
-        self._generation = -1
+        self._rounds = RoundChecks(self._violations, self._clients, bounds or Bounds())
+        self._last = 0
+        self._generation = self._written = -1
+        """The latest that members were told of, and that a record tells of."""
+        self._begins_anew = False
         self._fenced: set[str] = set()
         self._asked = self._converted = False
 
     def see(self, entry: Entry, state: State) -> list[Violation]:
         """The invariants that the entry broke."""
         payload = entry.payload
+        self._last = entry.sequence
         match entry.kind:
+            case Kind.RESPONSE if (
+                payload["api"] == "OffsetCommit" and commit_codes(payload["body"]) & RENAMED
+            ):
+                self._fenced.add(payload["to"])
+            case Kind.RESPONSE if payload["api"] == "LeaveGroup" and payload["version"] <= OLD_LEAVE:
+                # A client before 2.6 that leaves as it gives something up joins again with the rest.
+                self._fenced.add(payload["to"])
             case Kind.RESPONSE if payload["api"] in CLASSIC_APIS:
-                if payload["body"]["errorCode"] in FENCES:
+                if payload["body"]["errorCode"] in RENAMED:
                     self._fenced.add(payload["to"])
                 elif payload["api"] == "JoinGroup":
                     self._joined(entry)
@@ -117,41 +147,89 @@ class ClassicClientChecker:
                 self._called(entry)
             case Kind.FAULT if payload["fault"] == "kill" and payload.get("member"):
                 self._clients.pop(payload["member"], None)
-            case Kind.RECORD if payload["type"] == 2 and payload["value"] is None:
-                self._generation, self._converted = -1, True
-            case Kind.RECORD if payload["type"] == 2 and self._asked:
-                self._converted = False
-            case Kind.RECORD if payload["type"] == 2 and not self._asked:
-                # The group was there when the log began: who is in it took part in its generation.
-                self._generation = payload["value"]["generation"]
-                for member in payload["value"]["members"]:
-                    self._client(member["memberId"]).generation = self._generation
-        broken = self._violations.take()
-        return broken if self._group is None else [*broken, *self._group.see(entry)]
+            case Kind.RECORD if payload["type"] == 2:
+                self._recorded(payload["value"])
+            case Kind.FAULT if payload["fault"] == "fail_over":
+                self._failed_over()
+            case Kind.NOTE if payload["note"] in ("delete_group", "expire_offsets"):
+                # A group that is deleted begins anew.
+                self._generation, self._begins_anew = -1, True
+        self._rounds.see(entry)
+        return [*self._violations.take(), *self._group.see(entry)]
 
     def steady(self, entry: Entry) -> list[Violation]:
         """A heartbeat that is accepted changes nothing of what clients do."""
-        return [] if self._group is None else self._group.see(entry)
+        self._last = entry.sequence
+        return self._group.see(entry)
 
     def end(self, _at_ms: int) -> list[Violation]:
         """Nothing is left to be asked."""
         return self._violations.take()
 
     def travels(self, travel_ms: int) -> None:
-        """No bound depends on it."""
+        """From now on a message may take so long; a bound only grows."""
+        self._rounds.travel_ms = max(self._rounds.travel_ms, travel_ms)
 
     def asks_for(self, who: str, names: Iterable[str], regex: str | None, at_ms: int) -> None:
-        """No target is checked."""
+        """An application subscribes: a reason for another round."""
+        self._rounds.disturbed()
+
+    def has_rested(self, at_ms: int, for_ms: int) -> bool:
+        """Whether the group has converged, and nothing has disturbed it for longer than this."""
+        return self._rounds.has_rested(at_ms, for_ms)
+
+    def demand_convergence(self) -> list[Violation]:
+        """Everything was healed, and there was time enough."""
+        self._rounds.demand(self._last)
+        return self._violations.take()
+
+    @property
+    def known_fault(self) -> str | None:
+        """What a released client is known to do wrong and did in this run: nothing more is asked of it."""
+        return self._rounds.known_fault
+
+    @property
+    def unjudged(self) -> str | None:
+        """What the end of a run could not be asked."""
+        return self._rounds.unjudged
 
     def _renamed(self, who: str) -> None:
         """A process that is no member any more comes back under another id, with what it has not given up."""
         stem = who.partition("~")[0]
         for other in [each for each in self._fenced if each != who and each.partition("~")[0] == stem]:
+            if other in self._clients and self._clients[other].calling is not None:
+                continue  # It is on its way out, and the other is a process beside it.
             self._fenced.discard(other)
             client = self._clients.pop(other, None)
             if client is not None and who not in self._clients:
                 self._clients[who] = client
                 client.generation, client.stale = -1, set(client.owned)
+
+    def _recorded(self, value: Mapping[str, Any] | None) -> None:
+        """Who is none of the members that a record names was removed, or another process has its instance."""
+        if value is None:
+            self._generation, self._written, self._converted = -1, -1, True
+            return
+        self._converted = False
+        if not self._asked:
+            # The group was there when the log began: who is in it took part in its generation.
+            self._generation = value["generation"]
+            for member in value["members"]:
+                self._client(member["memberId"]).generation = self._generation
+        if self._begins_anew and not value["members"]:
+            return  # Of the last life, or of this one: who has joined since cannot be told.
+        self._written = value["generation"]
+        members = {member["memberId"] for member in value["members"]}
+        for who, client in self._clients.items():
+            if who not in members and client.generation <= self._written:
+                client.generation = -1
+
+    def _failed_over(self) -> None:
+        """A generation that no record tells of is lost, and the next one may have its number."""
+        for client in self._clients.values():
+            if client.generation > self._written:
+                client.generation = -1
+        self._generation = min(self._generation, self._written)
 
     def _joined(self, entry: Entry) -> None:
         body: Mapping[str, Any] = entry.payload["body"]
@@ -169,6 +247,7 @@ class ClassicClientChecker:
             self._violations.add(GENERATIONS, says, (entry.sequence,), (who,))
         self._generation = max(self._generation, generation)
         self._client(who).generation = generation
+        self._fenced.discard(who)
 
     def _synced(self, entry: Entry) -> None:
         """The leader believed a stale claim: a member is to keep what another one reads, and reads it already."""
@@ -208,6 +287,7 @@ class ClassicClientChecker:
             says = f"{who} runs {callback} for {named(strange)}, which it does not own"
             self._violations.add(CALLBACKS, says, (entry.sequence,), (who,), strange)
         if not starts:
+            self._owns_otherwise(entry, client)
             for key in keys:
                 client.owned.pop(key, None)
 
@@ -221,7 +301,11 @@ class ClassicClientChecker:
                 continue
             if both := keys & (its.owned.keys() - its.stale):
                 self._shared(entry, who, other, both)
+        self._owns_otherwise(entry, client)
         client.owned |= dict.fromkeys(keys, entry.sequence)
+
+    def _owns_otherwise(self, entry: Entry, client: _Client) -> None:
+        self._rounds.owns_otherwise(entry.actor, client.owned, entry.at_ms)
 
     def _client(self, who: str) -> _Client:
         return self._clients.setdefault(who, _Client())

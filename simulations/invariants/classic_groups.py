@@ -75,9 +75,13 @@ CLASSIC_GROUP_INVARIANTS: Final = {
             number="G.3 #27",
             says="A heartbeat is accepted only of a member of the present generation.",
             source="`GroupMetadataManager.validateClassicGroupHeartbeat`",
+            apart="A coordinator that is loading accepts every heartbeat, as 4.3.1 does.",
         ),
     )
 }
+
+EMPTY_MOST: Final = 3
+"""Generations of an empty group that may be behind an answer: their records wait for replicas, the answer does not."""
 
 STATIC_RETURN: Final = 9
 """From this version of JoinGroup on a static leader that comes back is told its own id."""
@@ -97,12 +101,20 @@ class _Generation:
 class ClassicGroupChecker:
     """``see`` each entry of a run of a classic group, in order, from its first on; it gives what the entry broke."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, settle_ms: int = 0) -> None:
+        self._settle_ms = settle_ms
+        """How long records wait for their replicas."""
+        self._unsure = False
+        """Whether the group may have been deleted and begun anew while records of its last life were still to come."""
         self._violations = Violations()
         self._asked: dict[int, Entry] = {}
         self._joins: dict[str, list[int]] = {}
         self._answered: set[int] = set()
         self._number = 0
+        self._emptied: set[int] = set()
+        """Generations that nobody was told of, so that a record has to say that the group was empty."""
+        self._loaded_ms = self._told_at = 0
+        """When the coordinator has loaded; the entry that first told of the present generation."""
         self._told = _Generation()
         self._written: tuple[int, list[dict[str, str]]] = 0, []
 
@@ -119,11 +131,16 @@ class ClassicGroupChecker:
                 self._record(entry, payload["value"])
             case Kind.FAULT if payload["fault"] == "fail_over":
                 # What was not written is lost, and its generation may be told again.
+                self._emptied.clear()
+                self._loaded_ms = entry.at_ms + entry.payload.get("loading_ms", 0)
                 self._number, self._told = (
                     self._written[0],
                     _Generation(assigned=(self._written[1] or [{}])[-1]),
                 )
-        return self._violations.take()
+            case Kind.NOTE if payload["note"] in ("delete_group", "expire_offsets") and self._settle_ms:
+                self._unsure = True
+        found = self._violations.take()
+        return [each for each in found if each.invariant == ANSWERED_ONCE] if self._unsure else found
 
     def _response(self, entry: Entry, request: Entry) -> None:
         body, api = entry.payload["body"], entry.payload["api"]
@@ -142,7 +159,7 @@ class ClassicGroupChecker:
             self._synced(entry, request, body)
         elif api == "Heartbeat":
             generation, who = request.payload["body"]["generationId"], request.payload["body"]["memberId"]
-            if generation != self._number:
+            if generation != self._number and entry.at_ms >= self._loaded_ms:
                 says = f"A heartbeat of {who} in generation {generation} is accepted; the group is at {self._number}"
                 self._add(PRESENT, says, entry, request)
 
@@ -151,9 +168,12 @@ class ClassicGroupChecker:
         if any(other > request.sequence for other in self._joins.get(who, ())):
             self._add(ANSWERED_ONCE, f"{who} has sent another JoinGroup since this one", entry, request)
         if number != self._number:
-            if number != self._number + 1:
+            passed = range(self._number + 1, number)
+            if number < self._number or len(passed) > EMPTY_MOST:
                 says = f"{who} is told of generation {number}, after generation {self._number}"
                 self._add(GENERATIONS, says, entry, request)
+            self._emptied |= set(passed)
+            self._told_at = entry.sequence
             self._number, self._told = number, _Generation()
         told = self._told
         protocol = body["protocolType"], body["protocolName"]
@@ -195,7 +215,11 @@ class ClassicGroupChecker:
 
     def _record(self, entry: Entry, value: Mapping[str, Any] | None) -> None:
         if value is None:
-            self._number, self._told, self._written = 0, _Generation(), (0, [])
+            self._written = 0, []
+            if (entry.cause or entry.sequence) < self._told_at:
+                return  # The tombstone waited for its replicas, and the group has begun anew meanwhile.
+            self._number, self._told = 0, _Generation()
+            self._emptied.clear()
             return
         number, members = value["generation"], value["members"]
         assignments = {each["memberId"]: each["assignment"] for each in members}
@@ -207,30 +231,41 @@ class ClassicGroupChecker:
                 protocol=(value["protocolType"], value["protocol"]),
                 joined=set(assignments),
             )
+        cause = self._asked.get(entry.cause) if entry.cause is not None else None
+        asked = cause if cause is not None and cause.payload["api"] == "SyncGroup" else None
+        if not members:
+            self._emptied.discard(number)
+        if late := [each for each in sorted(self._emptied) if each < number]:
+            says = f"A record tells of generation {number}, and none of generation {late[0]}"
+            self._violations.add(GENERATIONS, says, (entry.sequence,))
+            self._emptied.difference_update(late)
+        if not members and number < self._number:
+            # Of the group's beginning, or of an earlier end: it waited for its replicas longer than answers do.
+            return
         if not members:
             if number not in (0, self._number + 1):
                 says = f"The empty group is at generation {number}, after generation {self._number}"
                 self._violations.add(GENERATIONS, says, (entry.sequence,))
             self._told = _Generation()
-        elif number != self._number:
+        elif number > self._number or (asked is not None and asked.payload["body"]["generationId"] != number):
             says = f"A record tells of generation {number}, members of {self._number}"
             self._violations.add(GENERATIONS, says, (entry.sequence,))
         elif value["leader"] not in assignments:
             says = f"{value['leader']} leads generation {number} and is none of its members"
             self._violations.add(ONE_LEADER, says, (entry.sequence,))
-        self._leader_assigned(entry, assignments)
+        if asked is not None:
+            self._leader_assigned(entry, asked, assignments)
         before = self._written[1] if self._written[0] == number else []
-        self._number, self._written = number, (number, [*before, assignments])
+        self._written = (number, [*before, assignments])
+        if number >= self._number:
+            # Else the group is further: the record waited for its replicas while members joined again.
+            self._number, self._told.assigned = number, dict(assignments)
 
-    def _leader_assigned(self, entry: Entry, assignments: Mapping[str, str]) -> None:
+    def _leader_assigned(self, entry: Entry, cause: Entry, assignments: Mapping[str, str]) -> None:
         """What is written is what the leader brought, and nothing for whom it left out."""
-        self._told.assigned = dict(assignments)
-        cause = self._asked.get(entry.cause) if entry.cause is not None else None
-        if cause is None or cause.payload["api"] != "SyncGroup":
-            return
         body = cause.payload["body"]
         given = {each["memberId"]: each["assignment"] for each in body["assignments"]}
-        if body["memberId"] != self._told.leader:
+        if body["memberId"] != self._told.leader and body["generationId"] == self._number:
             self._add(ASSIGNED, f"{body['memberId']} assigns and does not lead", entry, cause)
         for who, assignment in assignments.items():
             if given.get(who, "") != assignment:

@@ -2,7 +2,8 @@
 
 ``python -m simulations.spark.fuzzing`` reads one line::
 
-    {"first": 0, "last": 99999, "semantics": ["kip", "kafka"], "presets": […], "covered": false, "master": "local[2]"}
+    {"first": 0, "last": 99999, "semantics": ["kip", "kafka"], "presets": […], "protocols": ["classic"],
+     "covered": false, "master": "local[2]"}
 
 and writes, a line each: ``{"type": "stage", "stage"}``, ``{"type": "began", "cores"}``,
 ``{"type": "answer", "runs", "found", "unknown", "counts"}`` (``transformations.told``) for each block, wave after wave, and last
@@ -45,7 +46,12 @@ def run(request: Mapping[str, Any], lines: Lines) -> None:
         def collect(wave: Sequence[tuple[int, int]]) -> list[Any]:
             tasks = steps.tasks(session, wave)
             rows: list[Any] = steps.answered(
-                tasks, wave, request["semantics"], request["presets"], request["covered"]
+                tasks,
+                wave,
+                request["semantics"],
+                request["presets"],
+                request["protocols"],
+                request["covered"],
             ).collect()
             return rows
 

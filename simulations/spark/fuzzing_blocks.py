@@ -26,7 +26,12 @@ def tasks(spark: SparkSession, blocks: Blocks) -> DataFrame:
 
 
 def answered(
-    tasks: DataFrame, blocks: Blocks, semantics: Sequence[str], presets: Sequence[str], covered: bool
+    tasks: DataFrame,
+    blocks: Blocks,
+    semantics: Sequence[str],
+    presets: Sequence[str],
+    groups: Sequence[str],
+    covered: bool,
 ) -> DataFrame:
     """The answers of the blocks."""
 
@@ -37,7 +42,7 @@ def answered(
             for place in batch.column(0).to_pylist():
                 begun = time.perf_counter()
                 first, last = blocks[place]
-                line = orjson.dumps(told(answer(first, last, semantics, presets, covered=covered)))
+                line = orjson.dumps(told(answer(first, last, semantics, presets, groups, covered=covered)))
                 took_s = time.perf_counter() - begun
                 yield pa.RecordBatch.from_pydict(
                     {"took_s": pa.array([took_s], pa.float64()), "answer": pa.array([line], pa.binary())}
@@ -54,6 +59,7 @@ def told(answer: Answer) -> dict[str, Any]:
             {
                 "seed": each.seed,
                 "semantics": each.semantics,
+                "protocols": each.groups,
                 "invariant": each.broken.invariant,
                 "says": each.broken.says,
                 "sequence": each.broken.sequence,

@@ -246,3 +246,24 @@ def test_whatever_members_do_a_quiet_group_covers_its_topic_and_nobody_shares_a_
     log = entries(text)
     assert violations(log) == []
     assert sorted(p for ps in owned_at_the_end(log).values() for p in ps) == list(range(6)), text
+
+
+def test_a_static_member_commits_under_its_instance_so_that_one_that_was_replaced_is_fenced() -> None:
+    """Without it the answer is UNKNOWN_MEMBER_ID, and two processes of one instance replace each other for ever."""
+    log = entries("""
+        protocol: classic
+        topics: {orders: {partitions: 2}}
+        config: {initial_rebalance_delay_ms: 0}
+        members:
+          A: {subscribe: [orders], instance_id: i1}
+          B: {subscribe: [orders], instance_id: i1}
+        script:
+          - {at: 0s, join: A}
+          - {at: 10s, join: B}
+          - {at: 10010ms, commit: A}
+        until: 30s
+    """)
+    (asked,) = requests(log, "OffsetCommit", "A")
+    assert asked.payload["body"]["groupInstanceId"] == "i1"
+    (told,) = answers(log, "OffsetCommit", "A")
+    assert {p["errorCode"] for topic in told.payload["body"]["topics"] for p in topic["partitions"]} == {82}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.simulations.mutations import fuzzed
 from tests.simulations.mutations.mutated import applied
 from tests.simulations.mutations.mutation import Mutation
 from tests.simulations.mutations.of_classic import CLASSIC_MUTATIONS
@@ -31,3 +32,19 @@ def test_every_mutation_is_found() -> None:
     assert missed == [], (
         "find their exchanges anew with python -m tests.simulations.mutations.repeated --record"
     )
+
+
+FUZZED_LEAST = 10
+"""Of the mistakes, those that some sixty runs of drawn groups are seen to break; the exchanges find all."""
+
+
+def test_the_fuzzer_finds_what_a_run_can_be_seen_to_break() -> None:
+    """A sample each time; ``python -m tests.simulations.mutations.fuzzed`` hunts all of them."""
+    found = fuzzed.known()
+    by_name = {mutation.name: mutation for mutation in CLASSIC_MUTATIONS}
+    assert found.keys() <= by_name.keys()
+    assert len(found) >= FUZZED_LEAST
+    assert {by["protocols"] for by in found.values()} == {"classic", "mixed"}
+    sample = sorted(found)[::3]
+    missed = [name for name in sample if fuzzed.found_again(by_name[name], found[name]["seed"]) is None]
+    assert missed == [], "find their seeds anew with python -m tests.simulations.mutations.fuzzed"

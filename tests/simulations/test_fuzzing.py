@@ -87,7 +87,6 @@ class Hates(Checker):
 @pytest.fixture
 def hating(monkeypatch: pytest.MonkeyPatch) -> int:
     """A seed that fails: nothing may run out."""
-    monkeypatch.setattr("simulations.proof.fuzzing.verdict.Checker", Hates)
     monkeypatch.setattr("simulations.world.engine.checked_run.Checker", Hates)
     return next(seed for seed in range(50) if answering.judged(seed, "kafka").broken is not None)
 

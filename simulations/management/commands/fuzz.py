@@ -46,25 +46,32 @@ class Command(BaseCommand):
             "--out", metavar="FOLDER", help="write each failing scenario, shrunk, and its entries"
         )
         parser.add_argument("--presets", metavar="P,P", help="calm, stormy, hostile; default: all")
+        parser.add_argument(
+            "--protocols",
+            metavar="P,P",
+            default="consumer",
+            help="consumer, classic, mixed: of which the drawn groups are; default: consumer",
+        )
         parser.add_argument("--coverage", action="store_true", help="count what the runs reached, too")
 
     def handle(self, *_args: Any, **options: Any) -> None:
         # Only here: what the simulator needs is not to slow down every other command.
-        from simulations.proof.fuzzing.batches import Answer
+        from simulations.proof.fuzzing.batches import Answer, kinds_of
 
         self.first, self.last = seeds_of(options["seeds"])
         self.semantics = semantics_of(options["semantics"])
         self.presets = presets_of(options["presets"])
+        self.protocols = protocols_of(options["protocols"], self.semantics)
         self.covered = options["coverage"]
         folder = folder_of(options["out"])
-        wanted = (self.last - self.first + 1) * len(self.semantics)
+        wanted = (self.last - self.first + 1) * len(kinds_of(self.protocols, self.semantics))
         begun_s, told_s, interrupted = time.monotonic(), 0.0, False
         total = Answer()
         try:
             for answer in self.on_spark(options["spark"]) if options["spark"] else self.here():
                 total.add(answer)
                 for found in answer.found:
-                    says = f"Seed {found.seed} in {found.semantics} breaks {found.broken.invariant}"
+                    says = f"Seed {found.seed} in {called(found)} breaks {found.broken.invariant}"
                     self.stderr.write(f"{says}: {found.broken.says}")
                 if time.monotonic() - told_s >= 1 or total.runs == wanted:
                     told_s = time.monotonic()
@@ -85,7 +92,7 @@ class Command(BaseCommand):
         from simulations.proof.fuzzing.batches import answer, blocks
 
         for first, last in blocks(self.first, self.last):
-            yield answer(first, last, self.semantics, self.presets, covered=self.covered)
+            yield answer(first, last, self.semantics, self.presets, self.protocols, covered=self.covered)
 
     def on_spark(self, master: str) -> Iterator[Answer]:
         from collections import Counter
@@ -102,6 +109,7 @@ class Command(BaseCommand):
             "last": self.last,
             "semantics": self.semantics,
             "presets": self.presets,
+            "protocols": self.protocols,
             "covered": self.covered,
             "master": master,
         }
@@ -117,6 +125,7 @@ class Command(BaseCommand):
                             Found(
                                 seed=each["seed"],
                                 semantics=each["semantics"],
+                                groups=each["protocols"],
                                 broken=Broken(
                                     invariant=each["invariant"], says=each["says"], sequence=each["sequence"]
                                 ),
@@ -133,16 +142,19 @@ class Command(BaseCommand):
         """The one line of JSON, and the files."""
         import orjson
 
-        total.found.sort(key=lambda found: (found.seed, found.semantics))
+        from simulations.proof.fuzzing.batches import kinds_of
+
+        total.found.sort(key=lambda found: (found.seed, called(found)))
         smallest = self.shrunk(total.found, folder) if shrinks else {}
         violations = [
             {
                 "seed": found.seed,
                 "semantics": found.semantics,
+                "protocols": found.groups,
                 "invariant": found.broken.invariant,
                 "sequence": found.broken.sequence,
                 "says": found.broken.says,
-                "scenario": smallest.get((found.seed, found.semantics)),
+                "scenario": smallest.get((found.seed, called(found))),
             }
             for found in total.found
         ]
@@ -157,8 +169,8 @@ class Command(BaseCommand):
             told["coverage"] = {name: dict(sorted(counts.items())) for name, counts in total.counts.items()}
         self.stdout.write(orjson.dumps(told).decode())
         if folder is not None and self.first == self.last and not total.found:
-            for rules in self.semantics:
-                write_run(folder, self.first, rules, self.presets)
+            for kind, rules in kinds_of(self.protocols, self.semantics):
+                write_run(folder, self.first, rules, self.presets, groups=kind)
 
     def shrunk(self, found: Sequence[Found], folder: Path | None) -> dict[tuple[int, str], str]:
         """The scenarios of the failures that are worth looking at first, as YAML."""
@@ -167,33 +179,47 @@ class Command(BaseCommand):
 
         first_of: dict[tuple[str, str], Found] = {}
         for each in found:
-            first_of.setdefault((each.broken.invariant, each.semantics), each)
+            first_of.setdefault((each.broken.invariant, called(each)), each)
         chosen = [*first_of.values(), *(each for each in found if each not in first_of.values())]
         texts: dict[tuple[int, str], str] = {}
         for each in chosen[:SHRUNK_MOST]:
-            self.stderr.write(f"Shrinking seed {each.seed} in {each.semantics}: {each.broken.says}")
-            document = document_of(each.seed, each.semantics, self.presets)
+            self.stderr.write(f"Shrinking seed {each.seed} in {called(each)}: {each.broken.says}")
+            document = document_of(each.seed, each.semantics, self.presets, each.groups)
             small = as_yaml(shrunk(document, each.semantics, each.broken))
-            texts[each.seed, each.semantics] = small
+            texts[each.seed, called(each)] = small
             if folder is not None:
-                write_run(folder, each.seed, each.semantics, self.presets, small)
+                write_run(folder, each.seed, each.semantics, self.presets, small, groups=each.groups)
         return texts
 
 
+def called(found: Found) -> str:
+    """``kafka``, ``kip``, ``classic`` or ``mixed``."""
+    from simulations.proof.fuzzing.batches import name_of
+
+    return name_of(found.groups, found.semantics)
+
+
 def write_run(
-    folder: Path, seed: int, semantics: str, presets: Sequence[str], small: str | None = None
+    folder: Path,
+    seed: int,
+    semantics: str,
+    presets: Sequence[str],
+    small: str | None = None,
+    *,
+    groups: str,
 ) -> None:
-    """``SEMANTICS-SEED.yaml``, ``SEMANTICS-SEED.shrunk.yaml`` where it was shrunk, and the entries of the smaller one."""
+    """``NAME-SEED.yaml``, ``NAME-SEED.shrunk.yaml`` where it was shrunk, and the entries of the smaller one."""
     import orjson
 
     from simulations import output
+    from simulations.proof.fuzzing.batches import name_of
     from simulations.proof.fuzzing.generator import document_of
     from simulations.proof.fuzzing.shrinking import as_yaml
     from simulations.world.engine import run
     from simulations.world.scenario import load
 
-    name = f"{semantics}-{seed}"
-    whole = as_yaml(document_of(seed, semantics, presets))
+    name = f"{name_of(groups, semantics)}-{seed}"
+    whole = as_yaml(document_of(seed, semantics, presets, groups))
     try:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / f"{name}.yaml").write_text(whole, encoding="utf-8")
@@ -241,6 +267,19 @@ def presets_of(told: str | None) -> list[str]:
         if name not in tuple(PRESETS):
             raise usage(f"--presets {told}: there are {', '.join(PRESETS)}, with commas between them")
     return told.split(",")
+
+
+def protocols_of(told: str, semantics: Sequence[str]) -> list[str]:
+    from simulations.proof.fuzzing.batches import kinds_of
+    from simulations.proof.fuzzing.groups import GROUPS
+
+    names = told.split(",")
+    for name in names:
+        if name not in tuple(GROUPS):
+            raise usage(f"--protocols {told}: there are {', '.join(GROUPS)}, with commas between them")
+        if not kinds_of([name], semantics):
+            raise usage(f"--protocols {name}: such groups run in kafka, not in {', '.join(semantics)}")
+    return list(dict.fromkeys(names))
 
 
 def folder_of(told: str | None) -> Path | None:

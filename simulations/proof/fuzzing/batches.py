@@ -10,6 +10,7 @@ from typing import Final
 from groups.history.state.group import Semantics
 from simulations.proof.fuzzing.coverage import Coverage
 from simulations.proof.fuzzing.generator import scenario_of
+from simulations.proof.fuzzing.groups import Groups, semantics_of
 from simulations.proof.fuzzing.presets import PRESETS
 from simulations.proof.fuzzing.verdict import Broken, Verdict, verdict_on
 
@@ -24,14 +25,15 @@ class Found:
     seed: int
     semantics: str
     broken: Broken
+    groups: str = Groups.CONSUMER
 
 
 @dataclass(slots=True, kw_only=True)
 class Answer:
     """Of a block, or of many together.
 
-    ``unknown`` counts runs that broke nothing and were not asked everything, by what; ``counts`` by semantics, where
-    they were asked for.
+    ``unknown`` counts runs that broke nothing and were not asked everything, by what; ``counts`` by ``name_of``, where they
+    were asked for.
     """
 
     runs: int = 0
@@ -52,30 +54,45 @@ def answer(
     last: int,
     semantics: Sequence[str],
     presets: Sequence[str] = PRESETS,
+    groups: Sequence[str] = (Groups.CONSUMER,),
     *,
     covered: bool = False,
 ) -> Answer:
-    """Runs the seeds ``first`` to ``last`` in each of the semantics."""
+    """Runs the seeds ``first`` to ``last`` of each kind of group in each of the semantics that it runs in."""
     told = Answer()
-    for rules in semantics:
+    for kind, rules in kinds_of(groups, semantics):
         coverage = Coverage()
         for seed in range(first, last + 1):
-            verdict = judged(seed, rules, presets, coverage if covered else None)
+            verdict = judged(seed, rules, presets, coverage if covered else None, kind)
             told.runs += 1
             if verdict.broken is not None:
-                told.found.append(Found(seed=seed, semantics=rules, broken=verdict.broken))
+                told.found.append(Found(seed=seed, semantics=rules, broken=verdict.broken, groups=kind))
             if verdict.unknown is not None:
                 told.unknown[verdict.unknown] += 1
         if covered:
-            told.counts[rules] = coverage.counts
+            told.counts[name_of(kind, rules)] = coverage.counts
     return told
 
 
+def kinds_of(groups: Sequence[str], semantics: Sequence[str]) -> list[tuple[str, str]]:
+    """Each kind of group with each of the semantics that it runs in."""
+    return [(str(kind), str(rules)) for kind in groups for rules in semantics_of(kind, semantics)]
+
+
+def name_of(groups: str, semantics: str) -> str:
+    """What runs of such groups are called: by their semantics, or by their kind where that is another than usual."""
+    return str(semantics) if groups == Groups.CONSUMER else str(groups)
+
+
 def judged(
-    seed: int, semantics: Semantics | str, presets: Sequence[str] = PRESETS, coverage: Coverage | None = None
+    seed: int,
+    semantics: Semantics | str,
+    presets: Sequence[str] = PRESETS,
+    coverage: Coverage | None = None,
+    groups: str = Groups.CONSUMER,
 ) -> Verdict:
     """The verdict on one seed."""
-    scenario = scenario_of(seed, semantics, presets)
+    scenario = scenario_of(seed, semantics, presets, groups)
     if coverage is None:
         return verdict_on(scenario, semantics)
     coverage.ran(scenario)

@@ -12,7 +12,8 @@ from typing import Any, Final
 from groups.history.entries import Entry, Kind
 from groups.history.state.group import Semantics
 from simulations.invariants import INVARIANTS
-from simulations.proof.fuzzing.presets import PRESETS, WEIGHTS
+from simulations.proof.fuzzing.groups import Groups
+from simulations.proof.fuzzing.presets import PRESETS, WEIGHTS, weights_of
 from simulations.world.scenario import Scenario
 
 STATES: Final[Mapping[int, str]] = {0: "stable", 1: "unrevoked", 2: "unreleased"}
@@ -93,6 +94,35 @@ REACHED: Final = (
 )
 
 
+_CLASSIC_REACHED: Final = (
+    *(f"callback on_partitions_{name}" for name in ("assigned", "lost", "revoked")),
+    *(f"request {api}" for api in ("JoinGroup", "SyncGroup", "LeaveGroup", "OffsetCommit")),
+    *(f"timer {timer} fired" for timer in ("join", "session", "sync")),
+    *(f"error {code}" for code in (14, 16, 23, 25, 27, 79, 82)),
+    "fault poll_throws",
+    "generation",
+    "rested",
+)
+"""What puts the invariants of classic groups to the test: every kind of request, refusal, timer and callback."""
+
+_MIXED_REACHED: Final = (
+    *_CLASSIC_REACHED,
+    *(f"error {code}" for code in (22, 69)),
+    *(f"state {name}" for name in STATES.values()),
+    "upgrade",
+    "downgrade",
+    "classic member of a consumer group",
+)
+
+
+def expected_of(groups: Groups | str, presets: Iterable[str] = PRESETS) -> list[str]:
+    """``expected``, of classic and of mixed groups."""
+    chosen = set(presets)
+    drawn = {verb for preset in PRESETS if preset in chosen for verb in weights_of(preset, classic=True)}
+    reached = _CLASSIC_REACHED if groups == Groups.CLASSIC else _MIXED_REACHED
+    return sorted({*(f"verb {verb}" for verb in drawn), *reached})
+
+
 def precondition(invariant: str, semantics: Semantics) -> str:
     """The name of the count that says how often an invariant was put to the test; empty where it is never asked."""
     own = _RECORDED_KAFKA if semantics is Semantics.KAFKA else _RECORDED_KIP
@@ -120,6 +150,8 @@ class Coverage:
         self._away: set[str] = set()
         self._held: dict[str, set[tuple[str, int]]] = {}
         self._wrote: set[int] = set()
+        self._ended: tuple[int, int | None] | None = None
+        """The record that ended a group's kind last, 2 or 3, and its unit."""
 
     def ran(self, scenario: Scenario) -> None:
         self.counts.update(f"verb {action.verb}" for action in scenario.script)
@@ -150,6 +182,7 @@ class Coverage:
                 self._response(payload)
 
     def _request(self, who: str, api: str, body: Mapping[str, Any]) -> None:
+        self.counts[f"request {api}"] += 1
         if api == "OffsetCommit":
             self.counts["commit"] += 1
         elif api == "ConsumerGroupHeartbeat":
@@ -176,6 +209,12 @@ class Coverage:
         self.counts[f"record {number}"] += 1
         if entry.unit == entry.sequence and entry.cause is not None:
             self.counts["request that writes"] += 1
+        if number == 2 and value is not None and value["members"]:
+            self.counts["generation"] += 1
+        if number == 5 and value is not None and value.get("classicMemberMetadata") is not None:
+            self.counts["classic member of a consumer group"] += 1
+        if number in (2, 3):
+            self._changes(number, entry, value is None)
         if number != 8 or value is None:
             return
         who = payload["key"]["memberId"]
@@ -197,3 +236,9 @@ class Coverage:
         elif self._away:
             # Whoever writes next of those that are away, or in their place.
             self.counts["static return"] += value["memberEpoch"] > 0 and value["previousMemberEpoch"] == 0
+
+    def _changes(self, number: int, entry: Entry, ended: bool) -> None:
+        """A unit that ends the one kind of group and begins the other."""
+        before, self._ended = self._ended, (number, entry.unit) if ended else None
+        if not ended and before is not None and before[1] == entry.unit and before[0] != number:
+            self.counts["downgrade" if number == 2 else "upgrade"] += 1

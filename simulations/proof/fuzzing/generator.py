@@ -9,15 +9,17 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from random import Random
-from typing import Any, Final
+from typing import Final
 
 from groups.history.state.group import Semantics
 from simulations.invariants import Bounds
+from simulations.proof.fuzzing.groups import INITIAL_DELAYS_MS, POLICIES, ClassicMembers, Document, Groups
 from simulations.proof.fuzzing.presets import LAGS_MS, PRESETS, SHARES, Preset
 from simulations.proof.fuzzing.quiescence import (
     least_rebalance_timeout_ms,
     least_session_timeout_ms,
     quiescence_ms,
+    rounds_ms,
 )
 from simulations.proof.fuzzing.script import EXPRESSIONS, GROUP, GROUP_CONFIGS_MS, draw_script
 from simulations.world.engine.checked_run import REQUEST_TIMEOUT_MS
@@ -42,12 +44,13 @@ Timeouts are raised to what lets the group come to rest (``quiescence``). Script
 while, and quick again.
 """
 
-Document = dict[str, Any]
 
-
-def scenario_of(seed: int, semantics: Semantics | str, presets: Sequence[str] = PRESETS) -> Scenario:
+def scenario_of(
+    seed: int, semantics: Semantics | str, presets: Sequence[str] = PRESETS, groups: str = Groups.CONSUMER
+) -> Scenario:
     """The scenario of a seed, checked as a scenario file is."""
-    return load(text_of(document_of(seed, semantics, presets)), f"fuzz-{semantics}-{seed}")
+    name = f"fuzz-{semantics}-{seed}" if groups == Groups.CONSUMER else f"fuzz-{groups}-{seed}"
+    return load(text_of(document_of(seed, semantics, presets, groups)), name)
 
 
 def text_of(document: Document) -> str:
@@ -55,10 +58,12 @@ def text_of(document: Document) -> str:
     return json.dumps(document)
 
 
-def document_of(seed: int, semantics: Semantics | str, presets: Sequence[str] = PRESETS) -> Document:
+def document_of(
+    seed: int, semantics: Semantics | str, presets: Sequence[str] = PRESETS, groups: str = Groups.CONSUMER
+) -> Document:
     """The scenario as a mapping in the form of a scenario file. ``presets``: how rough it may be, one is drawn."""
-    rules = Semantics(semantics)
-    random = Random(f"fuzz {rules} {seed}")
+    rules, kind = Semantics(semantics), Groups(groups)
+    random = Random(f"fuzz {rules} {seed}" if kind is Groups.CONSUMER else f"fuzz {kind} {seed}")
     preset = Preset(random.choice(tuple(presets)))
     racks = random.random() < 0.2
     topics = _topics(random, racks=racks)
@@ -69,13 +74,14 @@ def document_of(seed: int, semantics: Semantics | str, presets: Sequence[str] = 
     for key, values in GROUP_CONFIGS_MS.items():
         config[f"min_{key}"], config[f"max_{key}"] = min(*values, interval_ms), max(*values, 5_000)
     members = _members(random, tuple(topics), racks=racks)
+    classic = None if kind is Groups.CONSUMER else _of_classic(random, kind, config, members)
     if rules is Semantics.KAFKA:
         config["assignment_interval_ms"] = random.choice(ASSIGNMENT_INTERVALS_MS)
     else:
         config["assignor_time_ms"] = random.choice(ASSIGNOR_TIMES_MS)
     if len(members) > 2 and random.random() < 0.1:
         config["max_size"] = len(members) - 1
-    script, last_ms = draw_script(random, preset, topics, members)
+    script, last_ms = draw_script(random, preset, topics, members, classic, kind)
     document: Document = {
         "title": f"Drawn from seed {seed}, {preset}",
         "group": GROUP,
@@ -93,9 +99,14 @@ def document_of(seed: int, semantics: Semantics | str, presets: Sequence[str] = 
     travel_ms = delay_ms[1] + document["replication_ms"]
     session_ms = max(session_ms, least_session_timeout_ms(interval_ms, travel_ms))
     config["session_timeout_ms"] = session_ms
+    # A bounce may set a member's own heartbeats to any of those that are drawn.
+    slowest_ms = interval_ms if classic is None else max(interval_ms, *HEARTBEAT_INTERVALS_MS)
     for member in members.values():
-        least_ms = least_rebalance_timeout_ms(member["callback_ms"], interval_ms, travel_ms)
+        least_ms = least_rebalance_timeout_ms(member["callback_ms"], slowest_ms, travel_ms)
         member["rebalance_timeout_ms"] = max(member["rebalance_timeout_ms"], least_ms)
+        if "session_timeout_ms" in member:
+            least_ms = least_session_timeout_ms(member["heartbeat_interval_ms"], travel_ms)
+            member["session_timeout_ms"] = max(member["session_timeout_ms"], least_ms)
     bounds = Bounds(
         session_timeout_ms=session_ms,
         heartbeat_interval_ms=interval_ms,
@@ -105,9 +116,38 @@ def document_of(seed: int, semantics: Semantics | str, presets: Sequence[str] = 
         metadata_ms=1_000,
         retry_ms=REQUEST_TIMEOUT_MS,
     )
-    quiet_ms = quiescence_ms(bounds, max(member["rebalance_timeout_ms"] for member in members.values()))
+    longest_ms = max(member["rebalance_timeout_ms"] for member in members.values())
+    quiet_ms = quiescence_ms(bounds, longest_ms)
+    if classic is not None:
+        quiet_ms += rounds_ms(bounds, longest_ms, [*members.values(), *_changes(script)])
     document["until"] = f"{last_ms + quiet_ms}ms"
     return document
+
+
+def _of_classic(random: Random, kind: Groups, config: Document, members: Document) -> ClassicMembers:
+    """Makes all members, or some, members of the classic protocol."""
+    config["classic_min_session_timeout_ms"] = 1
+    config["initial_rebalance_delay_ms"] = random.choice(INITIAL_DELAYS_MS)
+    if len(members) > 2 and random.random() < 0.1:
+        config["classic_max_size"] = len(members) - 1
+    if kind is Groups.MIXED:
+        config["migration_policy"] = random.choice(POLICIES)
+    classic = ClassicMembers(random)
+    for name, member in members.items():
+        if kind is Groups.CLASSIC or random.random() < 0.6:
+            member.pop("assignor", None)
+            members[name] = {**member, **classic.settings()}
+            members[name] |= classic.rolled(member)
+    if classic.alike:
+        topics = sorted({topic for member in members.values() for topic in member.get("subscribe", ("foo",))})
+        for member in members.values():
+            member.pop("regex", None)
+            member["subscribe"] = topics
+    return classic
+
+
+def _changes(script: Sequence[Document]) -> list[Document]:
+    return [line["with"] for line in script if "with" in line]
 
 
 def _topics(random: Random, *, racks: bool) -> Document:

@@ -88,3 +88,15 @@ LAGS_MS: Final[Mapping[Preset, tuple[int, ...]]] = {
     Preset.HOSTILE: (0, 10, 100, 1_000),
 }
 """Of replicas and of metadata."""
+
+CLASSIC_WEIGHTS: Final[Mapping[Verb, int]] = {Verb.BOUNCE: 8, Verb.ENFORCE_REBALANCE: 2}
+"""What is drawn besides where there are members of the classic protocol."""
+
+
+def weights_of(preset: Preset, *, classic: bool) -> Mapping[Verb, int]:
+    """How often each verb is drawn."""
+    if not classic:
+        return WEIGHTS[preset]
+    weights = {**WEIGHTS[preset], **CLASSIC_WEIGHTS}
+    # Settings of the group are those of the consumer protocol.
+    return {verb: weight for verb, weight in weights.items() if verb is not Verb.SET_CONFIG}

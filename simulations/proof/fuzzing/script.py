@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any, Final
 
-from simulations.proof.fuzzing.presets import ACTIONS_MOST, GAPS_MS, SHARES, WEIGHTS, Preset
+from simulations.proof.fuzzing.groups import SETTINGS, ClassicMembers, Groups
+from simulations.proof.fuzzing.presets import ACTIONS_MOST, GAPS_MS, SHARES, Preset, weights_of
 from simulations.world.scenario import Verb
 from simulations.world.scenario.actions import COORDINATOR, EVERYTHING
 
@@ -45,6 +46,8 @@ _NEEDS: Final[Mapping[Verb, tuple[str, ...]]] = {
     Verb.PAUSE: (RUNS,),
     Verb.RESUME: (PAUSED,),
     Verb.RESTART: (RUNS, PAUSED, DEAD),
+    Verb.BOUNCE: (RUNS, PAUSED, DEAD),
+    Verb.ENFORCE_REBALANCE: (RUNS,),
     Verb.HEARTBEAT: (RUNS,),
     Verb.COMMIT: (RUNS,),
     Verb.SLOW_REVOKE: (RUNS,),
@@ -55,6 +58,7 @@ _NEEDS: Final[Mapping[Verb, tuple[str, ...]]] = {
 _LEADS_TO: Final[Mapping[Verb, str]] = {
     Verb.JOIN: RUNS,
     Verb.RESTART: RUNS,
+    Verb.BOUNCE: RUNS,
     Verb.RESUME: RUNS,
     Verb.LEAVE: AWAY,
     Verb.KILL: DEAD,
@@ -73,11 +77,17 @@ class _World:
     topics: list[str]
     partitions: dict[str, int]
     states: dict[str, str]
+    most: dict[str, int] = field(default_factory=dict)
+    """Of topics that were deleted, how many partitions they had."""
     slow: dict[str, None] = field(default_factory=dict)
     cuts: dict[tuple[str, ...], None] = field(default_factory=dict)
     config: dict[str, int] = field(default_factory=dict)
     now_ms: int = 0
     lines: list[Line] = field(default_factory=list)
+    members: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+    """What the process of each that starts next is set to, where some are of the classic protocol."""
+    classic: ClassicMembers | None = None
+    groups: Groups = Groups.CONSUMER
 
     def write(self, verb: Verb, who: Any, **more: Any) -> None:
         self.lines.append({"at": f"{self.now_ms}ms", str(verb): who, **more})
@@ -92,14 +102,27 @@ class _World:
                 return len(self.partitions) > 1
             case Verb.HEAL:
                 return bool(self.cuts)
+            case Verb.SUBSCRIBE if self.classic is not None and self.classic.alike:
+                return False
         return verb in _OTHERS or bool(self.able(verb))
 
     def able(self, verb: Verb) -> list[str]:
-        return [name for name, state in self.states.items() if state in _NEEDS[verb]]
+        able = [name for name, state in self.states.items() if state in _NEEDS[verb]]
+        if verb is Verb.ENFORCE_REBALANCE:
+            return [name for name in able if self.is_classic(name)]
+        return able
+
+    def is_classic(self, name: str) -> bool:
+        return self.members[name].get("protocol") == "classic"
 
 
 def draw_script(
-    random: Random, preset: Preset, topics: Mapping[str, Any], members: Mapping[str, Any]
+    random: Random,
+    preset: Preset,
+    topics: Mapping[str, Any],
+    members: Mapping[str, Any],
+    classic: ClassicMembers | None = None,
+    groups: Groups = Groups.CONSUMER,
 ) -> tuple[list[Line], int]:
     """The lines, and the time of the last one."""
     world = _World(
@@ -108,12 +131,15 @@ def draw_script(
         topics=[*topics, CREATED],
         partitions={name: told["partitions"] for name, told in topics.items()},
         states=dict.fromkeys(members, AWAY),
+        members=dict(members),
+        classic=classic,
+        groups=groups,
     )
     first = random.randint(1, len(members))
     for name in random.sample(list(members), first):
         _act(world, Verb.JOIN, name)
         world.now_ms += random.choice((0, 0, 1, 400))
-    weights = WEIGHTS[preset]
+    weights = weights_of(preset, classic=classic is not None)
     for _ in range(random.randint(1, ACTIONS_MOST[preset])):
         world.now_ms += random.choice(GAPS_MS[preset])
         possible = [verb for verb in weights if world.possible(verb)]
@@ -134,6 +160,8 @@ def _act(world: _World, verb: Verb, who: str, *, for_ms: int | None = None) -> N
             world.slow[who] = None
         case Verb.POLL_LATE:
             more["for"] = f"{world.random.choice(LATE_MS)}ms"
+        case Verb.BOUNCE:
+            more |= _bounced(world, who)
         case Verb.LEAVE if world.random.random() < 0.3:
             more["how"] = world.random.choice(("default", "leave", "remain"))
         case Verb.SUBSCRIBE:
@@ -146,6 +174,34 @@ def _act(world: _World, verb: Verb, who: str, *, for_ms: int | None = None) -> N
     world.states[who] = _LEADS_TO.get(verb, world.states[who])
 
 
+def _bounced(world: _World, who: str) -> Line:
+    """What the new process is set to: the other protocol, another release, other assignors, or nothing else."""
+    random, classic = world.random, world.classic
+    assert classic is not None
+    more: Line = {"for": f"{random.choice((0, 1, 300, 2_000))}ms"}
+    changes: dict[str, Any] = {}
+    if world.groups is Groups.MIXED and random.random() < 0.7:
+        if world.is_classic(who):
+            changes = {"protocol": "consumer"}
+            world.members[who] = {
+                key: value
+                for key, value in world.members[who].items()
+                if key in ("instance_id", "regex", "subscribe")
+            }
+        else:
+            changes = {**classic.settings(), **classic.rolled(world.members[who])}
+            world.members[who] = {**world.members[who], **changes}
+    elif world.is_classic(who) and random.random() < 0.6:
+        changes = {
+            **{key: value for key, value in world.members[who].items() if key in SETTINGS},
+            **classic.rolled(world.members[who]),
+        }
+        world.members[who] = {**world.members[who], **changes}
+    if changes:
+        more["with"] = changes
+    return more
+
+
 def _add_partitions(world: _World) -> None:
     topic = world.random.choice(list(world.partitions))
     world.partitions[topic] += world.random.choice((1, 1, 2, 4))
@@ -155,12 +211,15 @@ def _add_partitions(world: _World) -> None:
 def _create_topic(world: _World) -> None:
     topic = world.random.choice([name for name in world.topics if name not in world.partitions])
     world.partitions[topic] = world.random.choice((1, 2, 3))
+    if world.classic is not None:
+        # The sticky assignors of 4.3.1 fail where a topic comes back with fewer partitions (``assignors.faults``).
+        world.partitions[topic] = max(world.partitions[topic], world.most.get(topic, 0))
     world.write(Verb.CREATE_TOPIC, topic, partitions=world.partitions[topic])
 
 
 def _delete_topic(world: _World) -> None:
     topic = world.random.choice(list(world.partitions))
-    del world.partitions[topic]
+    world.most[topic] = world.partitions.pop(topic)
     world.write(Verb.DELETE_TOPIC, topic)
 
 

@@ -14,7 +14,8 @@ from typing import Any, Final
 import yaml
 
 from groups.history.state.group import Semantics
-from simulations.proof.fuzzing.generator import Document, text_of
+from simulations.proof.fuzzing.generator import text_of
+from simulations.proof.fuzzing.groups import Document
 from simulations.proof.fuzzing.script import Line
 from simulations.proof.fuzzing.verdict import Broken, broken_by
 from simulations.world.scenario import ScenarioError, load

@@ -9,14 +9,20 @@ from typing import Any, Final
 
 from groups.history.entries import Entry
 from groups.history.state.group import Semantics
-from simulations.invariants import INVARIANT_FAULT, Checker
-from simulations.proof.fuzzing.quiescence import can_rest, quiescence_of
-from simulations.world.engine.checked_run import bounds_of
+from simulations.invariants import INVARIANT_FAULT, RunChecker
+from simulations.proof.fuzzing.quiescence import can_rest, quiescence_of, rest_of
+from simulations.world.engine.checked_run import checker_of
 from simulations.world.engine.simulation import Simulation
 from simulations.world.scenario import Scenario
 
 CRASHED: Final = "simulator_crashed"
 """In the place of an invariant: the simulator itself raised an error."""
+
+ENDLESS: Final = "requests_end"
+"""In the place of an invariant: somebody asks again and again, and time hardly passes."""
+
+ENTRIES_MOST: Final = 50_000
+"""Of a run; the longest of those that come to rest have some ten thousand."""
 
 CONVERGENCE: Final = (
     "group_converges",
@@ -24,11 +30,13 @@ CONVERGENCE: Final = (
     "partitions_processed",
     "current_target",
     "application_is_heeded",
+    "classic_converges",
 )
 """What only a group can be held to that is able to come to rest."""
 
 CANNOT_REST: Final = "convergence: the network, a pause or a slow callback keeps the group from resting"
 NO_TIME: Final = "convergence: the run ends before the group had time enough"
+KNOWN: Final = "a known fault of released clients: "
 TARGET: Final = "the target at rest: "
 
 See = Callable[[Entry], None]
@@ -63,10 +71,9 @@ def verdict_on(scenario: Scenario, semantics: Semantics | str, see: See | None =
     """
     chosen = Semantics(semantics)
     simulation = Simulation(scenario, chosen, scenario.seed)
-    bounds = bounds_of(scenario)
-    checker = simulation.log.checker = Checker(chosen, bounds)
+    checker = simulation.log.checker = checker_of(scenario, chosen)
     over_ms = scenario.start_ms + last_ms(scenario)
-    rest_ms = bounds.session_timeout_ms + 2 * (bounds.heartbeat_interval_ms + bounds.travel_ms)
+    rest_ms = rest_of(scenario)
     last = 0
     try:
         for entry in simulation.entries():
@@ -74,10 +81,16 @@ def verdict_on(scenario: Scenario, semantics: Semantics | str, see: See | None =
             if see is not None:
                 see(entry)
             payload = entry.payload
+            if checker.known_fault is not None:
+                return Verdict(unknown=KNOWN + checker.known_fault)
             if payload.get("fault") == INVARIANT_FAULT and (
                 payload["invariant"] not in CONVERGENCE or can_rest(scenario)
             ):
                 return Verdict(broken=_told(payload, last))
+            if last > ENTRIES_MOST:
+                return Verdict(
+                    broken=Broken(invariant=ENDLESS, says=f"More than {ENTRIES_MOST} entries", sequence=last)
+                )
             if entry.at_ms > over_ms and checker.has_rested(entry.at_ms, rest_ms):
                 return _rested(checker, last)
     except Exception as error:  # Whatever the machines raise is what this looks for.
@@ -96,7 +109,7 @@ def verdict_on(scenario: Scenario, semantics: Semantics | str, see: See | None =
     return _rested(checker, last)
 
 
-def _rested(checker: Checker, last: int) -> Verdict:
+def _rested(checker: RunChecker, last: int) -> Verdict:
     """The group had time enough to come to rest."""
     if violations := checker.demand_convergence():
         return Verdict(broken=_told(violations[0].payload(), last))

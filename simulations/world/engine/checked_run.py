@@ -7,10 +7,11 @@ from typing import Final
 
 from groups.history.entries import Entry
 from groups.history.state.group import Semantics
-from simulations.invariants import Bounds, Checker, ClassicClientChecker, RunChecker
+from simulations.invariants import Bounds, Checker, ClassicClientChecker, MixedChecker, RunChecker
 from simulations.world.engine.network import longest_ms
 from simulations.world.engine.simulation import Simulation
 from simulations.world.scenario import Scenario
+from simulations.world.scenario.classic import CLASSIC
 
 REQUEST_TIMEOUT_MS: Final = 30_000
 """``request.timeout.ms`` of the consumers."""
@@ -30,10 +31,14 @@ def run(
 
 def checker_of(scenario: Scenario, semantics: Semantics) -> RunChecker:
     """Who looks at a run; with members of the classic protocol other rules hold."""
-    if any(member.classic is not None for member in scenario.members.values()):
-        stays = all(action.changes.get("protocol") in (None, "classic") for action in scenario.script)
-        every = all(member.classic is not None for member in scenario.members.values())
-        return ClassicClientChecker(all_classic=stays and every)
+    classic = {member.classic is not None for member in scenario.members.values()}
+    classic |= {
+        action.changes["protocol"] == CLASSIC for action in scenario.script if "protocol" in action.changes
+    }
+    if classic == {True}:
+        return ClassicClientChecker(bounds=bounds_of(scenario))
+    if True in classic:
+        return MixedChecker(bounds_of(scenario))
     return Checker(semantics, bounds_of(scenario))
 
 

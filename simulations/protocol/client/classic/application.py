@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from simulations.protocol.client.classic import beating, committing, joining
@@ -30,7 +31,11 @@ def step(m: Memory, now_ms: int, effects: list[Effect]) -> bool:
     if m.events:
         event, *rest = m.events
         m.events = tuple(rest)
-        _run(m, event, now_ms, effects)
+        if event.purpose is Purpose.DIE:
+            # It closes when the callback that ran has returned, and loses what it still has by then.
+            event = replace(event, partitions=m.owned)
+        if event.purpose is not Purpose.DIE or m.owned:
+            _run(m, event, now_ms, effects)
         return True
     if m.fatal:
         m.closed = True

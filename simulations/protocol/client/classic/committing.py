@@ -83,6 +83,7 @@ def step(m: Memory, now_ms: int, effects: list[Effect]) -> bool:
                 group_id=config.group_id,
                 member_id=m.member_id,
                 member_epoch=m.generation,
+                instance_id=config.instance_id if config.release.static else None,
                 offsets=commit.offsets,
                 version=config.release.commit_version,
             )

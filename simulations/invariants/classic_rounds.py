@@ -1,0 +1,424 @@
+"""What the rounds of a classic group come to: G.3 #28 to #30, and that the group comes to rest (G.4).
+
+An assignment is looked at where its record stands in the log, a claim where a JoinGroup arrives. Whether all is well is
+asked when nothing disturbs the group any more: every member has joined the last generation and reads what that gives it,
+and all that there is to read is given to somebody.
+"""
+
+from __future__ import annotations
+
+from base64 import b64decode
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Set
+from dataclasses import dataclass, field
+from typing import Any, Final, Protocol
+
+from groups.history.entries import Entry, Kind
+from groups.wire.embedded.consumer_protocol import decode_assignment, decode_subscription
+from groups.wire.errors import RecordError
+from simulations.invariants.invariants import Invariant
+from simulations.invariants.liveness import Bounds
+from simulations.invariants.violations import Partition, Violations, named
+
+ASSIGNED_ONCE: Final = "assigned_once"
+ASSIGNED_WHOLE: Final = "assigned_whole"
+ROUNDS_END: Final = "rounds_end"
+JOINS_WITH: Final = "joins_with_what_it_owns"
+CONVERGES: Final = "classic_converges"
+
+ROUNDS_MOST: Final = 8
+"""Generations without any change in between: Kafka's own tests allow four, and a forced rebalance may come beside them."""
+
+OWNED_VERSION: Final = 1
+"""From this version on a subscription names what its member owns."""
+
+ROUND_INVARIANTS: Final = {
+    invariant.name: invariant
+    for invariant in (
+        Invariant(
+            name=ASSIGNED_ONCE,
+            number="G.3 #28",
+            says="A generation gives each partition to at most one member, and only what it subscribes to.",
+            source="`AbstractPartitionAssignor`; KIP-429, KIP-341",
+        ),
+        Invariant(
+            name=ASSIGNED_WHOLE,
+            number="G.3 #28",
+            says="A generation gives away every partition that its leader knows of and that a member subscribes to.",
+            source="`ConsumerPartitionAssignor`; KIP-429",
+            apart=(
+                "Not what a member names as its own and is to give up: the next round gives it. The leader may know of an "
+                "older number of partitions."
+            ),
+        ),
+        Invariant(
+            name=ROUNDS_END,
+            number="G.3 #29",
+            says="Without a new reason generations follow each other only a few times.",
+            source="KIP-429, Consumer Rebalance Protocol",
+            apart="Not where clients are too old to tell why they join.",
+        ),
+        Invariant(
+            name=JOINS_WITH,
+            number="G.3 #30",
+            says="A JoinGroup names what the client owns, no more and no less: an eager one has given everything up.",
+            source="KIP-429; `ConsumerCoordinator.onJoinPrepare`, `metadata`",
+        ),
+        Invariant(
+            name=CONVERGES,
+            number="G.4 #31 to #33",
+            says="Once nothing disturbs it, the group is stable and its clients read every partition.",
+            source="KIP-429, KIP-848",
+            apart="Topics are those that members subscribe to; a member that is refused is none.",
+        ),
+    )
+}
+
+STICKY: Final = frozenset({"sticky", "cooperative-sticky"})
+BEFORE_GENERATIONS: Final = 4
+"""The newest JoinGroup of clients whose ``sticky`` knows no generation (before 2.3)."""
+BEFORE_OWNED: Final = 5
+"""The newest JoinGroup of clients that read no owned partitions (before 2.4)."""
+BEFORE_STALE: Final = 7
+"""The newest JoinGroup of clients before 3.2, whose subscriptions tell no generation (KIP-792)."""
+
+STALE_CLAIMS: Final = (
+    "KAFKA-12984: a leader before 3.2 gives away what a member claims of whose generation it is not told"
+)
+TWO_OWNERS: Final = "KAFKA-7026: a leader before 2.3 gives what two members claim with sticky to both"
+OLD_LEADER: Final = "KIP-429: a leader before 2.4 gives away what cooperative members keep"
+NOT_SUBSCRIBED: Final = (
+    "the sticky assignors of 4.3.1 give a member what it does not subscribe to: it comes first and subscribes to nothing, "
+    "or had it a generation ago"
+)
+LEADERLESS: Final = "a static leader that came back is not told that it leads (KIP-814, since 3.2)"
+STAYS: Final = (
+    "a session ran out while the member's return waited to be committed, and no other is started (4.3.1)"
+)
+MISSED: Final = "a topic changed while a static leader was away, which takes it for known (KIP-814)"
+RETURNED: Final = "a static member came back with another subscription, and nobody rebalances (KIP-345)"
+
+QUIET: Final = frozenset({"need to revoke partitions and re-join", "group is already rebalancing"})
+"""Reasons of a JoinGroup that are a part of a rebalance which goes on."""
+
+
+class ClientView(Protocol):
+    """What the checker of the clients knows of one."""
+
+    @property
+    def owned(self) -> Mapping[Partition, int]: ...
+
+    @property
+    def generation(self) -> int: ...
+
+
+@dataclass(slots=True)
+class _Member:
+    """As the last record tells: ``claims`` is what it named as owned."""
+
+    topics: frozenset[str] = frozenset()
+    claims: frozenset[Partition] = frozenset()
+    assigned: frozenset[Partition] = frozenset()
+
+
+@dataclass(slots=True)
+class _Past:
+    """What a client owned before its last callbacks, each with the time at which that ended."""
+
+    states: list[tuple[int, frozenset[Partition]]] = field(default_factory=list)
+
+
+class RoundChecks:
+    """``see`` every entry; ``clients`` is the picture of those who show it."""
+
+    def __init__(self, violations: Violations, clients: Mapping[str, ClientView], bounds: Bounds) -> None:
+        self.travel_ms = bounds.travel_ms
+        self.metadata_ms = bounds.metadata_ms
+        self._violations = violations
+        self._clients = clients
+        self._now: dict[str, int] = {}
+        self._counts: dict[str, set[int]] = {}
+        self._members: dict[str, _Member] = {}
+        self._generation = -1
+        self._wrote = 0
+        self._rounds = 0
+        self._tells_why = True
+        self._disturbed: Entry | None = None
+        self._parked: dict[tuple[str, str], int] = {}
+        """The last JoinGroup and SyncGroup of each client that is not answered; an older one never is."""
+        self._unsure: list[tuple[Entry, str, set[int], set[int]]] = []
+        """Assignments that may be whole for what the notes have not told yet."""
+        self._changed_ms: dict[str, int] = {}
+        """When the notes last told of each topic."""
+        self._returned_ms: int | None = None
+        """When the leader of this generation came back to it as a static member does."""
+        self._expired: set[str] = set()
+        """Whose session ran out and was not started since."""
+        self._dead: set[str] = set()
+        self._versions: dict[str, int] = {}
+        """Of JoinGroup, by client."""
+        self.known_fault: str | None = None
+        """What a released client is known to do wrong and did here: nothing more is asked of the run."""
+        self.unjudged: str | None = None
+        """What the end of the run cannot be asked, as it stands now."""
+        self._past: dict[str, _Past] = {}
+
+    def see(self, entry: Entry) -> None:
+        payload = entry.payload
+        if self._unsure:
+            self._sure(entry.at_ms)
+        match entry.kind:
+            case Kind.NOTE if payload["note"] == "topics":
+                self._topics(entry, payload["topics"])
+            case Kind.REQUEST if payload["api"] == "JoinGroup":
+                self._versions[entry.actor] = payload["version"]
+                self._joins(entry, payload["body"])
+            case Kind.REQUEST if payload["api"] in ("SyncGroup", "LeaveGroup"):
+                if payload["api"] == "SyncGroup":
+                    self._parked[entry.actor, "SyncGroup"] = entry.sequence
+                else:
+                    self._gone(entry.actor)
+                    self._disturb(entry)
+            case Kind.RESPONSE:
+                asked = (payload["to"], payload["api"])
+                if self._parked.get(asked) == payload.get("request", entry.cause):
+                    self._parked.pop(asked, None)
+                if payload["body"].get("errorCode") not in (None, 0, 27, 79):
+                    self._rounds = 0
+                elif payload["api"] == "JoinGroup" and not payload["body"]["errorCode"]:
+                    self._told(payload["body"])
+            case Kind.RECORD if payload["type"] == 2:
+                self._recorded(entry, payload["value"])
+            case Kind.FAULT if payload["fault"] != "poll_throws":
+                self._disturb(entry)
+                if payload["fault"] == "fail_over":
+                    self._parked.clear()
+                elif payload["fault"] == "kill":
+                    self._gone(entry.actor)
+                    self._dead.add(entry.actor)
+            case Kind.CALLBACK if payload["phase"] == "end":
+                self._disturbed = entry
+            case Kind.TIMER if payload["event"] == "fired":
+                self._disturb(entry)
+                if payload["timer"] == "session":
+                    self._expired.add(payload["member"])
+            case Kind.TIMER if payload["timer"] == "session":
+                self._expired.discard(payload["member"])
+
+    def _gone(self, who: str) -> None:
+        """Nobody waits for the answers of who has left."""
+        for api in ("JoinGroup", "SyncGroup"):
+            self._parked.pop((who, api), None)
+
+    def owns_otherwise(self, who: str, before: Iterable[Partition], at_ms: int) -> None:
+        """A callback is about to change what a client owns."""
+        past = self._past.setdefault(who, _Past())
+        past.states = [state for state in past.states if state[0] >= at_ms - self.travel_ms]
+        past.states.append((at_ms, frozenset(before)))
+
+    def disturbed(self) -> None:
+        """An application asked for something else."""
+        self._rounds = 0
+
+    def has_rested(self, at_ms: int, for_ms: int) -> bool:
+        """Whether all is well, and nothing has happened for longer than this."""
+        if self._disturbed is not None and at_ms - self._disturbed.at_ms <= for_ms:
+            return False
+        return next(self.wrong(), None) is None
+
+    def demand(self, last: int) -> None:
+        """Everything was healed, and there was time enough."""
+        for says in self.wrong():
+            since = self._disturbed.sequence if self._disturbed is not None else 0
+            self._violations.add(CONVERGES, says, (since, self._wrote, last))
+            return
+
+    def wrong(self) -> Iterator[str]:
+        """What is not as it is to be once the group rests."""
+        if self._parked:
+            who, api = min(self._parked)
+            yield f"A {api} of {who} waits for its answer for ever"
+        if self._expired & self._members.keys():
+            self.unjudged = STAYS
+            return
+        assigned: set[Partition] = set()
+        for who, member in sorted(self._members.items()):
+            client = self._clients.get(who)
+            if client is None or client.generation != self._generation:
+                yield f"{who} is a member of generation {self._generation}, and its client is not"
+            elif client.owned.keys() != member.assigned:
+                yield f"{who} does not read what generation {self._generation} gives it"
+            assigned |= member.assigned
+        subscribed = {topic for member in self._members.values() for topic in member.topics}
+        there = {(topic, number) for topic in subscribed for number in range(self._now.get(topic, 0))}
+        changed_ms = max((self._changed_ms.get(topic, 0) for topic in subscribed), default=0)
+        if self._returned_ms is not None and changed_ms <= self._returned_ms + self.metadata_ms:
+            self.unjudged = self.unjudged or (MISSED if there != assigned else None)
+        if self.unjudged is not None:
+            return
+        if lacking := there - assigned:
+            yield f"Nobody is given {named(lacking)}"
+        if gone := assigned - there:
+            yield f"{named(gone)} is given to a member, and is not there"
+
+    def _told(self, body: Mapping[str, Any]) -> None:
+        """Who is told of a generation that a record knows has come back to it, as a static member may."""
+        if body["generationId"] == self._generation and body["leader"] not in self._members:
+            self.unjudged = LEADERLESS
+
+    def _topics(self, entry: Entry, topics: Mapping[str, Any]) -> None:
+        self._changed_ms |= dict.fromkeys(topics, entry.at_ms)
+        first = not self._now and not self._counts
+        for name, topic in topics.items():
+            counts = self._counts.setdefault(name, set() if first else {0})
+            self._now[name] = topic["partitions"] if topic is not None else 0
+            counts.add(self._now[name])
+        self._disturb(entry)
+
+    def _disturb(self, entry: Entry) -> None:
+        self._disturbed, self._rounds = entry, 0
+
+    def _joins(self, entry: Entry, body: Mapping[str, Any]) -> None:
+        who, reason = entry.actor, body.get("reason")
+        if who in self._dead:
+            return  # It was on its way when its process died.
+        self._parked[who, "JoinGroup"] = entry.sequence
+        self._tells_why = self._tells_why and reason is not None
+        if reason not in QUIET:
+            self._rounds = 0
+        told = [read for each in body["protocols"] if (read := _subscription(each["metadata"])) is not None]
+        client = self._clients.get(who)
+        if not told or (client is None and not told[0].get("ownedPartitions", ())):
+            return
+        claims = _partitions(
+            told[0].get("ownedPartitions", ()) if told[0]["version"] >= OWNED_VERSION else ()
+        )
+        owned = frozenset(client.owned) if client is not None else frozenset[Partition]()
+        known = [owned]
+        known += [
+            state
+            for at_ms, state in self._past.get(who, _Past()).states
+            if at_ms >= entry.at_ms - self.travel_ms
+        ]
+        if claims not in known:
+            which = claims ^ owned
+            says = (
+                f"{who} joins and {'does not name' if which & owned else 'names'} {named(which)}, which it "
+            )
+            says += "owns" if which & owned else "does not own"
+            self._violations.add(JOINS_WITH, says, (entry.sequence,), (who,), which)
+
+    def _recorded(self, entry: Entry, value: Mapping[str, Any] | None) -> None:
+        before, self._members, self._wrote = self._members, {}, entry.sequence
+        self._disturbed = entry
+        if value is None:
+            self._generation = -1
+            return
+        is_new, self._generation = value["generation"] != self._generation, value["generation"]
+        protocol, leader = value["protocol"], value["leader"]
+        for member in value["members"]:
+            told = _subscription(member["subscription"])
+            assigned = assigned_by(member["assignment"])
+            if told is None or assigned is None:
+                continue
+            self._members[member["memberId"]] = _Member(
+                frozenset(told["topics"]), _partitions(told.get("ownedPartitions", ())), assigned
+            )
+        if {who: each.topics for who, each in before.items()} != {
+            who: each.topics for who, each in self._members.items()
+        }:
+            self._rounds = 0
+        if is_new:
+            self.unjudged, self._returned_ms = None, None
+        elif leader not in before:
+            self._returned_ms = entry.at_ms
+        if not is_new and Counter(each.topics for each in before.values()) != Counter(
+            each.topics for each in self._members.values()
+        ):
+            self.unjudged = RETURNED
+        if is_new and value["members"]:
+            self._rounds += 1
+            if self._rounds > ROUNDS_MOST and self._tells_why:
+                says = f"{self._rounds} generations follow each other, and nothing has changed"
+                self._violations.add(ROUNDS_END, says, (entry.sequence,))
+            self.known_fault = self.known_fault or self._fault(protocol, leader)
+            if self.known_fault is None:
+                self._gives(entry)
+
+    def _fault(self, protocol: str, leader: str) -> str | None:
+        """What the leader is known to get wrong with what its members told it."""
+        members, version = self._members.values(), self._versions.get(leader, 0)
+        if protocol in STICKY and any(
+            name not in each.topics for each in members for name, _ in each.assigned
+        ):
+            return NOT_SUBSCRIBED
+        if version <= BEFORE_OWNED and any(each.claims for each in members):
+            return OLD_LEADER
+        if (
+            protocol == "cooperative-sticky"
+            and version <= BEFORE_STALE
+            and any(
+                each.claims & other.assigned for each in members for other in members if other is not each
+            )
+        ):
+            return STALE_CLAIMS
+        given = Counter(partition for each in members for partition in each.assigned)
+        if protocol == "sticky" and version <= BEFORE_GENERATIONS and max(given.values(), default=0) > 1:
+            return TWO_OWNERS
+        return None
+
+    def _gives(self, entry: Entry) -> None:
+        """Each partition once, and all of them."""
+        owners: dict[Partition, str] = {}
+        for who, member in self._members.items():
+            for partition in sorted(member.assigned):
+                other = owners.setdefault(partition, who)
+                if other != who:
+                    says = f"{named([partition])} is given to {other} and to {who}"
+                    self._violations.add(ASSIGNED_ONCE, says, (entry.sequence,), (other, who), [partition])
+            strange = {each for each in member.assigned if each[0] not in member.topics}
+            if strange:
+                says = f"{who} is given {named(strange)}, to which it does not subscribe"
+                self._violations.add(ASSIGNED_ONCE, says, (entry.sequence,), (who,), strange)
+        claimed = {each for member in self._members.values() for each in member.claims}
+        for topic in sorted({topic for member in self._members.values() for topic in member.topics}):
+            given = {number for name, number in owners if name == topic}
+            withheld = {number for name, number in claimed if name == topic}
+            known = self._counts.get(topic, {0})
+            if not any(self._is_whole(given, withheld, count) for count in known):
+                self._unsure.append((entry, topic, given, withheld))
+
+    def _sure(self, at_ms: int) -> None:
+        """A client may know of a topic's change before the coordinator does, of which the notes tell: they have come by now."""
+        while self._unsure and at_ms > self._unsure[0][0].at_ms + self.metadata_ms:
+            entry, topic, given, withheld = self._unsure.pop(0)
+            if not any(self._is_whole(given, withheld, count) for count in self._counts.get(topic, {0})):
+                says = f"The members are given {len(given)} partitions of {topic}, and not all that there are"
+                self._violations.add(ASSIGNED_WHOLE, says, (entry.sequence,), (), [(topic, len(given))])
+
+    @staticmethod
+    def _is_whole(given: Set[int], withheld: Set[int], count: int) -> bool:
+        """Whether it is all of so many partitions, but for what is to be given up first."""
+        all_of_it = set(range(count))
+        return given <= all_of_it and not all_of_it - given - withheld
+
+
+def _subscription(data: str) -> Mapping[str, Any] | None:
+    try:
+        return decode_subscription(b64decode(data))
+    except RecordError:
+        return None
+
+
+def assigned_by(data: str) -> frozenset[Partition] | None:
+    """What the bytes of an assignment, in base64, give; ``None`` where they cannot be read."""
+    if not data:
+        return frozenset()
+    try:
+        return _partitions(decode_assignment(b64decode(data))["assignedPartitions"])
+    except RecordError:
+        return None
+
+
+def _partitions(topics: Iterable[Mapping[str, Any]]) -> frozenset[Partition]:
+    return frozenset((str(topic["topic"]), int(number)) for topic in topics for number in topic["partitions"])

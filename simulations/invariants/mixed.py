@@ -1,0 +1,342 @@
+"""Checks a run in which members of both protocols meet, or a group changes its protocol (online migration).
+
+While records tell of a consumer group, its state is held to G.1, whoever its members are; while they tell of a classic one,
+to G.3 #28. A client of either protocol is not to read what the group takes it to be rid of, and nothing is to be read by
+two members. What coordinators answer each protocol is the affair of the checkers of groups of one protocol.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from groups.history.entries import Entry, Kind
+from groups.history.state.group import Semantics, State
+from simulations.invariants.classic_clients import OLD_LEAVE, RENAMED, commit_codes
+from simulations.invariants.classic_rounds import CONVERGES, RoundChecks, assigned_by
+from simulations.invariants.coordinator import GroupChecks
+from simulations.invariants.invariants import Invariant
+from simulations.invariants.liveness import Bounds
+from simulations.invariants.model import Topics
+from simulations.invariants.violations import Partition, Violation, Violations, named
+
+KEPT: Final = frozenset(
+    {
+        "one_holder",
+        "partition_epochs",
+        "group_epochs",
+        "member_epoch",
+        "previous_epoch",
+        "whole_target",
+        "target_replayed",
+        "stable",
+        "pending_is_not_assigned",
+        "gained_from_target",
+        "group_state",
+        "memory_is_replay",
+    }
+)
+"""Of the invariants of a consumer group, those that hold whichever protocol its members speak."""
+
+FENCES: Final = frozenset({22, 25, 69, 82, 110})
+"""What makes a client of either protocol give everything up."""
+
+FORGOTTEN: Final = (
+    "4.3.1: a JoinGroup of an unknown member id to an empty consumer group forgets it and writes no tombstone"
+)
+OVERSTATED: Final = (
+    "4.3.1: a downgrade writes targets as what members have: one that has less never hears of the rest, and what one "
+    "still reads is given to the next new member"
+)
+SUBSCRIBES_TO_NOTHING: Final = "4.3.1: a classic member that subscribes to nothing joins a consumer group without a new epoch, and is not counted"
+NOBODY_COMPUTES: Final = (
+    "no member of the consumer protocol is left, and only those have a target computed (4.3.1)"
+)
+CONVERTED: Final = (
+    "a static member took its own place as the group was converted: what was assigned stays (4.3.1)"
+)
+
+ONE_PROTOCOL: Final = "one_protocol"
+GIVEN_UP: Final = "given_up_before_taken"
+ONE_READER: Final = "one_reader"
+
+MIXED_INVARIANTS: Final = {
+    invariant.name: invariant
+    for invariant in (
+        Invariant(
+            name=ONE_PROTOCOL,
+            number="G.1, E.14",
+            says="A group is a classic one or a consumer group: a batch that makes it the one ends the other.",
+            source="KIP-848, Online Migration; `GroupMetadataManager.convertToConsumerGroup`, `convertToClassicGroup`",
+        ),
+        Invariant(
+            name=GIVEN_UP,
+            number="G.2 #21",
+            says="A partition is taken from a classic member of a consumer group when its client has given it up.",
+            source="KIP-848, Online Migration",
+            apart="Not of a client that was fenced, or whose process is dead.",
+        ),
+        Invariant(
+            name=ONE_READER,
+            number="G.2 #20",
+            says="No two clients that a consumer group has as members read the same partition.",
+            source="KIP-848, KIP-429",
+            apart="A client that was fenced or removed reads until it learns so.",
+        ),
+    )
+}
+
+
+@dataclass(slots=True)
+class _Client:
+    """What its callbacks say it owns; ``generation`` is what its last JoinGroup was answered."""
+
+    owned: dict[Partition, int] = field(default_factory=dict)
+    generation: int = -1
+
+
+class MixedChecker:
+    """``see`` each entry of a run, in order, from its first on."""
+
+    def __init__(self, bounds: Bounds) -> None:
+        self._bounds = bounds
+        self._violations = Violations()
+        self._of_group = Violations()
+        self._of_rounds = Violations()
+        self._topics = Topics()
+        self._group = GroupChecks(self._of_group, self._topics, Semantics.KAFKA)
+        self._clients: dict[str, _Client] = {}
+        self._rounds = RoundChecks(self._of_rounds, self._clients, bounds)
+        self._is_consumer = False
+        self._is_classic = False
+        self._out: set[str] = set()
+        """Clients that were fenced, have left or are dead, and know it or not."""
+        self._classic: set[str] = set()
+        """Members of the consumer group that speak the classic protocol."""
+        self._upgraded = 0
+        """The unit that made the group a consumer group: its target is what the classic members had."""
+        self._targeted: int | None = None
+        self._is_converted = False
+        """Whether the target is still the one that the conversion wrote."""
+        self._known: str | None = None
+        self._overstated: set[str] = set()
+        """Whose assignment a downgrade wrote down while the client has another."""
+        self._renamable: set[str] = set()
+        self._disturbed: Entry | None = None
+        self._last = 0
+
+    def see(self, entry: Entry, state: State) -> list[Violation]:
+        """The invariants that the entry broke; ``state`` is the one after it."""
+        self._last = entry.sequence
+        payload = entry.payload
+        match entry.kind:
+            case Kind.RECORD if payload["type"] in (2, 3, 5, 6, 7, 8, 16):
+                self._record(entry, state)
+            case Kind.NOTE if payload["note"] == "topics":
+                self._topics.there_are(payload["topics"])
+                self._group.targets.topics_changed()
+                self._disturbed = entry
+            case Kind.REQUEST if payload["api"] == "JoinGroup":
+                self._overstated.discard(entry.actor)
+                self._renamed(entry.actor)
+                self._disturbed = entry
+            case Kind.RESPONSE:
+                self._answered(entry)
+            case Kind.CALLBACK:
+                self._called(entry)
+            case Kind.FAULT if payload["fault"] not in ("invariant", "poll_throws"):
+                self._disturbed = entry
+                if payload["fault"] == "kill":
+                    self._clients.pop(str(payload["member"]), None)
+                    self._out.add(str(payload["member"]))
+        self._rounds.see(entry)
+        converted = entry.unit is not None and entry.unit == self._upgraded
+        kept = [
+            violation
+            for violation in self._of_group.take()
+            if violation.invariant in KEPT
+            and not (converted and violation.invariant == "whole_target" and not violation.members)
+        ]
+        self._of_rounds.take()
+        return [*self._violations.take(), *kept]
+
+    def steady(self, entry: Entry) -> list[Violation]:
+        """A heartbeat that is accepted changes nothing."""
+        self._last = entry.sequence
+        return []
+
+    def end(self, _at_ms: int) -> list[Violation]:
+        """Nothing is left to be asked."""
+        return self._violations.take()
+
+    def travels(self, travel_ms: int) -> None:
+        """No bound depends on it."""
+
+    def asks_for(self, who: str, names: Iterable[str], regex: str | None, at_ms: int) -> None:
+        """What an application asks for is seen in its requests."""
+
+    def has_rested(self, at_ms: int, for_ms: int) -> bool:
+        """Whether the group has converged, and nothing has disturbed it for longer than this."""
+        if self._disturbed is not None and at_ms - self._disturbed.at_ms <= for_ms:
+            return False
+        return next(self._wrong(), None) is None
+
+    def demand_convergence(self) -> list[Violation]:
+        """Everything was healed, and there was time enough."""
+        for says in self._wrong():
+            since = self._disturbed.sequence if self._disturbed is not None else 0
+            self._violations.add(CONVERGES, says, (since, self._last))
+            break
+        return self._violations.take()
+
+    @property
+    def known_fault(self) -> str | None:
+        """What a released client is known to do wrong and did in this run."""
+        return self._known or self._rounds.known_fault
+
+    @property
+    def unjudged(self) -> str | None:
+        """What the end of a run could not be asked."""
+        if self._is_consumer:
+            group = self._group
+            if not (group.converged and group.targets.is_of_now(group.members)):
+                # The checks that ask so much leave such groups out.
+                return NOBODY_COMPUTES if self._nobody_computes else CONVERTED
+            return group.targets.unjudged(group.members)
+        if self._overstated & self._clients.keys():
+            return OVERSTATED
+        return self._rounds.unjudged
+
+    def _record(self, entry: Entry, state: State) -> None:
+        kind, value = entry.payload["type"], entry.payload["value"]
+        self._disturbed = entry
+        if kind == 2 and value is None and self._overstated:
+            self._known = OVERSTATED
+        elif kind == 2 and value is not None and self._is_classic is False:
+            self._downgraded(value)
+        if kind == 2:
+            self._is_classic = value is not None
+            self._upgraded = self._upgraded if self._is_classic else entry.unit or 0
+        elif kind == 5:
+            speaks = value is not None and value.get("classicMemberMetadata") is not None
+            who = entry.payload["key"]["memberId"]
+            self._classic = self._classic | {who} if speaks else self._classic - {who}
+        elif kind == 6:
+            self._is_converted = self._targeted != entry.unit == self._upgraded
+            self._targeted = entry.unit
+        elif kind == 3:
+            self._is_consumer = value is not None
+        if kind != 2 and self._group.record(entry, state):
+            self._taken(entry)
+        if entry.settled and self._is_classic and self._is_consumer and not self._group.members:
+            self._known = FORGOTTEN
+        elif entry.settled and self._is_classic and self._is_consumer:
+            says = "Records tell of a classic group and of a consumer group at once"
+            self._violations.add(ONE_PROTOCOL, says, (entry.sequence,))
+
+    def _downgraded(self, value: Mapping[str, Any]) -> None:
+        """4.3.1 writes each member's target as what it has."""
+        for member in value["members"]:
+            client = self._clients.get(member["memberId"])
+            given = assigned_by(member["assignment"])
+            if client is not None and client.owned.keys() != (given or frozenset()):
+                self._overstated.add(member["memberId"])
+
+    def _taken(self, entry: Entry) -> None:
+        """A unit is over: what it took from members, their clients have given up."""
+        for who, old in self._group.touched.items():
+            new, client = self._group.members.get(who), self._clients.get(who)
+            if old is None and new is not None and who in self._classic and not (new.names or new.regex):
+                self._known = SUBSCRIBES_TO_NOTHING
+            if old is None or new is None or client is None or who in self._out or who not in self._classic:
+                continue
+            gone = set(self._topics.named(self._topics.present(old.held() - new.held())))
+            if kept := gone & client.owned.keys():
+                says = f"{named(kept)} is taken from {who}, which still reads it"
+                self._violations.add(GIVEN_UP, says, (new.wrote, entry.sequence), (who,), kept)
+
+    def _answered(self, entry: Entry) -> None:
+        payload, who = entry.payload, str(entry.payload.get("to"))
+        body = payload["body"]
+        code = body.get("errorCode")
+        if payload["api"] == "OffsetCommit" and commit_codes(body) & RENAMED:
+            self._out.add(who)
+            self._renamable.add(who)
+        if code in FENCES:
+            self._out.add(who)
+            if code in RENAMED:
+                self._renamable.add(who)
+        elif payload["api"] in ("JoinGroup", "ConsumerGroupHeartbeat") and not code:
+            if payload["api"] == "JoinGroup":
+                self._client(who).generation = body["generationId"]
+                self._out.discard(who)
+            elif body["memberEpoch"] < 0:
+                self._out.add(who)
+            elif body["memberEpoch"] > 0:
+                self._out.discard(who)
+        elif payload["api"] == "LeaveGroup":
+            self._out.add(who)
+            if payload["version"] <= OLD_LEAVE:
+                self._renamable.add(who)
+
+    def _renamed(self, who: str) -> None:
+        """A process that is no member any more comes back under another id, with what it has not given up."""
+        stem = who.partition("~")[0]
+        for other in [each for each in self._renamable if each != who and each.partition("~")[0] == stem]:
+            client = self._clients.get(other)
+            if client is not None and client.owned and who not in self._clients:
+                self._clients[who] = self._clients.pop(other)
+                self._clients[who].generation = -1
+
+    def _called(self, entry: Entry) -> None:
+        payload, who = entry.payload, entry.actor
+        client = self._client(who)
+        keys = {(str(topic), int(p)) for topic, numbers in payload["partitions"].items() for p in numbers}
+        if payload["callback"] == "on_partitions_assigned":
+            if payload["phase"] == "start":
+                self._gains(entry, keys)
+                client.owned |= dict.fromkeys(keys, entry.sequence)
+        elif payload["phase"] == "end":
+            for key in keys:
+                client.owned.pop(key, None)
+        self._disturbed = entry
+
+    def _gains(self, entry: Entry, keys: set[Partition]) -> None:
+        members, who = self._group.members, entry.actor
+        if not self._is_consumer or who not in members or who in self._out:
+            return
+        for other, its in self._clients.items():
+            if other == who or other not in members or other in self._out:
+                continue
+            if both := keys & its.owned.keys():
+                says = f"{who} begins with {named(both)} while {other} still reads it"
+                proof = [its.owned[key] for key in both]
+                self._violations.add(ONE_READER, says, (*proof, entry.sequence), (who, other), both)
+
+    @property
+    def _nobody_computes(self) -> bool:
+        """A policy that forbids the downgrade leaves a consumer group of classic members."""
+        return bool(self._group.members) and self._group.members.keys() <= self._classic
+
+    def _wrong(self) -> Iterator[str]:
+        """What is not as it is to be once the group rests."""
+        if not self._is_consumer and self._overstated & self._clients.keys():
+            return  # Who joins again has what is written down.
+        if not self._is_consumer:
+            yield from self._rounds.wrong()
+            return
+        group = self._group
+        judged = group.members and not self._nobody_computes
+        if judged and not group.converged:
+            yield f"The group is not Stable at epoch {group.epoch}"
+        for who, member in sorted(group.members.items()):
+            client = self._clients.get(who)
+            held = set(self._topics.named(member.assigned))
+            if (client.owned.keys() if client is not None else set()) != held:
+                yield f"The client of {who} does not read what is assigned to it"
+        if judged and not self._is_converted and not group.targets.is_of_now(group.members):
+            yield "The target is not whole for the topics that there are"
+
+    def _client(self, who: str) -> _Client:
+        return self._clients.setdefault(who, _Client())

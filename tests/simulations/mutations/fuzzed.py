@@ -1,0 +1,98 @@
+"""Finds the mistakes of the classic coordinator and of migration by fuzzing, too, each in a process of its own.
+
+``python -m tests.simulations.mutations.fuzzed`` hunts them all and keeps the seeds; with ``NAME FIRST LAST`` it looks for
+one mistake in these seeds and prints the first that finds it as JSON, or ``null``. Some of them no run can be seen to
+break: what a description tells, say, or which of two refusals comes first. Recorded exchanges find those (``repeated``).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from tests.simulations.mutations.mutated import ROOT, introduce
+from tests.simulations.mutations.mutation import Mutation
+from tests.simulations.mutations.of_classic import CLASSIC_MUTATIONS
+
+FOUND = Path(__file__).with_name("found_fuzzed.json")
+
+SEEDS_MOST = 60
+
+Found = Mapping[str, Any]
+"""``seed``, ``protocols``, ``invariant``, ``says``."""
+
+
+def known() -> dict[str, Found]:
+    found: dict[str, Found] = json.loads(FOUND.read_text(encoding="utf-8"))
+    return found
+
+
+def found_by(mutation: Mutation, first: int = 0, last: int = SEEDS_MOST - 1) -> Found | None:
+    """The first seed from ``first`` to ``last`` that finds the mutation; ``RuntimeError`` if it cannot be tried."""
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "tests.simulations.mutations.fuzzed",
+            mutation.name,
+            str(first),
+            str(last),
+        ],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        raise RuntimeError(f"{mutation.name}: {done.stderr.strip().splitlines()[-1]}")
+    found: Found | None = json.loads(done.stdout)
+    return found
+
+
+def found_again(mutation: Mutation, seed: int) -> Found | None:
+    """By the recorded seed."""
+    return found_by(mutation, seed, seed)
+
+
+def main(arguments: list[str]) -> int:
+    if arguments:
+        name, first, last = arguments
+        sys.stdout.write(json.dumps(_hunted(name, int(first), int(last))))
+        return 0
+    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        by_name = dict(
+            zip(
+                (each.name for each in CLASSIC_MUTATIONS),
+                pool.map(found_by, CLASSIC_MUTATIONS),
+                strict=True,
+            )
+        )
+    found = {name: by for name, by in sorted(by_name.items()) if by is not None}
+    FOUND.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    sys.stdout.write(f"{len(found)} of {len(by_name)} found\n")
+    return 0
+
+
+def _hunted(name: str, first: int, last: int) -> dict[str, Any] | None:
+    introduce(next(each for each in CLASSIC_MUTATIONS if each.name == name))
+
+    from simulations.proof.fuzzing.batches import judged
+
+    kind = "mixed" if name.startswith(("upgrade", "downgrade", "mixed")) else "classic"
+    for seed in range(first, last + 1):
+        broken = judged(seed, "kafka", groups=kind).broken
+        if broken is not None:
+            told = {"invariant": broken.invariant, "says": broken.says}
+            return {"seed": seed, "protocols": kind, **told}
+    return None
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
