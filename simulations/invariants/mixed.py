@@ -39,6 +39,7 @@ KEPT: Final = frozenset(
 )
 """Of the invariants of a consumer group, those that hold whichever protocol its members speak."""
 
+UNKNOWN_MEMBER_ID: Final = 25
 FENCES: Final = frozenset({22, 25, 69, 82, 110})
 """What makes a client of either protocol give everything up."""
 
@@ -263,6 +264,8 @@ class MixedChecker:
         if payload["api"] == "OffsetCommit" and commit_codes(body) & RENAMED:
             self._out.add(who)
             self._renamable.add(who)
+        if payload["api"] == "JoinGroup" and code == UNKNOWN_MEMBER_ID and self._is_consumer:
+            self._known = self._known if self._group.members else FORGOTTEN
         if code in FENCES:
             self._out.add(who)
             if code in RENAMED:
