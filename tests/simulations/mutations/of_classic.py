@@ -288,7 +288,7 @@ CLASSIC_MUTATIONS: Final = (
     _m(
         "upgrade-keeps-waiting",
         UPGRADING,
-        "    _send_back(operation)\n    try",
+        "    send_back(operation)\n    try",
         "    try",
         "members that wait are not told of a conversion",
     ),
