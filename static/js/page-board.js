@@ -17,7 +17,6 @@ import { Inspector } from './inspector.js';
 import { listen } from './keys.js';
 import { Labels } from './labels.js';
 import { MetricsPanel } from './metrics-panel.js';
-import { AssignmentPanel } from './assignment-panel.js';
 import { leadIn, missingMoment, openingOf, opensAtWorst } from './opening.js';
 import { Ownership } from './ownership.js';
 import { keySteps } from './key-steps.js';
@@ -143,10 +142,16 @@ const metrics =
     fetchMetrics: panels.metrics,
   });
 const assignmentPanel = document.getElementById('assignment-panel');
-const assignment =
-  server &&
-  assignmentPanel instanceof HTMLDetailsElement &&
-  new AssignmentPanel({ panel: assignmentPanel, cast, fetchAssignment: server.assignment });
+/** @type {import('./assignment-panel.js').AssignmentPanel | null} It comes when it is opened first. */
+let assignment = null;
+if (server && assignmentPanel instanceof HTMLDetailsElement) {
+  const open = async () => {
+    const { AssignmentPanel } = await import('./assignment-panel.js');
+    assignment = new AssignmentPanel({ panel: assignmentPanel, cast, fetchAssignment: server.assignment });
+    if (timeline.rest) assignment.move(timeline.rest.sequence, Object.keys(timeline.rest.frame.members ?? {}));
+  };
+  assignmentPanel.addEventListener('toggle', open, { once: true });
+}
 const banners = new Banners(part('banners'));
 const address = new Address();
 const reading = new Reading(meta.source, fixedView);
@@ -210,7 +215,7 @@ function show(rest, { animate, before }) {
   inspector.render(rest);
   figure?.move(rest.sequence, rest.moment?.at_ms ?? rest.frame.at_ms);
   metrics?.move(rest.sequence);
-  if (assignment) assignment.move(rest.sequence, Object.keys(rest.frame.members ?? {}));
+  assignment?.move(rest.sequence, Object.keys(rest.frame.members ?? {}));
   problems.move();
   part('continue').hidden = true;
   const count = timeline.count;
@@ -363,6 +368,12 @@ const wantedAtStart = () => openingOf(meta, openedAt, timeline);
 
 function wire() {
   explain();
+  if (server) {
+    /** @type {ReturnType<typeof shareDialog> | undefined} */
+    let dialog;
+    // Few share what they look at: the dialog comes with the first press, which is not lost while the board still loads.
+    part('share-open').addEventListener('click', async () => (await (dialog ??= shareDialog(server))).open());
+  }
   if (stage instanceof TrackStage) {
     const { events } = stage;
     walk(part('board'), (lane) => events.only(lane));
@@ -448,10 +459,10 @@ function follow(from) {
   });
 }
 
-/** What shares is fetched behind the board: nobody presses the button in the first moment. @param {import('./source/page.js').Served} from */
-async function shareWith({ sharing }) {
+/** @param {import('./source/page.js').Served} from */
+async function shareDialog({ sharing }) {
   const { ShareDialog } = await import('./sharing/dialog.js');
-  new ShareDialog({
+  return new ShareDialog({
     sharing,
     moments: () => (timeline.whole ? timeline.moments : null),
     now: () => ({ sequence: timeline.rest?.sequence ?? timeline.last, moment: part('time').textContent ?? '' }),
@@ -504,8 +515,7 @@ async function begin() {
   // Whoever came to watch looks at the board first, and presses Space: nothing moves before.
   if (wantsPlay) part('play').focus();
   if (server && (meta.status === 'running' || meta.status === 'interrupted')) follow(server);
-  if (server) await shareWith(server);
-  else watchLink({ page: document, onEnd: () => player.pause() });
+  if (!server) watchLink({ page: document, onEnd: () => player.pause() });
   figure?.watch();
   await stage.fetchBehind();
 }

@@ -267,7 +267,7 @@ export interface Finding {
   noun?: string;
   /** Of epochs the first one; of an unassigned partition whether nobody had owned it before. */
   first?: number | boolean | null;
-  last?: number;
+  last?: number | null;
   /** Where each of the things that it counts happened, for stepping through them. */
   steps?: number[];
   data?: { [key: string]: any };

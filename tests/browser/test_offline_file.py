@@ -141,7 +141,7 @@ def test_timelines_side_by_side_play_in_one_file_as_on_their_page(
     address = "/compare?runs=kip429-eager,kip429-cooperative,kip429-consumer&from_ms=18000"
     servers = open_page(address)
     servers.get_by_label("Hide names").uncheck()
-    with servers.expect_download() as downloading:
+    with servers.expect_download(timeout=60_000) as downloading:
         servers.get_by_role("button", name="One HTML file").click()
     assert (
         downloading.value.suggested_filename

@@ -59,6 +59,7 @@ def test_a_link_plays_in_somebody_elses_browser_at_the_moment_and_without_names(
 ) -> None:
     page = open_page(AT)
     link = shared(page)
+    expect(page.locator("#share-names")).to_contain_text("payments")
     names = {row.locator("td").nth(1).inner_text(): row.locator("td").nth(2).inner_text() for row in page.locator("#share-names tbody tr").all()}  # fmt: skip
     assert names["payments"] == "topic-1"
     assert set(names) >= {STUDY, "payments", "A", "B", "C", "/10.0.0.1"}

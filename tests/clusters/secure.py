@@ -29,7 +29,9 @@ from tests.broker.node import Node
 from .certificates import Certificates
 
 LISTENERS = ("PLAINTEXT", "TLS", "SASL", "SASLP", "EXPIRED", "WRONGHOST", "MTLS", "UNREACHABLE")
-USERS = ("admin", "watcher", "nobody")
+USERS = ("admin", "watcher", "nobody", "guest")
+"""``guest`` is given rights and has them taken away again; ``nobody`` has what a test of refusals gives it, and no more."""
+
 SECURITY = "org.apache.kafka.common.security"
 
 SESSION_LIFETIME_MS = 3_600_000

@@ -93,25 +93,25 @@ def test_without_the_right_it_is_polled_and_says_which_line_grants_it_and_is_fol
     secure: Secure, members: Callable[..., Member], topic: str
 ) -> None:
     group = f"g-{topic}"
-    secure.grant("nobody", [right for right in READ_ONLY if right[2] is not AclOperation.READ])
-    polled = registry.add("polled", secure.properties("scram-512", "nobody"))
+    secure.grant("guest", [right for right in READ_ONLY if right[2] is not AclOperation.READ])
+    polled = registry.add("polled", secure.properties("scram-512", "guest"))
     members("a", group, topic)
     with Watch(polled, groups=[group]):
         first = until(lambda: facts(group, members=1, rebalancing=False))
-        seen = registry.get(polled.pk).seen["follow"]
+        seen = until(lambda: registry.get(polled.pk).seen.get("follow"))
         assert (seen["mode"], seen["why"]) == (
             "polling",
             "The right READ on the topic __consumer_offsets is missing.",
         )
         assert seen["command"].endswith(
-            "--add --allow-principal User:nobody --operation Read --topic __consumer_offsets"
+            "--add --allow-principal User:guest --operation Read --topic __consumer_offsets"
         )
-        secure.grant("nobody", [(ResourceType.TOPIC, "__consumer_offsets", AclOperation.READ)])
+        secure.grant("guest", [(ResourceType.TOPIC, "__consumer_offsets", AclOperation.READ)])
         until(lambda: registry.get(polled.pk).seen["follow"]["mode"] == "following")
         again = until(
             lambda: (found := facts(group, members=1)) and found.timeline_id != first.timeline_id and found
         )
-        secure.revoke("nobody", [(ResourceType.TOPIC, "__consumer_offsets", AclOperation.READ)])
+        secure.revoke("guest", [(ResourceType.TOPIC, "__consumer_offsets", AclOperation.READ)])
         until(lambda: registry.get(polled.pk).seen["follow"]["mode"] == "polling")
         third = until(
             lambda: (found := facts(group, members=1)) and found.timeline_id != again.timeline_id and found

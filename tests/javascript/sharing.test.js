@@ -34,6 +34,8 @@ test('an origin is a scheme, a host and perhaps a port', () => {
 test('a link says what it shows and when it was last used', () => {
   const link = {
     id: 'x',
+    kind: 'timeline',
+    title: 'orders',
     token_end: 'abcd',
     view: 'reader',
     hides_names: true,

@@ -48,7 +48,7 @@ class Finding(_Finding, total=False):
     noun: str
     first: int | bool | None
     """Of epochs the first one; of an unassigned partition whether nobody had owned it before."""
-    last: int
+    last: int | None
     steps: list[int]
     """Where each of the things that it counts happened, for stepping through them."""
     data: Mapping[str, Any]

@@ -76,6 +76,7 @@ FIELDS: Final[dict[type, dict[str, EpochKind]]] = {
         "classic": _P,
         "client_assignors": _P,
         "note": _P,
+        "current_recorded": _N,  # What a frame may say of it.
     },
     ResolvedRegex: {"topics": _P, "version": _P, "timestamp_ms": _N},
     Heartbeat: {

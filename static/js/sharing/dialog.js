@@ -30,7 +30,6 @@ export class ShareDialog {
     this.sharing = sharing;
     this.now = now;
     this.moments = moments;
-    part('share-open').addEventListener('click', () => this.open());
     part('share-hide').addEventListener('change', () => this.#showNames());
     part('share-what').addEventListener('change', () => this.#showNames());
     part('share-make').addEventListener('click', () => this.#work(() => this.#make()));
