@@ -11,7 +11,8 @@ what a heartbeat must be             ``consumer.validation``; ``consumer.proposa
 a heartbeat, step by step            ``consumer.released.heartbeat``; ``consumer.proposal.heartbeat``
 joining, fencing, leaving            ``consumer.released.heartbeat``, ``consumer.released.leaving``; ``consumer.proposal.joining``
 static members                       ``consumer.static_members``
-what bumps the group epoch           ``consumer.subscriptions``, ``image``; ``consumer.proposal.metadata``
+what is a reason for a new epoch     ``consumer.subscriptions``, ``image``
+the group epoch goes up              ``consumer.released.advancing``; ``consumer.proposal.metadata``
 regular expressions                  ``consumer.expressions``, ``consumer.regexes``; ``consumer.proposal.regexes``
 the target assignment                ``consumer.targets``; ``consumer.proposal.computing``, ``consumer.proposal.client_mode``
 a member on its way to its target    ``consumer.reconciliation``
