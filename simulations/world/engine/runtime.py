@@ -14,7 +14,7 @@ from typing import Any, Protocol
 from groups.history.entries import Kind
 from groups.history.state.group import Semantics
 from simulations.protocol.client.consumer import Request
-from simulations.protocol.coordinator.classic.joining import GivenId
+from simulations.protocol.coordinator.classic.join_requests import GivenId
 from simulations.protocol.coordinator.classic.messages import ClassicHeartbeat
 from simulations.protocol.coordinator.consumer import regexes
 from simulations.protocol.coordinator.consumer.outcome import (

@@ -11,8 +11,8 @@ from tests.simulations.mutations.mutation import mutation as _m
 
 CLASSIC: Final = "simulations/protocol/coordinator/classic/"
 GROUP: Final = CLASSIC + "group.py"
-JOINING: Final = CLASSIC + "joining.py"
-REBALANCING: Final = CLASSIC + "rebalancing.py"
+JOINING: Final = CLASSIC + "join_requests.py"
+REBALANCING: Final = CLASSIC + "join_phase.py"
 SYNCING: Final = CLASSIC + "syncing.py"
 SESSIONS: Final = CLASSIC + "sessions.py"
 STATIC: Final = CLASSIC + "static_members.py"

@@ -11,7 +11,7 @@ requests and answers  ``messages``
 answers that wait     ``parking``
 the group in memory   ``group``
 an operation          ``operation``, ``coordinator``
-the join phase        ``joining``, ``rebalancing``; static members in ``static_members``
+the join phase        ``join_requests``, ``join_phase``; static members in ``static_members``
 the sync phase        ``syncing``
 staying and leaving   ``sessions``
 commits, deletion     ``commits``, ``subscribed``

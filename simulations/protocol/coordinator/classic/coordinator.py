@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from simulations.protocol.coordinator.classic import joining, loading, sessions, static_members, syncing
+from simulations.protocol.coordinator.classic import join_requests, loading, sessions, static_members, syncing
 from simulations.protocol.coordinator.classic.checks import check_group
 from simulations.protocol.coordinator.classic.group import Group
+from simulations.protocol.coordinator.classic.join_phase import join_timer_expired
 from simulations.protocol.coordinator.classic.loading import classic_group
 from simulations.protocol.coordinator.classic.messages import (
     NO_MEMBER_ID,
@@ -34,7 +35,6 @@ from simulations.protocol.coordinator.classic.parking import (
     ParkedAnswer,
     ReplacementAppended,
 )
-from simulations.protocol.coordinator.classic.rebalancing import join_timer_expired
 from simulations.protocol.coordinator.consumer.outcome import (
     JOIN,
     SESSION,
@@ -73,7 +73,7 @@ class ClassicCoordinator:
         if is_new and context.group_exists:
             # An empty consumer group gives way, in the same batch.
             operation.records += group_gone(context)
-        joining.join(operation, request, ticket, is_new_group=is_new)
+        join_requests.join(operation, request, ticket, is_new_group=is_new)
         return operation.outcome(None)
 
     def sync(self, context: Context, request: SyncGroup, ticket: int) -> Outcome[None]:

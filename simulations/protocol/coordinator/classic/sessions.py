@@ -8,6 +8,11 @@ from __future__ import annotations
 
 from simulations.protocol.coordinator.classic.checks import check_generation, check_member
 from simulations.protocol.coordinator.classic.group import COMPLETING, DEAD, EMPTY, PREPARING, STABLE
+from simulations.protocol.coordinator.classic.join_phase import (
+    complete_if_all_joined,
+    complete_join_phase,
+    rebalance_or_complete,
+)
 from simulations.protocol.coordinator.classic.messages import (
     ClassicHeartbeat,
     JoinAnswer,
@@ -17,11 +22,6 @@ from simulations.protocol.coordinator.classic.messages import (
     LeftMember,
 )
 from simulations.protocol.coordinator.classic.operation import Operation
-from simulations.protocol.coordinator.classic.rebalancing import (
-    complete_if_all_joined,
-    complete_join_phase,
-    rebalance_or_complete,
-)
 from simulations.protocol.coordinator.consumer.outcome import SESSION
 from simulations.protocol.coordinator.errors import ErrorCode
 

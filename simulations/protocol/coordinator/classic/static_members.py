@@ -10,6 +10,12 @@ from dataclasses import replace
 
 from simulations.protocol.coordinator.classic import records
 from simulations.protocol.coordinator.classic.group import COMPLETING, PREPARING, STABLE, Group, Parked
+from simulations.protocol.coordinator.classic.join_phase import (
+    complete_if_all_joined,
+    joined,
+    prepare_rebalance,
+    rebalance_or_complete,
+)
 from simulations.protocol.coordinator.classic.messages import (
     SKIP_ASSIGNMENT_VERSION,
     JoinAnswer,
@@ -18,12 +24,6 @@ from simulations.protocol.coordinator.classic.messages import (
 )
 from simulations.protocol.coordinator.classic.operation import Operation
 from simulations.protocol.coordinator.classic.parking import ReplacementAppended
-from simulations.protocol.coordinator.classic.rebalancing import (
-    complete_if_all_joined,
-    joined,
-    prepare_rebalance,
-    rebalance_or_complete,
-)
 from simulations.protocol.coordinator.errors import ErrorCode
 
 

@@ -18,15 +18,15 @@ from simulations.protocol.coordinator.classic.group import (
     Group,
     Parked,
 )
-from simulations.protocol.coordinator.classic.messages import SyncAnswer, SyncGroup
-from simulations.protocol.coordinator.classic.operation import Operation
-from simulations.protocol.coordinator.classic.parking import AssignmentAppended
-from simulations.protocol.coordinator.classic.rebalancing import (
+from simulations.protocol.coordinator.classic.join_phase import (
     prepare_rebalance,
     propagate_assignments,
     rebalance_or_complete,
     withdraw_assignments,
 )
+from simulations.protocol.coordinator.classic.messages import SyncAnswer, SyncGroup
+from simulations.protocol.coordinator.classic.operation import Operation
+from simulations.protocol.coordinator.classic.parking import AssignmentAppended
 from simulations.protocol.coordinator.consumer.outcome import SESSION, SYNC
 from simulations.protocol.coordinator.errors import ErrorCode
 

@@ -22,7 +22,7 @@ from groups.wire.coordinator_schema import CONSUMER_GROUP_MEMBER_METADATA
 from groups.wire.embedded.consumer_protocol import decode_subscription
 from groups.wire.errors import RecordError
 from simulations.protocol.coordinator.classic.group import Group
-from simulations.protocol.coordinator.classic.joining import drawn
+from simulations.protocol.coordinator.classic.join_requests import drawn
 from simulations.protocol.coordinator.classic.messages import (
     CONSUMER_PROTOCOL_TYPE,
     MEMBER_ID_REQUIRED_VERSION,

@@ -16,7 +16,7 @@ from groups.history.state.consumer import UNRELEASED_PARTITIONS, UNREVOKED_PARTI
 from groups.history.state.epochs import NO_PARTITION_EPOCH
 from groups.wire.embedded.consumer_protocol import decode_subscription
 from groups.wire.errors import RecordError
-from simulations.protocol.coordinator.classic.joining import drawn
+from simulations.protocol.coordinator.classic.join_requests import drawn
 from simulations.protocol.coordinator.classic.messages import (
     CONSUMER_PROTOCOL_TYPE,
     MEMBER_ID_REQUIRED_VERSION,

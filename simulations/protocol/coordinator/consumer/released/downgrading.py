@@ -29,9 +29,9 @@ from groups.wire.embedded.consumer_protocol import (
 from simulations.protocol.assignors.broker_order import in_memory_target
 from simulations.protocol.assignors.java_orders import TimelineOrder, string_hash
 from simulations.protocol.coordinator.classic.group import STABLE, Group, Member
+from simulations.protocol.coordinator.classic.join_phase import prepare_rebalance
 from simulations.protocol.coordinator.classic.messages import CONSUMER_PROTOCOL_TYPE, Offered
 from simulations.protocol.coordinator.classic.operation import Operation
-from simulations.protocol.coordinator.classic.rebalancing import prepare_rebalance
 from simulations.protocol.coordinator.classic.records import group_metadata
 from simulations.protocol.coordinator.classic.subscribed import subscribed_topics
 from simulations.protocol.coordinator.consumer import records

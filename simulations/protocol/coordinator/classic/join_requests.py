@@ -22,6 +22,7 @@ from simulations.protocol.coordinator.classic.group import (
     Member,
     Parked,
 )
+from simulations.protocol.coordinator.classic.join_phase import joined, rebalance_or_complete
 from simulations.protocol.coordinator.classic.messages import (
     MEMBER_ID_REQUIRED_VERSION,
     NO_MEMBER_ID,
@@ -29,7 +30,6 @@ from simulations.protocol.coordinator.classic.messages import (
     JoinGroup,
 )
 from simulations.protocol.coordinator.classic.operation import Operation
-from simulations.protocol.coordinator.classic.rebalancing import joined, rebalance_or_complete
 from simulations.protocol.coordinator.consumer.outcome import SESSION, Context
 from simulations.protocol.coordinator.errors import ErrorCode
 
