@@ -26,11 +26,13 @@ class StateReasons(Reasons):
                 ", and each change raises its epoch by one.",
             ]
         if self.head == "group" and self.asked == "assignment_epoch":
-            if given > answer:
+            if given > answer or not given:
                 return [
                     "No target of epoch ",
                     Number(given),
-                    " is computed at this moment: the last one is that of ",
+                    " is computed at this moment: the last one is that of "
+                    if given
+                    else " is ever computed: the last one is that of ",
                     Number(answer),
                     ".",
                 ]
