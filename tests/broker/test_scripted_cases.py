@@ -126,7 +126,7 @@ STATES = {
     "transactional": 2,
     "restarted": 4,
 }
-"""States that a watcher cannot have missed: fewer would compare nothing."""
+"""States of each case that a watcher sees on a machine that does nothing else."""
 
 
 def test_committed_offsets_are_told_and_the_aborted_one_is_not(board: Board) -> None:
