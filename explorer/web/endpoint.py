@@ -11,6 +11,7 @@ from django.core.exceptions import RequestDataTooBig
 from django.http import HttpRequest, HttpResponse
 from django.utils.cache import patch_cache_control
 
+from groups.models import Timeline
 from groups.storage import BadName, NoSuchTimeline, NotReady
 
 View = Callable[..., HttpResponse]
@@ -42,6 +43,12 @@ class BadRequest(Exception):
         super().__init__(message)
         self.status = status
         self.facts = facts
+
+
+def no_such_entry(timeline: Timeline, at: int) -> BadRequest:
+    """404, for whoever asks for a moment that a timeline does not have."""
+    message = f"Timeline {timeline.id} has entries 1 to {timeline.last}; there is no {at}."
+    return BadRequest(message, status=404, field="at")
 
 
 def endpoint(**views: View) -> View:

@@ -14,7 +14,17 @@ from groups.models import Timeline
 from groups.watching import registry
 from tests.broker.members import CLASSIC, Member
 from tests.clusters.secure import READ_ONLY, Secure
-from tests.clusters.watched import Watch, cluster, described, facts, members, row, topic, until
+from tests.clusters.watched import (
+    Watch,
+    assert_says,
+    cluster,
+    facts,
+    joined_and_killed,
+    members,
+    row,
+    topic,
+    until,
+)
 
 __all__ = ["cluster", "members", "topic"]
 
@@ -44,22 +54,11 @@ def test_joins_and_a_kill_are_recorded_record_by_record_and_the_frame_is_what_th
 ) -> None:
     group = f"g-{topic}"
     with Watch(cluster, follow=True):
-        members("a", group, topic)
-        until(lambda: facts(group, members=1, rebalancing=False))
-        b = members("b", group, topic)
-        until(lambda: facts(group, members=2, rebalancing=False, behind=0))
-        b.kill()
-        until(lambda: facts(group, members=1, rebalancing=False, behind=0))
-        told = described(secure, group)
+        told = joined_and_killed(secure, group, members, topic)
         seen = until(lambda: (found := registry.get(cluster.pk).seen)["follow"]["checked"] and found)
     timeline = row(group).timeline  # type: ignore[union-attr]
     frame = storage.frame_at(timeline, storage.get(timeline.pk).last)  # type: ignore[union-attr]
-    assert frame is not None
-    assert frame["group_epoch"] == told.group_epoch
-    assert {name: (each["epoch"], each["assigned"]) for name, each in frame["members"].items()} == {
-        each.member_id: (each.epoch, {name: list(some) for name, some in each.assignment.items()})
-        for each in told.members
-    }
+    assert_says(frame, told)
     assert frame["topics"][topic]["partitions"] == 4
     records = [each for each in entries_of(timeline.pk) if each["kind"] == "record"]  # type: ignore[union-attr]
     assert {each["provenance"] for each in records} == {"recorded"}

@@ -15,7 +15,17 @@ from groups.watching import registry, retention
 from groups.watching.storing import UNWATCHED_TOLD_AFTER_MS
 from tests.broker.members import CLASSIC, Member
 from tests.clusters.secure import Secure
-from tests.clusters.watched import Watch, cluster, described, facts, members, row, topic, until
+from tests.clusters.watched import (
+    Watch,
+    assert_says,
+    cluster,
+    facts,
+    joined_and_killed,
+    members,
+    row,
+    topic,
+    until,
+)
 
 __all__ = ["cluster", "members", "topic"]
 
@@ -27,21 +37,10 @@ def test_a_join_and_a_kill_are_recorded_and_the_frame_is_what_the_coordinator_sa
 ) -> None:
     group = f"g-{topic}"
     with Watch(cluster, follow=False):
-        members("a", group, topic)
-        until(lambda: facts(group, members=1, rebalancing=False))
-        b = members("b", group, topic)
-        until(lambda: facts(group, members=2, rebalancing=False, behind=0))
-        b.kill()
-        until(lambda: facts(group, members=1, rebalancing=False, behind=0))
-        told = described(secure, group)
+        told = joined_and_killed(secure, group, members, topic)
         timeline = row(group).timeline  # type: ignore[union-attr]
         frame = storage.frame_at(timeline, storage.get(timeline.pk).last)  # type: ignore[union-attr]
-    assert frame is not None
-    assert frame["group_epoch"] == told.group_epoch
-    assert {name: (each["epoch"], each["assigned"]) for name, each in frame["members"].items()} == {
-        each.member_id: (each.epoch, {name: list(some) for name, some in each.assignment.items()})
-        for each in told.members
-    }
+    assert_says(frame, told)
     entries = list(storage.every_entry(storage.get(timeline.pk)))  # type: ignore[union-attr]
     assert [entry["sequence"] for entry in entries] == list(range(1, len(entries) + 1))
     assert {entry["provenance"] for entry in entries if entry["kind"] == "record"} == {"inferred"}

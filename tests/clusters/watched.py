@@ -14,6 +14,7 @@ import pytest
 from groups.cluster_models import Cluster, WatchedGroup
 from groups.clusters.cluster import open_cluster
 from groups.clusters.settings import settings_of
+from groups.history.frames.shapes import Frame
 from groups.history.polls.description import GroupDescription
 from groups.watching import registry
 from groups.watching.job import Watching
@@ -98,3 +99,26 @@ def described(secure: Secure, group: str) -> GroupDescription:
     told = asyncio.run(ask())
     assert isinstance(told, GroupDescription)
     return told
+
+
+def joined_and_killed(
+    secure: Secure, group: str, members: Callable[..., Member], topic: str
+) -> GroupDescription:
+    """``a`` joins, ``b`` joins and is killed, each when the watch has seen the one before; what the coordinator says then."""
+    members("a", group, topic)
+    until(lambda: facts(group, members=1, rebalancing=False))
+    b = members("b", group, topic)
+    until(lambda: facts(group, members=2, rebalancing=False, behind=0))
+    b.kill()
+    until(lambda: facts(group, members=1, rebalancing=False, behind=0))
+    return described(secure, group)
+
+
+def assert_says(frame: Frame | None, told: GroupDescription) -> None:
+    """A frame has the group's epoch, and each member's epoch and assignment, as the coordinator described them."""
+    assert frame is not None
+    assert frame.get("group_epoch") == told.group_epoch
+    assert {name: (each.get("epoch"), each["assigned"]) for name, each in frame["members"].items()} == {
+        each.member_id: (each.epoch, {name: list(some) for name, some in each.assignment.items()})
+        for each in told.members
+    }

@@ -206,6 +206,8 @@ def test_a_group_of_a_log_is_taken_from_its_last_moment_with_members(
 def test_a_moment_beyond_the_end_is_not_found(client: Client, stored: Callable[..., Timeline]) -> None:
     timeline = in_a_classic_group(stored)
     assert "there is no 999" in text_of(client, f"/rehearsal?timeline={timeline.id}&at=999", 404)
+    # Before the first entry nobody is in the group; the last moment with members is for whoever names none.
+    assert "members" in text_of(client, f"/rehearsal?timeline={timeline.id}&at=0", 400)
 
 
 def rehearse(*words: str) -> tuple[str, int]:

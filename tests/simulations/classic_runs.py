@@ -7,6 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from groups.history.entries import Entry, Kind
+from groups.history.frames.changes import apply, diff, unapply
+from groups.history.frames.frame import FrameMaker
+from groups.history.replay.fold import replay
+from groups.history.state.group import State
 from groups.wire.embedded.consumer_protocol import decode_assignment, decode_subscription
 from simulations.world.engine import run
 from simulations.world.scenario import load
@@ -17,6 +21,20 @@ Owned = dict[str, dict[str, list[int]]]
 def entries(text: str) -> list[Entry]:
     """The run of a scenario."""
     return list(run(load(text, "orders")))
+
+
+def assert_sound(log: Iterable[Entry], state: State) -> None:
+    """Nothing in it is odd, and each frame follows from the one before by its changes, both ways."""
+    maker, before = FrameMaker(), None
+    for entry in log:
+        state = replay(state, entry)
+        assert not state.anomalies
+        frame = maker.frame(state)
+        if before is not None:
+            changes = diff(before, frame)
+            assert apply(before, changes) == frame
+            assert unapply(frame, changes) == before
+        before = frame
 
 
 def requests(log: Iterable[Entry], api: str, who: str | None = None) -> list[Entry]:

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from groups.history.frames.changes import apply, diff, unapply
-from groups.history.frames.frame import FrameMaker
-from groups.history.replay.fold import replay
 from groups.history.state.group import initial_state
-from simulations.world.engine import run
 from simulations.world.scenario import ScenarioError, load
 from tests.simulations.classic_runs import (
+    assert_sound,
     callbacks,
     entries,
     generations,
@@ -100,16 +97,7 @@ def test_the_whole_list_of_a_members_assignors_is_known_and_not_only_the_chosen_
 
 
 def test_its_frames_follow_from_its_changes_and_nothing_in_it_is_odd() -> None:
-    state, maker, before = initial_state("orders"), FrameMaker(), None
-    for entry in run(load(text("[{at: 10s, join: D}]"), "orders")):
-        state = replay(state, entry)
-        assert not state.anomalies
-        frame = maker.frame(state)
-        if before is not None:
-            changes = diff(before, frame)
-            assert apply(before, changes) == frame
-            assert unapply(frame, changes) == before
-        before = frame
+    assert_sound(entries(text("[{at: 10s, join: D}]")), initial_state("orders"))
 
 
 def test_the_same_scenario_gives_the_same_run() -> None:

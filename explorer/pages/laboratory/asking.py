@@ -14,7 +14,7 @@ import orjson
 from django.http import HttpRequest, QueryDict
 
 from explorer.web.children import answer_of
-from explorer.web.endpoint import BadRequest, number
+from explorer.web.endpoint import BadRequest, no_such_entry, number
 from groups import storage
 from groups.history.frames.shapes import Frame
 from groups.jobs.warm_children import WarmChildren
@@ -79,11 +79,7 @@ def moment_of(told: Mapping[str, str]) -> BoardMoment:
     at = number(told, "at", timeline.last)
     frame = storage.frame_at(timeline, at)
     if frame is None:
-        raise BadRequest(
-            f"Timeline {timeline.id} has entries 1 to {timeline.last}; there is no {at}.",
-            status=404,
-            field="at",
-        )
+        raise no_such_entry(timeline, at)
     return {"frame": frame, "cast": storage.summary(timeline).get("cast") or []}
 
 

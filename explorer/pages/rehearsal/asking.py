@@ -15,9 +15,10 @@ import orjson
 from django.http import HttpRequest, QueryDict
 
 from explorer.web.children import answer_of
-from explorer.web.endpoint import BadRequest, number
+from explorer.web.endpoint import BadRequest, no_such_entry, number
 from groups import storage
 from groups.jobs.warm_children import WarmChildren
+from simulations.rehearsal.reading import WISH_KEYS
 from simulations.rehearsal.ways import WayName
 
 CHILDREN_MOST: Final = 2
@@ -28,19 +29,7 @@ atexit.register(children.close)
 
 GROUP_FIELDS: Final = ("members", "topics", "group")
 MOMENT_FIELDS: Final = ("timeline", "at")
-WISH_FIELDS: Final = (
-    "client",
-    "assignors",
-    "static",
-    "to",
-    "brokers",
-    "new_client",
-    "migration_policy",
-    "at_once",
-    "away_ms",
-    "turn_after",
-    "server_assignor",
-)
+WISH_FIELDS: Final = ("client", "assignors", "static", *WISH_KEYS)
 FIELDS: Final = (*GROUP_FIELDS, *MOMENT_FIELDS, *WISH_FIELDS)
 NUMBERS: Final = ("at_once", "away_ms", "turn_after")
 
@@ -172,14 +161,10 @@ def _answer(request: HttpRequest, asked: Asked) -> bytes:
 
 def _moment(given: Mapping[str, str]) -> dict[str, Any]:
     timeline = storage.get(given["timeline"])
-    at = number(given, "at", 0) or storage.last_with_members(timeline)
+    at = number(given, "at") if "at" in given else storage.last_with_members(timeline)
     frame = storage.frame_at(timeline, at)
     if frame is None:
-        raise BadRequest(
-            f"Timeline {timeline.id} has entries 1 to {timeline.last}; there is no {at}.",
-            status=404,
-            field="at",
-        )
+        raise no_such_entry(timeline, at)
     cast = storage.summary(timeline).get("cast") or []
     return {"frame": frame, "cast": cast, "timeline": timeline.id, "at": at}
 

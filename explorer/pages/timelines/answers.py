@@ -9,7 +9,14 @@ import orjson
 from django.http import HttpRequest, HttpResponse
 
 from explorer.figures.epochs import collect, figure
-from explorer.web.endpoint import BadRequest, json_body, json_response, lasting_response, number
+from explorer.web.endpoint import (
+    BadRequest,
+    json_body,
+    json_response,
+    lasting_response,
+    no_such_entry,
+    number,
+)
 from groups import storage
 from groups.history.frames.changes import Change
 from groups.history.frames.shapes import Frame
@@ -168,11 +175,7 @@ def _as_of(
     at = number(request.GET, "at", timeline.last)
     found = find(timeline, at)
     if found is None:
-        raise BadRequest(
-            f"Timeline {timeline_id} has entries 1 to {timeline.last}; there is no {at}.",
-            status=404,
-            field="at",
-        )
+        raise no_such_entry(timeline, at)
     return json_response(found)
 
 

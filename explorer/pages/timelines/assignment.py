@@ -9,7 +9,7 @@ from typing import Any, Final, TypedDict
 
 from django.http import HttpRequest, HttpResponse
 
-from explorer.web.endpoint import BadRequest, json_response, number
+from explorer.web.endpoint import BadRequest, json_response, no_such_entry, number
 from groups import storage
 from groups.models import Timeline
 from simulations.laboratory.next_assignment import (
@@ -67,8 +67,7 @@ def next_assignment(request: HttpRequest, timeline_id: str) -> HttpResponse:
         raise BadRequest("joins must be 0 or 1.", field="joins")
     frame = storage.frame_at(timeline, at)
     if frame is None:
-        says = f"Timeline {timeline_id} has entries 1 to {timeline.last}; there is no {at}."
-        raise BadRequest(says, status=404, field="at")
+        raise no_such_entry(timeline, at)
     return json_response(
         answer_at(timeline, at, frame, request.GET.get("leaves") or None, joins=joins == "1")
     )

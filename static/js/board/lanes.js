@@ -167,10 +167,13 @@ export class Lanes {
         before.after(row);
         this.#rows.set(lane.key, row);
       }
-      const here = members.has(lane.key);
+      const member = members.get(lane.key);
+      const here = member !== undefined;
+      // Whose lane it is now: a client that comes back has the lane that it had, under another id.
+      row.dataset.member = member ?? '';
       row.classList.toggle('ghost', !here);
       row.classList.remove('outside');
-      row.classList.toggle('away', frame.members[members.get(lane.key) ?? '']?.epoch === -2);
+      row.classList.toggle('away', frame.members[member ?? '']?.epoch === -2);
       if (!here) {
         row.classList.remove('act');
         child(row, '.lead').replaceChildren(

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from tests.simulations.mutations.mutated import ROOT, introduce
+from tests.simulations.mutations.apart import tried_apart
+from tests.simulations.mutations.mutated import introduce
 from tests.simulations.mutations.mutation import Mutation
 from tests.simulations.mutations.of_classic import CLASSIC_MUTATIONS
 
@@ -35,24 +35,7 @@ def known() -> dict[str, Found]:
 
 def found_by(mutation: Mutation, first: int = 0, last: int = SEEDS_MOST - 1) -> Found | None:
     """The first seed from ``first`` to ``last`` that finds the mutation; ``RuntimeError`` if it cannot be tried."""
-    done = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "tests.simulations.mutations.fuzzed",
-            mutation.name,
-            str(first),
-            str(last),
-        ],
-        cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if done.returncode:
-        raise RuntimeError(f"{mutation.name}: {done.stderr.strip().splitlines()[-1]}")
-    found: Found | None = json.loads(done.stdout)
+    found: Found | None = tried_apart("fuzzed", mutation, str(first), str(last))
     return found
 
 

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from tests.simulations.mutations.mutated import ROOT
+from tests.simulations.mutations.apart import tried_apart
 from tests.simulations.mutations.mutation import Mutation
 from tests.simulations.mutations.patches import MUTATIONS
 
@@ -36,25 +34,9 @@ def record(found: Mapping[str, Found]) -> None:
 
 def hunted(mutation: Mutation, first: int = 0, last: int = SEEDS_MOST - 1, *semantics: str) -> Found | None:
     """The first seed from ``first`` to ``last`` that finds the mutation; ``RuntimeError`` if it cannot be tried."""
-    done = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "tests.simulations.mutations.mutated",
-            mutation.name,
-            str(first),
-            str(last),
-            *(semantics or ("kafka", "kip")),
-        ],
-        cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        check=False,
+    found: Found | None = tried_apart(
+        "mutated", mutation, str(first), str(last), *(semantics or ("kafka", "kip"))
     )
-    if done.returncode:
-        raise RuntimeError(f"{mutation.name}: {done.stderr.strip().splitlines()[-1]}")
-    found: Found | None = json.loads(done.stdout)
     return found
 
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from tests.simulations.mutations.mutated import ROOT, introduce
+from tests.simulations.mutations.apart import tried_apart
+from tests.simulations.mutations.mutated import introduce
 from tests.simulations.mutations.mutation import Mutation
 from tests.simulations.mutations.of_classic import CLASSIC_MUTATIONS
 
@@ -28,23 +28,7 @@ def known() -> dict[str, str]:
 
 def found_by(mutation: Mutation, first: str | None = None) -> str | None:
     """The exchange that finds the mutation; ``RuntimeError`` if it cannot be tried."""
-    done = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "tests.simulations.mutations.repeated",
-            mutation.name,
-            *([first] if first else []),
-        ],
-        cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if done.returncode:
-        raise RuntimeError(f"{mutation.name}: {done.stderr.strip().splitlines()[-1]}")
-    found: str | None = json.loads(done.stdout)
+    found: str | None = tried_apart("repeated", mutation, *([first] if first else []))
     return found
 
 
