@@ -264,7 +264,8 @@ def press_everywhere(page: Page) -> None:
     places = [1, *starts[1 :: max(1, len(starts) // 4)], last // 3, last]
     for place in places:
         for key in KEYS:
-            page.evaluate("(at) => window.rebalanceExplorer.go(at)", place)
+            # What is returned would be written as JSON by the page: of a frame of 10,000 partitions, one long task.
+            page.evaluate("async (at) => { await window.rebalanceExplorer.go(at); }", place)
             page.wait_for_timeout(150)
             page.keyboard.press(key)
             page.wait_for_timeout(150)
