@@ -298,7 +298,8 @@ function showStatus() {
   banners.gaps(meta);
   banners.violations(violationsOf(meta.summary));
   banners.differences(meta.summary);
-  part('basis').textContent = `Computed from ${timeline.last.toLocaleString('en')} entries`;
+  part('basis').textContent =
+    `Computed from ${timeline.last.toLocaleString('en')} ${timeline.last === 1 ? 'entry' : 'entries'}`;
   part('empty').hidden = !timeline.empty;
   part('stage').hidden = timeline.empty;
 }
