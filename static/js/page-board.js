@@ -154,7 +154,7 @@ if (server && assignmentPanel instanceof HTMLDetailsElement) {
 }
 const banners = new Banners(part('banners'));
 const address = new Address();
-const reading = new Reading(meta.source, fixedView);
+const reading = new Reading(meta.source, { fixed: fixedView, shared: server ? null : 'investigator' });
 const player = new Player({ next: nextStep, onState: showPlaying });
 const seeking = new Seeking({
   timeline,
