@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Hashable
+from copy import copy
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
@@ -23,11 +24,16 @@ from simulations.proof.exploration.classic.trace import timeline
 from simulations.proof.exploration.classic.world import ClassicWorlds
 from simulations.proof.exploration.findings import Report
 from simulations.proof.exploration.search import Search
+from simulations.protocol.assignors.interface import Assignor
+from simulations.protocol.client.classic import embedding, joining, leading
 from simulations.protocol.client.classic.state import Memory
 from simulations.protocol.client.classic.untimed import WITHOUT_EFFECT
+from simulations.protocol.coordinator.classic.messages import JoinAnswer
 from simulations.world.engine import checked_run
 from simulations.world.engine.checked_run import checker_of
 from simulations.world.scenario import load
+from tests.simulations.mutations import explored
+from tests.simulations.mutations.of_classic import CLASSIC_MUTATIONS
 
 KAFKA = Semantics.KAFKA
 CLASSIC_SCENARIOS = [
@@ -233,3 +239,61 @@ def test_the_command_refuses_several_processes_for_classic_members() -> None:
     with pytest.raises(CommandError, match="classic members are walked by one process") as caught:
         call_command("explore", UNSAFE, "--processes", "2")
     assert caught.value.returncode == 2
+
+
+def keeps_everything(m: Memory) -> None:
+    """A mistake: an eager member that joins again gives nothing up."""
+    joining.prepared(m)
+
+
+def names_nothing(m: Memory, assignor: str) -> bytes:
+    """A mistake: a cooperative member does not name what it keeps."""
+    m = copy(m)
+    m.owned = {}
+    return SUBSCRIPTION(m, assignor)
+
+
+def gives_all_to_all(m: Memory, answer: JoinAnswer, assignors: dict[str, Assignor]) -> Any:
+    """A mistake: the leader gives every member the whole topic."""
+    (told, withheld) = ASSIGN(m, answer, assignors)
+    every = {topic: tuple(range(count.partitions)) for topic, count in m.metadata.items()}
+    return tuple((who, embedding.assignment(every, 3)) for who, _ in told), withheld
+
+
+SUBSCRIPTION = embedding.subscription
+ASSIGN = leading.assign
+
+
+@pytest.mark.parametrize(
+    ("place", "name", "mistake", "scenario", "invariant"),
+    [
+        (joining, "prepare", keeps_everything, "classic-two-join", "one_processor_of_a_generation"),
+        (embedding, "subscription", names_nothing, "classic-cooperative", "joins_with_what_it_owns"),
+        (leading, "assign", gives_all_to_all, "classic-two-join", "assigned_once"),
+    ],
+)
+def test_a_mistake_of_a_client_is_found_with_a_way_to_it(
+    monkeypatch: pytest.MonkeyPatch, place: Any, name: str, mistake: Any, scenario: str, invariant: str
+) -> None:
+    monkeypatch.setattr(place, name, mistake)
+    report, search = walked(scenario, unhurried=True)
+    assert invariant in broken(report)
+    (violated,) = (each for each in report.violations if each.invariant == invariant)
+    world = search.worlds.first()
+    for step in violated.trace:
+        world, wrong = search.worlds.take(world, step)
+    assert invariant in {each for each, _ in wrong}
+
+
+FOUND_LEAST = 8
+"""Of the seeded mistakes; what a group without commits, limits and deletions can show."""
+
+
+def test_exploring_finds_mistakes_in_the_coordinator_and_in_migration() -> None:
+    """A sample each time; ``python -m tests.simulations.mutations.explored`` explores with all of them."""
+    found = explored.known()
+    by_name = {mutation.name: mutation for mutation in CLASSIC_MUTATIONS}
+    assert found.keys() <= by_name.keys()
+    assert len(found) >= FOUND_LEAST
+    missed = [name for name in sorted(found)[::5] if explored.found_by(by_name[name], found[name]) is None]
+    assert missed == [], "find them anew with python -m tests.simulations.mutations.explored"
