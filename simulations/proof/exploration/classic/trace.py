@@ -21,7 +21,7 @@ SENTENCES: Mapping[StepKind, str] = {
     StepKind.APPEND: "the records that answers wait for are committed",
     StepKind.START: "the process that follows {who} starts",
     StepKind.METADATA: "{who} fetches metadata",
-    StepKind.UNANSWERED: "{who} gives up waiting for an answer that nobody will give",
+    StepKind.UNANSWERED: "a request of {who} that nobody will answer times out",
     StepKind.JOIN_PHASE: "the join phase ends",
     StepKind.SYNC_PHASE: "the time to ask for an assignment is over",
     StepKind.FORGET: "the session of an id expires that no process has",
