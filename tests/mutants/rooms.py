@@ -8,7 +8,7 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Room:
-    """``folder`` holds the code; ``tests`` are files of ``tests/<within>``, those that notice most in the least time first."""
+    """``folder`` holds the code; ``tests`` are files of ``tests/<within>``."""
 
     folder: str
     tests: tuple[str, ...]
@@ -45,11 +45,30 @@ ROOMS: Final = {
             "released_basic",
             "unresolved_regex",
             "conformance",
+            "classic_start",
+            "classic_studies",
+            "classic_recorded",
+            "migration",
+            "world_failover",
+            "incidents",
         ),
     ),
     "clients": Room(
-        folder="simulations/protocol/client/consumer",
-        tests=("clients", "clients_released", "kip_computing_consumer", "client_side", "clients_random"),
+        folder="simulations/protocol/client",
+        tests=(
+            "clients",
+            "clients_released",
+            "kip_computing_consumer",
+            "client_side",
+            "clients_random",
+            "classic_client",
+            "classic_start",
+            "classic_studies",
+            "classic_recorded",
+            "migration",
+            "case_studies",
+            "verbs",
+        ),
     ),
     "conformance": Room(
         folder="simulations/proof/conformance",
@@ -57,7 +76,16 @@ ROOMS: Final = {
     ),
     "checking": Room(
         folder="simulations/invariants",
-        tests=("checking_beyond", "checking_clients", "checking", "found", "invariants", "mutations"),
+        tests=(
+            "checking_beyond",
+            "checking_clients",
+            "checking",
+            "found",
+            "invariants",
+            "mutations",
+            "classic_checking",
+            "classic_mutations",
+        ),
     ),
     "exploration": Room(folder="simulations/proof/exploration", tests=("exploration", "three_members")),
     "assignors": Room(
@@ -102,6 +130,13 @@ ROOMS: Final = {
             "indexing",
             "digests",
             "digest_rests",
+            "fence_loop",
+            "finders",
+            "following",
+            "polls",
+            "shapes",
+            "unknown",
+            "unread",
             "copying",
             "broken_logs",
             "any_log",
@@ -143,6 +178,7 @@ ROOMS: Final = {
             "inspection_meanings",
             "inspection_words",
             "recorded",
+            "decode_command",
             "kafka_made",
             "kafka_made_cases",
             "kafka_made_rpcs",
