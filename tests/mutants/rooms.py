@@ -8,7 +8,7 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Room:
-    """``folder`` holds the code; ``tests`` are files of ``tests/<within>``."""
+    """``folder`` holds the code; ``tests`` are files of ``tests/<within>``, or of the folder that they name."""
 
     folder: str
     tests: tuple[str, ...]
@@ -16,7 +16,8 @@ class Room:
 
     @property
     def paths(self) -> list[str]:
-        return [f"tests/{self.within}/test_{name}.py" for name in self.tests]
+        places = [name if "/" in name else f"{self.within}/{name}" for name in self.tests]
+        return ["tests/{}/test_{}.py".format(*place.rsplit("/", 1)) for place in places]
 
 
 ROOMS: Final = {
@@ -148,6 +149,10 @@ ROOMS: Final = {
         tests=(
             "edges",
             "one_writer",
+            "announced",
+            "places",
+            "handing_on",
+            "sharing/handed_on",
             "reading",
             "plain_text",
             "stored_digests",
