@@ -164,6 +164,7 @@ ROOMS: Final = {
         folder="groups/wire",
         within="wire",
         tests=(
+            "bounds",
             "codec",
             "records",
             "tags",
