@@ -77,7 +77,7 @@ def main(arguments: Sequence[str]) -> int:
         )
         # Told room by room: the next one may take minutes.
         for each in lacking:
-            tell(each, f"noticed by none of {each.tests} tests" if each.tests else "reached by no test")
+            tell(each, f"noticed by none of {each.tests} tests" if each.took_s else "reached by no test")
         left += lacking
     return 1 if left else 0
 

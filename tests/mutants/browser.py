@@ -1,7 +1,7 @@
 """The browser's modules: faults over TypeScript's syntax tree (``tests/javascript/mutants``), noticed by the tests that Node runs.
 
-Drawn from the modules that these tests load. What draws on a page and listens to a pointer is none of Node's business:
-tests in Chromium look at it, and would take minutes for each fault.
+Drawn from the modules that these tests load and that know no page. What draws on one and listens to a pointer is none of
+Node's business: tests in Chromium look at it, and would take minutes for each fault.
 """
 
 from __future__ import annotations
@@ -27,6 +27,12 @@ SWITCH: Final = f"./{TESTS}/mutants/switch.js"
 IMPORTED: Final = re.compile(
     r"""(?:\bfrom|\bimport\()\s*['"](\.[^'"]+)['"]|^import\s+['"](\.[^'"]+)['"]""", re.MULTILINE
 )
+
+KNOWS_A_PAGE: Final = re.compile(
+    r"\bdocument\b|\b(HTML|SVG)\w*Element\b|\bElement\b|\bcanvas\b|/dom\.js|\bCanvasRenderingContext2D\b"
+    r"|\brequestAnimationFrame\b"
+)
+COMMENT: Final = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 
 LIMIT_S: Final = 60.0
 """By the clock: a file of tests takes half a second, on a machine that others use."""
@@ -61,9 +67,13 @@ def loaded(root: Path = ROOT) -> list[str]:
 
 
 def sites_of(root: Path = ROOT) -> list[Site]:
-    """Every fault that can be put into these modules."""
-    files = loaded(root)
-    told: dict[str, list[Place]] = _tool({"texts": _texts(root, files)})
+    """Every fault that can be put into the modules that know no page."""
+    files = [
+        file
+        for file in loaded(root)
+        if not KNOWS_A_PAGE.search(COMMENT.sub("", (root / file).read_text(encoding="utf-8")))
+    ]
+    told = places(_texts(root, files))
     return [
         Site(
             file=file,
@@ -78,13 +88,19 @@ def sites_of(root: Path = ROOT) -> list[Site]:
     ]
 
 
+def places(texts: Mapping[str, str]) -> dict[str, list[Place]]:
+    """Of each file, the faults that can be put into it."""
+    told: dict[str, list[Place]] = json.loads(_tool({"texts": texts}))
+    return told
+
+
 def tried(faults: Sequence[Site], root: Path = ROOT) -> Iterator[Tried]:
     """Each fault: the files of tests that reach it, the fastest first, up to the first that fails."""
     with copied(root) as folder:
         chosen: dict[str, dict[str, int]] = {}
         for number, site in enumerate(faults):
             chosen.setdefault(site.file, {})[str(site.number)] = number
-        changed = _tool({"texts": _texts(root, list(chosen)), "chosen": chosen})
+        changed: dict[str, str] = json.loads(_tool({"texts": _texts(root, list(chosen)), "chosen": chosen}))
         for file, text in changed.items():
             (folder / file).write_text(text, encoding="utf-8")
         tests = sorted((folder / TESTS).glob("*.test.js"))
@@ -142,11 +158,10 @@ def _texts(root: Path, files: Sequence[str]) -> dict[str, str]:
     return {file: (root / file).read_text(encoding="utf-8") for file in files}
 
 
-def _tool(asked: object) -> dict[str, object]:
+def _tool(asked: object) -> str:
     done = subprocess.run(
         ["node", TOOL], cwd=ROOT, input=json.dumps(asked), capture_output=True, text=True, check=False
     )
     if done.returncode:
         raise CannotTry(f"node {TOOL}: {done.stderr.strip().splitlines()[-1:]}")
-    told: dict[str, object] = json.loads(done.stdout)
-    return told
+    return done.stdout

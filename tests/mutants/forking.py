@@ -104,7 +104,10 @@ class Forks:
         with Path(self._plan["answers"]).open("a", encoding="utf-8") as answers:
             if "alone" in self._plan:
                 failed = self._run(session.items)
-                _tell(answers, Answer(fault=self._plan["alone"], by=failed, tests=0, took_s=_used_s()))
+                _tell(
+                    answers,
+                    Answer(fault=self._plan["alone"], by=failed, tests=len(session.items), took_s=_used_s()),
+                )
             else:
                 self._all(session, answers)
         return True

@@ -155,7 +155,9 @@ def _alone(folder: Path, plan: Plan, number: int, site: Site, limit_s: float) ->
     if not told:
         return Tried(site=site, noticed=True, by=f"does not load: {_last_line(folder)}", tests=0, took_s=0)
     answer: Answer = json.loads(told)
-    return Tried(site=site, noticed=bool(answer["by"]), by=answer["by"], tests=0, took_s=answer["took_s"])
+    return Tried(
+        site=site, noticed=bool(answer["by"]), by=answer["by"], tests=answer["tests"], took_s=answer["took_s"]
+    )
 
 
 def _process(folder: Path, plan: Plan, environment: dict[str, str]) -> subprocess.Popen[bytes]:

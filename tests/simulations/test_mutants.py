@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from tests.conftest import missing
+from tests.mutants import browser
 from tests.mutants.__main__ import explained
 from tests.mutants.forking import NO_END
 from tests.mutants.rooms import ROOMS, Room
@@ -107,6 +109,10 @@ def test_each_room_has_its_tests_and_every_fault_of_it_is_a_program(name: str) -
 
 def test_what_is_explained_is_still_there() -> None:
     places = {site.key for room in ROOMS.values() for site in sites_of(room)}
+    if any(key.startswith(browser.MODULES) for key in explained()):
+        if shutil.which("node") is None or not (ROOT / "node_modules/typescript").is_dir():
+            missing("Node or TypeScript is not installed")
+        places |= {site.key for site in browser.sites_of()}
     assert sorted(set(explained()) - places) == []
     assert all(explained().values())
 
@@ -146,6 +152,68 @@ def test_a_fault_is_noticed_by_a_test_that_fails_and_by_none_that_passes(tmp_pat
     assert "test_adds" in results["a + b"].by, "though another test's fixture reached it"
     assert results["n -= 7"].by == NO_END
     assert "test_used" in results["2"].by, "though it was reached as the module was loaded"
+
+
+MODULE_OF_A_PAGE = """import { other } from './other.js';
+
+/** Not 1 of these. */
+export function adds(number, most = 3) {
+  if (number > most && !other(1)) log(number);
+  let sum = number ?? 7;
+  sum += 1;
+  const names = { 5: 'five' };
+  return most ? `${sum}` : 'none' + names[5];
+}
+"""
+
+
+@pytest.fixture
+def typescript() -> None:
+    if shutil.which("node") is None or not (ROOT / "node_modules/typescript").is_dir():
+        missing("Node or TypeScript is not installed")
+
+
+def test_the_browsers_modules_have_faults_of_the_same_kinds(typescript: None) -> None:
+    told = {(place["old"], place["new"]) for place in browser.places({"m.js": MODULE_OF_A_PAGE})["m.js"]}
+    assert told == {
+        ("3", "(3 + 1)"),
+        ("1", "(1 + 1)"),
+        ("number > most && !other(1)", "!(number > most && !other(1))"),
+        ("number > most && !other(1)", "(number > most) || (!other(1))"),
+        ("number > most && !other(1)", "(number > most)"),
+        ("number > most && !other(1)", "(!other(1))"),
+        ("number > most", "(number) >= (most)"),
+        ("!other(1)", "(other(1))"),
+        ("log(number);", ";"),
+        ("number ?? 7", "(number)"),
+        ("7", "(7 + 1)"),
+        ("sum += 1", "sum -= 1"),
+        ("most ? `${sum}` : 'none' + names[5]", "(most) ? ('none' + names[5]) : (`${sum}`)"),
+        ("5", "(5 + 1)"),
+    }
+
+
+def test_a_fault_in_a_module_of_the_browser_is_noticed_by_a_test_that_fails(
+    typescript: None, tmp_path: Path
+) -> None:
+    (tmp_path / "static/js").mkdir(parents=True)
+    shutil.copytree(ROOT / "tests/javascript/mutants", tmp_path / "tests/javascript/mutants")
+    (tmp_path / "package.json").write_text('{"type": "module"}')
+    (tmp_path / "static/js/adds.js").write_text(
+        "export function adds(a, b) {\n  return a + b;\n}\nexport const unused = 1;\n"
+    )
+    (tmp_path / "static/js/draws.js").write_text("export const draws = () => document.title + 1;\n")
+    (tmp_path / "tests/javascript/adds.test.js").write_text(
+        "import assert from 'node:assert/strict';\nimport { test } from 'node:test';\n"
+        "import { adds } from '../../static/js/adds.js';\nimport '../../static/js/draws.js';\n\n"
+        "test('two and one are three', () => assert.equal(adds(2, 1), 3));\n"
+    )
+    subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
+    found = browser.sites_of(tmp_path)
+    assert {site.file for site in found} == {"static/js/adds.js"}, "the other one knows a page"
+    results = {each.site.old: each for each in browser.tried(found, tmp_path)}
+    assert {old: each.noticed for old, each in results.items()} == {"a + b": True, "1": False}
+    assert results["a + b"].by == "adds.test.js: two and one are three"
 
 
 def test_an_unknown_room_is_told_in_one_line() -> None:

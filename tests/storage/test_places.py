@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
+from pathlib import Path
 
 import orjson
 import pytest
@@ -13,13 +15,14 @@ from groups.history.digests.answers import group_answer, member_answer, partitio
 from groups.history.state.group import Semantics
 from groups.imports import runs as imports
 from groups.models import Timeline
+from groups.packs.index import StoredChunk
 from groups.storage import opened
 from groups.storage.digests import Wanted
 from groups.storage.names import named
 from groups.storage.rows_log import RowsLog
 from groups.storage.stored_log import OPENED_FOR_ONE_ANSWER, StoredLog
 from tests.pipeline.segments import FOO, Group, Segment, hash_of
-from tests.storage.test_stored_logs import Kept, _none_made, busy, kept, made
+from tests.storage.test_stored_logs import Kept, _none_made, busy, in_this_process, kept, made
 from tests.stories import Story, a_day_of_three
 
 __all__ = ["_none_made", "kept"]
@@ -258,6 +261,30 @@ def test_chunks_that_processes_of_their_own_open_lie_beside_each_other(
     assert [opened.look(timeline, chunk) for chunk in chunks[:2]] == [None, None]
     monkeypatch.undo()
     assert [opened.opened(timeline, chunk) for chunk in chunks[:2]] == here
+
+
+def test_only_two_chunks_are_opened_at_once(kept: Kept, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each takes a core for as long as it lasts."""
+    timeline = kept(busy(Group()))
+    chunks = StoredLog(timeline).index["chunks"][:3]
+    inside, release = threading.Semaphore(0), threading.Event()
+
+    def slow(path: Path, chunk: StoredChunk) -> None:
+        inside.release()
+        release.wait()
+        in_this_process(path, chunk)
+
+    monkeypatch.setattr(opened, "_open", slow)
+    threads = [threading.Thread(target=opened.opened, args=(timeline, chunk)) for chunk in chunks]
+    for thread in threads:
+        thread.start()
+    for _ in range(2):
+        inside.acquire()
+    assert not opened._slots.acquire(blocking=False)
+    release.set()
+    for thread in threads:
+        thread.join()
+    assert len(made) == 3
 
 
 def test_a_question_for_a_digest_opens_a_few_chunks_and_the_next_one_goes_on(kept: Kept) -> None:
