@@ -32,6 +32,7 @@ from groups.wire.errors import (
     BatchError,
     CompressionError,
     MalformedError,
+    RecordError,
     TruncatedError,
     UnencodableError,
     UnknownVersionError,
@@ -220,6 +221,24 @@ def test_a_request_is_read_with_its_length_without_it_and_cut_off() -> None:
         request_frame((len(raw) + 9).to_bytes(4) + unknown)
 
 
+def test_the_oldest_commits_have_the_fields_of_their_versions() -> None:
+    """The protocol guide's OffsetCommit v0 and v1, which no client of today writes and kio does not know."""
+    request = APIS[8].request
+    partition = {"partitionIndex": 1, "committedOffset": 7, "committedMetadata": None}
+    row = "00000001 0003666f6f 00000001 00000001 0000000000000007"
+    for version, more, head, time in (
+        (0, {}, "", ""),
+        (1, {"memberId": "m"}, "ffffffff 00016d", "ffffffffffffffff"),
+        (1, {"memberId": "m", "generationIdOrMemberEpoch": 3}, "00000003 00016d", "ffffffffffffffff"),
+    ):
+        out = bytearray()
+        value = {"groupId": "g", "topics": [{"name": "foo", "partitions": [partition]}], **more}
+        codec(request, version).write(out, value)
+        assert bytes(out) == bytes.fromhex(f"000167 {head} {row} {time} ffff")
+        read, end = codec(request, version).read(bytes(out), 0)
+        assert (read["groupId"], end) == ("g", len(out))
+
+
 # -- batches
 
 
@@ -256,14 +275,31 @@ def test_behind_damage_the_next_whole_batch_is_found_wherever_it_begins() -> Non
         assert [item for item in items if isinstance(item, RecordBatch)] == [parse_batch(good)], junk
 
 
-def test_a_header_with_more_records_than_offsets_is_no_batch() -> None:
-    good = write_batch(batch((b"k", b"v"), (b"k", b"v")))
-    for count, found in ((2, 1), (3, 0)):
-        body = bytearray(good)
-        body[23 + 34 : 23 + 38] = count.to_bytes(4)
-        body[17:21] = google_crc32c.value(bytes(body[21:])).to_bytes(4)
-        items = list(read_batches(b"\x55" * 90 + bytes(body)))
-        assert sum(isinstance(item, RecordBatch) for item in items) == found, count
+@pytest.mark.parametrize(
+    ("at", "form", "value", "whole"),
+    [
+        (57, ">i", 2, True),
+        (57, ">i", 3, False),
+        (57, ">i", -1, False),
+        (12, ">i", -1, True),
+        (12, ">i", -2, False),
+        (0, ">q", 0, True),
+        (0, ">q", -1, False),
+    ],
+)
+def test_behind_damage_only_a_header_that_can_be_one_begins_a_batch(
+    at: int, form: str, value: int, whole: bool
+) -> None:
+    body = bytearray(write_batch(batch((b"k", b"v"), (b"k", b"v"))))
+    struct.pack_into(form, body, at, value)
+    body[17:21] = google_crc32c.value(bytes(body[21:])).to_bytes(4)
+    items = list(read_batches(b"\x55" * 90 + bytes(body)))
+    if whole:
+        assert [getattr(item, "position", None) for item in items] == [0, None]
+    else:
+        [problem] = items
+        assert not isinstance(problem, RecordBatch)
+        assert (problem.position, problem.length) == (0, 90 + len(body))
 
 
 def test_snappy_in_blocks_as_java_writes_it_is_read_to_its_last_block() -> None:
@@ -353,6 +389,39 @@ def test_a_request_of_an_unknown_version_is_listed_to_its_last_byte(cut: int) ->
         assert header is not None
         assert [node.name for node in header[:2]] == ["requestApiKey", "requestApiVersion"]
         assert header[0].value == HEARTBEAT.key
+
+
+def test_of_versions_that_do_not_fit_the_newest_that_comes_farthest_is_taken() -> None:
+    name = "join-group-request"
+    kind, layout = kinds()[name], kinds()[name].layout
+    value = {
+        "groupId": "g", "sessionTimeoutMs": 45_000, "memberId": "m", "protocolType": "consumer", "protocols": [],
+    }  # fmt: skip
+    chosen = set()
+    for version in (0, 4, 5, 9):
+        whole = layout.write(value | ({"rebalanceTimeoutMs": 5} if version else {}), version)
+        for data in (whole[:-1], whole[:-3], whole + b"..."):
+            farthest: dict[int, int] = {}
+            for tried in APIS[11].request.versions:
+                try:
+                    farthest[tried] = codec(APIS[11].request, tried).read(data, 0)[1]
+                except RecordError as error:
+                    farthest[tried] = error.offset or 0
+            fits = [tried for tried in farthest if farthest[tried] == len(data)]
+            best = max(fits or farthest, key=lambda tried: (farthest[tried], tried))
+            assert inspect(name, data).version == best
+            chosen.add(best)
+    assert len(chosen) > 1
+    assert not kind.layout.appends
+
+
+def test_a_damaged_batch_is_listed_to_its_end_though_its_checksum_is_wrong() -> None:
+    data = bytearray(write_batch(batch((b"\0\0", None))))
+    data[17] ^= 1
+    done = inspect("batch", bytes(data))
+    assert done.problem is not None
+    assert (done.problem.path, done.problem.offset) == ("crc", 17)
+    assert (done.read, done.stopped) == (len(data), False)
 
 
 def test_what_is_guessed_reads_to_the_end_before_what_does_not() -> None:
