@@ -402,12 +402,14 @@ def test_of_versions_that_do_not_fit_the_newest_that_comes_farthest_is_taken() -
         whole = layout.write(value | ({"rebalanceTimeoutMs": 5} if version else {}), version)
         for data in (whole[:-1], whole[:-3], whole + b"..."):
             farthest: dict[int, int] = {}
+            fits = []
             for tried in APIS[11].request.versions:
                 try:
                     farthest[tried] = codec(APIS[11].request, tried).read(data, 0)[1]
+                    if farthest[tried] == len(data):
+                        fits.append(tried)
                 except RecordError as error:
                     farthest[tried] = error.offset or 0
-            fits = [tried for tried in farthest if farthest[tried] == len(data)]
             best = max(fits or farthest, key=lambda tried: (farthest[tried], tried))
             assert inspect(name, data).version == best
             chosen.add(best)
