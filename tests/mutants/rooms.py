@@ -97,6 +97,7 @@ ROOMS: Final = {
             "claims",
             "kafka_answers",
             "classic_assignors",
+            "custom_assignors",
             "validation",
             "measures",
             "explanation",
