@@ -59,6 +59,7 @@ ROOMS: Final = {
         tests=(
             "clients",
             "clients_released",
+            "released_clients",
             "kip_computing_consumer",
             "client_side",
             "clients_random",
