@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final, TypedDict
 
 from tests.mutants.forking import NO_END
-from tests.mutants.sites import Site
+from tests.mutants.sites import Site, counted
 from tests.mutants.switch import ACTIVE, REACHED
 from tests.mutants.trying import ROOT, CannotTry, Tried, copied
 
@@ -74,7 +74,7 @@ def sites_of(root: Path = ROOT) -> list[Site]:
         if not KNOWS_A_PAGE.search(COMMENT.sub("", (root / file).read_text(encoding="utf-8")))
     ]
     told = places(_texts(root, files))
-    return [
+    return counted(
         Site(
             file=file,
             number=place["number"],
@@ -85,7 +85,7 @@ def sites_of(root: Path = ROOT) -> list[Site]:
         )
         for file in files
         for place in told[file]
-    ]
+    )
 
 
 def places(texts: Mapping[str, str]) -> dict[str, list[Place]]:

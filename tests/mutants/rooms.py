@@ -81,6 +81,7 @@ ROOMS: Final = {
         tests=(
             "checking_beyond",
             "checking_clients",
+            "checking_words",
             "checking",
             "found",
             "invariants",

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Final
 
 COMPARISONS: Final[dict[type[ast.cmpop], type[ast.cmpop]]] = {
@@ -37,7 +38,7 @@ SWITCH: Final = "__mutant__"
 class Site:
     """A fault: the text of one node, and what stands there instead. ``where`` is the function or class that it is in.
 
-    ``number`` counts the faults of the file in the order of their places.
+    ``number`` counts the faults of the file in the order of their places, ``same`` those that read alike in one function, from 1.
     """
 
     file: str
@@ -46,11 +47,13 @@ class Site:
     where: str
     old: str
     new: str
+    same: int = 1
 
     @property
     def key(self) -> str:
         """Names the fault as long as the text around it does not change; lines may move."""
-        return f"{self.file}::{self.where}::{self.old} -> {self.new}"
+        again = f" #{self.same}" if self.same > 1 else ""
+        return f"{self.file}::{self.where}::{self.old} -> {self.new}{again}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +70,7 @@ class _Fault:
 
 def sites(file: str, text: str) -> list[Site]:
     """Every fault that can be put into a module, by its place."""
-    return [
+    return counted(
         Site(
             file=file,
             number=number,
@@ -77,7 +80,17 @@ def sites(file: str, text: str) -> list[Site]:
             new=_text(fault.told[1]),
         )
         for number, fault in enumerate(_faults(ast.parse(text)))
-    ]
+    )
+
+
+def counted(found: Iterable[Site]) -> list[Site]:
+    """Those that read alike in one function, told apart."""
+    seen: Counter[str] = Counter()
+    told = []
+    for site in found:
+        seen[site.key] += 1
+        told.append(replace(site, same=seen[site.key]))
+    return told
 
 
 def with_faults(text: str, chosen: Mapping[int, int]) -> str:
