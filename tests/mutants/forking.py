@@ -19,13 +19,14 @@ from pathlib import Path
 from typing import IO, Final, NotRequired, TypedDict
 
 import pytest
+from _pytest.tmpdir import tmppath_result_key
 
 from tests.mutants import switch
 
 LIMIT_TIMES: Final = 10
 LIMIT_LEAST_S: Final = 4.0
 """A fault may make a loop endless: so many times a test's own processor time, and some seconds at least."""
-WAITS_TIMES: Final = 10
+WAITS_TIMES: Final = 50
 """A fault may make a test wait for ever: it may take so many times its limit by the clock, on a machine that others use."""
 MEMORY_MOST_BYTES: Final = 6 << 30
 """A fault may make a list endless: a child that wants more gets a ``MemoryError``."""
@@ -42,6 +43,7 @@ class Plan(TypedDict):
     folder: str
     faults: list[int]
     alone: NotRequired[int]
+    limit_s: NotRequired[float]
 
 
 class Reach(TypedDict):
@@ -213,6 +215,8 @@ class Forks:
         """Once, before the forks, where a test needs it; each fork then finds the file as it was."""
         for item in session.items:
             if "django_db_setup" in getattr(item, "fixturenames", ()):
+                # Of a test that did not run, whose folder would be looked for as it is torn down.
+                item.stash[tmppath_result_key] = {}
                 session._setupstate.setup(item)
                 session._setupstate.teardown_exact(session)  # type: ignore[arg-type]  # All but the session's own.
                 # As pytest leaves a test that it may run again.
@@ -272,6 +276,9 @@ def _tell(answers: IO[str], line: Reach | Answer | Loaded) -> None:
 
 def main(path: str) -> int:
     plan: Plan = json.loads(Path(path).read_text(encoding="utf-8"))
+    if "limit_s" in plan:
+        limit_s = int(plan["limit_s"])
+        resource.setrlimit(resource.RLIMIT_CPU, (limit_s, limit_s + 5))
     options = ["-q", "-p", "no:cacheprovider", "--no-header", "--tb=short", "--basetemp", plan["folder"]]
     return int(pytest.main([*options, *plan["tests"]], plugins=[Forks(plan)]))
 

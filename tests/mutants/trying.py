@@ -6,6 +6,7 @@ import json
 import os
 import random
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
@@ -22,9 +23,12 @@ from tests.mutants.switch import ACTIVE, REACHED
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 
-LIMIT_TIMES: Final = 8
-LIMIT_LEAST_S: Final = 120.0
-"""For a fault that is on as the modules load: so many times what all of the room's tests take, and two minutes at least."""
+LIMIT_TIMES: Final = 4
+LIMIT_LEAST_S: Final = 30.0
+"""Processor time for a fault that is on as the modules load: so many times what all of the room's tests take."""
+LINES_TOLD: Final = 20
+WAITS_TIMES: Final = 20
+"""By the clock it may take so many times its limit, on a machine that others use."""
 
 
 class CannotTry(Exception):
@@ -137,21 +141,30 @@ def _answers(folder: Path, plan: Plan) -> Iterator[Loaded | Reach | Answer]:
                 break
     # pytest's code for "no test ran" is what a loop in other hands ends with, or that of the last test that failed.
     if code not in (0, 1, 5):
-        raise CannotTry(f"pytest ended with {code}: {_last_line(folder)}")
+        raise CannotTry(f"pytest ended with {code}:\n{_last_lines(folder)}")
 
 
 def _alone(folder: Path, plan: Plan, number: int, site: Site, limit_s: float) -> Tried:
     """A fault that is reached as the modules load: on from the first, with all tests of the room."""
     answers = folder / f"answers-{number}"
-    alone = Plan(tests=plan["tests"], answers=str(answers), folder=plan["folder"], faults=[], alone=number)
+    alone = Plan(
+        tests=plan["tests"],
+        answers=str(answers),
+        folder=plan["folder"],
+        faults=[],
+        alone=number,
+        limit_s=limit_s,
+    )
     process = _process(folder, alone, {ACTIVE: str(number)})
     try:
-        process.wait(limit_s)
+        code = process.wait(WAITS_TIMES * limit_s)
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
         return Tried(site=site, noticed=True, by=NO_END, tests=0, took_s=limit_s)
     told = answers.read_text(encoding="utf-8") if answers.exists() else ""
+    if not told and code == -signal.SIGXCPU:
+        return Tried(site=site, noticed=True, by=NO_END, tests=0, took_s=limit_s)
     if not told:
         return Tried(site=site, noticed=True, by=f"does not load: {_last_line(folder)}", tests=0, took_s=0)
     answer: Answer = json.loads(told)
@@ -184,6 +197,12 @@ def _process(folder: Path, plan: Plan, environment: dict[str, str]) -> subproces
             stdout=output,
             stderr=subprocess.STDOUT,
         )
+
+
+def _last_lines(folder: Path) -> str:
+    """What it said last: of a fault of its own, the end of the traceback."""
+    lines = (folder / "output").read_text(encoding="utf-8", errors="replace").strip().splitlines()
+    return "\n".join(lines[-LINES_TOLD:])
 
 
 def _last_line(folder: Path) -> str:

@@ -17,7 +17,7 @@ from groups.imports import runs as imports
 from groups.models import Timeline
 from groups.packs.index import StoredChunk
 from groups.storage import opened
-from groups.storage.digests import Wanted
+from groups.storage.digests import Wanted, unknown
 from groups.storage.names import named
 from groups.storage.rows_log import RowsLog
 from groups.storage.stored_log import OPENED_FOR_ONE_ANSWER, StoredLog
@@ -115,13 +115,22 @@ def test_commits_in_rows_are_told_by_partition(stored: Stored) -> None:
 def test_the_entry_that_changed_a_place_last_is_found_through_the_chunks(timeline: Timeline) -> None:
     changes = orjson.loads(storage.changes_after(timeline, 0))["changes"]
     paths = {tuple(change["path"]) for change in changes}
-    for path in sorted(paths)[:6]:
+    by_the_first = {tuple(change["path"]) for change in changes if change["sequence"] == 1}
+    assert by_the_first
+    for path in [*sorted(paths)[:6], *sorted(by_the_first)[:3]]:
         at = [change["sequence"] for change in changes if tuple(change["path"]) == path]
         assert storage.last_change(timeline, list(path), timeline.last) == at[-1]
         assert storage.last_change(timeline, list(path), timeline.last + 5) == at[-1]
         assert storage.last_change(timeline, list(path), at[0]) == at[0]
         assert storage.last_change(timeline, list(path), at[0] - 1) is None
     assert storage.last_change(timeline, ["nowhere"], timeline.last) is None
+    ends = {chunk.last for chunk in storage.chunks(timeline)[:-1]}
+    at_ends = [change for change in changes if change["sequence"] in ends]
+    assert at_ends
+    for change in at_ends:
+        after = change["sequence"] + 1
+        if not any(each["path"] == change["path"] and each["sequence"] == after for each in changes):
+            assert storage.last_change(timeline, change["path"], after) == change["sequence"]
 
 
 def test_the_metrics_before_the_first_entry_are_those_of_nobody(timeline: Timeline) -> None:
@@ -263,6 +272,17 @@ def test_chunks_that_processes_of_their_own_open_lie_beside_each_other(
     assert [opened.opened(timeline, chunk) for chunk in chunks[:2]] == here
 
 
+def test_a_chunk_that_nobody_has_opened_is_one_column_behind_the_entry_before_it(kept: Kept) -> None:
+    timeline = kept(busy(Group()))
+    chunk = StoredLog(timeline).index["chunks"][1]
+    columns = unknown(chunk["first"], chunk["last"], chunk["digest"], None).columns
+    assert (columns.first, columns.last) == (
+        [chunk["first"] - 1, chunk["first"]],
+        [chunk["first"] - 1, chunk["last"]],
+    )
+    assert (columns.unknown, columns.moments) == ([0, 1], [0, 0])
+
+
 def test_only_two_chunks_are_opened_at_once(kept: Kept, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each takes a core for as long as it lasts."""
     timeline = kept(busy(Group()))
@@ -280,10 +300,11 @@ def test_only_two_chunks_are_opened_at_once(kept: Kept, monkeypatch: pytest.Monk
         thread.start()
     for _ in range(2):
         inside.acquire()
-    assert not opened._slots.acquire(blocking=False)
+    free = opened._slots.acquire(blocking=False)
     release.set()
     for thread in threads:
         thread.join()
+    assert not free
     assert len(made) == 3
 
 
