@@ -1,4 +1,4 @@
-"""``python -m tests.mutants [--rooms R,R] [--each N] [--seed TEXT]``: a sample of faults in each room, as a table.
+"""``python -m tests.mutants [--rooms R,R] [--each N] [--seed TEXT] [--only TEXT]``: a sample of faults in each room, as a table.
 
 The sample is drawn by the commit's hash, or by the seed that is told. A fault that changes nothing stands in
 ``explained.json`` with why. Exit 1 if any was noticed by nobody and is not explained.
@@ -8,31 +8,27 @@ from __future__ import annotations
 
 import argparse
 import json
-import random
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from tests.mutants.rooms import ROOMS
-from tests.mutants.trying import (
-    LIMIT_LEAST_S,
-    LIMIT_TIMES,
-    ROOT,
-    CannotTry,
-    Tried,
-    copied,
-    run,
-    sites_of,
-    tried,
-)
+from tests.mutants import browser
+from tests.mutants.rooms import ROOMS, Room
+from tests.mutants.trying import ROOT, CannotTry, Tried, drawn, sites_of, tried
 
 EXPLAINED: Final = Path(__file__).with_name("explained.json")
 EACH: Final = 5
 """Faults of a room in a sample: some minutes for all rooms."""
+BROWSER: Final = "browser"
+ALL: Final = (*ROOMS, BROWSER)
+HEAD: Final = (
+    "| room | places | tried | noticed | explained | left | share | seconds each |\n"
+    "|---|---:|---:|---:|---:|---:|---:|---:|"
+)
 
 
 def explained() -> dict[str, str]:
@@ -43,42 +39,52 @@ def explained() -> dict[str, str]:
 
 def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.mutants", description=__doc__)
-    parser.add_argument("--rooms", default=",".join(ROOMS), help=f"of {', '.join(ROOMS)}; default: all")
+    parser.add_argument("--rooms", default=",".join(ALL), help=f"of {', '.join(ALL)}; default: all")
     parser.add_argument("--each", type=int, default=EACH, help=f"faults tried in each room; default: {EACH}")
     parser.add_argument("--seed", default="", help="draws the sample; default: the commit's hash")
+    parser.add_argument(
+        "--only", default="", help="of the faults that are drawn, those with this text in their name"
+    )
+    parser.add_argument(
+        "--tests", default="", help="files of the room's tests, by name; default: all of them"
+    )
+    parser.add_argument("--tell-all", action="store_true", help="tell which test noticed each")
     told = parser.parse_args(arguments)
     chosen = told.rooms.split(",")
-    if unknown := sorted(set(chosen) - set(ROOMS)):
-        parser.error(f"--rooms {unknown[0]}: there are {', '.join(ROOMS)}")
+    if unknown := sorted(set(chosen) - set(ALL)):
+        parser.error(f"--rooms {unknown[0]}: there are {', '.join(ALL)}")
     seed = told.seed or _commit()
     why = explained()
-    say(
-        f"Drawn by {seed}\n\n| room | places | tried | noticed | explained | share |\n|---|---:|---:|---:|---:|---:|"
-    )
+    say(f"Drawn by {seed}\n\n{HEAD}")
     left: list[Tried] = []
-    with tempfile.TemporaryDirectory() as temporary:
-        folder = copied(Path(temporary))
-        for name in chosen:
-            room = ROOMS[name]
-            begun_s = time.monotonic()
-            code, last = run(folder, room.paths, None)
-            if code:
-                raise CannotTry(f"{name}: its tests fail without a fault: {last}")
-            limit_s = max(LIMIT_LEAST_S, LIMIT_TIMES * (time.monotonic() - begun_s))
-            places = sites_of(room)
-            drawn = random.Random(f"{seed} {name}").sample(places, min(told.each, len(places)))
-            results = [tried(folder, room, site, limit_s) for site in drawn]
-            noticed = sum(each.noticed for each in results)
-            missed = [each for each in results if not each.noticed]
-            known = [each for each in missed if each.site.key in why]
-            lacking = [each for each in missed if each.site.key not in why]
-            share = (noticed + len(known)) / max(len(results), 1)
-            say(f"| {name} | {len(places)} | {len(results)} | {noticed} | {len(known)} | {share:.0%} |")
-            # Told room by room: the next one may take minutes.
-            for each in lacking:
-                tell(each)
-            left += lacking
+    for name in chosen:
+        places = browser.sites_of() if name == BROWSER else sites_of(ROOMS[name])
+        faults = [site for site in drawn(places, told.each, f"{seed} {name}") if told.only in site.key]
+        begun_s = time.monotonic()
+        results = []
+        for each in browser.tried(faults) if name == BROWSER else tried(room_of(name, told.tests), faults):
+            results.append(each)
+            if told.tell_all:
+                tell(each, f"noticed by {each.by}" if each.noticed else "noticed by nobody")
+        known = [each for each in results if not each.noticed and each.site.key in why]
+        lacking = [each for each in results if not each.noticed and each.site.key not in why]
+        noticed = len(results) - len(known) - len(lacking)
+        share = (noticed + len(known)) / max(len(results), 1)
+        each_s = (time.monotonic() - begun_s) / max(len(results), 1)
+        say(
+            f"| {name} | {len(places):,} | {len(results)} | {noticed} | {len(known)} | {len(lacking)} "
+            f"| {share:.0%} | {each_s:.1f} |"
+        )
+        # Told room by room: the next one may take minutes.
+        for each in lacking:
+            tell(each, f"noticed by none of {each.tests} tests" if each.took_s else "reached by no test")
+        left += lacking
     return 1 if left else 0
+
+
+def room_of(name: str, tests: str) -> Room:
+    room = ROOMS[name]
+    return replace(room, tests=tuple(tests.split(","))) if tests else room
 
 
 def _commit() -> str:
@@ -87,9 +93,11 @@ def _commit() -> str:
     ).stdout.strip()
 
 
-def tell(missed: Tried) -> None:
-    site = missed.site
-    sys.stderr.write(f"Noticed by nobody: {site.file}:{site.line}, {site.where}: {site.old} -> {site.new}\n")
+def tell(each: Tried, what: str) -> None:
+    site = each.site
+    sys.stderr.write(
+        f"{site.file}:{site.line}, {site.where}: {site.old} -> {site.new}: {what} ({each.took_s:.1f} s)\n"
+    )
     sys.stderr.flush()
 
 

@@ -8,7 +8,7 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Room:
-    """``folder`` holds the code; ``tests`` are files of ``tests/<within>``, those that notice most in the least time first."""
+    """``folder`` holds the code; ``tests`` are files of ``tests/<within>``, or of the folder that they name."""
 
     folder: str
     tests: tuple[str, ...]
@@ -16,7 +16,8 @@ class Room:
 
     @property
     def paths(self) -> list[str]:
-        return [f"tests/{self.within}/test_{name}.py" for name in self.tests]
+        places = [name if "/" in name else f"{self.within}/{name}" for name in self.tests]
+        return ["tests/{}/test_{}.py".format(*place.rsplit("/", 1)) for place in places]
 
 
 ROOMS: Final = {
@@ -45,11 +46,31 @@ ROOMS: Final = {
             "released_basic",
             "unresolved_regex",
             "conformance",
+            "classic_start",
+            "classic_studies",
+            "classic_recorded",
+            "migration",
+            "world_failover",
+            "incidents",
         ),
     ),
     "clients": Room(
-        folder="simulations/protocol/client/consumer",
-        tests=("clients", "clients_released", "kip_computing_consumer", "client_side", "clients_random"),
+        folder="simulations/protocol/client",
+        tests=(
+            "clients",
+            "clients_released",
+            "released_clients",
+            "kip_computing_consumer",
+            "client_side",
+            "clients_random",
+            "classic_client",
+            "classic_start",
+            "classic_studies",
+            "classic_recorded",
+            "migration",
+            "case_studies",
+            "verbs",
+        ),
     ),
     "conformance": Room(
         folder="simulations/proof/conformance",
@@ -57,7 +78,17 @@ ROOMS: Final = {
     ),
     "checking": Room(
         folder="simulations/invariants",
-        tests=("checking_beyond", "checking_clients", "checking", "found", "invariants", "mutations"),
+        tests=(
+            "checking_beyond",
+            "checking_clients",
+            "checking_words",
+            "checking",
+            "found",
+            "invariants",
+            "mutations",
+            "classic_checking",
+            "classic_mutations",
+        ),
     ),
     "exploration": Room(folder="simulations/proof/exploration", tests=("exploration", "three_members")),
     "assignors": Room(
@@ -68,6 +99,7 @@ ROOMS: Final = {
             "claims",
             "kafka_answers",
             "classic_assignors",
+            "custom_assignors",
             "validation",
             "measures",
             "explanation",
@@ -102,6 +134,13 @@ ROOMS: Final = {
             "indexing",
             "digests",
             "digest_rests",
+            "fence_loop",
+            "finders",
+            "following",
+            "polls",
+            "shapes",
+            "unknown",
+            "unread",
             "copying",
             "broken_logs",
             "any_log",
@@ -113,6 +152,10 @@ ROOMS: Final = {
         tests=(
             "edges",
             "one_writer",
+            "announced",
+            "places",
+            "handing_on",
+            "sharing/handed_on",
             "reading",
             "plain_text",
             "stored_digests",
@@ -124,6 +167,7 @@ ROOMS: Final = {
         folder="groups/wire",
         within="wire",
         tests=(
+            "bounds",
             "codec",
             "records",
             "tags",
@@ -143,6 +187,7 @@ ROOMS: Final = {
             "inspection_meanings",
             "inspection_words",
             "recorded",
+            "decode_command",
             "kafka_made",
             "kafka_made_cases",
             "kafka_made_rpcs",

@@ -115,3 +115,31 @@ def test_lengths_of_two_bytes_are_read_without_the_closures():
     out = bytearray()
     codec(message, 0).write(out, value)
     assert fused_reader(message.body, message.form(0), gives_up, "")(bytes(out), 0) == (value, len(out))
+
+
+@pytest.mark.parametrize(
+    "type_",
+    [
+        Primitive.STRING,
+        Primitive.BYTES,
+        Array(Primitive.INT32),
+        Array(Primitive.STRING),
+        Array(struct(Field("on", Primitive.BOOL))),
+    ],
+    ids=["string", "bytes", "integers", "strings", "structs"],
+)
+@pytest.mark.parametrize(("flexible", "null"), [(True, b"\0"), (False, b"\xff\xff\xff\xff")])
+def test_a_null_where_none_may_be_is_refused_and_one_that_may_be_is_read(
+    type_: Any, flexible: bool, null: bytes
+):
+    since = 0 if flexible else 1
+    tail = b"\0" * 8
+    for nullable in (False, True):
+        nullable_since = {"nullable_since": 0} if nullable else {}
+        body = struct(Field("it", type_, **nullable_since), Field("last", Primitive.INT8))
+        message = Message("One", body, newest=0, flexible_since=since)
+        mark = null[:2] if type_ is Primitive.STRING and not flexible else null
+        careful = struct_reader(message.body, message.form(0))
+        fused = outcome(codec(message, 0).read, mark + tail, 0)
+        assert fused == outcome(careful, mark + tail, 0)
+        assert ("None" in fused) is nullable, fused
