@@ -121,7 +121,6 @@ def of_an_import(browser: Browser, server: Served, material: Material) -> None:
         return
     for name, where in (
         ("import-light", address),
-        ("imports-light", "/import/"),
         ("imported-light", incident),
     ):
         take(browser, server, Picture(name=name, address=where))

@@ -1,14 +1,18 @@
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.board import Fetch, at, at_step, becomes, equals_the_fresh_frame
+from tests.serving import ROOT, Served
 
 Open = Callable[..., Page]
 PHONE = {"width": 390, "height": 844}
+TABLET = {"width": 820, "height": 1180}
 BASIC = "kip848-basic"
 PAGES = ["/", "/help/", "/import/", "/simulate/", "/t/kip848-basic?play=1", "/t/kip848-six-partitions?play=1"]
 
@@ -19,6 +23,39 @@ def test_nothing_is_wider_than_a_phone(open_page: Open, address: str, scheme: st
     page = open_page(address, viewport=PHONE, color_scheme=scheme)
     page.wait_for_timeout(300)
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["/", "/help/", "/compare", "/rehearsal", "/clusters", "/sweeps", "/inspect", "/t/kip848-basic?at=0"],
+)
+def test_nothing_is_wider_than_a_tablet_and_every_page_leads_to_the_others(
+    open_page: Open, address: str
+) -> None:
+    page = open_page(address, viewport=TABLET)
+    assert page.evaluate("document.documentElement.scrollWidth") <= TABLET["width"]
+    menu = page.locator(".menu:visible")
+    expect(menu).to_have_count(1)
+    menu.locator("summary").click()
+    expect(menu.get_by_role("link", name="Live groups")).to_be_in_viewport()
+
+
+def test_with_bytes_open_the_inspector_still_leads_to_the_other_pages(open_page: Open) -> None:
+    page = open_page("/inspect")
+    page.get_by_role("button", name="A classic group’s record").click()
+    page.locator(".fr").first.wait_for()
+    page.locator(".menu summary").click()
+    expect(page.locator(".menu").get_by_role("link", name="Case studies")).to_be_in_viewport()
+
+
+def test_a_timeline_without_entries_says_so_under_a_heading(open_page: Open, server: Served) -> None:
+    command = [sys.executable, "-m", "tests.browser.seed", "empty"]
+    told = subprocess.run(
+        command, cwd=ROOT, env=server.environment, check=True, capture_output=True, text=True
+    )
+    page = open_page(f"/t/{told.stdout}")
+    expect(page.get_by_role("heading", level=1)).to_have_text("This timeline has no entries")
+    expect(page.locator("#basis")).to_have_text("Computed from 0 entries")
 
 
 @pytest.mark.parametrize(("study", "step"), [(BASIC, 14), ("kip848-six-partitions", 4)])

@@ -10,6 +10,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser import large
 from tests.browser.board import Fetch
 from tests.serving import ROOT, Served
 
@@ -67,6 +68,17 @@ def moment(fetch: Fetch, timeline: str, words: str) -> str:
             if words in one["says"]:
                 return f"/t/{timeline}?at={one['sequence']}"
     raise AssertionError(words)
+
+
+def test_no_emoji_of_a_name_is_cut_in_two(open_page: Open, server: Served) -> None:
+    names = {"consumer-0-02": "👩‍👩‍👧‍👦" * 12 + "-9"}
+    page = open_page(large.waiting_at(server, large.store(server, large.scenario(10), renamed=names)))
+    shown = page.locator("#board .nm", has_text="-9")
+    expect(shown).to_have_count(1)
+    assert page.evaluate(
+        "[...document.querySelectorAll('#board .nm')].every((name) => name.textContent.isWellFormed())"
+    )
+    assert (shown.text_content() or "").startswith("…👩")
 
 
 def test_whoever_stands_still_is_killed_or_cut_off_stands_above_the_crowd_with_words(

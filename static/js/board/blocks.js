@@ -421,9 +421,19 @@ function keyAt(event) {
   return node ? node.getAttribute('data-key') : null;
 }
 
-/** The end of a name, which is what tells members apart; an emoji is never cut in two. @param {string} text @param {number} most */
-const clip = (text, most) => {
-  if (text.length <= most) return text;
+/** From here on letters are as wide as two: those of East Asia, and emoji. */
+const WIDE_FROM = 0x2e80;
+
+/** The end of a name, which is what tells members apart; an emoji is never cut in two. @param {string} text @param {number} most letters */
+function clip(text, most) {
   const all = characters(text);
-  return all.length > most ? `…${all.slice(1 - most).join('')}` : text;
-};
+  const widths = all.map((letter) => (Number(letter.codePointAt(0)) < WIDE_FROM ? 1 : 2));
+  if (widths.reduce((sum, width) => sum + width, 0) <= most) return text;
+  let room = most - 1;
+  let from = all.length;
+  while (from > 0 && widths[from - 1] <= room) {
+    from -= 1;
+    room -= widths[from];
+  }
+  return `…${all.slice(from).join('')}`;
+}

@@ -85,7 +85,7 @@ export class Maps {
       const map = h(
         'div',
         { class: 'map' },
-        h('h3', {}, assignor.label, h('span', {}, assignor.runs_as)),
+        h('h2', {}, assignor.label, h('span', {}, assignor.runs_as)),
         h(
           'div',
           { class: 'ev', 'aria-hidden': 'true' },

@@ -74,8 +74,8 @@ def sheet(browser: Browser, title: str, stops: list[Stop], path: Path) -> None:
     cells = "".join(cell(number, stop) for number, stop in enumerate(stops, 1))
     page = browser.new_page(viewport={"width": 1400, "height": 600})
     page.set_content(
-        "<style>body{font:11px sans-serif;margin:8px;columns:4;column-gap:8px}h1{font-size:13px;margin:0 0 6px}"
-        "figure{margin:0 0 8px;break-inside:avoid;border:1px solid #bbb;padding:3px}figure.unseen{border:3px solid red}"
+        "<style>body{font:11px sans-serif;margin:8px;display:grid;grid-template-columns:repeat(5,minmax(0,1fr));gap:6px;align-items:start}h1{grid-column:1/-1;font-size:13px;margin:0}"
+        "figure{margin:0;border:1px solid #bbb;padding:3px}figure.unseen{border:3px solid red}"
         f"img{{max-width:100%;display:block}}i{{color:#666}}</style><h1>{title}</h1>{cells}"
     )
     page.screenshot(path=path, full_page=True)

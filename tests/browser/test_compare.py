@@ -1,0 +1,50 @@
+"""Runs side by side: the playhead at hand on a phone, what was lost, and what is called the best."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from playwright.sync_api import Page, expect
+
+from tests.browser.board import becomes
+
+Open = Callable[..., Page]
+THREE = "/compare?runs=kip429-eager,kip429-cooperative,kip429-consumer&from_ms=18000"
+PHONE = {"width": 390, "height": 844}
+
+
+def opened(open_page: Open, address: str, **options: object) -> Page:
+    page = open_page(address, reduced_motion="reduce", **options)
+    page.wait_for_selector("html[data-alive]")
+    return page
+
+
+def test_on_a_phone_the_playhead_is_in_sight_wherever_the_boards_are(open_page: Open) -> None:
+    page = opened(open_page, THREE, viewport=PHONE)
+    for top in (0, 700):
+        page.evaluate(f"scrollTo(0, {top})")
+        box = page.get_by_role("button", name="Play all").bounding_box()
+        assert box is not None
+        assert 0 < box["y"] < box["y"] + box["height"] <= PHONE["height"]
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+
+
+def test_what_was_lost_grows_in_strokes_on_one_scale_for_all_runs(open_page: Open) -> None:
+    page = opened(open_page, THREE)
+    widths = "[...document.querySelectorAll('.strokes i')].map((node) => node.getBoundingClientRect().width)"
+    assert page.evaluate(widths) == [0, 0, 0]
+    page.locator("#time").focus()
+    page.keyboard.press("End")
+    becomes(page, f"{widths}[0] > 0")
+    eager, cooperative, consumer = page.evaluate(widths)
+    assert eager > cooperative > consumer > 0
+    expect(page.locator(".run .state").first).to_have_attribute("data-s", "Stable")
+
+
+def test_of_two_values_that_read_the_same_none_is_called_better(open_page: Open) -> None:
+    page = opened(open_page, THREE)
+    row = page.locator("#card tr", has_text="Last change of a reader")
+    shown = row.locator("td").all_inner_texts()
+    best = row.locator("td:has(b)").all_inner_texts()
+    assert best == [text for text in shown if text == best[0]]
+    assert len(best) == 2
