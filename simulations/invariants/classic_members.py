@@ -14,7 +14,7 @@ from typing import Any, Final
 from groups.history.entries import Entry, Kind
 from groups.wire.embedded.consumer_protocol import decode_assignment
 from groups.wire.errors import RecordError
-from simulations.invariants.classic_operations import TURNED_AWAY, stalls
+from simulations.invariants.classic_operations import DELETES, TURNED_AWAY, stalls
 from simulations.invariants.coordinator import GroupChecks
 from simulations.invariants.invariants import Invariant
 from simulations.invariants.model import UNRELEASED, UNREVOKED, Held, Member, Topics, listed
@@ -163,7 +163,7 @@ class MemberChecks:
                     self._generation = self._classic["generation"] if self._classic is not None else 0
                 else:
                     self._knows = False
-            case Kind.NOTE | Kind.CALLBACK:
+            case Kind.NOTE if payload["note"] in DELETES:
                 self._ended()
 
     def steady(self, entry: Entry) -> None:

@@ -64,6 +64,9 @@ TURNED_AWAY: Final = (14, 15, 16)
 OF_THE_PARTITION: Final = (3, 12, 100)
 """Errors of a commit that are about a partition, whoever commits."""
 
+DELETES: Final = ("delete_group", "expire_offsets")
+"""Notes of what nobody asks for and ends a group. Other notes may stand within an operation: a step of a narration does."""
+
 GROUP_RECORD: Final = 2
 OFFSET_RECORDS: Final = (0, 1)
 
@@ -118,7 +121,7 @@ class OperationChecks:
             case Kind.FAULT if entry.payload["fault"] == "fail_over" or stalls(entry):
                 self._ended()
                 self._disturbed(entry)
-            case Kind.NOTE | Kind.CALLBACK:
+            case Kind.NOTE if entry.payload["note"] in DELETES:
                 self._ended()
 
     def steady(self, entry: Entry) -> None:
