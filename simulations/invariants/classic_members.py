@@ -60,9 +60,9 @@ MEMBER_INVARIANTS: Final = {
         Invariant(
             name=SENT_BACK,
             number="E.14",
-            says="Whoever waits in a classic group that is converted is answered before.",
+            says="Whoever waits in a classic group that a member of the consumer protocol joins is answered by then.",
             source="`GroupMetadataManager.convertToConsumerGroup`",
-            apart="A request that came after the one that converts the group.",
+            apart="Also where the conversion then fails, as it does in the first join phase; not where it is refused.",
         ),
     )
 }
@@ -71,6 +71,7 @@ GROUP, MEMBER, EPOCH, TARGET_EPOCH, TARGET = 2, 5, 3, 6, 7
 """Types of the records that this reads."""
 
 NONE, REBALANCE, INCONSISTENT, ILLEGAL_GENERATION, UNKNOWN_MEMBER, FENCED_INSTANCE = 0, 27, 23, 22, 25, 82
+SERVER_ERROR: Final = -1
 BEFORE_PROTOCOLS: Final = frozenset({24, 26, 81})
 """Refusals of a JoinGroup that come before anybody looks at its protocols."""
 SYNC_TELLS_PROTOCOL: Final = 5
@@ -125,7 +126,8 @@ class MemberChecks:
         self._targets: dict[str, frozenset[Held]] = {}
         self._were: dict[str, frozenset[Held]] = {}
         """Targets that the operation took away."""
-        self._parked: dict[int, Entry] = {}
+        self._parked: dict[tuple[str, str], Entry] = {}
+        """The last JoinGroup and SyncGroup of each client that is not answered; an older one never is."""
         self._joining: set[str] = set()
         """Members whose time to join runs."""
         self._generation = 0
@@ -182,7 +184,10 @@ class MemberChecks:
             return
         body, api = entry.payload["body"], entry.payload["api"]
         if api in ("JoinGroup", "SyncGroup"):
-            self._parked[entry.sequence] = entry
+            self._parked[entry.actor, api] = entry
+        elif api == "LeaveGroup":
+            for waits in ("JoinGroup", "SyncGroup"):
+                self._parked.pop((entry.actor, waits), None)  # Nobody waits for them any more.
         if not members or api not in ("JoinGroup", "SyncGroup", "Heartbeat"):
             return
         if api == "JoinGroup":
@@ -230,7 +235,9 @@ class MemberChecks:
 
     def _answered(self, entry: Entry) -> None:
         request = int(entry.payload.get("request", entry.cause) or 0)
-        self._parked.pop(request, None)
+        asked = self._parked.get((str(entry.payload.get("to")), entry.payload["api"]))
+        if asked is not None and asked.sequence == request:
+            self._parked.pop((asked.actor, entry.payload["api"]))
         body, operation = entry.payload["body"], self._operation
         if entry.payload["api"] == "JoinGroup" and not body["errorCode"] and not self._group.members:
             # The member's own epoch, if its joining has just ended the consumer group.
@@ -289,10 +296,6 @@ class MemberChecks:
             return
         if not self._knows or not self._classic["members"]:
             return
-        for request, asked in self._parked.items():
-            says = f"The group is converted, and a {asked.payload['api']} of {asked.actor} waits on"
-            if request < operation.entry.sequence:
-                self._add(SENT_BACK, says, asked, entry, asked.actor)
         for member in self._classic["members"]:
             if _user_data(member["assignment"]):
                 says = f"The group is converted, and drops the data of {member['memberId']}'s custom assignor"
@@ -323,6 +326,8 @@ class MemberChecks:
             return
         api, kinds = entry.payload["api"], [record.payload["type"] for record in operation.records]
         if api == "ConsumerGroupHeartbeat":
+            if not operation.was_consumer and operation.code in (NONE, SERVER_ERROR):
+                self._are_sent_back(entry)
             if kinds[:1] == [GROUP] and EPOCH in kinds and operation.records[0].payload["value"] is None:
                 self._is_converted(operation)
         elif operation.was_consumer and api == "JoinGroup":
@@ -334,6 +339,13 @@ class MemberChecks:
         ):
             # A coordinator that is loading tells every heartbeat that all is well.
             self._is_answered(operation)
+
+    def _are_sent_back(self, entry: Entry) -> None:
+        """Nobody waits in a classic group that is converted, or was tried to be in its first join phase."""
+        for asked in self._parked.values():
+            if asked.sequence < entry.sequence:
+                says = f"A member joins with the consumer protocol, and a {asked.payload['api']} of {asked.actor} waits on"
+                self._add(SENT_BACK, says, asked, entry, asked.actor)
 
     def _is_converted(self, operation: _Operation) -> None:
         """The group epoch of the conversion is the generation, and every classic member has a session."""
