@@ -53,7 +53,7 @@ MEMBER_INVARIANTS: Final = {
             number="E.14",
             says=(
                 "A conversion keeps what there is: the generation becomes the epoch, a target the assignment, each member's "
-                "session starts; a custom assignor's data forbid it."
+                "session starts, members of what is a classic group then join again; a custom assignor's data forbid it."
             ),
             source="`ConsumerGroup.fromClassicGroup`, `ClassicGroup.fromConsumerGroup`",
         ),
@@ -322,6 +322,7 @@ class MemberChecks:
         if operation is None or not self._knows:
             return
         entry = operation.entry
+        self._rebalances(operation)
         if entry.kind is not Kind.REQUEST or operation.code in TURNED_AWAY:
             return
         api, kinds = entry.payload["api"], [record.payload["type"] for record in operation.records]
@@ -339,6 +340,18 @@ class MemberChecks:
         ):
             # A coordinator that is loading tells every heartbeat that all is well.
             self._is_answered(operation)
+
+    def _rebalances(self, operation: _Operation) -> None:
+        """A group that became classic because its last member of the consumer protocol is gone joins again."""
+        entry = operation.entry
+        became = [record for record in operation.records if record.payload["type"] == GROUP]
+        if not operation.was_consumer or not became or became[-1].payload["value"] is None:
+            return
+        if entry.payload.get("api") == "JoinGroup" or not became[-1].payload["value"]["members"]:
+            return  # Who takes the last one's place may leave the group as it is.
+        if ("join", None) not in operation.timers:
+            says = "The group has become a classic one, and nobody is waited for to join"
+            self._violations.add(CONVERTED, says, (entry.sequence, became[-1].sequence))
 
     def _are_sent_back(self, entry: Entry) -> None:
         """Nobody waits in a classic group that is converted, or was tried to be in its first join phase."""

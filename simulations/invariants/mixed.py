@@ -40,6 +40,9 @@ KEPT: Final = frozenset(
 )
 """Of the invariants of a consumer group, those that hold whichever protocol its members speak."""
 
+OF_THE_TARGET: Final = frozenset({"stable", "whole_target"})
+"""What a target breaks that leaves somebody out, or gives what nobody subscribes to."""
+
 UNKNOWN_MEMBER_ID: Final = 25
 FENCES: Final = frozenset({22, 25, 69, 82, 110})
 """What makes a client of either protocol give everything up."""
@@ -131,6 +134,8 @@ class MixedChecker:
         self._known: str | None = None
         self._inherits = False
         """Whether a downgrade gave a static member what it does not subscribe to, and no target has been made since."""
+        self._uncounted = False
+        """Whether a classic member that subscribes to nothing has joined the consumer group."""
         self._overstated: set[str] = set()
         """Whose assignment a downgrade wrote down while the client has another."""
         self._renamable: set[str] = set()
@@ -176,9 +181,12 @@ class MixedChecker:
             for violation in self._of_group.take()
             if violation.invariant in KEPT
             and not (converted and violation.invariant == "whole_target" and not violation.members)
-            and not (self._inherits and violation.invariant in ("stable", "whole_target"))
+            and not (self._inherits and violation.invariant in OF_THE_TARGET)
         ]
         self._of_rounds.take()
+        if self._uncounted and any(violation.invariant in OF_THE_TARGET for violation in kept):
+            self._known = self._known or SUBSCRIBES_TO_NOTHING
+            kept = [violation for violation in kept if violation.invariant not in OF_THE_TARGET]
         return [*self._violations.take(), *kept]
 
     def steady(self, entry: Entry) -> list[Violation]:
@@ -274,7 +282,7 @@ class MixedChecker:
         for who, old in self._group.touched.items():
             new, client = self._group.members.get(who), self._clients.get(who)
             if old is None and new is not None and who in self._classic and not (new.names or new.regex):
-                self._known = SUBSCRIBES_TO_NOTHING
+                self._uncounted = True
             if old is None or new is None or client is None or who in self._out or who not in self._classic:
                 continue
             gone = set(self._topics.named(self._topics.present(old.held() - new.held())))
