@@ -10,7 +10,7 @@ from simulations.invariants.checker import INVARIANT_FAULT, Checker
 from simulations.invariants.classic_clients import CLASSIC_INVARIANTS, ClassicClientChecker, RunChecker
 from simulations.invariants.classic_members import MEMBER_INVARIANTS
 from simulations.invariants.classic_operations import OPERATION_INVARIANTS
-from simulations.invariants.classic_picture import ClassicLimits
+from simulations.invariants.classic_parts import ClassicLimits
 from simulations.invariants.classic_rounds import ROUND_INVARIANTS
 from simulations.invariants.invariants import INVARIANTS, Invariant, as_table
 from simulations.invariants.liveness import Bounds

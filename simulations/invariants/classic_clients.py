@@ -18,7 +18,7 @@ from groups.history.state.group import State
 from groups.wire.embedded.consumer_protocol import decode_assignment
 from simulations.invariants.classic_groups import ClassicGroupChecker
 from simulations.invariants.classic_operations import OperationChecks
-from simulations.invariants.classic_picture import ClassicLimits
+from simulations.invariants.classic_parts import ClassicLimits
 from simulations.invariants.classic_rounds import RoundChecks
 from simulations.invariants.invariants import Invariant
 from simulations.invariants.liveness import Bounds

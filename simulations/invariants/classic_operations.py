@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from groups.history.entries import Entry, Kind
-from simulations.invariants.classic_picture import ClassicLimits, ClassicPicture, Effects, Told
+from simulations.invariants.classic_parts import ClassicLimits, Effects, Told
+from simulations.invariants.classic_picture import ClassicPicture
 from simulations.invariants.invariants import Invariant
 from simulations.invariants.violations import Violations
 
