@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from simulations.invariants.checker import INVARIANT_FAULT, Checker
 from simulations.invariants.classic_clients import CLASSIC_INVARIANTS, ClassicClientChecker, RunChecker
+from simulations.invariants.classic_members import MEMBER_INVARIANTS
+from simulations.invariants.classic_operations import OPERATION_INVARIANTS
+from simulations.invariants.classic_parts import ClassicLimits
 from simulations.invariants.classic_rounds import ROUND_INVARIANTS
 from simulations.invariants.invariants import INVARIANTS, Invariant, as_table
 from simulations.invariants.liveness import Bounds
@@ -18,11 +21,14 @@ __all__ = [
     "CLASSIC_INVARIANTS",
     "INVARIANTS",
     "INVARIANT_FAULT",
+    "MEMBER_INVARIANTS",
     "MIXED_INVARIANTS",
+    "OPERATION_INVARIANTS",
     "ROUND_INVARIANTS",
     "Bounds",
     "Checker",
     "ClassicClientChecker",
+    "ClassicLimits",
     "Invariant",
     "MixedChecker",
     "RunChecker",

@@ -17,6 +17,8 @@ from groups.history.entries import Entry, Kind
 from groups.history.state.group import State
 from groups.wire.embedded.consumer_protocol import decode_assignment
 from simulations.invariants.classic_groups import ClassicGroupChecker
+from simulations.invariants.classic_operations import OperationChecks
+from simulations.invariants.classic_parts import ClassicLimits
 from simulations.invariants.classic_rounds import RoundChecks
 from simulations.invariants.invariants import Invariant
 from simulations.invariants.liveness import Bounds
@@ -108,8 +110,13 @@ class _Client:
 class ClassicClientChecker:
     """``see`` each entry of a run with members of the classic protocol, in order, from its first on."""
 
-    def __init__(self, *, bounds: Bounds | None = None) -> None:
+    def __init__(self, *, bounds: Bounds | None = None, limits: ClassicLimits | None = None) -> None:
         self._violations = Violations()
+        self._operations = OperationChecks(
+            self._violations,
+            limits or ClassicLimits(),
+            settles_at_once=not (bounds or Bounds()).settle_ms,
+        )
         self._group = ClassicGroupChecker(settle_ms=(bounds or Bounds()).settle_ms)
         self._clients: dict[str, _Client] = {}
         self._rounds = RoundChecks(self._violations, self._clients, bounds or Bounds())
@@ -119,11 +126,15 @@ class ClassicClientChecker:
         self._begins_anew = False
         self._fenced: set[str] = set()
         self._asked = self._converted = False
+        self._senders: set[str] = set()
+        self._processes: set[str] = set()
+        """Ids with which a process began: none that one took later, since that is drawn as its JoinGroup is sent."""
 
     def see(self, entry: Entry, state: State) -> list[Violation]:
         """The invariants that the entry broke."""
         payload = entry.payload
         self._last = entry.sequence
+        self._operations.see(entry)
         match entry.kind:
             case Kind.RESPONSE if (
                 payload["api"] == "OffsetCommit" and commit_codes(payload["body"]) & RENAMED
@@ -141,7 +152,8 @@ class ClassicClientChecker:
                     self._synced(entry)
             case Kind.REQUEST:
                 self._asked = True
-                if payload["api"] == "JoinGroup":
+                self._senders.add(entry.actor)
+                if payload["api"] == "JoinGroup" and entry.actor not in self._processes:
                     self._renamed(entry.actor)
             case Kind.CALLBACK:
                 self._called(entry)
@@ -160,10 +172,12 @@ class ClassicClientChecker:
     def steady(self, entry: Entry) -> list[Violation]:
         """A heartbeat that is accepted changes nothing of what clients do."""
         self._last = entry.sequence
-        return self._group.see(entry)
+        self._operations.steady(entry)
+        return [*self._violations.take(), *self._group.see(entry)]
 
     def end(self, _at_ms: int) -> list[Violation]:
-        """Nothing is left to be asked."""
+        """The last operation is over."""
+        self._operations.end()
         return self._violations.take()
 
     def travels(self, travel_ms: int) -> None:
@@ -171,7 +185,9 @@ class ClassicClientChecker:
         self._rounds.travel_ms = max(self._rounds.travel_ms, travel_ms)
 
     def asks_for(self, who: str, names: Iterable[str], regex: str | None, at_ms: int) -> None:
-        """An application subscribes: a reason for another round."""
+        """An application subscribes: a reason for another round. Who has sent nothing before is a new process."""
+        if who not in self._senders:
+            self._processes.add(who)
         self._rounds.disturbed()
 
     def has_rested(self, at_ms: int, for_ms: int) -> bool:
@@ -197,8 +213,6 @@ class ClassicClientChecker:
         """A process that is no member any more comes back under another id, with what it has not given up."""
         stem = who.partition("~")[0]
         for other in [each for each in self._fenced if each != who and each.partition("~")[0] == stem]:
-            if other in self._clients and self._clients[other].calling is not None:
-                continue  # It is on its way out, and the other is a process beside it.
             self._fenced.discard(other)
             client = self._clients.pop(other, None)
             if client is not None and who not in self._clients:

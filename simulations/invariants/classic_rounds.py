@@ -97,6 +97,10 @@ STAYS: Final = (
 )
 MISSED: Final = "a topic changed while a static leader was away, which takes it for known (KIP-814)"
 RETURNED: Final = "a static member came back with another subscription, and nobody rebalances (KIP-345)"
+ASKS_FOR_EVER: Final = (
+    "a static member before 3.2 came back and subscribes to less than it had: it is given all of it, joins again, and is "
+    "given it again, without end (KIP-345)"
+)
 
 QUIET: Final = frozenset({"need to revoke partitions and re-join", "group is already rebalancing"})
 """Reasons of a JoinGroup that are a part of a rebalance which goes on."""
@@ -336,6 +340,13 @@ class RoundChecks:
             each.topics for each in self._members.values()
         ):
             self.unjudged = RETURNED
+        if not is_new and any(
+            self._versions.get(who, 0) <= BEFORE_STALE and _is_given_more(each)
+            for who, each in self._members.items()
+            if who not in before
+        ):
+            # Its bytes tell no generation, so that each JoinGroup is the last one again, and answered at once.
+            self.known_fault = self.known_fault or ASKS_FOR_EVER
         if is_new and value["members"]:
             self._rounds += 1
             if self._rounds > ROUNDS_MOST and self._tells_why:
@@ -348,9 +359,7 @@ class RoundChecks:
     def _fault(self, protocol: str, leader: str) -> str | None:
         """What the leader is known to get wrong with what its members told it."""
         members, version = self._members.values(), self._versions.get(leader, 0)
-        if protocol in STICKY and any(
-            name not in each.topics for each in members for name, _ in each.assigned
-        ):
+        if protocol in STICKY and any(_is_given_more(each) for each in members):
             return NOT_SUBSCRIBED
         if version <= BEFORE_OWNED and any(each.claims for each in members):
             return OLD_LEADER
@@ -403,11 +412,22 @@ class RoundChecks:
         return given <= all_of_it and not all_of_it - given - withheld
 
 
+def _is_given_more(member: _Member) -> bool:
+    """Whether it is given what it does not subscribe to."""
+    return any(name not in member.topics for name, _ in member.assigned)
+
+
 def _subscription(data: str) -> Mapping[str, Any] | None:
     try:
         return decode_subscription(b64decode(data))
     except RecordError:
         return None
+
+
+def is_given_more(member: Mapping[str, Any]) -> bool:
+    """Whether a member of a group's record is given what it does not subscribe to."""
+    told, assigned = _subscription(member["subscription"]), assigned_by(member["assignment"])
+    return any(name not in told["topics"] for name, _ in assigned or ()) if told is not None else False
 
 
 def assigned_by(data: str) -> frozenset[Partition] | None:

@@ -14,7 +14,8 @@ from typing import Any, Final
 from groups.history.entries import Entry, Kind
 from groups.history.state.group import Semantics, State
 from simulations.invariants.classic_clients import OLD_LEAVE, RENAMED, commit_codes
-from simulations.invariants.classic_rounds import CONVERGES, RoundChecks, assigned_by
+from simulations.invariants.classic_members import MemberChecks
+from simulations.invariants.classic_rounds import CONVERGES, RoundChecks, assigned_by, is_given_more
 from simulations.invariants.coordinator import GroupChecks
 from simulations.invariants.invariants import Invariant
 from simulations.invariants.liveness import Bounds
@@ -38,6 +39,9 @@ KEPT: Final = frozenset(
     }
 )
 """Of the invariants of a consumer group, those that hold whichever protocol its members speak."""
+
+OF_THE_TARGET: Final = frozenset({"stable", "whole_target"})
+"""What a target breaks that leaves somebody out, or gives what nobody subscribes to."""
 
 UNKNOWN_MEMBER_ID: Final = 25
 FENCES: Final = frozenset({22, 25, 69, 82, 110})
@@ -100,13 +104,20 @@ class _Client:
 class MixedChecker:
     """``see`` each entry of a run, in order, from its first on."""
 
-    def __init__(self, bounds: Bounds) -> None:
+    def __init__(self, bounds: Bounds, *, migrates: bool = True) -> None:
         self._bounds = bounds
         self._violations = Violations()
         self._of_group = Violations()
         self._of_rounds = Violations()
         self._topics = Topics()
         self._group = GroupChecks(self._of_group, self._topics, Semantics.KAFKA)
+        self._members = MemberChecks(
+            self._violations,
+            self._group,
+            self._topics,
+            settles_at_once=not bounds.settle_ms,
+            migrates=migrates,
+        )
         self._clients: dict[str, _Client] = {}
         self._rounds = RoundChecks(self._of_rounds, self._clients, bounds)
         self._is_consumer = False
@@ -121,15 +132,23 @@ class MixedChecker:
         self._is_converted = False
         """Whether the target is still the one that the conversion wrote."""
         self._known: str | None = None
+        self._inherits = False
+        """Whether a downgrade gave a static member what it does not subscribe to, and no target has been made since."""
+        self._uncounted = False
+        """Whether a classic member that subscribes to nothing has joined the consumer group."""
         self._overstated: set[str] = set()
         """Whose assignment a downgrade wrote down while the client has another."""
         self._renamable: set[str] = set()
+        self._senders: set[str] = set()
+        self._processes: set[str] = set()
+        """Ids with which a process began."""
         self._disturbed: Entry | None = None
         self._last = 0
 
     def see(self, entry: Entry, state: State) -> list[Violation]:
         """The invariants that the entry broke; ``state`` is the one after it."""
         self._last = entry.sequence
+        self._members.see(entry)
         payload = entry.payload
         match entry.kind:
             case Kind.RECORD if payload["type"] in (2, 3, 5, 6, 7, 8, 16):
@@ -140,8 +159,12 @@ class MixedChecker:
                 self._disturbed = entry
             case Kind.REQUEST if payload["api"] == "JoinGroup":
                 self._overstated.discard(entry.actor)
-                self._renamed(entry.actor)
+                self._senders.add(entry.actor)
+                if entry.actor not in self._processes:
+                    self._renamed(entry.actor)
                 self._disturbed = entry
+            case Kind.REQUEST:
+                self._senders.add(entry.actor)
             case Kind.RESPONSE:
                 self._answered(entry)
             case Kind.CALLBACK:
@@ -158,14 +181,19 @@ class MixedChecker:
             for violation in self._of_group.take()
             if violation.invariant in KEPT
             and not (converted and violation.invariant == "whole_target" and not violation.members)
+            and not (self._inherits and violation.invariant in OF_THE_TARGET)
         ]
         self._of_rounds.take()
+        if self._uncounted and any(violation.invariant in OF_THE_TARGET for violation in kept):
+            self._known = self._known or SUBSCRIBES_TO_NOTHING
+            kept = [violation for violation in kept if violation.invariant not in OF_THE_TARGET]
         return [*self._violations.take(), *kept]
 
     def steady(self, entry: Entry) -> list[Violation]:
         """A heartbeat that is accepted changes nothing."""
         self._last = entry.sequence
-        return []
+        self._members.steady(entry)
+        return self._violations.take()
 
     def end(self, _at_ms: int) -> list[Violation]:
         """Nothing is left to be asked."""
@@ -175,7 +203,9 @@ class MixedChecker:
         """No bound depends on it."""
 
     def asks_for(self, who: str, names: Iterable[str], regex: str | None, at_ms: int) -> None:
-        """What an application asks for is seen in its requests."""
+        """What an application asks for is seen in its requests. Who has sent none before is a new process."""
+        if who not in self._senders:
+            self._processes.add(who)
 
     def has_rested(self, at_ms: int, for_ms: int) -> bool:
         """Whether the group has converged, and nothing has disturbed it for longer than this."""
@@ -217,6 +247,8 @@ class MixedChecker:
         elif kind == 2 and value is not None and self._is_classic is False:
             self._downgraded(value)
         if kind == 2:
+            if value is not None:
+                self._inherits = any(is_given_more(member) for member in value["members"])
             self._is_classic = value is not None
             self._upgraded = self._upgraded if self._is_classic else entry.unit or 0
         elif kind == 5:
@@ -226,6 +258,7 @@ class MixedChecker:
         elif kind == 6:
             self._is_converted = self._targeted != entry.unit == self._upgraded
             self._targeted = entry.unit
+            self._inherits = self._inherits and self._is_converted
         elif kind == 3:
             self._is_consumer = value is not None
         if kind != 2 and self._group.record(entry, state):
@@ -249,7 +282,7 @@ class MixedChecker:
         for who, old in self._group.touched.items():
             new, client = self._group.members.get(who), self._clients.get(who)
             if old is None and new is not None and who in self._classic and not (new.names or new.regex):
-                self._known = SUBSCRIBES_TO_NOTHING
+                self._uncounted = True
             if old is None or new is None or client is None or who in self._out or who not in self._classic:
                 continue
             gone = set(self._topics.named(self._topics.present(old.held() - new.held())))

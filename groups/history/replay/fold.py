@@ -26,7 +26,7 @@ from groups.history.replay.record_types import (
 from groups.history.state.copying import draft, sealed
 from groups.history.state.group import UNREADABLE, State
 
-FOLD_VERSION: Final = 21
+FOLD_VERSION: Final = 22
 """Raised whenever the same entries would give other changes, moments or findings: caches are then rebuilt."""
 
 _MALFORMED = (LookupError, TypeError, ValueError, AttributeError, OverflowError)

@@ -20,6 +20,7 @@ from groups.history.state.classic import (
     PREPARING_REBALANCE,
     TIMED_OUT,
     Barrier,
+    ClassicGroup,
 )
 from groups.history.state.copying import replace
 from groups.history.state.group import Client, Protocol, State
@@ -46,15 +47,23 @@ def timer(state: State, entry: Entry) -> State:
     if barrier is None:
         return state
     if entry.payload["timer"] == JOIN_TIMER and started and group.phase != PREPARING_REBALANCE:
-        # Who has synced in the generation that was to be has to join again.
-        barrier = replace(barrier, synced=(), leader=None)
+        barrier = _joining_again(group, barrier)
         group = replace(group, phase=PREPARING_REBALANCE, withheld={})
     if entry.payload["timer"] == SYNC_TIMER and entry.payload["event"] == "fired":
-        # Who has not synced by then is dropped, the leader too (``expirePendingSync`` of 4.3.1).
-        missing = {member_id: TIMED_OUT for member_id in group.shown if member_id not in barrier.synced}
-        group = replace(group, gone={**group.gone, **missing})
+        if group.phase == COMPLETING_REBALANCE:
+            # Who has not synced by then is dropped, the leader too (``expirePendingSync`` of 4.3.1).
+            missing = {member_id: TIMED_OUT for member_id in group.shown if member_id not in barrier.synced}
+            group = replace(group, gone={**group.gone, **missing})
+        barrier = _joining_again(group, barrier)
+        group = replace(group, phase=PREPARING_REBALANCE, withheld={})
     until_ms = integer(entry.payload["deadline_ms"]) if started else None
     return replace(state, classic=replace(group, barrier=replace(barrier, until_ms=until_ms)))
+
+
+def _joining_again(group: ClassicGroup, barrier: Barrier) -> Barrier:
+    """Another join phase begins: who has joined or synced in the generation that was to be has to join again."""
+    joined = barrier.again if group.phase == COMPLETING_REBALANCE else barrier.joined
+    return replace(barrier, joined=joined, synced=(), again=(), leader=None)
 
 
 def request(state: State, entry: Entry) -> State:
@@ -115,6 +124,7 @@ def _joins(state: State, entry: Entry, body: Mapping[str, Any], barrier: Barrier
             told=_minus(barrier.told, who),
             joined=_plus(barrier.joined, who),
             synced=_minus(barrier.synced, who),
+            again=_plus(barrier.again, who) if state.classic.phase == COMPLETING_REBALANCE else (),
             reasons={**barrier.reasons, who: reason} if reason else barrier.reasons,
         ),
     )
@@ -141,7 +151,8 @@ def response(state: State, entry: Entry) -> State:
             for member_id, member in group.members.items()
             if member.instance_id is None and member_id not in barrier.joined
         }
-        barrier = replace(barrier, leader=text(body.get("leader")) or barrier.leader)
+        leader = text(body.get("leader")) or barrier.leader
+        barrier = replace(barrier, leader=leader, again=_minus(barrier.again, who))
         gone = {**absent, **group.gone} if absent else group.gone
         return replace(state, classic=replace(group, phase=COMPLETING_REBALANCE, gone=gone, barrier=barrier))
     return state
@@ -176,6 +187,7 @@ def _gone(state: State, who: str) -> State:
             told=_minus(barrier.told, who),
             joined=_minus(barrier.joined, who),
             synced=_minus(barrier.synced, who),
+            again=_minus(barrier.again, who),
         ),
     )
 

@@ -44,6 +44,7 @@ class Barrier:
 
     ``leader`` is whom the join phase made the leader, once it is over. ``told`` were answered REBALANCE_IN_PROGRESS, ``joined`` have sent JoinGroup, ``synced`` SyncGroup. ``until_ms`` is when
     the coordinator stops waiting for the rest, ``reasons`` what members gave as theirs for joining (KIP-800).
+    ``again`` have sent JoinGroup since the join phase was over: of ``joined`` they alone wait, should another one begin.
     """
 
     told: tuple[str, ...] = ()
@@ -52,6 +53,7 @@ class Barrier:
     until_ms: int | None = None
     reasons: Mapping[str, str] = field(default_factory=dict)
     leader: str | None = None
+    again: tuple[str, ...] = ()
 
 
 OPEN: Final = Barrier()

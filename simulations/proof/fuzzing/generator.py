@@ -44,6 +44,12 @@ Timeouts are raised to what lets the group come to rest (``quiescence``). Script
 while, and quick again.
 """
 
+FULL_SHARE: Final = 0.2
+"""Of classic groups, those that have less room than members."""
+
+LEAST_SHARE: Final = 0.25
+"""Of classic groups, those at whose broker no member may have a shorter session timeout than the shortest that is drawn."""
+
 
 def scenario_of(
     seed: int, semantics: Semantics | str, presets: Sequence[str] = PRESETS, groups: str = Groups.CONSUMER
@@ -107,6 +113,11 @@ def document_of(
         if "session_timeout_ms" in member:
             least_ms = least_session_timeout_ms(member["heartbeat_interval_ms"], travel_ms)
             member["session_timeout_ms"] = max(member["session_timeout_ms"], least_ms)
+    if classic is not None and random.random() < LEAST_SHARE:
+        told = [*members.values(), *_changes(script)]
+        config["classic_min_session_timeout_ms"] = min(
+            (each["session_timeout_ms"] for each in told if "session_timeout_ms" in each), default=1
+        )
     bounds = Bounds(
         session_timeout_ms=session_ms,
         heartbeat_interval_ms=interval_ms,
@@ -128,8 +139,8 @@ def _of_classic(random: Random, kind: Groups, config: Document, members: Documen
     """Makes all members, or some, members of the classic protocol."""
     config["classic_min_session_timeout_ms"] = 1
     config["initial_rebalance_delay_ms"] = random.choice(INITIAL_DELAYS_MS)
-    if len(members) > 2 and random.random() < 0.1:
-        config["classic_max_size"] = len(members) - 1
+    if len(members) > 2 and random.random() < FULL_SHARE:
+        config["classic_max_size"] = random.randint(1, len(members) - 1)
     if kind is Groups.MIXED:
         config["migration_policy"] = random.choice(POLICIES)
     classic = ClassicMembers(random)

@@ -46,7 +46,10 @@ SETTINGS: Final = (
 )
 """What only a member of the classic protocol is told."""
 
-RARE: Final = ("stream", "custom-cooperative")
+RARE: Final = ("stream", "custom-cooperative", "custom-user-data")
+
+VOTED_FOR: Final = ("range", "roundrobin")
+"""Eager assignors that every release knows."""
 
 
 def semantics_of(groups: Groups | str, semantics: Iterable[Semantics | str]) -> list[Semantics]:
@@ -60,11 +63,13 @@ class ClassicMembers:
 
     def __init__(self, random: Random) -> None:
         self._random = random
-        self._shared = random.choice(SHARED if random.random() < 0.9 else RARE)
+        self._shared = random.choice(SHARED if random.random() < 0.85 else RARE)
         self._of_releases = random.random() < 0.4
         """Whether clients of several releases come together."""
-        self._strays = random.random() < 0.1
+        self._strays = random.random() < 0.2
         """Whether some members list another assignor."""
+        self._votes = random.choice(VOTED_FOR) if random.random() < 0.4 else None
+        """A second assignor that every member lists, before the shared one or after it, so that they have to vote."""
 
     @property
     def alike(self) -> bool:
@@ -103,6 +108,10 @@ class ClassicMembers:
         if self._strays and random.random() < 0.4:
             shared = random.choice(SHARED)
         names = [shared] if _knows(client, shared) else ["range"]
+        if self._votes is not None and names[0] not in (*RARE, self._votes):
+            names.append(self._votes)
+            random.shuffle(names)
+            return names
         others = [
             name for name in ("range", "cooperative-sticky") if name not in names and _knows(client, name)
         ]

@@ -89,6 +89,9 @@ LAGS_MS: Final[Mapping[Preset, tuple[int, ...]]] = {
 }
 """Of replicas and of metadata."""
 
+THEME_SHARE: Final = 0.2
+"""Of the lines of a script with members of the classic protocol, those in whose place a theme is drawn."""
+
 CLASSIC_WEIGHTS: Final[Mapping[Verb, int]] = {Verb.BOUNCE: 8, Verb.ENFORCE_REBALANCE: 2}
 """What is drawn besides where there are members of the classic protocol."""
 

@@ -8,12 +8,21 @@ from random import Random
 from typing import Any, Final
 
 from simulations.proof.fuzzing.groups import SETTINGS, ClassicMembers, Groups
-from simulations.proof.fuzzing.presets import ACTIONS_MOST, GAPS_MS, SHARES, Preset, weights_of
+from simulations.proof.fuzzing.presets import ACTIONS_MOST, GAPS_MS, SHARES, THEME_SHARE, Preset, weights_of
+from simulations.proof.fuzzing.themes import ROUGH, THEMES
 from simulations.world.scenario import Verb
 from simulations.world.scenario.actions import COORDINATOR, EVERYTHING
 
 SLOW_MS: Final = (0, 300, 1_500, 5_000)
 """Callbacks after ``slow_revoke``: quick again, slow, and beyond the shorter rebalance timeouts."""
+
+FIRST_JOINS_MS: Final = (0, 0, 1, 400)
+"""Between the first joins."""
+
+SLOWLY_MS: Final = (200, 500, 900)
+"""The same of some classic groups, whose first join phase is lengthened by each of them."""
+
+SLOWLY_SHARE: Final = 0.3
 
 LATE_MS: Final = (200, 1_500, 5_000)
 """How long an application does not poll."""
@@ -102,11 +111,11 @@ class _World:
                 return len(self.partitions) > 1
             case Verb.HEAL:
                 return bool(self.cuts)
-            case Verb.SUBSCRIBE if self.classic is not None and self.classic.alike:
-                return False
         return verb in _OTHERS or bool(self.able(verb))
 
     def able(self, verb: Verb) -> list[str]:
+        if verb is Verb.SUBSCRIBE and self.classic is not None and self.classic.alike:
+            return []
         able = [name for name, state in self.states.items() if state in _NEEDS[verb]]
         if verb is Verb.ENFORCE_REBALANCE:
             return [name for name in able if self.is_classic(name)]
@@ -114,6 +123,15 @@ class _World:
 
     def is_classic(self, name: str) -> bool:
         return self.members[name].get("protocol") == "classic"
+
+    def is_static(self, name: str) -> bool:
+        return "instance_id" in self.members[name]
+
+    def act(self, verb: Verb, who: str) -> None:
+        _act(self, verb, who)
+
+    def fails_over(self) -> None:
+        _fail_over(self)
 
 
 def draw_script(
@@ -136,12 +154,17 @@ def draw_script(
         groups=groups,
     )
     first = random.randint(1, len(members))
+    slowly = classic is not None and random.random() < SLOWLY_SHARE
     for name in random.sample(list(members), first):
         _act(world, Verb.JOIN, name)
-        world.now_ms += random.choice((0, 0, 1, 400))
+        world.now_ms += random.choice(SLOWLY_MS if slowly else FIRST_JOINS_MS)
     weights = weights_of(preset, classic=classic is not None)
+    themes = [theme for theme in THEMES if preset is not Preset.CALM or theme not in ROUGH]
     for _ in range(random.randint(1, ACTIONS_MOST[preset])):
         world.now_ms += random.choice(GAPS_MS[preset])
+        if classic is not None and random.random() < THEME_SHARE:
+            random.choice(themes)(world)
+            continue
         possible = [verb for verb in weights if world.possible(verb)]
         verb = random.choices(possible, [weights[verb] for verb in possible])[0]
         if verb in _OTHERS:

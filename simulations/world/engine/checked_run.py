@@ -7,7 +7,14 @@ from typing import Final
 
 from groups.history.entries import Entry
 from groups.history.state.group import Semantics
-from simulations.invariants import Bounds, Checker, ClassicClientChecker, MixedChecker, RunChecker
+from simulations.invariants import (
+    Bounds,
+    Checker,
+    ClassicClientChecker,
+    ClassicLimits,
+    MixedChecker,
+    RunChecker,
+)
 from simulations.world.engine.network import longest_ms
 from simulations.world.engine.simulation import Simulation
 from simulations.world.scenario import Scenario
@@ -36,10 +43,22 @@ def checker_of(scenario: Scenario, semantics: Semantics) -> RunChecker:
         action.changes["protocol"] == CLASSIC for action in scenario.script if "protocol" in action.changes
     }
     if classic == {True}:
-        return ClassicClientChecker(bounds=bounds_of(scenario))
+        return ClassicClientChecker(bounds=bounds_of(scenario), limits=limits_of(scenario))
     if True in classic:
-        return MixedChecker(bounds_of(scenario))
+        policy = scenario.settings.migration_policy
+        return MixedChecker(bounds_of(scenario), migrates=policy.upgrades or policy.downgrades)
     return Checker(semantics, bounds_of(scenario))
+
+
+def limits_of(scenario: Scenario) -> ClassicLimits:
+    """What the broker of a scenario is set to, as far as groups of the classic protocol ask."""
+    settings = scenario.settings
+    return ClassicLimits(
+        initial_delay_ms=settings.initial_rebalance_delay_ms,
+        least_session_ms=settings.classic_min_session_timeout_ms,
+        most_session_ms=settings.classic_max_session_timeout_ms,
+        most_members=settings.classic_max_size,
+    )
 
 
 def bounds_of(scenario: Scenario) -> Bounds:

@@ -1,0 +1,441 @@
+"""Checks what members of the classic protocol are answered in a consumer group, and what a conversion carries over.
+
+As ``classic_operations`` does it of classic groups, each operation is looked at when the next one begins, and nothing is
+asked where records wait for replicas. What the records make of the group is the affair of ``GroupChecks``.
+"""
+
+from __future__ import annotations
+
+from base64 import b64decode
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from groups.history.entries import Entry, Kind
+from groups.wire.embedded.consumer_protocol import decode_assignment
+from groups.wire.errors import RecordError
+from simulations.invariants.classic_operations import DELETES, TURNED_AWAY, stalls
+from simulations.invariants.coordinator import GroupChecks
+from simulations.invariants.invariants import Invariant
+from simulations.invariants.model import UNRELEASED, UNREVOKED, Held, Member, Topics, listed
+from simulations.invariants.violations import Violations, named
+
+ANSWERED: Final = "classic_member_answered"
+TIMED: Final = "classic_member_timed"
+CONVERTED: Final = "conversion_carries_over"
+SENT_BACK: Final = "conversion_sends_back"
+
+MEMBER_INVARIANTS: Final = {
+    invariant.name: invariant
+    for invariant in (
+        Invariant(
+            name=ANSWERED,
+            number="E.14",
+            says=(
+                "A classic member of a consumer group joins with a protocol that all classic members list; SyncGroup and "
+                "Heartbeat are refused with another epoch than its own, and answered REBALANCE_IN_PROGRESS when the "
+                "assignment epoch is further, or it has a step to take."
+            ),
+            source="`classicGroupJoinToConsumerGroup`, `classicGroupSyncToConsumerGroup`, `classicGroupHeartbeatToConsumerGroup`",
+            apart="Asked where records wait for no replica, as are the next two.",
+        ),
+        Invariant(
+            name=TIMED,
+            number="E.14",
+            says=(
+                "A classic member of a consumer group has its rebalance timeout to join once it is told to, which no further "
+                "heartbeat lengthens, and as long again to ask for its assignment; a JoinGroup starts its session."
+            ),
+            source="`scheduleConsumerGroupJoinTimeoutIfNeeded`, `scheduleConsumerGroupSyncTimeout`",
+        ),
+        Invariant(
+            name=CONVERTED,
+            number="E.14",
+            says=(
+                "A conversion keeps what there is: the generation becomes the epoch, a target the assignment, each member's "
+                "session starts, members of what is a classic group then join again; a custom assignor's data forbid it."
+            ),
+            source="`ConsumerGroup.fromClassicGroup`, `ClassicGroup.fromConsumerGroup`",
+        ),
+        Invariant(
+            name=SENT_BACK,
+            number="E.14",
+            says="Whoever waits in a classic group that a member of the consumer protocol joins is answered by then.",
+            source="`GroupMetadataManager.convertToConsumerGroup`",
+            apart="Also where the conversion then fails, as it does in the first join phase; not where it is refused.",
+        ),
+    )
+}
+
+GROUP, MEMBER, EPOCH, TARGET_EPOCH, TARGET = 2, 5, 3, 6, 7
+"""Types of the records that this reads."""
+
+NONE, REBALANCE, INCONSISTENT, ILLEGAL_GENERATION, UNKNOWN_MEMBER, FENCED_INSTANCE = 0, 27, 23, 22, 25, 82
+SERVER_ERROR: Final = -1
+BEFORE_PROTOCOLS: Final = frozenset({24, 26, 81})
+"""Refusals of a JoinGroup that come before anybody looks at its protocols."""
+SYNC_TELLS_PROTOCOL: Final = 5
+
+
+@dataclass(slots=True)
+class _Speaks:
+    """A classic member as its record has it; ``names`` are the protocols that it lists, the first first."""
+
+    session_ms: int
+    rebalance_ms: int
+    names: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class _Operation:
+    """What followed a request or a timer that ran out, and what of the group it found."""
+
+    entry: Entry
+    was_consumer: bool
+    sender: Member | None = None
+    speaks: _Speaks | None = None
+    holder: str | None = None
+    due: int | None = None
+    joins_late: bool = False
+    listed_by_all: frozenset[str] | None = None
+    code: int | None = None
+    records: list[Entry] = field(default_factory=list)
+    timers: dict[tuple[str, str | None], int] = field(default_factory=dict)
+
+
+class MemberChecks:
+    """``see`` every entry of a run, in order, before the group's own checks do."""
+
+    def __init__(
+        self,
+        violations: Violations,
+        group: GroupChecks,
+        topics: Topics,
+        *,
+        settles_at_once: bool,
+        migrates: bool,
+    ) -> None:
+        self._violations = violations
+        self._group = group
+        self._topics = topics
+        self._settles_at_once = settles_at_once
+        self._knows = settles_at_once
+        self._migrates = migrates
+        """Whether the migration policy allows classic members in a consumer group at all."""
+        self._speaks: dict[str, _Speaks] = {}
+        self._targets: dict[str, frozenset[Held]] = {}
+        self._were: dict[str, frozenset[Held]] = {}
+        """Targets that the operation took away."""
+        self._parked: dict[tuple[str, str], Entry] = {}
+        """The last JoinGroup and SyncGroup of each client that is not answered; an older one never is."""
+        self._joining: set[str] = set()
+        """Members whose time to join runs."""
+        self._generation = 0
+        self._classic: Mapping[str, Any] | None = None
+        """The classic group's last record."""
+        self._operation: _Operation | None = None
+        self._loaded_ms = 0
+        self._asked = False
+
+    def see(self, entry: Entry) -> None:
+        """One entry more."""
+        payload = entry.payload
+        match entry.kind:
+            case Kind.REQUEST:
+                self._ended()
+                self._asked = True
+                self._begins(entry)
+            case Kind.TIMER if payload["event"] == "fired":
+                self._ended()
+                self._timed(entry)
+                self._begins(entry)
+            case Kind.TIMER:
+                self._timed(entry)
+            case Kind.RESPONSE:
+                self._answered(entry)
+            case Kind.RECORD:
+                self._recorded(entry)
+            case Kind.FAULT if payload["fault"] == "fail_over" or stalls(entry):
+                self._ended()
+                if payload["fault"] == "fail_over":
+                    self._knows = self._settles_at_once
+                    self._joining.clear()
+                    self._parked.clear()
+                    self._loaded_ms = entry.at_ms + payload.get("loading_ms", 0)
+                    self._generation = self._classic["generation"] if self._classic is not None else 0
+                else:
+                    self._knows = False
+            case Kind.NOTE if payload["note"] in DELETES:
+                self._ended()
+
+    def steady(self, entry: Entry) -> None:
+        """A heartbeat that is accepted and changes nothing."""
+        if entry.payload["api"] == "Heartbeat":
+            self._ended()
+            self._begins(entry)
+            self._ended()
+
+    # What entries tell.
+
+    def _begins(self, entry: Entry) -> None:
+        members = self._group.members
+        operation = self._operation = _Operation(entry, was_consumer=bool(members))
+        if entry.kind is not Kind.REQUEST:
+            return
+        body, api = entry.payload["body"], entry.payload["api"]
+        if api in ("JoinGroup", "SyncGroup"):
+            self._parked[entry.actor, api] = entry
+        elif api == "LeaveGroup":
+            for waits in ("JoinGroup", "SyncGroup"):
+                self._parked.pop((entry.actor, waits), None)  # Nobody waits for them any more.
+        if not members or api not in ("JoinGroup", "SyncGroup", "Heartbeat"):
+            return
+        if api == "JoinGroup":
+            told = [set(each.names) for who, each in self._speaks.items() if who in members]
+            operation.listed_by_all = frozenset(set[str].intersection(*told)) if told else None
+            return
+        who, instance = body["memberId"], body["groupInstanceId"]
+        operation.sender, operation.speaks = members.get(who), self._speaks.get(who)
+        operation.joins_late = who in self._joining
+        operation.due = self._refusal(who, instance, body, entry.payload["version"], api)
+        if entry.payload.get("steady"):
+            operation.code = NONE  # It has no answer of its own.
+
+    def _refusal(
+        self, who: str, instance: str | None, body: Mapping[str, Any], version: int, api: str
+    ) -> int:
+        """The code that SyncGroup and Heartbeat of a member are to be answered with."""
+        sync = api == "SyncGroup"
+        if sync and version >= SYNC_TELLS_PROTOCOL and None in (body["protocolType"], body["protocolName"]):
+            return INCONSISTENT
+        members = self._group.members
+        if instance is not None:
+            holders = [name for name, each in members.items() if each.instance == instance]
+            if not holders:
+                return UNKNOWN_MEMBER
+            if who not in holders:
+                return FENCED_INSTANCE
+        member, speaks = members.get(who), self._speaks.get(who)
+        if member is None or speaks is None:
+            return UNKNOWN_MEMBER
+        if body["generationId"] != member.epoch:
+            return ILLEGAL_GENERATION
+        if sync and body["protocolName"] not in (None, speaks.names[0]):
+            return INCONSISTENT
+        behind = member.epoch < self._group.targets.epoch
+        if sync:
+            return REBALANCE if behind and member.state != UNREVOKED else NONE
+        steps = member.state == UNREVOKED or (member.state == UNRELEASED and not self._waits(who, member))
+        return REBALANCE if behind or steps else NONE
+
+    def _waits(self, who: str, member: Member) -> bool:
+        """Whether somebody still holds what its target adds."""
+        holders = self._group.holders
+        return any(holders.get(held) for held in self._targets.get(who, frozenset()) - member.assigned.keys())
+
+    def _answered(self, entry: Entry) -> None:
+        request = int(entry.payload.get("request", entry.cause) or 0)
+        asked = self._parked.get((str(entry.payload.get("to")), entry.payload["api"]))
+        if asked is not None and asked.sequence == request:
+            self._parked.pop((asked.actor, entry.payload["api"]))
+        body, operation = entry.payload["body"], self._operation
+        if entry.payload["api"] == "JoinGroup" and not body["errorCode"] and not self._group.members:
+            # The member's own epoch, if its joining has just ended the consumer group.
+            is_epoch = operation is not None and operation.was_consumer
+            self._generation = self._generation if is_epoch else body["generationId"]
+        if operation is not None and operation.entry.sequence == request:
+            operation.code = body.get("errorCode")
+
+    def _timed(self, entry: Entry) -> None:
+        timer, who, event = entry.payload["timer"], entry.payload["member"], entry.payload["event"]
+        if timer == "join" and who is not None:
+            (self._joining.add if event == "started" else self._joining.discard)(who)
+        if event == "started" and self._operation is not None:
+            self._operation.timers[timer, who] = entry.payload["deadline_ms"] - entry.at_ms
+
+    def _recorded(self, entry: Entry) -> None:
+        kind, value, key = entry.payload["type"], entry.payload["value"], entry.payload["key"] or {}
+        if kind not in (GROUP, MEMBER, EPOCH, TARGET):
+            return
+        if not self._asked:
+            self._knows = False
+        if self._operation is not None:
+            self._operation.records.append(entry)
+        if kind == GROUP:
+            if value is None:
+                self._upgrades(entry)
+            else:
+                self._generation = value["generation"]
+                self._downgrades(entry, value)
+            self._classic = value
+        elif kind == MEMBER:
+            who = key["memberId"]
+            self._speaks.pop(who, None)
+            classic = value.get("classicMemberMetadata") if value is not None else None
+            if value is not None and classic is not None:
+                self._speaks[who] = _Speaks(
+                    classic["sessionTimeoutMs"],
+                    value["rebalanceTimeoutMs"],
+                    tuple(each["name"] for each in classic["supportedProtocols"]),
+                )
+        elif kind == TARGET:
+            who = key["memberId"]
+            if value is None:
+                self._were[who] = self._targets.pop(who, frozenset())
+            else:
+                self._targets[who] = frozenset(listed(value["topicPartitions"]))
+
+    # What is asked.
+
+    def _upgrades(self, entry: Entry) -> None:
+        """A classic group ends: with a member's heartbeat it is converted, if it had members."""
+        operation = self._operation
+        if operation is None or operation.entry.kind is not Kind.REQUEST:
+            return
+        if operation.entry.payload["api"] != "ConsumerGroupHeartbeat" or self._classic is None:
+            return
+        if not self._knows or not self._classic["members"]:
+            return
+        for member in self._classic["members"]:
+            if _user_data(member["assignment"]):
+                says = f"The group is converted, and drops the data of {member['memberId']}'s custom assignor"
+                self._add(CONVERTED, says, operation.entry, entry, member["memberId"])
+
+    def _downgrades(self, entry: Entry, value: Mapping[str, Any]) -> None:
+        """A consumer group ends in a classic one, whose members have their targets."""
+        operation = self._operation
+        if operation is None or not operation.was_consumer or not self._knows:
+            return
+        for member in value["members"]:
+            who = member["memberId"]
+            target = self._topics.present(self._were.get(who, frozenset()))
+            due = set(self._topics.named(target))
+            given = _given(member["assignment"])
+            if who in self._were and given is not None and given != due:
+                which = given ^ due
+                says = f"The group is converted, and {who} is given other partitions than its target: {named(which)}"
+                self._add(CONVERTED, says, operation.entry, entry, who)
+
+    def _ended(self) -> None:
+        operation, self._operation = self._operation, None
+        self._were = {}
+        if operation is None or not self._knows:
+            return
+        entry = operation.entry
+        self._rebalances(operation)
+        if entry.kind is not Kind.REQUEST or operation.code in TURNED_AWAY:
+            return
+        api, kinds = entry.payload["api"], [record.payload["type"] for record in operation.records]
+        if api == "ConsumerGroupHeartbeat":
+            if not operation.was_consumer and operation.code in (NONE, SERVER_ERROR):
+                self._are_sent_back(entry)
+            if kinds[:1] == [GROUP] and EPOCH in kinds and operation.records[0].payload["value"] is None:
+                self._is_converted(operation)
+        elif operation.was_consumer and api == "JoinGroup":
+            self._has_joined(operation)
+        elif (
+            operation.was_consumer
+            and api in ("SyncGroup", "Heartbeat")
+            and (api == "SyncGroup" or entry.at_ms > self._loaded_ms)
+        ):
+            # A coordinator that is loading tells every heartbeat that all is well.
+            self._is_answered(operation)
+
+    def _rebalances(self, operation: _Operation) -> None:
+        """A group that became classic because its last member of the consumer protocol is gone joins again."""
+        entry = operation.entry
+        became = [record for record in operation.records if record.payload["type"] == GROUP]
+        if not operation.was_consumer or not became or became[-1].payload["value"] is None:
+            return
+        if entry.payload.get("api") == "JoinGroup" or not became[-1].payload["value"]["members"]:
+            return  # Who takes the last one's place may leave the group as it is.
+        if ("join", None) not in operation.timers:
+            says = "The group has become a classic one, and nobody is waited for to join"
+            self._violations.add(CONVERTED, says, (entry.sequence, became[-1].sequence))
+
+    def _are_sent_back(self, entry: Entry) -> None:
+        """Nobody waits in a classic group that is converted, or was tried to be in its first join phase."""
+        for asked in self._parked.values():
+            if asked.sequence < entry.sequence:
+                says = f"A member joins with the consumer protocol, and a {asked.payload['api']} of {asked.actor} waits on"
+                self._add(SENT_BACK, says, asked, entry, asked.actor)
+
+    def _is_converted(self, operation: _Operation) -> None:
+        """The group epoch of the conversion is the generation, and every classic member has a session."""
+        members = [record for record in operation.records if record.payload["type"] == MEMBER]
+        first = next(record for record in operation.records if record.payload["type"] == EPOCH)
+        classic = [
+            record
+            for record in members
+            if record.sequence < first.sequence
+            and (record.payload["value"] or {}).get("classicMemberMetadata") is not None
+        ]
+        if not classic:
+            return  # It was empty, and begins anew.
+        epoch = first.payload["value"]["epoch"]
+        if epoch != self._generation:
+            says = f"Generation {self._generation} becomes group epoch {epoch}"
+            self._add(CONVERTED, says, operation.entry, first, operation.entry.actor)
+        for record in classic:
+            who = record.payload["key"]["memberId"]
+            session_ms = (record.payload["value"].get("classicMemberMetadata") or {}).get("sessionTimeoutMs")
+            if who in self._group.members and operation.timers.get(("session", who)) != session_ms:
+                if who == operation.entry.actor:
+                    continue  # It took its own place, with a session of the other protocol.
+                says = f"{who} is a member of the converted group, and no session of {session_ms} ms starts"
+                self._add(CONVERTED, says, operation.entry, record, who)
+
+    def _has_joined(self, operation: _Operation) -> None:
+        entry, code, body = operation.entry, operation.code, operation.entry.payload["body"]
+        who = entry.actor
+        if code is None or code in BEFORE_PROTOCOLS:
+            return
+        all_list = operation.listed_by_all
+        names = {each["name"] for each in body["protocols"]}
+        fits = self._migrates and (all_list is None or bool(names & all_list))
+        if fits != (code != INCONSISTENT):
+            says = f"{who} joins with {sorted(names)} and is answered {code}; all classic members list "
+            says += str(sorted(all_list or ()))
+            self._add(ANSWERED, says, entry, entry, who)
+        if code or any(record.payload["type"] == GROUP for record in operation.records):
+            return
+        for timer, length in (("session", "sessionTimeoutMs"), ("sync", "rebalanceTimeoutMs")):
+            if operation.timers.get((timer, who)) != body[length]:
+                says = f"{who} has joined, and no {timer} timer of {body[length]} ms starts"
+                self._add(TIMED, says, entry, entry, who)
+
+    def _is_answered(self, operation: _Operation) -> None:
+        entry, code, due = operation.entry, operation.code, operation.due
+        who, api = entry.actor, entry.payload["api"]
+        if code is not None and code != due:
+            says = f"A {api} of {who} is answered {code}, not {due}"
+            self._add(ANSWERED, says, entry, entry, who)
+        if operation.speaks is None or code not in (NONE, REBALANCE):
+            return
+        length_ms = operation.timers.get(("join", who))
+        starts = code == REBALANCE and not operation.joins_late
+        if starts and length_ms != operation.speaks.rebalance_ms:
+            says = f"{who} is told to join, and has {length_ms} ms, not {operation.speaks.rebalance_ms} ms"
+            self._add(TIMED, says, entry, entry, who)
+        elif not starts and length_ms is not None:
+            says = f"{who} is told again to join, and its time begins anew"
+            self._add(TIMED, says, entry, entry, who)
+
+    def _add(self, invariant: str, says: str, first: Entry, last: Entry, who: str) -> None:
+        self._violations.add(invariant, says, (first.sequence, last.sequence), (who,))
+
+
+def _given(data: str) -> set[tuple[str, int]] | None:
+    """What the bytes of an assignment, in base64, give."""
+    try:
+        topics = decode_assignment(b64decode(data))["assignedPartitions"] if data else ()
+    except RecordError:
+        return None
+    return {(str(topic["topic"]), int(number)) for topic in topics for number in topic["partitions"]}
+
+
+def _user_data(data: str) -> bool:
+    try:
+        return bool(data and decode_assignment(b64decode(data))["userData"])
+    except RecordError:
+        return False

@@ -1,0 +1,543 @@
+"""A classic group as the rules have it: what each request, timer and load of its coordinator has to bring about.
+
+It is a picture of its own, written from the rules (``ClassicGroup``, ``GroupMetadataManager`` of 4.3.1; docs/reference,
+the classic coordinator) and not from the simulated coordinator, which it is held against (``classic_operations``). It
+knows only a log in which every record takes effect at once.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from simulations.invariants.classic_parts import (
+    FENCED_INSTANCE,
+    FULL,
+    ID_REQUIRED,
+    ILLEGAL_GENERATION,
+    INCONSISTENT,
+    INVALID_SESSION,
+    JOIN,
+    MEMBER_ID_REQUIRED,
+    NEW_MEMBER_MS,
+    NONE,
+    REBALANCE,
+    SERVER_ERROR,
+    SESSION,
+    SKIPS,
+    SYNC,
+    SYNC_TELLS_PROTOCOL,
+    UNKNOWN_MEMBER,
+    ClassicLimits,
+    Effects,
+    Member,
+    Phase,
+    Told,
+)
+from simulations.invariants.java_table import SMALLEST, grown, in_table_order
+
+
+class ClassicPicture:
+    """``exists`` is ``None`` where nobody can tell whether there is a group, of which there may be offsets alone."""
+
+    def __init__(self, limits: ClassicLimits) -> None:
+        self._limits = limits
+        self.exists: bool | None = False
+        self.effects = Effects()
+        self._clear()
+
+    def _clear(self) -> None:
+        self.phase = Phase.EMPTY
+        self.generation = 0
+        self.leader: str | None = None
+        self.protocol: str | None = None
+        self.protocol_type: str | None = None
+        self.members: dict[str, Member] = {}
+        self._table = SMALLEST
+        self._instances: dict[str, str] = {}
+        self._listed: Counter[str] = Counter()
+        self._joined = 0
+        self._pending: set[str] = set()
+        self._unsynced: set[str] = set()
+        self._is_first = False
+        """Whether members join a group that was empty: only its timer ends that."""
+        self._delay: tuple[int, int] | None = None
+        self._more_came = False
+
+    def gone(self) -> None:
+        """A tombstone: the group is deleted."""
+        self._clear()
+        self.exists = False
+
+    def loads(self, value: Mapping[str, Any] | None) -> Effects:
+        """A new coordinator knows the last record (``None``: there is none), and starts every member's session."""
+        self.effects = Effects()
+        self._clear()
+        self.exists = None if value is None else True
+        if value is None:
+            return self.effects
+        self.generation, self.leader = value["generation"], value["leader"]
+        self.protocol, self.protocol_type = value["protocol"], value["protocolType"] or None
+        for told in value["members"]:
+            timeout_ms = told["rebalanceTimeout"]
+            self._put(
+                told["memberId"],
+                Member(
+                    instance=told["groupInstanceId"],
+                    offers=((value["protocol"] or "", told["subscription"]),),
+                    rebalance_ms=timeout_ms if timeout_ms != -1 else told["sessionTimeout"],
+                    session_ms=told["sessionTimeout"],
+                    assignment=told["assignment"],
+                ),
+            )
+        self.leader = value["leader"]
+        self.phase = Phase.STABLE if self.members else Phase.EMPTY
+        for who in self._in_order():
+            self._session(who)
+        if len(self.members) > self._limits.most_members:
+            self._prepare()
+        return self.effects
+
+    # Requests.
+
+    def joins(self, ticket: int, who: str, version: int, body: Mapping[str, Any]) -> Effects:
+        """A JoinGroup; ``who`` is the id that the coordinator draws where the request has none."""
+        self.effects = Effects()
+        if not self._limits.least_session_ms <= body["sessionTimeoutMs"] <= self._limits.most_session_ms:
+            return self._refuses(ticket, INVALID_SESSION)
+        name = body["memberId"]
+        if not self.exists:
+            if name:
+                return self._refuses(ticket, UNKNOWN_MEMBER)
+            self._clear()
+            self.exists = True
+            self.effects.written.append((0, None, ()))
+        if not self._has_room(name):
+            self._remove(name)
+            self._refuses(ticket, FULL)
+        elif not self._supports(body):
+            self._refuses(ticket, INCONSISTENT)
+        elif not name:
+            self._joins_without_id(ticket, who, version, body)
+        elif name in self._pending:
+            if body["groupInstanceId"] is not None:
+                self._refuses(ticket, SERVER_ERROR)
+            else:
+                self._adds(ticket, name, body)
+        elif code := self._unknown(name, body["groupInstanceId"]):
+            self._refuses(ticket, code)
+        else:
+            self._joins_again(ticket, name, body)
+        return self.effects
+
+    def syncs(self, ticket: int, version: int, body: Mapping[str, Any]) -> Effects:
+        """A SyncGroup; what a leader assigns is in the log at once."""
+        self.effects = Effects()
+        if code := self._sync_refusal(version, body):
+            return self._refuses(ticket, code)
+        who = body["memberId"]
+        member = self.members[who]
+        self._unsynced.discard(who)
+        if self.phase is Phase.STABLE:
+            self.effects.answers[ticket] = self._assigned(member)
+            return self.effects
+        member.sync = ticket
+        if who == self.leader:
+            given = {each["memberId"]: each["assignment"] for each in body["assignments"]}
+            for name, each in self.members.items():
+                each.assignment = given.get(name, "")
+            self._writes()
+            self._answer_syncs(NONE)
+            self.phase = Phase.STABLE
+        return self.effects
+
+    def beats(self, body: Mapping[str, Any]) -> Effects:
+        """A Heartbeat."""
+        self.effects = Effects()
+        self.effects.refusal = self._generation_refusal(body) or (
+            REBALANCE if self.phase is Phase.PREPARING else NONE
+        )
+        if self.effects.refusal in (NONE, REBALANCE):
+            self._session(body["memberId"])
+        return self.effects
+
+    def leave(self, leaving: Iterable[Mapping[str, Any]]) -> Effects:
+        """A LeaveGroup of some members."""
+        self.effects = Effects()
+        codes = [self._leaves(each) for each in leaving]
+        if NONE in codes:
+            if self.phase in (Phase.STABLE, Phase.COMPLETING):
+                self._prepare()
+            else:
+                self._complete_if_all_joined()
+        self.effects.refusals = tuple(codes)
+        return self.effects
+
+    def commits(self, body: Mapping[str, Any], *, any_known: bool) -> Effects:
+        """An OffsetCommit. ``any_known``: whether the broker has a partition of it; else nobody asks the group."""
+        self.effects = Effects()
+        generation, who = body["generationIdOrMemberEpoch"], body["memberId"]
+        if not any_known:
+            return self.effects
+        if not self.exists:
+            if generation >= 0:
+                return self.effects  # 22 or 69, by the version.
+            self._clear()
+            self.exists = True
+        self.effects.refusal = code = self._commit_refusal(generation, who, body.get("groupInstanceId"))
+        if not code and who in self.members and self.phase in (Phase.STABLE, Phase.PREPARING):
+            self._session(who)
+        return self.effects
+
+    # Timers.
+
+    def expires(self, timer: str, who: str | None) -> Effects:
+        """A timer ran out."""
+        self.effects = Effects()
+        if timer == SESSION and who is not None:
+            self._session_expires(who)
+        elif timer == JOIN and self.phase is Phase.PREPARING:
+            self._join_timer_expires()
+        elif timer == SYNC and self.phase in (Phase.COMPLETING, Phase.STABLE) and self._unsynced:
+            for name in tuple(self._unsynced):
+                self._remove(name)
+            self._prepare()
+        return self.effects
+
+    def _session_expires(self, who: str) -> None:
+        if who in self._pending:
+            self._pending.discard(who)
+            if self.phase is Phase.PREPARING and self._all_joined:
+                self._complete()
+            return
+        member = self.members.get(who)
+        if member is None or (not member.is_new and (member.join or member.sync)):
+            return  # Who waits for an answer is alive.
+        self._turn_away(who)
+        self._remove(who)
+        if self.phase in (Phase.STABLE, Phase.COMPLETING):
+            self._prepare()
+        elif self.phase is Phase.PREPARING and self._all_joined:
+            self._complete()
+
+    def _join_timer_expires(self) -> None:
+        if self._delay is not None and self._more_came and self._delay[1]:
+            last_ms, left_ms = self._delay
+            self._more_came = False
+            self._waits_first(min(self._limits.initial_delay_ms, left_ms), max(left_ms - last_ms, 0))
+        else:
+            self._complete()
+
+    # Who joins, and how.
+
+    def _has_room(self, name: str) -> bool:
+        member, most = self.members.get(name), self._limits.most_members
+        if self.phase is Phase.EMPTY:
+            return True
+        if self.phase is Phase.PREPARING:
+            return (member is not None and member.join != 0) or self._joined < most
+        return member is not None or len(self.members) < most
+
+    def _supports(self, body: Mapping[str, Any]) -> bool:
+        """Of what it lists one protocol is listed by all; an empty group takes whoever lists any."""
+        if self.phase is Phase.EMPTY:
+            return bool(body["protocolType"] and body["protocols"])
+        return body["protocolType"] == self.protocol_type and any(
+            self._listed[each["name"]] == len(self.members) for each in body["protocols"]
+        )
+
+    def _joins_without_id(self, ticket: int, who: str, version: int, body: Mapping[str, Any]) -> None:
+        instance = body["groupInstanceId"]
+        if instance is not None and instance in self._instances:
+            self._takes_over(ticket, who, version, body, self._instances[instance])
+        elif instance is None and version >= MEMBER_ID_REQUIRED:
+            self._pending.add(who)
+            self.effects.timers[SESSION, who] = body["sessionTimeoutMs"]
+            self.effects.answers[ticket] = {"errorCode": ID_REQUIRED, "memberId": who}
+        else:
+            self._adds(ticket, who, body)
+
+    def _joins_again(self, ticket: int, who: str, body: Mapping[str, Any]) -> None:
+        member = self.members[who]
+        same = member.offers == _offers(body)
+        if same and (self.phase is Phase.COMPLETING or (self.phase is Phase.STABLE and who != self.leader)):
+            leads = self.phase is Phase.COMPLETING and who == self.leader
+            self.effects.answers[ticket] = self._joined_as(who, with_members=leads)
+        elif self.phase is Phase.EMPTY:
+            self._refuses(ticket, UNKNOWN_MEMBER)
+        else:
+            self._takes(member, ticket, body)
+            self._rebalance_or_complete()
+
+    def _adds(self, ticket: int, who: str, body: Mapping[str, Any]) -> None:
+        if self.phase is Phase.PREPARING and self._is_first:
+            self._more_came = True
+        if not self.members:
+            self.protocol_type = body["protocolType"]
+        member = Member(body["groupInstanceId"], (), 0, 0, is_new=True)
+        self._put(who, member)
+        self._takes(member, ticket, body)
+        self.effects.timers[SESSION, who] = NEW_MEMBER_MS
+        self._rebalance_or_complete()
+
+    def _takes_over(self, ticket: int, who: str, version: int, body: Mapping[str, Any], holder: str) -> None:
+        """A static member is back under another id: the old one is fenced, the group stays as it is if it can."""
+        led = self.leader
+        old = self.members[holder]
+        if old.join:
+            self.effects.answers[old.join] = {"errorCode": FENCED_INSTANCE}
+        if old.sync:
+            self.effects.answers[old.sync] = {"errorCode": FENCED_INSTANCE}
+        self._joined -= bool(old.join)
+        del self.members[holder]
+        new = Member(old.instance, old.offers, old.rebalance_ms, old.session_ms, assignment=old.assignment)
+        self.members[who] = new
+        assert old.instance is not None
+        self._instances[old.instance] = who
+        if led == holder:
+            self.leader = who
+        self._session(who)
+        self._takes(new, ticket, body)
+        if self.phase is Phase.STABLE and self._chosen() == self.protocol:
+            self._writes()
+            self._answer_join(new, self._back(who, version, led))
+        elif self.phase in (Phase.STABLE, Phase.COMPLETING):
+            self._prepare()
+        else:
+            self._complete_if_all_joined()
+
+    def _back(self, who: str, version: int, led: str | None) -> Told:
+        """A leader that came back is told to skip its assignment; an older client that the old leader still leads."""
+        if version < SKIPS:
+            return {**self._joined_as(who, with_members=False), "leader": led or "", "skipAssignment": False}
+        leads = self.leader == who
+        return {**self._joined_as(who, with_members=leads), "skipAssignment": leads}
+
+    def _takes(self, member: Member, ticket: int, body: Mapping[str, Any]) -> None:
+        """What the request tells of its member, which waits from now on; one that waited before is never answered."""
+        self._listed.subtract({name for name, _ in member.offers})
+        member.offers = _offers(body)
+        self._listed.update({name for name, _ in member.offers})
+        member.rebalance_ms, member.session_ms = body["rebalanceTimeoutMs"], body["sessionTimeoutMs"]
+        self._joined += not member.join
+        member.join = ticket
+
+    # Phases.
+
+    def _rebalance_or_complete(self) -> None:
+        if self.phase is Phase.PREPARING:
+            self._complete_if_all_joined()
+        else:
+            self._prepare()
+
+    def _prepare(self) -> None:
+        if self.phase is Phase.COMPLETING:
+            for member in self.members.values():
+                member.assignment = ""
+            self._answer_syncs(REBALANCE)
+        self._unsynced.clear()
+        self._is_first = self.phase is Phase.EMPTY
+        self.phase = Phase.PREPARING
+        if self._is_first:
+            delay_ms = self._limits.initial_delay_ms
+            self._waits_first(delay_ms, max(self._longest_ms - delay_ms, 0))
+        elif self._all_joined:
+            self._complete()
+        else:
+            self._waits()
+
+    def _complete_if_all_joined(self) -> None:
+        if self.phase is Phase.PREPARING and not self._is_first and self._all_joined:
+            self._complete()
+
+    def _complete(self) -> None:
+        """Who did not join is out, unless it is static; somebody who did leads; everybody is told."""
+        self._delay = None
+        for who, member in tuple(self.members.items()):
+            if not member.join and member.instance is None:
+                self._remove(who)
+        if self.members and (self.leader is None or not self.members[self.leader].join):
+            self.leader = (
+                next((who for who in self._in_order() if self.members[who].join), None) or self.leader
+            )
+            if self.leader is None or not self.members[self.leader].join:
+                self._waits()
+                return
+        self.generation += 1
+        self._is_first = False
+        if not self.members:
+            self.phase, self.protocol = Phase.EMPTY, None
+            self._writes()
+            return
+        self.phase, self.protocol = Phase.COMPLETING, self._chosen()
+        self._unsynced = set(self.members)
+        for who in self._in_order():
+            member = self.members[who]
+            self._answer_join(member, self._joined_as(who, with_members=who == self.leader))
+            member.is_new = False
+            self._session(who)
+        self.effects.timers[SYNC, None] = self._longest_ms
+
+    def _waits_first(self, delay_ms: int, left_ms: int) -> None:
+        self._delay = delay_ms, left_ms
+        self.effects.timers[JOIN, None] = delay_ms
+
+    def _waits(self) -> None:
+        self._delay = None
+        self.effects.timers[JOIN, None] = self._longest_ms
+
+    def _chosen(self) -> str:
+        """Each member votes for its first protocol that all list; of several with most votes Java's table decides."""
+        names = {name for name, count in self._listed.items() if count == len(self.members)}
+        votes = Counter(
+            next((name for name, _ in member.offers if name in names), "") for member in self.members.values()
+        )
+        # The order in which names were put decides within a bucket: as members walk the table.
+        first_put = dict.fromkeys(
+            next((name for name, _ in self.members[who].offers if name in names), "")
+            for who in self._in_order()
+        )
+        return max(in_table_order(first_put, SMALLEST), key=lambda name: votes[name])
+
+    # Who is a member.
+
+    def _leaves(self, leaving: Mapping[str, Any]) -> int:
+        who, instance = leaving["memberId"], leaving.get("groupInstanceId")
+        if not who:
+            who = self._instances.get(instance or "", "")
+            if not who:
+                return UNKNOWN_MEMBER
+        elif who in self._pending:
+            self._pending.discard(who)
+            return NONE
+        elif code := self._unknown(who, instance):
+            return code
+        self._turn_away(who)
+        self._remove(who)
+        return NONE
+
+    def _turn_away(self, who: str) -> None:
+        """Who waits in the join phase is told that it is no member; who waits for an assignment is not answered."""
+        member = self.members[who]
+        if member.join:
+            self._answer_join(member, {"errorCode": UNKNOWN_MEMBER})
+
+    def _put(self, who: str, member: Member) -> None:
+        self.members[who] = member
+        self._pending.discard(who)
+        self._table = grown(self._table, len(self.members))
+        self._listed.update({name for name, _ in member.offers})
+        if member.instance is not None:
+            self._instances[member.instance] = who
+        self.leader = self.leader or who
+
+    def _remove(self, who: str) -> None:
+        self._pending.discard(who)
+        self._unsynced.discard(who)
+        member = self.members.pop(who, None)
+        if member is not None:
+            self._listed.subtract({name for name, _ in member.offers})
+            self._joined -= bool(member.join)
+            if member.instance is not None:
+                self._instances.pop(member.instance, None)
+        if self.leader == who:
+            self.leader = next(iter(self._in_order()), None)
+
+    def _in_order(self) -> list[str]:
+        """Members as the coordinator's table has them."""
+        return in_table_order(self.members, self._table)
+
+    @property
+    def _all_joined(self) -> bool:
+        return self._joined == len(self.members) and not self._pending
+
+    @property
+    def _longest_ms(self) -> int:
+        return max((member.rebalance_ms for member in self.members.values()), default=0)
+
+    # Refusals.
+
+    def _unknown(self, who: str, instance: str | None) -> int:
+        if instance is not None:
+            holder = self._instances.get(instance)
+            if holder is None:
+                return UNKNOWN_MEMBER
+            if holder != who:
+                return FENCED_INSTANCE
+        return NONE if who in self.members else UNKNOWN_MEMBER
+
+    def _generation_refusal(self, body: Mapping[str, Any]) -> int:
+        if not self.exists:
+            return UNKNOWN_MEMBER
+        code = self._unknown(body["memberId"], body["groupInstanceId"])
+        return code or (NONE if body["generationId"] == self.generation else ILLEGAL_GENERATION)
+
+    def _sync_refusal(self, version: int, body: Mapping[str, Any]) -> int:
+        kind, name = body["protocolType"], body["protocolName"]
+        if version >= SYNC_TELLS_PROTOCOL and (kind is None or name is None):
+            return INCONSISTENT
+        if code := self._generation_refusal(body):
+            return code
+        if _differs(kind, self.protocol_type) or _differs(name, self.protocol):
+            return INCONSISTENT
+        return REBALANCE if self.phase is Phase.PREPARING else NONE
+
+    def _commit_refusal(self, generation: int, who: str, instance: str | None) -> int:
+        if generation < 0 and self.phase is Phase.EMPTY:
+            return NONE
+        if generation < 0 and not who and instance is None:
+            return UNKNOWN_MEMBER
+        if code := self._unknown(who, instance):
+            return code
+        if generation != self.generation:
+            return ILLEGAL_GENERATION
+        return REBALANCE if self.phase is Phase.COMPLETING else NONE
+
+    # What comes of it.
+
+    def _refuses(self, ticket: int, code: int) -> Effects:
+        self.effects.answers[ticket] = {"errorCode": code}
+        return self.effects
+
+    def _answer_join(self, member: Member, told: Told) -> None:
+        if member.join:
+            self.effects.answers[member.join] = told
+            member.join = 0
+            self._joined -= 1
+
+    def _answer_syncs(self, code: int) -> None:
+        for who, member in self.members.items():
+            if member.sync:
+                self.effects.answers[member.sync] = {"errorCode": code} if code else self._assigned(member)
+                member.sync = 0
+                self._session(who)
+
+    def _joined_as(self, who: str, *, with_members: bool) -> Told:
+        return {
+            "errorCode": NONE,
+            "generationId": self.generation,
+            "protocolName": self.protocol,
+            "leader": self.leader or "",
+            "memberId": who,
+            "skipAssignment": False,
+            "members": self._in_order() if with_members else [],
+        }
+
+    @staticmethod
+    def _assigned(member: Member) -> Told:
+        return {"errorCode": NONE, "assignment": member.assignment}
+
+    def _writes(self) -> None:
+        self.effects.written.append((self.generation, self.leader, tuple(self._in_order())))
+
+    def _session(self, who: str) -> None:
+        self.effects.timers[SESSION, who] = self.members[who].session_ms
+
+
+def _offers(body: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    return tuple((each["name"], each["metadata"]) for each in body["protocols"])
+
+
+def _differs(told: str | None, known: str | None) -> bool:
+    return told is not None and known is not None and told != known
