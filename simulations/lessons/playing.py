@@ -168,7 +168,7 @@ def _folded(entries: Iterable[Entry], title: str, group: str, scenario: Scenario
     for entry in entries:
         if recorder is None:
             semantics = scenario.semantics if scenario is not None else Semantics.KAFKA
-            recorder = Recorder(group=group, semantics=semantics)
+            recorder = Recorder(group=group, semantics=semantics, digests=False)
         if entry.sequence > ENTRIES_MAX:
             raise _TooMany
         recorder.add(entry)

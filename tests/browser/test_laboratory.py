@@ -125,3 +125,11 @@ def test_nothing_is_wider_than_a_phone_and_nothing_moves(open_page: Open, option
                  .filter((node) => node.offsetParent && node.scrollWidth > node.clientWidth + 1).map((node) => node.textContent)"""
         )
         assert cut == []
+
+
+def test_its_buttons_stay_on_a_tablet(open_page: Open) -> None:
+    page = open_page(f"/laboratory?{LINK}", viewport={"width": 820, "height": 1180})
+    expect(page.locator("#b6 svg")).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 820
+    for name in ("Take the group of", "Share this group", "Run the event"):
+        expect(page.get_by_role("button", name=name)).to_be_in_viewport(ratio=1)

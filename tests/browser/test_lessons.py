@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.board import becomes, chips
+from tests.browser.test_access import faults_of
 from tests.serving import Served
 
 Open = Callable[..., Page]
@@ -367,6 +368,40 @@ def test_a_pattern_is_named_to_who_has_found_it(open_page: Open, server: Served)
     page.goto(f"{server.url}/lessons/")
     expect(page.locator('[data-lesson="incident-lag-on-two"] .how')).to_have_text("session expiry")
     expect(page.locator('[data-lesson="incident-two-readers"] .how')).to_have_text("")
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1440, "light"), (390, "dark")])
+def test_questions_answers_and_what_is_taken_over_have_no_fault_that_axe_finds(
+    open_page: Open, axe: str, width: int, scheme: str
+) -> None:
+    options = {"viewport": {"width": width, "height": 844}, "color_scheme": scheme, "bypass_csp": True}
+    page = lesson(open_page, "who-waits-for-whom", reduced_motion="reduce", **options)
+    page.get_by_role("button", name="Next", exact=True).click()
+    choose(page, "A")
+    page.get_by_role("button", name="Check").click()
+    assert faults_of(page, axe) == []
+    choose(page, "B")
+    page.get_by_role("button", name="Check").click()
+    assert faults_of(page, axe) == []
+    page.locator("#over").click()
+    expect(page.locator("#on")).to_be_visible()
+    assert faults_of(page, axe) == []
+    by_hand = lesson(open_page, "by-hand-sticky", reduced_motion="reduce", **options)
+    by_hand.locator("#check").click()
+    assert faults_of(by_hand, axe) == []
+
+
+@pytest.mark.parametrize("name", ["released-is-not-assigned", "eager-everybody-stops"])
+def test_on_a_tablet_it_stands_beside_each_member_what_it_does(open_page: Open, name: str) -> None:
+    page = lesson(open_page, name, viewport={"width": 820, "height": 1180})
+    page.get_by_role("button", name="Next", exact=True).click()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 820
+    # As wide as some words, and not a letter a line.
+    widths = page.evaluate(
+        "[...document.querySelectorAll('#board .lane[data-lane] .lead .st')].map(one => one.getBoundingClientRect().width)"
+    )
+    assert len(widths) >= 3
+    assert min(widths) > 80
 
 
 def test_the_list_of_lessons_is_no_wider_than_a_phone(open_page: Open) -> None:

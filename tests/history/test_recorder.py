@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import orjson
 import pytest
 
@@ -34,6 +36,19 @@ def test_the_exchange_under_way_is_held_back_until_it_is_known_to_be_whole() -> 
     rest = recorder.flush(final=True)
     assert rest is not None
     assert (rest.first, rest.last) == (6, 11)
+
+
+def test_who_asks_for_no_digests_is_given_all_else_the_same() -> None:
+    log, batches = released_basic(), []
+    for digests in (True, False):
+        recorder = Recorder(group="orders", digests=digests)
+        for entry in log.entries:
+            recorder.add(entry)
+        batch = recorder.flush(final=True)
+        assert batch is not None
+        batches.append(batch)
+    assert batches[0].digests
+    assert replace(batches[0], digests=()) == batches[1]
 
 
 def test_nothing_recorded_gives_no_batch() -> None:

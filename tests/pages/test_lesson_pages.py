@@ -59,6 +59,22 @@ def test_the_handout_has_the_questions_and_the_answers_behind_them(
     text = re.sub(r"<[^>]+>", "", page[page.index("<h2>Answers</h2>") :])
     assert "C owns foo-2." in " ".join(text.split())
     assert "The proposal’s table" in page
+    assert "The proposal’s page shows C with its partition already" in text_of(page)
+    assert "A shorter heartbeat interval. The coordinator never calls a member." in text_of(page)
+
+
+def text_of(page: str) -> str:
+    return " ".join(re.sub(r"<[^>]+>", "", page).split())
+
+
+def test_the_handout_of_an_assignor_by_hand_has_the_six_answers(
+    client: Client, transactional_db: None
+) -> None:
+    page = client.get("/lessons/by-hand-sticky/handout").content.decode()
+    answers = text_of(page[page.index("<h2>Answers</h2>") :])
+    assert "Two are enough: that is what C is to have." in answers
+    rows = re.findall(r'<tr><th scope="row">(.*?)</th>(.*?)</tr>', page)
+    assert {name: re.findall(r">([^<]+)</td>", cells) for name, cells in rows}["sticky"] == [*"AACBBC", "2"]
 
 
 def test_the_page_for_writing_begins_with_a_lesson(client: Client, transactional_db: None) -> None:

@@ -106,6 +106,8 @@ class Recorder:
     Batches end between exchanges, never inside a unit. So the entries of the exchange that is under way stay here
     until the next one begins or ``flush(final=True)`` says that there is none. Batches put together are the same
     whatever the moments of flushing were, but for the places of the cuts.
+
+    ``digests``: whether they are made. Who shows each moment by its frame, as a lesson does, asks for no rows of a map.
     """
 
     def __init__(
@@ -114,11 +116,11 @@ class Recorder:
         group: str,
         semantics: Semantics | str = Semantics.KAFKA,
         protocol: Protocol | str | None = None,
+        digests: bool = True,
     ) -> None:
         start = initial_state(group, semantics, protocol)
-        self._begin(
-            Checkpoint(state=start, finder=Finder(), metrics=Metrics(), causes=Causes(), first_ms=None)
-        )
+        begin = Checkpoint(state=start, finder=Finder(), metrics=Metrics(), causes=Causes(), first_ms=None)
+        self._begin(begin, digests=digests)
 
     @classmethod
     def from_checkpoint(cls, checkpoint: bytes) -> Recorder:
@@ -130,14 +132,15 @@ class Recorder:
         recorder._begin(Checkpoint.from_bytes(checkpoint))
         return recorder
 
-    def _begin(self, start: Checkpoint) -> None:
+    def _begin(self, start: Checkpoint, *, digests: bool = True) -> None:
         self._state = self._settled = start.state
         self.finder, self.metrics, self._causes = start.finder, start.metrics, start.causes
         self._first_ms = start.first_ms
         self._holders = Holders()
         self._maker = FrameMaker()
         self._frame: Frame = self._maker.shared(self._state)
-        self._digester = Digester(self._frame, {topic for topic, _ in self.finder.ownership.owner})
+        owned = {topic for topic, _ in self.finder.ownership.owner}
+        self._digester = Digester(self._frame, owned) if digests else None
         self._cut_frame: Frame = self._frame
         self._unit: list[Entry] = []
         self._anomalies: list[Anomaly] = []
@@ -238,14 +241,15 @@ class Recorder:
             moments=_array(moments),
             checkpoint=self._checkpoint if starts_chunk else None,
             summary=summary,
-            digests=tuple(map(Packed.of, levels(*self._digester.take()))),
+            digests=tuple(map(Packed.of, levels(*self._digester.take()))) if self._digester else (),
         )
         self._first = last + 1
         self._ready = ([], [], [])
         self._ready_bytes = 0
         if self._chunk_bytes >= self._chunk_limit:
             self._checkpoint = self._make_checkpoint()
-            self._digester.begin()
+            if self._digester is not None:
+                self._digester.begin()
         return batch
 
     def _settle(self) -> None:
@@ -268,12 +272,14 @@ class Recorder:
         moment = exchange.moment(self.finder.cast, self._causes, self._holders)
         entries, changes, moments = self._ready
         entries.extend(self._held[0])
-        for change in self._held[1]:
-            changes.append(to_json(change))
-            self._digester.change(change)
+        changes.extend(map(to_json, self._held[1]))
         if moment is not None:
             moments.append(orjson.dumps(moment))
-            self._digester.moment(moment)
+        if (digester := self._digester) is not None:
+            for change in self._held[1]:
+                digester.change(change)
+            if moment is not None:
+                digester.moment(moment)
         self._ready_bytes += sum(map(len, self._held[0]))
         self._held = ([], [])
         self._exchange = None

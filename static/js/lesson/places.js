@@ -189,7 +189,11 @@ export class Places {
         h('b', {}, `Yours is ${even} and moves ${moved}.`),
         ' Below it, what the six assignors answer. Where a partition moves, its new owner has a ring.',
       ),
-      h('div', { class: 'scrolls' }, this.#table()),
+      h(
+        'div',
+        { class: 'scrolls', role: 'region', 'aria-label': 'What each assignor answers', tabindex: '0' },
+        this.#table(),
+      ),
       h('p', { class: 'ex' }, sentence(this.ask?.then, this.cast)),
     );
   }
@@ -224,7 +228,7 @@ export class Places {
         h(
           'tr',
           {},
-          h('th', {}, ''),
+          h('th', { scope: 'col' }, 'assignor'),
           hands.partitions.map((partition) => h('th', { scope: 'col' }, h('code', {}, partition))),
           h('th', { class: 'r', scope: 'col' }, 'moved'),
         ),

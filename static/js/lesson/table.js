@@ -52,7 +52,7 @@ export function showTable(root, table, sequence, cast, done) {
     ),
     h(
       'div',
-      { class: 'scrolls' },
+      { class: 'scrolls', role: 'region', 'aria-label': 'Rows of the table', tabindex: '0' },
       h(
         'table',
         { class: 't kt' },
