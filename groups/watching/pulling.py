@@ -80,6 +80,9 @@ class Puller:
     _known: dict[str, tuple[str, bool]] = field(default_factory=dict)
     """State, and whether it is rebalancing, of each group as it was last described."""
 
+    _reads: dict[str, frozenset[str]] = field(default_factory=dict)
+    """The topics of each group's assignment, as it was last described."""
+
     _partitions: dict[str, int] = field(default_factory=dict)
     _next_full_s: float = 0.0
     _next_lag_s: float = 0.0
@@ -174,8 +177,14 @@ class Puller:
                 found[each.group] = each
                 if isinstance(each, GroupDescription):
                     self._known[each.group] = (each.state, each.is_rebalancing)
+                    reads = frozenset(topic for member in each.members for topic in member.assignment)
+                    if reads - self._partitions.keys() - self._reads.get(each.group, frozenset()):
+                        # It may have been made a moment ago: its partitions are counted in the next round.
+                        self._next_topics_s = 0.0
+                    self._reads[each.group] = reads
                 elif isinstance(each, Undescribed):
                     self._known.pop(each.group, None)
+                    self._reads.pop(each.group, None)
 
         await asyncio.gather(*(one(*batch) for batch in batches))
         # Batches change with the groups; an answer that nobody will ask for again is only in the way.
@@ -215,7 +224,13 @@ class Puller:
             told_ends = await ends(self.cluster, wanted)
         except ClusterError:
             told_ends = {}
-        return {name: _sum(each, told_ends) for name, each in has.items()}
+        # Offsets of a topic that may not be seen are silently missing from the answer.
+        return {
+            name: _sum(each, told_ends)
+            if self._reads.get(name, frozenset()) <= self._partitions.keys()
+            else None
+            for name, each in has.items()
+        }
 
 
 Place = tuple[str, int, int]
