@@ -13,7 +13,7 @@ from groups.history.polls.description import UNSTABLE, GroupDescription, GroupKi
 from groups.watching.log_storing import LogStore
 from groups.watching.pulling import Round
 from groups.watching.recorders import Epochs
-from groups.watching.storing import row_of
+from groups.watching.rows import row_of
 
 DIFFERS_AFTER_MS: Final = 5_000
 """A follower is some milliseconds behind its leader, a suspended one longer; what is different for so long is so."""

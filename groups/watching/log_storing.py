@@ -30,14 +30,8 @@ from groups.history.state.plain import from_plain, to_plain
 from groups.models import Timeline
 from groups.watching import registry, retention
 from groups.watching.recorders import WARM_MOST, Epochs, epochs_of, read_anew, restored
-from groups.watching.storing import (
-    REBALANCES_KEPT,
-    RECORDED_MOST,
-    begin_timeline,
-    end_timeline,
-    row_of,
-    store_lags,
-)
+from groups.watching.rows import row_of, store_lags
+from groups.watching.storing import REBALANCES_KEPT, RECORDED_MOST, begin_timeline, end_timeline
 
 log = logging.getLogger(__name__)
 

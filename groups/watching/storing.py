@@ -11,12 +11,11 @@ import contextlib
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import orjson
 from django.conf import settings
 from django.db import transaction
-from django.utils import timezone
 
 from groups import storage
 from groups.cluster_models import GROUP_NAME_LENGTH_MOST, Cluster, WatchedGroup
@@ -32,11 +31,9 @@ from groups.models import Timeline
 from groups.watching import registry
 from groups.watching.pulling import Round
 from groups.watching.recorders import WARM_MOST, read_anew, restored
+from groups.watching.rows import ROWS_AT_ONCE, row_of, store_lags
 
 log = logging.getLogger(__name__)
-
-ROWS_AT_ONCE: Final = 200
-"""Rows in one statement."""
 
 MISSING: Final = "missing"
 """A group that no broker lists now, and of which no coordinator said that it is gone."""
@@ -384,26 +381,6 @@ class Store:
         announce(cluster_group(self.cluster.pk), {"type": "cluster.groups", "text": text})
 
 
-class HasLag(Protocol):
-    """A group under way, polled or followed."""
-
-    row: WatchedGroup
-    facts: dict[str, Any]
-
-
-def store_lags(groups: Mapping[str, HasLag], lag: Mapping[str, int | None]) -> list[dict[str, Any]]:
-    """Store the lags that are new, many rows at once: in a living cluster nearly all of them change. The rows in which they are."""
-    changed = []
-    for name, value in lag.items():
-        each = groups.get(name)
-        if each is not None and each.facts.get("lag") != value:
-            each.facts = each.facts | {"lag": value}
-            each.row.facts, each.row.changed = each.facts, timezone.now()
-            changed.append(each.row)
-    WatchedGroup.objects.bulk_update(changed, ["facts", "changed"], batch_size=ROWS_AT_ONCE)
-    return [row_of(row) for row in changed]
-
-
 def end_timeline(timeline_id: str, problem: str) -> None:
     """End a timeline that cannot be gone on with, and say why."""
     Timeline.objects.filter(pk=timeline_id).update(
@@ -423,22 +400,3 @@ def begin_timeline(cluster: Cluster, owner: str, row: WatchedGroup, provenance: 
     )
     row.timeline = timeline
     return storage.open_writer(timeline.pk, owner)
-
-
-def row_of(row: WatchedGroup) -> dict[str, Any]:
-    """A group as lists show it: the API's form, and what is pushed."""
-    return {
-        "group": row.group,
-        "type": row.kind or None,
-        "state": row.state or None,
-        "condition": row.condition or None,
-        "timeline": row.timeline_id,
-        "group_epoch": row.facts.get("group_epoch"),
-        "assignment_epoch": row.facts.get("assignment_epoch"),
-        "members": row.facts.get("members"),
-        "behind": row.facts.get("behind"),
-        "lag": row.facts.get("lag"),
-        "rebalancing": bool(row.facts.get("rebalancing")),
-        "since_ms": row.facts.get("since_ms"),
-        "rebalanced_ms": row.facts.get("rebalanced_ms", []),
-    }
