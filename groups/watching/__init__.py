@@ -7,6 +7,8 @@ module           what it is for
 ``storing``      what a round saw becomes entries of timelines and rows of groups
 ``following``    the log's partitions, each fetched from the broker that leads it
 ``log_storing``  what was read of the log becomes entries, stored with the place to go on from
+``recorders``    what was folded of groups that changed last; of the others it is made again
+``rows``         groups as lists show them
 ``checking``     what coordinators say of followed groups, compared and never folded
 ``job``          a cluster under a lease: pulls and stores until it is told to stop
 ``alerts``       rules on what the groups do, told to webhooks and to the browser

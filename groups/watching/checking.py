@@ -6,15 +6,14 @@ does not come to say the same within seconds.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from groups.history.frames.shapes import Frame
 from groups.history.polls.description import UNSTABLE, GroupDescription, GroupKind
 from groups.watching.log_storing import LogStore
 from groups.watching.pulling import Round
-from groups.watching.storing import row_of
+from groups.watching.recorders import Epochs
+from groups.watching.rows import row_of
 
 DIFFERS_AFTER_MS: Final = 5_000
 """A follower is some milliseconds behind its leader, a suspended one longer; what is different for so long is so."""
@@ -45,16 +44,16 @@ class Checks:
         self, name: str, told: GroupDescription, waited_ms: int, *, at_end: bool, now_ms: int
     ) -> None:
         followed = self.store.followed.get(name)
-        if followed is None or followed.recorder is None:
+        known = followed.epochs if followed is not None else None
+        if known is None:
             # Nothing of it was folded by this process: its row says what its timeline does.
             del self._waiting[name]
             return
-        frame = followed.recorder.frame
-        if epochs_of(frame) == described_epochs(told):
+        if known == described_epochs(told):
             del self._waiting[name]
             self.equal += 1
             return
-        ahead = (frame.get("group_epoch") or 0, frame.get("assignment_epoch") or 0) > (
+        ahead = (known[0] or 0, known[1] or 0) > (
             told.group_epoch or 0,
             told.assignment_epoch or 0,
         )
@@ -64,7 +63,7 @@ class Checks:
         elif at_end and waited_ms >= DIFFERS_AFTER_MS:
             del self._waiting[name]
             self.different += 1
-            self.store.say(name, _says(frame, told), now_ms)
+            self.store.say(name, _says(known, told), now_ms)
 
     def _phases(self, seen: Round) -> list[dict[str, Any]]:
         """A classic group's joining and syncing leave no record: its row says them as they are listed."""
@@ -85,19 +84,6 @@ class Checks:
         return changed
 
 
-Epochs = tuple[int | None, int | None, Mapping[str, int | None]]
-"""Group epoch, assignment epoch, and each member's."""
-
-
-def epochs_of(frame: Frame) -> Epochs:
-    members = frame.get("members") or {}
-    return (
-        frame.get("group_epoch"),
-        frame.get("assignment_epoch"),
-        {name: each.get("epoch") for name, each in members.items()},
-    )
-
-
 def described_epochs(told: GroupDescription) -> Epochs:
     return (
         told.group_epoch,
@@ -106,9 +92,9 @@ def described_epochs(told: GroupDescription) -> Epochs:
     )
 
 
-def _says(frame: Frame, told: GroupDescription) -> str:
+def _says(known: Epochs, told: GroupDescription) -> str:
+    epoch, assignment_epoch, members = known
     return (
         f"The coordinator says group epoch {told.group_epoch}, assignment epoch {told.assignment_epoch} and "
-        f"{len(told.members)} members; the log has told {frame.get('group_epoch')}, {frame.get('assignment_epoch')} and "
-        f"{len(frame.get('members') or {})}"
+        f"{len(told.members)} members; the log has told {epoch}, {assignment_epoch} and {len(members)}"
     )

@@ -25,6 +25,7 @@ from groups.clusters.faults import ClusterError, Fault
 from groups.watching import registry, retention
 from groups.watching.alerts.deliveries import Sender
 from groups.watching.alerts.looking import Lookout, Watched
+from groups.watching.alerts.reach import Reach
 from groups.watching.alerts.registry import ShownAlert
 from groups.watching.checking import Checks
 from groups.watching.following import CannotFollow, Follower, FollowFacts, ask_whether, polled_facts
@@ -65,6 +66,10 @@ class Watching:
     _forgot_s: float = 0.0
     _asked_s: float = 0.0
     _told: Store = field(init=False)
+    _reach: Reach = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._reach = Reach(self.cluster)
 
     async def run(self) -> None:
         """Watch until the lease is gone or ``stopped`` says so. What alerts have to say is sent meanwhile."""
@@ -88,8 +93,7 @@ class Watching:
                 await self._watch(brokers)
             except ClusterError as error:
                 failures += 1
-                with contextlib.suppress(DatabaseError):
-                    await sync_to_async(self._failing)(error)
+                await self._failing(error)
                 await self._wait(failures)
             except registry.LeaseGone:
                 log.warning("Cluster %s is watched by another process by now.", self.cluster.name)
@@ -176,13 +180,13 @@ class Watching:
                 seen = await puller.round()
             except ClusterError as error:
                 # The follower has back-offs of its own, and goes on where it was.
-                await sync_to_async(self._failing)(error)
+                await self._failing(error)
                 await asyncio.sleep(RETRY_LEAST_S)
                 continue
             rows = await sync_to_async(checks.take)(seen, at_end=follower.at_end)
             self.mode = follower.facts() | {"checked": checks.equal, "different": checks.different}
             facts = self._facts(puller, brokers, seen)
-            await sync_to_async(self._connected)(facts)
+            await self._connected(facts)
             if rows or seen.full:
                 await sync_to_async(self._told.announce)(rows, facts)
             self.on_round(seen, rows)
@@ -200,7 +204,7 @@ class Watching:
                 if not isinstance(told, ClusterError):
                     rows += await sync_to_async(store.found)(name, told, seen)
         facts = self._facts(puller, brokers, seen)
-        await sync_to_async(self._connected)(facts)
+        await self._connected(facts)
         if rows or seen.full:
             await sync_to_async(store.announce)(rows, facts)
         self.on_round(seen, rows)
@@ -213,8 +217,7 @@ class Watching:
             await sync_to_async(retention.forget)(self.cluster)
 
     async def _alert(self, lookout: Lookout, groups: Mapping[str, Watched], seen: Round) -> None:
-        for alert in await sync_to_async(lookout.look)(groups, seen.at_ms):
-            self.on_alert(alert)
+        self._tell_alerts(await sync_to_async(lookout.look)(groups, seen.at_ms))
 
     def _facts(self, puller: Puller, brokers: Brokers, seen: Round) -> dict[str, Any]:
         return {
@@ -230,24 +233,41 @@ class Watching:
             "follow": self.mode,
         }
 
-    def _connected(self, facts: dict[str, Any]) -> None:
-        self.cluster.seen, self.cluster.status, self.cluster.problem = facts, Cluster.Status.CONNECTED, ""
-        row = Cluster.objects.filter(pk=self.cluster.pk, lease_owner=self.owner)
-        row.update(seen=facts, status=Cluster.Status.CONNECTED, problem="")
+    async def _connected(self, facts: dict[str, Any]) -> None:
+        def store() -> list[ShownAlert]:
+            self.cluster.seen, self.cluster.status, self.cluster.problem = facts, Cluster.Status.CONNECTED, ""
+            row = Cluster.objects.filter(pk=self.cluster.pk, lease_owner=self.owner)
+            row.update(seen=facts, status=Cluster.Status.CONNECTED, problem="")
+            return self._reach.answered(facts["at_ms"])
 
-    def _failing(self, error: ClusterError) -> None:
+        self._tell_alerts(await sync_to_async(store)())
+
+    async def _failing(self, error: ClusterError) -> None:
         log.info("Cluster %s cannot be watched: %s", self.cluster.name, error)
-        self.cluster.status = Cluster.Status.FAILING
-        row = Cluster.objects.filter(pk=self.cluster.pk, lease_owner=self.owner)
-        row.update(status=Cluster.Status.FAILING, problem=str(error))
-        Store(self.cluster, self.owner).announce([], self.cluster.seen | {"problem": str(error)})
+
+        def store() -> list[ShownAlert]:
+            self.cluster.status = Cluster.Status.FAILING
+            row = Cluster.objects.filter(pk=self.cluster.pk, lease_owner=self.owner)
+            row.update(status=Cluster.Status.FAILING, problem=str(error))
+            Store(self.cluster, self.owner).announce([], self.cluster.seen | {"problem": str(error)})
+            return self._reach.failed(str(error), time.time_ns() // 1_000_000)
+
+        with contextlib.suppress(DatabaseError):
+            self._tell_alerts(await sync_to_async(store)())
+
+    def _tell_alerts(self, alerts: Sequence[ShownAlert]) -> None:
+        for alert in alerts:
+            self.on_alert(alert)
 
     async def _wait(self, failures: int) -> None:
-        """Twice as long each time, jittered; the lease is kept."""
+        """Twice as long each time, jittered; the lease is kept, and who waits to be told that nobody answers is told."""
         length_s = min(RETRY_LEAST_S * 2 ** min(failures - 1, 10), RETRY_MOST_S) * random.uniform(0.5, 1.0)
         until_s = time.monotonic() + length_s
         while time.monotonic() < until_s and await self._goes_on():
             await asyncio.sleep(min(1.0, max(0.0, until_s - time.monotonic())))
+            with contextlib.suppress(DatabaseError):
+                now_ms = time.time_ns() // 1_000_000
+                self._tell_alerts(await sync_to_async(self._reach.look)(now_ms))
 
     async def _goes_on(self) -> bool:
         if self.stopped() or not self._held:

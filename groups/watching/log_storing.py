@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Final
 
@@ -29,7 +29,9 @@ from groups.history.polls.recording import Condition
 from groups.history.state.plain import from_plain, to_plain
 from groups.models import Timeline
 from groups.watching import registry, retention
-from groups.watching.storing import REBALANCES_KEPT, RECORDED_MOST, begin_timeline, end_timeline, row_of
+from groups.watching.recorders import WARM_MOST, Epochs, epochs_of, read_anew, restored
+from groups.watching.rows import row_of, store_lags
+from groups.watching.storing import REBALANCES_KEPT, RECORDED_MOST, begin_timeline, end_timeline
 
 log = logging.getLogger(__name__)
 
@@ -72,6 +74,13 @@ class Followed:
     """Whether its timeline begins anew as soon as the log is read again from its beginning."""
 
     since_checkpoint: int = 0
+    left: Epochs | None = None
+    """What the frame of a recorder that was let go had."""
+
+    @property
+    def epochs(self) -> Epochs | None:
+        """What its log has told by now; null where nothing of it was folded by this process."""
+        return epochs_of(self.recorder.frame) if self.recorder is not None else self.left
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +109,9 @@ class LogStore:
 
         self.again: set[int] = set()
         """Partitions that are to be read again from their beginning: a timeline must begin anew."""
+
+        self._warm: dict[str, Followed] = {}
+        """Those that have a recorder, the one that changed last at the end."""
 
         self.left_out: set[str] = set()
         self.entries = 0
@@ -144,15 +156,7 @@ class LogStore:
 
     def lag(self, lag: Mapping[str, int | None]) -> list[dict[str, Any]]:
         """Lags that were asked for; the rows in which they are new."""
-        changed = []
-        for name, value in lag.items():
-            followed = self.followed.get(name)
-            if followed is not None and followed.facts.get("lag") != value:
-                followed.facts = followed.facts | {"lag": value}
-                followed.row.facts = followed.facts
-                followed.row.save(update_fields=["facts", "changed"])
-                changed.append(row_of(followed.row))
-        return changed
+        return store_lags(self.followed, lag)
 
     # -- records
 
@@ -218,30 +222,36 @@ class LogStore:
             followed.urgent = followed.urgent or not is_commit(entry)
         if followed.recorder is not None and followed.recorder.full:
             self._store(followed)
+        self._let_go_of_cold()
 
     def _recorder(self, followed: Followed, before: int) -> Recorder:
         if followed.recorder is None:
             followed.recorder = self._restored(followed, before)
+        self._warm.pop(followed.row.group, None)
+        self._warm[followed.row.group] = followed
         return followed.recorder
 
+    def _let_go_of_cold(self) -> None:
+        """Let go of the recorders beyond ``WARM_MOST``, of those that changed longest ago; what they hold is stored."""
+        while len(self._warm) > WARM_MOST:
+            name = next(iter(self._warm))
+            followed = self._warm.pop(name)
+            if followed.held_first is not None:
+                self._store(followed)
+            if followed.recorder is None:
+                continue
+            followed.left, followed.recorder = epochs_of(followed.recorder.frame), None
+            if followed.row.timeline_id is not None:
+                read_anew(followed.row)
+
     def _restored(self, followed: Followed, before: int) -> Recorder:
-        """The recorder of a timeline that another process began: its last checkpoint, and the entries behind it."""
+        """The recorder of a timeline that another process began, or that was let go."""
         row = followed.row
-        recorder = Recorder(group=row.group)
         if before == 1 or row.timeline is None:
+            return Recorder(group=row.group)
+        recorder = restored(row)
+        if followed.writer is not None:
             return recorder
-        after = 0
-        if row.checkpoint is not None:
-            try:
-                recorder = Recorder.from_checkpoint(bytes(row.checkpoint))
-                after = recorder.frame["sequence"]
-            except (LookupError, TypeError, ValueError):
-                log.info(
-                    "The checkpoint of %s is of another version: its entries are folded again.", row.group
-                )
-        for entry in _entries_after(storage.get(row.timeline.pk), after):
-            recorder.add(Entry.from_json(entry))
-        recorder.flush(final=True)
         # The cluster's lease is held, so whoever wrote before is gone.
         Timeline.objects.filter(pk=row.timeline.pk).update(lease_owner="")
         followed.writer = storage.open_writer(row.timeline.pk, self.owner)
@@ -376,7 +386,8 @@ class LogStore:
 
     def _begin_anew(self, followed: Followed, reached: int) -> None:
         """Its timeline cannot be gone on with: the log is read again for the next one."""
-        followed.writer = followed.recorder = None
+        followed.writer = followed.recorder = followed.left = None
+        self._warm.pop(followed.row.group, None)
         followed.row.timeline, followed.row.checkpoint = None, None
         followed.held_first, followed.urgent, followed.since_checkpoint = None, False, 0
         followed.group, followed.waits = followed.group.anew(reached), True
@@ -390,7 +401,8 @@ class LogStore:
                 followed.writer.finish(status, problem)
             except (storage.LeaseLost, storage.NoSuchTimeline):
                 log.info("The timeline of %s was ended by somebody else.", followed.row.group)
-        followed.writer = followed.recorder = None
+        followed.writer = followed.recorder = followed.left = None
+        self._warm.pop(followed.row.group, None)
         followed.since_checkpoint = 0
 
     def cut(self, partition: int, end: int, now_ms: int) -> list[dict[str, Any]]:
@@ -473,15 +485,3 @@ class LogStore:
     def names(self) -> Mapping[str, Followed]:
         """The groups that have a timeline now, by name."""
         return {name: each for name, each in self.followed.items() if each.group.has_begun}
-
-
-def _entries_after(timeline: Timeline, sequence: int) -> Iterator[dict[str, Any]]:
-    if sequence == 0:
-        yield from storage.every_entry(timeline)
-        return
-    while sequence < timeline.last:
-        some = storage.entries_between(timeline, sequence + 1, timeline.last)
-        if not some:
-            return
-        yield from some
-        sequence = some[-1]["sequence"]

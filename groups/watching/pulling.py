@@ -16,7 +16,7 @@ from typing import Final
 
 from groups.clusters.cluster import GROUPS_A_REQUEST, Cluster, Listed, Listing, batched, described
 from groups.clusters.faults import ClusterError
-from groups.clusters.offsets import Committed, committed_of, ends, topics
+from groups.clusters.offsets import committed_of, ends, topics
 from groups.history.polls.description import (
     UNSTABLE,
     GroupDescription,
@@ -77,7 +77,12 @@ class Puller:
 
     _answers: dict[tuple[int, GroupKind, tuple[str, ...]], bytes] = field(default_factory=dict)
     _unstable: set[str] = field(default_factory=set)
-    _known: dict[str, GroupDescription] = field(default_factory=dict)
+    _known: dict[str, tuple[str, bool]] = field(default_factory=dict)
+    """State, and whether it is rebalancing, of each group as it was last described."""
+
+    _reads: dict[str, frozenset[str]] = field(default_factory=dict)
+    """The topics of each group's assignment, as it was last described."""
+
     _partitions: dict[str, int] = field(default_factory=dict)
     _next_full_s: float = 0.0
     _next_lag_s: float = 0.0
@@ -116,7 +121,7 @@ class Puller:
         due = rows if full else [row for row in rows if self._is_due(row)]
         told = await self._described(due)
         self._unstable = {row.group for row in rows if row.state in UNSTABLE} | {
-            name for name, each in self._known.items() if each.is_rebalancing
+            name for name, (_, is_rebalancing) in self._known.items() if is_rebalancing
         }
         lag = None
         if begun_s >= self._next_lag_s:
@@ -150,7 +155,7 @@ class Puller:
         if row.group in self._unstable or row.state in UNSTABLE:
             return True
         known = self._known.get(row.group)
-        return known is None or known.state != row.state
+        return known is None or known[0] != row.state
 
     async def _described(self, rows: Sequence[Listed]) -> dict[str, Told | ClusterError]:
         found: dict[str, Told | ClusterError] = {}
@@ -171,9 +176,15 @@ class Puller:
             for each in answers:
                 found[each.group] = each
                 if isinstance(each, GroupDescription):
-                    self._known[each.group] = each
+                    self._known[each.group] = (each.state, each.is_rebalancing)
+                    reads = frozenset(topic for member in each.members for topic in member.assignment)
+                    if reads - self._partitions.keys() - self._reads.get(each.group, frozenset()):
+                        # It may have been made a moment ago: its partitions are counted in the next round.
+                        self._next_topics_s = 0.0
+                    self._reads[each.group] = reads
                 elif isinstance(each, Undescribed):
                     self._known.pop(each.group, None)
+                    self._reads.pop(each.group, None)
 
         await asyncio.gather(*(one(*batch) for batch in batches))
         # Batches change with the groups; an answer that nobody will ask for again is only in the way.
@@ -194,30 +205,43 @@ class Puller:
         for row in rows:
             if row.kind is not GroupKind.SHARE:
                 by_node.setdefault(row.broker, []).append(row.group)
-        has: dict[str, list[Committed]] = {}
+        has: dict[str, list[Place]] = {}
+        wanted: dict[str, set[int]] = {}
         for node, groups in by_node.items():
             for first in range(0, len(groups), GROUPS_A_REQUEST):
                 try:
                     told = await committed_of(self.cluster, node, groups[first : first + GROUPS_A_REQUEST])
                 except ClusterError:
                     continue
-                has |= {name: each for name, each in told.items() if not isinstance(each, Undescribed)}
-        wanted: dict[str, set[int]] = {}
-        for each in has.values():
-            for one in each:
-                wanted.setdefault(one.topic, set()).add(one.partition)
+                for name, each in told.items():
+                    if isinstance(each, Undescribed):
+                        continue
+                    # A cluster has millions of these: three values of each are kept, for as long as a round.
+                    has[name] = [(one.topic, one.partition, one.offset) for one in each]
+                    for topic, partition, _ in has[name]:
+                        wanted.setdefault(topic, set()).add(partition)
         try:
             told_ends = await ends(self.cluster, wanted)
         except ClusterError:
             told_ends = {}
-        return {name: _sum(each, told_ends) for name, each in has.items()}
+        # Offsets of a topic that may not be seen are silently missing from the answer.
+        return {
+            name: _sum(each, told_ends)
+            if self._reads.get(name, frozenset()) <= self._partitions.keys()
+            else None
+            for name, each in has.items()
+        }
 
 
-def _sum(committed: Sequence[Committed], told: Mapping[tuple[str, int], int]) -> int | None:
+Place = tuple[str, int, int]
+"""Topic, partition and committed offset."""
+
+
+def _sum(committed: Sequence[Place], told: Mapping[tuple[str, int], int]) -> int | None:
     lags = []
-    for one in committed:
-        end = told.get((one.topic, one.partition))
-        if end is None or one.offset < 0:
+    for topic, partition, offset in committed:
+        end = told.get((topic, partition))
+        if end is None or offset < 0:
             return None
-        lags.append(max(0, end - one.offset))
+        lags.append(max(0, end - offset))
     return sum(lags) if lags else None

@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import logging
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import orjson
@@ -30,6 +30,8 @@ from groups.jobs.announce import announce, cluster_group
 from groups.models import Timeline
 from groups.watching import registry
 from groups.watching.pulling import Round
+from groups.watching.recorders import WARM_MOST, read_anew, restored
+from groups.watching.rows import ROWS_AT_ONCE, row_of, store_lags
 
 log = logging.getLogger(__name__)
 
@@ -38,6 +40,13 @@ MISSING: Final = "missing"
 
 RECORDED_MOST: Final = 2_000
 """Groups that are recorded; the others are listed with their state. A recorder holds some 100 KB of a small group."""
+
+FIRST_AT_ONCE: Final = 50
+"""Timelines that begin in one round. A cluster of 2,000 groups is listed as soon as it was described; its timelines begin
+within the rounds that follow, those of groups that rebalance first, with what was seen of each."""
+
+CHECKPOINT_ENTRIES: Final = 1_000
+"""A recorder that is let go leaves a checkpoint behind so many entries: as many are folded in some tenths of a second."""
 
 UNWATCHED_TOLD_AFTER_MS: Final = 2_000
 """A pause that is not much longer than between two rounds hides no more than they do."""
@@ -52,10 +61,17 @@ class Recording:
 
     row: WatchedGroup
     polled: PolledGroup
-    recorder: Recorder
-    writer: storage.Writer | None
+    recorder: Recorder | None = None
+    """Null while it is let go: the next entry has it made again."""
+
+    writer: storage.Writer | None = None
     listed: Listed | None = None
     facts: dict[str, Any] = field(default_factory=dict)
+    first: tuple[Told | ClusterError, int] | None = None
+    """What was seen of it, and when, as long as its timeline has not begun."""
+
+    checkpointed: int = 0
+    """The last entry that its row's checkpoint knows."""
 
 
 class Store:
@@ -66,28 +82,35 @@ class Store:
         self.owner = owner
         self.recordings: dict[str, Recording] = {}
         self._resumed = False
+        self._warm: dict[str, Recording] = {}
+        """Those that have a recorder, the one that changed last at the end."""
 
     def take(self, seen: Round) -> list[dict[str, Any]]:
         """Store one round; the rows that changed, as they are announced."""
         registry.fence(self.cluster.pk, self.owner)
         if not self._resumed:
             self._resume(seen.at_ms)
-        changed = []
+        changed = self._take_new(seen)
         for name, row in seen.listing.groups.items():
-            told = seen.told.get(name)
-            if name not in self.recordings and not self._begins(name, row, told):
+            recording = self.recordings.get(name)
+            if recording is None:
                 continue
-            recording = self.recordings[name]
+            told = seen.told.get(name)
             recording.listed = row
-            if told is not None or recording.row.condition == MISSING:
+            if recording.first is not None:
+                recording.first = (told, seen.at_ms) if told is not None else recording.first
+                if recording.row.condition == MISSING:
+                    recording.row.condition = Condition.SEEN.value
+            elif told is not None or recording.row.condition == MISSING:
                 changed += self._told(recording, told, seen)
             elif name in seen.asked:
                 recording.polled.polled_ms = seen.at_ms
         for name, recording in self.recordings.items():
             if name not in seen.listing.groups and not self._belongs_to_silent(recording, seen):
                 changed += self._missing(recording, seen)
+        changed += self._begin_some(seen)
         if seen.lag is not None:
-            changed += self._lag(seen.lag)
+            changed += store_lags(self.recordings, seen.lag)
         rows = {row["group"]: row for row in changed}
         return list(rows.values())
 
@@ -107,7 +130,11 @@ class Store:
         looked_ms = registry.get(self.cluster.pk).seen.get("at_ms")
         # Whoever follows the log next begins with all of it: what is polled now is in no position.
         Cluster.objects.filter(pk=self.cluster.pk).exclude(positions={}).update(positions={})
-        for row in WatchedGroup.objects.filter(cluster=self.cluster).select_related("timeline"):
+        rows = WatchedGroup.objects.filter(cluster=self.cluster).select_related("timeline")
+        for row in rows.defer("timeline__summary"):
+            if row.timeline is None and not row.polled and not row.followed:
+                # Its timeline has not begun: it is as new as one that was never seen.
+                continue
             try:
                 polled = from_plain(PolledGroup, row.polled) if row.polled else PolledGroup(group=row.group)
             except (LookupError, TypeError, ValueError) as error:
@@ -117,11 +144,10 @@ class Store:
                 polled.polled_ms = max(polled.polled_ms, looked_ms)
             recording = self._resumed_one(row, polled, at_ms)
             self.recordings[row.group] = recording
+            row.polled = {}
 
     def _resumed_one(self, row: WatchedGroup, polled: PolledGroup, at_ms: int) -> Recording:
-        fresh = Recording(
-            row, PolledGroup(group=row.group), Recorder(group=row.group), None, facts=dict(row.facts)
-        )
+        fresh = Recording(row, PolledGroup(group=row.group), facts=dict(row.facts))
         timeline = row.timeline
         if row.followed:
             # It was followed; what is polled from here on is another timeline, so that each says how it was watched.
@@ -135,14 +161,10 @@ class Store:
             if timeline is not None and timeline.status == Timeline.Status.RUNNING:
                 end_timeline(timeline.pk, "Its recording could not be taken up again.")
             return fresh
-        recorder = Recorder(group=row.group)
-        for entry in storage.every_entry(timeline):
-            recorder.add(Entry.from_json(entry))
-        recorder.flush(final=True)
         # The cluster's lease is held, so whoever wrote before is gone.
         Timeline.objects.filter(pk=timeline.pk).update(lease_owner="")
         writer = storage.open_writer(timeline.pk, self.owner)
-        recording = Recording(row, polled, recorder, writer, facts=dict(row.facts))
+        recording = Recording(row, polled, writer=writer, facts=dict(row.facts))
         if polled.polled_ms is not None and polled.last is not None:
             length_ms = at_ms - polled.polled_ms
             if length_ms >= UNWATCHED_TOLD_AFTER_MS:
@@ -150,12 +172,46 @@ class Store:
                 self._append(recording, polled.interrupted(at_ms, says))
         return recording
 
-    def _begins(self, name: str, row: Listed, told: Told | ClusterError | None) -> bool:
-        if told is None or len(self.recordings) >= RECORDED_MOST or len(name) > GROUP_NAME_LENGTH_MOST:
-            return False
-        stored, _ = WatchedGroup.objects.get_or_create(cluster=self.cluster, group=name)
-        self.recordings[name] = Recording(stored, PolledGroup(group=name), Recorder(group=name), None, row)
-        return True
+    def _take_new(self, seen: Round) -> list[dict[str, Any]]:
+        """Groups that were described for the first time: all of their rows are there at once."""
+        room = max(0, RECORDED_MOST - len(self.recordings))
+        new: list[Recording] = []
+        for name, listed in seen.listing.groups.items():
+            told = seen.told.get(name)
+            if told is None or name in self.recordings or len(name) > GROUP_NAME_LENGTH_MOST:
+                continue
+            if len(new) == room:
+                break
+            row = WatchedGroup(cluster=self.cluster, group=name)
+            recording = Recording(row, PolledGroup(group=name), listed=listed, first=(told, seen.at_ms))
+            self._look(recording, told if isinstance(told, GroupDescription) else None, seen)
+            is_seen = isinstance(told, GroupDescription)
+            row.condition, row.facts = Condition.SEEN.value if is_seen else "", recording.facts
+            new.append(recording)
+        WatchedGroup.objects.bulk_create(
+            [each.row for each in new],
+            batch_size=ROWS_AT_ONCE,
+            update_conflicts=True,
+            unique_fields=["cluster", "group"],
+            update_fields=["kind", "state", "condition", "facts", "changed"],
+        )
+        self.recordings |= {each.row.group: each for each in new}
+        return [row_of(each.row) for each in new]
+
+    def _begin_some(self, seen: Round) -> list[dict[str, Any]]:
+        """Begin the timelines of some groups that have none yet, of those that rebalance first."""
+        waiting = [
+            each
+            for each in self.recordings.values()
+            if each.first is not None and each.row.condition != MISSING
+        ]
+        waiting.sort(key=lambda each: not each.facts.get("rebalancing"))
+        changed = []
+        for recording in waiting[:FIRST_AT_ONCE]:
+            assert recording.first is not None
+            told, at_ms = recording.first
+            changed += self._told(recording, told, replace(seen, at_ms=at_ms))
+        return changed
 
     def _belongs_to_silent(self, recording: Recording, seen: Round) -> bool:
         return recording.listed is not None and recording.listed.broker in seen.listing.silent
@@ -163,6 +219,7 @@ class Store:
     def _told(
         self, recording: Recording, told: Told | ClusterError | None, seen: Round
     ) -> list[dict[str, Any]]:
+        recording.first = None
         if told is None:
             # Listed again, and its answer is that of before.
             told = recording.polled.shown
@@ -185,30 +242,39 @@ class Store:
         self, recording: Recording, entries: list[Entry], seen: Round, condition: str | None = None
     ) -> list[dict[str, Any]]:
         """Append the entries, and keep the row; empty where the row says what it said before."""
-        before = (recording.row.kind, recording.row.state, recording.row.condition, recording.facts)
-        polled, listed = recording.polled, recording.listed
         row = recording.row
-        row.condition = condition or polled.condition.value
-        shown = polled.shown
+        before = (row.kind, row.state, row.condition, recording.facts)
+        row.condition = condition or recording.polled.condition.value
+        self._look(recording, recording.polled.shown, seen)
+        row.facts = recording.facts
+        if not entries and before == (row.kind, row.state, row.condition, recording.facts):
+            return []
+        is_saved = bool(entries) and self._append(recording, entries)
+        if recording.polled.condition is Condition.DELETED:
+            self._finish(recording)
+        elif recording.writer is not None and recording.writer.last >= settings.LIVE_ENTRIES_MOST:
+            self._roll(recording, seen)
+        elif is_saved:
+            return [row_of(row)]
+        self._save(recording)
+        return [row_of(row)]
+
+    def _look(self, recording: Recording, shown: GroupDescription | None, seen: Round) -> None:
+        """What the group's row says, from its description or else from the listing."""
+        row, listed = recording.row, recording.listed
         if shown is not None:
             row.kind, row.state = shown.kind.value, shown.state
         elif listed is not None:
             row.kind, row.state = listed.kind.value if listed.kind else "", listed.state
         recording.facts = self._facts(recording, shown, seen)
-        if entries:
-            self._append(recording, entries)
-        polled = recording.polled
-        if polled.condition is Condition.DELETED:
-            self._finish(recording)
-        elif recording.writer is not None and recording.writer.last >= settings.LIVE_ENTRIES_MOST:
-            self._roll(recording, seen)
-        after = (row.kind, row.state, row.condition, recording.facts)
-        if after == before and not entries:
-            return []
-        row.facts = recording.facts
-        row.polled = to_plain(polled)
+
+    @staticmethod
+    def _save(recording: Recording) -> None:
+        row = recording.row
+        row.polled = to_plain(recording.polled)
         row.save()
-        return [row_of(row)]
+        # It is as large as the description that it holds, and nobody here reads it.
+        row.polled = {}
 
     def _facts(self, recording: Recording, shown: GroupDescription | None, seen: Round) -> dict[str, Any]:
         old = recording.facts
@@ -235,25 +301,57 @@ class Store:
             "rebalanced_ms": times,
         }
 
-    def _append(self, recording: Recording, entries: list[Entry]) -> None:
-        for entry in entries:
-            recording.recorder.add(entry)
-        batch = recording.recorder.flush(final=True)
-        if batch is None:
-            return
+    def _append(self, recording: Recording, entries: list[Entry]) -> bool:
+        """Store entries and row together; false where there was nothing to store, or no place for it any more."""
         try:
+            recorder = self._recorder(recording)
+            for entry in entries:
+                recorder.add(entry)
+            batch = recorder.flush(final=True)
+            if batch is None:
+                return False
             with transaction.atomic():
                 if recording.writer is None:
                     recording.writer = self._begin_timeline(recording.row)
                 recording.writer.append(batch)
-                recording.row.polled = to_plain(recording.polled)
-                recording.row.save()
+                self._save(recording)
         except (storage.LeaseLost, storage.NoSuchTimeline):
             # Somebody deleted the timeline: the next one begins with the group as it is, at the next change.
-            recording.writer = None
+            self._begins_anew(recording)
             recording.row.timeline = None
-            recording.polled = PolledGroup(group=recording.row.group)
-            recording.recorder = Recorder(group=recording.row.group)
+            return False
+        return True
+
+    def _recorder(self, recording: Recording) -> Recorder:
+        """Its recorder, which is among those that are kept now."""
+        name = recording.row.group
+        if recording.recorder is None:
+            has_timeline = recording.writer is not None
+            recording.recorder = restored(recording.row) if has_timeline else Recorder(group=name)
+        self._warm.pop(name, None)
+        self._warm[name] = recording
+        if len(self._warm) > WARM_MOST:
+            self._let_go(self._warm.pop(next(iter(self._warm))))
+        return recording.recorder
+
+    @staticmethod
+    def _let_go(recording: Recording) -> None:
+        recorder, recording.recorder = recording.recorder, None
+        row = recording.row
+        if recorder is None or row.timeline_id is None:
+            return
+        if recorder.last - recording.checkpointed >= CHECKPOINT_ENTRIES:
+            row.checkpoint, recording.checkpointed = recorder.checkpoint(), recorder.last
+            row.save(update_fields=["checkpoint"])
+        read_anew(row)
+
+    def _begins_anew(self, recording: Recording, condition: Condition = Condition.SEEN) -> None:
+        """What comes next of this group is the beginning of a timeline."""
+        name = recording.row.group
+        recording.polled = PolledGroup(group=name, condition=condition)
+        recording.recorder = recording.writer = None
+        recording.row.checkpoint, recording.checkpointed = None, 0
+        self._warm.pop(name, None)
 
     def _begin_timeline(self, row: WatchedGroup) -> storage.Writer:
         return begin_timeline(self.cluster, self.owner, row, Provenance.INFERRED)
@@ -261,15 +359,13 @@ class Store:
     def _finish(self, recording: Recording) -> None:
         """The group is gone: its timeline is whole. One of the same name is another incarnation."""
         self._complete(recording)
-        recording.polled = PolledGroup(group=recording.row.group, condition=Condition.DELETED)
-        recording.recorder = Recorder(group=recording.row.group)
+        self._begins_anew(recording, Condition.DELETED)
 
     def _roll(self, recording: Recording, seen: Round) -> None:
         """The timeline is long enough: the next one begins with the group as it is."""
         shown = recording.polled.last
         self._complete(recording)
-        recording.polled = PolledGroup(group=recording.row.group)
-        recording.recorder = Recorder(group=recording.row.group)
+        self._begins_anew(recording)
         if shown is not None:
             self._append(recording, recording.polled.take(shown, seen.at_ms, partitions=seen.partitions))
 
@@ -278,18 +374,6 @@ class Store:
             with contextlib.suppress(storage.LeaseLost, storage.NoSuchTimeline):
                 recording.writer.finish(Timeline.Status.COMPLETE)
         recording.writer = None
-
-    def _lag(self, lag: Mapping[str, int | None]) -> list[dict[str, Any]]:
-        changed = []
-        for name, value in lag.items():
-            recording = self.recordings.get(name)
-            if recording is None or recording.facts.get("lag") == value:
-                continue
-            recording.facts = recording.facts | {"lag": value}
-            recording.row.facts = recording.facts
-            recording.row.save(update_fields=["facts", "changed"])
-            changed.append(row_of(recording.row))
-        return changed
 
     def announce(self, rows: list[dict[str, Any]], seen: Mapping[str, Any]) -> None:
         message = {"type": "groups", "groups": rows, "seen": seen, "status": self.cluster.status}
@@ -316,22 +400,3 @@ def begin_timeline(cluster: Cluster, owner: str, row: WatchedGroup, provenance: 
     )
     row.timeline = timeline
     return storage.open_writer(timeline.pk, owner)
-
-
-def row_of(row: WatchedGroup) -> dict[str, Any]:
-    """A group as lists show it: the API's form, and what is pushed."""
-    return {
-        "group": row.group,
-        "type": row.kind or None,
-        "state": row.state or None,
-        "condition": row.condition or None,
-        "timeline": row.timeline_id,
-        "group_epoch": row.facts.get("group_epoch"),
-        "assignment_epoch": row.facts.get("assignment_epoch"),
-        "members": row.facts.get("members"),
-        "behind": row.facts.get("behind"),
-        "lag": row.facts.get("lag"),
-        "rebalancing": bool(row.facts.get("rebalancing")),
-        "since_ms": row.facts.get("since_ms"),
-        "rebalanced_ms": row.facts.get("rebalanced_ms", []),
-    }

@@ -12,6 +12,14 @@ import { plural } from './words.js';
 /** Parts of a changed file that are named. */
 const PARTS_NAMED = 3;
 
+/** How a live group is recorded. @param {Pick<Meta, 'provenance' | 'polled_every_s'>} meta */
+export function liveSays(meta) {
+  const rewound = 'It can be rewound while it goes on.';
+  if (meta.provenance === 'recorded') return `Followed: every record of the group, as the broker wrote it. ${rewound}`;
+  const every = meta.polled_every_s ? ` every ${meta.polled_every_s} s, and more often while it rebalances` : '';
+  return `Polled from the group’s coordinator${every}; what happened between two polls is inferred. ${rewound}`;
+}
+
 export class Banners {
   /** @type {Map<string, HTMLElement>} */
   #shown = new Map();
@@ -52,14 +60,7 @@ export class Banners {
     const what = meta.source === 'import' ? 'import' : 'run';
     if (meta.status === 'running' && meta.source === 'live') {
       // It goes on as long as its cluster is watched: there is nothing to cancel here.
-      this.show(
-        'status',
-        '',
-        h('b', {}, 'Live.'),
-        meta.provenance === 'recorded'
-          ? 'Followed: every record of the group, as the broker wrote it. It can be rewound while it goes on.'
-          : 'Polled from the group’s coordinator; what happened between two polls is inferred. It can be rewound while it goes on.',
-      );
+      this.show('status', '', h('b', {}, 'Live.'), liveSays(meta));
     } else if (meta.status === 'running') {
       const says = `${entries.toLocaleString('en')} ${entries === 1 ? 'entry' : 'entries'} so far; what is here can be played.`;
       // The count grows several times a second: a button that is made anew each time swallows clicks.

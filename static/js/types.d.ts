@@ -36,6 +36,8 @@ export interface Meta {
   semantics?: string | null;
   seed?: number | null;
   provenance?: Json;
+  /** Of a live group that is polled; null where its log is followed. */
+  polled_every_s?: number | null;
   fold_version: number;
   entry_format: number;
   last: number;

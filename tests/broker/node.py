@@ -91,6 +91,10 @@ class Node:
     request_log: bool = False
     port: int = 0
     release: str = jars.RELEASE
+    cluster_id: str = ""
+    """Of the nodes that belong together; empty for one that is alone. Their settings name the voters, in whose values and in
+    those of the listeners ``{port}`` and ``{controller}`` stand for the node's own ports."""
+
     _controller_port: int = 0
     _process: subprocess.Popen[bytes] | None = None
 
@@ -110,6 +114,10 @@ class Node:
     @property
     def data(self) -> Path:
         return self.folder / "data"
+
+    @property
+    def controller_port(self) -> int:
+        return self._controller_port
 
     @property
     def pid(self) -> int:
@@ -207,13 +215,17 @@ class Node:
             "log.dirs": str(self.data),
             **self.settings,
         }
+        if self.cluster_id:
+            # Who names its voters has a quorum that does not change.
+            del settings["controller.quorum.bootstrap.servers"]
+            ports = {"port": self.port, "controller": controller}
+            placed = ("listeners", "advertised.listeners", "controller.quorum.voters")
+            settings |= {name: str(settings[name]).format(**ports) for name in placed}
         return "".join(f"{key}={value}\n" for key, value in settings.items())
 
     def _format(self, java: list[str]) -> None:
-        # As Kafka's own Uuid.randomUuid: an id that begins with a hyphen would be taken for an option.
-        drawn = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
-        cluster = drawn.replace("-", "A", 1) if drawn.startswith("-") else drawn
-        standalone = ["--standalone"] if self.has_dynamic_quorum else []
+        cluster = self.cluster_id or new_cluster_id()
+        standalone = ["--standalone"] if self.has_dynamic_quorum and not self.cluster_id else []
         arguments = ["format", *standalone, "-t", cluster, "-c", str(self.folder / "server.properties")]
         done = subprocess.run(
             [*java, "kafka.tools.StorageTool", *arguments],
@@ -235,6 +247,12 @@ class Node:
                     return
             time.sleep(0.1)
         raise RpcError(f"the node was not ready within {READY_LIMIT_S} s")
+
+
+def new_cluster_id() -> str:
+    """As Kafka's own Uuid.randomUuid: an id that begins with a hyphen would be taken for an option."""
+    drawn = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
+    return drawn.replace("-", "A", 1) if drawn.startswith("-") else drawn
 
 
 @contextlib.contextmanager

@@ -62,8 +62,8 @@ TOPOLOGY = {
 }
 
 
-def play(node: Node) -> Snapshots:
-    """Both groups, from their first member to the last one's leaving.
+def play(node: Node, *, after: Callable[[str], None] = lambda group: None) -> Snapshots:
+    """Both groups, from their first member to the last one's leaving; ``after`` is called behind each heartbeat.
 
     Snapshots are ``{"group", "said"}`` in order, each taken after a heartbeat was answered.
     """
@@ -75,10 +75,10 @@ def play(node: Node) -> Snapshots:
     for name in TOPICS:
         wait_for_topic(node, name, beside=SHARE)
     with node.connect("share") as share, node.connect("streams") as streams:
-        return [*_share(share), *_streams(streams)]
+        return [*_share(share, after), *_streams(streams, after)]
 
 
-def _share(connection: Connection) -> Snapshots:
+def _share(connection: Connection, after: Callable[[str], None]) -> Snapshots:
     snapshots: Snapshots = []
     epochs: dict[str, int] = {}
 
@@ -94,6 +94,7 @@ def _share(connection: Connection) -> Snapshots:
         assert answer["errorCode"] == 0, answer
         epochs[member] = answer["memberEpoch"]
         snapshots.append({"group": SHARE, "said": describe_share(connection)})
+        after(SHARE)
         return answer
 
     def until_all_read(partitions: int, *members: str) -> None:
@@ -127,7 +128,7 @@ def _share(connection: Connection) -> Snapshots:
     return snapshots
 
 
-def _streams(connection: Connection) -> Snapshots:
+def _streams(connection: Connection, after: Callable[[str], None]) -> Snapshots:
     snapshots: Snapshots = []
     epochs: dict[str, int] = {}
     owned: dict[str, dict[str, Any]] = {}
@@ -148,6 +149,7 @@ def _streams(connection: Connection) -> Snapshots:
         if answer["activeTasks"] is not None:
             owned[member] = {kind: answer[kind] or [] for kind in kinds}
         snapshots.append({"group": STREAMS, "said": describe_streams(connection)})
+        after(STREAMS)
         return answer
 
     def join(member: str) -> None:

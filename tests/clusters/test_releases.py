@@ -9,6 +9,7 @@ import pytest
 
 from tests.broker import jars
 from tests.clusters.releases.__main__ import run
+from tests.clusters.releases.new_kinds import read_share, read_streams
 from tests.clusters.releases.tool import GroupFacts, MemberFacts, differences, read
 
 PLANTED = 50
@@ -83,6 +84,30 @@ def test_the_tables_of_each_release_are_read() -> None:
     assert read("Error: no such group", "") is None
 
 
+def test_the_tables_of_share_and_streams_groups_are_read() -> None:
+    """As 4.3.1 printed them."""
+    share = read_share(
+        "GROUP CONSUMER-ID HOST CLIENT-ID #PARTITIONS MEMBER-EPOCH ASSIGNMENT\ng m1 /h c 4 3 jobs:0,1,2,3\ng m2 /h c 0 4 \n",
+        "\nGROUP COORDINATOR (ID) STATE GROUP-EPOCH ASSIGNMENT-EPOCH #MEMBERS\ng 127.0.0.1:9092  (1) Stable 5 4 2\n",
+    )
+    jobs = frozenset(f"jobs-{number}" for number in range(4))
+    assert share == GroupFacts(
+        "Stable", {"m1": MemberFacts(jobs, 3), "m2": MemberFacts(frozenset(), 4)}, 5, 4
+    )
+    streams = read_streams(
+        "GROUP TARGET-ASSIGNMENT-EPOCH TOPOLOGY-EPOCH MEMBER MEMBER-PROTOCOL MEMBER-EPOCH PROCESS CLIENT-ID ASSIGNMENTS\n"
+        "g 4 0 s2 streams 3 p2 c STANDBY: 0:[0,1]; TARGET-ACTIVE: 0:[2,3]; 1:[2]; TARGET-STANDBY: 0:[0,1]; \n"
+        "g 4 0 s3 streams 4 p3 c \n",
+        "GROUP COORDINATOR (ID) STATE GROUP-EPOCH TARGET-ASSIGNMENT-EPOCH #MEMBERS\ng 127.0.0.1:9092 (1) Reconciling 4 4 2\n",
+    )
+    assert streams is not None
+    standby = {"standby 0-0", "standby 0-1"}
+    assert streams.members["s2"] == MemberFacts(
+        frozenset(standby), 3, 4, frozenset({"active 0-2", "active 0-3", "active 1-2"} | standby)
+    )
+    assert streams.members["s3"] == MemberFacts(frozenset(), 4, 4, frozenset())
+
+
 @pytest.mark.broker
 @pytest.mark.once
 def test_frames_of_living_groups_are_what_kafkas_own_tool_prints(
@@ -92,4 +117,7 @@ def test_frames_of_living_groups_are_what_kafkas_own_tool_prints(
     report = run(jars.RELEASE, 2, 10, tmp_path)
     assert report["differences"] == []
     assert report["by_state"]["Reconciling"] >= 10
-    assert report["groups"] == ["modern", "moving", "old", "old-seats", "regex", "seats"]
+    assert report["groups"] == [
+        "modern", "moving", "old", "old-seats", "regex", "seats", "share-orders", "streams-counts"
+    ]  # fmt: skip
+    assert min(report["by_group"][group] for group in ("share-orders", "streams-counts")) >= 10

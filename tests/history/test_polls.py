@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -16,6 +17,8 @@ from groups.history.polls.description import (
     GroupDescription,
     GroupKind,
     MemberDescription,
+    StreamsFacts,
+    StreamsTasks,
     Told,
     Undescribed,
 )
@@ -319,3 +322,49 @@ def test_a_member_at_epoch_0_with_nothing_is_told_even_behind_a_hole() -> None:
     state = folded([*first, *hole, *watched.take(group(4, 4, A, fresh), 10_000)])
     assert state.partial
     assert frame(state)["members"]["N"]["epoch"] == 0
+
+
+def streams(state: str, epoch: int, assignment_epoch: int, *members: MemberDescription) -> GroupDescription:
+    return GroupDescription(
+        group="g", kind=GroupKind.STREAMS, state=state, group_epoch=epoch, assignment_epoch=assignment_epoch,
+        members=members, topology={"epoch": 0, "subtopologies": []},
+    )  # fmt: skip
+
+
+def task_member(
+    name: str, epoch: int, has: Mapping[str, tuple[int, ...]], wants: Mapping[str, tuple[int, ...]]
+) -> MemberDescription:
+    facts = StreamsFacts(
+        topology_epoch=0, process_id=name, endpoint=None, tags=(),
+        tasks=StreamsTasks(active=has), target=StreamsTasks(active=wants),
+    )  # fmt: skip
+    return MemberDescription(
+        member_id=name, client_id=name, host="/h", epoch=epoch, assignment=has, target=wants, streams=facts
+    )
+
+
+def test_a_streams_group_is_shown_as_its_coordinator_describes_it_from_not_ready_to_stable() -> None:
+    """Its state follows from the topology that was validated; a member that is behind gives tasks up before it has its target."""
+    whole, half = {"0": (0, 1, 2, 3)}, {"0": (0, 1)}
+    polled, state = PolledGroup(group="g"), initial_state("g")
+    for at_ms, told in enumerate(
+        (
+            streams("NotReady", 2, 1, task_member("a", 1, {}, {})),
+            streams("Stable", 2, 2, task_member("a", 2, whole, whole)),
+            streams(
+                "Reconciling", 3, 3, task_member("a", 2, whole, half), task_member("b", 3, {}, {"0": (2, 3)})
+            ),
+            streams(
+                "Reconciling", 3, 3, task_member("a", 2, half, half), task_member("b", 3, {}, {"0": (2, 3)})
+            ),
+            streams("NotReady", 3, 3, task_member("a", 3, half, half)),
+        )
+    ):
+        for entry in polled.take(told, at_ms):
+            state = replay(state, entry)
+        shown = frame(state)
+        assert shown["state"] == told.state
+        assert {name: each["assigned"] for name, each in shown["members"].items()} == {
+            each.member_id: {topic: list(numbers) for topic, numbers in each.assignment.items()}
+            for each in told.members
+        }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { FIELDS, deliverySays, holding, ruleOf } from '../../static/js/clusters/alerts.js';
+import { FIELDS, aboutSays, deliverySays, holding, ruleOf } from '../../static/js/clusters/alerts.js';
 import {
   HOUR_MS,
   binned,
@@ -91,6 +91,18 @@ test('a rule has the fields of its kind and no others', () => {
   };
   assert.deepEqual(ruleOf(form), { kind: 'storm', group: 'orders', webhook: '', count: 7, within_s: 60 });
   assert.equal(ruleOf({ ...form, kind: 'finding' }).finding, 'x');
+});
+
+test('a rule on the cluster itself is about no group', () => {
+  assert.deepEqual(ruleOf({ kind: 'unreachable', group: 'orders', for_s: '5' }), {
+    kind: 'unreachable',
+    group: '',
+    webhook: '',
+    for_s: 5,
+  });
+  assert.equal(aboutSays({ kind: 'unreachable', group: '' }), 'the cluster itself');
+  assert.equal(aboutSays({ kind: 'stuck', group: '' }), 'in all groups');
+  assert.equal(aboutSays({ kind: 'stuck', group: 'orders' }), 'in orders');
 });
 
 test('what is no number is handed on as it was written, for the server to refuse', () => {

@@ -10,9 +10,12 @@ from django.test import Client
 
 from explorer.pages.clusters import views
 from explorer.watchers import watchers
+from groups import storage
 from groups.alert_models import Alert
 from groups.cluster_models import Cluster, WatchedGroup
 from groups.clusters.allowed import ALLOWED
+from groups.history.entries import Provenance
+from groups.models import Timeline
 from groups.watching import registry
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -248,3 +251,22 @@ def test_what_a_group_is_called_is_no_markup_in_its_alerts() -> None:
     page = Client().get(told["url"]).content.decode()
     assert "<b>evil" not in page
     assert "<i>x" not in page
+
+
+def test_a_board_is_told_how_often_its_group_is_polled_now_and_nothing_of_one_that_is_followed_or_over() -> (
+    None
+):
+    cluster = registry.get(add().json()["id"])
+    Cluster.objects.filter(pk=cluster.pk).update(seen={"every_s": 0.5})
+
+    def told(provenance: Provenance, status: Timeline.Status = Timeline.Status.RUNNING) -> Any:
+        timeline = storage.create_timeline(
+            title="orders on prod-eu", source=Timeline.Source.LIVE, group="orders", semantics="kafka",
+            cluster_id=cluster.pk, provenance=provenance.value,
+        )  # fmt: skip
+        Timeline.objects.filter(pk=timeline.pk).update(status=status)
+        return Client().get(f"/api/timelines/{timeline.pk}").json()["polled_every_s"]
+
+    assert told(Provenance.INFERRED) == 0.5
+    assert told(Provenance.RECORDED) is None
+    assert told(Provenance.INFERRED, Timeline.Status.COMPLETE) is None

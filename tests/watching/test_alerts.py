@@ -18,7 +18,7 @@ from groups.watching import registry as clusters
 from groups.watching import retention
 from groups.watching.alerts import deliveries, looking, registry
 from groups.watching.alerts.looking import Lookout
-from groups.watching.alerts.rules import FINDINGS, LIMITS, BadRule, Kind, rule_of
+from groups.watching.alerts.rules import FINDINGS, LIMITS, OF_CLUSTER, BadRule, Kind, rule_of
 from groups.watching.storing import Store
 from tests.watching.rounds import BEGIN_MS, described, round_of
 
@@ -149,7 +149,7 @@ def test_a_finding_is_told_once_and_none_that_is_older_than_its_rule(watch: Watc
     rule = add(watch, "finding", finding="removed")
     later_ms = BEGIN_MS + 5_000
     AlertRule.objects.filter(pk=rule.pk).update(created=datetime.fromtimestamp(later_ms / 1000, UTC))
-    watch.lookout._read_s = None
+    watch.lookout.ledger.read_s = None
     assert watch.sees(6, described("orders", WHOLE, epoch=4)) == []
     watch.sees(7, described("orders", HALVES, epoch=5))
     [said] = watch.sees(9, described("orders", WHOLE, epoch=6))
@@ -182,7 +182,7 @@ def test_a_rule_that_is_turned_off_ends_its_alerts_and_says_nothing(watch: Watch
     watch.sees(5, described("orders", {}, epoch=3))
     registry.set_enabled(rule, enabled=False)
     assert Alert.objects.get().ended_ms is not None
-    watch.lookout._read_s = None
+    watch.lookout.ledger.read_s = None
     assert watch.sees(9, described("orders", WHOLE, epoch=4)) == []
     assert watch.sees(30, described("orders", {}, epoch=5)) == []
 
@@ -245,6 +245,7 @@ def test_alerts_that_ended_are_forgotten_by_age_and_by_number(watch: Watch, monk
         ({"kind": "storm", "count": 60}, "count", "from 1 to 59"),
         ({"kind": "finding", "finding": "joy"}, "finding", "one of absent_static_member"),
         ({"kind": "empty", "group": 3}, "group", "name of a group"),
+        ({"kind": "unreachable", "group": "g"}, "group", "is about the cluster"),
         ({"kind": "empty", "webhook": "ftp://x"}, "webhook", "begins with https://"),
         ({"kind": "empty", "webhook": "https://me:pass@x/"}, "webhook", "no user or password"),
         ({"kind": "empty", "webhook": "https://x/a b"}, "webhook", "printable ASCII"),
@@ -267,9 +268,10 @@ def test_every_rule_within_its_bounds_is_taken_said_in_words_and_stored_whole(da
     }
     if kind is Kind.FINDING:
         limits["finding"] = data.draw(st.sampled_from(FINDINGS))
-    rule = rule_of({"kind": kind.value, "group": "g", **limits})
+    group = "" if kind in OF_CLUSTER else "g"
+    rule = rule_of({"kind": kind.value, "group": group, **limits})
     assert rule.says
-    assert rule_of({"kind": kind.value, "group": "g", **rule.limits}) == rule
+    assert rule_of({"kind": kind.value, "group": group, **rule.limits}) == rule
 
 
 def test_every_finding_that_a_rule_may_name_is_one_that_the_finders_make() -> None:

@@ -9,7 +9,7 @@ from django.urls import reverse
 from groups.cluster_models import Cluster, WatchedGroup
 from groups.clusters.allowed import ALLOWED
 from groups.watching import registry
-from groups.watching.storing import row_of
+from groups.watching.rows import row_of
 
 GROUPS_SHOWN_MOST: Final = 2_000
 """Rows of a cluster's page; the API and ``manage.py groups`` list more."""

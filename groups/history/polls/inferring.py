@@ -23,12 +23,16 @@ from groups.history.polls.description import (
     StreamsTasks,
 )
 from groups.history.state.classic import UNKNOWN_GENERATION
+from groups.history.state.streams import NOT_VALIDATED
 
 Record = dict[str, Any]
 
 STABLE, UNRELEASED = 0, 2
 _STREAMS_STATES: Final = {STABLE: 1, UNRELEASED: 3}
 """Type 22 counts the same states from 1."""
+
+NOT_READY: Final = "NotReady"
+"""State of a streams group whose topology lacks topics."""
 
 SETTLED_CLASSIC: Final = frozenset({"Stable", "Empty"})
 """States in which a classic group's answer tells the assignment of now; in the others it is the former one."""
@@ -99,8 +103,8 @@ def _modern(before: GroupDescription | None, after: GroupDescription) -> Iterato
             yield _of_member(after, member, 5, _metadata(after, member))
     if after.topology is not None and (before is None or before.topology != after.topology):
         yield {"type": 23, "key": {"groupId": after.group}, "version": 0, "value": _topology(after.topology)}
-    if before is None or before.group_epoch != after.group_epoch:
-        yield _of(after, 3, {"epoch": after.group_epoch, "metadataHash": 0})
+    if before is None or _epoch(before) != _epoch(after):
+        yield _of(after, 3, _epoch(after))
     if after.kind is not GroupKind.SHARE:
         for member in after.members:
             old = known.get(member.member_id)
@@ -128,6 +132,15 @@ def _gone(before: GroupDescription, after: GroupDescription) -> Iterator[Record]
             for number in (8, 7, 5):
                 if number != 7 or before.kind is not GroupKind.SHARE:
                     yield _of_member(before, member, number, None)
+
+
+def _epoch(group: GroupDescription) -> dict[str, Any]:
+    """The group's metadata; a streams group's tell, too, whether its topology has all of its topics."""
+    value = {"epoch": group.group_epoch, "metadataHash": 0}
+    if group.kind is not GroupKind.STREAMS:
+        return value
+    topology_epoch = group.topology["epoch"] if group.topology is not None else 0
+    return value | {"validatedTopologyEpoch": NOT_VALIDATED if group.state == NOT_READY else topology_epoch}
 
 
 def _metadata(group: GroupDescription, member: MemberDescription) -> dict[str, Any]:

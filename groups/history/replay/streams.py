@@ -84,12 +84,14 @@ def _current_member(state: State, key: Fields, value: Fields) -> State:
     member_id = str(key["memberId"])
     state, old = known_or_past(state, StreamsMember, member_id)
     epoch = integer(value["memberEpoch"])
+    # Polls of a live group know it only of members at the assignment epoch; a record always has it.
+    code = value.get("state", STABLE)
     new = replace(
         old,
         epoch=epoch,
         previous_epoch=integer(value.get("previousMemberEpoch", old.epoch)),
         current_recorded=True,
-        state=integer(value.get("state", STABLE)),
+        state=None if code is None else integer(code),
         assigned=assignment_of(value.get("activeTasks"), epoch, SUBTOPOLOGY),
         standby=partitions_of(value.get("standbyTasks"), SUBTOPOLOGY),
         warmup=partitions_of(value.get("warmupTasks"), SUBTOPOLOGY),

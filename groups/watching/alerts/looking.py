@@ -11,19 +11,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
-from groups import storage
 from groups.alert_models import Alert, AlertRule
 from groups.cluster_models import Cluster, WatchedGroup
 from groups.history.findings.finding import Finding
 from groups.history.passes.recorder import Recorder
 from groups.history.polls.recording import Condition
-from groups.history.words import duration
-from groups.watching.alerts import registry
-from groups.watching.alerts.deliveries import enqueue, tell
+from groups.watching.alerts.deliveries import tell
+from groups.watching.alerts.ledger import Ledger
 from groups.watching.alerts.registry import ShownAlert, shown_alert
-from groups.watching.alerts.rules import BadRule, Free, Held, Kind, Look, Rule, found, holds, long_enough
+from groups.watching.alerts.rules import OF_CLUSTER, Free, Held, Kind, Look, Rule, found, holds, long_enough
 
-READ_RULES_EVERY_S: Final = 2.0
 LOOK_EVERY_S: Final = 0.5
 
 FINDING_FRESH_MS: Final = 600_000
@@ -49,12 +46,8 @@ class Lookout:
     """The rules of one cluster under way; one process has it, that which watches."""
 
     cluster: Cluster
-    _rules: list[tuple[AlertRule, Rule]] = field(default_factory=list)
-    _read_s: float | None = None
+    ledger: Ledger = field(init=False)
     _looked_s: float | None = None
-    _open: dict[tuple[str, str], Alert] = field(default_factory=dict)
-    """By rule and group."""
-
     _since: dict[tuple[str, str], int] = field(default_factory=dict)
     """Since when a condition is there, of which the group itself does not tell."""
 
@@ -64,19 +57,21 @@ class Lookout:
     _looks: dict[str, tuple[object, ...]] = field(default_factory=dict)
     """What each group was when it was last looked at: the same again is passed over."""
 
+    def __post_init__(self) -> None:
+        self.ledger = Ledger(self.cluster, frozenset(Kind) - OF_CLUSTER)
+
     def look(self, groups: Mapping[str, Watched], at_ms: int) -> list[ShownAlert]:
         """Hold the rules against the groups; the alerts that began or ended are stored, sent, announced and given back."""
         now_s = time.monotonic()
         if self._looked_s is not None and now_s - self._looked_s < LOOK_EVERY_S:
             return []
         self._looked_s = now_s
-        if self._read_s is None or now_s - self._read_s >= READ_RULES_EVERY_S:
-            self._read_s = now_s
-            self._read()
-        if not self._rules:
+        if self.ledger.refresh():
+            self._forget_others()
+        if not self.ledger.rules:
             return []
         changed: list[Alert] = []
-        restless = {group for _, group in (*self._open, *self._since)}
+        restless = {group for _, group in (*self.ledger.open, *self._since)}
         for name, watched in groups.items():
             mark = (watched.facts, watched.row.condition, watched.row.timeline_id, _last(watched))
             before = self._looks.get(name)
@@ -84,7 +79,7 @@ class Lookout:
                 continue
             self._looks[name] = mark
             look = look_at(name, watched, at_ms)
-            for row, rule in self._rules:
+            for row, rule in self.ledger.rules:
                 if rule.is_about(name):
                     changed += self._held_against(row, rule, look, watched)
         shown = [shown_alert(alert) for alert in changed]
@@ -92,25 +87,12 @@ class Lookout:
             tell(self.cluster.pk, shown)
         return shown
 
-    def _read(self) -> None:
-        rows = list(AlertRule.objects.filter(cluster=self.cluster, enabled=True).select_related("cluster"))
-        rules = []
-        for row in rows:
-            try:
-                rules.append((row, registry.values(row)))
-            except BadRule:
-                continue
-        known = {row.pk for row, _ in self._rules}
-        if {row.pk for row in rows} == known:
-            return
-        self._rules = rules
-        # All groups are looked at anew, and what other rules had pending is none of these's.
+    def _forget_others(self) -> None:
+        """Other rules: all groups are looked at anew, and what former ones had pending is none of these's."""
         self._looks.clear()
-        ids = {row.pk for row in rows}
+        ids = {row.pk for row, _ in self.ledger.rules}
         self._since = {place: since for place, since in self._since.items() if place[0] in ids}
-        held = Alert.objects.filter(cluster=self.cluster, ended_ms=None).select_related("rule__cluster")
-        self._open = {(alert.rule_id, alert.group): alert for alert in held if alert.rule_id in ids}
-        for place, alert in self._open.items():
+        for place, alert in self.ledger.open.items():
             # Another process noticed when it began.
             self._since.setdefault(place, alert.since_ms)
         self._told = {
@@ -124,18 +106,22 @@ class Lookout:
             return self._findings(row, rule, look, watched)
         if watched.row.condition == Condition.DELETED:
             self._since.pop(place, None)
-            return self._end(place, look.at_ms, "the group was deleted")
+            return self.ledger.end(place, look.at_ms, "the group was deleted")
         if not look.is_seen and rule.kind is not Kind.UNREADABLE:
             return []
         held = holds(rule, look, self._since.get(place))
         if held is None:
             self._since.pop(place, None)
-            return self._end(place, look.at_ms, "it is over")
+            return self.ledger.end(place, look.at_ms, "it is over")
         self._since[place] = held.since_ms
-        if place in self._open:
+        if place in self.ledger.open:
             # Another partition, another rebalance: the alert goes on only while one lasts that is as long.
-            return [] if long_enough(rule, held, look.at_ms) else self._end(place, look.at_ms, "it is over")
-        return [self._begin(row, look, held, watched)] if long_enough(rule, held, look.at_ms) else []
+            return (
+                []
+                if long_enough(rule, held, look.at_ms)
+                else self.ledger.end(place, look.at_ms, "it is over")
+            )
+        return [self._begins(row, look, held, watched)] if long_enough(rule, held, look.at_ms) else []
 
     def _findings(self, row: AlertRule, rule: Rule, look: Look, watched: Watched) -> list[Alert]:
         created_ms = round(row.created.timestamp() * 1000)
@@ -145,39 +131,11 @@ class Lookout:
             if (row.pk, look.group, key) in self._told:
                 continue
             self._told.add((row.pk, look.group, key))
-            began.append(self._begin(row, look, held, watched, key=key))
+            began.append(self._begins(row, look, held, watched, key=key))
         return began
 
-    def _begin(self, row: AlertRule, look: Look, held: Held, watched: Watched, key: str = "") -> Alert:
-        alert = Alert.objects.create(
-            id=storage.new_id(),
-            rule=row,
-            cluster=self.cluster,
-            group=look.group,
-            key=key,
-            says=held.says,
-            since_ms=held.since_ms,
-            at_ms=look.at_ms,
-            # A finding is told once; a condition lasts until it is over.
-            ended_ms=look.at_ms if key else None,
-            timeline_id=watched.row.timeline_id,
-            sequence=held.sequence,
-        )
-        if not key:
-            self._open[row.pk, look.group] = alert
-        enqueue(row, alert, "found" if key else "began", held.says)
-        return alert
-
-    def _end(self, place: tuple[str, str], at_ms: int, why: str) -> list[Alert]:
-        alert = self._open.pop(place, None)
-        if alert is None:
-            return []
-        alert.ended_ms = at_ms
-        if not Alert.objects.filter(pk=alert.pk).update(ended_ms=at_ms):
-            return []
-        says = f"Over after {duration(at_ms - alert.since_ms)} ({why}): {alert.says}"
-        enqueue(alert.rule, alert, "ended", says)
-        return [alert]
+    def _begins(self, row: AlertRule, look: Look, held: Held, watched: Watched, key: str = "") -> Alert:
+        return self.ledger.begin(row, look.group, look.at_ms, held, watched.row.timeline_id, key)
 
 
 def look_at(name: str, watched: Watched, at_ms: int) -> Look:

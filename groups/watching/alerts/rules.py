@@ -21,6 +21,7 @@ class Kind(StrEnum):
     EMPTY = "empty"
     LAG = "lag"
     UNREADABLE = "unreadable"
+    UNREACHABLE = "unreachable"
     FINDING = "finding"
 
 
@@ -47,9 +48,13 @@ LIMITS: Final[Mapping[Kind, Mapping[str, Limit]]] = {
     Kind.EMPTY: {"for_s": Limit(60, 1, DAY_S)},
     Kind.LAG: {"count": Limit(10_000, 0, 2**53), "for_s": Limit(60, 0, DAY_S)},
     Kind.UNREADABLE: {"for_s": Limit(60, 1, DAY_S)},
+    Kind.UNREACHABLE: {"for_s": Limit(60, 1, DAY_S)},
     Kind.FINDING: {},
 }
 """``for_s``: how long it must hold. ``count``: more than so many. ``within_s``: in the last so many seconds."""
+
+OF_CLUSTER: Final = frozenset({Kind.UNREACHABLE})
+"""Rules on the cluster itself: they are about no group."""
 
 ALSO: Final = frozenset({"anomaly", "emptied", "gap", "migrated", "removed"})
 """Findings that are no incident, and that somebody may want to be told of all the same."""
@@ -94,6 +99,8 @@ class Rule:
                 return f"Lag over {self.count:,}" + (f" for {length}" if self.for_s else "")
             case Kind.UNREADABLE:
                 return f"Not seen for {length}"
+            case Kind.UNREACHABLE:
+                return f"The cluster out of reach for {length}"
             case Kind.FINDING:
                 return f"Finding {self.finding}"
 
@@ -105,7 +112,7 @@ class Rule:
         return {name: getattr(self, name) for name in LIMITS[self.kind]}
 
     def is_about(self, group: str) -> bool:
-        return not self.group or self.group == group
+        return self.kind not in OF_CLUSTER and (not self.group or self.group == group)
 
 
 def _length(seconds: int) -> str:
@@ -123,6 +130,8 @@ def rule_of(given: Mapping[str, Any]) -> Rule:
     group = given.get("group") or ""
     if not isinstance(group, str) or len(group) > GROUP_LENGTH_MOST:
         raise BadRule("group must be the name of a group, or empty for all.", "group")
+    if group and kind in OF_CLUSTER:
+        raise BadRule(f"group must be empty: {kind} is about the cluster, and not about a group.", "group")
     values: dict[str, Any] = {"kind": kind, "group": group}
     for name, limit in LIMITS[kind].items():
         value = given.get(name, limit.default)

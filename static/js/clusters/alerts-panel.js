@@ -11,7 +11,7 @@ import { h, part } from '../dom.js';
 import { clock } from '../times.js';
 import { toast } from '../toast.js';
 import { duration, plural } from '../words.js';
-import { FIELDS, deliverySays, holding, ruleOf } from './alerts.js';
+import { FIELDS, aboutSays, deliverySays, holding, isOfGroups, ruleOf } from './alerts.js';
 
 const KEPT = 'alerts in this browser';
 
@@ -52,7 +52,7 @@ export function alertsPanel(url, first, cluster) {
       'li',
       { class: ended === null ? 'on' : '' },
       h('i', { 'aria-hidden': 'true' }),
-      h('span', { class: 'gn mono' }, alert.group),
+      h('span', { class: 'gn mono' }, alert.group || cluster),
       alert.url ? h('a', { href: alert.url }, alert.says) : h('span', {}, alert.says),
       h('span', { class: 'quiet small' }, `${ended === null ? 'Now, since ' : ''}${clock(alert.since_ms)}${told}`),
     );
@@ -68,12 +68,7 @@ export function alertsPanel(url, first, cluster) {
       'li',
       { class: rule.enabled ? '' : 'off' },
       h('b', {}, rule.says),
-      h(
-        'span',
-        { class: 'quiet' },
-        rule.group ? `in ${rule.group}` : 'in all groups',
-        rule.webhook ? `, to ${rule.webhook}` : '',
-      ),
+      h('span', { class: 'quiet' }, aboutSays(rule), rule.webhook ? `, to ${rule.webhook}` : ''),
       h(
         'span',
         { class: 'acts' },
@@ -127,6 +122,7 @@ export function alertsPanel(url, first, cluster) {
       /** @type {HTMLElement} */ (label).hidden = wanted === undefined;
       if (wanted !== undefined) /** @type {HTMLInputElement} */ (form.elements.namedItem(name)).value = String(wanted);
     }
+    part('rule-group').hidden = !isOfGroups(kind);
     part('rule-why').textContent = '';
   }
 
@@ -152,7 +148,7 @@ export function alertsPanel(url, first, cluster) {
     hear(alerts) {
       if ('Notification' in window && isWanted())
         for (const alert of alerts.filter((each) => each.ended_ms === null || each.kind === 'finding'))
-          new Notification(`${cluster}: ${alert.group}`, { body: alert.says, tag: alert.id });
+          new Notification(alert.group ? `${cluster}: ${alert.group}` : cluster, { body: alert.says, tag: alert.id });
       refresh();
     },
   };

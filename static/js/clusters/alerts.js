@@ -40,8 +40,21 @@ export const FIELDS = {
   empty: { for_s: 60 },
   lag: { count: 10_000, for_s: 60 },
   unreadable: { for_s: 60 },
+  unreachable: { for_s: 60 },
   finding: { finding: 'crash_loop' },
 };
+
+/** Kinds that are about the cluster itself, and about no group. */
+const OF_CLUSTER = ['unreachable'];
+
+/** Whether a rule of this kind may name a group. @param {string} kind */
+export const isOfGroups = (kind) => !OF_CLUSTER.includes(kind);
+
+/** What a rule is about. @param {{kind: string, group: string}} rule */
+export function aboutSays(rule) {
+  if (!isOfGroups(rule.kind)) return 'the cluster itself';
+  return rule.group ? `in ${rule.group}` : 'in all groups';
+}
 
 /**
  * The body of a new rule, from a form's fields.
@@ -56,7 +69,7 @@ export function ruleOf(fields) {
   });
   return {
     kind,
-    group: (fields.group ?? '').trim(),
+    group: isOfGroups(kind) ? (fields.group ?? '').trim() : '',
     webhook: (fields.webhook ?? '').trim(),
     ...Object.fromEntries(numbers),
   };

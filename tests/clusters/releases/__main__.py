@@ -1,6 +1,7 @@
-"""``python -m tests.clusters.releases``: brokers of several releases, groups that live, and each frame beside Kafka's own tool.
+"""``python -m tests.clusters.releases``: brokers of several releases, groups that live, and each frame beside Kafka's own tools.
 
-For each release: classic, static and (where it has them) consumer groups, one with an expression, and a migration. A member
+For each release: classic, static and (where it has them) consumer groups, one with an expression, and a migration; of the newest
+one also a share and a streams group, each beside the tool of its kind. A member
 is suspended while another joins, so that a group stays Reconciling for as long as it is sampled. JSON on standard output, a
 line a release; exit 1 where any frame differs.
 """
@@ -13,12 +14,15 @@ import json
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from tests.broker import share_and_streams
 from tests.broker.members import CLASSIC, CONSUMER, Member
 from tests.broker.node import Node
+from tests.clusters.releases.new_kinds import sampled
 from tests.clusters.releases.sampling import Sampler, sampling
 from tests.clusters.releases.tool import tool_of
 
@@ -121,7 +125,10 @@ def run(release: str, count: int, reconciling: int, folder: Path) -> dict[str, A
         "group.consumer.migration.policy": "bidirectional",
         "group.max.session.timeout.ms": 60_000,
     }
-    node = Node(folder / release, settings, release=release)
+    has_new_kinds = release == RELEASES[0]
+    node = Node(
+        folder / release, settings | (share_and_streams.SETTINGS if has_new_kinds else {}), release=release
+    )
     node.start()
     begun_s = time.monotonic()
     try:
@@ -136,19 +143,29 @@ def run(release: str, count: int, reconciling: int, folder: Path) -> dict[str, A
             story.old(count)
             if node.has_dynamic_quorum:
                 story.modern(count, reconciling)
+        samplers = [sampler]
+        if has_new_kinds:
+            samplers += sampled(node, folder / "classes", count)
     finally:
         node.stop()
-    by_state: dict[str, int] = {}
-    for (_, state), held in sampler.compared.items():
-        by_state[state] = by_state.get(state, 0) + held
+    compared = Counter[tuple[str, str]]()
+    for each in samplers:
+        compared.update(each.compared)
+    by_state = Counter[str]()
+    for (_, state), held in compared.items():
+        by_state[state] += held
+    differing = [difference for each in samplers for difference in each.differing]
     return {
         "release": release,
-        "groups": sorted({group for group, _ in sampler.compared}),
-        "compared": sum(sampler.compared.values()),
-        "by_state": by_state,
-        "changed_meanwhile": sampler.changed,
-        "different": len(sampler.differing),
-        "differences": sampler.differing[:20],
+        "groups": sorted({group for group, _ in compared}),
+        "compared": compared.total(),
+        "by_state": dict(by_state),
+        "by_group": {
+            group: sum(held for (name, _), held in compared.items() if name == group) for group, _ in compared
+        },
+        "changed_meanwhile": sum(each.changed for each in samplers),
+        "different": len(differing),
+        "differences": differing[:20],
         "seconds": round(time.monotonic() - begun_s),
     }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -72,6 +72,9 @@ class Sampler:
     tool: Tool
     runner: asyncio.Runner
     cluster: Cluster
+    facts: Callable[[dict[str, Any]], GroupFacts]
+    """A frame in the words of the tool."""
+
     recorded: dict[str, Recorded] = field(default_factory=dict)
     compared: Counter[tuple[str, str]] = field(default_factory=Counter)
     changed: int = 0
@@ -97,18 +100,18 @@ class Sampler:
             return False
         self.compared[group, before.state] += 1
         self.differing += [
-            f"{group}, {before.state}: {each}" for each in differences(facts_of(shown), theirs)
+            f"{group}, {before.state}: {each}" for each in differences(self.facts(shown), theirs)
         ]
         return True
 
 
 @contextmanager
-def sampling(tool: Tool) -> Iterator[Sampler]:
+def sampling(tool: Tool, facts: Callable[[dict[str, Any]], GroupFacts] = facts_of) -> Iterator[Sampler]:
     settings = settings_of({"bootstrap.servers": tool.node.bootstrap})
     with asyncio.Runner() as runner:
         opened = open_cluster(settings)
         cluster = runner.run(opened.__aenter__())
         try:
-            yield Sampler(tool, runner, cluster)
+            yield Sampler(tool, runner, cluster, facts)
         finally:
             runner.run(opened.__aexit__(None, None, None))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import re
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -47,6 +47,8 @@ class Tool:
 
     node: Node
     process: subprocess.Popen[str]
+    read: Callable[[str, str], GroupFacts | None]
+    """Its tables of members and of state as facts."""
 
     @property
     def tells_epochs(self) -> bool:
@@ -67,24 +69,29 @@ class Tool:
         state = self.say("--describe", "--group", group, "--state", *verbose)
         if "Error" in members or "Error" in state:
             return None
-        return read(members, state)
+        return self.read(members, state)
 
 
 @contextmanager
-def tool_of(node: Node, classes: Path) -> Iterator[Tool]:
-    """The tool, ready to be asked."""
+def tool_of(
+    node: Node,
+    classes: Path,
+    main: str | None = None,
+    reads: Callable[[str, str], GroupFacts | None] | None = None,
+) -> Iterator[Tool]:
+    """The tool, ready to be asked: that of consumer groups, or another class with who reads its tables."""
     classes.mkdir(parents=True, exist_ok=True)
     # Debian's headless runtime holds the compiler's module without its command.
     compile_ = ["java", "-m", "jdk.compiler/com.sun.tools.javac.Main", "-d", str(classes), str(SOURCE)]
     subprocess.run(compile_, check=True, capture_output=True)
-    main = IN_TOOLS if node.has_dynamic_quorum else IN_CORE
+    main = main or (IN_TOOLS if node.has_dynamic_quorum else IN_CORE)
     process = subprocess.Popen(
         on_a_leash(["java", "-Xmx256m", "-XX:+UseSerialGC", "-cp", f"{node.class_path}:{classes}", "ToolServer", main]),
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
     )  # fmt: skip
     with process:
         try:
-            yield Tool(node, process)
+            yield Tool(node, process, reads or read)
         finally:
             process.kill()
 

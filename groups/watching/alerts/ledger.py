@@ -1,0 +1,96 @@
+"""The rules of one cluster as they stand in the database, and the alerts of theirs that hold: read, begun, ended."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from typing import Final
+
+from groups import storage
+from groups.alert_models import Alert, AlertRule
+from groups.cluster_models import Cluster
+from groups.history.words import duration
+from groups.watching.alerts import registry
+from groups.watching.alerts.deliveries import enqueue
+from groups.watching.alerts.rules import BadRule, Held, Kind, Rule
+
+READ_RULES_EVERY_S: Final = 2.0
+
+Place = tuple[str, str]
+"""Rule and group; a rule on the cluster itself has the empty group."""
+
+
+@dataclass(slots=True)
+class Ledger:
+    """The rules of some kinds; one process has them, that which watches."""
+
+    cluster: Cluster
+    kinds: Collection[Kind]
+    rules: list[tuple[AlertRule, Rule]] = field(default_factory=list)
+    open: dict[Place, Alert] = field(default_factory=dict)
+    read_s: float | None = None
+    """When the rules were last read, on the monotonic clock; null: they are read at the next look."""
+
+    def refresh(self) -> bool:
+        """Read the rules anew where that is due; whether there are others than before."""
+        now_s = time.monotonic()
+        if self.read_s is not None and now_s - self.read_s < READ_RULES_EVERY_S:
+            return False
+        is_first, self.read_s = self.read_s is None, now_s
+        kinds = [kind.value for kind in self.kinds]
+        rows = AlertRule.objects.filter(cluster=self.cluster, enabled=True, kind__in=kinds)
+        rules = []
+        for row in rows.select_related("cluster"):
+            try:
+                rules.append((row, registry.values(row)))
+            except BadRule:
+                continue
+        if not is_first and {row.pk for row, _ in rules} == {row.pk for row, _ in self.rules}:
+            return False
+        self.rules = rules
+        ids = {row.pk for row, _ in rules}
+        held = Alert.objects.filter(cluster=self.cluster, ended_ms=None, rule__in=ids)
+        self.open = {(alert.rule_id, alert.group): alert for alert in held.select_related("rule__cluster")}
+        return True
+
+    def begin(
+        self,
+        row: AlertRule,
+        group: str,
+        at_ms: int,
+        held: Held,
+        timeline_id: str | None = None,
+        key: str = "",
+    ) -> Alert:
+        """Store the alert and what is to be sent of it; with ``key`` it is a finding, which is told once."""
+        alert = Alert.objects.create(
+            id=storage.new_id(),
+            rule=row,
+            cluster=self.cluster,
+            group=group,
+            key=key,
+            says=held.says,
+            since_ms=held.since_ms,
+            at_ms=at_ms,
+            # A finding is told once; a condition lasts until it is over.
+            ended_ms=at_ms if key else None,
+            timeline_id=timeline_id,
+            sequence=held.sequence,
+        )
+        if not key:
+            self.open[row.pk, group] = alert
+        enqueue(row, alert, "found" if key else "began", held.says)
+        return alert
+
+    def end(self, place: Place, at_ms: int, why: str) -> list[Alert]:
+        """End the alert of a place; empty where none holds there, or somebody ended it."""
+        alert = self.open.pop(place, None)
+        if alert is None:
+            return []
+        alert.ended_ms = at_ms
+        if not Alert.objects.filter(pk=alert.pk).update(ended_ms=at_ms):
+            return []
+        says = f"Over after {duration(at_ms - alert.since_ms)} ({why}): {alert.says}"
+        enqueue(alert.rule, alert, "ended", says)
+        return [alert]
