@@ -240,7 +240,8 @@ class TimelineFolding:
 
     def _begin_chunk(self) -> None:
         checkpoint = self.indexer.checkpoint()
-        self._checkpoint = self.packs.add(checkpoint).told()
+        begins = self.sequence == FIRST_SEQUENCE
+        self._checkpoint = (self.packs.nothing() if begins else self.packs.add(checkpoint)).told()
         self._first = self.sequence
         self._others: list[bytes] = []
         self._commits: list[PlacedCommits] = []
