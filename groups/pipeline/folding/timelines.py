@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import orjson
 
-from groups.history.entries import FIRST_SEQUENCE, Entry, Kind, Provenance
+from groups.history.entries import FIRST_SEQUENCE, Entry, Kind, Provenance, written
 from groups.history.passes.indexing import Indexer
 from groups.history.replay.fold import FOLD_VERSION
 from groups.packs.headline import headline, listed_name
@@ -81,18 +81,18 @@ class TimelineFolding:
             self._notes_until(last.offset, first.at_ms)
         begins = self.sequence
         entries = [
-            Entry(
-                sequence=sequence,
-                at_ms=record.at_ms,
-                kind=_RECORD,
-                actor="coordinator",
-                provenance=_RECORDED,
+            written(
+                sequence,
+                record.at_ms,
+                _RECORD,
+                "coordinator",
+                _RECORDED,
+                record.payload,
                 settled=record is last,
                 partition=record.partition,
                 offset=record.offset,
                 batch=record.batch,
                 unit=begins,
-                payload=record.payload,
             )
             for sequence, record in enumerate(unit, begins)
         ]
