@@ -11,6 +11,8 @@ from django.contrib.staticfiles.storage import staticfiles_storage
 from django.core.management import call_command
 from django.test import Client, override_settings
 
+from explorer.server.staticfiles import package_data
+
 pytestmark = pytest.mark.once
 
 IMPORTED = re.compile(r"""^(?:import|export)\s[^;]*?from\s*['"](\.[^'"]+)['"]""", re.MULTILINE)
@@ -53,5 +55,17 @@ def test_a_hashed_file_may_be_kept_for_good_and_comes_compressed(collected: Path
     assert Client().get(address, headers={"If-None-Match": answer["ETag"]}).status_code == 304
 
 
-def test_of_plotlys_package_only_its_script_is_served(collected: Path) -> None:
-    assert {path.name.split(".")[0] for path in (collected / "vendor").iterdir()} == {"plotly"}
+def test_of_plotlys_package_only_its_script_is_served_and_the_smaller_build_beside_it(
+    collected: Path,
+) -> None:
+    assert {path.name.split(".")[0] for path in (collected / "vendor").iterdir()} == {
+        "plotly",
+        "plotly-basic",
+    }
+
+
+def test_the_smaller_build_is_of_the_release_that_the_package_has() -> None:
+    whole = (package_data() / "plotly.min.js").read_text()[:200]
+    smaller = Path("static/vendor/plotly-basic.min.js").read_text()[:200]
+    [release] = re.findall(r"plotly\.js v([\d.]+)", whole)
+    assert f"plotly.js (basic - minified) v{release}" in smaller

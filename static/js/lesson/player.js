@@ -12,7 +12,7 @@ import { Cast } from '../cast.js';
 import { calm, h, part } from '../dom.js';
 import { AskPanel } from './ask.js';
 import { Places, before } from './places.js';
-import { sentence } from './sentence.js';
+import { plain, sentence } from './sentence.js';
 import { LessonStage } from './stage.js';
 import { showTable } from './table.js';
 import { TakingOver } from './taking-over.js';
@@ -94,6 +94,9 @@ export class LessonPlayer {
     this.#over = false;
     this.keeps({ beat: this.#beat, reached: this.#beat, done: this.#isDone() });
     this.#draw(animate && !calm());
+    const { ask } = beats[this.#beat];
+    const asks = ask && !this.answered(this.#beat) ? ` A question: ${plain(ask.question)}` : '';
+    part('said').textContent = `Beat ${this.#beat + 1} of ${beats.length}.${asks}`;
     this.onBeat(this.#beat);
   }
 
@@ -106,13 +109,20 @@ export class LessonPlayer {
   move(direction) {
     if (this.#over) return;
     const to = this.#beat + direction;
-    if (to < 0 || to >= this.sheet.beats.length) return;
+    if (to < 0) return;
     if (direction > 0 && this.#waits()) {
       part('ask').querySelector('button')?.focus();
       return;
     }
+    if (to >= this.sheet.beats.length) {
+      // What comes next stands below the board, out of sight of who has read to here.
+      part('done').scrollIntoView({ block: 'nearest' });
+      part('done').querySelector('a')?.focus({ preventScroll: true });
+      return;
+    }
     this.show(to, true);
     part('title').focus({ preventScroll: true });
+    if (part('title').getBoundingClientRect().top < 0) scrollTo({ top: 0 });
   }
 
   #waits() {
@@ -132,13 +142,9 @@ export class LessonPlayer {
     );
     part('dots').replaceChildren(
       ...sheet.beats.map((_, at) =>
-        h('li', {
-          class: at === this.#beat ? 'on' : at < this.#beat || at <= this.kept().reached ? 'd' : null,
-          'aria-current': at === this.#beat ? 'step' : null,
-        }),
+        h('i', { class: at === this.#beat ? 'on' : at < this.#beat || at <= this.kept().reached ? 'd' : null }),
       ),
     );
-    part('dots').setAttribute('aria-label', `Beat ${this.#beat + 1} of ${sheet.beats.length}`);
     part('place').textContent = `beat ${this.#beat + 1} of ${sheet.beats.length}`;
     part('notes').replaceChildren(...sentence(beat.notes ?? [{ kind: 'text', text: 'No notes for this beat.' }], cast));
     const coming = sheet.beats[this.#beat + 1];
@@ -158,13 +164,15 @@ export class LessonPlayer {
   /** @param {number} sequence @param {boolean} animate */
   #stand(sequence, animate) {
     this.stage?.show(sequence, animate);
-    if (this.sheet.table) showTable(part('table'), this.sheet.table, sequence, this.cast);
+    if (this.sheet.table) showTable(part('table'), this.sheet.table, sequence, this.cast, this.#isDone());
   }
 
   #buttons() {
     const last = this.#beat === this.sheet.beats.length - 1;
     /** @type {HTMLButtonElement} */ (part('back')).disabled = this.#beat === 0;
-    /** @type {HTMLButtonElement} */ (part('next')).disabled = last || this.#waits();
+    const next = /** @type {HTMLButtonElement} */ (part('next'));
+    next.disabled = this.#waits();
+    next.textContent = last ? 'What comes next' : 'Next';
     part('done').hidden = !(last && !this.#waits());
     part('waits').hidden = !this.#waits();
   }
@@ -177,6 +185,9 @@ export class LessonPlayer {
     if (beat.ask?.kind !== 'places') this.ask?.show(/** @type {import('./types').Ask} */ (beat.ask), chosen, true);
     this.#stand(beat.ask?.at ?? beat.sequence, !calm());
     this.#buttons();
+    // Who sees nothing is told the answer, and what has happened on the board.
+    const shown = beat.ask?.at && this.stage ? ` On the board: ${part('now').textContent}` : '';
+    part('said').textContent = `${plain(beat.ask?.answer)}${shown}`;
     this.onBeat(this.#beat);
     const next = /** @type {HTMLButtonElement} */ (part('next'));
     if (right && !next.disabled) next.focus({ preventScroll: true });
