@@ -13,7 +13,8 @@ together. Who opens a draft closes it with ``sealed``, or drops it.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import fields
+from dataclasses import MISSING, field, fields, make_dataclass
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 T = TypeVar("T")
@@ -71,24 +72,26 @@ _KINDS: Final[dict[type, Any]] = {}
 
 
 def _made(kind: Any) -> Callable[[Any], Any]:
-    """A function that drafts objects of a class.
+    """A function that drafts objects of a class: with the ``__init__`` that the library makes where nothing is frozen.
 
     Of a class without slots all fields are copied at once, a quarter of the cost; that is for what there are few of.
     """
     if kind.__dictoffset__:
         return _made_without_slots(kind)
-    drafts: Any = type(f"{kind.__name__}Draft", (kind,), {"__slots__": (), "__setattr__": object.__setattr__})
-    # A line for each field is quicker than a tuple of them all and an ``__init__`` that takes it.
-    lines = ["def copier(given):", "    new = new_of(drafts)"]
-    lines += [f"    new.{each.name} = given.{each.name}" for each in fields(kind) if each.init]
-    names: dict[str, Any] = {"new_of": object.__new__, "drafts": drafts}
-    for each in fields(kind):
-        if not each.init:
-            names[f"make_{each.name}"] = each.default_factory
-            lines.append(f"    new.{each.name} = make_{each.name}()")
-    # The text is made of a dataclass's own field names alone.
-    exec("\n".join([*lines, "    return new"]), names)  # noqa: S102
-    copier: Callable[[Any], Any] = names["copier"]
+    told = [(each.name, Any) for each in fields(kind) if each.init]
+    anew = [
+        (each.name, Any, field(init=False, default_factory=each.default_factory))
+        for each in fields(kind)
+        if not each.init and each.default_factory is not MISSING
+    ]
+    plain: Any = make_dataclass(f"{kind.__name__}Fields", [*told, *anew])
+    body = {"__slots__": (), "__setattr__": object.__setattr__, "__init__": plain.__init__}
+    drafts: Any = type(f"{kind.__name__}Draft", (kind,), body)
+    values = attrgetter(*(name for name, _ in told))
+
+    def copier(given: Any) -> Any:
+        return drafts(*values(given))
+
     _COPIERS[kind], _KINDS[drafts] = copier, kind
     return copier
 
