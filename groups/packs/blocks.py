@@ -86,6 +86,12 @@ def entries_of(block: bytes) -> list[dict[str, Any]]:
     return entries
 
 
+def group_of(block: bytes) -> str:
+    """The group whose entries a block holds."""
+    header: BlockHeader = orjson.loads(block[: block.index(b"\n")])
+    return header["group"]
+
+
 def _parts(block: bytes) -> tuple[BlockHeader, dict[str, Any], list[dict[str, Any]]]:
     """The header, the commits by columns, and the other entries."""
     end = block.index(b"\n")

@@ -7,17 +7,20 @@ from typing import Any, Final, TypedDict
 
 import orjson
 
+from groups.history.passes.indexing import Indexer
+from groups.packs.blocks import group_of
 from groups.packs.files import Files
 from groups.packs.packs import Place, read_blob
 
-INDEX_FORMAT: Final = 1
+INDEX_FORMAT: Final = 2
+"""2: of the first chunk no checkpoint is stored. One of format 1 has it, and is read as before."""
 
 
 class StoredChunk(TypedDict):
     """Entries ``first`` to ``last``. Places are those of ``packs.Place``; an empty pack means the index's own.
 
-    ``checkpoint`` is the fold's state before ``first``, so that the chunk is made without those before it; ``digest`` is
-    the coarsest view of it (``groups.history.passes.indexing.ChunkDigest``).
+    ``checkpoint`` is the fold's state before ``first``, so that the chunk is made without those before it (``read_checkpoint``);
+    ``digest`` is the coarsest view of it (``groups.history.passes.indexing.ChunkDigest``).
     """
 
     first: int
@@ -58,6 +61,18 @@ def read_index(files: Files, place: Place) -> TimelineIndex:
         chunk["entries"] = _whole(chunk["entries"], place.pack)
         chunk["checkpoint"] = _whole(chunk["checkpoint"], place.pack)
     return index
+
+
+def read_checkpoint(files: Files, chunk: StoredChunk) -> bytes:
+    """The fold's state before a chunk.
+
+    Before the first one nothing is known but the group's name. Of a log of many small groups, where it is all that there is of
+    checkpoints, that would be a sixth of what is stored.
+    """
+    place = Place.of(chunk["checkpoint"])
+    if place.length:
+        return read_blob(files, place)
+    return Indexer(group=group_of(read_blob(files, Place.of(chunk["entries"])))).checkpoint()
 
 
 def _whole(told: tuple[str, int, int], pack: str) -> tuple[str, int, int]:

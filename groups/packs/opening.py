@@ -16,7 +16,7 @@ from groups.history.entries import Entry
 from groups.history.passes.recorder import Recorder
 from groups.packs.blocks import entries_of
 from groups.packs.files import Files
-from groups.packs.index import StoredChunk
+from groups.packs.index import StoredChunk, read_checkpoint
 from groups.packs.packs import Place, read_blob
 
 _LENGTHS: Final = struct.Struct("<5Q")
@@ -59,8 +59,7 @@ class OpenedChunk:
 
 def open_chunk(files: Files, chunk: StoredChunk) -> OpenedChunk:
     """``MissingFile`` where a pack is gone."""
-    checkpoint = read_blob(files, Place.of(chunk["checkpoint"]))
-    recorder = Recorder.from_checkpoint(checkpoint)
+    recorder = Recorder.from_checkpoint(read_checkpoint(files, chunk))
     before: dict[str, bytes] = {}
     changes: list[bytes] = []
     moments: list[bytes] = []

@@ -18,7 +18,7 @@ from groups.history.replay.fold import FOLD_VERSION
 from groups.models import Timeline
 from groups.packs.blocks import committed_of, entries_of
 from groups.packs.files import MissingFile, open_files
-from groups.packs.index import StoredChunk, TimelineIndex, read_index
+from groups.packs.index import StoredChunk, TimelineIndex, read_checkpoint, read_index
 from groups.packs.opening import OpenedChunk
 from groups.packs.packs import Place, read_blob
 from groups.storage.chunk import Chunk
@@ -153,7 +153,12 @@ class StoredLog:
     def checkpoint_before(self, sequence: int) -> tuple[bytes, StoredChunk] | None:
         """The fold's state before the chunk in which ``sequence`` stands."""
         _, chunk = self._chunk(max(1, sequence))
-        return None if chunk is None else (self._blob(chunk["checkpoint"]), chunk)
+        if chunk is None:
+            return None
+        try:
+            return read_checkpoint(open_files(settings.STORE_URL), chunk), chunk
+        except MissingFile as error:
+            raise CannotOpen(f"{error}.") from error
 
     def _entries(self, chunk: StoredChunk) -> list[dict[str, Any]]:
         return entries_of(self._blob(chunk["entries"]))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections.abc import Mapping, Sequence, Set
 from typing import Any, Final
 
 from groups.history.entries import Entry
@@ -64,14 +64,11 @@ class ClientChecks:
             self._commits(entry)
         if entry.payload["api"] != "ConsumerGroupHeartbeat":
             return
-        named = listed(body.get("topicPartitions") or ())
-        said = self._topics.named(named)
-        if who in self._outdated:
-            self._outdated[who].difference_update(self._topics.named(self._topics.present(named)))
-        if who not in self.owned:
-            self._own(who, set(said))
-        for partition in said:
-            self._said.setdefault((who, partition), entry.sequence)
+        told = body.get("topicPartitions")
+        if told:
+            self._says(entry, who, told)
+        elif who not in self.owned:
+            self._own(who, set())
         if body["memberEpoch"] < 0:
             self.left(who, entry)
         elif body["memberEpoch"] == 0:
@@ -82,6 +79,17 @@ class ClientChecks:
             self._told.pop(who, None)
         if who in self._unbegun:
             self._heard[who] = body["memberEpoch"]
+
+    def _says(self, entry: Entry, who: str, told: Sequence[Mapping[str, Any]]) -> None:
+        """A heartbeat that says what its sender owns; nearly all say nothing."""
+        named = listed(told)
+        said = self._topics.named(named)
+        if who in self._outdated:
+            self._outdated[who].difference_update(self._topics.named(self._topics.present(named)))
+        if who not in self.owned:
+            self._own(who, set(said))
+        for partition in said:
+            self._said.setdefault((who, partition), entry.sequence)
 
     def response(self, entry: Entry, asked: HandledRequest | None) -> None:
         if entry.payload["api"] == "ConsumerGroupHeartbeat":

@@ -6,6 +6,7 @@ import dataclasses
 
 import pytest
 
+from groups.history.entries import written
 from groups.history.state.consumer import ConsumerGroup
 from groups.history.state.copying import draft, replace, sealed
 from groups.history.state.group import State, initial_state
@@ -52,3 +53,12 @@ def test_a_draft_is_changed_in_place_until_it_is_sealed() -> None:
 def test_a_field_that_is_not_there_is_refused() -> None:
     with pytest.raises(AttributeError, match="nothing"):
         replace(initial_state("orders"), nothing=1)  # type: ignore[call-arg]
+
+
+def test_an_entry_that_is_written_quickly_is_the_one_that_the_library_makes() -> None:
+    for entry in released_basic().entries:
+        told = {each.name: getattr(entry, each.name) for each in dataclasses.fields(entry)}
+        made = written(**told)
+        assert (made, type(made), hash(made.sequence)) == (entry, type(entry), hash(entry.sequence))
+        with pytest.raises(dataclasses.FrozenInstanceError):
+            made.at_ms = 8  # type: ignore[misc]

@@ -16,14 +16,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groups.history.evidence.committed import committed_in
+from groups.history.passes.indexing import Indexer
 from groups.packs.blocks import committed_of, entries_of
 from groups.packs.files import UNFINISHED, ArrowFiles, DamagedFile, Files, Folder, MissingFile, open_files
+from groups.packs.index import read_checkpoint
+from groups.packs.opening import open_chunk
 from groups.packs.packs import PACK_BYTES, PackWriter, Place, read_blob
 from groups.pipeline.folding.commit_columns import PlacedCommits, block
 from groups.pipeline.folding.commit_runs import Progress
 from groups.pipeline.reading.group_blocks import COMMIT, GroupBlock, OtherRecord, Tables, cut
 from groups.wire.commits import commit_payload
-from tests.pipeline.folds import MemoryFiles
+from tests.benchmarks.generated.mixes import churn
+from tests.pipeline.folds import MemoryFiles, fold_paths
 
 int64s = st.one_of(st.integers(-3, 300), st.sampled_from((-(2**63), 2**63 - 1, 2**31, -(2**40))))
 """Every width of a column."""
@@ -97,7 +101,7 @@ def test_a_block_gives_back_every_entry_at_its_place(
         count = data.draw(st.integers(1, len(some) - at))
         starts = sorted({0, *data.draw(st.sets(st.integers(0, count - 1)))})
         mine = some[at : at + count]
-        placed.append(PlacedCommits(np.array(mine, COMMIT), sequence, np.array(starts), 17))
+        placed.append(PlacedCommits(np.array(mine, COMMIT), sequence, starts, 17))
         for number, row in enumerate(mine):
             unit = sequence + max(start for start in starts if start <= number)
             settled = number + 1 in starts or number + 1 == count
@@ -347,3 +351,20 @@ def test_stored_logs_are_read_without_sparks_packages() -> None:
     )
 
     assert done.stdout.strip() == "[]"
+
+
+def test_of_the_first_chunk_no_checkpoint_is_stored_and_every_chunk_opens_by_itself(tmp_path: Path) -> None:
+    written = churn(tmp_path, 1_500, groups=1, members=6)
+    folds = fold_paths(*map(str, written.files))
+    [timeline] = folds.timelines
+    index = folds.index(timeline)
+    lengths = [chunk["checkpoint"][2] for chunk in index["chunks"]]
+    assert lengths[0] == 0
+    assert len(lengths) > 1
+    assert all(lengths[1:])
+    [group] = written.groups
+    assert read_checkpoint(folds.files, index["chunks"][0]) == Indexer(group=group).checkpoint()
+    for chunk in reversed(index["chunks"]):
+        opened = open_chunk(folds.files, chunk)
+        assert orjson.loads(opened.frame)["sequence"] == chunk["first"] - 1
+        assert orjson.loads(opened.frame)["group"] == group

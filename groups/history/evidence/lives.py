@@ -17,6 +17,8 @@ from groups.history.state.epochs import LEAVE_GROUP_STATIC_MEMBER_EPOCH, ModernM
 from groups.history.state.group import Protocol, State
 from groups.history.state.plain import Plain, from_plain, to_plain
 
+_CLASSIC: Final = Protocol.CLASSIC
+
 COMINGS_KEPT_MAX: Final = 200
 """Joins, and removals, that are told one by one; all are counted. Of each other kind as many."""
 
@@ -212,8 +214,10 @@ class Lives:
     def _leaves_statically(
         self, member_id: str, member: ModernMember | ClassicMember | None, step: Step
     ) -> None:
-        known = next((one for one in self.aways if one.member == member_id and one.to_ms is None), None)
         away = isinstance(member, ModernMember) and member.epoch == LEAVE_GROUP_STATIC_MEMBER_EPOCH
+        if not away and not self.aways:
+            return
+        known = next((one for one in self.aways if one.member == member_id and one.to_ms is None), None)
         if known is not None and not away:
             known.to_ms, known.to_sequence = step.after.at_ms, step.sequence
         elif (
@@ -236,7 +240,7 @@ class Lives:
 
     def _rebalances(self, step: Step, now_ms: int) -> None:
         before, after = step.before.classic, step.after.classic
-        if step.after.protocol is not Protocol.CLASSIC or step.migrates or not before.members:
+        if step.after.protocol is not _CLASSIC or step.migrates or not before.members:
             return
         stayed = before.members.keys() & after.members.keys()
         if before.generation == after.generation or after.protocol_name not in EAGER or not stayed:
@@ -367,7 +371,7 @@ class Lives:
 
 
 def _members(state: State) -> Mapping[str, ModernMember | ClassicMember]:
-    return state.classic.members if state.protocol is Protocol.CLASSIC else state.modern.members
+    return state.classic.members if state.protocol is _CLASSIC else state.modern.members
 
 
 def _member(state: State, member_id: str) -> ModernMember | ClassicMember | None:

@@ -20,6 +20,9 @@ from groups.history.evidence.steps import Key, Step, holdings, keys
 from groups.history.state.group import EPOCH_JUMP, Protocol
 from groups.history.state.plain import Plain, from_plain, to_plain
 
+_CLASSIC: Final = Protocol.CLASSIC
+_SHARE: Final = Protocol.SHARE
+
 MOVES_KEPT_MAX: Final = 200
 """Moves that are told one by one; all are counted. The first ones: they are what the reader sees begin."""
 
@@ -155,15 +158,7 @@ class Ownership:
             self._asked = (step.after.at_ms, step.sequence)
         self._grows(step)
         self._aim(step)
-        taken = {key: change.member_id for change in step.members for key in sorted(change.gained)}
-        for change in step.members:
-            for key in sorted(change.released):
-                if self.owner.get(key) == change.member_id:
-                    given_up = leaves or change.member_id not in step.removed
-                    self._release(step, key, change.member_id, taken, given_up=given_up)
-        self._keep_waits()
-        for key, member_id in taken.items():
-            self._take(step, key, member_id)
+        self._moves(step, leaves=leaves)
         for retarget in step.retargets:
             self._retarget(step, retarget.partition, retarget.after)
             if retarget.before is None and retarget.after is not None:
@@ -176,12 +171,40 @@ class Ownership:
             # An empty group has no owners by nature.
             self._forget_all()
 
+    def add_moves(self, step: Step, *, hole: bool, forming: bool, stirred: Sequence[str]) -> None:
+        """``add`` of a step that ``moves_only``."""
+        self._forming, self._stirred = forming, stirred
+        if hole:
+            self._forget_all()
+        if step.members:
+            self._moves(step, leaves=False)
+        if self._doubtful and self._has_target(step):
+            self._forget_unmeant(step)
+
+    def add_commits(self, step: Step) -> None:
+        """``add`` of a step of commits alone, which changes no group unless it begins one."""
+        if step.migrates or step.after.protocol is _SHARE or step.before.topics is not step.after.topics:
+            self.add(step)
+        elif self._doubtful and self._has_target(step):
+            self._forget_unmeant(step)
+
+    def _moves(self, step: Step, *, leaves: bool) -> None:
+        taken = {key: change.member_id for change in step.members for key in sorted(change.gained)}
+        for change in step.members:
+            for key in sorted(change.released):
+                if self.owner.get(key) == change.member_id:
+                    given_up = leaves or change.member_id not in step.removed
+                    self._release(step, key, change.member_id, taken, given_up=given_up)
+        self._keep_waits()
+        for key, member_id in taken.items():
+            self._take(step, key, member_id)
+
     @staticmethod
     def _has_target(step: Step) -> bool:
         """Whether the target is that of the group's epoch, and not one that is still to be computed."""
         group = step.after.modern
         current = group.epoch_recorded and group.group_epoch == group.assignment_epoch
-        return step.target_computed or (current and step.after.protocol is not Protocol.CLASSIC)
+        return step.target_computed or (current and step.after.protocol is not _CLASSIC)
 
     def _forget_unassigned(self, step: Step) -> None:
         """A generation assigns everything that it means to: what it left out has no owner by design.

@@ -13,7 +13,8 @@ from groups.history.entries import Entry, Kind
 from groups.history.replay.fields import mapping
 from groups.history.replay.record_types import CURRENT_ASSIGNMENT, MEMBER_METADATA, meaning
 from groups.history.state.classic import UNKNOWN_GENERATION
-from groups.history.state.epochs import ModernMember, Target
+from groups.history.state.consumer import ConsumerMember
+from groups.history.state.epochs import Assignment, ModernMember, Target
 from groups.history.state.group import Anomaly, Protocol, Semantics, State
 from groups.history.state.identity import changed_keys
 from groups.history.state.streams import StreamsMember
@@ -24,6 +25,9 @@ Key = tuple[str, int]
 Copy = tuple[str, str, int]
 """A copy of a task, which no member owns alone: ``("standby", "0", 2)``."""
 
+
+_CLASSIC: Final = Protocol.CLASSIC
+_CONSUMER: Final = Protocol.CONSUMER
 
 _NOBODY: Final[Mapping[str, str]] = {}
 
@@ -75,6 +79,9 @@ class Step(NamedTuple):
     anomalies: tuple[Anomaly, ...] = ()
     same_group: bool = False
     """Whether no group of any protocol is another one: members, targets and epochs are as they were."""
+    moves_only: bool = False
+    """Whether all that changed is what members of a consumer group hold who were there and stay, as after most heartbeats:
+    nobody came or went, no rule was broken, and epochs, target, topics, expressions and commits are as they were."""
 
     @property
     def sequence(self) -> int:
@@ -110,6 +117,10 @@ def step_between(
     """The step between two settled states."""
     if _same_group(before, after):
         return Step(entries=entries, before=before, after=after, anomalies=anomalies, same_group=True)
+    if not anomalies and _moves_only(before, after):
+        moved = _moved(before.consumer.members, after.consumer.members)
+        if moved is not None:
+            return Step(entries=entries, before=before, after=after, members=moved, moves_only=True)
     held_before, held_after = _members(before), _members(after)
     keys = changed_keys(held_before, held_after)
     new = tuple(key for key in keys if key not in held_before)
@@ -139,6 +150,61 @@ def step_between(
         target_computed=target_computed and after.protocol is not Protocol.CLASSIC,
         epoch_changed=epoch_of(after) not in (_epoch_before(before, after), UNKNOWN_GENERATION),
         anomalies=anomalies,
+    )
+
+
+def _moves_only(before: State, after: State) -> bool:
+    """``Step.moves_only``, but for who came and went."""
+    old, new = before.consumer, after.consumer
+    return (
+        before.protocol is _CONSUMER
+        and after.protocol is _CONSUMER
+        and old.target is new.target
+        and before.topics is after.topics
+        and before.offsets is after.offsets
+        and old.group_epoch == new.group_epoch
+        and old.assignment_epoch == new.assignment_epoch
+        and old.regexes is new.regexes
+        and not before.deleted
+        and not after.deleted
+    )
+
+
+def _moved(
+    old: Mapping[str, ConsumerMember], new: Mapping[str, ConsumerMember]
+) -> tuple[MemberStep, ...] | None:
+    """What members hold now; ``None`` if anybody came or went."""
+    moved: list[MemberStep] = []
+    for member_id in changed_keys(old, new):
+        before, after = old.get(member_id), new.get(member_id)
+        if before is None or after is None:
+            return None
+        step = _consumer_step(before, after)
+        if step is not None:
+            moved.append(step)
+    return tuple(moved)
+
+
+def _consumer_step(old: ConsumerMember, new: ConsumerMember) -> MemberStep | None:
+    """``_member_step`` of a member that stays, without a set of what it holds where that did not change."""
+    if _same_partitions(old.assigned, new.assigned) and _same_partitions(
+        old.pending_revocation, new.pending_revocation
+    ):
+        return None if old.epoch == new.epoch else MemberStep(new.member_id, old.epoch, new.epoch)
+    return _member_step(
+        new.member_id,
+        Hands(keys(old.assigned), keys(old.pending_revocation)),
+        Hands(keys(new.assigned), keys(new.pending_revocation)),
+        old.epoch,
+        new.epoch,
+    )
+
+
+def _same_partitions(old: Assignment, new: Assignment) -> bool:
+    """Whether the partitions are the same, whatever their epochs."""
+    return old is new or (
+        old.keys() == new.keys()
+        and all(old[topic].keys() == partitions.keys() for topic, partitions in new.items())
     )
 
 
@@ -172,9 +238,7 @@ def holdings(state: State) -> dict[Key, str]:
 
 
 def _members(state: State) -> Mapping[str, object]:
-    if state.protocol is Protocol.CLASSIC:
-        return state.classic.members
-    return state.modern.members
+    return state.classic.members if state.protocol is _CLASSIC else state.modern.members
 
 
 def _held(state: State, member_id: str) -> Hands | None:

@@ -48,6 +48,8 @@ class Watch(ABC):
 
     kinds: ClassVar[frozenset[Kind]]
     """Steps whose last entry is of these; runs of commits pass by."""
+    sees_moves: ClassVar[bool] = True
+    """Whether records after which members only hold something else (``Step.moves_only``) can tell it anything."""
 
     @abstractmethod
     def add(self, step: Step) -> None:

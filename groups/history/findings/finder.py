@@ -31,11 +31,14 @@ from groups.history.state.plain import Plain, from_plain, to_plain
 from groups.history.story.epochs import Epochs
 from groups.history.story.moments import Cause, begins_midway
 
+_RECORD: Final = Kind.RECORD
+
+RECORDS: Final = "records"
 COMMITS: Final = "commits"
 """A source of its own among the records: of some logs it is the only one, and others lack it."""
 
 SOURCES: Final[Mapping[Kind, str]] = {
-    Kind.RECORD: "records",
+    Kind.RECORD: RECORDS,
     Kind.REQUEST: "requests",
     Kind.RESPONSE: "requests",
     Kind.TIMER: "timers",
@@ -87,7 +90,7 @@ class Finder:
         self._watches: dict[type, Watch] = {
             each.watch: each.watch() for each in finders() if each.watch is not None
         }
-        self._watching = self._by_kind()
+        self._dispatch()
         self._sources: set[str] = set()
         self._last_ms = 0
         self._last_sequence = 0
@@ -98,9 +101,13 @@ class Finder:
         """Fold one settled step; ``cause`` is the request or timer that brought it about, where known."""
         self._passes(step.after)
         last = step.entries[-1]
-        if step.same_group and not step.anomalies and last.kind is Kind.RECORD:
-            self._add_commit(step, last)
-            return
+        if last.kind is _RECORD:
+            if step.same_group and not step.anomalies:
+                self._add_commit(step, last)
+                return
+            if step.moves_only:
+                self._add_moves(step, last)
+                return
         self.reading.add(step)
         hole = self.notes.is_compacted(step, last)
         self._lives(step, cause)
@@ -115,14 +122,35 @@ class Finder:
         for watch in self._watching.get(last.kind, ()):
             watch.add(step)
 
+    def _add_moves(self, step: Step, last: Entry) -> None:
+        """Fold records after which members hold something else, and nothing else is another.
+
+        That is nearly every record of a group that rebalances: what has nothing to learn of it is not asked.
+        """
+        hole = self.notes.is_compacted(step, last)
+        self.lives.change(step)
+        self._deleted = None
+        forming = self.lives.forming is not None and not self.lives.forming.over
+        self.ownership.add_moves(step, hole=hole, forming=forming, stirred=self._stirred)
+        if step.members or hole:
+            follow_holders(self.rhythm, self.ownership, step, hole=hole)
+        if RECORDS not in self._sources:
+            self._notes_source(last)
+        for watch in self._watching_moves:
+            watch.add(step)
+
     def _notes_source(self, last: Entry) -> None:
         if last.kind is not Kind.RECORD or last.payload.get("type") not in OFFSET_TYPES:
             self._sources.add(SOURCES[last.kind])
         elif last.payload.get("value"):
             self._sources.add(COMMITS)
 
-    def _by_kind(self) -> dict[Kind, list[Watch]]:
-        return {kind: [watch for watch in self._watches.values() if kind in watch.kinds] for kind in Kind}
+    def _dispatch(self) -> None:
+        """Which watch is asked of what."""
+        self._watching: dict[Kind, list[Watch]] = {
+            kind: [watch for watch in self._watches.values() if kind in watch.kinds] for kind in Kind
+        }
+        self._watching_moves = [watch for watch in self._watching[_RECORD] if watch.sees_moves]
 
     def add_commits(self, before: State, after: State, run: CommitRun) -> None:
         """Fold the units of a run of commits, which begins at ``before`` and ends at ``after``."""
@@ -130,7 +158,7 @@ class Finder:
         self._deleted = run.last if after.deleted else None
         # A commit to a group that was deleted begins a simple one, in which nobody owns anything.
         step = Step(entries=(), before=before, after=after)
-        self.ownership.add(step)
+        self.ownership.add_commits(step)
         if step.migrates:
             follow_holders(self.rhythm, self.ownership, step, hole=True)
         follow_run(self.rhythm, self.ownership, before, run)
@@ -346,7 +374,7 @@ class Finder:
         finder.notes = LogNotes.from_json(data["notes"])
         watches = data["watches"]
         finder._watches = {of: from_plain(of, watches[of.__name__]) for of in finder._watches}
-        finder._watching = finder._by_kind()
+        finder._dispatch()
         finder._sources = set(data["sources"])
         finder._stirred, finder._stirred_at = list(data["stirred"][0]), data["stirred"][1]
         finder._last_ms, finder._last_sequence = data["last"]

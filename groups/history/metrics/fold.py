@@ -13,6 +13,8 @@ from groups.history.metrics.clients import ClientMetrics
 from groups.history.metrics.table import METRICS, NOT_TOLD
 from groups.history.state.plain import Plain
 
+_RECORD: Final = Kind.RECORD
+
 CLIENTS_MAX: Final = 2_000
 """Consumers that are measured, the first ones: twice the members of the largest group that a board shows."""
 
@@ -29,7 +31,7 @@ class Metrics:
 
     def add(self, entry: Entry) -> None:
         try:
-            if entry.kind is Kind.RECORD:
+            if entry.kind is _RECORD:
                 self._broker.record(entry)
             else:
                 self._add(entry)

@@ -6,6 +6,7 @@ second pass (``Recorder.from_checkpoint``) makes those of the entries from there
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -19,10 +20,11 @@ from groups.history.frames.shapes import Frame
 from groups.history.metrics import Metrics
 from groups.history.passes.checkpoints import Checkpoint
 from groups.history.passes.summaries import Summary, summary_of
-from groups.history.replay.fold import replay
+from groups.history.replay.fold import replay, replay_unit
 from groups.history.state.group import Anomaly, Protocol, Semantics, State, initial_state
 from groups.history.story.entry_groups import Causes, EntryGroup
 
+_SIMULATED: Final = Provenance.SIMULATED
 _BY_ITSELF: Final = frozenset({Kind.RECORD, Kind.NOTE, Kind.OBSERVATION})
 """Kinds of which a log from the world holds entries that nothing else belongs to."""
 
@@ -105,6 +107,29 @@ class Indexer:
         self._anomalies.extend(self._state.anomalies)
         if entry.settled:
             self._settle()
+
+    def add_unit(self, entries: Sequence[Entry]) -> None:
+        """Fold the records of one unit, as ``add`` would one by one."""
+        first = entries[0]
+        if (
+            self._unit
+            or not self._stands_alone
+            or not entries[-1].settled
+            or not all(map(_stands_alone, entries))
+        ):
+            for entry in entries:
+                self.add(entry)
+            return
+        if first.sequence != self._state.sequence + 1:
+            raise ValueError(f"entry {first.sequence} came after {self._state.sequence}; sequences are dense")
+        self._note_times(first.at_ms)
+        self._exchange = None
+        self._state, anomalies = replay_unit(self._state, entries)
+        self._finder.add(step_between(self._settled, self._state, tuple(entries), anomalies), None)
+        for entry in entries:
+            self._metrics.add(entry)
+        self._settled = self._state
+        self._last = list(entries)
 
     def _settle(self) -> None:
         step = step_between(self._settled, self._state, tuple(self._unit), tuple(self._anomalies))
@@ -201,4 +226,4 @@ class Indexer:
 
 def _stands_alone(entry: Entry) -> bool:
     """Whether no later entry can belong to the exchange of a settled one: nothing that nobody asked for is answered."""
-    return entry.provenance is not Provenance.SIMULATED and entry.cause is None and entry.kind in _BY_ITSELF
+    return entry.provenance is not _SIMULATED and entry.cause is None and entry.kind in _BY_ITSELF

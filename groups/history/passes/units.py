@@ -62,13 +62,17 @@ def units(records: Iterable[R]) -> Iterator[list[R]]:
     unit: _Unit | None = None
     held: list[R] = []
     for record in records:
-        if unit is not None and unit.takes(record):
-            unit.add(record)
-        else:
-            if held:
-                yield held
-            unit, held = _Unit(record), []
-        held.append(record)
+        if held:
+            if record.batch == held[0].batch and record.at_ms == held[0].at_ms:
+                if unit is None:
+                    unit = _Unit(held[0])
+                if unit.takes(record):
+                    unit.add(record)
+                    held.append(record)
+                    continue
+            yield held
+        # Nearly every batch has one record: nothing is asked of a unit to which nothing can belong any more.
+        unit, held = None, [record]
     if held:
         yield held
 

@@ -22,12 +22,15 @@ from groups.history.state.group import (
 )
 from groups.history.state.versions import drop, put
 
+_KAFKA: Final = Semantics.KAFKA
+_PROTOCOL: Final = Protocol.CONSUMER
+
 
 def replay_record(state: State, record_type: int, key: Fields, value: Fields | None) -> State:
     """The state after one record of types 3 to 8 or 16; ``value`` is ``None`` for a tombstone."""
     return modern.replay_record(
         state,
-        Protocol.CONSUMER,
+        _PROTOCOL,
         key,
         value,
         replay_value=_VALUES[record_type],
@@ -98,7 +101,7 @@ def _current_member(state: State, key: Fields, value: Fields) -> State:
     member_id = str(key["memberId"])
     state, old = known_or_past(state, ConsumerMember, member_id)
     epoch = integer(value["memberEpoch"])
-    code = value.get("state", STABLE if state.semantics is Semantics.KAFKA else None)
+    code = value.get("state", STABLE if state.semantics is _KAFKA else None)
     new = replace(
         old,
         epoch=epoch,
@@ -109,7 +112,10 @@ def _current_member(state: State, key: Fields, value: Fields) -> State:
         pending_revocation=assignment_of(value.get("partitionsPendingRevocation"), epoch),
         note=_note(value),
     )
-    return with_current(seen_ids(seen_ids(state, new.assigned), new.pending_revocation), old, new)
+    seen = state.seen_topic_ids.keys()
+    if not (new.assigned.keys() <= seen and new.pending_revocation.keys() <= seen):
+        state = seen_ids(seen_ids(state, new.assigned), new.pending_revocation)
+    return with_current(state, old, new)
 
 
 def _regex(state: State, key: Fields, value: Fields) -> State:

@@ -170,7 +170,7 @@ def known_or_past(state: State, kind: type[M], member_id: str) -> tuple[State, M
     Whoever joins is told by its metadata first: of a member that is absent these records are from before the log, or gone.
     """
     known = state.modern.members.get(member_id)
-    if isinstance(known, kind):
+    if known is not None and (known.__class__ is kind or isinstance(known, kind)):
         return state, known
     return replace(state, partial=True), kind(member_id=member_id)
 
@@ -199,9 +199,10 @@ def moved(
     lower epoch, held the partition; Kafka refuses the rest, here the greater epoch stays and the anomaly is noted.
     """
     epochs = state.modern.partition_epochs
-    if state.protocol is Protocol.SHARE:
+    if state.protocol is _SHARE:
         return state, epochs
-    parts_old, parts_new = (old.assigned, old.pending_revocation), (new.assigned, new.pending_revocation)
+    parts_old = [part for part in (old.assigned, old.pending_revocation) if part]
+    parts_new = [part for part in (new.assigned, new.pending_revocation) if part]
     for topic_id in dict.fromkeys(chain(*parts_old, *parts_new)):
         held = epochs.get(topic_id, _NOT_HELD)
         left = {
@@ -227,6 +228,7 @@ def moved(
     return state, epochs
 
 
+_SHARE: Final = Protocol.SHARE
 _NOT_HELD: Final[Mapping[int, int]] = {}
 
 

@@ -8,7 +8,7 @@ come. What breaks a rule becomes an anomaly of the state, never an exception.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from groups.history.entries import Entry, Kind
@@ -23,11 +23,13 @@ from groups.history.replay.record_types import (
     SHARE_TYPES,
     STREAMS_TYPES,
 )
-from groups.history.state.copying import draft, sealed
-from groups.history.state.group import UNREADABLE, State
+from groups.history.state.copying import draft, replace, sealed
+from groups.history.state.group import UNREADABLE, Anomaly, State
 
 FOLD_VERSION: Final = 22
 """Raised whenever the same entries would give other changes, moments or findings: caches are then rebuilt."""
+
+_RECORD: Final = Kind.RECORD
 
 _MALFORMED = (LookupError, TypeError, ValueError, AttributeError, OverflowError)
 """What reading a payload of another shape raises; nothing else is caught."""
@@ -37,7 +39,7 @@ def replay(state: State, entry: Entry) -> State:
     """The state after ``entry``; ``anomalies`` are those of this entry alone."""
     try:
         before = draft(state, sequence=entry.sequence, at_ms=entry.at_ms, anomalies=())
-        if entry.kind is Kind.RECORD:
+        if entry.kind is _RECORD:
             return sealed(_record(before, entry.payload))
         handler = volatile.VOLATILE.get(entry.kind)
         return sealed(handler(before, entry) if handler is not None else before)
@@ -48,6 +50,40 @@ def replay(state: State, entry: Entry) -> State:
         return sealed(before.note(UNREADABLE, says))
 
 
+def replay_unit(state: State, entries: Sequence[Entry]) -> tuple[State, tuple[Anomaly, ...]]:
+    """The state after the records of one unit, and the anomalies of them all: as ``replay`` of one after the other gives."""
+    if len(entries) > 1:
+        try:
+            at_once = _replayed_at_once(state, entries)
+        except _MALFORMED:
+            # Which of them cannot be read shows one by one.
+            at_once = None
+        if at_once is not None:
+            return at_once
+    anomalies: list[Anomaly] = []
+    for entry in entries:
+        state = replay(state, entry)
+        anomalies += state.anomalies
+    return state, tuple(anomalies)
+
+
+def _replayed_at_once(state: State, entries: Sequence[Entry]) -> tuple[State, tuple[Anomaly, ...]] | None:
+    """In one draft of the state and of its group; ``None`` if the group seems untouched, as far as can be told so."""
+    group = draft(state.consumer)
+    at = draft(state, consumer=group)
+    anomalies: list[Anomaly] = []
+    for entry in entries:
+        at = replace(at, sequence=entry.sequence, at_ms=entry.at_ms, anomalies=())
+        at = _record(at, entry.payload)
+        anomalies += at.anomalies
+    held, before = vars(group), vars(state.consumer)
+    if not any(held[name] is not before[name] for name in before if name != "_cache"):
+        # Whether a record that changes nothing was taken, or left out, is another object or none.
+        return None
+    sealed(group)
+    return sealed(at), tuple(anomalies)
+
+
 def replay_record(state: State, record: Mapping[str, Any]) -> State:
     """The durable part after one record, the payload of an entry: how a coordinator builds its memory."""
     return sealed(_record(draft(state), record))
@@ -55,29 +91,45 @@ def replay_record(state: State, record: Mapping[str, Any]) -> State:
 
 def _record(state: State, record: Mapping[str, Any]) -> State:
     record_type, key = record["type"], record.get("key")
-    value = record.get("value")
-    if record_type not in _KNOWN_TYPES or key is None:
+    known = _REPLAYS.get(record_type)
+    if known is None or key is None:
         return state.note("unknown_type", f"A record of type {record_type} was kept as bytes.")
-    group = key["group"] if record_type in _OF_GROUP else key["groupId"]
+    group_field, replays = known
+    group = key[group_field]
     if group != state.group:
         return state.note("other_group", f"A record of group {group} was left out.")
-    if record_type in OFFSET_TYPES:
-        return offsets.replay_record(state, key, value)
-    if record_type == CLASSIC_GROUP:
-        return classic.replay_record(state, key, value)
-    if record_type in SHARE_TYPES:
-        return share.replay_record(state, record_type, key, value)
-    if record_type in STREAMS_TYPES:
-        return streams.replay_record(state, record_type, key, value)
+    return replays(state, record_type, key, record.get("value"))
+
+
+Fields = Mapping[str, Any]
+Replays = Callable[[State, int, Fields, Fields | None], State]
+
+
+def _offset(state: State, _type: int, key: Fields, value: Fields | None) -> State:
+    return offsets.replay_record(state, key, value)
+
+
+def _classic(state: State, _type: int, key: Fields, value: Fields | None) -> State:
+    return classic.replay_record(state, key, value)
+
+
+def _current_assignment(state: State, record_type: int, key: Fields, value: Fields | None) -> State:
     after = consumer.replay_record(state, record_type, key, value)
-    if record_type == CURRENT_ASSIGNMENT:
-        after = volatile.after_current_assignment(after, str(key["memberId"]))
-    elif record_type == MEMBER_METADATA and value is None:
-        after = volatile.after_member_removed(after, str(key["memberId"]))
-    return after
+    return volatile.after_current_assignment(after, str(key["memberId"])) if after.clients else after
 
 
-_OF_GROUP: Final = OFFSET_TYPES | {CLASSIC_GROUP}
-"""Types whose keys name the group in a field of another name."""
+def _member_metadata(state: State, record_type: int, key: Fields, value: Fields | None) -> State:
+    after = consumer.replay_record(state, record_type, key, value)
+    return volatile.after_member_removed(after, str(key["memberId"])) if value is None else after
 
-_KNOWN_TYPES: Final = OFFSET_TYPES | {CLASSIC_GROUP} | CONSUMER_TYPES | SHARE_TYPES | STREAMS_TYPES
+
+_REPLAYS: Final[Mapping[int, tuple[str, Replays]]] = {
+    **dict.fromkeys(OFFSET_TYPES, ("group", _offset)),
+    CLASSIC_GROUP: ("group", _classic),
+    **dict.fromkeys(CONSUMER_TYPES, ("groupId", consumer.replay_record)),
+    CURRENT_ASSIGNMENT: ("groupId", _current_assignment),
+    MEMBER_METADATA: ("groupId", _member_metadata),
+    **dict.fromkeys(SHARE_TYPES, ("groupId", share.replay_record)),
+    **dict.fromkeys(STREAMS_TYPES, ("groupId", streams.replay_record)),
+}
+"""By type: the field of the key that names the group, and what replays the record."""

@@ -68,7 +68,7 @@ class ResolvedRegex:
     timestamp_ms: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class ConsumerGroup(ModernGroup):
     """The group; a described group without an epoch record is at the first epoch."""
 

@@ -1,8 +1,9 @@
-"""``replace`` of frozen dataclasses with slots, several times as quick as the library's, and drafts of them.
+"""``replace`` of frozen dataclasses, several times as quick as the library's, and drafts of them.
 
 A fold makes a new state for every entry, and ``dataclasses.replace`` would be half of its cost: it goes through an ``__init__``
-that sets each field of a frozen object by a call. Here the copy is of a class that can be written to, whose ``__init__`` sets
-them plainly; the fields that change are set, and then it is given the class that cannot be written to.
+that sets each field of a frozen object by a call. Here the copy is of a class that can be written to, whose fields are set
+plainly; those that change are set again, and then it is given the class that cannot be written to. What has no slots (states
+and groups, of which there are few) is copied at once with its dictionary; members, of which there are many, keep slots.
 
 A draft is such a copy that is not closed yet: ``replace`` sets its fields in place and gives the same object back. So functions
 that take a state and return the next one, and do not look at the one that they were given again, cost one copy an entry
@@ -30,12 +31,10 @@ else:
         """
         kind = given.__class__
         if kind in _KINDS:
-            for name, value in changes.items():
-                setattr(given, name, value)
+            _set(given, kind, changes)
             return given
         new = (_COPIERS.get(kind) or _made(kind))(given)
-        for name, value in changes.items():
-            setattr(new, name, value)
+        _set(new, kind, changes)
         new.__class__ = kind
         return new
 
@@ -44,9 +43,20 @@ def draft(given: T, /, **changes: Any) -> T:
     """A copy with some fields changed, whose fields ``replace`` goes on to set in place, until it is ``sealed``."""
     kind = given.__class__
     new: T = (_COPIERS.get(kind) or _made(kind))(given)
-    for name, value in changes.items():
-        setattr(new, name, value)
+    _set(new, kind, changes)
     return new
+
+
+def _set(given: Any, kind: Any, changes: dict[str, Any]) -> None:
+    if kind.__dictoffset__:
+        held = given.__dict__
+        count = len(held)
+        held.update(changes)
+        if len(held) != count:
+            raise AttributeError(f"{kind.__name__} has no {', '.join(list(held)[count:])}")
+        return
+    for name, value in changes.items():
+        setattr(given, name, value)
 
 
 def sealed(given: T) -> T:
@@ -62,7 +72,12 @@ _KINDS: Final[dict[type, Any]] = {}
 
 
 def _made(kind: Any) -> Callable[[Any], Any]:
-    """A function that drafts objects of a class: with the ``__init__`` that the library makes where nothing is frozen."""
+    """A function that drafts objects of a class: with the ``__init__`` that the library makes where nothing is frozen.
+
+    Of a class without slots all fields are copied at once, a quarter of the cost; that is for what there are few of.
+    """
+    if kind.__dictoffset__:
+        return _made_without_slots(kind)
     told = [(each.name, Any) for each in fields(kind) if each.init]
     anew = [
         (each.name, Any, field(init=False, default_factory=each.default_factory))
@@ -76,6 +91,25 @@ def _made(kind: Any) -> Callable[[Any], Any]:
 
     def copier(given: Any) -> Any:
         return drafts(*values(given))
+
+    _COPIERS[kind], _KINDS[drafts] = copier, kind
+    return copier
+
+
+def _made_without_slots(kind: Any) -> Callable[[Any], Any]:
+    drafts: Any = type(f"{kind.__name__}Draft", (kind,), {"__slots__": (), "__setattr__": object.__setattr__})
+    anew: list[tuple[str, Any]] = [
+        (each.name, each.default_factory) for each in fields(kind) if not each.init
+    ]
+    new_of = object.__new__
+
+    def copier(given: Any) -> Any:
+        new = new_of(drafts)
+        held = given.__dict__.copy()
+        for name, make in anew:
+            held[name] = make()
+        new.__dict__ = held
+        return new
 
     _COPIERS[kind], _KINDS[drafts] = copier, kind
     return copier

@@ -79,7 +79,7 @@ class ModernMember:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class ModernGroup:
     """The group; ``partition_epochs`` is topic id → partition → member epoch of the holder, by Kafka's rules of replay.
 

@@ -60,6 +60,11 @@ class Protocol(StrEnum):
     STREAMS = "streams"
 
 
+# An enum's member by its class's name costs ten times a global's look-up, and ``modern`` is asked some times an entry.
+_SHARE: Final = Protocol.SHARE
+_STREAMS: Final = Protocol.STREAMS
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Topic:
     """A topic as the log or the cluster's metadata names it; ``None`` where the source does not tell."""
@@ -138,7 +143,7 @@ class Anomaly:
     member: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class State:
     """The group after entry ``sequence``; see the module's docstring.
 
@@ -175,9 +180,10 @@ class State:
     @property
     def modern(self) -> ModernGroup:
         """The group of the protocol that it follows; a consumer group where that is not known yet, or classic."""
-        if self.protocol is Protocol.SHARE:
+        protocol = self.protocol
+        if protocol is _SHARE:
             return self.share
-        return self.streams if self.protocol is Protocol.STREAMS else self.consumer
+        return self.streams if protocol is _STREAMS else self.consumer
 
     @property
     def wording(self) -> Wording:
@@ -211,12 +217,12 @@ class State:
 
 def with_modern(state: State, group: ModernGroup) -> State:
     """The state with another group in place of ``state.modern``."""
+    if isinstance(group, ConsumerGroup):
+        return replace(state, consumer=group)
     if isinstance(group, ShareGroup):
         return replace(state, share=group)
-    if isinstance(group, StreamsGroup):
-        return replace(state, streams=group)
-    assert isinstance(group, ConsumerGroup)
-    return replace(state, consumer=group)
+    assert isinstance(group, StreamsGroup)
+    return replace(state, streams=group)
 
 
 def initial_state(

@@ -19,7 +19,7 @@ class ShareMember(ModernMember):
     state: int | None = STABLE
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class ShareGroup(ModernGroup):
     """The group, and which partitions have a share state (type 15): only those are given to members.
 

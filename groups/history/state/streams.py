@@ -68,7 +68,7 @@ class Topology:
     subtopologies: Mapping[str, Mapping[str, Any]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class StreamsGroup(ModernGroup):
     """The group; ``target`` is of active tasks, those of the copies stand apart. Member id → subtopology → partitions."""
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
 from groups.packs.blocks import BLOCK_FORMAT, COLUMNS, CONSTANT, BlockHeader, block_of
-from groups.pipeline.reading.group_blocks import CommitRows, Tables
+from groups.pipeline.reading.group_blocks import CommitRows, Tables, joined
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -19,18 +19,17 @@ _DIFFERENCE_FITS: Final = 1 << 62
 _WIDTHS: Final = ((np.int8, "b"), (np.int16, "h"), (np.int32, "i"), (np.int64, "q"))
 
 
-class PlacedCommits:
-    """Commits with the places that they have in a timeline; ``units`` are the sequences at which requests begin."""
+class PlacedCommits(NamedTuple):
+    """Commits that follow each other in a timeline; ``starts`` are the places among them at which requests begin.
 
-    __slots__ = ("partition", "rows", "sequences", "starts")
+    Most are few, so nothing is made an array of before the block is written.
+    """
 
-    def __init__(
-        self, rows: CommitRows, first: int, starts: NDArray[np.int64], partition: int | None
-    ) -> None:
-        self.rows = rows
-        self.sequences = np.arange(first, first + len(rows), dtype=np.int64)
-        self.starts = starts
-        self.partition = partition
+    rows: CommitRows
+    first: int
+    """The sequence of the first."""
+    starts: Sequence[int]
+    partition: int | None
 
 
 def block(
@@ -48,26 +47,26 @@ def block(
     )  # fmt: skip
     if not commits:
         return block_of(header, (), others)
-    rows = np.concatenate([some.rows for some in commits])
+    rows = joined([some.rows for some in commits])
+    lengths = np.array([len(some.rows) for some in commits])
+    behind = np.cumsum(lengths)
+    before = (behind - lengths).tolist()
     header["commits"] = len(rows)
     header["wide"] = any(
         _is_wide(rows[name]) for name in ("offset", "batch", "at_ms", "committed", "commit_ms")
     )
     partitions = list(dict.fromkeys(some.partition for some in commits))
     header["partitions"] = partitions
-    where = np.concatenate(
-        [np.full(len(some.rows), partitions.index(some.partition), np.int64) for some in commits]
-    )
+    where = np.repeat([partitions.index(some.partition) for some in commits], lengths)
     keys, key = _used(rows["key"], tables.keys)
     texts, metadata = _used(rows["metadata"], tables.texts)
     topic_ids, topic_id = _used(rows["topic_id"], tables.topic_ids)
     header["keys"], header["texts"], header["topic_ids"] = keys, texts, topic_ids
-    sequences = np.concatenate([some.sequences for some in commits])
+    sequences = np.arange(len(rows)) + np.repeat(
+        [some.first - at for some, at in zip(commits, before, strict=True)], lengths
+    )
     begins = np.zeros(len(rows), bool)
-    at = 0
-    for some in commits:
-        begins[some.starts + at] = True
-        at += len(some.rows)
+    begins[[start + at for some, at in zip(commits, before, strict=True) for start in some.starts]] = True
     unit = sequences[begins][np.cumsum(begins) - 1]
     ends = np.append(begins[1:], True)
     values: dict[str, Any] = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import compress
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -34,14 +35,15 @@ class RunColumns:
     rows: CommitRows
     tables: Tables
     partition: int | None
-    starts: NDArray[np.int64]
+    starts: list[int]
     """Where requests begin."""
-    ends: NDArray[np.int64]
+    ends: list[int]
     at_ms: list[int]
+    offsets: list[int]
     keys: list[int]
     topic_ids: list[int]
     committed: list[int]
-    batch_begins: NDArray[np.bool_]
+    batch_begins: list[bool]
 
     @classmethod
     def of(cls, rows: CommitRows, bounds: Sequence[int], tables: Tables, partition: int | None) -> RunColumns:
@@ -49,18 +51,19 @@ class RunColumns:
         count = len(rows)
         batch_begins = np.ones(count, bool)
         np.not_equal(rows["batch"][1:], rows["batch"][:-1], out=batch_begins[1:])
-        starts = unit_starts(rows, bounds)
+        starts = unit_starts(rows, bounds).tolist()
         return cls(
             rows=rows,
             tables=tables,
             partition=partition,
             starts=starts,
-            ends=np.append(starts[1:], count),
+            ends=[*starts[1:], count],
             at_ms=rows["at_ms"].tolist(),
+            offsets=rows["offset"].tolist(),
             keys=rows["key"].tolist(),
             topic_ids=rows["topic_id"].tolist(),
             committed=rows["committed"].tolist(),
-            batch_begins=batch_begins,
+            batch_begins=batch_begins.tolist(),
         )
 
 
@@ -100,14 +103,14 @@ def unit_starts(rows: CommitRows, bounds: Sequence[int] = ()) -> NDArray[np.int6
 
 def commit_run(columns: RunColumns, unit: int, until: int, first: int) -> CommitRun:
     """What the requests ``unit`` to ``until - 1`` come to; ``first`` is the sequence of their first commit."""
-    start, end = int(columns.starts[unit]), int(columns.ends[until - 1])
+    start, end = columns.starts[unit], columns.ends[until - 1]
     rows, keys, at_ms = columns.rows, columns.keys, columns.at_ms
     # A dictionary keeps the place of the first and the value of the last.
     last_of = dict(zip(keys[start:end], range(start, end), strict=True))
     tables = columns.tables
     latest = [(*tables.keys[key], _offset(rows[last], tables)) for key, last in last_of.items()]
     begins = columns.batch_begins[start:end]
-    batch_times = at_ms[start:end] if begins.all() else rows["at_ms"][start:end][begins].tolist()
+    batch_times = list(compress(at_ms[start:end], begins))
     if not begins[0]:
         batch_times.insert(0, at_ms[start])
     last = first + end - start - 1

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
-from groups.history.replay.record_types import CLASSIC_GROUP, GROUP_EPOCH
+from groups.history.replay.record_types import CLASSIC_GROUP, GROUP_EPOCH, SHARE_TYPES, STREAMS_TYPES, meaning
 
-LIFE_TYPES: Final = frozenset({CLASSIC_GROUP, GROUP_EPOCH})
-"""Records (by meaning) whose tombstones end a group's life: of a classic group, of one that has epochs."""
+LIFE_TYPES: Final = frozenset(
+    {CLASSIC_GROUP, GROUP_EPOCH}
+    | {number for number in SHARE_TYPES | STREAMS_TYPES if meaning(number) == GROUP_EPOCH}
+)
+"""Records whose tombstones end a group's life: of a classic group, of one that has epochs."""
 
 
-@dataclass(frozen=True, slots=True)
-class GroupRecord:
+class GroupRecord(NamedTuple):
     """One record of a group, as far as units, incarnations and entries need it."""
 
     partition: int | None

@@ -200,11 +200,11 @@ class GroupFolding:
 
     def _units(self, records: list[GroupRecord], commits: CommitRows | None = None) -> Iterator[Folded]:
         for unit in units(records):
-            begins = not all(record.tombstone for record in unit)
             if self.timeline is None and all("key" not in record.payload for record in unit):
                 # Nothing here can be understood, and nothing says that the group's name was read rightly.
                 continue
-            yield from self._begun(begins=begins)
+            if self.timeline is None or self.timeline.ended:
+                yield from self._begun(begins=not all(record.tombstone for record in unit))
             assert self.timeline is not None
             if commits is None:
                 self.timeline.unit(unit)

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any, Final
 
-import numpy as np
 import orjson
 
-from groups.history.entries import FIRST_SEQUENCE, Entry, Kind, Provenance
+from groups.history.entries import FIRST_SEQUENCE, Entry, Kind, Provenance, written
 from groups.history.passes.indexing import Indexer
 from groups.history.replay.fold import FOLD_VERSION
-from groups.history.replay.record_types import meaning
 from groups.packs.headline import headline, listed_name
 from groups.packs.index import INDEX_FORMAT, StoredChunk, TimelineIndex
 from groups.packs.packs import PackWriter
@@ -20,8 +19,11 @@ from groups.pipeline.folding.commit_columns import PlacedCommits, block
 from groups.pipeline.folding.commit_runs import Digest, Progress, RunColumns, commit_run
 from groups.pipeline.folding.context import Context, LostOffsets
 from groups.pipeline.folding.group_records import LIFE_TYPES, GroupRecord
-from groups.pipeline.reading.group_blocks import CommitRows, Tables
+from groups.pipeline.reading.group_blocks import CommitRows, Tables, joined
 from groups.pipeline.topics.naming import Note, Plan
+
+_RECORD: Final = Kind.RECORD
+_RECORDED: Final = Provenance.RECORDED
 
 CHUNK_BYTES_LEAST: Final = 256 * 1024
 """A chunk of a small group holds about a thousand entries: they are made into frames in a tenth of a second."""
@@ -73,27 +75,41 @@ class TimelineFolding:
     ) -> None:
         """The records of one request. ``commits`` are the rows of those that are commits, where they come as records."""
         first, last = unit[0], unit[-1]
-        rows = set() if commits is None else set(commits["offset"].tolist())
         self._settings_first(first.at_ms)
-        self._gaps_before(first.partition, first.offset, first.at_ms)
-        self._notes_until(last.offset, first.at_ms)
+        if first.partition not in self.begun or self._is_watched(first.partition):
+            self._gaps_before(first.partition, first.offset, first.at_ms)
+            self._notes_until(last.offset, first.at_ms)
         begins = self.sequence
-        for record in unit:
-            entry = Entry(
-                sequence=self.sequence,
-                at_ms=record.at_ms,
-                kind=Kind.RECORD,
-                actor="coordinator",
-                provenance=Provenance.RECORDED,
+        entries = [
+            written(
+                sequence,
+                record.at_ms,
+                _RECORD,
+                "coordinator",
+                _RECORDED,
+                record.payload,
                 settled=record is last,
                 partition=record.partition,
                 offset=record.offset,
                 batch=record.batch,
                 unit=begins,
-                payload=record.payload,
             )
-            self._add(entry, _text(entry, record.text), told=record.offset not in rows)
-            self._mentions(record)
+            for sequence, record in enumerate(unit, begins)
+        ]
+        self.indexer.add_unit(entries)
+        texts = [_text(entry, record.text) for entry, record in zip(entries, unit, strict=True)]
+        self._others += texts
+        self._weight += sum(map(len, texts))
+        if commits is not None:
+            rows = set(commits["offset"].tolist())
+            texts = [text for text, record in zip(texts, unit, strict=True) if record.offset not in rows]
+        for text in texts:
+            self.digest.add(text)
+        self.sequence = begins + len(unit)
+        self.last_ms = last.at_ms
+        if self.nameless:
+            for record in unit:
+                self._mentions(record)
         self.records += len(unit)
         self.begun.setdefault(first.partition, first.offset)
         self.reached[last.partition] = last.offset
@@ -104,22 +120,28 @@ class TimelineFolding:
 
     def commits(self, columns: RunColumns, start: int, end: int) -> None:
         """Offset commits that follow each other; they begin and end with whole requests."""
-        rows, partition = columns.rows, columns.partition
-        unit, last = columns.starts.searchsorted((start, end)).tolist()
-        self._settings_first(columns.at_ms[int(columns.starts[unit])])
+        partition = columns.partition
+        offsets, starts = columns.offsets, columns.starts
+        unit, last = bisect_left(starts, start), bisect_left(starts, end)
+        self._settings_first(columns.at_ms[starts[unit]])
         if partition not in self.begun:
-            at = int(columns.starts[unit])
-            self._compaction_before(partition, int(rows["offset"][at]), columns.at_ms[at])
-            self.begun[partition] = int(rows["offset"][start])
-        watched = bool(self.notes or self.context.lost.get(partition) or self.context.leaders.get(partition))
+            at = starts[unit]
+            self._compaction_before(partition, offsets[at], columns.at_ms[at])
+            self.begun[partition] = offsets[start]
+        watched = self._is_watched(partition)
         while unit < last:
             if watched:
-                at = int(columns.starts[unit])
-                self._gaps_before(partition, int(rows["offset"][at]), columns.at_ms[at])
-                self._notes_until(int(rows["offset"][columns.ends[unit] - 1]), columns.at_ms[at])
+                at = starts[unit]
+                self._gaps_before(partition, offsets[at], columns.at_ms[at])
+                self._notes_until(offsets[columns.ends[unit] - 1], columns.at_ms[at])
             until = self._units_until(columns, unit, last, watched=watched)
             self._add_commits(columns, unit, until)
             unit = until
+
+    def _is_watched(self, partition: int | None) -> bool:
+        """Whether something may stand between two requests: a note, a gap, another leader."""
+        context = self.context
+        return bool(self.notes or context.lost.get(partition) or context.leaders.get(partition))
 
     def finish(self, tables: Tables) -> dict[str, Any]:
         """Ends the timeline: what is told of it, and its index in the pack (whose name is still to come)."""
@@ -156,10 +178,9 @@ class TimelineFolding:
 
     # -- entries
 
-    def _add(self, entry: Entry, text: bytes, *, told: bool = True) -> None:
+    def _add(self, entry: Entry, text: bytes) -> None:
         self.indexer.add(entry)
-        if told:
-            self.digest.add(text)
+        self.digest.add(text)
         self._others.append(text)
         self._weight += len(text)
         self.sequence += 1
@@ -168,42 +189,41 @@ class TimelineFolding:
     def _add_commits(self, columns: RunColumns, unit: int, until: int) -> None:
         run = commit_run(columns, unit, until, self.sequence)
         self.indexer.add_commits(run)
-        start, end = int(columns.starts[unit]), int(columns.ends[until - 1])
+        start, end = columns.starts[unit], columns.ends[until - 1]
         rows = columns.rows[start:end]
-        self._commits.append(
-            PlacedCommits(rows, self.sequence, columns.starts[unit:until] - start, columns.partition)
-        )
+        starts = [place - start for place in columns.starts[unit:until]]
+        self._commits.append(PlacedCommits(rows, self.sequence, starts, columns.partition))
         self._count(rows, columns.tables)
         count = end - start
         self._weight += COMMIT_BYTES * count
         self.sequence += count
         self.records += count
         self.last_ms = run.last_ms
-        self.reached[columns.partition] = int(columns.rows["offset"][end - 1])
+        self.reached[columns.partition] = columns.offsets[end - 1]
         self._rest()
 
     def _units_until(self, columns: RunColumns, unit: int, last: int, *, watched: bool) -> int:
         """Up to which request nothing else is to be done: no note, no gap, no full chunk, no earlier timeline's end."""
-        rows, starts, ends = columns.rows, columns.starts, columns.ends
+        offsets, times, starts, ends = columns.offsets, columns.at_ms, columns.starts, columns.ends
         commits = max(1, -(-(self._limit - self._weight) // COMMIT_BYTES))
         for entries in self.earlier:
             if entries >= self.sequence:
                 commits = min(commits, entries - self.sequence + 1)
-        until = int(ends.searchsorted(int(starts[unit]) + commits)) + 1
+        until = bisect_left(ends, starts[unit] + commits) + 1
         if watched:
             for note in self.notes:
                 if note.offset is not None:
-                    until = min(until, int(np.searchsorted(rows["offset"][ends - 1], note.offset)))
+                    until = min(until, bisect_left(ends, note.offset, key=lambda end: offsets[end - 1]))
                 if note.at_ms is not None:
-                    late = np.flatnonzero(rows["at_ms"][starts[unit + 1 : last]] >= note.at_ms)
-                    until = min(until, unit + 1 + int(late[0]) if len(late) else until)
-            passed = int(rows["offset"][ends[unit] - 1])
+                    late = (at for at in range(unit + 1, min(last, until)) if times[starts[at]] >= note.at_ms)
+                    until = min(until, next(late, until))
+            passed = offsets[ends[unit] - 1]
             for lost in self.context.lost.get(columns.partition, ()):
                 if lost.from_offset > passed:
-                    until = min(until, int(np.searchsorted(rows["offset"][starts], lost.from_offset)))
+                    until = min(until, bisect_left(starts, lost.from_offset, key=offsets.__getitem__))
             for led_from, _ in self.context.leaders.get(columns.partition, ()):
                 if led_from > passed:
-                    until = min(until, int(np.searchsorted(rows["offset"][starts], led_from)))
+                    until = min(until, bisect_left(starts, led_from, key=offsets.__getitem__))
         return min(max(until, unit + 1), last)
 
     def _rest(self) -> None:
@@ -220,7 +240,8 @@ class TimelineFolding:
 
     def _begin_chunk(self) -> None:
         checkpoint = self.indexer.checkpoint()
-        self._checkpoint = self.packs.add(checkpoint).told()
+        begins = self.sequence == FIRST_SEQUENCE
+        self._checkpoint = (self.packs.nothing() if begins else self.packs.add(checkpoint)).told()
         self._first = self.sequence
         self._others: list[bytes] = []
         self._commits: list[PlacedCommits] = []
@@ -237,7 +258,7 @@ class TimelineFolding:
     def _sum_up(self) -> None:
         """Takes the chunk's commits, as far as that was not done, into the digest and the sums."""
         if self._counted:
-            rows = np.concatenate(self._counted)
+            rows = joined(self._counted)
             self._counted = []
             self.digest.add_commits(rows, self._tables)
             self.progress.add(rows, len(self._tables.keys))
@@ -358,7 +379,7 @@ class TimelineFolding:
         """Follows what keeps a group in being: its epoch record or its classic record."""
         removed = False
         for record in unit:
-            if record.type is None or "key" not in record.payload or meaning(record.type) not in LIFE_TYPES:
+            if record.type not in LIFE_TYPES or "key" not in record.payload:
                 continue
             if record.tombstone:
                 self.alive.discard(record.type)

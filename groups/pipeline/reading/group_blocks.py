@@ -7,7 +7,7 @@ groups is 200 rows of a DataFrame, not 40,000.
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
@@ -35,6 +35,14 @@ COMMIT: Final = np.dtype(
 )
 """A commit; ``key``, ``metadata`` and ``topic_id`` are indexes into the tables beside it (−1: no topic id is told),
 ``producer`` is −1 outside of transactions whose end is still to be found."""
+
+
+def joined(parts: Sequence[CommitRows]) -> CommitRows:
+    """The rows of all parts; ``np.concatenate`` compares the fields of each part with those of the one before, name by name."""
+    if len(parts) == 1:
+        return parts[0]
+    return np.frombuffer(b"".join([part.tobytes() for part in parts]), COMMIT)
+
 
 BLOCK_COMMITS_MOST: Final = 8_192
 """Commits of one block: half a megabyte, so that a handful of rows in memory at once is small."""

@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from groups.history.entries import FIRST_SEQUENCE, Entry, Kind, Provenance
+from groups.history.entries import FIRST_SEQUENCE, Entry, Kind, Provenance, written
 from groups.history.replay.fold import replay
 from groups.history.state.group import State
 from simulations.invariants import INVARIANT_FAULT, RunChecker, Violation
 
 COORDINATOR: Final = "coordinator"
 """The actor of what no member does."""
+
+# An enum's member by its class's name costs ten times a global's look-up, and is asked some times a heartbeat.
+_REQUEST: Final = Kind.REQUEST
+_SIMULATED: Final = Provenance.SIMULATED
 
 FOLDED: Final = (Kind.RECORD, Kind.NOTE)
 """What changes the durable part of the state. The rest is for boards: nothing here reads it, and it costs much."""
@@ -39,32 +43,14 @@ class Log:
         self, kind: Kind, actor: str, at_ms: int, payload: Mapping[str, Any], *, cause: int | None = None
     ) -> int:
         """Appends an entry that is no record; its sequence."""
-        return self._append(
-            Entry(
-                sequence=self.last + 1,
-                at_ms=at_ms,
-                kind=kind,
-                actor=actor,
-                cause=cause,
-                provenance=Provenance.SIMULATED,
-                payload=payload,
-            )
-        )
+        return self._append(written(self.last + 1, at_ms, kind, actor, _SIMULATED, payload, cause=cause))
 
     def write_fast_path(
         self, actor: str, at_ms: int, payload: Mapping[str, Any], *, cause: int | None = None
     ) -> int:
         """``write``, of a steady heartbeat."""
         sequence = self.last + 1
-        entry = Entry(
-            sequence=sequence,
-            at_ms=at_ms,
-            kind=Kind.REQUEST,
-            actor=actor,
-            cause=cause,
-            provenance=Provenance.SIMULATED,
-            payload=payload,
-        )
+        entry = written(sequence, at_ms, _REQUEST, actor, _SIMULATED, payload, cause=cause)
         self.fresh.append(entry)
         self.last = sequence
         if self.checker is not None:
@@ -93,14 +79,14 @@ class Log:
         unit = last = self.last + 1
         for position, record in enumerate(records, start=1):
             last = self._append(
-                Entry(
-                    sequence=self.last + 1,
-                    at_ms=at_ms,
-                    kind=Kind.RECORD,
-                    actor=COORDINATOR,
+                written(
+                    self.last + 1,
+                    at_ms,
+                    Kind.RECORD,
+                    COORDINATOR,
+                    _SIMULATED,
+                    record,
                     cause=cause,
-                    provenance=Provenance.SIMULATED,
-                    payload=record,
                     partition=self.partition,
                     offset=self._offset,
                     batch=self._batch,

@@ -25,6 +25,8 @@ from simulations.world.engine.log import Log
 from simulations.world.engine.queue import EventQueue, Priority
 from simulations.world.scenario.environment import Network as Rates
 
+_ARRIVAL: Final = Priority.ARRIVAL
+
 HELD_UP: Final = 10
 """A message that is held up takes up to so many times the longest delay, and a tick, on top of its own."""
 
@@ -178,7 +180,7 @@ class Network:
             else:
                 arrives()
 
-        self._queue.plan(at_ms, Priority.ARRIVAL, arrive)
+        self._queue.plan(at_ms, _ARRIVAL, arrive)
 
     # Where nothing is in the way, all there is to know of a message is when it arrives.
 
@@ -191,7 +193,7 @@ class Network:
     def quick(self, client: str, broker: str, arrive: Callable[[], None], *, to_broker: bool) -> None:
         """A message while the network is ``undisturbed``; ``arrive`` asks ``stopped`` before it takes it."""
         connection = self._connection(client, broker, to_broker=to_broker)
-        self._queue.plan(self._arrival_ms(self.rates, connection), Priority.ARRIVAL, arrive)
+        self._queue.plan(self._arrival_ms(self.rates, connection), _ARRIVAL, arrive)
 
     def stopped(self, client: str, broker: str, told: Callable[[], Told], cause: int | None) -> bool:
         """Whether a message that would arrive now is stopped by a cut, which is told then."""

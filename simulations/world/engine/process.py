@@ -26,6 +26,8 @@ from simulations.world.engine.log import Log
 from simulations.world.engine.queue import EventQueue, Priority
 from simulations.world.engine.requests import TURNED_AWAY
 
+_CLIENT: Final = Priority.CLIENT
+
 POLL_THROWS: Final = "poll_throws"
 """The fault of a member of the classic protocol whose application gets an exception out of ``poll()``."""
 
@@ -197,9 +199,7 @@ class Process:
             self.act(self.consumer.called(self.now_ms, raised), entry("end", started, raised=raised))
             self.ended()
 
-        self._queue.plan(
-            self._queue.now_ms + call.length_ms, Priority.CLIENT, lambda: self._happens(returned)
-        )
+        self._queue.plan(self._queue.now_ms + call.length_ms, _CLIENT, lambda: self._happens(returned))
         return started
 
     def _set_alarm(self, at_ms: int | None) -> None:
@@ -207,7 +207,7 @@ class Process:
         self._alarm_ms = at_ms
         if at_ms is None:
             return
-        self._queue.plan(at_ms - self._clock_ms, Priority.CLIENT, partial(self._due, self._alarm))
+        self._queue.plan(at_ms - self._clock_ms, _CLIENT, partial(self._due, self._alarm))
 
     def _due(self, number: int) -> None:
         if number != self._alarm:

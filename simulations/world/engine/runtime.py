@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from groups.history.entries import Kind
 from groups.history.state.group import Semantics
@@ -36,6 +36,8 @@ from simulations.world.engine.queue import EventQueue, Priority
 from simulations.world.engine.requests import APIS, Answer, Park
 from simulations.world.engine.timers import Notice, Timers
 from simulations.world.scenario import Event
+
+_HEARTBEAT: Final = Event.HEARTBEAT
 
 
 class RuntimeEnvironment(Protocol):
@@ -227,7 +229,7 @@ class CoordinatorRuntime:
 
     def _answer_fast_path(self, exchange: InFlightRequest, outcome: Outcome[Any], entry: int) -> None:
         self._unanswered.pop(exchange, None)
-        self._world.settled((Event.HEARTBEAT, exchange.member_id))
+        self._world.settled((_HEARTBEAT, exchange.member_id))
         self._world.reply(exchange, outcome.answer, entry)
 
     def _expired(self, notice: Notice) -> None:
@@ -347,10 +349,10 @@ def _told_by(exchange: InFlightRequest, outcome: Outcome[Any]) -> tuple[Seen, ..
     request, member_id = exchange.request, exchange.member_id
     api = APIS[type(request)].name
     if isinstance(request, ClassicHeartbeat):
-        return ((Event.HEARTBEAT, member_id),)
+        return ((_HEARTBEAT, member_id),)
     if not isinstance(request, Heartbeat):
         return ((Event.COMMITS, member_id),) if outcome.records and api == COMMIT_API else ()
-    event = Event.LEAVES if request.member_epoch < JOIN_EPOCH else Event.HEARTBEAT
+    event = Event.LEAVES if request.member_epoch < JOIN_EPOCH else _HEARTBEAT
     told: tuple[Seen, ...] = ((event, member_id),)
     # Both semantics start this timer when they first ask for partitions; only one of them writes a record.
     if any(isinstance(command, TimerStart) and command.timer == REBALANCE for command in outcome.timers):

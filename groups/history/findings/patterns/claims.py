@@ -65,6 +65,7 @@ class Claims(Watch):
     """Generations in which the claims do not fit each other, or not what the leader made of them."""
 
     kinds: ClassVar[frozenset[Kind]] = frozenset({Kind.RECORD})
+    sees_moves: ClassVar[bool] = False
 
     doubles: list[DoubleClaim] = field(default_factory=list)
     old_leaders: list[OldLeader] = field(default_factory=list)

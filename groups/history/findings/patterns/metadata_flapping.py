@@ -57,6 +57,7 @@ class TopicChanges(Watch):
     """Epochs that began because topics changed: when, by which entry."""
 
     kinds: ClassVar[frozenset[Kind]] = frozenset({Kind.RECORD})
+    sees_moves: ClassVar[bool] = False
 
     kept: list[tuple[int, int]] = field(default_factory=list)
 

@@ -53,6 +53,7 @@ class SecondRounds(Watch):
     """Generations that are second rounds: when, by which entry, whether a reason says so. ``last_ms``: the one before."""
 
     kinds: ClassVar[frozenset[Kind]] = frozenset({Kind.RECORD})
+    sees_moves: ClassVar[bool] = False
 
     kept: list[tuple[int, int, bool]] = field(default_factory=list)
     count: int = 0

@@ -74,6 +74,7 @@ class Afterlives(Watch):
     """Who is gone, and what was heard of them since."""
 
     kinds: ClassVar[frozenset[Kind]] = frozenset({Kind.RECORD, Kind.RESPONSE})
+    sees_moves: ClassVar[bool] = False
 
     gone: dict[str, tuple[int, int]] = field(default_factory=dict)
     kept: list[Afterlife] = field(default_factory=list)

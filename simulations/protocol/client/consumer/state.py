@@ -149,6 +149,9 @@ class Lookup:
     failures: int = 0
 
 
+_STABLE: Final = MemberState.STABLE
+
+
 @dataclass
 class ClientState:
     """See the module. Times are the caller's; ``owned`` is what the application may consume from."""
@@ -228,7 +231,7 @@ class ClientState:
     def quiet(self) -> bool:
         """Whether nothing but heartbeats and their answers goes on."""
         return (
-            self.state is MemberState.STABLE
+            self.state is _STABLE
             and self.calling is None
             and not self.events
             and not self.commits
