@@ -18,7 +18,7 @@ from django.db import transaction
 
 from groups import storage
 from groups.cluster_models import GROUP_NAME_LENGTH_MOST, Cluster, WatchedGroup
-from groups.history.entries import Entry, Provenance
+from groups.history.entries import Entry, EntryLine, Provenance
 from groups.history.following.group import FollowedGroup, is_commit, newest
 from groups.history.following.partition import GroupRecords, PartitionLog, Position
 from groups.history.following.topics import Topics
@@ -475,7 +475,7 @@ class LogStore:
         return {name: each for name, each in self.followed.items() if each.group.has_begun}
 
 
-def _entries_after(timeline: Timeline, sequence: int) -> Iterator[dict[str, Any]]:
+def _entries_after(timeline: Timeline, sequence: int) -> Iterator[EntryLine]:
     if sequence == 0:
         yield from storage.every_entry(timeline)
         return

@@ -8,12 +8,12 @@ come. What breaks a rule becomes an anomaly of the state, never an exception.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from groups.history.entries import Entry, Kind
 from groups.history.replay import classic, consumer, offsets, share, streams
 from groups.history.replay import events as volatile
+from groups.history.replay.fields import Fields
 from groups.history.replay.record_types import (
     CLASSIC_GROUP,
     CONSUMER_TYPES,
@@ -48,12 +48,12 @@ def replay(state: State, entry: Entry) -> State:
         return sealed(before.note(UNREADABLE, says))
 
 
-def replay_record(state: State, record: Mapping[str, Any]) -> State:
+def replay_record(state: State, record: Fields) -> State:
     """The durable part after one record, the payload of an entry: how a coordinator builds its memory."""
     return sealed(_record(draft(state), record))
 
 
-def _record(state: State, record: Mapping[str, Any]) -> State:
+def _record(state: State, record: Fields) -> State:
     record_type, key = record["type"], record.get("key")
     value = record.get("value")
     if record_type not in _KNOWN_TYPES or key is None:
