@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from groups.command_line import in_one_line
+from groups.history.entries import EntryLine
 from simulations.management.commands.simulate import SEMANTICS, chosen, scenario_of, usage
 
 if TYPE_CHECKING:
@@ -143,7 +144,7 @@ def in_words(worlds: Worlds, violated: Violated) -> list[str]:
     return told
 
 
-def entries(worlds: Worlds, violated: Violated) -> list[dict[str, Any]]:
+def entries(worlds: Worlds, violated: Violated) -> list[EntryLine]:
     from simulations.proof.exploration.trace import timeline
 
     told = timeline(worlds, violated.trace, violated.invariant, violated.says)
