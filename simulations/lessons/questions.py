@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypedDict
+from typing import Final, Literal, TypedDict
 
 from simulations.lessons.document import Ask, Option
 from simulations.lessons.explaining import Explainer, told
@@ -19,6 +19,9 @@ from simulations.lessons.values import (
     parts,
     plain,
 )
+
+
+NOBODY: Final = "nobody"
 
 
 class OptionSheet(TypedDict):
@@ -115,8 +118,10 @@ def _options(sheet: AskSheet, ask: Ask, value: Value, place: int, reveal: int, f
         sheet["tray"] = tray(ask.of or "", filler)
         right = list(value.names)
     elif isinstance(value, Members):
-        sheet["kind"], sheet["many"] = "members", not value.single
-        right = list(value.names) if value.names or not value.single else ["nobody"]
+        # Where "nobody" can be chosen, it excludes everybody else.
+        one_alone = value.single or NOBODY in candidates
+        sheet["kind"], sheet["many"] = "members", not one_alone
+        right = list(value.names) if value.names or not one_alone else [NOBODY]
     for candidate in candidates:
         is_right = candidate in right
         why = _why(candidate, value, explain, ask, filler, right=is_right, place=reveal)
@@ -179,7 +184,7 @@ def _shown(candidate: str, value: Value) -> list[TextPart]:
     match value:
         case Partitions():
             return parts(Partitions((candidate,)), candidate)
-        case Members() if candidate != "nobody":
+        case Members() if candidate != NOBODY:
             return parts(Members((candidate,)), candidate)
     return [{"kind": "value", "text": candidate}]
 

@@ -5,8 +5,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final
 
 from groups.history.frames.shapes import Frame
@@ -85,12 +86,29 @@ class BadReference(Exception):
     """A reference that stands for nothing, and what would."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Context:
-    """Where references are looked up."""
+    """Where references are looked up. What all frames together name is found once: a lesson has some hundred references."""
 
     run: Run
     marks: Mapping[str, Place]
+
+    @cached_property
+    def topics(self) -> frozenset[str]:
+        """The topics that the run has at some moment."""
+        return frozenset(topic for frame in self.run.frames for topic in frame["topics"])
+
+    @cached_property
+    def partitions(self) -> frozenset[str]:
+        """The partitions that its topics have at its beginning and end, and those that somebody owns in between."""
+        frames = self.run.frames
+        declared = {
+            f"{topic}-{number}"
+            for frame in (frames[0], frames[-1])
+            for topic in frame["topics"]
+            for number in range(partitions_of(frame, topic))
+        }
+        return frozenset(declared.union(*(owned for frame in frames for owned in holders(frame).values())))
 
     def at(self, mark: str, index: int) -> int:
         """The moment of what stands behind ``@``: a step, a mark, ``start``, ``end``, ``before`` or ``next``."""
@@ -125,7 +143,7 @@ def value_of(path: str, index: int, context: Context) -> Value:
         return _config(tail, run)
     if head == "found" and dot:
         return _found(tail, run)
-    return _named(name, frame, run)
+    return _named(name, frame, context)
 
 
 def _index(mark: str, index: int, context: Context) -> int:
@@ -142,30 +160,34 @@ def _between(path: str, index: int, context: Context) -> Value:
     return Duration(int(moments[end]["at_ms"]) - int(moments[begin]["at_ms"]))
 
 
-def _named(name: str, frame: Frame, run: Run) -> Value:
+def _named(name: str, frame: Frame, context: Context) -> Value:
     """A member, a partition or a topic, or what is asked of it: names themselves may have points."""
-    for known, read in ((run.ids, _of_a_member), (_partition_names(run), _of_a_partition)):
-        whole = name if name in known else name.rpartition(".")[0]
-        if whole in known:
-            return read(whole, name[len(whole) + 1 :], frame, run)
-    topics = {topic for each in run.frames for topic in each["topics"]}
+    run = context.run
+    if (member := _whole(name, run.ids)) is not None:
+        return _of_a_member(member, name[len(member) + 1 :], frame, run)
+    if (partition := _whole(name, context.partitions)) is not None:
+        return _of_a_partition(partition, name[len(partition) + 1 :], frame, run)
     topic, _, asked = name.rpartition(".")
-    if topic in topics:
+    if topic in context.topics:
         if asked != "partitions":
             raise BadReference(f"a topic has no {asked}; {nearest(asked, OF_TOPICS)}")
         return Number(partitions_of(frame, topic))
-    known_names = [*run.ids, *sorted(_partition_names(run)), *topics, "group", "time", "config", "found"]
+    known = [
+        *run.ids,
+        *sorted(context.partitions),
+        *sorted(context.topics),
+        "group",
+        "time",
+        "config",
+        "found",
+    ]
     head = name.partition(".")[0]
-    raise BadReference(f"nothing in this run is called {head}; {nearest(head, known_names)}")
+    raise BadReference(f"nothing in this run is called {head}; {nearest(head, known)}")
 
 
-def _partition_names(run: Run) -> set[str]:
-    return {
-        f"{topic}-{number}"
-        for frame in (run.frames[0], run.frames[-1])
-        for topic in frame["topics"]
-        for number in range(partitions_of(frame, topic))
-    } | {name for frame in run.frames for owned in holders(frame).values() for name in owned}
+def _whole(name: str, known: Container[str]) -> str | None:
+    """What of a reference is one of the known names."""
+    return next((each for each in (name, name.rpartition(".")[0]) if each in known), None)
 
 
 def flat(owned: Mapping[str, Iterable[int]] | None) -> list[str]:

@@ -23,6 +23,31 @@ export function setApart(data) {
   return data.map(({ meta }) => (meta?.member ? Math.min(APART_MOST, (members += 1) * APART) : 0));
 }
 
+/**
+ * The points of a line with one more before each gap, at its height: who goes was at its last epoch until then, and Plotly draws
+ * nothing towards a point without a height.
+ *
+ * @param {Trace} trace
+ * @returns {Trace}
+ */
+export function untilItEnds(trace) {
+  const places = trace.x.flatMap((_, at) => {
+    const ends = at > 0 && trace.y[at] === null && trace.y[at - 1] !== null;
+    return ends
+      ? [
+          { at, epoch: trace.y[at - 1] },
+          { at, epoch: null },
+        ]
+      : [{ at, epoch: trace.y[at] }];
+  });
+  return {
+    ...trace,
+    x: places.map(({ at }) => trace.x[at]),
+    y: places.map(({ epoch }) => epoch),
+    customdata: places.map(({ at }) => trace.customdata[at]),
+  };
+}
+
 /** Which line is whose. @param {HTMLElement} root @param {Cast} cast @param {Trace[]} data */
 export function showLegend(root, cast, data) {
   root.replaceChildren(

@@ -17,10 +17,12 @@ const LINE = 44;
 const BEYOND = 12;
 /** A chain longer than this is cut: arcs over hundreds of lines cannot be read. */
 const CHAIN_MOST = 40;
-/** A member's name up to this length leaves room for the sentence. */
-const NAME_MOST = 4;
+/** A member's name up to this length leaves room for the sentence in its two lines. */
+const NAME_MOST = 14;
 /** How wide a digit of a number or of a time is. */
 const LETTER = 6.7;
+/** Between a time and the disc of who it was. */
+const AFTER = 5;
 
 /**
  * The steps that brought the current one about, and those that it brought about in a row.
@@ -133,7 +135,7 @@ export class Events {
       '--number',
       `${Math.max(22, String(this.#base + this.#steps.length).length * LETTER)}px`,
     );
-    this.inner.style.setProperty('--when', `${Math.max(44, longest * LETTER)}px`);
+    this.inner.style.setProperty('--when', `${Math.max(44, longest * LETTER + AFTER)}px`);
     this.inner.style.setProperty('--who', `${badge > 2 ? 34 : 22}px`);
   }
 

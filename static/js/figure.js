@@ -8,7 +8,7 @@
  */
 
 import { h } from './dom.js';
-import { setApart, showLegend, showTable } from './epochs-words.js';
+import { setApart, showLegend, showTable, untilItEnds } from './epochs-words.js';
 import { loadPlotly, token } from './plotly.js';
 import { offset, onZone, zoneName } from './times.js';
 
@@ -132,7 +132,7 @@ export class Figure {
     this.#shift = layout.xaxis.type === 'date' ? offset(first) : 0;
     const ink = token('--ink');
     const below = setApart(data);
-    const themed = data.map((/** @type {any} */ trace, /** @type {number} */ at) => {
+    const themed = data.map(untilItEnds).map((/** @type {any} */ trace, /** @type {number} */ at) => {
       const member = trace.meta?.member;
       const lane = member ? this.cast.lane(member) : null;
       const color = lane ? token(`--m${lane.hue}`) : trace.meta?.line === 'assignment' ? token('--ink-3') : ink;

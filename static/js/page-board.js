@@ -154,7 +154,7 @@ if (server && assignmentPanel instanceof HTMLDetailsElement) {
 }
 const banners = new Banners(part('banners'));
 const address = new Address();
-const reading = new Reading(meta.source, fixedView);
+const reading = new Reading(meta.source, { fixed: fixedView, shared: server ? null : 'investigator' });
 const player = new Player({ next: nextStep, onState: showPlaying });
 const seeking = new Seeking({
   timeline,
@@ -298,7 +298,8 @@ function showStatus() {
   banners.gaps(meta);
   banners.violations(violationsOf(meta.summary));
   banners.differences(meta.summary);
-  part('basis').textContent = `Computed from ${timeline.last.toLocaleString('en')} entries`;
+  part('basis').textContent =
+    `Computed from ${timeline.last.toLocaleString('en')} ${timeline.last === 1 ? 'entry' : 'entries'}`;
   part('empty').hidden = !timeline.empty;
   part('stage').hidden = timeline.empty;
 }

@@ -64,16 +64,21 @@ function spark(group, nowMs) {
   );
 }
 
+/** As on the group's board; a condition that hides it is told in words. @param {Group} group */
+function state(group) {
+  if (!isSeen(group) || !group.state) return h('span', { class: 'open' }, stateSays(group));
+  return h('span', { class: 'state', 'data-s': group.state }, h('i'), group.state);
+}
+
 /** @param {Group} group @param {number} nowMs */
 function row(group, nowMs) {
-  const state = group.rebalancing ? 'busy' : isSeen(group) ? '' : 'open';
   const behind = group.behind ? h('span', { class: 'quiet' }, ` (${group.behind} behind)`) : null;
   return h(
     'tr',
     { 'data-group': group.group },
     h('td', {}, name(group)),
     h('td', {}, group.type ?? ''),
-    h('td', {}, h('span', { class: state }, stateSays(group))),
+    h('td', {}, state(group)),
     h('td', { class: 'r num' }, number(group.group_epoch)),
     h('td', { class: 'r num' }, number(group.assignment_epoch)),
     h('td', { class: 'r num' }, number(group.members), behind),

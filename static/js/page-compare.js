@@ -29,6 +29,7 @@ const TICK_MS = 100;
 let from_ms = 0;
 
 const ROW = 15;
+const BETWEEN = 8;
 const LEFT = 86;
 const WIDTH = 900;
 
@@ -75,6 +76,7 @@ class Run {
     this.shown = /** @type {Seen | null} */ (null);
     this.begin_ms = 0;
     this.end_ms = 0;
+    this.scale_ms = 1;
     /** @type {import('./types').Column[]} */
     this.columns = [];
   }
@@ -120,11 +122,19 @@ class Run {
     this.part('all').textContent = seconds(this.cost.lost_ms);
   }
 
+  /** One scale for the strokes of all runs, so that they can be compared. @param {number} most_ms */
+  compareWith(most_ms) {
+    this.scale_ms = Math.max(1, most_ms);
+    this.part('strokes').style.setProperty('--all', String((this.cost?.lost_ms ?? 0) / this.scale_ms));
+  }
+
   /** @param {number} since_ms @param {boolean} animate */
   show(since_ms, animate) {
     const cost = /** @type {Cost} */ (this.cost);
     const at_ms = this.begin_ms + since_ms;
-    this.part('lost').textContent = seconds(lostUntil(cost, at_ms));
+    const lost_ms = lostUntil(cost, at_ms);
+    this.part('lost').textContent = seconds(lost_ms);
+    this.part('strokes').style.setProperty('--lost', String(lost_ms / this.scale_ms));
     const seen = seenAt(this.seen, at_ms);
     if (!seen || seen === this.shown) return;
     const forward = this.shown !== null && seen.at_ms >= this.shown.at_ms;
@@ -138,7 +148,9 @@ class Run {
       { frame, moment: seen.moment, views, free: unowned(frame, this.columns, views), since, forward },
       animate,
     );
-    this.part('state').textContent = frame.state ?? 'unknown';
+    const state = frame.state ?? 'unknown';
+    this.part('state').dataset.s = state;
+    this.part('state').replaceChildren(h('i'), state);
     this.part('now').textContent = seen.moment?.narration ?? seen.moment?.says ?? '';
   }
 }
@@ -153,6 +165,8 @@ async function compare() {
   await Promise.all(runs.map((/** @type {Run} */ run) => run.load()));
   const length_ms = Math.max(1, ...runs.map((/** @type {Run} */ run) => run.end_ms - run.begin_ms));
   for (const run of runs) run.measure(length_ms);
+  const most_ms = Math.max(...runs.map((/** @type {Run} */ run) => run.cost?.lost_ms ?? 0));
+  for (const run of runs) run.compareWith(most_ms);
   const head = tracks(runs, length_ms);
   scorecard(runs);
   const slider = /** @type {HTMLInputElement} */ (part('time'));
@@ -169,10 +183,14 @@ async function compare() {
     head(now_ms);
     for (const run of runs) run.show(now_ms, animate && !calm());
   };
+  const shows = (/** @type {string} */ word, /** @type {string} */ shape) => {
+    part('play-word').textContent = word;
+    part('play-shape').setAttribute('d', shape);
+  };
   const stop = () => {
     clearInterval(timer);
     timer = 0;
-    part('play').textContent = 'Play all';
+    shows('Play all', 'M2 1l9 5-9 5z');
     const url = new URL(location.href);
     url.searchParams.set('at_ms', String(Math.round(now_ms)));
     replaceAddress(url.href);
@@ -180,7 +198,7 @@ async function compare() {
   const toggle = () => {
     if (timer) return stop();
     if (now_ms >= length_ms) now_ms = from_ms;
-    part('play').textContent = 'Pause';
+    shows('Pause', 'M2 1h3v10H2zM7 1h3v10H7z');
     timer = window.setInterval(() => {
       now_ms = Math.min(length_ms, now_ms + TICK_MS * PACE);
       draw(true);
@@ -226,7 +244,7 @@ async function compare() {
 /** Who reads each partition, run under run, on one time axis. @param {Run[]} runs @param {number} length_ms */
 function tracks(runs, length_ms) {
   const rows = runs.reduce((all, run) => all + (run.cost?.keys.length ?? 0) + 1, 0);
-  const height = rows * ROW + 8;
+  const height = rows * ROW + runs.length * BETWEEN;
   const x = (/** @type {number} */ since_ms) =>
     LEFT + ((WIDTH - LEFT) * (since_ms - from_ms)) / Math.max(1, length_ms - from_ms);
   const svg = s(
@@ -243,10 +261,12 @@ function tracks(runs, length_ms) {
     ),
   );
   let y = 0;
+  /** @type {Node[]} */
+  const titles = [];
   runs.forEach((run, number) => {
-    const title = s('text', { x: 0, y: y + 11 });
+    const title = s('text', { class: 'title', x: 0, y: y + 11 });
     title.append(`${number + 1} ${run.meta.title}`);
-    svg.append(title);
+    titles.push(title);
     y += ROW;
     for (const key of run.cost?.keys ?? []) {
       const name = s('text', { x: 4, y: y + 10 });
@@ -272,10 +292,12 @@ function tracks(runs, length_ms) {
       }
       y += ROW;
     }
+    y += BETWEEN;
   });
   const line = s('line', { class: 'head', y1: 0, y2: height });
-  svg.append(line);
-  part('tracks').replaceChildren(h('h2', {}, 'Who reads'), svg);
+  // The playhead goes behind what is to be read.
+  svg.append(line, ...titles);
+  part('tracks').replaceChildren(svg);
   return (/** @type {number} */ now_ms) => {
     line.setAttribute('x1', String(x(now_ms)));
     line.setAttribute('x2', String(x(now_ms)));
@@ -311,13 +333,14 @@ function scorecard(runs) {
         const values = runs.map(
           (run) => of(/** @type {Cost} */ (run.cost)) - (title === 'Last change of a reader' ? run.begin_ms : 0),
         );
-        const best = Math.min(...values);
-        const differ = new Set(values).size > 1;
+        // Two that read the same are equally good.
+        const best = says(Math.min(...values));
+        const differ = new Set(values.map(says)).size > 1;
         return h(
           'tr',
           {},
           h('th', { scope: 'row' }, title),
-          values.map((value) => h('td', {}, differ && value === best ? h('b', {}, says(value)) : says(value))),
+          values.map((value) => h('td', {}, differ && says(value) === best ? h('b', {}, says(value)) : says(value))),
         );
       }),
     ),

@@ -20,15 +20,17 @@ const view = (name) => (NAMES.includes(name ?? '') ? /** @type {View} */ (name) 
 export const tells = (source) => source === 'case-study';
 
 /**
- * What a board opens as: as its address says, else as it was left, else as suits what it shows.
+ * What a board opens as: as its address says, else as whoever shared it meant it, else as it was left, else as suits what it shows.
  *
  * @param {string} search of the address
  * @param {string} source of the timeline
  * @param {string | null} left what was chosen before
+ * @param {View | null} [shared]
  * @returns {View}
  */
-export function viewOf(search, source, left) {
-  return view(new URLSearchParams(search).get('view')) ?? view(left) ?? (tells(source) ? 'reader' : 'investigator');
+export function viewOf(search, source, left, shared = null) {
+  const asked = view(new URLSearchParams(search).get('view'));
+  return asked ?? shared ?? view(left) ?? (tells(source) ? 'reader' : 'investigator');
 }
 
 /** An address that opens as this. @param {string} href @param {View} wanted */
@@ -39,11 +41,16 @@ export function withView(href, wanted) {
 }
 
 export class Reading {
-  /** @param {string} source of the timeline @param {View | null} [fixed] what it is shown as, where nobody chooses */
-  constructor(source, fixed = null) {
+  /**
+   * @param {string} source of the timeline
+   * @param {object} [of]
+   * @param {View | null} [of.fixed] what it is shown as, where nobody chooses
+   * @param {View | null} [of.shared] what it opens as, where somebody shared it
+   */
+  constructor(source, { fixed = null, shared = null } = {}) {
     this.source = source;
     this.kept = `view of ${tells(source) ? 'stories' : 'timelines'}`;
-    this.view = fixed ?? viewOf(location.search, source, this.#left());
+    this.view = fixed ?? viewOf(location.search, source, this.#left(), shared);
     this.#show();
     if (fixed) return;
     part('view').addEventListener('click', (event) => {

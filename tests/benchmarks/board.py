@@ -118,7 +118,7 @@ def board(browser: Browser, server: Served, timeline: str, what: str, open_s: fl
     session.send("Network.enable")
     sizes: list[float] = []
     session.on("Network.dataReceived", lambda event: sizes.append(event["encodedDataLength"]))
-    page.goto(f"{server.url}/t/{timeline}?at=1", wait_until="commit")
+    page.goto(f"{server.url}/t/{timeline}?at=1&view=investigator", wait_until="commit")
     becomes(page, "document.documentElement.dataset.alive === 'true'", every_ms=20)
     yield Figure(
         what=f"{what}: over the wire until the first frame", value=sum(sizes) / 1e6, unit="MB", goal=3

@@ -10,6 +10,7 @@ import sys
 import tempfile
 import threading
 import time
+from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from http.client import HTTPConnection
@@ -18,6 +19,7 @@ from typing import Any
 
 from playwright.sync_api import sync_playwright
 
+from explorer.sharing.door import GUESSES_MOST, WITHIN_S
 from tests.benchmarks.figures import Figure, middle, percentile
 from tests.benchmarks.pages import CHROMIUM
 from tests.browser import large
@@ -27,6 +29,8 @@ MEMBERS = 200
 PARTITIONS = 2_000
 ENTRIES = 10_000
 READERS = 200
+GUESSES = 10_000
+GUESSERS = 8
 TIMES = 5
 
 
@@ -43,6 +47,7 @@ def run() -> Iterator[Figure]:
             took_ms, processor_ms = read(server, timeline, path)
             yield Figure(what=f"{READERS} readers of one link, all at once, 99th percentile of {what}", value=took_ms, unit="ms", goal=goal)  # fmt: skip
             yield Figure(what="processor time of each", value=processor_ms, unit="ms")
+        yield from guessed(server, timeline)
 
 
 def stored(server: Served) -> str:
@@ -97,18 +102,23 @@ def opened(file: Path) -> float:
     return middle(times)
 
 
+def linked(server: Served, timeline: str) -> tuple[str, str]:
+    """A link for readers: its id, and its token."""
+    body = json.dumps({"view": "reader"}).encode()
+    with server.open(f"/api/timelines/{timeline}/links", body) as answer:
+        told: dict[str, Any] = json.load(answer)
+    return told["id"], told["url"].removeprefix("/s/")
+
+
 def read(server: Served, timeline: str, path: str) -> tuple[float, float]:
     """Milliseconds to the whole answer of each reader, the 99th percentile, and milliseconds of the server's processor for each.
 
     Each has a connection of its own, and all begin at the same time, on a server that has just looked the link up for nobody.
     """
-    body = json.dumps({"view": "reader"}).encode()
-    with server.open(f"/api/timelines/{timeline}/links", body) as answer:
-        told: dict[str, Any] = json.load(answer)
+    link_id, token = linked(server, timeline)
     host = server.url.removeprefix("http://")
-    token = told["url"].removeprefix("/s/")
-    headers = {"Cookie": f"rebalance-share-{told['id']}={token}", "Accept-Encoding": "gzip"}
-    address = path.format(id=told["id"], token=token)
+    headers = {"Cookie": f"rebalance-share-{link_id}={token}", "Accept-Encoding": "gzip"}
+    address = path.format(id=link_id, token=token)
     together = threading.Barrier(READERS)
 
     def reader(_: int) -> float:
@@ -127,6 +137,50 @@ def read(server: Served, timeline: str, path: str) -> tuple[float, float]:
     with ThreadPoolExecutor(max_workers=READERS) as pool:
         took = list(pool.map(reader, range(READERS)))
     return percentile(took, 0.99), 1000 * (processor_s(server.pid) - before_s) / READERS
+
+
+def guessed(server: Served, timeline: str) -> Iterator[Figure]:
+    """Guesses of tokens, one after the other over each of some connections, and what a reader of a link waits meanwhile."""
+    link_id, token = linked(server, timeline)
+    host = server.url.removeprefix("http://")
+    statuses: Counter[int] = Counter()
+
+    def guesser(place: int) -> Counter[int]:
+        connection = HTTPConnection(host, timeout=60)
+        mine: Counter[int] = Counter()
+        for number in range(place, GUESSES, GUESSERS):
+            connection.request("GET", f"/s/{number:051}")
+            answer = connection.getresponse()
+            answer.read()
+            mine[answer.status] += 1
+        connection.close()
+        return mine
+
+    waited_ms = []
+    before_s, begun = processor_s(server.pid), time.perf_counter()
+    with ThreadPoolExecutor(max_workers=GUESSERS) as pool:
+        guessing = [pool.submit(guesser, place) for place in range(GUESSERS)]
+        reader = HTTPConnection(host, timeout=60)
+        headers = {"Cookie": f"rebalance-share-{link_id}={token}"}
+        while not all(one.done() for one in guessing):
+            asked = time.perf_counter()
+            reader.request("GET", f"/s/open/{link_id}/state", headers=headers)
+            answer = reader.getresponse()
+            answer.read()
+            assert answer.status == 200
+            waited_ms.append(1000 * (time.perf_counter() - asked))
+        reader.close()
+        for one in guessing:
+            statuses += one.result()
+    took_s, worked_s = time.perf_counter() - begun, processor_s(server.pid) - before_s
+    # The first ones of an address are told that there is nothing, all others that they were too many.
+    assert set(statuses) == {404, 429}
+    assert statuses[404] <= GUESSES_MOST * (1 + took_s // WITHIN_S)
+    yield Figure(
+        what=f"{GUESSES:,} guesses of tokens over {GUESSERS} connections", value=GUESSES / took_s, unit="/s"
+    )
+    yield Figure(what="the server’s processor time of each", value=1000 * worked_s / GUESSES, unit="ms")
+    yield Figure(what="a reader of a link meanwhile, 99th percentile", value=percentile(waited_ms, 0.99), unit="ms", goal=250)  # fmt: skip
 
 
 def processor_s(pid: int) -> float:

@@ -1,7 +1,7 @@
 """``python -m tests.browser.seed``: stores a log without topic names in the server's database; prints its id.
 
 With ``classic``, ``share`` or ``streams`` as its argument, the log of such a group; with ``broken`` a run in which a
-partition has two owners.
+partition has two owners; with ``empty`` a run that recorded nothing.
 """
 
 from __future__ import annotations
@@ -24,6 +24,11 @@ def main() -> None:
         writer = storage.open_writer(timeline.id, "the test")
         writer.append(broken_run())
         writer.finish("complete")
+        sys.stdout.write(timeline.id)
+        return
+    if sys.argv[1:] == ["empty"]:
+        timeline = storage.create_timeline(title="Nothing", source="simulation", group="orders")
+        storage.open_writer(timeline.id, "the test").finish("complete")
         sys.stdout.write(timeline.id)
         return
     timeline = storage.create_timeline(title="Orders", source="import", group="orders")

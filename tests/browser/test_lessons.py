@@ -110,6 +110,60 @@ def test_a_lesson_is_taken_by_keyboard_alone(open_page: Open) -> None:
     expect(page.locator("#check")).to_be_disabled()
 
 
+def tab_to(page: Page, selector: str) -> None:
+    """Tab, until the focus is there."""
+    for _ in range(60):
+        if page.evaluate("selector => document.activeElement?.matches(selector)", selector):
+            return
+        page.keyboard.press("Tab")
+    raise AssertionError(f"Tab does not reach {selector}")
+
+
+def test_a_whole_lesson_is_taken_by_keyboard_and_ear(open_page: Open) -> None:
+    page = lesson(open_page, "heartbeats")
+    press, said = page.keyboard.press, page.locator("#said")
+    press("ArrowRight")
+    expect(said).to_have_text("Beat 2 of 5. A question: B comes back after 21.0 s. What will B own then?")
+    tab_to(page, "#check")
+    press("Enter")
+    expect(page.locator("#answer")).to_contain_text("Not quite.")
+    for partition in ("orders-2", "orders-3"):
+        page.keyboard.press("Shift+Tab")
+        tab_to(page, f'.pc[data-key="{partition}"]')
+        press("Space")
+        expect(page.locator(f'#to .pc[data-key="{partition}"]')).to_be_focused()
+    tab_to(page, "#check")
+    press("Enter")
+    expect(said).to_contain_text("On the board: ")
+    expect(page.locator("#next")).to_be_focused()
+    press("Enter")
+    beat(page, 3, 5)
+    expect(page.locator("#title")).to_be_focused()
+    press("ArrowRight")
+    tab_to(page, '.opt[data-key="A"]')
+    press("Space")
+    tab_to(page, "#check")
+    press("Enter")
+    expect(page.locator("#answer")).to_contain_text("would have to own it")
+    page.locator("#title").focus()
+    tab_to(page, '.opt[data-key="A"]')
+    press("ArrowDown")
+    press("ArrowDown")
+    expect(page.locator('.opt[data-key="nobody"]')).to_be_focused()
+    press("Space")
+    tab_to(page, "#check")
+    press("Enter")
+    expect(said).to_contain_text("nobody")
+    press("Enter")
+    beat(page, 5, 5)
+    press("a")
+    tab_to(page, "#check")
+    press("Enter")
+    tab_to(page, "#done a.go")
+    press("Enter")
+    page.wait_for_url(re.compile("/lessons/(?!heartbeats)"))
+
+
 def test_who_holds_up_the_others_is_chosen(open_page: Open) -> None:
     page = lesson(open_page, "who-waits-for-whom")
     page.get_by_role("button", name="Next").click()

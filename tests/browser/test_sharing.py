@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import re
-import threading
 import time
 from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +12,8 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.board import becomes
+from tests.browser.elsewhere import wiki_server
+from tests.browser.seeded import sweep_in
 from tests.browser.test_access import faults_of
 from tests.serving import Served
 
@@ -76,6 +76,9 @@ def test_a_link_plays_in_somebody_elses_browser_at_the_moment_and_without_names(
     theirs.keyboard.press("ArrowRight")
     becomes(theirs, f"document.querySelector('#step').textContent !== '{step}'")
     expect(theirs.get_by_role("button", name="Investigator")).to_be_hidden()
+    # A moment that another import had, and this one has not.
+    gone = somebody(f"{link.partition('?')[0]}?at=99999")
+    expect(gone.locator("[data-banner=moment]")).to_contain_text("entry 99,999, is not here")
 
 
 def test_a_link_that_is_withdrawn_while_it_plays_ends_politely(
@@ -148,27 +151,39 @@ def test_a_group_of_the_laboratory_is_shared_and_read_by_somebody_else(
     expect(theirs.get_by_role("alert")).to_contain_text("This link has ended")
 
 
+def test_a_seed_of_a_sweeps_cell_is_shared_from_its_page_and_ends_politely(
+    open_page: Open, server: Served, somebody: Callable[..., Page], axe: str
+) -> None:
+    page = open_page(f"/sweeps/{sweep_in(server, 'whole')}?cell=13", bypass_csp=True)
+    page.get_by_role("button", name="Share this seed").click()
+    title = page.locator("#share-moment").inner_text()
+    page.get_by_role("button", name="Make a link").click()
+    address = page.locator("#share-says code")
+    expect(address).to_be_visible()
+    expect(page.locator("#share-links li").first).to_contain_text("never opened")
+    assert faults_of(page, axe) == []
+    theirs = somebody(address.inner_text())
+    theirs.wait_for_selector("html[data-alive]")
+    # What all seeds of the cell come to, and this one with its steps; nothing can be changed.
+    expect(theirs.locator("#of-cell")).to_contain_text(title.rpartition("seed ")[2])
+    expect(theirs.locator("#b2")).to_have_attribute("aria-current", "true")
+    theirs.keyboard.press("4")
+    expect(theirs.locator("#b4")).to_have_attribute("aria-current", "true")
+    assert theirs.get_by_role("button", name="One member more").count() == 0
+    theirs.reload()
+    expect(theirs.locator("#b4")).to_have_attribute("aria-current", "true")
+    page.locator("#share-links").get_by_role("button", name=re.compile("Withdraw")).first.click()
+    expect(page.locator("#share-links li").first).to_contain_text("withdrawn")
+    expect(theirs.get_by_role("alert")).to_contain_text("This link has ended")
+    assert theirs.locator("#b4").count() == 0
+    theirs.goto(address.inner_text())
+    expect(theirs.locator("main")).to_contain_text("does not open anything, or does not any more")
+
+
 @pytest.fixture
 def wiki() -> Iterator[tuple[int, dict[str, str]]]:
-    """A server of somebody else's: its port, and the page that it shows."""
-    shown = {"body": ""}
-
-    class Page(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            self.send_response(200)
-            self.send_header("Content-Type", "text/html")
-            self.end_headers()
-            self.wfile.write(f"<!doctype html><title>wiki</title>{shown['body']}".encode())
-
-        def log_message(self, format: str, *args: Any) -> None:
-            """Nobody reads it."""
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Page) as running:
-        thread = threading.Thread(target=running.serve_forever)
-        thread.start()
-        yield running.server_address[1], shown
-        running.shutdown()
-        thread.join()
+    with wiki_server() as running:
+        yield running
 
 
 def test_a_page_that_was_named_may_frame_it_and_no_other(

@@ -1,31 +1,23 @@
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.serving import ROOT, Served
+from tests.browser.seeded import sweep_in
+from tests.serving import Served
 
 Open = Callable[..., Page]
 Fetch = Callable[[str], Any]
 PHONE = {"width": 390, "height": 844}
 
 
-def seeded(server: Served, how: str) -> str:
-    command = [sys.executable, "-m", "tests.browser.seed_sweep", how]
-    return subprocess.run(
-        command, cwd=ROOT, env=server.environment, check=True, capture_output=True, text=True
-    ).stdout
-
-
 @pytest.fixture(scope="module")
 def whole(server: Served) -> str:
     """The id of a sweep of six assignors, three shapes and three events that is done."""
-    return seeded(server, "whole")
+    return sweep_in(server, "whole")
 
 
 def opened(open_page: Open, address: str, **options: Any) -> Page:
@@ -85,7 +77,7 @@ def test_measure_and_worst_are_in_the_address_and_a_clause_leads_to_its_cell(
 
 def test_a_sweep_that_runs_shows_what_is_in_and_cancel_keeps_it(open_page: Open, server: Served) -> None:
     page = opened(
-        open_page, f"/sweeps/{seeded(server, 'begun')}", color_scheme="dark", reduced_motion="reduce"
+        open_page, f"/sweeps/{sweep_in(server, 'begun')}", color_scheme="dark", reduced_motion="reduce"
     )
     expect(page.locator("#count")).to_have_text("180 of 432 cases")
     assert page.locator(".hm .part").count() == 30

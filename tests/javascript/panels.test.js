@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { epochTicks, staircase } from '../../static/js/epochs-drawing.js';
+import { untilItEnds } from '../../static/js/epochs-words.js';
 import { metricsAt, panelsOf, valueAt } from '../../static/js/source/panels.js';
 
 const MEASURED = {
@@ -63,4 +64,12 @@ test('ticks of epochs are whole numbers, and few', () => {
   assert.ok(many.length <= 9);
   assert.ok(many.every(Number.isInteger));
   assert.deepEqual(epochTicks(5, 5), [5]);
+});
+
+test('the line of a member that goes reaches to where it went', () => {
+  const trace = { name: 'A', x: [0, 9, 20, 30], y: [30, null, null, 33], customdata: [1, 5, 6, 7] };
+  const drawn = untilItEnds(trace);
+  assert.deepEqual(drawn.x, [0, 9, 9, 20, 30]);
+  assert.deepEqual(drawn.y, [30, 30, null, null, 33]);
+  assert.deepEqual(drawn.customdata, [1, 5, 5, 6, 7]);
 });

@@ -14,6 +14,11 @@ test('what was chosen before is kept, and a link overrules it', () => {
   assert.equal(viewOf('?view=nonsense', 'import', 'nonsense'), 'investigator');
 });
 
+test('what was shared opens as it was meant, and an address overrules that', () => {
+  assert.equal(viewOf('?at=3', 'case-study', 'reader', 'investigator'), 'investigator');
+  assert.equal(viewOf('?view=reader', 'case-study', null, 'investigator'), 'reader');
+});
+
 test('a link keeps the view beside all else', () => {
   assert.equal(withView('http://localhost/t/a?at=3', 'reader'), 'http://localhost/t/a?at=3&view=reader');
 });

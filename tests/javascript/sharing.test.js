@@ -54,6 +54,14 @@ test('a link says what it shows and when it was last used', () => {
     linkSays({ ...link, opened: 4, last_opened: '2026-11-22T11:58:00Z' }, now).use,
     'opened 4 times, last 2 min ago, until 2026-11-29',
   );
+  assert.equal(
+    linkSays({ ...link, opened: 1, last_opened: '2026-11-22T11:58:00Z' }, now).use,
+    'opened once, 2 min ago, until 2026-11-29',
+  );
+  assert.equal(
+    linkSays({ ...link, kind: 'cell', title: '6 members, one joins' }, now).what,
+    'a seed of a sweep: 6 members, one joins, names hidden',
+  );
   assert.equal(linkSays({ ...link, state: 'withdrawn' }, now).use, 'withdrawn');
   assert.equal(
     linkSays({ ...link, hides_names: false, embed_origins: ['https://wiki.example'] }, now).what,

@@ -403,6 +403,15 @@ def test_a_wrong_answer_is_explained_by_what_would_have_to_be_true() -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
+def test_where_nobody_can_be_chosen_one_answer_alone_is_right(name: str) -> None:
+    for beat in sheet_of(courses.load(name), SOURCE).sheet["beats"]:
+        ask = beat["ask"]
+        if ask is not None and any(option["key"] == "nobody" for option in ask["options"]):
+            assert not ask["many"]
+            assert [option["right"] for option in ask["options"]].count(True) == 1
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_every_answer_that_can_be_given_wrongly_is_explained(name: str) -> None:
     for beat in sheet_of(courses.load(name), SOURCE).sheet["beats"]:
         for option in (beat["ask"] or {"options": []})["options"]:

@@ -101,7 +101,7 @@ def test_the_fields_of_a_classic_group_say_what_they_mean():
         "members.0.groupInstanceId": "dynamic: no instance id",
         "members.0.clientId": "set by the client (client.id)",
         "members.0.clientHost": "as the broker saw it",
-        "members.0.rebalanceTimeout": "5 min to let go and join again",
+        "members.0.rebalanceTimeout": "5 min to revoke and join again",
         "members.0.sessionTimeout": "45 s without a heartbeat",
         "members.0.subscription": "opened in place: subscription, 57 bytes",
         "members.0.subscription.version": "the newest layout that its writer knows",

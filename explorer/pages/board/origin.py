@@ -53,6 +53,11 @@ def origin_of(timeline: Timeline, chunk: bytes) -> Origin:
         return Origin(
             says="From a log", title="What the records hold. A dot that is open marks what is inferred."
         )
+    if timeline.provenance == "recorded":
+        return Origin(
+            says="Followed live" if timeline.status == Timeline.Status.RUNNING else "Followed",
+            title="Every record of the group in the log of a live cluster, read-only, as the broker wrote it.",
+        )
     return Origin(
         says="Polled live" if timeline.status == Timeline.Status.RUNNING else "Polled",
         title="Described by a live cluster's coordinator, read-only, every few moments. What happened between two polls is "

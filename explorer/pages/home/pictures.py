@@ -64,6 +64,11 @@ SECTIONS: Final = (
         says="The classic protocol, eager and cooperative, and the way from one to the other",
     ),
     Section(
+        prefix="incident-",
+        title="Incidents",
+        says="What goes wrong in practice, and what to look for",
+    ),
+    Section(
         prefix="kip792-",
         title="KIP-792, the generation in the subscription",
         says="A stale claim, and what tells that it is one",
@@ -72,11 +77,6 @@ SECTIONS: Final = (
         prefix="kip341-",
         title="KIP-341, sticky user data",
         says="Two owners after a missed rebalance, and the cure",
-    ),
-    Section(
-        prefix="incident-",
-        title="Incidents",
-        says="What goes wrong in practice, and what to look for",
     ),
     Section(
         prefix="released-",

@@ -284,7 +284,7 @@ BY_FIELD: Final[dict[tuple[str, str], Meaning]] = {
     ("GroupMetadataValue", "protocol"): "the assignor that all members share",
     ("GroupMetadataValue", "protocolType"): "“consumer” for consumers",
     ("GroupMetadataValue", "leader"): _leader,
-    ("GroupMetadataValue", "members.rebalanceTimeout"): _duration("to let go and join again"),
+    ("GroupMetadataValue", "members.rebalanceTimeout"): _duration("to revoke and join again"),
     ("GroupMetadataValue", "members.sessionTimeout"): _duration("without a heartbeat"),
     ("JoinGroupResponse", "leader"): _leader,
     ("OffsetCommitValue", "offset"): "the next record to read",

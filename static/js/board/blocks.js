@@ -14,6 +14,7 @@
 
 import { h, s } from '../dom.js';
 import { expressionOf, replacedBy, stillReads, troubledOf } from '../hardships.js';
+import { characters } from '../map/names.js';
 import { epochOf, keysOf } from '../view.js';
 import { memberSays, plural } from '../words.js';
 import { chipSays } from './chips.js';
@@ -420,5 +421,9 @@ function keyAt(event) {
   return node ? node.getAttribute('data-key') : null;
 }
 
-/** @param {string} text @param {number} most */
-const clip = (text, most) => (text.length > most ? `…${text.slice(1 - most)}` : text);
+/** The end of a name, which is what tells members apart; an emoji is never cut in two. @param {string} text @param {number} most */
+const clip = (text, most) => {
+  if (text.length <= most) return text;
+  const all = characters(text);
+  return all.length > most ? `…${all.slice(1 - most).join('')}` : text;
+};

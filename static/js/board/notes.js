@@ -271,7 +271,9 @@ function quiet(frame, member, state, label) {
   if ((state.epoch ?? 0) < (frame.group_epoch ?? 0))
     return owned || frame.target?.[member] ? receivesNext(frame, member, label) : 'Waits for a target';
   const target = keysOf(frame.target?.[member]).length;
-  return `${isShare(frame) ? 'Reads' : 'Owns'} its target: ${owned} of ${target}`;
+  const has = isShare(frame) ? 'Reads' : 'Owns';
+  // Only where an invariant is broken: nobody owns more than its target for good.
+  return owned > target ? `${has} ${owned}; its target: ${target}` : `${has} its target: ${owned} of ${target}`;
 }
 
 /**

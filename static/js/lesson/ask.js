@@ -62,7 +62,7 @@ export class AskPanel {
     const check = h(
       'button',
       { class: 'btn go', type: 'button', id: 'check', disabled: settled, onclick: () => this.check() },
-      'Check',
+      settled ? 'Answered' : 'Check',
     );
     const hint =
       ask.hint && !settled

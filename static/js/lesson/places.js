@@ -187,7 +187,7 @@ export class Places {
         'p',
         {},
         h('b', {}, `Yours is ${even} and moves ${moved}.`),
-        ' Below it, what the six assignors answer; an underlined partition has moved.',
+        ' Below it, what the six assignors answer. Where a partition moves, its new owner has a ring.',
       ),
       h('div', { class: 'scrolls' }, this.#table()),
       h('p', { class: 'ex' }, sentence(this.ask?.then, this.cast)),

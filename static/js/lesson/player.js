@@ -12,7 +12,7 @@ import { Cast } from '../cast.js';
 import { calm, h, part } from '../dom.js';
 import { AskPanel } from './ask.js';
 import { Places, before } from './places.js';
-import { sentence } from './sentence.js';
+import { plain, sentence } from './sentence.js';
 import { LessonStage } from './stage.js';
 import { showTable } from './table.js';
 import { TakingOver } from './taking-over.js';
@@ -94,6 +94,9 @@ export class LessonPlayer {
     this.#over = false;
     this.keeps({ beat: this.#beat, reached: this.#beat, done: this.#isDone() });
     this.#draw(animate && !calm());
+    const { ask } = beats[this.#beat];
+    const asks = ask && !this.answered(this.#beat) ? ` A question: ${plain(ask.question)}` : '';
+    part('said').textContent = `Beat ${this.#beat + 1} of ${beats.length}.${asks}`;
     this.onBeat(this.#beat);
   }
 
@@ -132,13 +135,9 @@ export class LessonPlayer {
     );
     part('dots').replaceChildren(
       ...sheet.beats.map((_, at) =>
-        h('li', {
-          class: at === this.#beat ? 'on' : at < this.#beat || at <= this.kept().reached ? 'd' : null,
-          'aria-current': at === this.#beat ? 'step' : null,
-        }),
+        h('i', { class: at === this.#beat ? 'on' : at < this.#beat || at <= this.kept().reached ? 'd' : null }),
       ),
     );
-    part('dots').setAttribute('aria-label', `Beat ${this.#beat + 1} of ${sheet.beats.length}`);
     part('place').textContent = `beat ${this.#beat + 1} of ${sheet.beats.length}`;
     part('notes').replaceChildren(...sentence(beat.notes ?? [{ kind: 'text', text: 'No notes for this beat.' }], cast));
     const coming = sheet.beats[this.#beat + 1];
@@ -158,7 +157,7 @@ export class LessonPlayer {
   /** @param {number} sequence @param {boolean} animate */
   #stand(sequence, animate) {
     this.stage?.show(sequence, animate);
-    if (this.sheet.table) showTable(part('table'), this.sheet.table, sequence, this.cast);
+    if (this.sheet.table) showTable(part('table'), this.sheet.table, sequence, this.cast, this.#isDone());
   }
 
   #buttons() {
@@ -177,6 +176,9 @@ export class LessonPlayer {
     if (beat.ask?.kind !== 'places') this.ask?.show(/** @type {import('./types').Ask} */ (beat.ask), chosen, true);
     this.#stand(beat.ask?.at ?? beat.sequence, !calm());
     this.#buttons();
+    // Who sees nothing is told the answer, and what has happened on the board.
+    const shown = beat.ask?.at && this.stage ? ` On the board: ${part('now').textContent}` : '';
+    part('said').textContent = `${plain(beat.ask?.answer)}${shown}`;
     this.onBeat(this.#beat);
     const next = /** @type {HTMLButtonElement} */ (part('next'));
     if (right && !next.disabled) next.focus({ preventScroll: true });

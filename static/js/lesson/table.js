@@ -8,11 +8,18 @@
 import { h } from '../dom.js';
 import { sentence, who } from './sentence.js';
 
-/** @param {HTMLElement} root @param {Table} table @param {number} sequence @param {Cast} cast */
-export function showTable(root, table, sequence, cast) {
+/**
+ * @param {HTMLElement} root
+ * @param {Table} table
+ * @param {number} sequence where the board stands
+ * @param {Cast} cast
+ * @param {boolean} done nothing is left to foretell: all rows are shown, and the slip of the text is told
+ */
+export function showTable(root, table, sequence, cast, done) {
   const reached = table.rows.filter((row) => row.sequence <= sequence).length;
+  const shown = done ? table.rows.length : reached;
   const rows = table.rows.map((row, index) => {
-    if (index >= reached) {
+    if (index >= shown) {
       return h(
         'tr',
         { class: 'hid' },
@@ -30,7 +37,9 @@ export function showTable(root, table, sequence, cast) {
       { 'aria-current': index === reached - 1 ? 'true' : null },
       h('td', {}, index + 1),
       h('td', {}, sentence(row.says, cast)),
-      row.cells.map((cell, place) => h('td', { class: row.same[place] ? 'same' : 'chg' }, cell)),
+      row.cells.map((cell, place) =>
+        h('td', { class: row.same[place] ? 'same' : 'chg' }, cell.replace(' waits', '\nwaits')),
+      ),
     );
   });
   root.replaceChildren(
@@ -39,7 +48,7 @@ export function showTable(root, table, sequence, cast) {
       { class: 'phead' },
       h('h2', {}, 'The proposal’s table'),
       h('span', { class: 'grow' }),
-      h('span', { class: 'quiet nowrap' }, `${reached} of ${table.rows.length} rows`),
+      h('span', { class: 'quiet nowrap' }, `${shown} of ${table.rows.length} rows`),
     ),
     h(
       'div',
@@ -65,8 +74,8 @@ export function showTable(root, table, sequence, cast) {
       'p',
       { class: 'kn' },
       `${table.source}. Each row is held against the run: epoch, {partitions}, and what it waits for.`,
-      reached < table.rows.length ? ' Rows still to come stay covered.' : '',
+      shown < table.rows.length ? ' Rows still to come stay covered.' : '',
     ),
-    ...(table.slip && reached === table.rows.length ? [h('p', { class: 'kn slip' }, sentence(table.slip, cast))] : []),
+    ...(table.slip && shown === table.rows.length ? [h('p', { class: 'kn slip' }, sentence(table.slip, cast))] : []),
   );
 }

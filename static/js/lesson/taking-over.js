@@ -89,7 +89,7 @@ export class TakingOver {
     const topics = Object.entries(frame.topics ?? {}).filter(([, topic]) => topic.partitions);
     const focused = /** @type {HTMLElement | null} */ (document.activeElement)?.dataset?.does;
     this.root.replaceChildren(
-      h('h2', {}, 'You have taken over'),
+      h('h2', { id: 'question' }, 'You have taken over'),
       h(
         'p',
         { class: 'quiet' },

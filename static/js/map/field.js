@@ -20,7 +20,7 @@ export const NAMED = 14;
 const HIGH_PX = { least: 200, most: 520, share: 0.4 };
 /** Few rows leave room for the lane below them. */
 const FEW_PX = 90;
-const GUTTER = { wide: 196, small: 104 };
+const GUTTER = { wide: 196, small: 114 };
 const SMALL = 560;
 
 export class Field {

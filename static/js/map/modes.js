@@ -27,9 +27,9 @@ export const MODES = 9;
 export const MEANINGS = [
   { member: 'not in the group', partition: 'does not exist' },
   { member: 'at target', partition: 'owned' },
-  { member: 'behind', partition: 'owned, will be revoked' },
+  { member: 'behind', partition: 'owned, to be revoked' },
   { member: 'waiting', partition: 'waiting' },
-  { member: 'revoking', partition: 'being revoked' },
+  { member: 'revoking', partition: 'revoking' },
   { member: 'paused or cut off', partition: 'owner paused or cut off' },
   { member: 'killed or fenced', partition: 'owner killed or fenced' },
   { member: 'without a partition of its target', partition: 'unassigned' },

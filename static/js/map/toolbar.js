@@ -18,12 +18,12 @@ const LEGEND = {
 /** @type {{[kind in Kind]: [Grouping, string][]}} */
 const GROUPINGS = {
   members: [
-    ['none', 'no groups'],
+    ['none', 'not grouped'],
     ['host', 'by host'],
     ['rack', 'by rack'],
   ],
   partitions: [
-    ['none', 'no groups'],
+    ['none', 'not grouped'],
     ['topic', 'by topic'],
   ],
 };

@@ -14,6 +14,9 @@ import { asStretch, isOrigin } from './words.js';
 /** A name that is typed, or a moment that moves, is asked about when it rests. */
 const SHOWN_NAMES = 200;
 
+/** Over the names once something was made with those that stood here. */
+const NEXT = 'What is made next has pseudonyms of its own:';
+
 export class ShareDialog {
   #dialog = /** @type {HTMLDialogElement} */ (part('share'));
   /** @type {Preview | null} */
@@ -64,7 +67,7 @@ export class ShareDialog {
   }
 
   /** What each name will be called. */
-  async #showNames() {
+  async #showNames(says = '') {
     this.#asking += 1;
     const asking = this.#asking;
     const place = part('share-names');
@@ -82,6 +85,7 @@ export class ShareDialog {
       const shown = preview.pseudonyms.slice(0, SHOWN_NAMES);
       const more = preview.pseudonyms.length - shown.length + preview.more;
       place.replaceChildren(
+        says ? h('p', { class: 'quiet next-names' }, says) : '',
         h(
           'table',
           { class: 't' },
@@ -137,8 +141,7 @@ export class ShareDialog {
         : []),
       h('p', { class: 'quiet' }, 'It is shown once: the server keeps no copy of it.'),
     );
-    // The next one has names of its own.
-    this.#showNames();
+    this.#showNames(NEXT);
     await this.#list();
   }
 
@@ -147,7 +150,7 @@ export class ShareDialog {
     const { name, blob } = await this.sharing.file({ ...this.#asked(), format });
     handOver({ name, blob });
     part('share-says').replaceChildren(h('p', {}, `${name} was made: ${(blob.size / 1e6).toFixed(1)} MB.`));
-    this.#showNames();
+    this.#showNames(NEXT);
   }
 
   async #list() {

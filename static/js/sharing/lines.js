@@ -37,7 +37,7 @@ export function linksList(root, links, onWithdraw) {
       'li',
       { class: link.state === 'open' ? null : 'ended' },
       h('span', { class: 'num' }, `…${link.token_end}`),
-      what,
+      h('span', {}, what),
       h('span', { class: 'quiet' }, use),
       link.state === 'open' &&
         h(

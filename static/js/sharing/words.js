@@ -49,10 +49,17 @@ export function ago(ms) {
   return `${plural(Math.floor(ms / DAY_MS), 'day')} ago`;
 }
 
+/** What a link shows, in a few words. @type {Record<ShareLink['kind'], (link: ShareLink) => string>} */
+const SHOWN = {
+  timeline: (link) => link.view,
+  laboratory: (link) => link.title,
+  cell: (link) => `a seed of a sweep: ${link.title}`,
+};
+
 /** @param {ShareLink} link @param {number} now in milliseconds */
 export function linkSays(link, now) {
   const what = [
-    link.kind === 'timeline' ? link.view : link.title,
+    SHOWN[link.kind](link),
     link.hides_names ? 'names hidden' : 'names shown',
     ...(link.embed_origins.length ? [`frame on ${link.embed_origins.join(', ')}`] : []),
   ].join(', ');
@@ -62,6 +69,6 @@ export function linkSays(link, now) {
   const use =
     link.last_opened === null
       ? 'never opened'
-      : `opened ${plural(link.opened, 'time')}, last ${ago(now - Date.parse(link.last_opened))}`;
+      : `opened ${link.opened === 1 ? 'once,' : `${link.opened} times, last`} ${ago(now - Date.parse(link.last_opened))}`;
   return { what, use: `${use}, until ${link.until.slice(0, 10)}` };
 }

@@ -1,0 +1,117 @@
+"""What a reader does on a page before it is looked at."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Locator, Page
+
+from tests.browser import large
+
+
+def open_sharing(page: Page) -> None:
+    page.get_by_role("button", name="Share").click()
+    page.locator("#share-names td").first.wait_for()
+
+
+def open_keys(page: Page) -> None:
+    page.keyboard.press("?")
+    page.get_by_role("dialog").wait_for()
+
+
+def open_menu(page: Page) -> None:
+    """Where the bar has no room for the names of all pages."""
+    if (menu := page.locator(".menu > summary").last).is_visible():
+        menu.click()
+
+
+def open_causes(page: Page) -> None:
+    page.locator("#patterns > summary").click()
+    page.locator(".patterns-body").wait_for()
+
+
+def open_figure(page: Page) -> None:
+    """The figure of epochs, as a table, too, and Kafka's metrics."""
+    page.locator("#figure-panel").scroll_into_view_if_needed()
+    page.wait_for_selector("#figure[data-ready]")
+    page.get_by_text("As a table").click()
+    for panel in ("#assignment-panel", "#metrics-panel"):
+        if page.locator(panel).count():
+            page.locator(f"{panel} > summary").click()
+    page.locator("#metrics table").first.wait_for()
+    page.locator("#figure-panel").evaluate("panel => panel.scrollIntoView({block: 'start'})")
+
+
+def find_member(page: Page) -> None:
+    """A member found by its name, and its lane opened."""
+    page.keyboard.press("/")
+    page.keyboard.type(large.name_of(large.JOINS_LAST))
+    page.keyboard.press("Enter")
+    page.keyboard.press("Enter")
+    page.locator(".mlane").wait_for()
+
+
+def group_by_host(page: Page) -> None:
+    """Members in groups of their hosts."""
+    page.get_by_label("Group rows").select_option("host")
+
+
+def show_partitions(page: Page) -> None:
+    page.get_by_role("button", name="Partitions", exact=True).click()
+
+
+def go_to_violation(page: Page) -> None:
+    page.get_by_role("link", name="Go there").click()
+    page.locator("#now.bad").wait_for()
+
+
+def open_record(page: Page) -> None:
+    """A classic group's record, with the partitions that a member came with lit up."""
+    page.get_by_role("button", name="A classic group’s record").click()
+    field(page, "members.0.subscription.ownedPartitions.0.partitions").locator(".nm").click()
+
+
+def edit_record(page: Page) -> None:
+    open_record(page)
+    field(page, "members.0.assignment.assignedPartitions.0.partitions").dblclick()
+    page.get_by_label("partitions, array int32").fill("0 1 5")
+    page.keyboard.press("Enter")
+    page.get_by_text("6 bytes changed").wait_for()
+
+
+def compare_members(page: Page) -> None:
+    open_record(page)
+    page.get_by_role("button", name="Compare two").click()
+    page.get_by_role("row", name="ownedPartitions[0].partitions").click()
+
+
+def paste_nonsense(page: Page) -> None:
+    page.locator("#text").fill("not bytes at all, xyz")
+    page.wait_for_timeout(400)
+
+
+def run_nonsense(page: Page) -> None:
+    """A scenario with a mistake, which is answered at its line."""
+    page.locator("textarea").first.fill(
+        "topics: {foo: {partitions: 3}}\nmembers: {A: {subscribe: [foo]}}\nscript:\n  - {at: 0s, jion: A}\nuntil: 10s"
+    )
+    page.get_by_role("button", name="Run", exact=True).click()
+    page.locator(".refused").first.wait_for()
+
+
+def ask_a_silent_cluster(page: Page) -> None:
+    """Nothing listens there: the wizard says so at the step at which it found out."""
+    page.fill("[name=name]", "prod-eu")
+    page.fill("[name=servers]", "127.0.0.1:1")
+    page.click("#test")
+    page.locator("#steps li.failed").wait_for()
+
+
+def field(page: Page, path: str) -> Locator:
+    """The row of a field, which on a small screen is made only once the rows are scrolled to it."""
+    row = page.locator(f'.fr[data-path="{path}"]')
+    page.locator(".fr").first.wait_for()
+    for _ in range(40):
+        if row.count():
+            break
+        page.locator("#fields").evaluate("fields => { fields.scrollTop += 200; }")
+        page.wait_for_timeout(50)
+    return row
