@@ -20,7 +20,6 @@ from simulations.lessons.values import (
     plain,
 )
 
-
 NOBODY: Final = "nobody"
 
 

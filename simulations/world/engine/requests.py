@@ -67,7 +67,10 @@ class Api:
 
 
 class Park(Protocol):
-    """An operation whose answer comes with this one's outcome or a later one's, under its ticket."""
+    """An operation whose answer comes with this one's outcome or a later one's, under its ticket.
+
+    ``request`` is of the class that the table has it for.
+    """
 
     def __call__(
         self, shard: Shard, request: Any, now_ms: int, ticket: int, drawn_id: str
