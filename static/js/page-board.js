@@ -251,7 +251,7 @@ async function togglePlay() {
 /** One step of what plays; false at the end. A story pauses at its key steps, until its reader goes on. */
 async function nextStep() {
   const rest = await seeking.step(1);
-  if (rest && reading.view === 'reader' && pauses.has(rest.sequence)) {
+  if (rest && !timeline.atEnd && reading.view === 'reader' && pauses.has(rest.sequence)) {
     player.pause();
     part('continue').hidden = false;
     part('play-word').textContent = 'Continue';

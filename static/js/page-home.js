@@ -6,6 +6,7 @@ import { tell } from './api.js';
 import { Cast } from './cast.js';
 import { calm, h, part } from './dom.js';
 import { Labels } from './labels.js';
+import { all } from './lesson/progress.js';
 import { Lanes } from './board/lanes.js';
 import { Spans } from './spans.js';
 import { explain } from './terms.js';
@@ -59,7 +60,10 @@ function play() {
       },
       animate,
     );
-    part('caption').replaceChildren(h('b', { class: 'num' }, timeline.position), `\u2002${rest.moment?.says ?? ''}`);
+    part('caption').replaceChildren(
+      h('b', { class: 'num' }, `step ${timeline.position}`),
+      `\u2002${rest.moment?.says ?? ''}`,
+    );
   };
   const { steps } = timeline;
   const still = steps[Math.max(0, steps.length - 1 - STILL_FROM_END)];
@@ -111,7 +115,27 @@ function drop() {
   });
 }
 
+/** Which lessons of the path this browser's reader has done, and the next of them. */
+function path() {
+  const done = all();
+  const stations = /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll('.path [data-lesson]'));
+  /** @type {HTMLAnchorElement | null} */
+  let next = null;
+  for (const station of stations) {
+    const kept = done[station.dataset.lesson ?? ''];
+    station.classList.toggle('done', kept?.done === true);
+    station.querySelector('.sr')?.remove();
+    if (kept?.done) station.append(h('span', { class: 'sr' }, 'done'));
+    else next ??= station.querySelector('a');
+  }
+  if (!next || ![...stations].some((station) => done[station.dataset.lesson ?? ''])) return;
+  /** @type {HTMLAnchorElement} */ (part('start')).href = next.href;
+  part('start-word').textContent = `Go on: ${next.textContent}`;
+}
+
 explain();
+path();
+addEventListener('pageshow', path);
 play();
 sample();
 drop();

@@ -90,7 +90,7 @@ listen({
   ArrowRight: () => player.move(1),
   ArrowLeft: () => player.move(-1),
   Enter: () => player.check(),
-  ...Object.fromEntries([...'abcdefgh'].map((letter, index) => [letter, () => player.choose(index)])),
+  ...Object.fromEntries([...'12345678'].map((number, index) => [number, () => player.choose(index)])),
   t: () => player.takeOver(),
   p: () => present(!presents()),
   l: copyLink,

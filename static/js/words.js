@@ -213,10 +213,11 @@ function consequence(frame, moment, views, cast, label) {
     if (givingUp(frame, actor).length) return `It stays at epoch ${state.epoch} until it has confirmed the revocation.`;
     const { waitsFor, free } = waitsOf(frame, views, actor);
     if (moment.shape !== 'acknowledge' && state.epoch === epoch) {
-      const [holder] = waitsFor.keys();
-      if (holder) {
-        const keys = waitsFor.get(holder) ?? [];
-        return `It waits until ${cast.name(holder)} has released ${list(keys.map(label))}.`;
+      if (waitsFor.size) {
+        const released = [...waitsFor].map(
+          ([holder, keys]) => `${cast.name(holder)} has released ${list(keys.map(label))}`,
+        );
+        return `It waits until ${list(released)}.`;
       }
       if (free.length) {
         const says = list(free.map(label));

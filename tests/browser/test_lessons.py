@@ -89,7 +89,7 @@ def test_a_lesson_is_taken_by_keyboard_alone(open_page: Open) -> None:
     # A question keeps the next beat closed, and takes the focus.
     press("ArrowRight")
     beat(page, 2, 6)
-    page.keyboard.press("d")
+    page.keyboard.press("4")
     press("Tab")
     for _ in range(4):
         if page.evaluate("document.activeElement.id") == "check":
@@ -98,7 +98,7 @@ def test_a_lesson_is_taken_by_keyboard_alone(open_page: Open) -> None:
     press("Enter")
     expect(page.locator("#answer")).to_contain_text("No target of epoch 3 is computed at this moment")
     page.locator("#ask .opt").first.focus()
-    press("c")
+    press("3")
     page.locator("#check").focus()
     press("Enter")
     expect(page.locator("#answer")).to_contain_text("The assignment epoch is 2.")
@@ -156,7 +156,7 @@ def test_a_whole_lesson_is_taken_by_keyboard_and_ear(open_page: Open) -> None:
     expect(said).to_contain_text("nobody")
     press("Enter")
     beat(page, 5, 5)
-    press("a")
+    press("1")
     tab_to(page, "#check")
     press("Enter")
     tab_to(page, "#done a.go")

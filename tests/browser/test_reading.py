@@ -35,6 +35,19 @@ def test_at_the_end_of_a_case_stand_the_verdict_and_what_comes_next(open_page: O
     page.wait_for_url("**/t/kip848-member-failure*")
 
 
+def test_the_first_page_goes_on_where_its_reader_has_stopped(open_page: Open) -> None:
+    page = open_page("/")
+    expect(page.locator("#start")).to_contain_text("Start here")
+    page.evaluate(
+        "localStorage.setItem('lessons', JSON.stringify({'a-group-shares-partitions': {beat: 3, reached: 3, done: true, answers: {}}}))"
+    )
+    page.reload()
+    expect(page.locator("#start")).to_have_text("Go on: Heartbeats")
+    expect(page.locator(".path li.done")).to_have_text("A group shares partitions5 mindone", use_inner_text=False)
+    page.locator("#start").click()
+    page.wait_for_url("**/lessons/heartbeats*")
+
+
 def test_the_path_of_the_first_page_ends_with_a_log_of_a_real_broker(open_page: Open) -> None:
     page = open_page("/t/incident-slow-revocation", view=None)
     page.keyboard.press("End")
@@ -125,7 +138,7 @@ def test_every_page_is_a_press_away_from_a_board(open_page: Open) -> None:
 def test_the_first_page_leads_step_by_step(open_page: Open) -> None:
     page = open_page("/")
     links = page.locator(".path a")
-    expect(links).to_have_count(5)
+    expect(links).to_have_count(8)
     links.nth(2).click()
     page.wait_for_url("**/lessons/three-epochs*")
 

@@ -43,6 +43,29 @@ test("what a member does is said in words, with Kafka's name beside it", () => {
   assert.equal(says(9, 'B').says, 'Owns its target');
 });
 
+test('who waits for two is told of both', () => {
+  const state = (/** @type {number[]} */ owned) => ({
+    epoch: 5,
+    assigned: { foo: owned },
+    revoking: {},
+    state: 'STABLE',
+  });
+  const frame = {
+    ...FRAMES[12],
+    group_epoch: 5,
+    assignment_epoch: 5,
+    members: {
+      A: { ...FRAMES[12].members.A, ...state([0, 1]), epoch: 4 },
+      B: { ...FRAMES[12].members.B, ...state([2, 3]), epoch: 4 },
+      C: { ...FRAMES[12].members.C, ...state([]) },
+    },
+    target: { A: { foo: [0] }, B: { foo: [2] }, C: { foo: [1, 3] } },
+  };
+  const moment = { ...MOMENTS[12], actor: 'C' };
+  const says = nowSays(frame, moment, partitionsOf(frame), cast, (key) => key);
+  assert.match(says, /It waits until A has released foo-1, B has released foo-3\.$/);
+});
+
 test('the sentence of a moment says what it means for who waits', () => {
   assert.equal(
     nowSays(EMPTY, null, new Map(), cast, (key) => key),

@@ -17,18 +17,17 @@ class Station:
     title: str
     teaches: str
     url: str
-
-
-STATIONS_MOST = 3
-"""Lessons that the first page names; the course has the others."""
+    lesson: str | None = None
+    """Its name, by which the browser knows whether it was done."""
 
 
 def path_of() -> list[Station]:
-    """The first lessons, then an incident, then a log of a real broker."""
+    """The lessons of the first course, then an incident, then a log of a real broker."""
     first, *_, incidents = courses.courses()
-    lessons = [line_of(name) for name in (*first.lessons[:STATIONS_MOST], incidents.lessons[0])]
     stations = [
-        Station(title=line["title"], teaches=f"{line['minutes']} min", url=line["url"]) for line in lessons
+        Station(title=line["title"], teaches=f"{line['minutes']} min", url=line["url"], lesson=name)
+        for name in (*first.lessons, incidents.lessons[0])
+        for line in (line_of(name),)
     ]
     return [
         *stations,

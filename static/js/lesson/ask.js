@@ -10,8 +10,6 @@
 import { h } from '../dom.js';
 import { plain, sentence } from './sentence.js';
 
-const LETTERS = 'ABCDEFGH';
-
 /** @param {Question} ask @param {string[]} chosen */
 export const isRight = (ask, chosen) => ask.options.every((option) => option.right === chosen.includes(option.key));
 
@@ -155,7 +153,8 @@ export class AskPanel {
           'aria-checked': String(this.#chosen.has(option.key)),
           disabled: settled,
         },
-        h('kbd', { 'aria-hidden': 'true' }, LETTERS[index]),
+        // Members have letters: an answer has a number.
+        h('kbd', { 'aria-hidden': 'true' }, index + 1),
         h('span', {}, sentence(option.says, this.cast)),
       );
       button.addEventListener('click', () => this.#toggle(option.key));
@@ -192,7 +191,7 @@ export class AskPanel {
     all[(at + by + all.length) % all.length].focus();
   }
 
-  /** The letter of an answer was pressed, anywhere on the page. @param {number} index */
+  /** The number of an answer was pressed, anywhere on the page. @param {number} index */
   press(index) {
     const button = /** @type {HTMLButtonElement | undefined} */ (this.root.querySelectorAll('.opt')[index]);
     if (!button || button.disabled) return;
@@ -211,6 +210,7 @@ export class AskPanel {
     const right = isRight(ask, chosen);
     if (right) this.onAnswer(chosen, true);
     else this.#tell(false, false);
+    this.answer?.scrollIntoView({ block: 'nearest' });
   }
 
   #hint() {

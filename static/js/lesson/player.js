@@ -109,13 +109,20 @@ export class LessonPlayer {
   move(direction) {
     if (this.#over) return;
     const to = this.#beat + direction;
-    if (to < 0 || to >= this.sheet.beats.length) return;
+    if (to < 0) return;
     if (direction > 0 && this.#waits()) {
       part('ask').querySelector('button')?.focus();
       return;
     }
+    if (to >= this.sheet.beats.length) {
+      // What comes next stands below the board, out of sight of who has read to here.
+      part('done').scrollIntoView({ block: 'nearest' });
+      part('done').querySelector('a')?.focus({ preventScroll: true });
+      return;
+    }
     this.show(to, true);
     part('title').focus({ preventScroll: true });
+    if (part('title').getBoundingClientRect().top < 0) scrollTo({ top: 0 });
   }
 
   #waits() {
@@ -163,7 +170,9 @@ export class LessonPlayer {
   #buttons() {
     const last = this.#beat === this.sheet.beats.length - 1;
     /** @type {HTMLButtonElement} */ (part('back')).disabled = this.#beat === 0;
-    /** @type {HTMLButtonElement} */ (part('next')).disabled = last || this.#waits();
+    const next = /** @type {HTMLButtonElement} */ (part('next'));
+    next.disabled = this.#waits();
+    next.textContent = last ? 'What comes next' : 'Next';
     part('done').hidden = !(last && !this.#waits());
     part('waits').hidden = !this.#waits();
   }

@@ -27,6 +27,8 @@ const PARTITION_HUES = ['4', '3', '5', '0', '1', '2'];
 /** More tracks than this do not fit beside a board; those that change in the window come first. */
 const TRACKS_MOST = 24;
 const RIGHT = 14;
+/** How wide the playhead's flag is. */
+const FLAG = 26;
 /** Under a span, for the line of what was committed. */
 const COMMITS_PX = 6;
 
@@ -184,7 +186,7 @@ export class TimelineView {
     const nodes = [
       s('rect', { class: 'veil', x, y: top, width: Math.max(0, width - x), height: this.#height - top }),
       s('line', { class: 'head', x1: x, x2: x, y1: top + 8, y2: this.#height - 4 }),
-      s('path', { class: 'flag', d: `M${x - 13} ${top}h26v11l-13 6-13-6z` }),
+      s('path', { class: 'flag', d: `M${x - FLAG / 2} ${top}h${FLAG}v11l${-FLAG / 2} 6-${FLAG / 2}-6z` }),
       text(x, top + 10.5, String((this.#play.base ?? 0) + position), 'num', 'middle'),
     ];
     const classic = frame !== null && isClassic(frame);
@@ -339,7 +341,9 @@ export class TimelineView {
       const long = `${classic ? 'gen.' : 'epoch'} ${epoch}`;
       const label = [long, String(epoch)].find((name) => x + name.length * 6.4 + 6 < ends);
       if (x + 5 < free || !label) continue;
-      const node = text(x + 5, yText, label, 'mono');
+      // The playhead's flag is FLAG wide, and stands at the beginning of an epoch more often than anywhere else.
+      const beside = x + FLAG / 2 + 3;
+      const node = text(beside + label.length * 6.4 < ends ? beside : x + 5, yText, label, 'mono');
       node.append(s('title', {}, long));
       nodes.push(node);
       free = x + label.length * 6.4 + 12;
