@@ -6,9 +6,10 @@ the affair of their client; here only what the coordinator tells them is looked 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, Final
+from collections.abc import Hashable, Mapping
+from copy import copy
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, Self
 
 from groups.history.entries import Entry, Kind
 from simulations.invariants.invariants import Invariant
@@ -141,6 +142,28 @@ class ClassicGroupChecker:
                 self._unsure = True
         found = self._violations.take()
         return [each for each in found if each.invariant == ANSWERED_ONCE] if self._unsure else found
+
+    def copy(self) -> Self:
+        """The checker as it stands, to go on along another way; what it tells is its own."""
+        other = copy(self)
+        other._violations = Violations()
+        other._asked, other._answered = dict(self._asked), set(self._answered)
+        other._joins = {who: list(joins) for who, joins in self._joins.items()}
+        other._emptied, told = set(self._emptied), self._told
+        other._told = replace(told, joined=set(told.joined), listed=dict(told.listed))
+        return other
+
+    def remembered(self) -> Hashable:
+        """What is kept of the past, but for entries: two that remember the same judge what comes alike."""
+        told, (written, assigned) = self._told, self._written
+        return (
+            self._number,
+            frozenset(self._emptied),
+            (told.leader, told.protocol, frozenset(told.joined), tuple(sorted(told.listed.items()))),
+            told.assigned is not None,
+            written,
+            tuple(tuple(sorted(each.items())) for each in assigned),
+        )
 
     def _response(self, entry: Entry, request: Entry) -> None:
         body, api = entry.payload["body"], entry.payload["api"]

@@ -31,6 +31,7 @@ def explore_shared(
     *,
     processes: int,
     states_max: int = STATES_MAX,
+    unhurried: bool = False,
     progress: Progress | None = None,
 ) -> tuple[Report, Worlds]:
     """As ``explore``, with the same report; where there are more states than ``states_max`` it ends with a level."""
@@ -38,7 +39,7 @@ def explore_shared(
     plan = Plan(scenario, chosen)
 
     def worlds() -> Worlds:
-        return Worlds(plan, budgets or Budgets())
+        return Worlds(plan, budgets or Budgets(), unhurried=unhurried)
 
     with ExitStack() as stack:
         pipes = [stack.enter_context(_share(worlds, index, processes)) for index in range(processes)]

@@ -59,6 +59,10 @@ def test_pages_fetch_nothing_from_other_hosts() -> None:
     assert offences(r"""(@import|url\()\s*["']?https?://""", suffixes={".css"}) == []
 
 
+NOT_OURS = {"static/vendor/plotly-basic.min.js"}
+"""As Plotly publishes it: nobody reviews it, and a test holds its release against the package's."""
+
+
 def test_no_file_is_larger_than_a_reviewer_can_take() -> None:
-    large = [name for name in tracked_files() if (ROOT / name).stat().st_size > LARGEST_FILE_BYTES]
-    assert large == []
+    large = {name for name in tracked_files() if (ROOT / name).stat().st_size > LARGEST_FILE_BYTES}
+    assert large == NOT_OURS

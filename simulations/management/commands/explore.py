@@ -16,7 +16,10 @@ from simulations.management.commands.simulate import SEMANTICS, chosen, scenario
 
 if TYPE_CHECKING:
     from simulations.proof.exploration import Report, Violated
+    from simulations.proof.exploration.classic.world import ClassicWorlds
     from simulations.proof.exploration.world import Worlds
+
+    AnyWorlds = Worlds | ClassicWorlds
 
 BUDGET_MAX = 9
 """Each fault more multiplies the worlds; nobody has seen the end of this many."""
@@ -54,12 +57,18 @@ class Command(BaseCommand):
             parser.add_argument(
                 option, f"--{field.replace('_', '-')}", dest=field, metavar="N", help=f"{says}; default: 0"
             )
+        parser.add_argument(
+            "--unhurried",
+            action="store_true",
+            help="each line of the script waits until the group is at rest, as a rolling bounce does that is watched",
+        )
         parser.add_argument("--out", metavar="FOLDER", help="write the entries of each violation's trace")
 
     def handle(self, *_args: Any, **options: Any) -> None:
         # Only here: what the simulator needs is not to slow down every other command.
         from simulations.jobs.explorations import explore_shared
         from simulations.proof.exploration import STATES_MAX, Budgets, NotExplorable, explore
+        from simulations.proof.exploration.classic.plan import has_classic_members
 
         scenario = scenario_of(options["scenario"])
         told = options["semantics"]
@@ -73,10 +82,19 @@ class Command(BaseCommand):
         )
         processes = number("--processes", options["processes"], 1, PROCESSES_MAX)
         folder = folder_of(options["out"])
+        if processes > 1 and has_classic_members(scenario):
+            raise usage("--processes: groups with classic members are walked by one process")
         walk = explore if processes == 1 else partial(explore_shared, processes=processes)
         begun_s = self.told_s = time.monotonic()
         try:
-            report, worlds = walk(scenario, semantics, budgets, states_max=states_max, progress=self.progress)
+            report, worlds = walk(
+                scenario,
+                semantics,
+                budgets,
+                states_max=states_max,
+                unhurried=options["unhurried"],
+                progress=self.progress,
+            )
         except NotExplorable as error:
             raise usage(str(error)) from None
         seconds = time.monotonic() - begun_s
@@ -106,7 +124,7 @@ class Command(BaseCommand):
             self.stderr.write(f"{states:,} states, {transitions:,} transitions, depth {depth}")
 
 
-def as_json(report: Report, worlds: Worlds) -> dict[str, Any]:
+def as_json(report: Report, worlds: AnyWorlds) -> dict[str, Any]:
     """The report, with each trace in words."""
     return {
         "states": report.states,
@@ -121,12 +139,13 @@ def as_json(report: Report, worlds: Worlds) -> dict[str, Any]:
     }
 
 
-def not_judged(worlds: Worlds) -> list[dict[str, Any]]:
+def not_judged(worlds: AnyWorlds) -> list[dict[str, Any]]:
     """What no world was asked, and why; of expressions, too, where members subscribe by them."""
-    from simulations.proof.exploration import NOT_ASKED
+    from simulations.proof.exploration import NOT_ASKED, Worlds
 
+    asked_of = NOT_ASKED if isinstance(worlds, Worlds) else worlds.not_asked
     told: list[dict[str, Any]] = [
-        {"reason": reason, "invariants": list(names)} for reason, names in NOT_ASKED.items()
+        {"reason": reason, "invariants": list(names)} for reason, names in asked_of.items()
     ]
     if any(member.regex for member in worlds.plan.scenario.members.values()):
         reason = "the clock is frozen: what an expression matches is found once"
@@ -134,20 +153,31 @@ def not_judged(worlds: Worlds) -> list[dict[str, Any]]:
     return told
 
 
-def in_words(worlds: Worlds, violated: Violated) -> list[str]:
+def in_words(worlds: AnyWorlds, violated: Violated) -> list[str]:
+    from simulations.proof.exploration import Worlds
+    from simulations.proof.exploration.classic.trace import sentence as classic_sentence
     from simulations.proof.exploration.trace import sentence
 
     told, world = [], worlds.first()
     for step in violated.trace:
-        told.append(sentence(worlds, world, step))
+        told.append(
+            sentence(worlds, world, step)
+            if isinstance(worlds, Worlds)
+            else classic_sentence(worlds, world, step)
+        )
         world, _ = worlds.take(world, step)
     return told
 
 
-def entries(worlds: Worlds, violated: Violated) -> list[EntryLine]:
+def entries(worlds: AnyWorlds, violated: Violated) -> list[EntryLine]:
+    from simulations.proof.exploration import Worlds
+    from simulations.proof.exploration.classic.trace import timeline as classic_timeline
     from simulations.proof.exploration.trace import timeline
 
-    told = timeline(worlds, violated.trace, violated.invariant, violated.says)
+    if isinstance(worlds, Worlds):
+        told = timeline(worlds, violated.trace, violated.invariant, violated.says)
+    else:
+        told = classic_timeline(worlds, violated.trace, violated.invariant, violated.says)
     return [entry.to_json() for entry in told]
 
 

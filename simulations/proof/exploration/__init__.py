@@ -10,5 +10,6 @@ from simulations.proof.exploration.actions import Budgets
 from simulations.proof.exploration.findings import NOT_ASKED, STATES_MAX, Report, Violated
 from simulations.proof.exploration.plan import NotExplorable
 from simulations.proof.exploration.search import explore
+from simulations.proof.exploration.world import Worlds
 
-__all__ = ["NOT_ASKED", "STATES_MAX", "Budgets", "NotExplorable", "Report", "Violated", "explore"]
+__all__ = ["NOT_ASKED", "STATES_MAX", "Budgets", "NotExplorable", "Report", "Violated", "Worlds", "explore"]

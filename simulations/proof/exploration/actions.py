@@ -14,7 +14,10 @@ Step = int
 
 
 class ActionKind(IntEnum):
-    """``BEAT``: a heartbeat is sent and arrives; ``SEND``: it is sent alone, and is on its way."""
+    """``BEAT``: a heartbeat is sent and arrives; ``SEND``: it is sent alone, and is on its way.
+
+    From ``APPEND`` on: of groups with classic members alone.
+    """
 
     BEAT = 0
     SEND = 1
@@ -29,6 +32,13 @@ class ActionKind(IntEnum):
     LOSE = 10
     DUPLICATE = 11
     FAIL_OVER = 12
+    APPEND = 13
+    START = 14
+    METADATA = 15
+    UNANSWERED = 16
+    JOIN_PHASE = 17
+    SYNC_PHASE = 18
+    FORGET = 19
 
 
 def packed(kind: ActionKind, slot: int = 0) -> Step:

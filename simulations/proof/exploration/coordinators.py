@@ -213,7 +213,7 @@ class CoordinatorRuntime:
     def _of_log(self, node: Coordinator, log: list[Record]) -> Wrongs:
         """What the log, and what the cleaner may leave of it, must not differ in."""
         memory = canonical(node.shard.state.consumer, as_they_are)
-        kept = _compacted(log)
+        kept = compacted(log)
         logs = (
             ("memory_is_replay", "The log", log),
             ("compacted_log", "The compacted log", kept),
@@ -281,7 +281,7 @@ def _teller(node: Coordinator) -> Teller:
     return Teller(node.shard.state, node.timers, node.last)
 
 
-def _compacted(log: list[Record]) -> list[Record]:
+def compacted(log: list[Record]) -> list[Record]:
     """The last record of each key, where it stands; tombstones stay, as they do for a while."""
     last = {(record["type"], tuple(sorted(record["key"].items()))): at for at, record in enumerate(log)}
     return [log[at] for at in sorted(last.values())]

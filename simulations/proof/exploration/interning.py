@@ -78,3 +78,23 @@ class Interner(Generic[T]):
             form = self._key(self.parts[number], ranks(mask))
             renamed = self._renamed[place] = self._canonical.setdefault(form, len(self._canonical))
         return renamed
+
+
+class Pool(Generic[T]):
+    """Parts by number, told apart by what ``key`` gives of them as they are."""
+
+    def __init__(self, key: Callable[[T], Hashable]) -> None:
+        self.parts: list[T] = []
+        self._key = key
+        self._numbers: dict[Hashable, int] = {}
+
+    def __len__(self) -> int:
+        return len(self.parts)
+
+    def add(self, part: T) -> int:
+        """The number of this part, or of one that is the same."""
+        key = self._key(part)
+        number = self._numbers.setdefault(key, len(self.parts))
+        if number == len(self.parts):
+            self.parts.append(part)
+        return number

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from random import Random
-from typing import Final
+from typing import ClassVar, Final
 
 from groups.history.state.group import Semantics
 from simulations.proof.exploration.actions import SLOTS_MAX
@@ -45,10 +45,14 @@ class NotExplorable(Exception):
 class Plan:
     """``script`` are the lines that do something, in order; ``slots`` the processes: ``(member, life)``."""
 
+    known: ClassVar[frozenset[Verb]] = KNOWN
+    starts: ClassVar[frozenset[Verb]] = frozenset({Verb.JOIN, Verb.RESTART})
+    """Verbs that may take a process of their own."""
+
     def __init__(self, scenario: Scenario, semantics: Semantics) -> None:
         for action in scenario.script:
-            if action.verb not in KNOWN | WITHOUT_EFFECT:
-                known = ", ".join(sorted(KNOWN | WITHOUT_EFFECT))
+            if action.verb not in self.known | WITHOUT_EFFECT:
+                known = ", ".join(sorted(self.known | WITHOUT_EFFECT))
                 raise NotExplorable(f"the script's {action.verb} is not explored; these are: {known}")
         if scenario.settings.scripted is not None:
             raise NotExplorable(
@@ -58,14 +62,16 @@ class Plan:
             raise NotExplorable("assignors that members bring are not explored; take uniform or range")
         self.scenario = scenario
         self.semantics = semantics
-        self.script: tuple[Action, ...] = tuple(a for a in scenario.script if a.verb in KNOWN)
+        self.script: tuple[Action, ...] = tuple(a for a in scenario.script if a.verb in self.known)
         # The clock stands still: a target is due whenever the group epoch is ahead of it.
         self.settings = replace(scenario.settings, assignment_interval_ms=0)
         lives = dict.fromkeys(scenario.members, 0)
         if scenario.start is not None:
             lives |= {member.name: 1 for member in scenario.start.members}
+        if scenario.classic_start is not None:
+            lives |= dict.fromkeys(scenario.classic_start.owned, 1)
         for action in self.script:
-            if action.verb in (Verb.JOIN, Verb.RESTART):
+            if action.verb in self.starts:
                 lives[action.who] += 1
         self.slots = [(name, life) for name, count in lives.items() for life in range(1, count + 1)]
         if len(self.slots) > SLOTS_MAX:

@@ -6,7 +6,7 @@ reader can go from one to the next.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -16,13 +16,14 @@ from simulations.proof.exploration.actions import ActionKind as StepKind
 from simulations.proof.exploration.actions import Step, unpacked
 from simulations.proof.exploration.coordinator_entries import NOW_MS
 from simulations.proof.exploration.coordinators import Coordinator
-from simulations.proof.exploration.plan import OF_TOPICS
+from simulations.proof.exploration.plan import OF_TOPICS, Plan
 from simulations.proof.exploration.processes import Process
 from simulations.proof.exploration.state_layout import COORDINATOR as AT_COORDINATOR
 from simulations.proof.exploration.state_layout import PROCESSES, SCRIPT, UNBORN, World
 from simulations.proof.exploration.world import Worlds
+from simulations.protocol.client.consumer import Call
 from simulations.world.engine.log import COORDINATOR
-from simulations.world.scenario import Verb
+from simulations.world.scenario import Action, Verb
 
 STEP_MS: Final = 100
 """Time between two steps of a trace."""
@@ -39,6 +40,11 @@ def timeline(worlds: Worlds, trace: Sequence[Step], invariant: str, says: str) -
         after, _ = worlds.take(world, step)
         telling.step(step, world, after)
         world = after
+    return violated(telling, invariant, says)
+
+
+def violated(telling: Telling, invariant: str, says: str) -> list[Entry]:
+    """What was told, and at its end the invariant that is broken there."""
     last = telling.entries[-1].sequence
     fault: dict[str, Any] = {
         "fault": INVARIANT_FAULT,
@@ -55,12 +61,17 @@ def timeline(worlds: Worlds, trace: Sequence[Step], invariant: str, says: str) -
 
 def sentence(worlds: Worlds, world: World, step: Step) -> str:
     """What a step is, in words."""
+    return in_words(worlds.plan, SENTENCES, world, step)
+
+
+def in_words(plan: Plan, sentences: Mapping[StepKind, str], world: World, step: Step) -> str:
+    """What a step of any worlds is; ``sentences`` has each kind's, with ``{who}`` for the process."""
     kind, slot = unpacked(step)
-    who = worlds.plan.member_id(slot) if slot < len(worlds.plan.slots) else ""
+    who = plan.member_id(slot) if slot < len(plan.slots) else ""
     if kind is StepKind.SCRIPT:
-        action = worlds.plan.script[world[SCRIPT]]
+        action = plan.script[world[SCRIPT]]
         return f"{action.verb} {action.who}"
-    return SENTENCES[kind].format(who=who)
+    return sentences[kind].format(who=who)
 
 
 SENTENCES: Final = {
@@ -79,39 +90,24 @@ SENTENCES: Final = {
 }
 
 
-class _Telling:
+class Telling:
     """Writes entries behind each other, with sequences, offsets and batches of their own."""
 
-    def __init__(self, worlds: Worlds) -> None:
+    def __init__(self, plan: Plan, names: Mapping[str, str], first: Iterable[Entry]) -> None:
         self.entries: list[Entry] = []
-        self._worlds = worlds
+        self._plan = plan
+        self._names = names
+        self._first = first
         self._at_ms = NOW_MS
         self._offset = 0
         self._batch = 0
 
     def begin(self, world: World) -> None:
         """The topics, and the group that is there already."""
-        image = self._worlds.plan.image
+        image = self._plan.image
         topics = {name: {"id": t.topic_id, "partitions": t.partitions} for name, t in image.topics.items()}
         self.write(Kind.NOTE, COORDINATOR, {"note": "topics", "topics": topics, "source": "scenario"})
-        self._copy(self._worlds.first_entries())
-
-    def step(self, step: Step, world: World, after: World) -> None:
-        """The entries of one step."""
-        self._at_ms += STEP_MS
-        kind, slot = unpacked(step)
-        self._faults(kind, slot, world)
-        before = self._process(world, slot)
-        if kind is StepKind.RETURN and before is not None and before.calling is not None:
-            self._callback(before, "end")
-        self._copy(self._of_coordinator(kind, slot, world, before))
-        for at in range(len(world) - PROCESSES):
-            old, new = self._process(world, at), self._process(after, at)
-            if new is None or new.calling is None:
-                continue
-            same = old is not None and old.calling is not None and _called(old) == _called(new)
-            if not same or (kind is StepKind.RETURN and at == slot):
-                self._callback(new, "start")
+        self._copy(self._first)
 
     def write(self, kind: Kind, actor: str, payload: dict[str, Any], *, cause: int | None = None) -> None:
         self.entries.append(
@@ -126,23 +122,86 @@ class _Telling:
             )
         )
 
+    def fault(self, kind: StepKind, action: Action | None, who: str | None) -> None:
+        """The fault that a step is, if it is one; ``action`` is its line of the script."""
+        fault: str | None = None
+        if action is not None:
+            fault = FAULTS.get(action.verb)
+        elif kind in (StepKind.LOSE, StepKind.DUPLICATE):
+            fault = "lost_message" if kind is StepKind.LOSE else "duplicated_message"
+        if fault is not None:
+            self.write(Kind.FAULT, who or COORDINATOR, {"fault": fault, "member": who})
+
+    def _callback(self, who: str, call: Call, phase: str) -> None:
+        partitions = {self._names.get(t, t): list(numbers) for t, numbers in call.partitions.items()}
+        payload = {"callback": str(call.callback), "phase": phase, "partitions": partitions}
+        self.write(Kind.CALLBACK, who, payload)
+
+    def _copy(self, entries: Iterable[Entry]) -> None:
+        """Entries that were numbered elsewhere; what they name of each other is moved with them."""
+        entries = list(entries)
+        if not entries:
+            return
+        by = len(self.entries) + 1 - entries[0].sequence
+        batches: dict[int, int] = {}
+        for entry in entries:
+            moved = replace(
+                entry,
+                sequence=entry.sequence + by,
+                at_ms=self._at_ms,
+                cause=entry.cause + by if entry.cause is not None else None,
+            )
+            if "deadline_ms" in entry.payload:
+                deadline_ms = entry.payload["deadline_ms"] - NOW_MS + self._at_ms
+                moved = replace(moved, payload={**entry.payload, "deadline_ms": deadline_ms})
+            if entry.kind is Kind.RECORD:
+                assert entry.batch is not None
+                assert entry.unit is not None
+                if entry.batch not in batches:
+                    batches[entry.batch] = self._batch
+                    self._batch += 1
+                moved = replace(moved, offset=self._offset, batch=batches[entry.batch], unit=entry.unit + by)
+                self._offset += 1
+            self.entries.append(moved)
+
+
+class _Telling(Telling):
+    """Of worlds whose members all speak the consumer protocol."""
+
+    def __init__(self, worlds: Worlds) -> None:
+        super().__init__(worlds.plan, worlds.names, worlds.first_entries())
+        self._worlds = worlds
+
+    def step(self, step: Step, world: World, after: World) -> None:
+        """The entries of one step."""
+        self._at_ms += STEP_MS
+        kind, slot = unpacked(step)
+        self._faults(kind, slot, world)
+        before = self._process(world, slot)
+        if kind is StepKind.RETURN and before is not None and before.calling is not None:
+            self._callback(before.member_id, before.calling, "end")
+        self._copy(self._of_coordinator(kind, slot, world, before))
+        for at in range(len(world) - PROCESSES):
+            old, new = self._process(world, at), self._process(after, at)
+            if new is None or new.calling is None:
+                continue
+            same = old is not None and old.calling is not None and _called(old) == _called(new)
+            if not same or (kind is StepKind.RETURN and at == slot):
+                self._callback(new.member_id, new.calling, "start")
+
     def _process(self, world: World, slot: int) -> Process | None:
         number = world[PROCESSES + slot] if PROCESSES + slot < len(world) else UNBORN
         return self._worlds.processes.parts[number] if number != UNBORN else None
 
     def _faults(self, kind: StepKind, slot: int, world: World) -> None:
-        worlds, who = self._worlds, None
-        fault: str | None = None
+        worlds, who, action = self._worlds, None, None
         if kind is StepKind.SCRIPT:
             action = worlds.plan.script[world[SCRIPT]]
-            fault = FAULTS.get(action.verb)
             newest = [at for at in worlds.plan.slots_of.get(action.who, ()) if self._process(world, at)]
             who = worlds.plan.member_id(newest[-1]) if newest else None
         elif kind in (StepKind.LOSE, StepKind.DUPLICATE):
-            fault = "lost_message" if kind is StepKind.LOSE else "duplicated_message"
             who = worlds.plan.member_id(slot)
-        if fault is not None:
-            self.write(Kind.FAULT, who or COORDINATOR, {"fault": fault, "member": who})
+        self.fault(kind, action, who)
 
     def _of_coordinator(
         self, kind: StepKind, slot: int, world: World, process: Process | None
@@ -180,41 +239,6 @@ class _Telling:
             return ()
         image = worlds.plan.image_after(node.shard.image, action)
         return worlds.coordinating.metadata(node, image, (action.who,)).entries
-
-    def _callback(self, process: Process, phase: str) -> None:
-        call = process.calling
-        assert call is not None
-        names = self._worlds.names
-        partitions = {names.get(t, t): list(numbers) for t, numbers in call.partitions.items()}
-        payload = {"callback": str(call.callback), "phase": phase, "partitions": partitions}
-        self.write(Kind.CALLBACK, process.member_id, payload)
-
-    def _copy(self, entries: Iterable[Entry]) -> None:
-        """Entries that were numbered elsewhere; what they name of each other is moved with them."""
-        entries = list(entries)
-        if not entries:
-            return
-        by = len(self.entries) + 1 - entries[0].sequence
-        batches: dict[int, int] = {}
-        for entry in entries:
-            moved = replace(
-                entry,
-                sequence=entry.sequence + by,
-                at_ms=self._at_ms,
-                cause=entry.cause + by if entry.cause is not None else None,
-            )
-            if "deadline_ms" in entry.payload:
-                deadline_ms = entry.payload["deadline_ms"] - NOW_MS + self._at_ms
-                moved = replace(moved, payload={**entry.payload, "deadline_ms": deadline_ms})
-            if entry.kind is Kind.RECORD:
-                assert entry.batch is not None
-                assert entry.unit is not None
-                if entry.batch not in batches:
-                    batches[entry.batch] = self._batch
-                    self._batch += 1
-                moved = replace(moved, offset=self._offset, batch=batches[entry.batch], unit=entry.unit + by)
-                self._offset += 1
-            self.entries.append(moved)
 
 
 def _called(process: Process) -> object:

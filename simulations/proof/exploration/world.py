@@ -57,10 +57,19 @@ class Coordinated(NamedTuple):
 class Worlds:
     """All worlds of one plan. ``reduced`` leaves out orders that nobody can tell apart; see the docs for which.
 
-    ``ranked``: epochs count by their ranks; without it they count as they are.
+    ``ranked``: epochs count by their ranks; without it they count as they are. ``unhurried``: a line of the script waits
+    until the group has come to rest.
     """
 
-    def __init__(self, plan: Plan, budgets: Budgets, *, reduced: bool = True, ranked: bool = True) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        budgets: Budgets,
+        *,
+        reduced: bool = True,
+        ranked: bool = True,
+        unhurried: bool = False,
+    ) -> None:
         self.plan = plan
         self.bits = Bits()
         self.names = {topic.topic_id: name for name, topic in plan.image.topics.items()}
@@ -71,6 +80,7 @@ class Worlds:
         self.script = Script(self)
         self.moves = Moves(self, reduced=reduced)
         self._budgets = budgets
+        self._unhurried = unhurried
         self._ranked = ranked
         self._slot_of = {plan.member_id(slot): slot for slot in range(len(plan.slots))}
         self._coordinated: dict[Hashable, Coordinated] = {}
@@ -149,8 +159,9 @@ class Worlds:
 
     def converged(self, world: World) -> bool:
         """Whether all that lives has come to rest where the group wants it."""
-        if world[SCRIPT] < len(self.plan.script):
-            return False
+        return world[SCRIPT] == len(self.plan.script) and self._rests(world)
+
+    def _rests(self, world: World) -> bool:
         coordinator = self.coordinators.parts[world[COORDINATOR]]
         if not coordinator.converged:
             return False
@@ -183,7 +194,7 @@ class Worlds:
             for step, after, process, lost, again, wrong in taken:
                 left = (losses - lost, duplicates - again)
                 yield checked(step, (after, script, *left, *rest, *before, process, *behind), wrong)
-        if script < len(self.plan.script):
+        if script < len(self.plan.script) and (not self._unhurried or self._rests(world)):
             yield checked(packed(ActionKind.SCRIPT), *self.script.take(world))
         yield from self._of_coordinator(world)
         if self._restarts:

@@ -18,10 +18,20 @@ ones do otherwise.
 
 from __future__ import annotations
 
+from collections.abc import Hashable
+from copy import copy
 from typing import Final
 
 from simulations.protocol.assignors.interface import Assignor
-from simulations.protocol.client.classic import application, beating, committing, embedding, joining, leading
+from simulations.protocol.client.classic import (
+    application,
+    beating,
+    committing,
+    embedding,
+    joining,
+    leading,
+    untimed,
+)
 from simulations.protocol.client.classic.config import ClassicConfig
 from simulations.protocol.client.classic.state import FOREVER, CommitKind, JoinState, Leaving, Memory
 from simulations.protocol.client.consumer.config import CloseOption
@@ -130,6 +140,54 @@ class ClassicConsumer:
     def left_by(self, request: object) -> bool:
         """Whether this was the request that told of its leave, and the leave is over."""
         return isinstance(request, LeaveGroup) and self.closed
+
+    # For who walks all orders of events.
+
+    def copy(self) -> ClassicConsumer:
+        """A twin that goes on by itself."""
+        twin = object.__new__(ClassicConsumer)
+        twin._m = untimed.twin(self._m)
+        twin._assignors = {name: copy(assignor) for name, assignor in self._assignors.items()}
+        return twin
+
+    def canonical(self) -> Hashable:
+        """All that decides what it will do, but for times."""
+        return untimed.canonical(self._m), untimed.remembered(self._assignors)
+
+    def awaits(self, request: object) -> bool:
+        """Whether the answer to this very request would be taken."""
+        m = self._m
+        return (
+            request is m.in_flight
+            or request is m.heartbeat
+            or request is m.leaving
+            or committing.find(m, request) is not None
+        )
+
+    def waits(self, now_ms: int) -> bool:
+        """Whether there is something that it does only when a back-off or a look-up is over."""
+        return untimed.waits(self._m, now_ms)
+
+    @property
+    def rests(self) -> bool:
+        """Whether it is a member that has nothing to do but to heartbeat."""
+        m = self._m
+        quiet = m.state is JoinState.STABLE and m.assignment is None and not (m.calling or m.events)
+        return quiet and m.subscribed and not joining.needed(untimed.twin(m))
+
+    def knows_metadata(self) -> bool:
+        """Whether it would learn nothing by asking a broker for the topics."""
+        return self._m.metadata == self._m.config.metadata()
+
+    def refresh(self, now_ms: int) -> list[Effect]:
+        """It asks a broker for the topics now, and not only when that is due."""
+        joining.refresh(self._m, now_ms)
+        return self._settle(now_ms, [])
+
+    def go_on(self, now_ms: int) -> list[Effect]:
+        """What it backs off from is over, and the coordinator is found."""
+        untimed.wait_is_over(self._m, now_ms)
+        return self._settle(now_ms, [])
 
     # What the application does.
 
