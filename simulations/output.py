@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import orjson
 
-from groups.history.entries import Entry, Kind
+from groups.history.entries import Entry, EntryLine, Kind
 from groups.history.frames.changes import diff
 from groups.history.frames.frame import FrameMaker
 from groups.history.frames.shapes import Frame
@@ -68,7 +68,7 @@ def change_lines(entries: Iterable[Entry], state: State, by: str) -> Iterator[by
         yield line
 
 
-def entry_lines(entries: Iterable[Entry], by: str) -> Iterator[dict[str, Any]]:
+def entry_lines(entries: Iterable[Entry], by: str) -> Iterator[EntryLine]:
     """The entries; by unit those that settle one, by step the notes that end one."""
     for entry in entries:
         ends_step = entry.kind is Kind.NOTE and entry.payload["note"] == "step"

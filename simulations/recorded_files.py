@@ -11,8 +11,9 @@ from datetime import timedelta
 from io import TextIOWrapper
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
+from groups.history.entries import RecordPayload
 from groups.history.replay.record_types import OFFSET_TYPES
 from groups.pipeline.reading.recognising import FileKind
 from groups.pipeline.reading.sources import Source, list_sources
@@ -99,7 +100,8 @@ def _offsets(source: Source, files: Files) -> None:
                         offset=record.offset,
                         batch=batch.base_offset,
                         at_ms=record.timestamp_ms,
-                        payload=payload,
+                        # What could not be read has bytes in the place of key and value, which its readers ask for with `get`.
+                        payload=cast(RecordPayload, payload),
                     )
                 )
 

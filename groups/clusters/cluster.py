@@ -41,12 +41,13 @@ GROUPS_A_REQUEST: Final = 200
 BROKERS_MOST: Final = 1000
 """Brokers of one cluster; more is an answer gone wrong."""
 
-DESCRIBES: Final[Mapping[GroupKind, tuple[int, Callable[[Mapping[str, Any]], list[Told]], str]]] = {
+DESCRIBES: Final[Mapping[GroupKind, tuple[int, Callable[[Any], list[Told]], str]]] = {
     GroupKind.CONSUMER: (CONSUMER_GROUP_DESCRIBE, reading.consumer_groups, "groupIds"),
     GroupKind.CLASSIC: (DESCRIBE_GROUPS, reading.classic_groups, "groups"),
     GroupKind.SHARE: (SHARE_GROUP_DESCRIBE, reading.share_groups, "groupIds"),
     GroupKind.STREAMS: (STREAMS_GROUP_DESCRIBE, reading.streams_groups, "groupIds"),
 }
+"""A kind's request, who reads its answer (each its own shape, hence ``Any``), and the request's field of ids."""
 
 T = TypeVar("T")
 

@@ -38,7 +38,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Final
+from typing import Any, Final, NotRequired, TypedDict
 
 ENTRY_FORMAT = 1
 """Version of the stored form; raised when a reader of the old form would misread the new one."""
@@ -64,6 +64,65 @@ class Provenance(StrEnum):
     INFERRED = "inferred"
 
 
+Payload = Mapping[str, Any]
+"""What an entry tells, by its kind. ``Any``, since entries of logs from outside hold anything there: the fold reads fields with
+``groups.history.replay.fields``, and refuses what is of another type. Who writes payloads writes the types below."""
+
+
+class RecordKey(TypedDict, total=False):
+    """Each type of record has some of these."""
+
+    groupId: str
+    memberId: str
+    regularExpression: str
+    group: str
+    """Of a classic group and of an offset in the place of ``groupId``."""
+    topic: str
+    partition: int
+
+
+class RecordPayload(TypedDict):
+    """``key`` and ``value`` by Kafka's own field names; a tombstone has neither ``version`` nor ``value``."""
+
+    type: int
+    key: RecordKey
+    version: int | None
+    value: Payload | None
+
+
+class NotedTopic(TypedDict):
+    """A topic in a note; what a source does not tell is ``None``."""
+
+    id: str | None
+    partitions: int | None
+
+
+class TopicsNote(TypedDict):
+    """``note`` is ``topics``; a topic that is gone is ``None``."""
+
+    note: str
+    topics: Mapping[str, NotedTopic | None]
+    source: str
+
+
+class EntryLine(TypedDict):
+    """The contract's JSON form of an entry."""
+
+    sequence: int
+    at_ms: int
+    kind: str
+    actor: str
+    cause: int | None
+    provenance: str
+    partition: NotRequired[int | None]
+    """This and the next three of records alone."""
+    offset: NotRequired[int | None]
+    batch: NotRequired[int | None]
+    unit: NotRequired[int | None]
+    settled: bool
+    payload: Payload
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
     """One line of a timeline's log.
@@ -78,7 +137,7 @@ class Entry:
     kind: Kind
     actor: str
     provenance: Provenance
-    payload: Mapping[str, Any]
+    payload: Payload
     cause: int | None = None
     settled: bool = True
     partition: int | None = None
@@ -86,7 +145,7 @@ class Entry:
     batch: int | None = None
     unit: int | None = None
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> EntryLine:
         """The contract's JSON form, keys in a fixed order."""
         if self.kind is not Kind.RECORD:
             return {
@@ -115,7 +174,7 @@ class Entry:
         }
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Entry:
+    def from_json(cls, data: EntryLine) -> Entry:
         """The inverse of ``to_json``; ``KeyError`` or ``ValueError`` on another shape."""
         return cls(
             sequence=data["sequence"],

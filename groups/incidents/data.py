@@ -9,13 +9,13 @@ from __future__ import annotations
 import gzip
 import hashlib
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final, TypedDict, cast
 
 import orjson
 
-from groups.history.entries import ENTRY_FORMAT
+from groups.history.entries import ENTRY_FORMAT, EntryLine
 
 FORMAT: Final = "rebalance-explorer timeline"
 VERSION: Final = 1
@@ -55,7 +55,7 @@ class BadData(ValueError):
     """One line: what is wrong with the file, and what would be right."""
 
 
-def packed(facts: Facts, entries: Iterable[Mapping[str, Any]]) -> bytes:
+def packed(facts: Facts, entries: Iterable[EntryLine]) -> bytes:
     """The file."""
     text = b"".join(orjson.dumps(entry, option=orjson.OPT_APPEND_NEWLINE) for entry in entries)
     head = {"format": FORMAT, "version": VERSION, "sha256": hashlib.sha256(text).hexdigest(), **facts}

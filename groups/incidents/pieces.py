@@ -12,7 +12,7 @@ from typing import Any
 
 import orjson
 
-from groups.history.entries import Entry
+from groups.history.entries import Entry, EntryLine
 from groups.history.frames.changes import Change, apply
 from groups.history.frames.shapes import Frame
 from groups.history.metrics import Metrics
@@ -33,7 +33,7 @@ class Piece:
     metrics: Mapping[str, Any]
     changes: list[Change]
     moments: list[Moment]
-    entries: list[dict[str, Any]]
+    entries: list[EntryLine]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,6 +17,7 @@ import hmac
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
+from groups.history.entries import EntryLine
 from groups.history.evidence.display_names import REPLACEMENT_MARK
 from groups.incidents import fields
 from groups.wire.embedded.consumer_protocol import (
@@ -55,7 +56,7 @@ class Redactor:
         self._names: dict[str, set[str]] = {}
         self._numbers: dict[str, dict[str, int]] = {}
 
-    def meet(self, entry: Mapping[str, Any]) -> None:
+    def meet(self, entry: EntryLine) -> None:
         """Note the names in an entry (its JSON form)."""
         self._numbers = {}
         _Walk(self._note, self._digest).entry(entry)
@@ -65,7 +66,7 @@ class Redactor:
         self._numbers = {}
         self._note(kind, value)
 
-    def redacted(self, entry: Mapping[str, Any]) -> dict[str, Any]:
+    def redacted(self, entry: EntryLine) -> EntryLine:
         """The entry with pseudonyms; the same fields, and all numbers but hashes."""
         return _Walk(self.name, self._digest).entry(entry)
 
@@ -113,7 +114,7 @@ class Redactor:
         return hmac.digest(self._key, text.encode("utf-8", "surrogatepass"), hashlib.sha256)
 
 
-def redactor_of(entries: Iterable[Mapping[str, Any]], key: bytes) -> Redactor:
+def redactor_of(entries: Iterable[EntryLine], key: bytes) -> Redactor:
     """A redactor that has met all entries."""
     redactor = Redactor(key)
     for entry in entries:
@@ -128,7 +129,7 @@ class _Walk:
         self._replace = replace
         self._digest = digest
 
-    def entry(self, entry: Mapping[str, Any]) -> dict[str, Any]:
+    def entry(self, entry: EntryLine) -> EntryLine:
         payload = {key: self._field(key, value, "") for key, value in entry["payload"].items()}
         return {**entry, "actor": self._replace("member", entry["actor"]), "payload": payload}
 

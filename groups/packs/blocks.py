@@ -19,6 +19,7 @@ from typing import Any, Final, TypedDict
 
 import orjson
 
+from groups.history.entries import EntryLine
 from groups.history.evidence.committed import Committed, TopicPartition, committed_in
 from groups.wire.commits import TOMBSTONE, commit_payload
 
@@ -70,7 +71,7 @@ def block_of(header: BlockHeader, columns: Sequence[bytes], others: Sequence[byt
     return b"".join((orjson.dumps(header), b"\n", *columns, b"[", b",".join(others), b"]"))
 
 
-def entries_of(block: bytes) -> list[dict[str, Any]]:
+def entries_of(block: bytes) -> list[EntryLine]:
     """Every entry of a block in its JSON form, by sequence."""
     header, columns, others = _parts(block)
     if not header["commits"]:
@@ -78,7 +79,11 @@ def entries_of(block: bytes) -> list[dict[str, Any]]:
     entries = list(_commits(header, columns))
     if header["wide"]:
         for entry in entries:
-            _wrap(entry, ("at_ms", "offset", "batch"))
+            entry["at_ms"] = _wrapped(entry["at_ms"])
+            offset, batch = entry["offset"], entry["batch"]
+            assert offset is not None
+            assert batch is not None
+            entry["offset"], entry["batch"] = _wrapped(offset), _wrapped(batch)
             _wrap(entry["payload"]["value"], ("offset", "commitTimestamp"))
     if others:
         entries += others
@@ -92,7 +97,7 @@ def group_of(block: bytes) -> str:
     return header["group"]
 
 
-def _parts(block: bytes) -> tuple[BlockHeader, dict[str, Any], list[dict[str, Any]]]:
+def _parts(block: bytes) -> tuple[BlockHeader, dict[str, Any], list[EntryLine]]:
     """The header, the commits by columns, and the other entries."""
     end = block.index(b"\n")
     header: BlockHeader = orjson.loads(block[:end])
@@ -148,7 +153,7 @@ def _columns(header: BlockHeader, view: memoryview, at: int) -> tuple[dict[str, 
     return columns, at
 
 
-def _commits(header: BlockHeader, columns: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def _commits(header: BlockHeader, columns: dict[str, Any]) -> Iterator[EntryLine]:
     group, partitions, keys = header["group"], header["partitions"], header["keys"]
     texts, topic_ids = header["texts"], header["topic_ids"]
     reached: dict[int, int] = {}

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import cramjam
 import orjson
 
+from groups.history.digests.packed import PackedLine
 from groups.history.entries import Entry
 from groups.history.passes.recorder import Recorder
 from groups.packs.blocks import entries_of
@@ -63,7 +64,7 @@ def open_chunk(files: Files, chunk: StoredChunk) -> OpenedChunk:
     before: dict[str, bytes] = {}
     changes: list[bytes] = []
     moments: list[bytes] = []
-    digests: list[dict[str, Any]] = []
+    digests: list[PackedLine] = []
     for entry in entries_of(read_blob(files, Place.of(chunk["entries"]))):
         recorder.add(Entry.from_json(entry))
     batch = recorder.flush(final=True)

@@ -14,7 +14,7 @@ import orjson
 from groups.history.digests import coarsened, joined, window
 from groups.history.digests.answers import group_answer, member_answer, partition_answer
 from groups.history.digests.packed import Packed
-from groups.history.entries import ENTRY_FORMAT, Entry
+from groups.history.entries import ENTRY_FORMAT, Entry, EntryLine
 from groups.history.passes.recorder import RecordedBatch, Recorder
 from groups.history.state.group import Semantics
 from groups.history.verdict import verdict
@@ -144,7 +144,7 @@ def facts_of(timeline: Timeline, redactor: Redactor | None = None, hidden_id: st
     )  # fmt: skip
 
 
-def entries_of(timeline: Timeline, last: int, redactor: Redactor | None = None) -> Iterator[dict[str, Any]]:
+def entries_of(timeline: Timeline, last: int, redactor: Redactor | None = None) -> Iterator[EntryLine]:
     """Entries 1 to ``last``."""
     for entry in _entries_up_to(timeline, last):
         yield entry if redactor is None else redactor.redacted(entry)
@@ -277,7 +277,7 @@ def _cast_within(cast: Sequence[Mapping[str, Any]], pieces: Sequence[Piece]) -> 
     return [member for member in cast if member["id"] in there]
 
 
-def _entries_up_to(timeline: Timeline, last: int) -> Iterator[dict[str, Any]]:
+def _entries_up_to(timeline: Timeline, last: int) -> Iterator[EntryLine]:
     for entry in every_entry(timeline):
         if entry["sequence"] > last:
             return

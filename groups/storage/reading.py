@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 from django.db.models import QuerySet
 
-from groups.history.entries import Entry
+from groups.history.entries import Entry, EntryLine
 from groups.history.frames.changes import Change, apply
 from groups.history.frames.frame import frame
 from groups.history.frames.shapes import Frame
@@ -220,17 +220,17 @@ def changes_after(timeline: Timeline, after: int) -> bytes:
     )
 
 
-def entries_between(timeline: Timeline, first: int, last: int) -> list[dict[str, Any]]:
+def entries_between(timeline: Timeline, first: int, last: int) -> list[EntryLine]:
     """Entries ``first`` to ``last`` as they were recorded, ``ENTRIES_MOST`` of them at most."""
     return list(log_of(timeline).entries_between(first, min(last, first + ENTRIES_MOST - 1)))
 
 
-def every_entry(timeline: Timeline) -> Iterator[dict[str, Any]]:
+def every_entry(timeline: Timeline) -> Iterator[EntryLine]:
     """All entries in order, some at a time."""
     return log_of(timeline).every_entry()
 
 
-def entries_before(timeline: Timeline, sequence: int) -> Iterator[dict[str, Any]]:
+def entries_before(timeline: Timeline, sequence: int) -> Iterator[EntryLine]:
     """The entries before ``sequence``, the nearest first, some at a time."""
     return log_of(timeline).entries_before(sequence)
 

@@ -11,6 +11,7 @@ import orjson
 from django.db.models import Max, QuerySet
 
 from groups.history.digests import Digest, joined
+from groups.history.entries import EntryLine
 from groups.history.evidence.committed import Committed, TopicPartition, committed_in
 from groups.history.replay.fold import FOLD_VERSION
 from groups.models import Batch, Digested, Folded, Timeline
@@ -78,7 +79,7 @@ class RowsLog:
         for row in self._folded().filter(last__gt=after).order_by("first").iterator(chunk_size=ROWS_AT_ONCE):
             yield row.first, row.last, bytes(row.changes), bytes(row.moments)
 
-    def entries_between(self, first: int, last: int) -> Iterator[dict[str, Any]]:
+    def entries_between(self, first: int, last: int) -> Iterator[EntryLine]:
         rows = self._batches().filter(last__gte=first, first__lte=last).order_by("first")
         for row in rows.iterator(chunk_size=ROWS_AT_ONCE):
             for entry in orjson.loads(row.entries):
@@ -93,7 +94,7 @@ class RowsLog:
             if wanted is None or found[0] in wanted:
                 yield found
 
-    def every_entry(self) -> Iterator[dict[str, Any]]:
+    def every_entry(self) -> Iterator[EntryLine]:
         """All entries in order, some rows at a time.
 
         No query stays open between them: who writes while it reads would find SQLite's "database is locked" as soon as
@@ -106,7 +107,7 @@ class RowsLog:
                 yield from orjson.loads(row.entries)
             last = some[-1].last
 
-    def entries_before(self, sequence: int) -> Iterator[dict[str, Any]]:
+    def entries_before(self, sequence: int) -> Iterator[EntryLine]:
         """The entries before ``sequence``, the nearest first, some rows at a time (see ``every_entry``)."""
         rows = self._batches().order_by("-first")
         while some := list(rows.filter(first__lt=sequence)[:ROWS_AT_ONCE]):

@@ -13,6 +13,7 @@ from django.conf import settings
 
 from groups.history.digests import Digest, joined
 from groups.history.digests.packed import Packed
+from groups.history.entries import EntryLine
 from groups.history.evidence.committed import Committed, TopicPartition
 from groups.history.replay.fold import FOLD_VERSION
 from groups.models import Timeline
@@ -118,7 +119,7 @@ class StoredLog:
                 parts.append(unknown(chunk["first"], chunk["last"], chunk["digest"], before))
         return joined(parts)
 
-    def entries_between(self, first: int, last: int) -> Iterator[dict[str, Any]]:
+    def entries_between(self, first: int, last: int) -> Iterator[EntryLine]:
         for chunk in self._chunks_from(first):
             if chunk["first"] > last:
                 return
@@ -137,12 +138,12 @@ class StoredLog:
                 if first <= found[1].sequence <= last:
                     yield found
 
-    def every_entry(self) -> Iterator[dict[str, Any]]:
+    def every_entry(self) -> Iterator[EntryLine]:
         """All entries in order, a chunk at a time."""
         for chunk in self.index["chunks"]:
             yield from self._entries(chunk)
 
-    def entries_before(self, sequence: int) -> Iterator[dict[str, Any]]:
+    def entries_before(self, sequence: int) -> Iterator[EntryLine]:
         """The entries before ``sequence``, the nearest first, a chunk at a time."""
         for chunk in reversed(self.index["chunks"]):
             if chunk["first"] < sequence:
@@ -160,7 +161,7 @@ class StoredLog:
         except MissingFile as error:
             raise CannotOpen(f"{error}.") from error
 
-    def _entries(self, chunk: StoredChunk) -> list[dict[str, Any]]:
+    def _entries(self, chunk: StoredChunk) -> list[EntryLine]:
         return entries_of(self._blob(chunk["entries"]))
 
     def _blob(self, place: tuple[str, int, int]) -> bytes:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Final
 
 from groups import storage
 from groups.cluster_models import WatchedGroup
-from groups.history.entries import Entry
+from groups.history.entries import Entry, EntryLine
 from groups.history.frames.shapes import Frame
 from groups.history.passes.recorder import Recorder
 from groups.models import Timeline
@@ -52,7 +52,7 @@ def read_anew(row: WatchedGroup) -> None:
     row.timeline = Timeline.objects.defer("summary").filter(pk=row.timeline_id).first() or row.timeline
 
 
-def entries_after(timeline: Timeline, sequence: int) -> Iterator[dict[str, Any]]:
+def entries_after(timeline: Timeline, sequence: int) -> Iterator[EntryLine]:
     """The entries behind a sequence, as they are stored."""
     if sequence == 0:
         yield from storage.every_entry(timeline)

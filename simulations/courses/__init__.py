@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import gzip
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from importlib.resources.abc import Traversable
-from typing import Any, Final
+from typing import Final
 
 import orjson
 
+from groups.history.entries import EntryLine
 from simulations.lessons.document import Lesson
 from simulations.lessons.reading import read_lesson
 from simulations.world import studies
@@ -97,7 +98,7 @@ class Bundled:
     def studies(self) -> Sequence[str]:
         return studies.names()
 
-    def log(self, name: str) -> Sequence[Mapping[str, Any]]:
+    def log(self, name: str) -> Sequence[EntryLine]:
         if name not in self.logs():
             raise KeyError(name)
         packed = resources.files(__package__).joinpath("logs", name + LOG_SUFFIX).read_bytes()

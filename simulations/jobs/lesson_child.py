@@ -15,6 +15,7 @@ from typing import Any, Final
 
 import orjson
 
+from groups.history.entries import EntryLine
 from simulations import courses
 from simulations.lessons.checking import checked
 from simulations.lessons.document import Kind, Lesson
@@ -36,10 +37,10 @@ SOURCE: Final = courses.Bundled()
 class Given(courses.Bundled):
     """What is bundled, and logs that came with the question."""
 
-    def __init__(self, given: Mapping[str, Sequence[Mapping[str, Any]]]) -> None:
+    def __init__(self, given: Mapping[str, Sequence[EntryLine]]) -> None:
         self.given = given
 
-    def log(self, name: str) -> Sequence[Mapping[str, Any]]:
+    def log(self, name: str) -> Sequence[EntryLine]:
         return self.given[name] if name in self.given else super().log(name)
 
 

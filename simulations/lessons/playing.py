@@ -143,7 +143,7 @@ def _study(lesson: Lesson, source: Source) -> Scenario:
 
 def _log(lesson: Lesson, source: Source) -> list[Entry]:
     try:
-        return [Entry.from_json(dict(entry)) for entry in source.log(lesson.of)]
+        return [Entry.from_json(entry) for entry in source.log(lesson.of)]
     except KeyError:
         raise ScenarioError(
             lesson.of_line,

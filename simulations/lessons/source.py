@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Sequence
+from typing import Protocol
 
+from groups.history.entries import EntryLine
 from simulations.world.scenario import Scenario
 
 
@@ -16,7 +17,7 @@ class Source(Protocol):
 
     def studies(self) -> Sequence[str]: ...
 
-    def log(self, name: str) -> Sequence[Mapping[str, Any]]:
+    def log(self, name: str) -> Sequence[EntryLine]:
         """The entries of a recorded log as JSON values, in order; ``KeyError`` if there is none of that name."""
 
     def logs(self) -> Sequence[str]: ...

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from explorer.pages.inspector.records import place_of
 from groups import storage
+from groups.history.entries import EntryLine
 from groups.models import Timeline
 from groups.wire.codecs.primitives import to_base64
 from groups.wire.coordinator_schema import (
@@ -121,7 +122,7 @@ def records_of_studies() -> list[RecordExample]:
     return found
 
 
-def _record_of(timeline: Timeline, number: int) -> dict[str, Any] | None:
+def _record_of(timeline: Timeline, number: int) -> EntryLine | None:
     entries = storage.entries_between(timeline, 1, LOOKED_AT)
     return next(
         (

@@ -14,6 +14,7 @@ from explorer.pages.inspector.answers import answer
 from explorer.pages.inspector.topics import topic_names
 from explorer.web.endpoint import BadRequest
 from groups import storage
+from groups.history.entries import EntryLine
 from groups.history.state.group import Semantics
 from groups.models import Timeline
 from groups.wire.coordinator_schema import RECORD_TYPES, RecordType
@@ -30,7 +31,7 @@ SEARCHED_MOST: Final = 20_000
 class Found:
     """The record that is an entry: its parts as bytes, and which kinds they are where that is known."""
 
-    entry: dict[str, Any]
+    entry: EntryLine
     key: bytes | None
     value: bytes | None
     known: RecordType | None
@@ -72,7 +73,7 @@ class TooLarge(ValueError):
     """A record of more bytes than are laid out."""
 
 
-def found_of(entry: dict[str, Any], semantics: str) -> Found:
+def found_of(entry: EntryLine, semantics: str) -> Found:
     """The record that an entry is, of a timeline of these semantics. ``RecordError`` or ``TooLarge`` where it cannot be written."""
     payload = entry["payload"]
     proposed = semantics == Semantics.KIP and not is_opaque(payload)
@@ -143,7 +144,7 @@ def _value_kind(known: RecordType) -> str:
     return kind if known is RECORD_TYPES.get(known.number) else f"kip-{kind}"
 
 
-def record_before(timeline: Timeline, entry: dict[str, Any]) -> tuple[int | None, int]:
+def record_before(timeline: Timeline, entry: EntryLine) -> tuple[int | None, int]:
     """The nearest earlier entry that is a record of the same key, and the first entry that was looked at."""
     wanted = identity(entry["payload"])
     last = entry["sequence"]
@@ -154,7 +155,7 @@ def record_before(timeline: Timeline, entry: dict[str, Any]) -> tuple[int | None
     return None, last
 
 
-def identity(payload: dict[str, Any]) -> tuple[Any, ...]:
+def identity(payload: Mapping[str, Any]) -> tuple[Any, ...]:
     """What a record's key is: its type and its fields, or its bytes where they could not be read."""
     if is_opaque(payload):
         return ("bytes", payload["key_bytes"])
@@ -180,7 +181,7 @@ def asked_record(body: Mapping[str, Any]) -> Asked:
     )
 
 
-def place_of(entry: dict[str, Any]) -> str:
+def place_of(entry: EntryLine) -> str:
     """Where a record stands: its offset where the timeline knows it."""
     if entry.get("partition") is not None and entry.get("offset") is not None:
         return f"__consumer_offsets-{entry['partition']}, offset {entry['offset']}"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import islice
-from typing import Any
 
 from explorer.web.endpoint import BadRequest
 from groups import storage
+from groups.history.entries import EntryLine
 from groups.models import Timeline
 from simulations.courses import Bundled
 from simulations.lessons.document import Kind
@@ -39,7 +39,7 @@ def draft_of(timeline: Timeline) -> str:
     return DRAFT.format(title=_one_line(f"What happened in {timeline.group or timeline.title}"), of=of)
 
 
-def logs_of(text: str) -> Mapping[str, list[dict[str, Any]]]:
+def logs_of(text: str) -> Mapping[str, list[EntryLine]]:
     """The entries of the stored timeline that a lesson's ``log`` names; none where it names a bundled log, or nothing."""
     try:
         lesson = read_lesson(text)

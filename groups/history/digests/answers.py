@@ -6,14 +6,11 @@ Run ``i`` of row ``r`` (``offsets[r] <= i < offsets[r + 1]``) begins with column
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
-from dataclasses import asdict
-from itertools import zip_longest
-from typing import Any, Final, TypedDict
+from collections.abc import Iterable, Sequence, Sized
+from typing import Final, TypedDict
 
 from groups.history.digests import values as v
-from groups.history.digests.packed import COLUMNS
-from groups.history.digests.part import Digest, Rows
+from groups.history.digests.part import Digest, EventGroup, Rows
 from groups.history.digests.values import Key, MemberValue, PartitionKey, Value
 
 EVENTS_MOST: Final = 1_000
@@ -121,6 +118,14 @@ class Event(TypedDict):
     problem: bool
 
 
+class Violation(TypedDict):
+    """A broken invariant: the sequence and the time of its column, and its sentence."""
+
+    sequence: int
+    at_ms: int
+    says: str
+
+
 class GroupAnswer(TypedDict):
     columns: ColumnLists
     unassigned: list[int]
@@ -130,7 +135,7 @@ class GroupAnswer(TypedDict):
     bands: list[Band]
     hardships: list[Hardship]
     coordinators: list[CoordinatorStretch]
-    violations: list[dict[str, Any]]
+    violations: list[Violation]
     events: list[Event]
     more: int
 
@@ -196,7 +201,10 @@ def group_answer(digest: Digest) -> GroupAnswer:
         "unassigned": columns.unassigned,
         "members": columns.members,
         "states": [
-            {"begin": at, "end": end, "state": state} for at, end, state in _until_next(tracks.states)
+            {"begin": at, "end": end, "state": state}
+            for (at, state), end in zip(
+                tracks.states, _ends([each[0] for each in tracks.states]), strict=True
+            )
         ],
         "epochs": [
             {"epoch": epoch, "sequence": columns.first[at], "at_ms": columns.from_ms[at]}
@@ -206,7 +214,9 @@ def group_answer(digest: Digest) -> GroupAnswer:
         "hardships": _hardships(digest.members, len(columns)),
         "coordinators": [
             {"begin": at, "end": end, "name": name, "loading_until_ms": until}
-            for at, end, name, until in _until_next(tracks.coordinators)
+            for (at, name, until), end in zip(
+                tracks.coordinators, _ends([each[0] for each in tracks.coordinators]), strict=True
+            )
         ],
         "violations": [
             {"sequence": columns.first[at], "at_ms": columns.from_ms[at], "says": says}
@@ -219,18 +229,32 @@ def group_answer(digest: Digest) -> GroupAnswer:
     }
 
 
-def _event(event: Any) -> Event:
-    told: Any = asdict(event)
-    del told["alone"]
-    event_told: Event = told
-    return event_told
+def _event(event: EventGroup) -> Event:
+    return {
+        "first": event.first,
+        "last": event.last,
+        "from_ms": event.from_ms,
+        "to_ms": event.to_ms,
+        "count": event.count,
+        "shape": event.shape,
+        "epoch": event.epoch,
+        "actor": event.actor,
+        "says": event.says,
+        "cause": event.cause,
+        "problem": event.problem,
+    }
 
 
 def _columns(digest: Digest) -> ColumnLists:
-    told: Any = dict(zip(COLUMNS, digest.columns.lists(), strict=True))
-    del told["unassigned"], told["members"]
-    columns: ColumnLists = told
-    return columns
+    columns = digest.columns
+    return {
+        "first": columns.first,
+        "last": columns.last,
+        "from_ms": columns.from_ms,
+        "to_ms": columns.to_ms,
+        "moments": columns.moments,
+        "unknown": columns.unknown,
+    }
 
 
 def _by_row(rows: Rows[Key, Value], columns: int) -> dict[Key, list[tuple[int, Value]]]:
@@ -247,17 +271,16 @@ def _by_row(rows: Rows[Key, Value], columns: int) -> dict[Key, list[tuple[int, V
     return by_row
 
 
-def _offsets(rows: Iterable[list[Any]]) -> list[int]:
+def _offsets(rows: Iterable[Sized]) -> list[int]:
     offsets = [0]
     for row in rows:
         offsets.append(offsets[-1] + len(row))
     return offsets
 
 
-def _until_next(track: list[Any]) -> Iterable[tuple[Any, ...]]:
-    """Each with the column at which the next one begins."""
-    for each, following in zip_longest(track, track[1:]):
-        yield (each[0], None if following is None else following[0], *each[1:])
+def _ends(begins: Sequence[int]) -> list[int | None]:
+    """Of each the column at which the next one begins."""
+    return [*begins[1:], None] if begins else []
 
 
 def _bands(digest: Digest) -> list[Band]:

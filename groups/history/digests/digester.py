@@ -7,7 +7,8 @@ made and on a chunk that is read back.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import Final, TypeVar
 
 from groups.history.digests.events import Collapsing
 from groups.history.digests.levels import Base
@@ -27,12 +28,26 @@ from groups.history.digests.values import (
     PartitionKey,
     PartitionValue,
 )
-from groups.history.frames.changes import Change
+from groups.history.frames.changes import Change, Value
 from groups.history.frames.shapes import Frame
 from groups.history.story.moment import Moment
 
 _HARD: Final = {"cut": CUT, "paused": PAUSED, "killed": KILLED, "fenced": FENCED}
 _FACTS: Final = frozenset({"client_id", "host", "rack_id", "instance_id"})
+
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+@dataclass(slots=True)
+class _Scalars:
+    """What a frame tells of the group in one value each, by the names that it has there."""
+
+    state: str | None = None
+    group_epoch: int | None = None
+    assignment_epoch: int | None = None
+    generation: int | None = None
 
 
 class Digester:
@@ -51,8 +66,8 @@ class Digester:
         self._hard: dict[str, int] = {}
         self._reads: dict[str, dict[str, list[int]]] = {}
         self._revoking: dict[str, dict[str, list[int]]] = {}
-        self._scalars: dict[str, Any] = {}
-        self._coordinator: dict[str, Any] | None = None
+        self._scalars = _Scalars()
+        self._coordinator: dict[str, Value] | None = None
         self._named_coordinator: tuple[str, int | None] | None = None
         self._shown: dict[str, MemberValue] = {}
         self._shown_partitions: dict[PartitionKey, PartitionValue] = {}
@@ -78,10 +93,8 @@ class Digester:
             digest.tracks.states.append((0, state))
         if epoch is not None:
             digest.tracks.epochs.append((0, epoch))
-        if self._coordinator and self._coordinator.get("name"):
-            digest.tracks.coordinators.append(
-                (0, self._coordinator["name"], self._coordinator.get("loading_until_ms"))
-            )
+        if self._coordinator and (name := self._coordinator.get("name")):
+            digest.tracks.coordinators.append((0, name, self._coordinator.get("loading_until_ms")))
 
     def take(self) -> tuple[Digest, Base]:
         """What came since the last call, or since the beginning, and what it goes on from.
@@ -156,10 +169,10 @@ class Digester:
         self._show_group(digest, at)
 
     def _show_group(self, digest: Digest | None, at: int | None) -> None:
-        state, epoch = self._scalars.get("state"), self._epoch()
+        state, epoch = self._scalars.state, self._epoch()
         before, self._told = self._told, (state, epoch)
         it = self._coordinator
-        named = (it["name"], it.get("epoch")) if it and it.get("name") else self._named_coordinator
+        named = (name, it.get("epoch")) if it and (name := it.get("name")) else self._named_coordinator
         fresh = named if named != self._named_coordinator else None
         self._named_coordinator = named
         if digest is None or at is None:
@@ -177,28 +190,27 @@ class Digester:
             outside = any(self._reads.get(member_id, {}).values())
             return MemberValue(hard | (OUTSIDE if outside else 0), 0, 0, 0)
         flags, owned, revoking, wanted = self._ownership.of(member_id)
-        epoch, group = self._members[member_id], self._scalars.get("group_epoch")
+        epoch, group = self._members[member_id], self._scalars.group_epoch
         behind = BEHIND if _behind(epoch, group) else 0
         return MemberValue(MEMBER | behind | hard | flags, owned, revoking, wanted)
 
     def _epoch(self) -> int | None:
-        held = self._scalars.get("group_epoch")
-        epoch: int | None = self._scalars.get("generation") if held is None else held
-        return epoch
+        held = self._scalars.group_epoch
+        return self._scalars.generation if held is None else held
 
     def _target_is_known(self) -> bool:
-        epoch = self._scalars.get("group_epoch")
-        return epoch is not None and epoch > 0 and self._scalars.get("assignment_epoch") == epoch
+        epoch = self._scalars.group_epoch
+        return epoch is not None and epoch > 0 and self._scalars.assignment_epoch == epoch
 
     # What a change means, by the first name of its path.
 
-    def _scalar(self, path: list[str], _old: Any, new: Any) -> None:
-        name = path[0]
-        before = self._scalars.get(name)
-        self._scalars[name] = new
-        if name == "protocol":
-            self._ownership.become(share=new == "share", streams=new == "streams")
-        elif name == "group_epoch":
+    def _protocol(self, _path: list[str], _old: Value, new: Value) -> None:
+        self._ownership.become(share=new == "share", streams=new == "streams")
+
+    def _scalar(self, path: list[str], _old: Value, new: Value) -> None:
+        before = self._scalars.group_epoch
+        setattr(self._scalars, path[0], new)
+        if path[0] == "group_epoch":
             # A member may be at -1, so an epoch of the group that was not known is not the same as 0.
             self._ownership.dirty_members.update(
                 member_id
@@ -206,13 +218,13 @@ class Digester:
                 if _behind(epoch, before) != _behind(epoch, new)
             )
 
-    def _coordinate(self, path: list[str], _old: Any, new: Any) -> None:
+    def _coordinate(self, path: list[str], _old: Value, new: Value) -> None:
         if len(path) == 1:
             self._coordinator = None if new is None else dict(new)
         elif self._coordinator is not None:
             self._coordinator[path[1]] = new
 
-    def _topic(self, path: list[str], old: Any, new: Any) -> None:
+    def _topic(self, path: list[str], old: Value, new: Value) -> None:
         if len(path) == 1:
             for topic in {**(old or {}), **(new or {})}:
                 self._topic([*path, topic], (old or {}).get(topic), (new or {}).get(topic))
@@ -221,29 +233,29 @@ class Digester:
         elif path[2] == "partitions":
             self._ownership.count(path[1], new)
 
-    def _target(self, path: list[str], old: Any, new: Any) -> None:
+    def _target(self, path: list[str], old: Value, new: Value) -> None:
         for member_id, before, after in _below(path, 1, old, new):
             self._ownership.want(member_id, *_by_topic(path, 2, before, after))
 
-    def _member(self, path: list[str], old: Any, new: Any) -> None:
+    def _member(self, path: list[str], old: Value, new: Value) -> None:
         if len(path) > 2:
             self._field(path[1], path[2], *_by_topic(path, 3, old, new))
             return
         for member_id, before, after in _below(path, 1, old, new):
-            was, before, after = member_id in self._members, before or {}, after or {}
+            was, there = member_id in self._members, bool(after)
             self._ownership.dirty_members.add(member_id)
-            if after:
+            if there:
                 self._members[member_id] = after.get("epoch")
                 self._facts[member_id] = Facts.of(after)
             else:
                 self._members.pop(member_id, None)
-            if (told := self._revoking.get(member_id)) and was is not bool(after):
+            if (told := self._revoking.get(member_id)) and was is not there:
                 # What a client revokes counts while it is a member's.
                 self._ownership.hold(member_id, CLIENT, *((told, None) if was else (None, told)))
             for name in ("assigned", "pending_revocation", "subscribed"):
-                self._field(member_id, name, before.get(name), after.get(name))
+                self._field(member_id, name, (before or {}).get(name), (after or {}).get(name))
 
-    def _field(self, member_id: str, name: str, old: Any, new: Any) -> None:
+    def _field(self, member_id: str, name: str, old: Value, new: Value) -> None:
         if name == "epoch":
             self._members[member_id] = new
             self._ownership.dirty_members.add(member_id)
@@ -256,7 +268,7 @@ class Digester:
         elif name in _FACTS:
             setattr(self._facts[member_id], name, new)
 
-    def _client(self, path: list[str], old: Any, new: Any) -> None:
+    def _client(self, path: list[str], old: Value, new: Value) -> None:
         if len(path) > 2:
             self._told_of_client(path[1], path[2], path[3:], old, new)
             return
@@ -265,7 +277,7 @@ class Digester:
             for name in ("owned", "revoking", *_HARD):
                 self._told_of_client(client, name, [], before.get(name), after.get(name))
 
-    def _told_of_client(self, client: str, name: str, below: list[str], old: Any, new: Any) -> None:
+    def _told_of_client(self, client: str, name: str, below: list[str], old: Value, new: Value) -> None:
         if name == "revoking":
             held = self._revoking.get(client, {})
             now = {**held, below[0]: new or []} if below else dict(new or {})
@@ -289,7 +301,7 @@ def _behind(epoch: int | None, group_epoch: int | None) -> bool:
     return epoch is not None and group_epoch is not None and epoch < group_epoch
 
 
-def _below(path: list[str], depth: int, old: Any, new: Any) -> Iterable[tuple[str, Any, Any]]:
+def _below(path: list[str], depth: int, old: Value, new: Value) -> Iterable[tuple[str, Value, Value]]:
     """The parts that a change of all of them, or of one, speaks of: name, old, new."""
     if len(path) > depth:
         yield path[depth], old, new
@@ -299,21 +311,21 @@ def _below(path: list[str], depth: int, old: Any, new: Any) -> Iterable[tuple[st
         yield name, old.get(name), new.get(name)
 
 
-def _by_topic(path: list[str], depth: int, old: Any, new: Any) -> tuple[Any, Any]:
+def _by_topic(path: list[str], depth: int, old: Value, new: Value) -> tuple[Value, Value]:
     """A change of one topic's list is one of a map with that topic alone."""
     if len(path) > depth:
         return {path[depth]: old}, {path[depth]: new}
     return old, new
 
 
-def _keep(shown: dict[Any, Any], key: Any, value: Any, nothing: Any) -> None:
+def _keep(shown: dict[K, V], key: K, value: V, nothing: V) -> None:
     if value == nothing:
         shown.pop(key, None)
     else:
         shown[key] = value
 
 
-Handler = Callable[[Digester, list[str], Any, Any], None]
+Handler = Callable[[Digester, list[str], Value, Value], None]
 
 _HANDLERS: Final[Mapping[str, Handler]] = {
     "members": Digester._member,
@@ -321,7 +333,7 @@ _HANDLERS: Final[Mapping[str, Handler]] = {
     "clients": Digester._client,
     "topics": Digester._topic,
     "coordinator": Digester._coordinate,
-    "protocol": Digester._scalar,
+    "protocol": Digester._protocol,
     "state": Digester._scalar,
     "group_epoch": Digester._scalar,
     "assignment_epoch": Digester._scalar,

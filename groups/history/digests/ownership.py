@@ -14,8 +14,8 @@ board draws a frame (``static/js/view.js``):
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
-from typing import Any, Final
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
 
 from groups.history.digests.values import (
     FREE,
@@ -132,7 +132,11 @@ class Ownership:
             self._size(topic)
 
     def hold(
-        self, member_id: str, bit: int, old: Mapping[str, Any] | None, new: Mapping[str, Any] | None
+        self,
+        member_id: str,
+        bit: int,
+        old: Mapping[str, Sequence[int]] | None,
+        new: Mapping[str, Sequence[int]] | None,
     ) -> None:
         """What a member has assigned (or is asked to revoke) was ``old`` and is ``new``, by topic."""
         for key, there in _moved(old, new):
@@ -145,7 +149,9 @@ class Ownership:
                 place.holders.pop(member_id, None)
             self._after(key, place)
 
-    def want(self, member_id: str, old: Mapping[str, Any] | None, new: Mapping[str, Any] | None) -> None:
+    def want(
+        self, member_id: str, old: Mapping[str, Sequence[int]] | None, new: Mapping[str, Sequence[int]] | None
+    ) -> None:
         """A member's target was ``old`` and is ``new``."""
         for key, there in _moved(old, new):
             place = self._before(key)
@@ -265,7 +271,7 @@ class Ownership:
 
 
 def _moved(
-    old: Mapping[str, Any] | None, new: Mapping[str, Any] | None
+    old: Mapping[str, Sequence[int]] | None, new: Mapping[str, Sequence[int]] | None
 ) -> Iterable[tuple[PartitionKey, bool]]:
     """Partitions that went and came, and whether they are there now. Where both sides hold one, it stays."""
     old, new = old or {}, new or {}

@@ -5,15 +5,15 @@ Rows stand in columns of numbers, names once. ``Packed.unpack`` reads those that
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any, Final
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import astuple, dataclass
+from typing import Final, TypedDict
 
 import orjson
 
 from groups.history.digests.levels import later
 from groups.history.digests.part import Columns, Digest, EventGroup, Facts, Rows, Tracks
-from groups.history.digests.values import MemberValue, PartitionKey, PartitionValue
+from groups.history.digests.values import Key, MemberValue, PartitionKey, PartitionValue, Value
 from groups.history.story.moment import Moment
 
 COLUMNS: Final = ("first", "last", "from_ms", "to_ms", "moments", "unassigned", "members", "unknown")
@@ -56,27 +56,98 @@ class Packed:
         digest.partitions = _rows(self.partitions, self.partitions_start, _read_partitions, digest.facts)
         return digest
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> PackedLine:
         """For a line of JSON: the texts as strings."""
-        told = {name: getattr(self, name) for name in self.__slots__}
-        return {name: value.decode() if isinstance(value, bytes) else value for name, value in told.items()}
+        return {
+            "begins": self.begins,
+            "columns": self.columns,
+            "moments": self.moments,
+            "members_most": self.members_most,
+            "group": self.group.decode(),
+            "members": _text(self.members),
+            "partitions": _text(self.partitions),
+            "members_start": _text(self.members_start),
+            "partitions_start": _text(self.partitions_start),
+        }
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Packed:
-        told: dict[str, Any] = {
-            name: value.encode() if isinstance(value, str) else value for name, value in data.items()
-        }
-        return cls(**told)
+    def from_json(cls, data: PackedLine) -> Packed:
+        return cls(
+            begins=data["begins"],
+            columns=data["columns"],
+            moments=data["moments"],
+            members_most=data["members_most"],
+            group=data["group"].encode(),
+            members=_bytes(data["members"]),
+            partitions=_bytes(data["partitions"]),
+            members_start=_bytes(data["members_start"]),
+            partitions_start=_bytes(data["partitions_start"]),
+        )
 
 
-Change = tuple[int, Any, Any]
+class PackedLine(TypedDict):
+    """A packed digest in a line of JSON."""
+
+    begins: bool
+    columns: int
+    moments: int
+    members_most: int
+    group: str
+    members: str | None
+    partitions: str | None
+    members_start: str | None
+    partitions_start: str | None
 
 
-def _at_start(rows: Mapping[Any, Any]) -> list[Change]:
+class _Group(TypedDict):
+    """``columns``: a list each, by ``COLUMNS``. ``events``: the fields of ``EventGroup``, in their order."""
+
+    columns: dict[str, list[int]]
+    states: list[tuple[int, str]]
+    epochs: list[tuple[int, int]]
+    coordinators: list[tuple[int, str, int | None]]
+    violations: list[tuple[int, str]]
+    events: list[tuple[int, int, int, int, int, str, int | None, str | None, str, int | None, bool, bool]]
+
+
+class _Places(TypedDict):
+    """Of each change its column, and the places of its row and its value among those that are named once."""
+
+    at: list[int]
+    row: list[int]
+    value: list[int]
+
+
+class _Members(_Places):
+    """``facts``: client id, host, rack id and instance id."""
+
+    ids: list[str]
+    facts: list[tuple[str | None, str | None, str | None, str | None] | None]
+    values: list[tuple[int, int, int, int]]
+
+
+class _Partitions(_Places):
+    """``topic``: of each row the place of its topic; ``number``: its partition."""
+
+    topics: list[str]
+    topic: list[int]
+    number: list[int]
+    values: list[tuple[str | None, int]]
+
+
+def _text(told: bytes | None) -> str | None:
+    return None if told is None else told.decode()
+
+
+def _bytes(told: str | None) -> bytes | None:
+    return None if told is None else told.encode()
+
+
+def _at_start(rows: Mapping[Key, Value]) -> list[tuple[int, Key, Value]]:
     return [(0, key, value) for key, value in rows.items()]
 
 
-def _group(digest: Digest) -> dict[str, Any]:
+def _group(digest: Digest) -> _Group:
     tracks = digest.tracks
     return {
         "columns": dict(zip(COLUMNS, digest.columns.lists(), strict=True)),
@@ -84,11 +155,11 @@ def _group(digest: Digest) -> dict[str, Any]:
         "epochs": tracks.epochs,
         "coordinators": tracks.coordinators,
         "violations": tracks.violations,
-        "events": [list(asdict(event).values()) for event in digest.events],
+        "events": [astuple(event) for event in digest.events],
     }
 
 
-def _read_group(told: Mapping[str, Any], *, begins: bool) -> Digest:
+def _read_group(told: _Group, *, begins: bool) -> Digest:
     digest = Digest(begins=begins)
     digest.columns = Columns(**told["columns"])
     digest.tracks = Tracks(
@@ -101,18 +172,20 @@ def _read_group(told: Mapping[str, Any], *, begins: bool) -> Digest:
     return digest
 
 
-def _members(changes: Sequence[Change], facts: Mapping[str, Facts]) -> dict[str, Any]:
+def _members(changes: Sequence[tuple[int, str, MemberValue]], facts: Mapping[str, Facts]) -> _Members:
     ids = list(dict.fromkeys(key for _, key, _ in changes))
     values = list(dict.fromkeys(value for _, _, value in changes))
     return {
         "ids": ids,
         "facts": [_facts(facts.get(member_id)) for member_id in ids],
-        "values": [list(value) for value in values],
+        "values": [(*value,) for value in values],
         **_places(changes, ids, values),
     }
 
 
-def _places(changes: Sequence[Change], keys: Sequence[Any], values: Sequence[Any]) -> dict[str, list[int]]:
+def _places(
+    changes: Sequence[tuple[int, Key, Value]], keys: Sequence[Key], values: Sequence[Value]
+) -> _Places:
     """Few rows and few values come again and again: each change names them by their place."""
     row = {key: at for at, key in enumerate(keys)}
     place = {value: at for at, value in enumerate(values)}
@@ -123,7 +196,7 @@ def _places(changes: Sequence[Change], keys: Sequence[Any], values: Sequence[Any
     }
 
 
-def _changes(told: Mapping[str, Any], keys: Sequence[Any], values: Sequence[Any]) -> list[Change]:
+def _changes(told: _Places, keys: Sequence[Key], values: Sequence[Value]) -> list[tuple[int, Key, Value]]:
     """The inverse, without a step of Python for each change."""
     return list(
         zip(
@@ -135,11 +208,12 @@ def _changes(told: Mapping[str, Any], keys: Sequence[Any], values: Sequence[Any]
     )
 
 
-def _facts(facts: Facts | None) -> list[str | None] | None:
-    return None if facts is None else [facts.client_id, facts.host, facts.rack_id, facts.instance_id]
+def _facts(facts: Facts | None) -> tuple[str | None, str | None, str | None, str | None] | None:
+    return None if facts is None else (facts.client_id, facts.host, facts.rack_id, facts.instance_id)
 
 
-def _read_members(told: Mapping[str, Any], facts: dict[str, Facts]) -> list[Change]:
+def _read_members(text: bytes, facts: dict[str, Facts]) -> list[tuple[int, str, MemberValue]]:
+    told: _Members = orjson.loads(text)
     ids = told["ids"]
     for member_id, each in zip(ids, told["facts"], strict=True):
         if each is not None:
@@ -147,7 +221,7 @@ def _read_members(told: Mapping[str, Any], facts: dict[str, Facts]) -> list[Chan
     return _changes(told, ids, [MemberValue(*value) for value in told["values"]])
 
 
-def _partitions(changes: Sequence[Change]) -> dict[str, Any]:
+def _partitions(changes: Sequence[tuple[int, PartitionKey, PartitionValue]]) -> _Partitions:
     keys = list(dict.fromkeys(key for _, key, _ in changes))
     values = list(dict.fromkeys(value for _, _, value in changes))
     topics = {topic: at for at, topic in enumerate(dict.fromkeys(topic for topic, _ in keys))}
@@ -155,21 +229,27 @@ def _partitions(changes: Sequence[Change]) -> dict[str, Any]:
         "topics": list(topics),
         "topic": [topics[topic] for topic, _ in keys],
         "number": [number for _, number in keys],
-        "values": [list(value) for value in values],
+        "values": [(*value,) for value in values],
         **_places(changes, keys, values),
     }
 
 
-def _read_partitions(told: Mapping[str, Any], _facts: dict[str, Facts]) -> list[Change]:
+def _read_partitions(text: bytes, _facts: dict[str, Facts]) -> list[tuple[int, PartitionKey, PartitionValue]]:
+    told: _Partitions = orjson.loads(text)
     topics = told["topics"]
     keys: list[PartitionKey] = list(zip((topics[at] for at in told["topic"]), told["number"], strict=True))
     return _changes(told, keys, [PartitionValue(*value) for value in told["values"]])
 
 
-def _rows(changes: bytes | None, start: bytes | None, read: Any, facts: dict[str, Facts]) -> Rows[Any, Any]:
+def _rows(
+    changes: bytes | None,
+    start: bytes | None,
+    read: Callable[[bytes, dict[str, Facts]], list[tuple[int, Key, Value]]],
+    facts: dict[str, Facts],
+) -> Rows[Key, Value]:
     return Rows(
-        start=None if start is None else {key: value for _, key, value in read(orjson.loads(start), facts)},
-        changes=[] if changes is None else read(orjson.loads(changes), facts),
+        start=None if start is None else {key: value for _, key, value in read(start, facts)},
+        changes=[] if changes is None else read(changes, facts),
     )
 
 

@@ -7,11 +7,11 @@ after the other.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Generic
+from typing import Generic
 
 from groups.history.digests.values import Key, MemberValue, PartitionKey, PartitionValue, Value
+from groups.history.frames.shapes import MemberFrame
 
 
 @dataclass(slots=True)
@@ -67,7 +67,7 @@ class Facts:
     instance_id: str | None
 
     @classmethod
-    def of(cls, member: Mapping[str, Any]) -> Facts:
+    def of(cls, member: MemberFrame) -> Facts:
         return cls(
             client_id=member.get("client_id"),
             host=member.get("host"),

@@ -6,9 +6,10 @@ number of equal times: no flat part is lost that is longer than two of them, and
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import Final, NamedTuple
 
+from groups.history.entries import EntryLine
 from groups.wire.coordinator_schema import OFFSET_COMMIT
 
 TopicPartition = tuple[str, int]
@@ -25,7 +26,7 @@ class Committed(NamedTuple):
     offset: int | None
 
 
-def committed_in(entries: Iterable[Mapping[str, Any]]) -> Iterable[tuple[TopicPartition, Committed]]:
+def committed_in(entries: Iterable[EntryLine]) -> Iterable[tuple[TopicPartition, Committed]]:
     """The commits among entries in their JSON form; what cannot be read is none."""
     for entry in entries:
         if entry["kind"] != _RECORD:

@@ -10,7 +10,7 @@ one lane, whatever its member id is now. A client id that two members had at the
 
 from __future__ import annotations
 
-from typing import Any, Final, TypedDict
+from typing import Final, TypedDict
 
 from groups.history.state.plain import Plain
 
@@ -46,7 +46,7 @@ class _Client(TypedDict):
     processes ever had it at once."""
 
     last: str
-    present: dict[str, list[Any]]
+    present: dict[str, tuple[str, int]]
     shared: bool
 
 
@@ -97,7 +97,7 @@ class DisplayNames:
             known = self._clients[client_id] = {"last": member_id, "present": {}, "shared": False}
         known["shared"] = known["shared"] or self._is_another(known, host, at_ms)
         known["last"] = member_id
-        known["present"][member_id] = [host, at_ms]
+        known["present"][member_id] = (host, at_ms)
 
     def goes(self, member_id: str, client_id: str) -> None:
         """A member that was met is in the group no longer."""
@@ -143,7 +143,11 @@ class DisplayNames:
             cast._names.setdefault(member["name"], member["id"])
         cast._instances = dict(data["instances"])
         cast._clients = {
-            client_id: _Client(last=known["last"], present=dict(known["present"]), shared=known["shared"])
+            client_id: _Client(
+                last=known["last"],
+                present={member_id: (host, at_ms) for member_id, (host, at_ms) in known["present"].items()},
+                shared=known["shared"],
+            )
             for client_id, known in data["clients"].items()
         }
         return cast

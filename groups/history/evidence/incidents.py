@@ -47,6 +47,7 @@ class Incidents:
     """``kept[kind]`` are the first of a kind, each with its ``sequence``; ``counts[kind]`` how many there were."""
 
     def __init__(self) -> None:
+        # ``Any``: each kind has fields of its own, which ``troubles`` tells.
         self.kept: dict[str, list[dict[str, Any]]] = {kind: [] for kind in KINDS}
         self.counts: dict[str, int] = dict.fromkeys(KINDS, 0)
 
@@ -162,7 +163,7 @@ class Incidents:
                     at_ms=step.after.at_ms,
                 )
 
-    def _keep(self, kind: str, sequence: int, **told: Any) -> None:
+    def _keep(self, kind: str, sequence: int, **told: object) -> None:
         self.counts[kind] += 1
         if len(self.kept[kind]) < KEPT_MAX:
             self.kept[kind].append({"sequence": sequence, **told})

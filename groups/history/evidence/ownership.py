@@ -12,7 +12,7 @@ import heapq
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from groups.history.entries import Entry, Kind
 from groups.history.evidence.lives import EAGER
@@ -49,8 +49,12 @@ class Ownerless(NamedTuple):
     """``None`` where it had no owner before."""
     after: str
 
-    def to_json(self) -> list[Any]:
+    def to_json(self) -> list[str | int | None]:
         return list(self)
+
+
+Move = tuple[str, int, str, str, int, int, int]
+"""Topic (its id, or its name), partition, who had it, who has it, the steps of its release and of its taking, and the time of that."""
 
 
 @dataclass(slots=True)
@@ -99,7 +103,7 @@ class Ownership:
         self.waits: dict[Key, Wait] = {}
         self.ownerless: list[Ownerless] = []
         self.ownerless_count = 0
-        self.moves: list[list[Any]] = []
+        self.moves: list[Move] = []
         """``[topic, partition, from, to, released at sequence, taken at sequence, taken at ms]``."""
         self.moves_count = 0
         self.moves_last_sequence = 0
@@ -281,7 +285,7 @@ class Ownership:
         self.overlapped = self.overlapped or free is None or not free.given_up
         if len(self.moves) < MOVES_KEPT_MAX:
             released = free.sequence if free is not None else step.sequence
-            self.moves.append([*key, before, member_id, released, step.sequence, step.after.at_ms])
+            self.moves.append((*key, before, member_id, released, step.sequence, step.after.at_ms))
 
     def _forget_all(self) -> None:
         self.free.clear()
@@ -385,7 +389,7 @@ class Ownership:
             ],
             "ownerless": [one.to_json() for one in self.longest_first()],
             "ownerless_count": self.ownerless_count,
-            "moves": [list(move) for move in self.moves],
+            "moves": list(self.moves),
             "moves_count": self.moves_count,
             "moves_last_sequence": self.moves_last_sequence,
             "overlapped": self.overlapped,
@@ -414,7 +418,7 @@ class Ownership:
         new.ownerless = [Ownerless(*one) for one in data["ownerless"]]
         heapq.heapify(new.ownerless)
         new.ownerless_count = data["ownerless_count"]
-        new.moves = [list(move) for move in data["moves"]]
+        new.moves = [(*move,) for move in data["moves"]]
         new.moves_count = data["moves_count"]
         new.moves_last_sequence = data["moves_last_sequence"]
         new.overlapped = data["overlapped"]

@@ -7,9 +7,9 @@ existed. Sentences and findings are made from steps, never from single records.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
-from groups.history.entries import Entry, Kind
+from groups.history.entries import Entry, Kind, Payload
 from groups.history.replay.fields import mapping
 from groups.history.replay.record_types import CURRENT_ASSIGNMENT, MEMBER_METADATA, meaning
 from groups.history.state.classic import UNKNOWN_GENERATION
@@ -352,7 +352,7 @@ def _joiners(before: State, after: State, entries: Iterable[Entry]) -> frozenset
     return frozenset(member_id for member_id in told if first.get(member_id, 1) <= 0)
 
 
-def _of_member(entry: Entry) -> tuple[int | None, str, Mapping[str, Any] | None]:
+def _of_member(entry: Entry) -> tuple[int | None, str, Payload | None]:
     """Type (by meaning), member and value of a member's record; what cannot be read speaks of nobody."""
     if entry.kind is not Kind.RECORD:
         return None, "", None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Final, NamedTuple, TypedDict, TypeVar
 
 from groups.history.evidence.display_names import DisplayNames
 from groups.history.evidence.incidents import Incidents
@@ -14,7 +14,7 @@ from groups.history.evidence.ownership import Ownership
 from groups.history.evidence.paces import Silence
 from groups.history.evidence.reading import Reading
 from groups.history.evidence.rhythm import Rhythm
-from groups.history.findings.log_notes import LogNotes
+from groups.history.findings.log_notes import KnownAnomaly, LogNotes
 from groups.history.frames.shapes import Frame, MemberFrame
 from groups.history.state.group import TWO_OWNERS, Protocol
 from groups.history.story.epochs import Epochs
@@ -32,6 +32,15 @@ POLL_SETTING: Final = "max.poll.interval.ms"
 
 POLL_INTERVAL_MS: Final = 300_000
 """Kafka's default of ``max.poll.interval.ms``."""
+
+
+class Began(TypedDict):
+    """Members that were there before the log: the first of them, the step that first shows one, and how many they are."""
+
+    members: list[str]
+    sequence: int
+    count: int
+    at_ms: int
 
 
 class Timeout(NamedTuple):
@@ -59,7 +68,7 @@ class Facts:
     notes: LogNotes
     watches: Mapping[type, object] = field(default_factory=dict)
     sources: frozenset[str] = frozenset()
-    began: Mapping[str, Any] | None = None
+    began: Began | None = None
     midway: int | None = None
     deleted: int | None = None
     last_ms: int = 0
@@ -77,7 +86,7 @@ class Facts:
         return self.notes.settings
 
     @property
-    def anomalies(self) -> Mapping[str, Mapping[str, Any]]:
+    def anomalies(self) -> Mapping[str, KnownAnomaly]:
         return self.notes.anomalies
 
     @property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, NamedTuple, TypedDict
+from typing import Final, NamedTuple, TypedDict
 
 from groups.history.entries import Entry, Kind
 from groups.history.evidence.commit_runs import CommitRun
@@ -15,7 +15,7 @@ from groups.history.evidence.reading import Reading
 from groups.history.evidence.rhythm import Rhythm
 from groups.history.evidence.steps import Step
 from groups.history.findings.declaring import Watch
-from groups.history.findings.facts import Facts
+from groups.history.findings.facts import Began, Facts
 from groups.history.findings.finding import Finding
 from groups.history.findings.following import follow_commits, follow_holders, follow_run
 from groups.history.findings.log_notes import LogNotes
@@ -80,7 +80,7 @@ class Finder:
         self.reading = Reading()
         self.troubles = Incidents()
         self.notes = LogNotes()
-        self._began: dict[str, Any] | None = None
+        self._began: Began | None = None
         self._midway: int | None = None
         self._deleted: int | None = None
         self._holes = False

@@ -71,9 +71,10 @@ def finding(
     *,
     needs: list[str] | None = None,
     certain: bool = True,
-    **data: Any,
+    more: Mapping[str, object] | None = None,
+    **data: object,
 ) -> Finding:
-    """A finding; ``data`` are fields that its kind has beside those that all have."""
+    """A finding; ``data`` are fields that its kind has beside those that all have, ``more`` those that are named otherwise."""
     made = {
         "kind": kind,
         "says": says,
@@ -81,5 +82,6 @@ def finding(
         "needs": needs or ["records"],
         "certain": certain,
         **data,
+        **(more or {}),
     }
     return cast(Finding, made)

@@ -5,7 +5,7 @@ An incremental fold over steps; the findings are made of it at the end.
 
 from __future__ import annotations
 
-from typing import Any, Final, TypedDict, cast
+from typing import Final, NotRequired, TypedDict, cast
 
 from groups.history.entries import Entry, Kind
 from groups.history.evidence.lives import COMINGS_KEPT_MAX
@@ -37,6 +37,36 @@ class Gap(TypedDict, total=False):
     reason: str
 
 
+class Overlap(TypedDict):
+    """A client that began with partitions which others still had: these with what each had."""
+
+    member: str
+    had: list[tuple[str, list[tuple[str, int]]]]
+    sequence: int
+    at_ms: int
+
+
+class KnownAnomaly(TypedDict):
+    """The first anomaly of its kind, how many there were, and the last one's step."""
+
+    says: str
+    member: str | None
+    count: int
+    first: int
+    at_ms: int
+    last: NotRequired[int]
+
+
+class Growth(TypedDict):
+    """A topic that got more partitions: how many it had, and has."""
+
+    topic: str
+    before: int
+    after: int
+    sequence: int
+    at_ms: int
+
+
 class LogNotes:
     """``commits`` counts requests; ``anomalies`` are by kind, the first of each with its count; the rest are lists, bounded."""
 
@@ -45,11 +75,11 @@ class LogNotes:
         self.settings: dict[str, int] = {}
         self.compacted_to: int | None = None
         """Up to this offset any record may be missing that a later one of the same key has replaced."""
-        self.overlaps: list[dict[str, Any]] = []
+        self.overlaps: list[Overlap] = []
         self.commits = 0
         self.commits_sequence = 0
-        self.anomalies: dict[str, dict[str, Any]] = {}
-        self.grown: list[dict[str, Any]] = []
+        self.anomalies: dict[str, KnownAnomaly] = {}
+        self.grown: list[Growth] = []
 
     def add(self, step: Step) -> None:
         """Fold one settled step."""
@@ -87,17 +117,29 @@ class LogNotes:
             if old is None or not same or old.partitions is None or topic.partitions is None:
                 continue
             if topic.partitions > old.partitions and len(self.grown) < COMINGS_KEPT_MAX:
-                told = {"topic": name, "before": old.partitions, "after": topic.partitions}
-                self.grown.append({**told, "sequence": step.sequence, "at_ms": step.after.at_ms})
+                self.grown.append(
+                    {
+                        "topic": name,
+                        "before": old.partitions,
+                        "after": topic.partitions,
+                        "sequence": step.sequence,
+                        "at_ms": step.after.at_ms,
+                    }
+                )
 
     def _read(self, step: Step, last: Entry) -> None:
         """What the last entry itself tells: callbacks, commits, gaps, settings."""
         if last.kind is Kind.CALLBACK and not step.anomalies and len(self.overlaps) < COMINGS_KEPT_MAX:
             both = still_had(step, last)
             if both:
-                had = [[member_id, owned] for member_id, owned in both.items()]
-                told = {"member": last.actor, "had": had, "sequence": step.sequence, "at_ms": last.at_ms}
-                self.overlaps.append(told)
+                self.overlaps.append(
+                    {
+                        "member": last.actor,
+                        "had": list(both.items()),
+                        "sequence": step.sequence,
+                        "at_ms": last.at_ms,
+                    }
+                )
         if last.kind is Kind.RECORD and last.payload.get("type") == 1 and last.payload.get("value"):
             self.commits += 1
             self.commits_sequence = step.sequence
@@ -130,8 +172,8 @@ class LogNotes:
         notes.gaps = list(data["gaps"])
         notes.settings = dict(data["settings"])
         notes.compacted_to = data["compacted_to"]
-        notes.overlaps = [dict(overlap) for overlap in data["overlaps"]]
+        notes.overlaps = list(data["overlaps"])
         notes.commits, notes.commits_sequence = data["commits"]
-        notes.anomalies = {kind: dict(known) for kind, known in data["anomalies"].items()}
-        notes.grown = [dict(growth) for growth in data["grown"]]
+        notes.anomalies = {kind: known.copy() for kind, known in data["anomalies"].items()}
+        notes.grown = list(data["grown"])
         return notes

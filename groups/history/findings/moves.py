@@ -54,7 +54,7 @@ def found_moves(facts: Facts) -> list[Finding]:
                 partition=name,
                 at_ms=at_ms,
                 forming=facts.lives.is_forming(taken),
-                **{"from": before, "to": to},
+                more={"from": before, "to": to},
             )
         )
     return found

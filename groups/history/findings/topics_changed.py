@@ -19,8 +19,18 @@ def found_grown(facts: Facts) -> list[Finding]:
     found = []
     for one in facts.notes.grown:
         says = f"{one['topic']} grew from {one['before']} to {counted(one['after'], 'partition')}"
-        told = {key: one[key] for key in ("topic", "before", "after", "at_ms")}
-        found.append(finding("partitions_added", says, [one["sequence"]], needs=["notes"], **told))
+        found.append(
+            finding(
+                "partitions_added",
+                says,
+                [one["sequence"]],
+                needs=["notes"],
+                topic=one["topic"],
+                before=one["before"],
+                after=one["after"],
+                at_ms=one["at_ms"],
+            )
+        )
     return found
 
 

@@ -22,7 +22,7 @@ TOPICS_NAMED_MAX = 6
 
 
 Kept = Mapping[str, Any]
-"""One trouble, as ``Incidents`` keeps it."""
+"""One trouble, as ``Incidents`` keeps it. ``Any``: each kind has fields of its own, which its teller knows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Told:
 
     says: str
     needs: list[str] | None = None
-    facts: Mapping[str, Any] = field(default_factory=dict)
+    facts: Mapping[str, object] = field(default_factory=dict)
 
 
 def found_incidents(facts: Facts) -> list[Finding]:
@@ -51,10 +51,7 @@ def found_incidents(facts: Facts) -> list[Finding]:
                     told.says,
                     sequences,
                     needs=told.needs,
-                    **told.facts,
-                    **when,
-                    count=count,
-                    steps=steps,
+                    more={**told.facts, **when, "count": count, "steps": steps},
                 )
             )
     return found

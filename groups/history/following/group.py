@@ -6,11 +6,11 @@ known by their offset and are not taken again, so that the log may be read from 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
-from groups.history.entries import FIRST_SEQUENCE, Entry, Kind, Provenance
+from groups.history.entries import FIRST_SEQUENCE, Entry, Kind, Payload, Provenance
 from groups.history.following.partition import GroupRecords, Hole, PartitionLog
 from groups.history.following.topics import MENTIONS_KEPT_MOST, TopicFacts, Topics, mentioned
 from groups.history.passes.units import COORDINATOR, LogRecord, units
@@ -205,7 +205,7 @@ class FollowedGroup:
         return [self._entry(each.at_ms, each.payload, first, each is unit[-1], each) for each in unit]
 
     def _entry(
-        self, at_ms: int, payload: Mapping[str, Any], unit: int, settled: bool, place: LogRecord | Entry
+        self, at_ms: int, payload: Payload, unit: int, settled: bool, place: LogRecord | Entry
     ) -> Entry:
         entry = Entry(
             sequence=self.next,
@@ -224,7 +224,7 @@ class FollowedGroup:
         self.at_ms = max(self.at_ms, at_ms)
         return entry
 
-    def _note(self, at_ms: int, payload: Mapping[str, Any]) -> Entry:
+    def _note(self, at_ms: int, payload: Payload) -> Entry:
         entry = Entry(
             sequence=self.next,
             at_ms=at_ms,

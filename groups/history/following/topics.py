@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
+from groups.history.entries import Payload
 from groups.history.passes.units import LogRecord
 from groups.wire.embedded.consumer_protocol import decode_subscription
 
@@ -51,7 +52,7 @@ def mentioned(records: Iterable[LogRecord]) -> tuple[set[str], set[str]]:
     return ids, names
 
 
-def _subscribed(members: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+def _subscribed(members: Iterable[Payload]) -> Iterator[str]:
     for member in members:
         # One client's broken bytes must not hide the others' topics.
         try:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from operator import attrgetter, is_
-from typing import Any, Final, TypeVar, cast
+from typing import Final, TypeVar, cast
 
 from groups.history.frames.members import MEMBER_FRAMES, by_name, pending_assignment
 from groups.history.frames.parts import (
@@ -246,7 +246,7 @@ class _Shown:
             _discard(self.of_regex, member.subscribed_topic_regex or "", member_id)
 
 
-def _discard(sets: dict[Any, set[str]], key: Any, member_id: str) -> None:
+def _discard(sets: dict[K, set[str]], key: K, member_id: str) -> None:
     held = sets.get(key)
     if held is not None:
         held.discard(member_id)
@@ -321,6 +321,7 @@ def _same_topics(old: State, new: State) -> bool:
 
 
 Part = TypeVar("Part")
+K = TypeVar("K")
 Told = TypeVar("Told")
 
 

@@ -84,6 +84,7 @@ def streams_member(state: State, member: StreamsMember) -> MemberFrame:
     }
 
 
+# ``Any``: each makes frames of its own protocol's members.
 MEMBER_FRAMES: Final[Mapping[Protocol, Callable[[State, Any], MemberFrame]]] = {
     Protocol.CONSUMER: consumer_member,
     Protocol.SHARE: share_member,

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
 
 from groups.history.frames.shapes import (
     BarrierFrame,
@@ -16,7 +15,7 @@ from groups.history.frames.shapes import (
 )
 from groups.history.state.classic import Barrier, ClassicMember
 from groups.history.state.group import Client, Coordinator, State, Timers
-from groups.history.state.streams import Topology
+from groups.history.state.streams import InternalTopic, Topology
 
 
 def classic_member_part(_member_id: str, member: ClassicMember) -> MemberFrame:
@@ -78,11 +77,11 @@ def topology_part(topology: Topology | None) -> TopologyFrame | None:
     }
 
 
-def _strings(names: Iterable[Any] | None) -> list[str]:
+def _strings(names: Iterable[str] | None) -> list[str]:
     return [str(name) for name in names or ()]
 
 
-def _internal(topics: Iterable[Mapping[str, Any]] | None) -> list[str]:
+def _internal(topics: Iterable[InternalTopic] | None) -> list[str]:
     return [str(topic["name"]) for topic in topics or ()]
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Final
+from typing import Final
 
-from groups.history.entries import Entry
+from groups.history.entries import Entry, Payload
 from groups.history.metrics.joining import APIS, JOIN, SYNC, Joining
 from groups.history.metrics.sampled import Sampled
 from groups.history.state.plain import Plain, from_plain, to_plain
@@ -191,7 +191,7 @@ class ClientMetrics:
         return self._stats.get(name) or Sampled()
 
 
-def _owned(topics: Iterable[Mapping[str, Any]]) -> _Owned:
+def _owned(topics: Iterable[Payload]) -> _Owned:
     return frozenset(
         (str(topic["topicId"]), int(number)) for topic in topics for number in topic["partitions"]
     )

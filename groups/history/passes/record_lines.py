@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
+from groups.history.entries import EntryLine
 from groups.wire.coordinator_schema import RECORD_TYPES
 
 
-def record_line(entry: Mapping[str, Any]) -> dict[str, Any]:
+def record_line(entry: EntryLine) -> dict[str, object]:
     """The line of an entry of kind ``record`` (its JSON form): the one form of every ``--format records``."""
     payload = entry["payload"]
     known = RECORD_TYPES.get(payload["type"])

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, TypedDict
+from typing import Final, TypedDict
 
 import orjson
 
 from groups.history.digests import Digester
 from groups.history.digests.levels import levels
-from groups.history.digests.packed import Packed
+from groups.history.digests.packed import Packed, PackedLine
 from groups.history.entries import Entry
 from groups.history.evidence.holders import Holders
 from groups.history.evidence.steps import step_between
@@ -49,6 +49,20 @@ class ChunkStart(TypedDict):
     metrics: Mapping[str, object]
 
 
+class BatchLine(TypedDict):
+    """A batch as a line of JSON: its texts, of JSON themselves, as strings."""
+
+    type: str
+    first: int
+    last: int
+    entries: str
+    changes: str
+    moments: str
+    checkpoint: str | None
+    summary: Summary
+    digests: list[PackedLine]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedBatch:
     """What storage keeps of the entries ``first`` to ``last``; the bytes are JSON.
@@ -69,23 +83,21 @@ class RecordedBatch:
 
     def to_line(self) -> bytes:
         """One line of JSON, ended, for a child process to write to its parent."""
-        return orjson.dumps(
-            {
-                "type": "batch",
-                "first": self.first,
-                "last": self.last,
-                "entries": self.entries.decode(),
-                "changes": self.changes.decode(),
-                "moments": self.moments.decode(),
-                "checkpoint": None if self.checkpoint is None else self.checkpoint.decode(),
-                "summary": self.summary,
-                "digests": [digest.to_json() for digest in self.digests],
-            },
-            option=orjson.OPT_APPEND_NEWLINE,
-        )
+        line: BatchLine = {
+            "type": "batch",
+            "first": self.first,
+            "last": self.last,
+            "entries": self.entries.decode(),
+            "changes": self.changes.decode(),
+            "moments": self.moments.decode(),
+            "checkpoint": None if self.checkpoint is None else self.checkpoint.decode(),
+            "summary": self.summary,
+            "digests": [digest.to_json() for digest in self.digests],
+        }
+        return orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE)
 
     @classmethod
-    def from_line(cls, line: Mapping[str, Any]) -> RecordedBatch:
+    def from_line(cls, line: BatchLine) -> RecordedBatch:
         """The inverse of ``to_line``, from the parsed line."""
         checkpoint = line["checkpoint"]
         return cls(

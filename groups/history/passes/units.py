@@ -16,12 +16,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, Protocol, TypeVar
+from typing import Final, Protocol, TypeVar
 
-from groups.history.entries import FIRST_SEQUENCE, Entry, Kind, Provenance
+from groups.history.entries import FIRST_SEQUENCE, Entry, Kind, Payload, Provenance
 from groups.history.replay.record_types import meaning
-
-Payload = Mapping[str, Any]
 
 COORDINATOR: Final = "coordinator"
 

@@ -7,6 +7,7 @@ description to the next, in one unit, marked so. What a description does not tel
 module            what it is for
 ================  ==========================================================================================
 ``description``   one form for the four kinds of groups
+``answers``       the shapes of the describe requests' answers
 ``reading``       the answers of the describe requests, as descriptions
 ``inferring``     the records between two descriptions
 ``recording``     polls in, entries of a timeline out; what was missed is said

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+
+from groups.history.polls.answers import DescribedTopology
 
 Partitions = Mapping[str, tuple[int, ...]]
 """Topic name (of a streams group: subtopology) → partitions, ascending."""
@@ -87,7 +88,7 @@ class GroupDescription:
     topic_ids: Mapping[str, str] = field(default_factory=dict)
     """Name → id, of the topics that stand in an assignment."""
 
-    topology: Mapping[str, Any] | None = None
+    topology: DescribedTopology | None = None
     """Of a streams group: its topology as the answer has it."""
 
     @property

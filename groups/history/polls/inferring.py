@@ -12,8 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
+from groups.history.entries import RecordKey, RecordPayload
+from groups.history.polls.answers import DescribedTopology
 from groups.history.polls.description import (
     CLASSIC_MEMBER,
     GroupDescription,
@@ -25,7 +27,8 @@ from groups.history.polls.description import (
 from groups.history.state.classic import UNKNOWN_GENERATION
 from groups.history.state.streams import NOT_VALIDATED
 
-Record = dict[str, Any]
+Value = dict[str, object]
+"""A record's value, by Kafka's own field names."""
 
 STABLE, UNRELEASED = 0, 2
 _STREAMS_STATES: Final = {STABLE: 1, UNRELEASED: 3}
@@ -38,14 +41,14 @@ SETTLED_CLASSIC: Final = frozenset({"Stable", "Empty"})
 """States in which a classic group's answer tells the assignment of now; in the others it is the former one."""
 
 
-def records_between(before: GroupDescription | None, after: GroupDescription) -> list[Record]:
+def records_between(before: GroupDescription | None, after: GroupDescription) -> list[RecordPayload]:
     """The records by which ``after`` follows on ``before``, as payloads of entries; none where nothing changed.
 
     With no ``before`` they make the whole group. A classic group that is joining or syncing makes none.
     """
     if after.kind is GroupKind.CLASSIC and after.state not in SETTLED_CLASSIC:
         return []
-    ended: list[Record] = []
+    ended: list[RecordPayload] = []
     if before is not None and before.kind is not after.kind:
         # A migration: the one group ends where the other begins, in one unit.
         ended, before = records_of_end(before), None
@@ -54,7 +57,7 @@ def records_between(before: GroupDescription | None, after: GroupDescription) ->
     return ended + list(_modern(before, after))
 
 
-def records_of_end(group: GroupDescription) -> list[Record]:
+def records_of_end(group: GroupDescription) -> list[RecordPayload]:
     """The tombstones by which a group ends."""
     if group.kind is GroupKind.CLASSIC:
         return [_tombstone(2, {"group": group.group})]
@@ -62,14 +65,14 @@ def records_of_end(group: GroupDescription) -> list[Record]:
     return [*_gone(group, emptied), _of(group, 6, None), _of(group, 3, None)]
 
 
-def _classic(before: GroupDescription | None, after: GroupDescription) -> list[Record]:
+def _classic(before: GroupDescription | None, after: GroupDescription) -> list[RecordPayload]:
     value = _classic_value(after)
     if before is not None and _classic_value(before) == value:
         return []
     return [{"type": 2, "key": {"group": after.group}, "version": 4, "value": value}]
 
 
-def _classic_value(group: GroupDescription) -> dict[str, Any]:
+def _classic_value(group: GroupDescription) -> Value:
     return {
         "protocolType": group.protocol_type,
         "generation": UNKNOWN_GENERATION,
@@ -92,7 +95,7 @@ def _classic_value(group: GroupDescription) -> dict[str, Any]:
     }
 
 
-def _modern(before: GroupDescription | None, after: GroupDescription) -> Iterator[Record]:
+def _modern(before: GroupDescription | None, after: GroupDescription) -> Iterator[RecordPayload]:
     """In the order in which a heartbeat writes them: who goes, metadata, epoch, target, assignments."""
     known = {member.member_id: member for member in before.members} if before is not None else {}
     if before is not None:
@@ -125,7 +128,7 @@ def _modern(before: GroupDescription | None, after: GroupDescription) -> Iterato
             yield _of_member(after, member, 8, value)
 
 
-def _gone(before: GroupDescription, after: GroupDescription) -> Iterator[Record]:
+def _gone(before: GroupDescription, after: GroupDescription) -> Iterator[RecordPayload]:
     stay = {member.member_id for member in after.members}
     for member in before.members:
         if member.member_id not in stay:
@@ -134,17 +137,17 @@ def _gone(before: GroupDescription, after: GroupDescription) -> Iterator[Record]
                     yield _of_member(before, member, number, None)
 
 
-def _epoch(group: GroupDescription) -> dict[str, Any]:
+def _epoch(group: GroupDescription) -> Value:
     """The group's metadata; a streams group's tell, too, whether its topology has all of its topics."""
-    value = {"epoch": group.group_epoch, "metadataHash": 0}
+    value: Value = {"epoch": group.group_epoch, "metadataHash": 0}
     if group.kind is not GroupKind.STREAMS:
         return value
     topology_epoch = group.topology["epoch"] if group.topology is not None else 0
     return value | {"validatedTopologyEpoch": NOT_VALIDATED if group.state == NOT_READY else topology_epoch}
 
 
-def _metadata(group: GroupDescription, member: MemberDescription) -> dict[str, Any]:
-    value: dict[str, Any] = {
+def _metadata(group: GroupDescription, member: MemberDescription) -> Value:
+    value: Value = {
         "rackId": member.rack_id,
         "clientId": member.client_id,
         "clientHost": member.host,
@@ -162,7 +165,7 @@ def _metadata(group: GroupDescription, member: MemberDescription) -> dict[str, A
             else None,
             "clientTags": [{"key": key, "value": tag} for key, tag in facts.tags],
         }
-    classic = (
+    classic: Value | None = (
         {"sessionTimeoutMs": -1, "supportedProtocols": []} if member.member_type == CLASSIC_MEMBER else None
     )
     return value | {
@@ -173,7 +176,7 @@ def _metadata(group: GroupDescription, member: MemberDescription) -> dict[str, A
     }
 
 
-def _target(group: GroupDescription, member: MemberDescription) -> dict[str, Any]:
+def _target(group: GroupDescription, member: MemberDescription) -> Value:
     if member.streams is not None:
         return _tasks(member.streams.target)
     return {"topicPartitions": _by_id(group, member.target or {})}
@@ -181,13 +184,13 @@ def _target(group: GroupDescription, member: MemberDescription) -> dict[str, Any
 
 def _current(
     group: GroupDescription, member: MemberDescription, old: MemberDescription | None, *, joined: bool = False
-) -> dict[str, Any]:
+) -> Value:
     previous = old.epoch if old is not None and old.epoch != member.epoch else member.epoch
     if joined:
         # Whoever joins begins at epoch 0.
         previous = 0
     state = _state(group, member)
-    value: dict[str, Any] = {"memberEpoch": member.epoch, "previousMemberEpoch": previous}
+    value: Value = {"memberEpoch": member.epoch, "previousMemberEpoch": previous}
     if member.streams is not None:
         tasks = _tasks(member.streams.tasks)
         return (
@@ -217,19 +220,19 @@ def _same(one: Partitions, other: Partitions) -> bool:
     }
 
 
-def _without_previous(value: Mapping[str, Any]) -> dict[str, Any]:
+def _without_previous(value: Value) -> Value:
     return {name: each for name, each in value.items() if name != "previousMemberEpoch"}
 
 
-def _by_id(group: GroupDescription, partitions: Partitions) -> list[dict[str, Any]]:
+def _by_id(group: GroupDescription, partitions: Partitions) -> list[Value]:
     return [
         {"topicId": group.topic_ids.get(topic, topic), "partitions": list(each)}
         for topic, each in sorted(partitions.items())
     ]
 
 
-def _tasks(tasks: StreamsTasks) -> dict[str, Any]:
-    def of(each: Partitions) -> list[dict[str, Any]]:
+def _tasks(tasks: StreamsTasks) -> Value:
+    def of(each: Partitions) -> list[Value]:
         return [
             {"subtopologyId": name, "partitions": list(numbers)} for name, numbers in sorted(each.items())
         ]
@@ -241,7 +244,7 @@ def _tasks(tasks: StreamsTasks) -> dict[str, Any]:
     }
 
 
-def _topology(told: Mapping[str, Any]) -> dict[str, Any]:
+def _topology(told: DescribedTopology) -> Value:
     """A described topology, which names the topics that a regular expression found and has no copartition groups."""
     return {
         "epoch": told["epoch"],
@@ -260,20 +263,20 @@ _NUMBERS: Final[Mapping[GroupKind, Mapping[int, int]]] = {
 """A kind's numbers of the records that mean what the consumer protocol's mean."""
 
 
-def _of(group: GroupDescription, number: int, value: dict[str, Any] | None) -> Record:
+def _of(group: GroupDescription, number: int, value: Value | None) -> RecordPayload:
     return _record(_NUMBERS[group.kind][number], {"groupId": group.group}, value)
 
 
 def _of_member(
-    group: GroupDescription, member: MemberDescription, number: int, value: dict[str, Any] | None
-) -> Record:
-    key = {"groupId": group.group, "memberId": member.member_id}
+    group: GroupDescription, member: MemberDescription, number: int, value: Value | None
+) -> RecordPayload:
+    key: RecordKey = {"groupId": group.group, "memberId": member.member_id}
     return _record(_NUMBERS[group.kind][number], key, value)
 
 
-def _record(number: int, key: dict[str, Any], value: dict[str, Any] | None) -> Record:
+def _record(number: int, key: RecordKey, value: Value | None) -> RecordPayload:
     return {"type": number, "key": key, "version": None if value is None else 0, "value": value}
 
 
-def _tombstone(number: int, key: dict[str, Any]) -> Record:
+def _tombstone(number: int, key: RecordKey) -> RecordPayload:
     return _record(number, key, None)

@@ -2,12 +2,48 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import NotRequired, TypedDict
 
 from groups.history.polls.description import GroupDescription, MemberDescription, StreamsFacts
 
 
-def plain(group: GroupDescription) -> dict[str, Any]:
+class PlainStreams(TypedDict):
+    process_id: str
+    topology_epoch: int
+    standby: Mapping[str, list[int]]
+    warmup: Mapping[str, list[int]]
+
+
+class PlainMember(TypedDict):
+    """``protocol``: of a consumer group's member, ``classic`` or ``consumer``."""
+
+    member_id: str
+    client_id: str
+    host: str
+    instance_id: str | None
+    rack_id: str | None
+    epoch: int | None
+    subscribed: list[str]
+    regex: str | None
+    assignment: Mapping[str, list[int]]
+    target: Mapping[str, list[int]] | None
+    protocol: str | None
+    streams: NotRequired[PlainStreams]
+
+
+class PlainGroup(TypedDict):
+    group: str
+    type: str
+    state: str
+    group_epoch: int | None
+    assignment_epoch: int | None
+    assignor: str | None
+    protocol_type: str | None
+    members: list[PlainMember]
+
+
+def plain(group: GroupDescription) -> PlainGroup:
     """The public form: partitions as lists, what a kind does not have as null."""
     return {
         "group": group.group,
@@ -21,8 +57,8 @@ def plain(group: GroupDescription) -> dict[str, Any]:
     }
 
 
-def _member(member: MemberDescription) -> dict[str, Any]:
-    out: dict[str, Any] = {
+def _member(member: MemberDescription) -> PlainMember:
+    out: PlainMember = {
         "member_id": member.member_id,
         "client_id": member.client_id,
         "host": member.host,
@@ -37,10 +73,12 @@ def _member(member: MemberDescription) -> dict[str, Any]:
         else {topic: list(each) for topic, each in member.target.items()},
         "protocol": {0: "classic", 1: "consumer"}.get(member.member_type),
     }
-    return out if member.streams is None else out | {"streams": _streams(member.streams)}
+    if member.streams is not None:
+        out["streams"] = _streams(member.streams)
+    return out
 
 
-def _streams(facts: StreamsFacts) -> dict[str, Any]:
+def _streams(facts: StreamsFacts) -> PlainStreams:
     return {
         "process_id": facts.process_id,
         "topology_epoch": facts.topology_epoch,

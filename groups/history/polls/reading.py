@@ -3,9 +3,22 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterable, Mapping
-from typing import Any, Final
+from collections.abc import Iterable
+from typing import Final
 
+from groups.history.polls.answers import (
+    ClassicAnswer,
+    ClassicDescribedGroup,
+    ClassicDescribedMember,
+    DescribedAssignment,
+    DescribedTasks,
+    DescribedTaskSets,
+    ModernAnswer,
+    ModernDescribedGroup,
+    StreamsAnswer,
+    StreamsDescribedGroup,
+    StreamsDescribedMember,
+)
 from groups.history.polls.description import (
     GROUP_ID_NOT_FOUND,
     GroupDescription,
@@ -19,35 +32,35 @@ from groups.history.polls.description import (
 )
 from groups.wire.embedded.consumer_protocol import decode_assignment, decode_subscription
 
-Fields = Mapping[str, Any]
-
 CONSUMER_PROTOCOL_TYPE: Final = "consumer"
 """Kafka Connect and others embed bytes of their own in the classic protocol, which stay bytes."""
 
 NO_ID: Final = "A" * 22
 
 
-def consumer_groups(body: Fields) -> list[Told]:
+def consumer_groups(body: ModernAnswer) -> list[Told]:
     """ConsumerGroupDescribe's answer."""
     return [_modern(group, GroupKind.CONSUMER) for group in body["groups"]]
 
 
-def share_groups(body: Fields) -> list[Told]:
+def share_groups(body: ModernAnswer) -> list[Told]:
     """ShareGroupDescribe's answer, which tells no target."""
     return [_modern(group, GroupKind.SHARE) for group in body["groups"]]
 
 
-def streams_groups(body: Fields) -> list[Told]:
+def streams_groups(body: StreamsAnswer) -> list[Told]:
     """StreamsGroupDescribe's answer."""
     return [_streams(group) for group in body["groups"]]
 
 
-def classic_groups(body: Fields) -> list[Told]:
+def classic_groups(body: ClassicAnswer) -> list[Told]:
     """DescribeGroups' answer. Before version 6 a group that is not there is Dead without an error."""
     return [_classic(group) for group in body["groups"]]
 
 
-def _refused(group: Fields) -> Undescribed | None:
+def _refused(
+    group: ModernDescribedGroup | StreamsDescribedGroup | ClassicDescribedGroup,
+) -> Undescribed | None:
     if not group["errorCode"]:
         return None
     return Undescribed(
@@ -55,7 +68,7 @@ def _refused(group: Fields) -> Undescribed | None:
     )
 
 
-def _modern(group: Fields, kind: GroupKind) -> Told:
+def _modern(group: ModernDescribedGroup, kind: GroupKind) -> Told:
     if (refused := _refused(group)) is not None:
         return refused
     ids: dict[str, str] = {}
@@ -87,7 +100,7 @@ def _modern(group: Fields, kind: GroupKind) -> Told:
     )
 
 
-def _named(assignment: Fields, ids: dict[str, str]) -> Partitions:
+def _named(assignment: DescribedAssignment, ids: dict[str, str]) -> Partitions:
     """The partitions by topic name; ``ids`` is filled. A topic that was deleted has an id alone, by which it stands."""
     found: dict[str, tuple[int, ...]] = {}
     for topic in assignment["topicPartitions"]:
@@ -98,7 +111,7 @@ def _named(assignment: Fields, ids: dict[str, str]) -> Partitions:
     return found
 
 
-def _streams(group: Fields) -> Told:
+def _streams(group: StreamsDescribedGroup) -> Told:
     if (refused := _refused(group)) is not None:
         return refused
     return GroupDescription(
@@ -112,7 +125,7 @@ def _streams(group: Fields) -> Told:
     )
 
 
-def _streams_member(member: Fields) -> MemberDescription:
+def _streams_member(member: StreamsDescribedMember) -> MemberDescription:
     endpoint = member.get("userEndpoint")
     facts = StreamsFacts(
         topology_epoch=member["topologyEpoch"],
@@ -135,8 +148,8 @@ def _streams_member(member: Fields) -> MemberDescription:
     )
 
 
-def _tasks(told: Fields) -> StreamsTasks:
-    def of(tasks: Iterable[Fields]) -> Partitions:
+def _tasks(told: DescribedTaskSets) -> StreamsTasks:
+    def of(tasks: Iterable[DescribedTasks]) -> Partitions:
         return {task["subtopologyId"]: tuple(sorted(task["partitions"])) for task in tasks}
 
     return StreamsTasks(
@@ -144,7 +157,7 @@ def _tasks(told: Fields) -> StreamsTasks:
     )
 
 
-def _classic(group: Fields) -> Told:
+def _classic(group: ClassicDescribedGroup) -> Told:
     if (refused := _refused(group)) is not None:
         return refused
     if group["groupState"] == "Dead":
@@ -160,7 +173,7 @@ def _classic(group: Fields) -> Told:
     )
 
 
-def _classic_member(member: Fields, *, embedded: bool) -> MemberDescription:
+def _classic_member(member: ClassicDescribedMember, *, embedded: bool) -> MemberDescription:
     metadata, assigned = member["memberMetadata"] or "", member["memberAssignment"] or ""
     subscribed: tuple[str, ...] = ()
     rack_id = None

@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Final
+from typing import Final
 
-from groups.history.entries import FIRST_SEQUENCE, Entry, Kind, Provenance
+from groups.history.entries import FIRST_SEQUENCE, Entry, Kind, Provenance, RecordPayload
 from groups.history.polls.description import (
     GROUP_AUTHORIZATION_FAILED,
     GROUP_ID_NOT_FOUND,
@@ -205,7 +205,7 @@ class PolledGroup:
             self._entry(Kind.NOTE, at_ms, WATCHER, {"note": "topics", "topics": topics, "source": "cluster"})
         ]
 
-    def _unit(self, records: list[dict[str, Any]], at_ms: int, cause: int) -> list[Entry]:
+    def _unit(self, records: list[RecordPayload], at_ms: int, cause: int) -> list[Entry]:
         first = self.next
         return [
             self._entry(
@@ -225,7 +225,7 @@ class PolledGroup:
         kind: Kind,
         at_ms: int,
         actor: str,
-        payload: Mapping[str, Any],
+        payload: Mapping[str, object],
         *,
         cause: int | None = None,
         unit: int | None = None,

@@ -5,16 +5,13 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Mapping
-from typing import Any
 
 from groups.history.replay.epochs import fresh
-from groups.history.replay.fields import integer, text
+from groups.history.replay.fields import Fields, integer, text
 from groups.history.state.classic import COMPLETING_REBALANCE, OPEN, ClassicGroup, ClassicMember
 from groups.history.state.copying import replace
 from groups.history.state.group import UNREADABLE, Protocol, State, seen_names
 from groups.wire.embedded.consumer_protocol import decode_assignment, decode_subscription
-
-Fields = Mapping[str, Any]
 
 CONSUMER_PROTOCOL_TYPE = "consumer"
 

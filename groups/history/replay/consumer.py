@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from groups.history.replay import epochs as modern
-from groups.history.replay.epochs import Fields, Tombstone, Value, assignment_of, known_or_past, with_current
-from groups.history.replay.fields import integer, text
+from groups.history.replay.epochs import Tombstone, Value, assignment_of, known_or_past, with_current
+from groups.history.replay.fields import Fields, integer, text
 from groups.history.state.consumer import NO_NOTE, STABLE, AssignorNote, ConsumerMember, ResolvedRegex
 from groups.history.state.copying import replace
 from groups.history.state.epochs import with_member
@@ -133,7 +133,7 @@ def _regex(state: State, key: Fields, value: Fields) -> State:
     )
 
 
-def noted_regexes(state: State, told: Mapping[str, Any]) -> State:
+def noted_regexes(state: State, told: Fields) -> State:
     """What expressions match from here on, where no record says so (``kip``); ``None`` for one that nobody has."""
     regexes = dict(state.consumer.regexes)
     for regex, topics in told.items():

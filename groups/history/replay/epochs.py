@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from itertools import chain
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
-from groups.history.replay.fields import integer, partition_number
+from groups.history.replay.fields import Fields, integer, partition_number
 from groups.history.replay.record_types import (
     CURRENT_ASSIGNMENT,
     GROUP_EPOCH,
@@ -45,8 +45,6 @@ from groups.history.state.share import ShareGroup
 from groups.history.state.streams import StreamsGroup
 from groups.history.state.versions import drop, edited, put
 from groups.history.words import partition_name
-
-Fields = Mapping[str, Any]
 
 Value = Callable[[State, Fields, Fields], State]
 Tombstone = Callable[[State, Fields], State]

@@ -7,11 +7,11 @@ what topics are called.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Final
+from typing import Final, TypedDict
 
 from groups.history.entries import Entry, Kind
 from groups.history.replay import consumer, joining
-from groups.history.replay.fields import integer, mapping, text
+from groups.history.replay.fields import Fields, integer, mapping, text
 from groups.history.state.classic import COMPLETING_REBALANCE, PREPARING_REBALANCE
 from groups.history.state.copying import replace
 from groups.history.state.epochs import LEAVE_GROUP_MEMBER_EPOCH, LEAVE_GROUP_STATIC_MEMBER_EPOCH
@@ -27,7 +27,6 @@ from groups.history.state.group import (
 )
 from groups.history.state.versions import drop, put
 
-Fields = Mapping[str, Any]
 Partitions = Mapping[str, tuple[int, ...]]
 
 LOST_PROCESSES: Final = frozenset({"kill"})
@@ -96,7 +95,11 @@ def replay_response(state: State, entry: Entry) -> State:
         return state
     if code := body.get("errorCode"):
         fence = FENCES.get(code) if isinstance(code, int) and api == "ConsumerGroupHeartbeat" else None
-        return _with_client(state, member_id, fenced=fence, computing=False) if fence and member_id else state
+        return (
+            _with_client(state, member_id, {"fenced": fence, "computing": False})
+            if fence and member_id
+            else state
+        )
     if api == "JoinGroup" and state.classic.phase == PREPARING_REBALANCE:
         return replace(state, classic=replace(state.classic, phase=COMPLETING_REBALANCE))
     if api == "SyncGroup" and state.classic.phase is not None:
@@ -180,10 +183,10 @@ def replay_fault(state: State, entry: Entry) -> State:
     if member_id is None:
         return state
     if fault in ("pause", "resume"):
-        return _with_client(state, member_id, paused=fault == "pause")
+        return _with_client(state, member_id, {"paused": fault == "pause"})
     if fault == "clock_jump" and isinstance(by_ms := payload.get("by_ms"), int):
         client = (state.clients or {}).get(member_id) or Client()
-        return _with_client(state, member_id, clock_ms=client.clock_ms + by_ms)
+        return _with_client(state, member_id, {"clock_ms": client.clock_ms + by_ms})
     return state
 
 
@@ -206,7 +209,7 @@ def _cut_or_healed(state: State, member_id: str | None, peer: str, *, cuts: bool
 
     if member_id is not None:
         client = (state.clients or {}).get(member_id) or Client()
-        return _with_client(state, member_id, cut=changed(client.cut))
+        return _with_client(state, member_id, {"cut": changed(client.cut)})
     coordinator = state.coordinator or Coordinator()
     if cuts or peer in coordinator.cut:
         return replace(state, coordinator=replace(coordinator, cut=changed(coordinator.cut)))
@@ -233,10 +236,20 @@ def _asked_to_compute(state: State, member_id: str) -> State:
         for key, client in clients.items()
         if client.computing and key != member_id
     }
-    return _with_client(replace(state, clients=_put_all(clients, others)), member_id, computing=True)
+    return _with_client(replace(state, clients=_put_all(clients, others)), member_id, {"computing": True})
 
 
-def _with_client(state: State, member_id: str, **what: Any) -> State:
+class _Flags(TypedDict, total=False):
+    """Fields of ``Client`` that faults and answers set."""
+
+    paused: bool
+    cut: tuple[str, ...]
+    fenced: str | None
+    clock_ms: int
+    computing: bool
+
+
+def _with_client(state: State, member_id: str, what: _Flags) -> State:
     clients = state.clients or {}
     client = replace(clients.get(member_id) or Client(), **what)
     return replace(state, clients=put(clients, member_id, client))

@@ -9,11 +9,12 @@ come. What breaks a rule becomes an anomaly of the state, never an exception.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 from groups.history.entries import Entry, Kind
 from groups.history.replay import classic, consumer, offsets, share, streams
 from groups.history.replay import events as volatile
+from groups.history.replay.fields import Fields
 from groups.history.replay.record_types import (
     CLASSIC_GROUP,
     CONSUMER_TYPES,
@@ -84,12 +85,12 @@ def _replayed_at_once(state: State, entries: Sequence[Entry]) -> tuple[State, tu
     return sealed(at), tuple(anomalies)
 
 
-def replay_record(state: State, record: Mapping[str, Any]) -> State:
+def replay_record(state: State, record: Fields) -> State:
     """The durable part after one record, the payload of an entry: how a coordinator builds its memory."""
     return sealed(_record(draft(state), record))
 
 
-def _record(state: State, record: Mapping[str, Any]) -> State:
+def _record(state: State, record: Fields) -> State:
     record_type, key = record["type"], record.get("key")
     known = _REPLAYS.get(record_type)
     if known is None or key is None:
@@ -101,7 +102,6 @@ def _record(state: State, record: Mapping[str, Any]) -> State:
     return replays(state, record_type, key, record.get("value"))
 
 
-Fields = Mapping[str, Any]
 Replays = Callable[[State, int, Fields, Fields | None], State]
 
 

@@ -7,11 +7,11 @@ of requests alone nobody can tell whom the coordinator waits for, nor how long.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from groups.history.entries import Entry, Provenance
 from groups.history.replay.classic import joining_member
-from groups.history.replay.fields import integer, mapping, text
+from groups.history.replay.fields import Fields, integer, mapping, text
 from groups.history.state.classic import (
     COMPLETING_REBALANCE,
     EXPIRED,
@@ -103,7 +103,7 @@ def _removed(state: State, member_id: str, why: str) -> State:
     return replace(state, classic=replace(state.classic, gone={**state.classic.gone, member_id: why}))
 
 
-def _joins(state: State, entry: Entry, body: Mapping[str, Any], barrier: Barrier) -> State:
+def _joins(state: State, entry: Entry, body: Fields, barrier: Barrier) -> State:
     who = entry.actor
     asks_for_id = not body.get("memberId") and not body.get("groupInstanceId")
     if asks_for_id and integer(entry.payload.get("version", 0)) >= 4:

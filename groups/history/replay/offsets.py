@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
-from groups.history.replay.fields import integer, text
+from groups.history.replay.fields import Fields, integer, text
 from groups.history.state.copying import replace
 from groups.history.state.group import Offset, State, with_topic
 from groups.history.state.versions import drop, put
 
-Fields = Mapping[str, Any]
 Offsets = Mapping[str, Mapping[int, Offset]]
 
 ZERO_TOPIC_ID = "AAAAAAAAAAAAAAAAAAAAAA"

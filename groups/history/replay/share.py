@@ -7,7 +7,6 @@ from typing import Final
 
 from groups.history.replay import epochs as modern
 from groups.history.replay.epochs import (
-    Fields,
     Tombstone,
     Value,
     assignment_of,
@@ -15,7 +14,7 @@ from groups.history.replay.epochs import (
     partitions_of,
     with_current,
 )
-from groups.history.replay.fields import integer, text
+from groups.history.replay.fields import Fields, integer, text
 from groups.history.replay.record_types import SHARE_STATE, meaning
 from groups.history.state.consumer import STABLE
 from groups.history.state.copying import replace

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Final, cast
 
 from groups.history.replay import epochs as modern
 from groups.history.replay.epochs import (
-    Fields,
     Tombstone,
     Value,
     assignment_of,
@@ -15,12 +14,12 @@ from groups.history.replay.epochs import (
     partitions_of,
     with_current,
 )
-from groups.history.replay.fields import integer, mapping, text
+from groups.history.replay.fields import Fields, integer, mapping, text
 from groups.history.replay.record_types import TOPOLOGY, meaning
 from groups.history.state.copying import replace
 from groups.history.state.epochs import with_member
 from groups.history.state.group import Protocol, State, seen_names
-from groups.history.state.streams import NOT_VALIDATED, STABLE, StreamsMember, Topology
+from groups.history.state.streams import NOT_VALIDATED, STABLE, StreamsMember, Subtopology, Topology
 from groups.history.state.versions import put
 
 SUBTOPOLOGY: Final = "subtopologyId"
@@ -104,7 +103,11 @@ def _current_member(state: State, key: Fields, value: Fields) -> State:
 
 def _topology(state: State, _key: Fields, value: Fields) -> State:
     """Type 23: what the application does, subtopology by subtopology."""
-    subtopologies = {str(each[SUBTOPOLOGY]): mapping(each) for each in value.get("subtopologies") or ()}
+    subtopologies = {
+        # Kept as it is, whatever it holds beside: frames show what they know of it.
+        str(each[SUBTOPOLOGY]): cast(Subtopology, mapping(each))
+        for each in value.get("subtopologies") or ()
+    }
     topology = Topology(epoch=integer(value["epoch"]), subtopologies=subtopologies)
     names = [
         str(name)

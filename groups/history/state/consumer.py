@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Final
+from typing import ClassVar, Final, TypedDict
 
 from groups.history.state.copying import replace
 from groups.history.state.epochs import FIRST_EPOCH, UNKNOWN_STATE_NAME, ModernGroup, ModernMember
@@ -34,6 +34,31 @@ class AssignorNote:
 NO_NOTE: Final = AssignorNote()
 
 
+class ClassicProtocol(TypedDict):
+    """A protocol of a classic member: its assignor's name, and its subscription in base64."""
+
+    name: str
+    metadata: str
+
+
+class ClassicMetadata(TypedDict):
+    """``classicMemberMetadata`` of the type 5 record: what a member of the classic protocol sent in its JoinGroup."""
+
+    sessionTimeoutMs: int
+    supportedProtocols: Sequence[ClassicProtocol]
+
+
+class ClientAssignorRow(TypedDict):
+    """A row of the proposal's type 5: an assignor that the member has; ``metadata`` is base64."""
+
+    name: str
+    minimumVersion: int
+    maximumVersion: int
+    reason: int
+    version: int
+    metadata: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConsumerMember(ModernMember):
     """A member as its type 5 and type 8 records tell. ``state`` is ``None`` where a ``kip`` record tells none."""
@@ -44,10 +69,9 @@ class ConsumerMember(ModernMember):
     subscribed_topic_regex: str | None = ""
     rebalance_timeout_ms: int = -1
     server_assignor: str | None = None
-    classic: Mapping[str, Any] | None = None
-    """``{"sessionTimeoutMs", "supportedProtocols": [{"name", "metadata"}]}`` of a member of the classic protocol."""
-    client_assignors: tuple[Mapping[str, Any], ...] = ()
-    """Rows of the proposal's type 5: ``name``, ``minimumVersion``, ``maximumVersion``, ``reason``, ``version``, ``metadata``."""
+    classic: ClassicMetadata | None = None
+    """Of a member of the classic protocol."""
+    client_assignors: tuple[ClientAssignorRow, ...] = ()
     note: AssignorNote = NO_NOTE
 
     @property

@@ -19,12 +19,15 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 T = TypeVar("T")
 
+_Made = Any
+"""A class that is made at run time, or an object of one. ``Any``, since no type checker knows its fields."""
+
 if TYPE_CHECKING:
     # For type checkers it is the library's function, whose arguments they know how to check.
     from dataclasses import replace as replace
 else:
 
-    def replace(given: Any, /, **changes: Any) -> Any:
+    def replace(given: T, /, **changes: object) -> T:
         """A copy of ``given`` with some fields changed; ``AttributeError`` for a field that it does not have.
 
         ``__post_init__`` is not called. Fields that no caller may set are made anew, as they would be.
@@ -39,7 +42,7 @@ else:
         return new
 
 
-def draft(given: T, /, **changes: Any) -> T:
+def draft(given: T, /, **changes: object) -> T:
     """A copy with some fields changed, whose fields ``replace`` goes on to set in place, until it is ``sealed``."""
     kind = given.__class__
     new: T = (_COPIERS.get(kind) or _made(kind))(given)
@@ -65,31 +68,31 @@ def sealed(given: T) -> T:
     return given
 
 
-_COPIERS: Final[dict[type, Callable[[Any], Any]]] = {}
+_COPIERS: Final[dict[type, Callable[[_Made], _Made]]] = {}
 
-_KINDS: Final[dict[type, Any]] = {}
+_KINDS: Final[dict[type, _Made]] = {}
 """The class of drafts → the class of what they become."""
 
 
-def _made(kind: Any) -> Callable[[Any], Any]:
+def _made(kind: _Made) -> Callable[[_Made], _Made]:
     """A function that drafts objects of a class: with the ``__init__`` that the library makes where nothing is frozen.
 
     Of a class without slots all fields are copied at once, a quarter of the cost; that is for what there are few of.
     """
     if kind.__dictoffset__:
         return _made_without_slots(kind)
-    told = [(each.name, Any) for each in fields(kind) if each.init]
+    told = [(each.name, object) for each in fields(kind) if each.init]
     anew = [
-        (each.name, Any, field(init=False, default_factory=each.default_factory))
+        (each.name, object, field(init=False, default_factory=each.default_factory))
         for each in fields(kind)
         if not each.init and each.default_factory is not MISSING
     ]
-    plain: Any = make_dataclass(f"{kind.__name__}Fields", [*told, *anew])
+    plain: _Made = make_dataclass(f"{kind.__name__}Fields", [*told, *anew])
     body = {"__slots__": (), "__setattr__": object.__setattr__, "__init__": plain.__init__}
-    drafts: Any = type(f"{kind.__name__}Draft", (kind,), body)
+    drafts: _Made = type(f"{kind.__name__}Draft", (kind,), body)
     values = attrgetter(*(name for name, _ in told))
 
-    def copier(given: Any) -> Any:
+    def copier(given: _Made) -> _Made:
         return drafts(*values(given))
 
     _COPIERS[kind], _KINDS[drafts] = copier, kind

@@ -99,6 +99,7 @@ class ModernGroup:
     target_epoch_recorded: bool = False
     """Whether a record told the group epoch, and the assignment epoch: a log that begins in the middle may tell neither."""
     _cache: dict[str, Any] = field(init=False, default_factory=dict, compare=False, repr=False)
+    """By name what each was made of, and what was made: ``Any``, as ``derived`` alone knows its type."""
 
     @property
     def converged(self) -> bool:

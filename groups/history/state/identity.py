@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from itertools import compress, repeat
 from operator import is_not
-from typing import Any, TypeVar
+from typing import Final, TypeVar
 
 from groups.history.state.versions import VersionedMap
 
 K = TypeVar("K")
 
-_ABSENT: Any = object()
+_ABSENT: Final = object()
 
 
-def changed_keys(old: Mapping[K, Any], new: Mapping[K, Any]) -> list[K]:
+def changed_keys(old: Mapping[K, object], new: Mapping[K, object]) -> list[K]:
     """Keys that came, went, or hold another object now: those of ``old`` first, in order, then new ones."""
     if old is new:
         return []
@@ -28,6 +28,6 @@ def changed_keys(old: Mapping[K, Any], new: Mapping[K, Any]) -> list[K]:
     return changed + [key for key in new if key not in old]
 
 
-def same_keys(old: Mapping[K, Any], new: Mapping[K, Any]) -> bool:
+def same_keys(old: Mapping[K, object], new: Mapping[K, object]) -> bool:
     """Whether both have the same keys in the same order."""
     return len(old) == len(new) and list(old) == list(new)

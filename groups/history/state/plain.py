@@ -8,44 +8,52 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, fields, is_dataclass
+from dataclasses import MISSING, Field, fields, is_dataclass
 from enum import Enum
 from functools import cache
-from typing import Any, Final, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, Final, TypeVar, Union, get_args, get_origin, get_type_hints, is_typeddict
 
 T = TypeVar("T")
 
 Plain = Mapping[str, Any]
-"""What a class wrote of itself into a checkpoint: nobody reads it but the same class."""
+"""What a class wrote of itself into a checkpoint: nobody reads it but the same class. ``Any``, as it was JSON meanwhile."""
 
-_As = Callable[[Any], Any]
+_Value = Any
+"""A value of a declared type, or its plain form. ``Any``, since the type is known at run time alone."""
 
-_PLAIN: Final = (str, int, bool, float, Any)
+_Type = Any
+"""A type as a dataclass declares it. ``Any``, since classes, unions and generic aliases have no type in common."""
+
+_As = Callable[[_Value], _Value]
+
+_PLAIN: Final[tuple[_Type, ...]] = (str, int, bool, float, object)
 
 
-def to_plain(value: Any) -> Any:
+def to_plain(value: object) -> _Value:
     """A dataclass instance as JSON values; ``TypeError`` for a declared type that this does not know."""
-    of: Any = type(value)
+    of: _Type = type(value)
     return _codec(of)[0](value)
 
 
-def from_plain(of: type[T], data: Any) -> T:
+def from_plain(of: type[T], data: object) -> T:
     """The inverse of ``to_plain`` for a dataclass ``of``; ``TypeError`` or ``LookupError`` on another shape."""
-    declared: Any = of
+    declared: _Type = of
     made: T = _codec(declared)[1](data)
     return made
 
 
-def _same(value: Any) -> Any:
+def _same(value: T) -> T:
     return value
 
 
 @cache
-def _codec(of: Any) -> tuple[_As, _As]:
+def _codec(of: _Type) -> tuple[_As, _As]:
     """How values of a declared type are written, and how they are read."""
-    if of in _PLAIN:
+    if of in _PLAIN or is_typeddict(of):
+        # A typed dict is part of a record's payload: it is as the record holds it.
         return _same, _same
-    origin, inner = get_origin(of), get_args(of)
+    origin: _Type = get_origin(of)
+    inner = get_args(of)
     if origin in (Union, types.UnionType):
         return _optional([each for each in inner if each is not types.NoneType])
     if origin is tuple and len(inner) == 2 and inner[1] is Ellipsis:
@@ -71,7 +79,7 @@ def _codec(of: Any) -> tuple[_As, _As]:
     raise TypeError(f"{of} cannot be written as plain JSON")
 
 
-def _optional(inner: list[Any]) -> tuple[_As, _As]:
+def _optional(inner: list[_Type]) -> tuple[_As, _As]:
     if len(inner) != 1:
         raise TypeError(f"a union of {inner} cannot be written as plain JSON")
     write, read = _codec(inner[0])
@@ -83,9 +91,9 @@ def _optional(inner: list[Any]) -> tuple[_As, _As]:
     )
 
 
-def _mapping(key: Any, value: Any) -> tuple[_As, _As]:
-    if value is Any:
-        # As the payload of a record holds it, whatever that is.
+def _mapping(key: _Type, value: _Type) -> tuple[_As, _As]:
+    if value is object:
+        # JSON of which nobody here says more.
         return _same, _same
     if value in (None, types.NoneType):
         return list, dict.fromkeys
@@ -101,7 +109,7 @@ def _mapping(key: Any, value: Any) -> tuple[_As, _As]:
     )
 
 
-def _named_tuple(of: Any) -> tuple[_As, _As]:
+def _named_tuple(of: _Type) -> tuple[_As, _As]:
     """The list of its fields."""
     hints = get_type_hints(of)
     codecs = [_codec(hints[name]) for name in of._fields]
@@ -111,25 +119,25 @@ def _named_tuple(of: Any) -> tuple[_As, _As]:
     )
 
 
-def _dataclass(of: Any) -> tuple[_As, _As]:
+def _dataclass(of: _Type) -> tuple[_As, _As]:
     hints = get_type_hints(of)
     rows = [(each.name, _default(each), *_codec(hints[each.name])) for each in fields(of) if each.init]
     readers = {name: read for name, _, _, read in rows}
 
-    def write(one: Any) -> dict[str, Any]:
-        told: dict[str, Any] = {}
+    def write(one: object) -> dict[str, _Value]:
+        told: dict[str, _Value] = {}
         for name, default, each, _ in rows:
             value = getattr(one, name)
             if value is not default and (value != default or type(value) is not type(default)):
                 told[name] = each(value)
         return told
 
-    def read(told: Mapping[str, Any]) -> Any:
+    def read(told: Mapping[str, _Value]) -> object:
         return of(**{name: readers[name](value) for name, value in told.items()})
 
     return write, read
 
 
-def _default(field: Any) -> Any:
+def _default(field: Field[_Value]) -> object:
     """The default of a field: an empty container where it is made anew each time."""
     return field.default_factory() if field.default_factory is not MISSING else field.default

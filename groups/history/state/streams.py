@@ -7,9 +7,9 @@ subtopology ids.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Final, Self
+from typing import ClassVar, Final, Self, TypedDict
 
 from groups.history.state.copying import replace
 from groups.history.state.epochs import ModernGroup, ModernMember, Target
@@ -60,12 +60,29 @@ class StreamsMember(ModernMember):
         )
 
 
+class InternalTopic(TypedDict):
+    """A topic that the application makes for itself; of its other fields nothing is shown."""
+
+    name: str
+
+
+class Subtopology(TypedDict, total=False):
+    """A subtopology of the type 23 record, as far as frames show it."""
+
+    subtopologyId: str
+    sourceTopics: Sequence[str] | None
+    sourceTopicRegex: Sequence[str] | None
+    repartitionSourceTopics: Sequence[InternalTopic] | None
+    repartitionSinkTopics: Sequence[str] | None
+    stateChangelogTopics: Sequence[InternalTopic] | None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Topology:
     """The type 23 record: its epoch, and its subtopologies as Kafka's JSON form has them, by id."""
 
     epoch: int
-    subtopologies: Mapping[str, Mapping[str, Any]]
+    subtopologies: Mapping[str, Subtopology]
 
 
 @dataclass(frozen=True, kw_only=True)

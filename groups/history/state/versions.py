@@ -9,7 +9,7 @@ Reading an old version costs a step for each change since. Writing to one makes 
 
 from __future__ import annotations
 
-from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
+from collections.abc import Callable, ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
 from operator import itemgetter
 from typing import Any, Final, Generic, TypeVar, overload
 
@@ -24,6 +24,7 @@ PATCHED_LEAST: Final = 8
 """Changes from which on an old version sums up what they changed, instead of walking through them at each look."""
 
 _ABSENT: Final[Any] = object()
+"""Where there is no value. ``Any``, as it stands among values of each map's own type."""
 
 
 def put(mapping: Mapping[K, V], key: K, value: V) -> Mapping[K, V]:
@@ -266,7 +267,7 @@ class VersionedMap(Mapping[K, V]):
     @overload
     def get(self, key: K, /, default: V | T) -> V | T: ...
 
-    def get(self, key: K, /, default: Any = None) -> Any:
+    def get(self, key: K, /, default: V | T | None = None) -> V | T | None:
         table = self._table
         if table is not None:
             return table.items.get(key, default)
@@ -277,6 +278,7 @@ class VersionedMap(Mapping[K, V]):
         table = self._table
         if table is not None:
             return key in table.items
+        # Asked for a key of any type; ``Any``, as a cast is a call, and this is asked of every entry.
         known: Any = key
         return self._found(known) is not _ABSENT
 
@@ -298,5 +300,5 @@ class VersionedMap(Mapping[K, V]):
     def __repr__(self) -> str:
         return repr(self._whole())
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[Callable[[dict[K, V]], VersionedMap[K, V]], tuple[dict[K, V]]]:
         return VersionedMap.of, (dict(self._whole()),)

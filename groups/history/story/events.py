@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Final
+from typing import Final
 
-from groups.history.entries import Entry, Kind, Provenance
+from groups.history.entries import Entry, Kind, Payload, Provenance
 from groups.history.evidence.display_names import DisplayNames
 from groups.history.evidence.steps import Step
 from groups.history.replay.events import FENCES, told_assignment
@@ -221,7 +221,7 @@ def _tell_fault(step: Step, entry: Entry, cast: DisplayNames) -> Sentence | None
     return Sentence("fault", actor, f"{who} {says}")
 
 
-def _difference_words(payload: Mapping[str, Any], cast: DisplayNames) -> str:
+def _difference_words(payload: Payload, cast: DisplayNames) -> str:
     """What was recorded and what the simulated coordinator has instead; structures are told in the entry alone."""
     what, member_id = str(payload.get("what")), text(payload.get("member"))
     if answer := ANSWER.fullmatch(what):
@@ -244,7 +244,7 @@ def _coordinator_cut(state: State) -> tuple[str, ...]:
     return state.coordinator.cut if state.coordinator is not None else ()
 
 
-def _message_words(who: str, payload: Mapping[str, Any]) -> str:
+def _message_words(who: str, payload: Payload) -> str:
     """Which message, and which way it went, where the entry tells."""
     api, answer = text(payload.get("api")), payload.get("way") == "response"
     what = f"{who}'s {MESSAGES.get(api, f'{api} request')}" if api else f"A message of {who}"
@@ -253,7 +253,7 @@ def _message_words(who: str, payload: Mapping[str, Any]) -> str:
     return f"The answer to {what} is lost on the way" if answer else f"{what} is lost on the way"
 
 
-def _fail_over_words(payload: Mapping[str, Any]) -> str:
+def _fail_over_words(payload: Payload) -> str:
     """Who takes over, and for how long it answers nobody, where the entry tells."""
     to, loading_ms = text(payload.get("coordinator")), payload.get("loading_ms")
     says = f"The coordinator fails over to {to}" if to else "The coordinator fails over"
@@ -262,7 +262,7 @@ def _fail_over_words(payload: Mapping[str, Any]) -> str:
     return f"{says}, which loads the log for {duration(loading_ms)}"
 
 
-def _lost_words(payload: Mapping[str, Any]) -> str:
+def _lost_words(payload: Payload) -> str:
     records = payload.get("records")
     if not isinstance(records, int):
         return "A batch is lost before it was replicated"
@@ -299,7 +299,7 @@ def _tell_note(step: Step, entry: Entry, _cast: DisplayNames) -> Sentence | None
     return Sentence("metadata", COORDINATOR, "; ".join(says)) if says else None
 
 
-def _tell_config(config: Mapping[str, Any]) -> Sentence | None:
+def _tell_config(config: Mapping[str, object]) -> Sentence | None:
     told = [
         f"{CONFIGS.get(name, name)} is {duration(value) if isinstance(value, int) else value} now"
         for name, value in config.items()
@@ -313,7 +313,7 @@ def _tells_when(entry: Entry, step: Step) -> bool:
     return step.before.protocol is not None and not found_out
 
 
-def gap_words(payload: Mapping[str, Any]) -> str:
+def gap_words(payload: Payload) -> str:
     """A gap in the log: which offsets, and why if it is known; of a group that is watched, what could not be seen."""
     if isinstance(says := payload.get("says"), str):
         return says

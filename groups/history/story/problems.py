@@ -7,7 +7,7 @@ The worst moment, at which an import opens, is the verdict's own.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Final, TypedDict
+from typing import Final, NotRequired, TypedDict
 
 
 class Trouble(TypedDict):
@@ -74,15 +74,26 @@ TROUBLES_MOST: Final = 1000
 """Problems that one steps through by key; more are a storm, which is one of them."""
 
 
-def troubles(findings: Iterable[Mapping[str, Any]]) -> list[Trouble]:
+class Weighed(TypedDict):
+    """What of a finding its weight is made of."""
+
+    kind: str
+    says: str
+    sequences: list[int]
+    at_ms: NotRequired[int | None]
+    from_ms: NotRequired[int]
+    length_ms: NotRequired[int | None]
+
+
+def troubles(findings: Iterable[Weighed]) -> list[Trouble]:
     """What goes wrong, in order, those that begin with the same entry as one; of more than ``TROUBLES_MOST`` the gravest."""
     gravest = sorted(_weighed(findings), key=lambda one: (-one[0], one[1]["sequence"]))
     return sorted((told for _, told in gravest[:TROUBLES_MOST]), key=lambda told: told["sequence"])
 
 
-def _weighed(findings: Iterable[Mapping[str, Any]]) -> Iterable[tuple[float, Trouble]]:
+def _weighed(findings: Iterable[Weighed]) -> Iterable[tuple[float, Trouble]]:
     """Each problem with its weight. A kind that is not known here weighs as long as its ``length_ms``."""
-    weights: dict[int, dict[str, tuple[float, Mapping[str, Any]]]] = {}
+    weights: dict[int, dict[str, tuple[float, Weighed]]] = {}
     for finding in findings:
         kind = finding["kind"]
         weight = WEIGHTS_MS.get(kind, 0) + SHARES.get(kind, 1.0) * (finding.get("length_ms") or 0)

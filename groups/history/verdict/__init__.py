@@ -6,14 +6,15 @@ happened in the order of time, and ends with sums and with how the log ends. Of 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import groupby
-from typing import Any, Final
+from typing import Final
 
 from groups.history.findings.finding import Finding
 from groups.history.verdict.closing import closing
 from groups.history.verdict.events import events
 from groups.history.verdict.opening import broken, differences, opening, opening_pattern
+from groups.history.verdict.phrases import ByKind, Found
 from groups.history.verdict.text import Event, Part, Text, Verdict, Worst
 from groups.history.words import counted
 
@@ -27,7 +28,7 @@ UNKNOWN: Final = "Unknown: the log tells nothing of members"
 
 def verdict(findings: Sequence[Finding], *, first_ms: int | None = None, last_ms: int = 0) -> Verdict:
     """Of the findings of a timeline, whose first and last entries are of these times."""
-    by_kind: dict[str, list[Mapping[str, Any]]] = {}
+    by_kind: dict[str, list[Found]] = {}
     for finding in findings:
         by_kind.setdefault(finding["kind"], []).append(finding)
     text = Text(last_ms if first_ms is None else first_ms, last_ms)
@@ -76,7 +77,7 @@ def _worst_ones(found: list[Event]) -> list[Event]:
     return [event for event in found if id(event) in kept] + [last]
 
 
-def _worst(found: Sequence[Event], by_kind: Mapping[str, Sequence[Mapping[str, Any]]]) -> Worst | None:
+def _worst(found: Sequence[Event], by_kind: ByKind) -> Worst | None:
     if by_kind.get("violation"):
         one = by_kind["violation"][0]
         return Worst(sequence=one["at"], at_ms=one.get("at_ms"), kind="violation")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Iterable
+from typing import Final
 
 from groups.history.verdict.intervals import told_waits
-from groups.history.verdict.phrases import UNASSIGNED_LEAST_MS, unassigned_words
+from groups.history.verdict.phrases import UNASSIGNED_LEAST_MS, ByKind, Found, unassigned_words
 from groups.history.verdict.text import Part
 from groups.history.words import counted, duration, listed_partitions
 
@@ -18,8 +18,6 @@ BLOCKED_LEAST_MS: Final = 2_000
 
 BLOCKED_TOLD_MAX: Final = 3
 """Pairs of who blocked whom that are told; more are counted."""
-
-ByKind = Mapping[str, Sequence[Mapping[str, Any]]]
 
 
 def closing(by_kind: ByKind) -> Iterable[list[Part]]:
@@ -99,7 +97,7 @@ def _blocked(by_kind: ByKind) -> list[Part]:
         for one in by_kind.get("waited_for", ())
         if id(one) not in told and one["length_ms"] >= BLOCKED_LEAST_MS and one["name"] not in looping
     ]
-    pairs: dict[tuple[str, str], Mapping[str, Any]] = {}
+    pairs: dict[tuple[str, str], Found] = {}
     for one in sorted(waits, key=lambda one: -one["length_ms"]):
         pairs.setdefault((one["name"], one["waiter_name"]), one)
     shown = sorted(list(pairs.values())[:BLOCKED_TOLD_MAX], key=lambda one: (one["name"], one["from_ms"]))

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
 
 from groups.history.findings.finding import Finding
+from groups.history.verdict.phrases import ByKind
 from groups.history.verdict.text import Part
 from groups.history.words import CLOCK_LEAST_MS, listed
-
-ByKind = Mapping[str, Sequence[Mapping[str, Any]]]
 
 
 def opening_pattern(findings: Sequence[Finding]) -> Finding | None:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Iterable
+from typing import Final
 
 from groups.history.verdict.intervals import first_owner_words
-from groups.history.verdict.phrases import UNASSIGNED_LEAST_MS, unassigned_words, unread_of, unread_parts
+from groups.history.verdict.phrases import (
+    UNASSIGNED_LEAST_MS,
+    ByKind,
+    Found,
+    unassigned_words,
+    unread_of,
+    unread_parts,
+)
 from groups.history.verdict.text import Event, Part
 from groups.history.words import listed
-
-Found = Mapping[str, Any]
-ByKind = Mapping[str, Sequence[Found]]
 
 NAMED_MAX: Final = 3
 

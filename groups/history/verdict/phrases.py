@@ -9,6 +9,8 @@ from groups.history.verdict.text import Part
 from groups.history.words import duration, listed_partitions
 
 Found = Mapping[str, Any]
+"""A finding. ``Any``: each kind has fields of its own, which the sentence about it knows; its finder says which."""
+
 ByKind = Mapping[str, Sequence[Found]]
 
 UNASSIGNED_LEAST_MS: Final = 2_000

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from groups import database, exporting, storage
 from groups.command_line import BAD_USAGE, in_one_line, whole_number
-from groups.history.entries import Entry
+from groups.history.entries import Entry, EntryLine
 from groups.history.frames.frame import frame
 from groups.history.passes.record_lines import record_line
 from groups.history.replay.fold import replay
@@ -133,7 +133,7 @@ class Command(BaseCommand):
             for line in self.lines(options):
                 self.stdout.write(orjson.dumps(line).decode())
 
-    def lines(self, options: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    def lines(self, options: dict[str, Any]) -> Iterator[Mapping[str, Any]]:
         if options["verb"] == "add":
             yield listed(added(options))
             return
@@ -298,13 +298,13 @@ def moment_of(timeline: Timeline, at: int | None, at_ms: int | None) -> int | No
     return found
 
 
-def entries(timeline: Timeline, at: int | None) -> Iterator[dict[str, Any]]:
+def entries(timeline: Timeline, at: int | None) -> Iterator[EntryLine]:
     if at is None:
         return storage.every_entry(timeline)
     return iter(storage.entries_between(timeline, at, at))
 
 
-def records(timeline: Timeline, at: int | None) -> Iterator[dict[str, Any]]:
+def records(timeline: Timeline, at: int | None) -> Iterator[dict[str, object]]:
     """The records alone, in the form of ``simulate --format records``."""
     return (record_line(entry) for entry in entries(timeline, at) if entry["kind"] == "record")
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from groups.command_line import in_one_line
+from groups.history.entries import EntryLine
 from simulations.management.commands.simulate import SEMANTICS, chosen, scenario_of, usage
 
 if TYPE_CHECKING:
@@ -168,7 +169,7 @@ def in_words(worlds: AnyWorlds, violated: Violated) -> list[str]:
     return told
 
 
-def entries(worlds: AnyWorlds, violated: Violated) -> list[dict[str, Any]]:
+def entries(worlds: AnyWorlds, violated: Violated) -> list[EntryLine]:
     from simulations.proof.exploration import Worlds
     from simulations.proof.exploration.classic.trace import timeline as classic_timeline
     from simulations.proof.exploration.trace import timeline

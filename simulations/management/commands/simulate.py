@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -127,7 +127,9 @@ def told_lines(
         yield from output.change_lines(entries, initial_state(scenario.group, semantics), by)
         return
     if form == "frames":
-        rows = output.frame_lines(entries, initial_state(scenario.group, semantics), by)
+        rows: Iterator[Mapping[str, Any]] = output.frame_lines(
+            entries, initial_state(scenario.group, semantics), by
+        )
     elif form == "entries":
         rows = output.entry_lines(entries, by)
     else:

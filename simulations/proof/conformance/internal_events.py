@@ -70,6 +70,7 @@ def _expiries(position: Position, member_id: str, now_ms: int) -> Iterator[Inter
 
 def _results(position: Position, first: Written) -> Iterator[InternalEvents]:
     value = first.payload["value"]
+    assert value is not None
     begun_ms = value["timestamp"]
     if begun_ms > first.at_ms + CLOCK_SLACK_MS:
         return

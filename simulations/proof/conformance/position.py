@@ -193,9 +193,10 @@ def _known_ms(recording: Recording) -> tuple[int, ...]:
     slowest_ms = max((recording.slowest_ms, *own_ms))
     lag_ms = min(max(IMAGE_LAG_LEAST_MS, IMAGE_LAG_SLOWEST * slowest_ms), IMAGE_LAG_MOST_MS)
     shown = [
-        (written.at_ms, written.payload["value"]["version"])
+        (written.at_ms, value["version"])
         for written in recording.written
-        if written.payload["type"] == CONSUMER_GROUP_REGULAR_EXPRESSION and written.payload.get("value")
+        if written.payload["type"] == CONSUMER_GROUP_REGULAR_EXPRESSION
+        and (value := written.payload.get("value"))
     ]
     known: list[int] = []
     for change in recording.images:

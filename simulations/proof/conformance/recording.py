@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from groups.history.entries import RecordPayload
 from simulations.protocol.coordinator.image import Image, ImageTopic
 
 Fields = Mapping[str, Any]
@@ -47,7 +48,7 @@ class Written:
     offset: int
     batch: int
     at_ms: int
-    payload: Fields
+    payload: RecordPayload
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -170,14 +170,13 @@ def _delete_group(shard: Shard, asked: RecordedRequest, now_ms: int) -> Answered
 def _describe(shard: Shard, asked: RecordedRequest, now_ms: int) -> Answered:
     described = shard.describe()
     if asked.version == 0:
-        members = [
-            {name: value for name, value in member.items() if name != "memberType"}
-            for member in described["members"]
-        ]
-        described = {**described, "members": members}
+        for member in described["members"]:
+            del member["memberType"]
     if asked.request.get("includeAuthorizedOperations"):
         # Who may do what is not the coordinator's affair.
-        described = {**described, "authorizedOperations": asked.response.get("authorizedOperations")}
+        operations = asked.response.get("authorizedOperations")
+        if isinstance(operations, int):
+            described["authorizedOperations"] = operations
     return Answered(answer=described)
 
 

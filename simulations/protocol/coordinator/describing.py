@@ -7,12 +7,13 @@ that has replayed the committed records only.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Final
+from typing import Final, NotRequired, TypedDict
 
 from groups.history.state.consumer import ConsumerGroup, ConsumerMember
 from groups.history.state.group import Protocol
 from simulations.protocol.assignors.broker_order import in_memory_target
 from simulations.protocol.assignors.java_orders import HashOrder, string_hash, uuid_hash
+from simulations.protocol.coordinator.classic.messages import ListedGroup
 from simulations.protocol.coordinator.consumer.outcome import Context
 from simulations.protocol.coordinator.consumer.reconciliation import in_memory
 from simulations.protocol.coordinator.consumer.subscriptions import described_assignor
@@ -25,6 +26,47 @@ NOT_ASKED: Final = -2147483648
 CONSUMER_MEMBER, CLASSIC_MEMBER = 1, 0
 
 
+class NamedPartitions(TypedDict):
+    topicId: str
+    topicName: str
+    partitions: list[int]
+
+
+class DescribedAssignment(TypedDict):
+    topicPartitions: list[NamedPartitions]
+
+
+class DescribedMember(TypedDict):
+    """A member as ConsumerGroupDescribe tells it."""
+
+    memberId: str
+    instanceId: str | None
+    rackId: str | None
+    memberEpoch: int
+    clientId: str
+    clientHost: str
+    subscribedTopicNames: list[str]
+    subscribedTopicRegex: str | None
+    assignment: DescribedAssignment
+    targetAssignment: DescribedAssignment
+    memberType: NotRequired[int]
+    """From version 1 on."""
+
+
+class DescribedGroup(TypedDict):
+    """A group as ConsumerGroupDescribe (version 1) tells it."""
+
+    errorCode: int
+    errorMessage: str | None
+    groupId: str
+    groupState: str
+    groupEpoch: int
+    assignmentEpoch: int
+    assignorName: str
+    members: list[DescribedMember]
+    authorizedOperations: int
+
+
 def group_state(group: ConsumerGroup) -> str:
     """Kafka's ``ConsumerGroupState``, derived from the members and the epochs."""
     if not group.members:
@@ -34,7 +76,7 @@ def group_state(group: ConsumerGroup) -> str:
     return "Stable" if group.converged else "Reconciling"
 
 
-def describe(context: Context) -> dict[str, Any]:
+def describe(context: Context) -> DescribedGroup:
     group_id, group = context.state.group, context.group
     if not group_id:
         return _refused(group_id, ErrorCode.INVALID_GROUP_ID, None)
@@ -58,7 +100,7 @@ def describe(context: Context) -> dict[str, Any]:
     }
 
 
-def listed(context: Context) -> dict[str, Any] | None:
+def listed(context: Context) -> ListedGroup | None:
     """``protocolType`` and ``groupType`` are both "consumer"; a group of another protocol is not listed here."""
     if not context.group_exists or context.state.protocol is not Protocol.CONSUMER:
         return None
@@ -70,7 +112,7 @@ def listed(context: Context) -> dict[str, Any] | None:
     }
 
 
-def _refused(group_id: str, code: ErrorCode, message: str | None) -> dict[str, Any]:
+def _refused(group_id: str, code: ErrorCode, message: str | None) -> DescribedGroup:
     return {
         "errorCode": int(code),
         "errorMessage": message,
@@ -84,7 +126,7 @@ def _refused(group_id: str, code: ErrorCode, message: str | None) -> dict[str, A
     }
 
 
-def _member(context: Context, member: ConsumerMember) -> dict[str, Any]:
+def _member(context: Context, member: ConsumerMember) -> DescribedMember:
     """What it has and what it is still to give up stand together, as the release tells them."""
     told: dict[str, list[int]] = {}
     order: HashOrder[str] = HashOrder(uuid_hash)
@@ -109,7 +151,7 @@ def _member(context: Context, member: ConsumerMember) -> dict[str, Any]:
     }
 
 
-def _named(context: Context, partitions: Mapping[str, Iterable[int]]) -> dict[str, Any]:
+def _named(context: Context, partitions: Mapping[str, Iterable[int]]) -> DescribedAssignment:
     """Topics that the image does not know are left out."""
     by_id = context.image.by_id
     return {

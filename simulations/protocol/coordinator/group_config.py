@@ -75,5 +75,6 @@ def bounds(field: str, settings: Settings) -> tuple[int, int]:
 
 
 def _with(settings: Settings, config: GroupConfig) -> Settings:
+    # ``Any``: by the names of the settings, of which each has its type.
     changes: dict[str, Any] = dict(config)
     return replace(settings, **changes)

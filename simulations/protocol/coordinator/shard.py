@@ -7,9 +7,9 @@ the records, runs the timers and the tasks, and hands their results back.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from groups.history.replay.fold import replay_record
 from groups.history.state.group import Semantics, State, initial_state
@@ -24,6 +24,7 @@ from simulations.protocol.coordinator.classic.messages import (
     JoinGroup,
     LeaveAnswer,
     LeaveGroup,
+    ListedGroup,
     SyncGroup,
 )
 from simulations.protocol.coordinator.classic.parking import FollowUp, ParkedAnswer
@@ -266,11 +267,11 @@ class Shard:
         """The check of ``offsets.retention.check.interval.ms``: old offsets go, and with the last an empty group."""
         return self._done(deletion.expire_offsets(self.context(now_ms)))
 
-    def describe(self) -> dict[str, Any]:
+    def describe(self) -> describing.DescribedGroup:
         """The group as ConsumerGroupDescribe tells it: as it is in the log, also where its coordinator forgot it."""
         return describing.describe(replace(self.context(0), state=self.state))
 
-    def listed(self) -> Mapping[str, Any] | None:
+    def listed(self) -> ListedGroup | None:
         """The group's row in ListGroups; ``None`` if there is no group."""
         context = self.context(0)
         return describing.listed(context) or classic_describing.listed(context)
@@ -305,8 +306,7 @@ class Shard:
         before = self.state
         # Anomalies are those of one record; the fold adds to what stands there.
         self.state = replay_record(replace(before, anomalies=()) if before.anomalies else before, record)
-        key = record["key"] or {}
-        changed = key.get("memberId") if record["type"] == CONSUMER_GROUP_MEMBER_METADATA else None
+        changed = record["key"].get("memberId") if record["type"] == CONSUMER_GROUP_MEMBER_METADATA else None
         self._counts.follow(before.consumer.members, self.state.consumer.members, changed)
         self.memory = loading.remembered(self.memory, before, record)
 

@@ -7,12 +7,18 @@ Source: KIP-848, "ConsumerGroupPrepareAssignment API", "ConsumerGroupInstallAssi
 from __future__ import annotations
 
 from base64 import b64decode, b64encode
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
-from groups.history.state.consumer import AssignorNote
+from groups.history.state.consumer import AssignorNote, ClientAssignorRow
 from simulations.protocol.assignors.client_side import ClientAnswer, ClientGroup, Metadata, Offer
+from simulations.protocol.messages.bodies import (
+    ErrorBody,
+    InstallAssignmentBody,
+    MetadataFields,
+    PrepareAnswerBody,
+    PrepareAssignmentBody,
+)
 from simulations.protocol.messages.groups import topic_partitions
 
 PREPARE_API: Final = "ConsumerGroupPrepareAssignment"
@@ -28,7 +34,7 @@ class PrepareAssignment:
     member_epoch: int
     version: int = 0
 
-    def body(self) -> dict[str, Any]:
+    def body(self) -> PrepareAssignmentBody:
         return {"groupId": self.group_id, "memberId": self.member_id, "memberEpoch": self.member_epoch}
 
 
@@ -41,7 +47,7 @@ class PrepareAnswer:
     assignor: str = ""
     group: ClientGroup | None = None
 
-    def body(self) -> dict[str, Any]:
+    def body(self) -> PrepareAnswerBody:
         group = self.group or ClientGroup(members={}, topics={})
         return {
             "errorCode": int(self.error_code),
@@ -80,7 +86,7 @@ class InstallAssignment:
     answer: ClientAnswer
     version: int = 0
 
-    def body(self) -> dict[str, Any]:
+    def body(self) -> InstallAssignmentBody:
         return {
             "groupId": self.group_id,
             "memberId": self.member_id,
@@ -105,16 +111,16 @@ class InstallAnswer:
     error_code: int = 0
     error_message: str | None = None
 
-    def body(self) -> dict[str, Any]:
+    def body(self) -> ErrorBody:
         return {"errorCode": int(self.error_code), "errorMessage": self.error_message}
 
 
-def metadata_fields(metadata: Metadata) -> dict[str, Any]:
+def metadata_fields(metadata: Metadata) -> MetadataFields:
     """As the proposal's schemas and records write an assignor's metadata; bytes in base64."""
     return {"metadataVersion": metadata.version, "metadataBytes": b64encode(metadata.data).decode()}
 
 
-def offer_row(offer: Offer) -> dict[str, Any]:
+def offer_row(offer: Offer) -> ClientAssignorRow:
     """An assignor as the proposal's type 5 record keeps it."""
     return {
         "name": offer.name,
@@ -126,7 +132,7 @@ def offer_row(offer: Offer) -> dict[str, Any]:
     }
 
 
-def offer_of(row: Mapping[str, Any]) -> Offer:
+def offer_of(row: ClientAssignorRow) -> Offer:
     """The other way."""
     return Offer(
         name=row["name"],

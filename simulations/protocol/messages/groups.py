@@ -5,10 +5,20 @@ from __future__ import annotations
 from base64 import b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from groups.history.state.consumer import NO_NOTE, AssignorNote
 from simulations.protocol.assignors.client_side import Offer
+from simulations.protocol.messages.bodies import (
+    AssignmentBody,
+    CommitAnswerBody,
+    CommitAnswerPartition,
+    CommittedPartition,
+    HeartbeatAnswerBody,
+    HeartbeatBody,
+    OffsetCommitBody,
+    TopicPartitions,
+)
 
 HEARTBEAT_API: Final = "ConsumerGroupHeartbeat"
 COMMIT_API: Final = "OffsetCommit"
@@ -62,9 +72,9 @@ class Heartbeat:
             and self.rack_id is None
         )
 
-    def body(self) -> dict[str, Any]:
+    def body(self) -> HeartbeatBody:
         """The request's fields as JSON; those at their default are left out."""
-        body: dict[str, Any] = {
+        body: HeartbeatBody = {
             "groupId": self.group_id,
             "memberId": self.member_id,
             "memberEpoch": self.member_epoch,
@@ -116,8 +126,8 @@ class HeartbeatAnswer:
     note: AssignorNote = NO_NOTE
     compute: bool = False
 
-    def body(self) -> dict[str, Any]:
-        assignment: dict[str, Any] | None = None
+    def body(self) -> HeartbeatAnswerBody:
+        assignment: AssignmentBody | None = None
         if self.assigned is not None:
             assignment = {"topicPartitions": topic_partitions(self.assigned)}
             if self.pending is not None:
@@ -126,7 +136,7 @@ class HeartbeatAnswer:
                 assignment["error"] = self.note.error
                 assignment["metadataVersion"] = self.note.version
                 assignment["metadataBytes"] = self.note.data
-        body: dict[str, Any] = {
+        body: HeartbeatAnswerBody = {
             "errorCode": int(self.error_code),
             "errorMessage": self.error_message,
             "memberId": self.member_id,
@@ -167,8 +177,8 @@ class OffsetCommit:
     retention_ms: int = -1
     instance_id: str | None = None
 
-    def body(self) -> dict[str, Any]:
-        topics: dict[str, list[dict[str, Any]]] = {}
+    def body(self) -> OffsetCommitBody:
+        topics: dict[str, list[CommittedPartition]] = {}
         for offset in self.offsets:
             topics.setdefault(offset.topic_id, []).append(
                 {
@@ -178,13 +188,15 @@ class OffsetCommit:
                     "committedMetadata": offset.metadata,
                 }
             )
-        return {
+        body: OffsetCommitBody = {
             "groupId": self.group_id,
             "memberId": self.member_id,
             "generationIdOrMemberEpoch": self.member_epoch,
-            **({"groupInstanceId": self.instance_id} if self.instance_id is not None else {}),
             "topics": [{"topicId": topic_id, "partitions": parts} for topic_id, parts in topics.items()],
         }
+        if self.instance_id is not None:
+            body["groupInstanceId"] = self.instance_id
+        return body
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -194,13 +206,13 @@ class CommitAnswer:
     error_codes: tuple[tuple[str, int, int], ...]
     """``(topic id, partition, error code)``; below version 10 the topic's name in the place of its id."""
 
-    def body(self) -> dict[str, Any]:
-        topics: dict[str, list[dict[str, int]]] = {}
+    def body(self) -> CommitAnswerBody:
+        topics: dict[str, list[CommitAnswerPartition]] = {}
         for topic_id, partition, code in self.error_codes:
             topics.setdefault(topic_id, []).append({"partitionIndex": partition, "errorCode": int(code)})
         return {"topics": [{"topicId": topic_id, "partitions": parts} for topic_id, parts in topics.items()]}
 
 
-def topic_partitions(partitions: Partitions) -> list[dict[str, Any]]:
+def topic_partitions(partitions: Partitions) -> list[TopicPartitions]:
     """Kafka's ``[{"topicId", "partitions"}]``, in the order given."""
     return [{"topicId": topic_id, "partitions": list(numbers)} for topic_id, numbers in partitions.items()]

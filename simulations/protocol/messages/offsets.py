@@ -3,8 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
+from simulations.protocol.messages.bodies import (
+    FetchAnswerBody,
+    FetchAnswerPartition,
+    FetchAnswerTopic,
+    FetchGroup,
+    FetchTopic,
+    OffsetFetchBody,
+)
 from simulations.protocol.messages.groups import TOPIC_ID_VERSION, Partitions
 
 
@@ -31,15 +38,17 @@ class OffsetFetch:
     require_stable: bool = False
     version: int = 10
 
-    def body(self) -> dict[str, Any]:
-        topics: list[dict[str, Any]] | None = None
+    def body(self) -> OffsetFetchBody:
+        topics: list[FetchTopic] | None = None
         if self.topics is not None:
-            named = ("topicId", "topic_id") if self.version >= TOPIC_ID_VERSION else ("name", "topic")
+            by_id = self.version >= TOPIC_ID_VERSION
             topics = [
-                {named[0]: getattr(topic, named[1]), "partitionIndexes": list(topic.partitions)}
+                {"topicId": topic.topic_id, "partitionIndexes": list(topic.partitions)}
+                if by_id
+                else {"name": topic.topic, "partitionIndexes": list(topic.partitions)}
                 for topic in self.topics
             ]
-        group = {
+        group: FetchGroup = {
             "groupId": self.group_id,
             "memberId": self.member_id,
             "memberEpoch": self.member_epoch,
@@ -70,9 +79,9 @@ class FetchAnswer:
     offsets: tuple[FetchedOffset, ...] = ()
     version: int = 10
 
-    def body(self) -> dict[str, Any]:
+    def body(self) -> FetchAnswerBody:
         by_id = self.version >= TOPIC_ID_VERSION
-        topics: dict[str, list[dict[str, Any]]] = {}
+        topics: dict[str, list[FetchAnswerPartition]] = {}
         for offset in self.offsets:
             topics.setdefault(offset.topic_id if by_id else offset.topic, []).append(
                 {
@@ -83,8 +92,12 @@ class FetchAnswer:
                     "errorCode": int(offset.error_code),
                 }
             )
-        name = "topicId" if by_id else "name"
-        told = [{name: topic, "partitions": partitions} for topic, partitions in topics.items()]
+        told: list[FetchAnswerTopic] = [
+            {"topicId": topic, "partitions": partitions}
+            if by_id
+            else {"name": topic, "partitions": partitions}
+            for topic, partitions in topics.items()
+        ]
         return {"groups": [{"groupId": self.group_id, "topics": told, "errorCode": int(self.error_code)}]}
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from random import Random
-from typing import Any, Final
+from typing import Final
 
 from groups.history.entries import Kind
 from groups.history.state.group import Semantics
@@ -147,7 +147,7 @@ class Cluster:
         for batch, operations in last.partition.close(lost):
             records: list[Record] = [record for each in operations for record in each.records]
             types = sorted({record["type"] for record in records})
-            payload: dict[str, Any] = {"fault": LOST_BATCH, "member": None}
+            payload: dict[str, object] = {"fault": LOST_BATCH, "member": None}
             payload |= {"records": batch.records, "types": types}
             world.log.write(Kind.FAULT, COORDINATOR, world.queue.now_ms, payload)
         if crash:

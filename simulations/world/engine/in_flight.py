@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from simulations.protocol.client.consumer import Request
@@ -36,8 +36,8 @@ class InFlightRequest:
         copy.open, copy.member_id = False, self.member_id
         return copy
 
-    def told(self, api: str, way: str) -> Mapping[str, Any]:
+    def told(self, api: str, way: str) -> Mapping[str, object]:
         """What an entry says of one of its messages."""
-        told: dict[str, Any] = {"member": self.member_id, "api": api, "way": way}
+        told: dict[str, object] = {"member": self.member_id, "api": api, "way": way}
         epoch = getattr(self.request, "member_epoch", None)
         return told if epoch is None else {**told, "epoch": epoch}

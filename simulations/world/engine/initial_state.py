@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from random import Random
-from typing import Any
 
+from groups.history.entries import NotedTopic, TopicsNote
 from groups.history.state.consumer import STABLE, UNRELEASED_PARTITIONS, ConsumerMember
 from groups.history.state.group import Semantics
 from groups.wire.codecs.uuids import uuid_to_base64
@@ -45,9 +45,9 @@ def draw_topic_id(random: Random) -> str:
             return text
 
 
-def topics_note(image: Image, names: tuple[str, ...]) -> dict[str, Any]:
+def topics_note(image: Image, names: tuple[str, ...]) -> TopicsNote:
     """What the topics are called and how many partitions they have, from here on; ``None`` for one that is gone."""
-    told = {
+    told: dict[str, NotedTopic | None] = {
         name: {"id": topic.topic_id, "partitions": topic.partitions} if topic is not None else None
         for name, topic in ((name, image.topics.get(name)) for name in names)
     }
@@ -75,7 +75,7 @@ def start_records(scenario: Scenario, start: Start, image: Image, semantics: Sem
     written = [records.member_metadata(group_id, member) for member in members.values()]
     if not kafka:
         # The proposal's record of a member tells the group's epoch too.
-        written = [{**each, "value": {**each["value"], "groupEpoch": start.group_epoch}} for each in written]
+        written = [records.with_fields(each, {"groupEpoch": start.group_epoch}) for each in written]
     if kafka:
         written += [
             records.regex(group_id, expression, topics, resolution.version, resolution.timestamp_ms)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from random import Random
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
 
 from groups.history.entries import Kind
 from simulations.protocol.coordinator.consumer.outcome import Outcome
@@ -35,7 +35,9 @@ class InterventionEnvironment(Protocol):
     def shard(self) -> Shard:
         """The memory of the coordinator at work."""
 
-    def operate(self, handle: Callable[[Shard, int], Outcome[Any]], cause: int | None, *told: Seen) -> None:
+    def operate(
+        self, handle: Callable[[Shard, int], Outcome[object]], cause: int | None, *told: Seen
+    ) -> None:
         """An operation of the coordinator that no client asks for."""
 
     def change_topics(self, change: Callable[[Image], Image], names: tuple[str, ...], *told: Seen) -> None:
@@ -149,7 +151,7 @@ class Interventions:
         self._world.settled((Event.CONFIG, None))
 
     def _delete_group(self, action: Action) -> None:
-        def delete(shard: Shard, now_ms: int) -> Outcome[Any]:
+        def delete(shard: Shard, now_ms: int) -> Outcome[object]:
             outcome = shard.delete_group(now_ms)
             self._note({"note": "delete_group", "error": int(outcome.answer.error_code)})
             return outcome
@@ -160,7 +162,7 @@ class Interventions:
         cause = self._note({"note": "expire_offsets"})
         self._world.operate(lambda shard, now_ms: shard.expire_offsets(now_ms), cause)
 
-    def _note(self, payload: Mapping[str, Any]) -> int:
+    def _note(self, payload: Mapping[str, object]) -> int:
         return self._world.log.write(Kind.NOTE, COORDINATOR, self._world.queue.now_ms, payload)
 
 

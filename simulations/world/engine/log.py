@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
-from groups.history.entries import FIRST_SEQUENCE, Entry, Kind, Provenance, written
+from groups.history.entries import FIRST_SEQUENCE, Entry, Kind, Provenance, RecordPayload, written
 from groups.history.replay.fold import replay
 from groups.history.state.group import State
 from simulations.invariants import INVARIANT_FAULT, RunChecker, Violation
@@ -40,13 +40,13 @@ class Log:
         self._batch_of: object = None
 
     def write(
-        self, kind: Kind, actor: str, at_ms: int, payload: Mapping[str, Any], *, cause: int | None = None
+        self, kind: Kind, actor: str, at_ms: int, payload: Mapping[str, object], *, cause: int | None = None
     ) -> int:
         """Appends an entry that is no record; its sequence."""
         return self._append(written(self.last + 1, at_ms, kind, actor, _SIMULATED, payload, cause=cause))
 
     def write_fast_path(
-        self, actor: str, at_ms: int, payload: Mapping[str, Any], *, cause: int | None = None
+        self, actor: str, at_ms: int, payload: Mapping[str, object], *, cause: int | None = None
     ) -> int:
         """``write``, of a steady heartbeat."""
         sequence = self.last + 1
@@ -63,7 +63,7 @@ class Log:
 
     def write_unit(
         self,
-        records: Sequence[Mapping[str, Any]],
+        records: Sequence[RecordPayload],
         at_ms: int,
         *,
         cause: int | None = None,

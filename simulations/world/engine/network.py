@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from random import Random
-from typing import Any, Final
+from typing import Final
 
 from groups.history.entries import Kind
 from simulations.world.engine.log import Log
@@ -35,7 +35,7 @@ ANYONE: Final = "*"
 
 LOST, DUPLICATED = "lost_message", "duplicated_message"
 
-Told = Mapping[str, Any]
+Told = Mapping[str, object]
 """What an entry says of a message: ``member``, ``api``, ``way`` (``request`` or ``response``), ``epoch`` if it has one."""
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 from groups.history.entries import Kind
 from simulations.protocol.client.classic import ClassicConsumer
 from simulations.protocol.client.consumer import (
     Alarm,
+    Answer,
     Call,
     Consumer,
     Effect,
@@ -142,7 +143,7 @@ class Process:
             self.member_id = self._next_id()
         self._asked_for_id = True
 
-    def answered(self, request: Request, answer: Any, cause: int | None) -> None:
+    def answered(self, request: Request, answer: Answer, cause: int | None) -> None:
         """An answer arrived; ``cause`` is its entry. Closing waits for the answer to the leave, if it said one."""
 
         def taken() -> None:
@@ -183,7 +184,7 @@ class Process:
         partitions = self._names(call.partitions)
 
         def entry(phase: str, because: int | None, *, raised: bool = False) -> int:
-            payload: dict[str, Any] = {
+            payload: dict[str, object] = {
                 "callback": str(call.callback),
                 "phase": phase,
                 "partitions": partitions,

@@ -11,6 +11,7 @@ from simulations.protocol.coordinator.classic.messages import (
     JOIN_API,
     LEAVE_API,
     SYNC_API,
+    ClassicAnswer,
     ClassicHeartbeat,
     ClassicHeartbeatAnswer,
     JoinAnswer,
@@ -46,10 +47,8 @@ TURNED_AWAY: Final = (ErrorCode.COORDINATOR_LOAD_IN_PROGRESS, ErrorCode.NOT_COOR
 """Errors of a broker that has not looked at the request: nothing was decided about who sent it."""
 
 
-class Answer(Protocol):
-    """Any answer of a coordinator."""
-
-    def body(self) -> dict[str, Any]: ...
+Answer = HeartbeatAnswer | CommitAnswer | FetchAnswer | PrepareAnswer | InstallAnswer | ClassicAnswer
+"""Any answer of a coordinator."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +59,7 @@ class Api:
     """
 
     name: str
+    # Of requests ``Any``: the table gives each operation those of its own class.
     handle: Callable[[Shard, Any, int], Outcome[Answer]]
     refuse: Callable[[Any, ErrorCode], Answer]
     park: Park | None = None
@@ -67,7 +67,10 @@ class Api:
 
 
 class Park(Protocol):
-    """An operation whose answer comes with this one's outcome or a later one's, under its ticket."""
+    """An operation whose answer comes with this one's outcome or a later one's, under its ticket.
+
+    ``request`` is of the class that the table has it for.
+    """
 
     def __call__(
         self, shard: Shard, request: Any, now_ms: int, ticket: int, drawn_id: str
@@ -83,7 +86,7 @@ def _sync(shard: Shard, request: SyncGroup, now_ms: int, ticket: int, drawn_id: 
     return shard.sync(request, now_ms, ticket=ticket)
 
 
-def _never(_shard: Shard, request: Any, _now_ms: int) -> Outcome[Answer]:
+def _never(_shard: Shard, request: object, _now_ms: int) -> Outcome[Answer]:
     raise TypeError(f"{type(request).__name__} is parked, not handled")
 
 

@@ -15,19 +15,21 @@ from groups.history.entries import Kind
 from groups.history.state.group import Semantics
 from simulations.protocol.client.consumer import Request
 from simulations.protocol.coordinator.classic.join_requests import GivenId
-from simulations.protocol.coordinator.classic.messages import ClassicHeartbeat
+from simulations.protocol.coordinator.classic.messages import ClassicHeartbeat, ClassicHeartbeatAnswer
 from simulations.protocol.coordinator.consumer import regexes
 from simulations.protocol.coordinator.consumer.outcome import (
     ASSIGNMENT,
     REBALANCE,
     SESSION,
     Outcome,
+    Record,
+    Resolution,
     ResolveRegexes,
     TimerStart,
 )
 from simulations.protocol.coordinator.errors import ErrorCode
 from simulations.protocol.coordinator.shard import Shard
-from simulations.protocol.messages.groups import COMMIT_API, JOIN_EPOCH, Heartbeat
+from simulations.protocol.messages.groups import COMMIT_API, JOIN_EPOCH, Heartbeat, HeartbeatAnswer
 from simulations.world.engine.in_flight import InFlightRequest
 from simulations.world.engine.log import COORDINATOR, Log
 from simulations.world.engine.narration import Seen
@@ -55,7 +57,7 @@ class RuntimeEnvironment(Protocol):
     def settled(self, *told: Seen) -> None:
         """A moment of the run is over, and these events were part of it."""
 
-    def appended(self, records: Sequence[Any]) -> None:
+    def appended(self, records: Sequence[Record]) -> None:
         """Records were committed."""
 
 
@@ -67,6 +69,7 @@ class _Operation:
     """
 
     outcome: Outcome[Any]
+    """``Any``: of an operation with an exchange its ``Answer``, else whatever nobody is told."""
     notices: list[Notice]
     cause: int | None = None
     begins: Callable[[], int] | None = None
@@ -102,7 +105,7 @@ class CoordinatorRuntime:
         self._unanswered: dict[InFlightRequest, None] = {}
         self._parked: dict[int, InFlightRequest] = {}
         """Requests of the classic protocol that wait for other members, by ticket."""
-        self._steady: dict[str, tuple[Outcome[Any], Mapping[str, Any]]] = {}
+        self._steady: dict[str, tuple[Outcome[Answer], Mapping[str, object]]] = {}
         """Of each member the last steady outcome that may come again, and what was told of its request."""
 
     @property
@@ -127,7 +130,7 @@ class CoordinatorRuntime:
 
     def operate(
         self,
-        handle: Callable[[Shard, int], Outcome[Any]],
+        handle: Callable[[Shard, int], Outcome[object]],
         cause: int | None,
         *told: Seen,
         begins: Callable[[], int] | None = None,
@@ -198,7 +201,9 @@ class CoordinatorRuntime:
             if exchange is not None:
                 self._respond(exchange, answer.answer, operation.cause)
 
-    def _beats(self, exchange: InFlightRequest, outcome: Outcome[Any], payload: Mapping[str, Any]) -> None:
+    def _beats(
+        self, exchange: InFlightRequest, outcome: Outcome[Answer], payload: Mapping[str, object]
+    ) -> None:
         """A steady heartbeat that is the last one again, and so is its entry, but for the time."""
         entry = self._log.write_fast_path(
             exchange.member_id, self._queue.now_ms, payload, cause=exchange.cause
@@ -227,7 +232,7 @@ class CoordinatorRuntime:
         exchange.entry = entry
         self._unanswered[exchange] = None
 
-    def _answer_fast_path(self, exchange: InFlightRequest, outcome: Outcome[Any], entry: int) -> None:
+    def _answer_fast_path(self, exchange: InFlightRequest, outcome: Outcome[Answer], entry: int) -> None:
         self._unanswered.pop(exchange, None)
         self._world.settled((_HEARTBEAT, exchange.member_id))
         self._world.reply(exchange, outcome.answer, entry)
@@ -241,7 +246,7 @@ class CoordinatorRuntime:
 
         self._add(_Operation(outcome, self._timed(outcome), begins=fired))
 
-    def _timed(self, outcome: Outcome[Any]) -> list[Notice]:
+    def _timed(self, outcome: Outcome[object]) -> list[Notice]:
         """Runs the timer commands; what there is to tell of them. Tasks begin, too."""
         notices = []
         for command in outcome.timers:
@@ -257,7 +262,7 @@ class CoordinatorRuntime:
         for task in tasks:
             resolution = regexes.resolve(task, self.shard.image, self.now_ms)
 
-            def resolved(resolution: Any = resolution) -> None:
+            def resolved(resolution: Resolution = resolution) -> None:
                 if not self._over:
                     self.operate(lambda shard, now_ms: shard.regexes_resolved(resolution, now_ms), cause)
 
@@ -344,7 +349,7 @@ def _nothing(_batch: AppendedBatch | None) -> None:
     """What a heartbeat that wrote nothing leaves when its coordinator is gone."""
 
 
-def _told_by(exchange: InFlightRequest, outcome: Outcome[Any]) -> tuple[Seen, ...]:
+def _told_by(exchange: InFlightRequest, outcome: Outcome[object]) -> tuple[Seen, ...]:
     """The events of a request that its records do not show."""
     request, member_id = exchange.request, exchange.member_id
     api = APIS[type(request)].name
@@ -360,13 +365,14 @@ def _told_by(exchange: InFlightRequest, outcome: Outcome[Any]) -> tuple[Seen, ..
     return told
 
 
-def _is_fast_path(request: Request, outcome: Outcome[Any]) -> bool:
+def _is_fast_path(request: Request, outcome: Outcome[Answer]) -> bool:
     """Nothing reported, nothing written, nothing answered but the same epoch."""
     answer = outcome.answer
     if isinstance(request, ClassicHeartbeat):
-        return not answer.error_code and not outcome.records
+        return isinstance(answer, ClassicHeartbeatAnswer) and not answer.error_code and not outcome.records
     return (
         isinstance(request, Heartbeat)
+        and isinstance(answer, HeartbeatAnswer)
         and not outcome.records
         and request.bare
         and not answer.error_code

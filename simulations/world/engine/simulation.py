@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 from groups.history.entries import Entry, Kind
 from groups.history.state.group import Semantics, initial_state
@@ -164,7 +164,9 @@ class Simulation:
     def appended(self, records: Sequence[Record]) -> None:
         self.cluster.committed.append(records)
 
-    def operate(self, handle: Callable[[Shard, int], Outcome[Any]], cause: int | None, *told: Seen) -> None:
+    def operate(
+        self, handle: Callable[[Shard, int], Outcome[object]], cause: int | None, *told: Seen
+    ) -> None:
         """An operation of the coordinator that no client asks for; nothing while it is loading."""
         if not self.cluster.coordinating.loading:
             self.cluster.coordinating.operate(handle, cause, *told)

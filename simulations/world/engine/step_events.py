@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Final
 
-from groups.history.entries import Entry, Kind
+from groups.history.entries import Entry, Kind, Payload
 from simulations.protocol.client.consumer.effects import Callback
 from simulations.protocol.coordinator.classic.messages import (
     CLASSIC_HEARTBEAT_API,
@@ -90,7 +90,7 @@ def told_by(entry: Entry) -> Iterator[Seen]:
                 yield event, payload["member"] if event in (Event.LOST, Event.THROWS) else None
 
 
-def _answered(payload: Mapping[str, Any]) -> Iterator[Seen]:
+def _answered(payload: Payload) -> Iterator[Seen]:
     body, who = payload["body"], payload["to"]
     yield from _computed(payload, who)
     if payload["api"] == HEARTBEAT_API:
@@ -129,7 +129,7 @@ def _classic_request(entry: Entry) -> Iterator[Seen]:
         yield Event.LEAVES, entry.actor
 
 
-def _computed(payload: Mapping[str, Any], who: str) -> Iterator[Seen]:
+def _computed(payload: Payload, who: str) -> Iterator[Seen]:
     """The member's part in client mode, which only ``kip`` has."""
     body = payload["body"]
     if body.get("errorCode", 0):
@@ -145,7 +145,7 @@ def _computed(payload: Mapping[str, Any], who: str) -> Iterator[Seen]:
             yield Event.ASSIGNMENT_ERROR, who
 
 
-def _expired(payload: Mapping[str, Any]) -> bool:
+def _expired(payload: Payload) -> bool:
     """A leave that keeps the subscription: who closes or unsubscribes gives that up, too."""
     body = payload["body"]
     return (

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Final
+from typing import Any, Final, TypedDict
 
 from simulations.protocol.assignors.streams_like import Reason
+from simulations.world.scenario.environment import NetworkFields
 
 COORDINATOR: Final = "coordinator"
 """The broker that is the group's coordinator at the time, where a script names one."""
@@ -132,6 +133,28 @@ class How(StrEnum):
     MOVE = "move"
 
 
+class ActionFields(TypedDict, total=False):
+    """Fields of ``Action`` that a line of the script sets beside its time, its verb and its ``who``."""
+
+    length_ms: int | None
+    topics: tuple[str, ...]
+    regex: str | None
+    offset: int | None
+    partitions: int | None
+    racks: Mapping[int, tuple[str, ...]]
+    topic_id: str | None
+    how: How | None
+    lost: int | None
+    compacted: bool
+    peer: str | None
+    config: Mapping[str, int]
+    reason: Reason
+    lags: Mapping[int, int]
+    reason_text: str | None
+    changes: Mapping[str, Any]
+    rates: NetworkFields
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Action:
     """One line of the script, for one ``who``: a member, a topic, the group, ``coordinator`` or ``everything``.
@@ -162,6 +185,6 @@ class Action:
     reason_text: str | None = None
     """Of ``enforce_rebalance``."""
     changes: Mapping[str, Any] = field(default_factory=dict)
-    """Of ``bounce``: fields of the member that the new process is started with."""
-    rates: Mapping[str, Any] = field(default_factory=dict)
+    """Of ``bounce``: ``protocol``, and fields of ``Classic`` that the new process is started with. ``Any``: each field has its type."""
+    rates: NetworkFields = field(default_factory=NetworkFields)
     """The fields of ``Network`` that ``network`` sets."""

@@ -52,6 +52,7 @@ def read_settings(config: Node | None, assignor: Node | None) -> Settings:
     """The broker's settings, Kafka's where nothing is said."""
     usual = Settings()
     keys = config.mapping(CONFIG_KEYS) if config is not None else {}
+    # ``Any``: by the names of the settings, of which each has its type.
     told: dict[str, Any] = {key: keys[key].integer(LEAST[key], MAX_INT) for key in keys if key in LEAST}
     if "migration_policy" in keys:
         told_policy = keys["migration_policy"].choice(tuple(MigrationPolicy), "policy")

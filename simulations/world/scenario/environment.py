@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, TypedDict
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,6 +19,15 @@ class Network:
     loss: float = 0.0
     duplicate: float = 0.0
     reorder: float = 0.0
+
+
+class NetworkFields(TypedDict, total=False):
+    """Fields of ``Network`` that something sets."""
+
+    delay_ms: tuple[int, int]
+    loss: float
+    duplicate: float
+    reorder: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

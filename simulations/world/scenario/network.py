@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
-from simulations.world.scenario.environment import Network
+from simulations.world.scenario.environment import Network, NetworkFields
 from simulations.world.scenario.nodes import Node
 
 SHARES: Final = ("loss", "duplicate", "reorder")
@@ -25,10 +25,16 @@ def read_network(node: Node | None, usual: Network | None = None) -> Network:
     return replace(usual, **read_rates(node)) if node is not None else usual
 
 
-def read_rates(node: Node) -> dict[str, Any]:
+def read_rates(node: Node) -> NetworkFields:
     """The fields of ``Network`` that the mapping sets."""
     keys = node.mapping(NETWORK_KEYS)
-    told: dict[str, Any] = {key: keys[key].number(0, SHARE_MAX) for key in SHARES if key in keys}
+    told: NetworkFields = {}
+    if "loss" in keys:
+        told["loss"] = keys["loss"].number(0, SHARE_MAX)
+    if "duplicate" in keys:
+        told["duplicate"] = keys["duplicate"].number(0, SHARE_MAX)
+    if "reorder" in keys:
+        told["reorder"] = keys["reorder"].number(0, SHARE_MAX)
     if "delay_ms" in keys:
         told["delay_ms"] = _delay(keys["delay_ms"])
     return told

@@ -37,6 +37,7 @@ _SAYS: Final = {
 
 
 # The parser of libyaml is some twenty times as fast; it is missing where PyYAML was built without it.
+# ``Any``: the types that PyYAML has know neither the loader in C nor the events.
 _LOADER: Final[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 

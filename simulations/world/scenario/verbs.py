@@ -37,10 +37,10 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Final
+from typing import Final
 
 from simulations.protocol.coordinator.settings import Settings
-from simulations.world.scenario.actions import COORDINATOR, EVERYTHING, Action, How, Verb
+from simulations.world.scenario.actions import COORDINATOR, EVERYTHING, Action, ActionFields, How, Verb
 from simulations.world.scenario.classic import read_changes
 from simulations.world.scenario.client_assignors import read_lags, read_reason
 from simulations.world.scenario.config import read_group_config
@@ -163,17 +163,24 @@ def read_line(line: Node, names: Names) -> list[Action]:
     if form.one_of and sum(key in found for key in form.one_of) != 1:
         raise line.wrong(f"{verb} needs {' or '.join(form.one_of)}, and only one of them")
     at_ms = found["at"].duration_ms(UNTIL_MAX_MS)
-    told: dict[str, Any] = {}
+    told: ActionFields = {}
     for key in form.keys:
         if key in found and key != "with":
             told |= _EXTRAS[key](found[key], verb, names)
     return [
-        Action(at_ms=at_ms, verb=verb, who=who, **told, **more, **_changed(found.get("with"), who, names))
+        _action(at_ms, verb, who, told, more, _changed(found.get("with"), who, names))
         for who, more in _said_of(found[verb], form.who, names)
     ]
 
 
-def _changed(node: Node | None, who: str, names: Names) -> dict[str, Any]:
+def _action(at_ms: int, verb: Verb, who: str, *told: ActionFields) -> Action:
+    fields: ActionFields = {}
+    for each in told:
+        fields |= each
+    return Action(at_ms=at_ms, verb=verb, who=who, **fields)
+
+
+def _changed(node: Node | None, who: str, names: Names) -> ActionFields:
     """What ``with`` changes of this member."""
     if node is None:
         return {}
@@ -181,7 +188,7 @@ def _changed(node: Node | None, who: str, names: Names) -> dict[str, Any]:
     return {"changes": read_changes(node, member.classic, static=member.instance_id is not None)}
 
 
-def _said_of(node: Node, who: Who, names: Names) -> list[tuple[str, dict[str, Any]]]:
+def _said_of(node: Node, who: Who, names: Names) -> list[tuple[str, ActionFields]]:
     """Each ``who`` with what naming it tells besides."""
     match who:
         case Who.SETTINGS:
@@ -211,7 +218,7 @@ def _each(node: Node) -> list[Node]:
     return node.items() if node.kind == "a list" else [node]
 
 
-def _ends(node: Node, names: Names) -> tuple[str, dict[str, Any]]:
+def _ends(node: Node, names: Names) -> tuple[str, ActionFields]:
     """``A``: whatever broker is the coordinator. ``[A, coordinator]``: the broker that is it now."""
     if node.kind != "a list":
         return node.choice((*names.members, COORDINATOR, EVERYTHING), "end"), {}
@@ -222,24 +229,24 @@ def _ends(node: Node, names: Names) -> tuple[str, dict[str, Any]]:
     return member, {"peer": ends[1].choice((COORDINATOR,), "end")}
 
 
-def _length(most: int, *, signed: bool = False) -> Callable[[Node, Verb, Names], dict[str, Any]]:
+def _length(most: int, *, signed: bool = False) -> Callable[[Node, Verb, Names], ActionFields]:
     return lambda node, verb, names: {"length_ms": node.duration_ms(most, signed=signed)}
 
 
-def _topics(node: Node, verb: Verb, names: Names) -> dict[str, Any]:
+def _topics(node: Node, verb: Verb, names: Names) -> ActionFields:
     return {"topics": tuple(topic.choice(tuple(names.topics), "topic") for topic in node.items())}
 
 
-def _how(node: Node, verb: Verb, names: Names) -> dict[str, Any]:
+def _how(node: Node, verb: Verb, names: Names) -> ActionFields:
     ways = (How.CRASH, How.MOVE) if verb is Verb.FAIL_OVER else (How.DEFAULT, How.LEAVE, How.REMAIN)
     return {"how": How(node.choice(ways, "way"))}
 
 
-def _partitions(node: Node, verb: Verb, names: Names) -> dict[str, Any]:
+def _partitions(node: Node, verb: Verb, names: Names) -> ActionFields:
     return {"partitions": node.integer(1, PARTITIONS_MAX)}
 
 
-_EXTRAS: Final[Mapping[str, Callable[[Node, Verb, Names], dict[str, Any]]]] = {
+_EXTRAS: Final[Mapping[str, Callable[[Node, Verb, Names], ActionFields]]] = {
     "offset": lambda node, verb, names: {"offset": node.integer(0, OFFSET_MAX)},
     "for": _length(UNTIL_MAX_MS),
     "loading": _length(UNTIL_MAX_MS),

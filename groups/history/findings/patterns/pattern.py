@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Final
+from typing import Final
 
 from groups.history.findings.declaring import Declared, Row, Section
 from groups.history.findings.finding import Finding, finding
@@ -83,7 +83,7 @@ class Pattern:
         certain: bool = True,
         severity: Severity | None = None,
         rank: int | None = None,
-        **data: Any,
+        **data: object,
     ) -> Finding:
         """A finding of this pattern. ``brief`` says who and how long; the title goes before it."""
         title = self.title if certain else f"Looks like {_small(self.title)}"
@@ -100,7 +100,7 @@ class Pattern:
             causes=list(self.causes),
             look_at=list(self.look_at),
             differs=self.differs,
-            **data,
+            more=data,
         )
 
 

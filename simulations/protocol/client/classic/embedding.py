@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from typing import Any
+from typing import TypedDict
 
 from groups.wire.codecs.java_strings import java_order
 from groups.wire.codecs.primitives import from_base64
@@ -32,7 +32,7 @@ OWNED_VERSION, GENERATION_VERSION, RACK_VERSION = 1, 2, 3
 def subscription(m: Memory, assignor: str) -> bytes:
     """The metadata of one assignor in a JoinGroup, in the version that the client writes."""
     version = m.config.release.subscription_version
-    told: dict[str, Any] = {"version": version, "topics": list(m.names), "userData": None}
+    told: dict[str, object] = {"version": version, "topics": list(m.names), "userData": None}
     data = user_data(m, assignor)
     if data is not None:
         told["userData"] = b64encode(data).decode()
@@ -50,7 +50,7 @@ def user_data(m: Memory, assignor: str) -> bytes | None:
     """``subscriptionUserData``: what ``sticky`` had last, whoever has it now; the generation of ``cooperative-sticky``."""
     release = m.config.release
     if assignor == STICKY and m.remembered:
-        told: dict[str, Any] = {
+        told: dict[str, object] = {
             "version": release.sticky_version,
             "previousAssignment": _listed(m.remembered),
         }
@@ -95,7 +95,12 @@ def assigned(data: bytes) -> Partitions:
     }
 
 
-def _listed(partitions: Owned) -> list[dict[str, Any]]:
+class _Listed(TypedDict):
+    topic: str
+    partitions: list[int]
+
+
+def _listed(partitions: Owned) -> list[_Listed]:
     return [
         {"topic": topic, "partitions": list(partitions[topic])}
         for topic in sorted(partitions, key=java_order)

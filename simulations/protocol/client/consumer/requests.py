@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final, TypedDict
 
 from simulations.protocol.coordinator.classic.messages import ClassicAnswer, ClassicRequest
 from simulations.protocol.messages.client_mode import (
@@ -20,6 +20,23 @@ GROUP_KEY: Final = 0
 """``KeyType`` of a group's coordinator."""
 
 
+class FindCoordinatorBody(TypedDict):
+    keyType: int
+    coordinatorKeys: list[str]
+
+
+class CoordinatorBody(TypedDict):
+    key: str
+    nodeId: int
+    host: str
+    port: int
+    errorCode: int
+
+
+class FindCoordinatorAnswerBody(TypedDict):
+    coordinators: list[CoordinatorBody]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FindCoordinator:
     """FindCoordinator request: any broker tells which one coordinates the group."""
@@ -27,7 +44,7 @@ class FindCoordinator:
     group_id: str
     version: int = 6
 
-    def body(self) -> dict[str, Any]:
+    def body(self) -> FindCoordinatorBody:
         return {"keyType": GROUP_KEY, "coordinatorKeys": [self.group_id]}
 
 
@@ -40,9 +57,9 @@ class FindCoordinatorAnswer:
     host: str = ""
     port: int = -1
 
-    def body(self, group_id: str) -> dict[str, Any]:
+    def body(self, group_id: str) -> FindCoordinatorAnswerBody:
         """The response's fields; ``group_id`` is the key that was asked for."""
-        coordinator = {
+        coordinator: CoordinatorBody = {
             "key": group_id,
             "nodeId": self.node_id,
             "host": self.host,

@@ -9,7 +9,18 @@ from __future__ import annotations
 
 from base64 import b64encode
 from dataclasses import dataclass
-from typing import Any, Final, Literal, TypedDict
+from typing import Final, Literal, TypedDict
+
+from simulations.protocol.coordinator.classic.bodies import (
+    ClassicHeartbeatBody,
+    ErrorCodeBody,
+    JoinAnswerBody,
+    JoinGroupBody,
+    LeaveAnswerBody,
+    LeaveGroupBody,
+    SyncAnswerBody,
+    SyncGroupBody,
+)
 
 JOIN_API: Final = "JoinGroup"
 SYNC_API: Final = "SyncGroup"
@@ -63,7 +74,7 @@ class JoinGroup:
     client_host: str = "/127.0.0.1"
     version: int = 9
 
-    def body(self) -> dict[str, Any]:
+    def body(self) -> JoinGroupBody:
         """The request's fields as JSON."""
         return {
             "groupId": self.group_id,
@@ -102,7 +113,7 @@ class JoinAnswer:
     members: tuple[JoinedMember, ...] = ()
     version: int = 9
 
-    def body(self) -> dict[str, Any]:
+    def body(self) -> JoinAnswerBody:
         return {
             "errorCode": int(self.error_code),
             "generationId": self.generation,
@@ -137,7 +148,7 @@ class SyncGroup:
     assignments: Offered = ()
     version: int = 5
 
-    def body(self) -> dict[str, Any]:
+    def body(self) -> SyncGroupBody:
         return {
             "groupId": self.group_id,
             "generationId": self.generation,
@@ -162,7 +173,7 @@ class SyncAnswer:
     assignment: bytes = b""
     version: int = 5
 
-    def body(self) -> dict[str, Any]:
+    def body(self) -> SyncAnswerBody:
         return {
             "errorCode": int(self.error_code),
             "protocolType": self.protocol_type,
@@ -181,7 +192,7 @@ class ClassicHeartbeat:
     instance_id: str | None = None
     version: int = 4
 
-    def body(self) -> dict[str, Any]:
+    def body(self) -> ClassicHeartbeatBody:
         return {
             "groupId": self.group_id,
             "generationId": self.generation,
@@ -196,7 +207,7 @@ class ClassicHeartbeatAnswer:
 
     error_code: int = 0
 
-    def body(self) -> dict[str, Any]:
+    def body(self) -> ErrorCodeBody:
         return {"errorCode": int(self.error_code)}
 
 
@@ -217,7 +228,7 @@ class LeaveGroup:
     members: tuple[LeavingMember, ...]
     version: int = 5
 
-    def body(self) -> dict[str, Any]:
+    def body(self) -> LeaveGroupBody:
         if self.version < BATCH_LEAVE_VERSION:
             return {"groupId": self.group_id, "memberId": self.members[0].member_id}
         return {
@@ -250,7 +261,7 @@ class LeaveAnswer:
     members: tuple[LeftMember, ...] = ()
     version: int = 5
 
-    def body(self) -> dict[str, Any]:
+    def body(self) -> LeaveAnswerBody:
         if self.version < BATCH_LEAVE_VERSION:
             (left,) = self.members or (LeftMember(member_id=""),)
             return {"errorCode": int(self.error_code or left.error_code)}

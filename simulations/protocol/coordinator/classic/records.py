@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
+from groups.history.entries import RecordPayload
 from groups.wire.coordinator_schema import GROUP_METADATA
 from simulations.protocol.coordinator.classic.group import Group
 
 VERSION: Final = 3
 
 
-def group_metadata(group_id: str, group: Group, assignments: Mapping[str, bytes]) -> Mapping[str, Any]:
+def group_metadata(group_id: str, group: Group, assignments: Mapping[str, bytes]) -> RecordPayload:
     """The group with its members in the order of their table, and the assignments given, bytes by member id.
 
     A group without members keeps its protocol type and generation, and no more.

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, Generic, TypeVar
+from typing import Final, Generic, TypeVar
 
+from groups.history.entries import RecordPayload
 from groups.history.state.consumer import ConsumerGroup, ResolvedRegex
 from groups.history.state.group import Protocol, State
 from simulations.protocol.assignors.java_orders import LEAST_SLOTS
@@ -46,8 +47,7 @@ __all__ = [
     "VolatileState",
 ]
 
-Record = Mapping[str, Any]
-"""The payload of a record entry: ``type``, ``key``, ``version``, ``value``."""
+Record = RecordPayload
 
 A = TypeVar("A", covariant=True)
 

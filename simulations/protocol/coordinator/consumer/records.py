@@ -6,8 +6,9 @@ Tagged fields at their default are left out, as Kafka's serialisation does.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import NotRequired, TypedDict
 
+from groups.history.entries import RecordKey
 from groups.history.state.consumer import ConsumerMember
 from groups.wire.coordinator_schema import (
     CONSUMER_GROUP_CURRENT_MEMBER_ASSIGNMENT,
@@ -25,18 +26,33 @@ from simulations.protocol.coordinator.consumer.outcome import Record
 from simulations.protocol.messages.groups import CommittedOffset, Partitions, topic_partitions
 
 
-def _value(record_type: int, key: Mapping[str, Any], value: Mapping[str, Any], version: int = 0) -> Record:
-    return {"type": record_type, "key": dict(key), "version": version, "value": dict(value)}
+class _Assigned(TypedDict):
+    """A topic of a type 8 record; the epochs are those of its partitions, in their order."""
+
+    topicId: str
+    partitions: list[int]
+    assignmentEpochs: NotRequired[list[int]]
+
+
+def _value(record_type: int, key: RecordKey, value: Mapping[str, object], version: int = 0) -> Record:
+    return {"type": record_type, "key": key, "version": version, "value": dict(value)}
+
+
+def with_fields(record: Record, fields: Mapping[str, object]) -> Record:
+    """A record whose value has further fields, or other ones."""
+    return {**record, "value": {**(record["value"] or {}), **fields}}
 
 
 def tombstone(record_type: int, group_id: str, member_id: str | None = None) -> Record:
     """Types 3 to 8."""
-    key = {"groupId": group_id} if member_id is None else {"groupId": group_id, "memberId": member_id}
+    key: RecordKey = (
+        {"groupId": group_id} if member_id is None else {"groupId": group_id, "memberId": member_id}
+    )
     return {"type": record_type, "key": key, "version": None, "value": None}
 
 
 def group_epoch(group_id: str, epoch: int, metadata_hash: int) -> Record:
-    value: dict[str, Any] = {"epoch": epoch}
+    value: dict[str, object] = {"epoch": epoch}
     if metadata_hash:
         value["metadataHash"] = metadata_hash
     return _value(CONSUMER_GROUP_METADATA, {"groupId": group_id}, value)
@@ -70,7 +86,7 @@ def target_member(group_id: str, member_id: str, target: Partitions) -> Record:
 
 
 def target_epoch(group_id: str, epoch: int, timestamp_ms: int) -> Record:
-    value: dict[str, Any] = {"assignmentEpoch": epoch}
+    value: dict[str, object] = {"assignmentEpoch": epoch}
     if timestamp_ms:
         value["assignmentTimestamp"] = timestamp_ms
     return _value(CONSUMER_GROUP_TARGET_ASSIGNMENT_METADATA, {"groupId": group_id}, value)
@@ -79,10 +95,10 @@ def target_epoch(group_id: str, epoch: int, timestamp_ms: int) -> Record:
 def current_assignment(group_id: str, member: ConsumerMember, *, with_epochs: bool) -> Record:
     """Type 8; ``with_epochs`` adds the assignment epoch of each partition, which KIP-848 does not have."""
 
-    def listed(assignment: Mapping[str, Mapping[int, int]]) -> list[dict[str, Any]]:
-        topics: list[dict[str, Any]] = []
+    def listed(assignment: Mapping[str, Mapping[int, int]]) -> list[_Assigned]:
+        topics: list[_Assigned] = []
         for topic_id, epochs in assignment.items():
-            topic: dict[str, Any] = {"topicId": topic_id, "partitions": list(epochs)}
+            topic: _Assigned = {"topicId": topic_id, "partitions": list(epochs)}
             if with_epochs and epochs:
                 topic["assignmentEpochs"] = list(epochs.values())
             topics.append(topic)
@@ -111,7 +127,7 @@ def regex(group_id: str, expression: str, topics: Iterable[str], version: int, t
 
 
 def regex_gone(group_id: str, expression: str) -> Record:
-    key = {"groupId": group_id, "regularExpression": expression}
+    key: RecordKey = {"groupId": group_id, "regularExpression": expression}
     return {"type": CONSUMER_GROUP_REGULAR_EXPRESSION, "key": key, "version": None, "value": None}
 
 
@@ -121,7 +137,7 @@ def classic_gone(group_id: str) -> Record:
 
 
 def offset_gone(group_id: str, topic: str, partition: int) -> Record:
-    key = {"group": group_id, "topic": topic, "partition": partition}
+    key: RecordKey = {"group": group_id, "topic": topic, "partition": partition}
     return {"type": OFFSET_COMMIT, "key": key, "version": None, "value": None}
 
 
@@ -129,16 +145,16 @@ def offset_commit(
     group_id: str, offset: CommittedOffset, now_ms: int, expire_timestamp_ms: int | None = None
 ) -> Record:
     """Type 1: version 4, or version 1 where the request says until when the offset is to be kept."""
-    key = {"group": group_id, "topic": offset.topic, "partition": offset.partition}
+    key: RecordKey = {"group": group_id, "topic": offset.topic, "partition": offset.partition}
     if expire_timestamp_ms is not None:
-        kept: dict[str, Any] = {
+        kept: dict[str, object] = {
             "offset": offset.offset,
             "metadata": offset.metadata,
             "commitTimestamp": now_ms,
             "expireTimestamp": expire_timestamp_ms,
         }
         return _value(OFFSET_COMMIT, key, kept, version=1)
-    value: dict[str, Any] = {
+    value: dict[str, object] = {
         "offset": offset.offset,
         "leaderEpoch": offset.leader_epoch,
         "metadata": offset.metadata,

@@ -241,4 +241,4 @@ def noted(record: Record, note: AssignorNote) -> Record:
     if note == NO_NOTE:
         return record
     told = {"error": note.error, "metadataVersion": note.version, "metadataBytes": note.data}
-    return {**record, "value": {**record["value"], **told}}
+    return records.with_fields(record, told)

@@ -146,10 +146,10 @@ def _moved(context: Context, request: Heartbeat, member: ConsumerMember) -> Cons
 def member_record(context: Context, member: ConsumerMember) -> Record:
     """Type 5 with the group epoch at which it was written, as the proposal has it, and the member's own assignors."""
     record = records.member_metadata(context.state.group, member)
-    value = {**record["value"], "groupEpoch": context.group.group_epoch + 1}
+    told: dict[str, object] = {"groupEpoch": context.group.group_epoch + 1}
     if member.client_assignors:
-        value["assignors"] = list(member.client_assignors)
-    return {**record, "value": value}
+        told["assignors"] = list(member.client_assignors)
+    return records.with_fields(record, told)
 
 
 def answer_of(

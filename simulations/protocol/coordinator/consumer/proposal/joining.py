@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import TypeVar
 
-from groups.history.state.consumer import ConsumerMember
+from groups.history.state.consumer import ClassicMetadata, ConsumerMember
 from groups.history.state.epochs import with_member, without_member
 from groups.wire.coordinator_schema import (
     CONSUMER_GROUP_CURRENT_MEMBER_ASSIGNMENT,
@@ -40,7 +40,7 @@ A = TypeVar("A")
 
 
 def join(
-    context: Context, request: Heartbeat, *, classic: Mapping[str, Any] | None = None
+    context: Context, request: Heartbeat, *, classic: ClassicMetadata | None = None
 ) -> Outcome[HeartbeatAnswer]:
     """A new member, at epoch 0: it is told nothing yet. One that names no id is given one.
 
@@ -85,7 +85,7 @@ def replaced(
     request: Heartbeat,
     holder: ConsumerMember,
     *,
-    classic: Mapping[str, Any] | None = None,
+    classic: ClassicMetadata | None = None,
 ) -> Outcome[HeartbeatAnswer]:
     """The joiner takes the holder's place, assignment and target; then its join is a heartbeat like any other."""
     group_id, group = context.state.group, context.group

@@ -6,7 +6,7 @@ Source: KIP-848, "Group Epoch - Trigger a rebalance", "Records", "Group Coordina
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TypedDict
 
 from groups.wire.coordinator_schema import CONSUMER_GROUP_PARTITION_METADATA
 from simulations.protocol.coordinator.consumer import records
@@ -91,7 +91,16 @@ def _changed(context: Context) -> bool:
     return counts != context.group.partition_counts
 
 
-def _topics(context: Context, members: Members) -> list[dict[str, Any]]:
+class _TopicMetadata(TypedDict):
+    """A topic of the type 4 record; ``partitionMetadata`` (racks) is always empty here."""
+
+    topicId: str
+    topicName: str
+    numPartitions: int
+    partitionMetadata: list[object]
+
+
+def _topics(context: Context, members: Members) -> list[_TopicMetadata]:
     group = resolved(context.group, members, context.image)
     return [
         {

@@ -11,12 +11,12 @@ Consumers"; what the text leaves open is read as the release does it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 from groups.history.replay.fold import replay_record
-from groups.history.state.consumer import ConsumerMember
+from groups.history.state.consumer import ClassicMetadata, ConsumerMember
 from groups.history.state.epochs import with_member
 from groups.wire.coordinator_schema import CONSUMER_GROUP_MEMBER_METADATA
 from groups.wire.embedded.consumer_protocol import decode_subscription
@@ -288,7 +288,7 @@ def _join(context: Context, request: JoinGroup, ticket: int) -> Outcome[None]:
 
 
 def _rejoined(
-    context: Context, told: Heartbeat, old: ConsumerMember, metadata: Mapping[str, Any]
+    context: Context, told: Heartbeat, old: ConsumerMember, metadata: ClassicMetadata
 ) -> Outcome[HeartbeatAnswer]:
     """A member that is there takes its step; what it lists is written, also where nothing else of it changed."""
     known = replace(old, classic=metadata)

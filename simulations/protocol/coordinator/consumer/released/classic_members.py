@@ -8,11 +8,14 @@ Kafka: ``GroupMetadataManager.classicGroupJoinToConsumerGroup`` and its siblings
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
-from groups.history.state.consumer import UNRELEASED_PARTITIONS, UNREVOKED_PARTITIONS, ConsumerMember
+from groups.history.state.consumer import (
+    UNRELEASED_PARTITIONS,
+    UNREVOKED_PARTITIONS,
+    ClassicMetadata,
+    ConsumerMember,
+)
 from groups.history.state.epochs import NO_PARTITION_EPOCH
 from groups.wire.embedded.consumer_protocol import decode_subscription
 from groups.wire.errors import RecordError
@@ -245,7 +248,7 @@ def told_by(context: Context, request: JoinGroup, member_id: str) -> Heartbeat:
     )
 
 
-def metadata_of(request: JoinGroup) -> Mapping[str, Any]:
+def metadata_of(request: JoinGroup) -> ClassicMetadata:
     return {
         "sessionTimeoutMs": request.session_timeout_ms,
         "supportedProtocols": request.body()["protocols"],
