@@ -13,18 +13,16 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final
 
 from playwright.sync_api import Browser, Error, Page, sync_playwright
 
 from tests.browser.pictures import keyboard
+from tests.browser.pictures.camera import CHROMIUM, SCHEMES, SIZES
 from tests.browser.pictures.material import Material, MissingError
 from tests.browser.pictures.scenes import SCENES, Scene
 from tests.serving import ROOT, Served, served
 
-SIZES: Final = ((1440, 900), (820, 1180), (390, 844))
-SCHEMES: Final[tuple[Literal["light", "dark"], ...]] = ("light", "dark")
-CHROMIUM: Final = ["--no-sandbox", "--disable-gpu"]
 PATIENCE_MS: Final = 10_000
 FOLDER: Final = ROOT / "var" / "pictures"
 AXE: Final = Path(os.environ.get("AXE_CORE") or ROOT / "node_modules" / "axe-core" / "axe.min.js")

@@ -1,4 +1,4 @@
-"""``python -m tests.browser.sharing_pictures [FOLDER] [SIZE…] [SCHEME…]``: what is shared, as its maker and its recipients see it."""
+"""``python -m tests.browser.pictures.sharing [FOLDER] [SIZE…] [SCHEME…]``: what is shared, as its maker and its recipients see it."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from pathlib import Path
 
 from playwright.sync_api import Page
 
-from tests.browser.camera import Camera, cameras
 from tests.browser.elsewhere import wiki_server
+from tests.browser.pictures.camera import Camera, cameras
 from tests.browser.seeded import sweep_in
 from tests.serving import ROOT, Served
 

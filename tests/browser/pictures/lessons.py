@@ -1,4 +1,4 @@
-"""``python -m tests.browser.lesson_pictures [FOLDER] [SIZE…] [SCHEME…]``: lessons as who takes, gives and writes them sees them.
+"""``python -m tests.browser.pictures.lessons [FOLDER] [SIZE…] [SCHEME…]``: lessons as who takes, gives and writes them sees them.
 
 The handouts are also printed, to PDF, once.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from playwright.sync_api import Page
 
-from tests.browser.camera import Camera, cameras
+from tests.browser.pictures.camera import Camera, cameras
 
 HANDOUTS = ("released-is-not-assigned", "by-hand-sticky", "incident-lag-on-two")
 
