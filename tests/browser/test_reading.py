@@ -43,9 +43,7 @@ def test_the_first_page_goes_on_where_its_reader_has_stopped(open_page: Open) ->
     )
     page.reload()
     expect(page.locator("#start")).to_have_text("Go on: Heartbeats")
-    expect(page.locator(".path li.done")).to_have_text(
-        "A group shares partitions5 mindone", use_inner_text=False
-    )
+    expect(page.locator(".path li.done")).to_contain_text("A group shares partitions")
     page.locator("#start").click()
     page.wait_for_url("**/lessons/heartbeats*")
 

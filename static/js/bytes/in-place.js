@@ -5,12 +5,7 @@
  */
 
 import { h } from '../dom.js';
-import { BytesPane } from './pane.js';
-import { before, searchOf } from './record.js';
-import { counted } from './words.js';
-
-/** Bytes in a row: the panel is narrow. */
-const COLUMNS = 8;
+import { searchOf } from './search.js';
 
 /**
  * A button that opens the bytes, and the way to the inspector.
@@ -40,7 +35,9 @@ export function bytesInPlace({ timeline, sequence, name, instead, fetchBytes, in
     if (!open || drawn) return;
     below.replaceChildren(h('p', { class: 'why' }, 'Reading…'));
     try {
-      draw(below, await fetchBytes(), { onLeave: () => button.focus(), inspects });
+      // What draws bytes is a tenth of the board's modules, and few readers open any.
+      const [{ draw }, record] = await Promise.all([import('./in-place-pane.js'), fetchBytes()]);
+      draw(below, record, { onLeave: () => button.focus(), inspects });
       drawn = true;
       below.scrollIntoView({ block: 'nearest' });
     } catch (error) {
@@ -60,53 +57,4 @@ export function bytesInPlace({ timeline, sequence, name, instead, fetchBytes, in
     ),
     below,
   );
-}
-
-/** @param {HTMLElement} root @param {RecordBytes} record @param {{onLeave: () => void, inspects: boolean}} how */
-function draw(root, record, { onLeave, inspects }) {
-  const fields = h('div', { class: 'fields', 'aria-label': 'Fields; arrow keys move' });
-  const hex = h('div', { 'aria-label': 'Bytes; arrow keys move byte by byte' });
-  const foot = h('div', { class: 'lies' });
-  const size = h('span', { class: 'quiet' });
-  const choice = h('div', { class: 'seg', role: 'group', 'aria-label': 'Part of the record' });
-  root.replaceChildren(
-    h('div', { class: 'phead' }, choice, size),
-    fields,
-    hex,
-    foot,
-    ...(inspects ? [h('div', { class: 'opener' }, before(record))] : []),
-  );
-  const pane = new BytesPane({ fields, hex, foot, columns: () => COLUMNS, onLeave });
-  const show = (/** @type {'key' | 'value'} */ which) => {
-    const shown = record[which];
-    if (!shown) return;
-    for (const button of choice.querySelectorAll('button'))
-      button.setAttribute('aria-pressed', String(button.dataset.value === which));
-    size.textContent = `${shown.version === null ? '' : `v${shown.version}, `}${counted(shown.length, 'byte')}`;
-    pane.show(shown, { select: shown.problem?.path ?? null });
-  };
-  choice.append(
-    ...[
-      { which: 'key', says: 'Key' },
-      { which: 'value', says: 'Value' },
-    ].map(({ which, says }) =>
-      h(
-        'button',
-        {
-          type: 'button',
-          'data-value': which,
-          disabled: record[/** @type {'key' | 'value'} */ (which)] === null,
-          title:
-            record[/** @type {'key' | 'value'} */ (which)] === null
-              ? which === 'value'
-                ? 'A tombstone has no value'
-                : 'This record has no key'
-              : null,
-          onclick: () => show(/** @type {'key' | 'value'} */ (which)),
-        },
-        says,
-      ),
-    ),
-  );
-  show(record.value ? 'value' : 'key');
 }

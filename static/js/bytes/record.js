@@ -7,13 +7,8 @@
  */
 
 import { h } from '../dom.js';
+import { searchOf, searchOfTwo } from './search.js';
 import { Sheet } from './sheet.js';
-
-/** Of the inspector, with a record of a timeline open. @param {string} timeline @param {number} entry */
-export const searchOf = (timeline, entry) => `?timeline=${encodeURIComponent(timeline)}&entry=${entry}`;
-
-/** The same, compared with another record of it. @param {string} timeline @param {number} entry @param {number} against */
-export const searchOfTwo = (timeline, entry, against) => `${searchOf(timeline, entry)}&against=${against}`;
 
 /** Why there is nothing to compare a record with; empty where there is. @param {RecordBytes} record */
 export function noneBefore({ before: earlier, searched_from: from, sequence }) {
