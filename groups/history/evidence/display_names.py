@@ -130,7 +130,10 @@ class DisplayNames:
             "members": self.to_json(),
             "instances": dict(self._instances),
             "clients": {
-                client_id: {**known, "present": dict(known["present"])}
+                client_id: {
+                    **known,
+                    "present": {each: list(since) for each, since in known["present"].items()},
+                }
                 for client_id, known in self._clients.items()
             },
         }
