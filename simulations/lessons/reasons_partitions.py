@@ -56,7 +56,7 @@ class PartitionReasons(Reasons):
                         self._p(name),
                         ", which its target does not have: it keeps it until it has confirmed the revocation.",
                     ]
-                return [mine, " owned ", self._p(name), " before, and its target has it still."]
+                return [mine, " owned ", self._p(name), " before, and the target leaves it to ", mine, "."]
             return [
                 self._p(name),
                 " is in the target of ",

@@ -90,7 +90,7 @@ listen({
   ArrowRight: () => player.move(1),
   ArrowLeft: () => player.move(-1),
   Enter: () => player.check(),
-  ...Object.fromEntries([...'12345678'].map((number, index) => [number, () => player.choose(index)])),
+  ...Object.fromEntries([...'0123456789'].map((digit) => [digit, () => player.choose(Number(digit))])),
   t: () => player.takeOver(),
   p: () => present(!presents()),
   l: copyLink,

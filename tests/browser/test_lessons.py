@@ -90,7 +90,8 @@ def test_a_lesson_is_taken_by_keyboard_alone(open_page: Open) -> None:
     # A question keeps the next beat closed, and takes the focus.
     press("ArrowRight")
     beat(page, 2, 6)
-    page.keyboard.press("4")
+    # Where the answers are numbers, a number stands for itself.
+    press("3")
     press("Tab")
     for _ in range(4):
         if page.evaluate("document.activeElement.id") == "check":
@@ -99,7 +100,7 @@ def test_a_lesson_is_taken_by_keyboard_alone(open_page: Open) -> None:
     press("Enter")
     expect(page.locator("#answer")).to_contain_text("No target of epoch 3 is computed at this moment")
     page.locator("#ask .opt").first.focus()
-    press("3")
+    press("2")
     page.locator("#check").focus()
     press("Enter")
     expect(page.locator("#answer")).to_contain_text("The assignment epoch is 2.")

@@ -389,7 +389,7 @@ class Ownership:
             ],
             "ownerless": [one.to_json() for one in self.longest_first()],
             "ownerless_count": self.ownerless_count,
-            "moves": list(self.moves),
+            "moves": [list(move) for move in self.moves],
             "moves_count": self.moves_count,
             "moves_last_sequence": self.moves_last_sequence,
             "overlapped": self.overlapped,

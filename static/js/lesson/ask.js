@@ -23,7 +23,7 @@ export function mistakes(ask, chosen) {
 
 /** How a question is answered where that does not show: several can be right, or none. @type {Record<string, string>} */
 const HOW = {
-  partitions: 'Press partitions, or drag them. Several can be right, or none.',
+  partitions: 'Press the partitions below, or drag them. Several can be right, or none.',
   members: 'Several can be right, or none.',
   choice: 'Several can be right, or none.',
   single: '',
@@ -108,6 +108,7 @@ export class AskPanel {
       const move = (/** @type {boolean} */ chosen) => {
         if (chosen) this.#chosen.add(option.key);
         else this.#chosen.delete(option.key);
+        this.answer?.replaceChildren();
         place(option, button);
         button.focus();
       };
@@ -153,8 +154,8 @@ export class AskPanel {
           'aria-checked': String(this.#chosen.has(option.key)),
           disabled: settled,
         },
-        // Members have letters: an answer has a number.
-        h('kbd', { 'aria-hidden': 'true' }, index + 1),
+        // Members have letters: an answer has a number, unless it is one.
+        this.#areNumbers() ? null : h('kbd', { 'aria-hidden': 'true' }, index + 1),
         h('span', {}, sentence(option.says, this.cast)),
       );
       button.addEventListener('click', () => this.#toggle(option.key));
@@ -164,8 +165,14 @@ export class AskPanel {
     body.setAttribute('aria-labelledby', 'question');
   }
 
+  #areNumbers() {
+    return (this.ask?.options ?? []).every(({ says }) => /^\d+$/.test(plain(says)));
+  }
+
   /** @param {string} key */
   #toggle(key) {
+    // What was said of the answer before is not said of this one.
+    this.answer?.replaceChildren();
     const ask = /** @type {Question} */ (this.ask);
     if (ask.many && this.#chosen.has(key)) this.#chosen.delete(key);
     else {
@@ -191,9 +198,11 @@ export class AskPanel {
     all[(at + by + all.length) % all.length].focus();
   }
 
-  /** The number of an answer was pressed, anywhere on the page. @param {number} index */
-  press(index) {
-    const button = /** @type {HTMLButtonElement | undefined} */ (this.root.querySelectorAll('.opt')[index]);
+  /** A number was pressed, anywhere on the page: it stands for the answer that is this number, or for the answer in this place. @param {number} number */
+  press(number) {
+    const options = this.ask?.options ?? [];
+    const place = this.#areNumbers() ? options.findIndex(({ says }) => plain(says) === String(number)) : number - 1;
+    const button = /** @type {HTMLButtonElement | undefined} */ (this.root.querySelectorAll('.opt')[place]);
     if (!button || button.disabled) return;
     button.focus();
     button.click();

@@ -164,6 +164,8 @@ export class LessonPlayer {
   /** @param {number} sequence @param {boolean} animate */
   #stand(sequence, animate) {
     this.stage?.show(sequence, animate);
+    // After an answer the board has gone on; the text stays with the moment that was asked about.
+    part('text').classList.toggle('past', sequence !== this.sheet.beats[this.#beat].sequence);
     if (this.sheet.table) showTable(part('table'), this.sheet.table, sequence, this.cast, this.#isDone());
   }
 
@@ -193,10 +195,10 @@ export class LessonPlayer {
     if (right && !next.disabled) next.focus({ preventScroll: true });
   }
 
-  /** @param {number} index of an answer */
-  choose(index) {
+  /** @param {number} number of an answer */
+  choose(number) {
     const { ask } = this.sheet.beats[this.#beat];
-    if (!this.#over && ask && ask.kind !== 'places' && ask.kind !== 'partitions') this.ask?.press(index);
+    if (!this.#over && ask && ask.kind !== 'places' && ask.kind !== 'partitions') this.ask?.press(number);
   }
 
   check() {
