@@ -39,6 +39,10 @@ class MissingError(Exception):
     """This machine lacks what it takes to make it; the page is left out, with this sentence."""
 
 
+OF_SAMPLE: Final = "orders-enrich"
+"""The group of the sample log that loses a member."""
+
+
 class Material:
     def __init__(self, server: Served, browser: Browser, open_until_the_end: contextlib.ExitStack) -> None:
         self.server = server
@@ -128,8 +132,7 @@ class Material:
         while time.monotonic() < deadline:
             detail = self.ask(f"/api/imports/{address.rsplit('/', 1)[1]}")
             if detail["status"] == "complete":
-                timelines = sorted(self.ask("/api/timelines"), key=lambda timeline: timeline["last"])
-                found = [timeline["id"] for timeline in timelines if timeline["source"] == "import"]
+                found = [each["id"] for each in self.ask("/api/timelines") if each["group"] == OF_SAMPLE]
                 return address, (f"/t/{found[-1]}" if found else None)
             if detail["status"] in {"failed", "cancelled"}:
                 break
