@@ -156,7 +156,7 @@ def test_a_difference_from_the_simulated_coordinator_is_said_on_top_and_leads_to
     expect(page.locator("#now")).to_contain_text("errorCode of the answer to b: recorded 0, simulated 81")
     details = page.locator("#details")
     expect(details.locator(".xh")).to_have_text(["Recorded", "Simulated"])
-    page.locator("#log .ev", has_text="record of type 5").first.click()
+    page.locator("#log .ev", has_text="record of type 5").first.press("Enter")
     expect(details.locator(".xh").first).to_contain_text("ConsumerGroupMemberMetadata")
     expect(details).to_contain_text("nothing")
 
