@@ -6,7 +6,7 @@ however many worlds share that state.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -129,6 +129,17 @@ class CoordinatorStep:
     entries: tuple[Entry, ...]
 
 
+def topics_note(image: Image, names: Iterable[str]) -> dict[str, object]:
+    """What an entry tells of these topics; null for one that is not there."""
+    told = {
+        name: {"id": image.topics[name].topic_id, "partitions": image.topics[name].partitions}
+        if name in image.topics
+        else None
+        for name in names
+    }
+    return {"note": "topics", "topics": told, "source": "scenario"}
+
+
 class CoordinatorRuntime:
     """Takes the steps of the coordinator."""
 
@@ -189,14 +200,7 @@ class CoordinatorRuntime:
         """A new metadata image arrives, in which these topics are other ones."""
         shard, teller = node.shard.copy(), _teller(node)
         outcome = shard.image_changed(image, names, NOW_MS)
-        told = {
-            name: {"id": image.topics[name].topic_id, "partitions": image.topics[name].partitions}
-            if name in image.topics
-            else None
-            for name in names
-        }
-        note = {"note": "topics", "topics": told, "source": "scenario"}
-        teller.note(note, outcome)
+        teller.note(topics_note(image, names), outcome)
         return self._after(node, teller, shard, outcome)
 
     def fail_over(self, node: Coordinator) -> CoordinatorStep:

@@ -15,7 +15,7 @@ from simulations.invariants import INVARIANT_FAULT
 from simulations.proof.exploration.actions import ActionKind as StepKind
 from simulations.proof.exploration.actions import Step, unpacked
 from simulations.proof.exploration.coordinator_entries import NOW_MS
-from simulations.proof.exploration.coordinators import Coordinator
+from simulations.proof.exploration.coordinators import Coordinator, topics_note
 from simulations.proof.exploration.plan import OF_TOPICS, Plan
 from simulations.proof.exploration.processes import Process
 from simulations.proof.exploration.state_layout import COORDINATOR as AT_COORDINATOR
@@ -105,8 +105,7 @@ class Telling:
     def begin(self, world: World) -> None:
         """The topics, and the group that is there already."""
         image = self._plan.image
-        topics = {name: {"id": t.topic_id, "partitions": t.partitions} for name, t in image.topics.items()}
-        self.write(Kind.NOTE, COORDINATOR, {"note": "topics", "topics": topics, "source": "scenario"})
+        self.write(Kind.NOTE, COORDINATOR, topics_note(image, image.topics))
         self._copy(self._first)
 
     def write(self, kind: Kind, actor: str, payload: dict[str, Any], *, cause: int | None = None) -> None:

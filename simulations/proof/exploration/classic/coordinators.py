@@ -20,7 +20,7 @@ from simulations.invariants.violations import Violations, named
 from simulations.proof.exploration.canonical import as_they_are, canonical, frozen
 from simulations.proof.exploration.classic.entries import ClassicTeller, GroupAnswer, Waiting
 from simulations.proof.exploration.coordinator_entries import NOW_MS, Timer
-from simulations.proof.exploration.coordinators import MEMORY, Wrongs, compacted
+from simulations.proof.exploration.coordinators import MEMORY, Wrongs, compacted, topics_note
 from simulations.proof.exploration.partition_bits import Bits
 from simulations.protocol.client.classic.untimed import plain
 from simulations.protocol.client.consumer.requests import Request
@@ -215,13 +215,7 @@ class ClassicRuntime:
         shard = node.shard.copy()
         teller = self._teller(node, shard)
         outcome = shard.image_changed(image, names, NOW_MS)
-        told = {
-            name: {"id": image.topics[name].topic_id, "partitions": image.topics[name].partitions}
-            if name in image.topics
-            else None
-            for name in names
-        }
-        cause = teller.topics({"note": "topics", "topics": told, "source": "scenario"})
+        cause = teller.topics(topics_note(image, names))
         return self._done(node, teller, shard, outcome, cause)
 
     def fail_over(self, node: ClassicCoordinator) -> ClassicStep:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -132,12 +133,9 @@ def _leaves(client: Client) -> list[Effect]:
     return client.leave(NOW_MS)
 
 
-class _closes:
-    def __init__(self, how: How | None) -> None:
-        self._option = CLOSES[how or How.DEFAULT]
-
-    def __call__(self, client: Client) -> list[Effect]:
-        return client.close(NOW_MS, self._option)
+def _closes(how: How | None) -> Callable[[Client], list[Effect]]:
+    option = CLOSES[how or How.DEFAULT]
+    return lambda client: client.close(NOW_MS, option)
 
 
 def _enforces(client: Client) -> list[Effect]:
