@@ -1,6 +1,6 @@
 /**
- * Epochs over time as a plain drawing: the same staircases that Plotly draws on the server's page, for a page that has all it needs in
- * itself. Plotly's script alone would be three times as large as such a page.
+ * Epochs over time as a plain drawing: the same staircases that Plotly draws once a reader turns to them. It moves its playhead for
+ * nothing, and it is all that a page has which needs no server: Plotly's script alone would be three times as large as such a page.
  *
  * @typedef {import('./cast.js').Cast} Cast
  * @typedef {import('./epochs-words.js').EpochsFigure} EpochsFigure
@@ -51,6 +51,8 @@ export class EpochsDrawing {
   /** @type {SVGElement | null} */
   #head = null;
   #x = (/** @type {number} */ _ms) => 0;
+  #resizes = /** @type {ResizeObserver | null} */ (null);
+  #revision = 0;
 
   /**
    * @param {object} parts
@@ -72,27 +74,28 @@ export class EpochsDrawing {
 
   /** Call once the board is alive. */
   async watch() {
-    try {
-      this.#figure = await this.fetchFigure();
-    } catch (error) {
-      this.plot.replaceChildren(h('p', { class: 'why' }, error instanceof Error ? error.message : 'No figure.'));
-      return;
-    }
-    const { data } = this.#figure;
-    if (!data.length) {
-      this.plot.replaceChildren(h('p', { class: 'why' }, 'No epoch yet.'));
-      return;
-    }
-    showLegend(this.legend, this.cast, data);
-    showTable(this.table, this.cast, data);
-    this.#draw();
     let resized = /** @type {any} */ (null);
     // A panel that the reader's view hides has no width until it is shown.
-    new ResizeObserver(() => {
+    this.#resizes = new ResizeObserver(() => {
       clearTimeout(resized);
       resized = setTimeout(() => this.#draw(), RESIZED_MS);
-    }).observe(this.plot);
+    });
+    this.#resizes.observe(this.plot);
     onZone(() => this.#draw());
+    await this.refresh();
+  }
+
+  /** Its figure as it was fetched last; null before. */
+  get figure() {
+    return this.#figure;
+  }
+
+  /** Something else is drawn in its place from now on. */
+  stop() {
+    this.#revision += 1;
+    this.#resizes?.disconnect();
+    this.#figure = null;
+    this.#head = null;
   }
 
   /** @param {number} _sequence @param {number} at_ms */
@@ -103,8 +106,29 @@ export class EpochsDrawing {
     this.#head?.setAttribute('x2', across);
   }
 
-  /** Nothing is added to what is handed on. */
-  refresh() {}
+  /** Fetches the figure and draws it; of several at once, the last one stays. */
+  async refresh() {
+    this.#revision += 1;
+    const revision = this.#revision;
+    /** @type {EpochsFigure} */
+    let figure;
+    try {
+      figure = await this.fetchFigure();
+    } catch (error) {
+      if (revision === this.#revision && !this.#figure)
+        this.plot.replaceChildren(h('p', { class: 'why' }, error instanceof Error ? error.message : 'No figure.'));
+      return;
+    }
+    if (revision !== this.#revision) return;
+    if (!figure.data.length) {
+      this.plot.replaceChildren(h('p', { class: 'why' }, 'No epoch yet.'));
+      return;
+    }
+    this.#figure = figure;
+    showLegend(this.legend, this.cast, figure.data);
+    showTable(this.table, this.cast, figure.data);
+    this.#draw();
+  }
 
   #draw() {
     const figure = this.#figure;

@@ -1,13 +1,14 @@
 /**
- * Epochs over time: the one Plotly figure of the board, linked to the playhead.
+ * Epochs over time: the figure of the board, linked to the playhead.
  *
- * Plotly's script is larger than all else together, so it is asked for when the panel comes near the window and
- * the board has been alive for a while. Colours are our tokens, put in here: the figure's JSON has none.
+ * It is a plain drawing until its reader turns to it: Plotly's script is larger than all else together, evaluating it and
+ * its first figure are a tenth of a second of a processor, and each move of its playhead is a hundredth. With Plotly come zoom,
+ * values under the pointer and the figure as a file. Colours are our tokens, put in here: the figure's JSON has none.
  *
  * @typedef {import('./cast.js').Cast} Cast
  */
 
-import { h } from './dom.js';
+import { EpochsDrawing } from './epochs-drawing.js';
 import { setApart, showLegend, showTable, untilItEnds } from './epochs-words.js';
 import { loadPlotly, token } from './plotly.js';
 import { offset, onZone, zoneName } from './times.js';
@@ -15,6 +16,10 @@ import { offset, onZone, zoneName } from './times.js';
 /** So long after the last key or movement, while nothing plays, the board is idle. */
 const IDLE_MS = 1_000;
 const LOOK_MS = 400;
+const TOUCHES = ['keydown', 'pointerdown', 'pointermove', 'wheel', 'scroll'];
+
+/** So long after the last move Plotly's playhead follows: where it is scrubbed, once, at its end. */
+const FOLLOWS_MS = 120;
 
 export class Figure {
   #plotly = /** @type {any} */ (null);
@@ -22,7 +27,9 @@ export class Figure {
   #at = { sequence: 0, at_ms: 0 };
   #shift = 0;
   #drawn = false;
+  #asked = false;
   #revision = 0;
+  #follows = /** @type {any} */ (null);
 
   /**
    * @param {object} parts
@@ -30,22 +37,27 @@ export class Figure {
    * @param {HTMLElement} parts.plot
    * @param {HTMLElement} parts.table
    * @param {HTMLElement} parts.legend
+   * @param {HTMLButtonElement} parts.zoom asks for Plotly
+   * @param {HTMLElement} parts.says where it is said that Plotly could not come
    * @param {Cast} parts.cast
    * @param {string} parts.script address of Plotly's script
    * @param {() => Promise<any>} parts.fetchFigure
    * @param {(sequence: number) => void} parts.onSeek
-   * @param {() => boolean} [parts.isIdle] whether nothing moves that a long task would hold up
+   * @param {() => boolean} [parts.isIdle] whether nothing moves that the drawing would hold up
    */
-  constructor({ panel, plot, table, legend, cast, script, fetchFigure, onSeek, isIdle = () => true }) {
+  constructor({ panel, plot, table, legend, zoom, says, cast, script, fetchFigure, onSeek, isIdle = () => true }) {
     this.isIdle = isIdle;
     this.panel = panel;
     this.plot = plot;
     this.table = table;
     this.legend = legend;
+    this.zoom = zoom;
+    this.says = says;
     this.cast = cast;
     this.script = script;
     this.fetchFigure = fetchFigure;
     this.onSeek = onSeek;
+    this.drawing = new EpochsDrawing({ plot, table, legend, cast, fetchFigure, onSeek });
     onZone(() => {
       if (this.#drawn) this.#draw();
     });
@@ -62,33 +74,43 @@ export class Figure {
     const touch = () => {
       touched = performance.now();
     };
-    for (const name of ['keydown', 'pointerdown', 'pointermove', 'wheel', 'scroll'])
-      addEventListener(name, touch, { passive: true, capture: true });
-    // Evaluating the script is one task of some tenths of a second: it waits for a moment at which nobody feels it.
+    for (const name of TOUCHES) addEventListener(name, touch, { passive: true, capture: true });
     const look = () => {
       if (!inView || !this.isIdle() || performance.now() - touched < IDLE_MS) {
         setTimeout(look, LOOK_MS);
         return;
       }
       near.disconnect();
-      for (const name of ['keydown', 'pointerdown', 'pointermove', 'wheel', 'scroll'])
-        removeEventListener(name, touch, { capture: true });
-      this.#start();
+      for (const name of TOUCHES) removeEventListener(name, touch, { capture: true });
+      this.drawing.watch().then(() => {
+        this.zoom.hidden = !this.drawing.figure;
+      });
     };
     setTimeout(look, LOOK_MS);
+    this.zoom.addEventListener('click', () => this.#ask());
     matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.#draw());
   }
 
   /** @param {number} sequence @param {number} at_ms */
   move(sequence, at_ms) {
     this.#at = { sequence, at_ms };
-    if (this.#drawn)
-      this.#plotly.relayout(this.plot, { 'shapes[0].x0': this.#x(at_ms), 'shapes[0].x1': this.#x(at_ms) });
+    if (!this.#drawn) {
+      this.drawing.move(sequence, at_ms);
+      return;
+    }
+    clearTimeout(this.#follows);
+    this.#follows = setTimeout(() => {
+      const x = this.#x(this.#at.at_ms);
+      this.#plotly.relayout(this.plot, { 'shapes[0].x0': x, 'shapes[0].x1': x });
+    }, FOLLOWS_MS);
   }
 
   /** The timeline has grown. */
   async refresh() {
-    if (!this.#drawn) return;
+    if (!this.#drawn) {
+      if (this.drawing.figure) await this.drawing.refresh();
+      return;
+    }
     this.#revision += 1;
     const revision = this.#revision;
     const json = await this.fetchFigure().catch(() => null);
@@ -97,26 +119,32 @@ export class Figure {
     this.#draw();
   }
 
-  async #start() {
+  /** Plotly, which the reader asked for, takes the drawing's place. */
+  async #ask() {
+    if (this.#asked) return;
+    this.#asked = true;
+    this.zoom.disabled = true;
     try {
       const [plotly, json] = await Promise.all([loadPlotly(this.script), this.fetchFigure()]);
+      this.drawing.stop();
       this.#plotly = plotly;
       this.#json = json;
-      if (!json.data.length) {
-        this.plot.replaceChildren(h('p', { class: 'why' }, 'No epoch yet.'));
-        return;
-      }
       this.plot.replaceChildren();
       await this.#draw();
-      this.plot.setAttribute('data-ready', 'true');
+      this.plot.setAttribute('data-ready', 'plotly');
+      this.zoom.hidden = true;
+      this.says.textContent = '';
+      this.plot.focus();
       /** @type {any} */ (this.plot).on('plotly_click', (/** @type {any} */ event) => {
         const sequence = event.points?.[0]?.customdata;
         if (typeof sequence === 'number') this.onSeek(sequence);
       });
     } catch (error) {
-      this.plot.replaceChildren(
-        h('p', { class: 'why' }, `The figure could not be drawn. ${error instanceof Error ? error.message : ''}`),
-      );
+      this.#asked = false;
+      this.zoom.disabled = false;
+      // On a narrow screen a quiet word is left out.
+      this.says.classList.remove('quiet');
+      this.says.textContent = `It cannot be zoomed now. ${error instanceof Error ? error.message : ''}`;
     }
   }
 

@@ -129,6 +129,8 @@ const figure =
     ? new Figure({
         ...figureParts,
         panel: part('figure-panel'),
+        zoom: /** @type {HTMLButtonElement} */ (part('figure-zoom')),
+        says: part('figure-says'),
         script: part('figure-panel').dataset.script ?? '',
         isIdle: () => !player.playing,
       })

@@ -141,14 +141,36 @@ def test_the_page_of_a_case_study_is_light(open_page: Open) -> None:
     assert len(before_plotly) > 10
 
 
+def test_plotly_comes_when_a_reader_turns_to_the_figure_and_a_drawing_stands_in_its_place_until_then(
+    open_page: Open,
+) -> None:
+    asked: list[str] = []
+    page = open_page("/t/kip848-basic?at=0")
+    page.on("request", lambda request: asked.append(request.url))
+    page.locator("#figure-panel").scroll_into_view_if_needed()
+    page.wait_for_selector("#figure[data-ready=true]")
+    expect(page.locator("#figure svg path title")).to_contain_text(["group epoch", "assignment epoch"])
+    head = "+document.querySelector('#figure svg line[x1]:last-of-type').getAttribute('x1')"
+    began = page.evaluate(head)
+    page.keyboard.press("End")
+    at_step(page, 16)
+    becomes(page, f"{head} > {began}")
+    assert not [url for url in asked if "plotly" in url]
+    page.locator("#figure-zoom").press("Enter")
+    page.wait_for_selector("#figure[data-ready=plotly] .main-svg")
+    expect(page.locator("#figure-zoom")).to_be_hidden()
+    assert [url for url in asked if "plotly" in url]
+
+
 def test_the_figure_is_linked_to_the_playhead_and_follows_the_scheme(open_page: Open) -> None:
     page = open_page("/t/kip848-basic?at=0", color_scheme="light")
     page.locator("#figure-panel").scroll_into_view_if_needed()
-    page.wait_for_selector("#figure[data-ready]")
+    page.locator("#figure-zoom").click()
+    page.wait_for_selector("#figure[data-ready=plotly]")
     where = "document.getElementById('figure').layout.shapes[0].x0"
     page.keyboard.press("End")
     at_step(page, 16)
-    assert page.evaluate(where) == pytest.approx(28.6, abs=0.2)
+    becomes(page, f"Math.abs({where} - 28.6) < 0.2")
     light = page.evaluate("document.getElementById('figure').data[0].line.color")
     page.emulate_media(color_scheme="dark")
     becomes(page, f"document.getElementById('figure').data[0].line.color !== '{light}'")

@@ -71,7 +71,8 @@ def test_the_page_of_a_sweep_asks_nothing_of_another_origin(open_page: OpenPage,
 def test_every_button_of_a_figure_stays_here_and_none_shares_it(open_page: OpenPage) -> None:
     page = open_page("/t/kip848-basic", accept_downloads=True)
     page.locator("#figure").scroll_into_view_if_needed()
-    page.locator("#figure[data-ready]").wait_for()
+    page.locator("#figure-zoom").click()
+    page.locator("#figure[data-ready=plotly]").wait_for()
     page.locator("#figure").hover()
     titles = page.locator("#figure .modebar-btn").evaluate_all(
         "all => all.map(one => one.dataset.title ?? one.ariaLabel)"

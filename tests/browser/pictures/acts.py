@@ -31,7 +31,8 @@ def open_causes(page: Page) -> None:
 def open_figure(page: Page) -> None:
     """The figure of epochs, as a table, too, and Kafka's metrics."""
     page.locator("#figure-panel").scroll_into_view_if_needed()
-    page.wait_for_selector("#figure[data-ready]")
+    page.locator("#figure-zoom").click()
+    page.wait_for_selector("#figure[data-ready=plotly]")
     page.get_by_text("As a table").click()
     for panel in ("#assignment-panel", "#metrics-panel"):
         if page.locator(panel).count():
